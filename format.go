@@ -1,0 +1,60 @@
+package halfulp
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Format says how one number is stored, hence what rounding to it means. It is
+// comparable; the zero Format is Float32.
+type Format struct{ f num.Format }
+
+// The formats of fixed width.
+var (
+	// Float32 is IEEE 754 binary32, subnormals included.
+	Float32 = Format{num.Float32}
+	// Float64 is IEEE 754 binary64, subnormals included.
+	Float64 = Format{num.Float64}
+	// DD, TD and QD are unevaluated sums of 2, 3 and 4 binary64 numbers: a real
+	// x is stored as h = RN(x), l = RN(x - h), and so on, in the one canonical
+	// expansion of that value. An ulp is an ulp of the last term. If h is Inf,
+	// NaN or 0 the other terms are +0.
+	DD = Format{num.DDouble}
+	TD = Format{num.TDouble}
+	QD = Format{num.QDouble}
+)
+
+// MinPrec and MaxPrec bound the precision of MP, in bits.
+const (
+	MinPrec = num.MinPrec
+	MaxPrec = num.MaxPrec
+)
+
+// MP returns the binary floating-point format with a p-bit significand and a
+// 32-bit exponent, as in math/big: finite numbers are (-1)^s 0.1... 2^e with
+// -2^31 <= e < 2^31, signed zeros, infinities and one NaN. It panics unless
+// MinPrec <= p <= MaxPrec.
+func MP(p uint) Format {
+	if p < MinPrec || p > MaxPrec {
+		panic(fmt.Sprintf("halfulp: precision %d of MP out of range [%d, %d]", p, MinPrec, MaxPrec))
+	}
+	return Format{num.Format{Kind: num.MP, Prec: uint32(p)}}
+}
+
+// ParseFormat reads a format's name: f32, f64, dd, td, qd or mp:P.
+func ParseFormat(s string) (Format, error) {
+	f, err := num.ParseFormat(s)
+	return Format{f}, err
+}
+
+// String returns the name that ParseFormat reads.
+func (f Format) String() string { return f.f.String() }
+
+// Bits returns how many significant bits an ordinary number of the format
+// carries: 24, 53, 106, 159, 212, or p for MP(p). DD, TD and QD can hold more
+// where their terms leave gaps.
+func (f Format) Bits() int { return f.f.Bits() }
+
+// IsMP reports whether f is MP(p) for some p.
+func (f Format) IsMP() bool { return f.f.Kind == num.MP }

@@ -1,0 +1,307 @@
+package num
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Class of a number. The zero value is zero, so zeroed memory holds +0.
+type Class uint8
+
+// The classes, in the order of how they take over a sum.
+const (
+	Zero Class = iota
+	Finite
+	Inf
+	NaN
+)
+
+// Cls packs sign and class of an MP number: bit 0 the sign, the rest the class.
+type Cls uint8
+
+// MakeCls packs a sign and a class. NaN has no sign.
+func MakeCls(neg bool, c Class) Cls {
+	if neg && c != NaN {
+		return Cls(c)<<1 | 1
+	}
+	return Cls(c) << 1
+}
+
+// Class returns the class.
+func (c Cls) Class() Class { return Class(c >> 1) }
+
+// Neg reports the sign bit.
+func (c Cls) Neg() bool { return c&1 != 0 }
+
+// Array stores numbers of one format as a structure of arrays.
+type Array struct {
+	Format
+	F32 []float32    // F32: the numbers
+	F64 [4][]float64 // F64, DD, TD, QD: term t of number i is F64[t][i]
+
+	// MP: number i is (-1)^s 0.S 2^Exp[i], S the Limbs() words
+	// Sig[i*L : (i+1)*L], least significant first, top bit of the last word
+	// set if Cls[i] is finite; bits below the precision are zero.
+	Sig []uint64
+	Exp []int32
+	Cls []Cls
+}
+
+// New returns an array of n numbers, all +0.
+func New(f Format, n int) *Array {
+	a := &Array{Format: f}
+	switch f.Kind {
+	case F32:
+		a.F32 = make([]float32, n)
+	case MP:
+		a.Sig = make([]uint64, n*f.Limbs())
+		a.Exp = make([]int32, n)
+		a.Cls = make([]Cls, n)
+	default:
+		for t := range f.Terms() {
+			a.F64[t] = make([]float64, n)
+		}
+	}
+	return a
+}
+
+// Len returns how many numbers the array holds.
+func (a *Array) Len() int {
+	switch a.Kind {
+	case F32:
+		return len(a.F32)
+	case MP:
+		return len(a.Exp)
+	}
+	return len(a.F64[0])
+}
+
+// SizeOf returns the bytes that one number of format f takes.
+func SizeOf(f Format) int64 {
+	switch f.Kind {
+	case F32:
+		return 4
+	case MP:
+		return int64(8*f.Limbs() + 5)
+	}
+	return int64(8 * f.Terms())
+}
+
+// CopyFrom sets number i of a to number j of b, of the same format.
+func (a *Array) CopyFrom(i int, b *Array, j int) {
+	switch a.Kind {
+	case F32:
+		a.F32[i] = b.F32[j]
+	case MP:
+		l := a.Limbs()
+		copy(a.Sig[i*l:(i+1)*l], b.Sig[j*l:(j+1)*l])
+		a.Exp[i], a.Cls[i] = b.Exp[j], b.Cls[j]
+	default:
+		for t := range a.Terms() {
+			a.F64[t][i] = b.F64[t][j]
+		}
+	}
+}
+
+// SameBits reports whether number i of a and number j of b, of the same
+// format, are stored alike, bit for bit.
+func (a *Array) SameBits(i int, b *Array, j int) bool {
+	switch a.Kind {
+	case F32:
+		return math.Float32bits(a.F32[i]) == math.Float32bits(b.F32[j])
+	case MP:
+		if a.Cls[i] != b.Cls[j] {
+			return false
+		}
+		if a.Cls[i].Class() != Finite {
+			return true
+		}
+		if a.Exp[i] != b.Exp[j] {
+			return false
+		}
+		l := a.Limbs()
+		for k := range l {
+			if a.Sig[i*l+k] != b.Sig[j*l+k] {
+				return false
+			}
+		}
+		return true
+	}
+	for t := range a.Terms() {
+		if math.Float64bits(a.F64[t][i]) != math.Float64bits(b.F64[t][j]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Real is an exact number: (-1)^Neg Mag 2^Exp, Mag an integer of little-endian
+// words, if Class is Finite; Mag need not be normalised but is not zero.
+// Sticky says that the magnitude meant lies strictly between Mag and Mag + 1.
+type Real struct {
+	Class  Class
+	Neg    bool
+	Sticky bool
+	Exp    int64
+	Mag    []uint64
+}
+
+// MaxValueWords is the room that Value needs for numbers that are not MP: a sum
+// of four binary64 spans at most 2098 bits and two of carry.
+const MaxValueWords = 34
+
+// ValueWords returns the words of scratch that Value needs for format f.
+func ValueWords(f Format) int {
+	switch f.Kind {
+	case MP:
+		return 0
+	case F32, F64:
+		return 1
+	}
+	return MaxValueWords
+}
+
+// Value returns number i exactly. Mag is a view of the array for MP, else it
+// lies in buf, which has at least ValueWords(a.Format) words.
+func (a *Array) Value(i int, buf []uint64) Real {
+	switch a.Kind {
+	case F32:
+		return float64Value(float64(a.F32[i]), buf)
+	case F64:
+		return float64Value(a.F64[0][i], buf)
+	case MP:
+		c, l := a.Cls[i], a.Limbs()
+		return Real{Class: c.Class(), Neg: c.Neg(), Exp: int64(a.Exp[i]) - int64(64*l), Mag: a.Sig[i*l : (i+1)*l]}
+	}
+	return a.expansionValue(i, buf)
+}
+
+// Decompose returns m and e with |x| = m 2^e for finite x, m = 0 for zero.
+func Decompose(x float64) (m uint64, e int64) {
+	b := math.Float64bits(x)
+	m = b & (1<<52 - 1)
+	e = int64(b >> 52 & 0x7ff)
+	if e == 0 {
+		return m, -1074
+	}
+	return m | 1<<52, e - 1075
+}
+
+func float64Value(x float64, buf []uint64) Real {
+	neg := math.Signbit(x)
+	switch {
+	case x != x:
+		return Real{Class: NaN}
+	case math.IsInf(x, 0):
+		return Real{Class: Inf, Neg: neg}
+	case x == 0:
+		return Real{Class: Zero, Neg: neg}
+	}
+	m, e := Decompose(x)
+	buf[0] = m
+	return Real{Class: Finite, Neg: neg, Exp: e, Mag: buf[:1]}
+}
+
+// expansionValue adds the terms of an expansion exactly. A NaN term or
+// infinities of both signs make NaN, else an infinite term makes Inf.
+func (a *Array) expansionValue(i int, buf []uint64) Real {
+	n := a.Terms()
+	hi := a.F64[0][i]
+	low, top := int64(math.MaxInt64), int64(math.MinInt64)
+	var special float64
+	for t := range n {
+		x := a.F64[t][i]
+		if x-x != 0 { // Inf or NaN
+			special += x
+		}
+		if x == 0 {
+			continue
+		}
+		m, e := Decompose(x)
+		low = min(low, e)
+		top = max(top, e+int64(bits.Len64(m)))
+	}
+	switch {
+	case special != special:
+		return Real{Class: NaN}
+	case special != 0:
+		return Real{Class: Inf, Neg: special < 0}
+	case top == math.MinInt64:
+		return Real{Class: Zero, Neg: math.Signbit(hi)}
+	}
+	// Two's complement sum at weight 2^low; two bits of room for four terms
+	// and one for the sign.
+	words := int(top-low+3+63) / 64
+	sum := buf[:words]
+	clear(sum)
+	for t := range n {
+		x := a.F64[t][i]
+		if x == 0 {
+			continue
+		}
+		m, e := Decompose(x)
+		w, s := int(e-low)/64, uint(e-low)%64
+		part := [2]uint64{m << s, m >> (64 - s)}
+		if s == 0 {
+			part[1] = 0
+		}
+		if x > 0 {
+			AddShifted(sum[w:], part[:])
+		} else {
+			SubShifted(sum[w:], part[:])
+		}
+	}
+	r := Real{Class: Finite, Exp: low, Mag: sum}
+	if int64(sum[words-1]) < 0 {
+		r.Neg = true
+		Negate(sum)
+	}
+	if IsZero(sum) {
+		return Real{Class: Zero}
+	}
+	return r
+}
+
+// Span returns the class of number i and, if it is finite, top and low with
+// |x| < 2^top and x a multiple of 2^low.
+func (a *Array) Span(i int) (c Class, top, low int64) {
+	switch a.Kind {
+	case F32:
+		return spanFloat64(float64(a.F32[i]))
+	case F64:
+		return spanFloat64(a.F64[0][i])
+	case MP:
+		c = a.Cls[i].Class()
+		if c != Finite {
+			return c, 0, 0
+		}
+		l := a.Limbs()
+		e := int64(a.Exp[i])
+		for k, w := range a.Sig[i*l : (i+1)*l] {
+			if w != 0 {
+				return c, e, e - int64(64*(l-k)) + int64(bits.TrailingZeros64(w))
+			}
+		}
+		return Zero, 0, 0
+	}
+	var buf [MaxValueWords]uint64
+	r := a.expansionValue(i, buf[:])
+	if r.Class != Finite {
+		return r.Class, 0, 0
+	}
+	return Finite, r.Exp + int64(BitLen(r.Mag)), r.Exp + int64(TrailingZeros(r.Mag))
+}
+
+func spanFloat64(x float64) (c Class, top, low int64) {
+	if x-x != 0 {
+		if x != x {
+			return NaN, 0, 0
+		}
+		return Inf, 0, 0
+	}
+	if x == 0 {
+		return Zero, 0, 0
+	}
+	m, e := Decompose(x)
+	return Finite, e + int64(bits.Len64(m)), e + int64(bits.TrailingZeros64(m))
+}

@@ -1,0 +1,236 @@
+package num
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Flags tells what the rounding of one number met.
+type Flags uint8
+
+// The events that Stats counts.
+const (
+	Overflow  Flags = 1 << iota // a finite number became an infinity
+	Underflow                   // a finite non-zero number became subnormal or zero and lost bits
+)
+
+// Set stores r in number i, rounded to nearest even. For DD, TD and QD a
+// Sticky r must have its last bit at or below 2^-1200, where it can decide ties
+// only.
+func (a *Array) Set(i int, r Real) Flags {
+	if r.Class == Finite && IsZero(r.Mag) && !r.Sticky {
+		r.Class = Zero
+	}
+	switch a.Kind {
+	case MP:
+		return a.setMP(i, r)
+	case F32:
+		x, f := roundFloat(r, 24, -149, 128)
+		a.F32[i] = float32(x)
+		return f
+	case F64:
+		x, f := RoundFloat64(r)
+		a.F64[0][i] = x
+		return f
+	}
+	return a.setExpansion(i, r)
+}
+
+// RoundFloat64 returns the binary64 nearest to r.
+func RoundFloat64(r Real) (float64, Flags) { return roundFloat(r, 53, -1074, 1024) }
+
+// roundFloat rounds to the IEEE format with p-bit significands whose numbers
+// are multiples of 2^lowest and less than 2^highest.
+func roundFloat(r Real, p, lowest, highest int64) (float64, Flags) {
+	sign := 1.0
+	if r.Neg {
+		sign = -1
+	}
+	switch r.Class {
+	case Zero:
+		return math.Copysign(0, sign), 0
+	case Inf:
+		return math.Inf(int(sign)), 0
+	case NaN:
+		return math.NaN(), 0
+	}
+	n := int64(BitLen(r.Mag))
+	if n+r.Exp > highest {
+		return math.Inf(int(sign)), Overflow
+	}
+	lsb := max(r.Exp+n-p, lowest)
+	drop := lsb - r.Exp
+	var q uint64
+	inexact := r.Sticky
+	if drop <= 0 {
+		// The last bit kept lies below Mag's: nothing to round. n <= p here,
+		// or Mag is a multiple of 2^lowest with at most p bits.
+		q = WordAt(r.Mag, drop)
+	} else {
+		q = WordAt(r.Mag, drop)
+		half, rest := bit(r.Mag, drop-1), r.Sticky || anyBelow(r.Mag, drop-1)
+		inexact = half || rest
+		if half && (rest || q&1 != 0) {
+			q++
+		}
+	}
+	var f Flags
+	if r.Exp+n-p < lowest && inexact {
+		f = Underflow
+	}
+	if bits.Len64(q)+int(lsb) > int(highest) {
+		return math.Inf(int(sign)), Overflow
+	}
+	return sign * ldexp(q, lsb), f
+}
+
+// ldexp returns q 2^e exactly for results that are binary64 numbers.
+func ldexp(q uint64, e int64) float64 {
+	if q == 0 {
+		return 0
+	}
+	return math.Ldexp(float64(q), int(e))
+}
+
+// setMP rounds to p bits with an unbounded exponent, then maps exponents
+// outside int32 to infinity, the smallest number or zero.
+func (a *Array) setMP(i int, r Real) Flags {
+	if r.Class != Finite {
+		a.Cls[i] = MakeCls(r.Neg, r.Class)
+		return 0
+	}
+	l := a.Limbs()
+	z := a.Sig[i*l : (i+1)*l]
+	p := int64(a.Prec)
+	n := int64(BitLen(r.Mag))
+	e := r.Exp + n // the value is 0.1... 2^e
+	// Word k of the result holds the bits from n-64(l-k) on.
+	for k := range z {
+		z[k] = WordAt(r.Mag, n-int64(64*(l-k)))
+	}
+	spare := uint(64*int64(l) - p) // low bits of z[0] below the precision
+	half := bit(r.Mag, n-p-1)
+	if half && (r.Sticky || anyBelow(r.Mag, n-p-1) || z[0]>>spare&1 != 0) {
+		z[0] = z[0] &^ (1<<spare - 1)
+		var c uint64
+		z[0], c = bits.Add64(z[0], 1<<spare, 0)
+		for k := 1; k < l; k++ {
+			z[k], c = bits.Add64(z[k], 0, c)
+		}
+		if c != 0 {
+			z[l-1] = 1 << 63
+			e++
+		}
+	} else {
+		z[0] = z[0] &^ (1<<spare - 1)
+	}
+	return a.finishMP(i, r, e)
+}
+
+// finishMP stores the exponent and class of number i, whose significand stands
+// already, and handles exponents out of range.
+func (a *Array) finishMP(i int, r Real, e int64) Flags {
+	switch {
+	case e > math.MaxInt32:
+		a.Cls[i] = MakeCls(r.Neg, Inf)
+		return Overflow
+	case e < math.MinInt32:
+		// The smallest number is 2^(MinInt32-1); the tie at its half goes to 0.
+		l := a.Limbs()
+		z := a.Sig[i*l : (i+1)*l]
+		if e == math.MinInt32-1 && (BitLen(r.Mag)-1 != TrailingZeros(r.Mag) || r.Sticky) {
+			clear(z)
+			z[l-1] = 1 << 63
+			a.Exp[i], a.Cls[i] = math.MinInt32, MakeCls(r.Neg, Finite)
+			return Underflow
+		}
+		a.Cls[i] = MakeCls(r.Neg, Zero)
+		return Underflow
+	}
+	a.Exp[i], a.Cls[i] = int32(e), MakeCls(r.Neg, Finite)
+	return 0
+}
+
+// setExpansion rounds greedily, h = RN(x), l = RN(x - h), ..., and then stores
+// the canonical expansion of that value: where a tie made a greedy pair with
+// RN(h + l) != h, rounding the value once more settles it.
+func (a *Array) setExpansion(i int, r Real) Flags {
+	n := a.Terms()
+	var t [4]float64
+	f := greedy(t[:n], r)
+	for k := range n {
+		a.F64[k][i] = t[k]
+	}
+	if r.Class != Finite || n == 1 {
+		return f
+	}
+	if math.IsInf(t[0], 0) || t[0] == 0 {
+		return f
+	}
+	for k := 0; k+1 < n; k++ {
+		if t[k]+t[k+1] != t[k] {
+			var buf [MaxValueWords]uint64
+			greedy(t[:n], a.expansionValue(i, buf[:]))
+			for k := range n {
+				a.F64[k][i] = t[k]
+			}
+			break
+		}
+	}
+	return f
+}
+
+func greedy(t []float64, r Real) Flags {
+	clear(t)
+	h, f := RoundFloat64(r)
+	t[0] = h
+	if r.Class != Finite || h == 0 || math.IsInf(h, 0) {
+		return f
+	}
+	f = 0
+	mag := append([]uint64(nil), r.Mag...)
+	rest := Real{Class: Finite, Neg: r.Neg, Sticky: r.Sticky, Exp: r.Exp, Mag: mag}
+	for k := 0; ; k++ {
+		if !subtractTerm(&rest, t[k]) || k+1 == len(t) {
+			return f
+		}
+		var fl Flags
+		t[k+1], fl = RoundFloat64(rest)
+		f |= fl
+		if t[k+1] == 0 {
+			t[k+1] = 0 // +0, never -0
+			return f
+		}
+	}
+}
+
+// subtractTerm replaces r by r - h, h the binary64 nearest to r, and reports
+// whether anything is left.
+func subtractTerm(r *Real, h float64) bool {
+	m, e := Decompose(h)
+	pos := e - r.Exp
+	if pos < 0 { // h's trailing zeros reach below Mag's last bit
+		m >>= uint(-pos)
+		pos = 0
+	}
+	w, s := int(pos>>6), uint(pos&63)
+	part := [2]uint64{m << s, m >> (64 - s)}
+	if s == 0 {
+		part[1] = 0
+	}
+	// One more word than either needs, so that the sign shows.
+	for len(r.Mag) < w+3 {
+		r.Mag = append(r.Mag, 0)
+	}
+	r.Mag = append(r.Mag, 0)
+	SubShifted(r.Mag[w:], part[:])
+	if int64(r.Mag[len(r.Mag)-1]) < 0 {
+		// -(v + s) with 0 < s < 1 is -v - s: in units, |v| - 1 and a new s.
+		Negate(r.Mag)
+		if r.Sticky {
+			SubShifted(r.Mag, []uint64{1})
+		}
+		r.Neg = !r.Neg
+	}
+	return r.Sticky || !IsZero(r.Mag)
+}

@@ -1,0 +1,223 @@
+package halfulp
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Constant messages of shape panics, as in gonum.
+const (
+	errNegativeDim = "halfulp: negative dimension"
+	errLD          = "halfulp: leading dimension smaller than the number of rows"
+	errShort       = "halfulp: slice too short for the shape"
+	errIndex       = "halfulp: index out of range"
+	errInc         = "halfulp: zero stride"
+	errFormat      = "halfulp: formats differ"
+	errShape       = "halfulp: shapes do not fit"
+	errTranspose   = "halfulp: bad Transpose"
+	errUplo        = "halfulp: bad Uplo"
+)
+
+// Matrix is a rows x cols matrix of numbers in one format, stored column by
+// column as a structure of arrays with a leading dimension (the distance of
+// columns), or a view of one: T, Slice, Row and Col share storage with their
+// matrix.
+type Matrix struct{ m num.Mat }
+
+// NewMatrix returns a rows x cols matrix of +0 with leading dimension rows.
+func NewMatrix(f Format, rows, cols int) *Matrix {
+	return NewMatrixLD(f, rows, cols, max(rows, 1))
+}
+
+// NewMatrixLD returns a rows x cols matrix of +0 with leading dimension ld. It
+// panics if ld < max(rows, 1).
+func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
+	if rows < 0 || cols < 0 {
+		panic(errNegativeDim)
+	}
+	if ld < max(rows, 1) {
+		panic(errLD)
+	}
+	n := 0
+	if rows > 0 && cols > 0 {
+		n = ld*(cols-1) + rows
+	}
+	return &Matrix{num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
+}
+
+// NewMatrixFloat64 returns a Float64 matrix that uses data as its storage:
+// entry (i, j) is data[i + j ld].
+func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
+	if rows < 0 || cols < 0 {
+		panic(errNegativeDim)
+	}
+	if ld < max(rows, 1) {
+		panic(errLD)
+	}
+	if rows > 0 && cols > 0 && len(data) < ld*(cols-1)+rows {
+		panic(errShort)
+	}
+	a := &num.Array{Format: num.Float64, F64: [4][]float64{data}}
+	return &Matrix{num.Mat{Arr: a, RS: 1, CS: ld, Rows: rows, Cols: cols}}
+}
+
+// NewMatrixBig returns the rows x cols matrix with entry (i, j) data[i + j rows]
+// rounded to format f.
+func NewMatrixBig(f Format, rows, cols int, data []*big.Float) *Matrix {
+	m := NewMatrix(f, rows, cols)
+	if len(data) < rows*cols {
+		panic(errShort)
+	}
+	for j := range cols {
+		for i := range rows {
+			m.SetBig(i, j, data[i+j*rows])
+		}
+	}
+	return m
+}
+
+// FromGonum returns a copy of a in format f, rounded where f is Float32 or
+// a narrow MP.
+func FromGonum(f Format, a mat.Matrix) *Matrix {
+	r, c := a.Dims()
+	m := NewMatrix(f, r, c)
+	for j := range c {
+		for i := range r {
+			m.SetFloat64(i, j, a.At(i, j))
+		}
+	}
+	return m
+}
+
+// Gonum returns a copy of m as a gonum matrix, each entry rounded to the nearest
+// binary64. It panics for an empty matrix, which gonum cannot hold.
+func (m *Matrix) Gonum() *mat.Dense {
+	d := mat.NewDense(m.m.Rows, m.m.Cols, nil)
+	for i := range m.m.Rows {
+		for j := range m.m.Cols {
+			d.Set(i, j, m.Float64(i, j))
+		}
+	}
+	return d
+}
+
+// Dims returns the numbers of rows and columns.
+func (m *Matrix) Dims() (rows, cols int) { return m.m.Rows, m.m.Cols }
+
+// Rows returns the number of rows.
+func (m *Matrix) Rows() int { return m.m.Rows }
+
+// Cols returns the number of columns.
+func (m *Matrix) Cols() int { return m.m.Cols }
+
+// Format returns the format of the entries.
+func (m *Matrix) Format() Format { return Format{m.m.Arr.Format} }
+
+// T returns the transpose as a view.
+func (m *Matrix) T() *Matrix { return &Matrix{m.m.T()} }
+
+// Slice returns the view of rows i0 <= i < i1 and columns j0 <= j < j1.
+func (m *Matrix) Slice(i0, i1, j0, j1 int) *Matrix {
+	if i0 < 0 || i1 < i0 || i1 > m.m.Rows || j0 < 0 || j1 < j0 || j1 > m.m.Cols {
+		panic(errIndex)
+	}
+	v := m.m
+	v.Off, v.Rows, v.Cols = v.At(i0, j0), i1-i0, j1-j0
+	return &Matrix{v}
+}
+
+// Row returns row i as a view.
+func (m *Matrix) Row(i int) *Vector {
+	if i < 0 || i >= m.m.Rows {
+		panic(errIndex)
+	}
+	return &Vector{m.m.Row(i)}
+}
+
+// Col returns column j as a view.
+func (m *Matrix) Col(j int) *Vector {
+	if j < 0 || j >= m.m.Cols {
+		panic(errIndex)
+	}
+	return &Vector{m.m.Col(j)}
+}
+
+func (m *Matrix) at(i, j int) int {
+	if i < 0 || i >= m.m.Rows || j < 0 || j >= m.m.Cols {
+		panic(errIndex)
+	}
+	return m.m.At(i, j)
+}
+
+// At returns entry (i, j).
+func (m *Matrix) At(i, j int) Scalar { return scalarAt(m.m.Arr, m.at(i, j)) }
+
+// Set rounds x to the format of m and stores it in entry (i, j).
+func (m *Matrix) Set(i, j int, x Scalar) { convert(m.m.Arr, m.at(i, j), x.array(), 0) }
+
+// Float64 returns the binary64 nearest to entry (i, j).
+func (m *Matrix) Float64(i, j int) float64 { return float64At(m.m.Arr, m.at(i, j)) }
+
+// SetFloat64 rounds x to the format of m and stores it in entry (i, j).
+func (m *Matrix) SetFloat64(i, j int, x float64) { setFloat64(m.m.Arr, m.at(i, j), x) }
+
+// Big returns entry (i, j) exactly. It panics with big.ErrNaN for NaN.
+func (m *Matrix) Big(i, j int) *big.Float { return bigAt(m.m.Arr, m.at(i, j)) }
+
+// SetBig rounds x to the format of m and stores it in entry (i, j).
+func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigReal(x)) }
+
+// Convert returns a copy of m in format f, each entry rounded to nearest even.
+func (m *Matrix) Convert(f Format) *Matrix {
+	z := NewMatrix(f, m.m.Rows, m.m.Cols)
+	for j := range m.m.Cols {
+		for i := range m.m.Rows {
+			convert(z.m.Arr, z.m.At(i, j), m.m.Arr, m.m.At(i, j))
+		}
+	}
+	return z
+}
+
+// Clone returns a copy of m with its own storage and leading dimension rows.
+func (m *Matrix) Clone() *Matrix { return m.Convert(m.Format()) }
+
+// Same reports whether a and b have the same shape, format and bits.
+func (m *Matrix) Same(b *Matrix) bool {
+	if m.m.Rows != b.m.Rows || m.m.Cols != b.m.Cols || m.Format() != b.Format() {
+		return false
+	}
+	for j := range m.m.Cols {
+		for i := range m.m.Rows {
+			if !m.m.Arr.SameBits(m.m.At(i, j), b.m.Arr, b.m.At(i, j)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// RawFloat64 returns the storage of a Float64 matrix without transposition or
+// row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices.
+func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
+	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 {
+		return nil, 0, false
+	}
+	return m.m.Arr.F64[0][m.m.Off:], m.m.CS, true
+}
+
+func scalarAt(a *num.Array, i int) Scalar {
+	s := num.New(a.Format, 1)
+	s.CopyFrom(0, a, i)
+	return Scalar{s}
+}
+
+func setFloat64(a *num.Array, i int, x float64) {
+	if a.Kind == num.F64 && x == x {
+		a.F64[0][i] = x
+		return
+	}
+	t := num.Array{Format: num.Float64, F64: [4][]float64{{x}}}
+	convert(a, i, &t, 0)
+}

@@ -1,0 +1,81 @@
+package halfulp
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Transpose says whether a routine reads a matrix or its transpose.
+type Transpose byte
+
+// The values of Transpose. ConjTrans equals Trans, numbers being real.
+const (
+	NoTrans   Transpose = 'N'
+	Trans     Transpose = 'T'
+	ConjTrans Transpose = 'C'
+)
+
+// Uplo says which triangle of a symmetric matrix a routine writes.
+type Uplo byte
+
+// The values of Uplo.
+const (
+	Upper Uplo = 'U'
+	Lower Uplo = 'L'
+)
+
+// Options change how a routine runs, never a bit of its result. A nil *Options
+// stands for the defaults.
+type Options struct {
+	// Device is "auto" (or empty), "cpu" or "cuda:N".
+	Device string
+	// Threads is the number of threads; 0 means all of GOMAXPROCS.
+	Threads int
+	// Method is the algorithm: "auto" (or empty), "residue" (products modulo
+	// small moduli on SIMD integer units) or "direct" (multi-limb arithmetic
+	// into exact accumulators).
+	Method string
+	// Context cancels a routine; its error is the context's.
+	Context context.Context
+	// Progress, if not nil, is called now and then with the share of the work
+	// done, from one goroutine at a time.
+	Progress func(done float64)
+	// MemoryLimit bounds the working memory in bytes; 0 means half of the
+	// machine's. Larger products run in blocks.
+	MemoryLimit int64
+}
+
+// ErrDevice is wrapped by errors about devices that do not exist.
+var ErrDevice = errors.New("no such device")
+
+// ErrMethod is wrapped by errors about methods that do not exist or do not
+// apply.
+var ErrMethod = errors.New("no such method")
+
+// ErrMemory is wrapped by errors about products that cannot fit the memory
+// allowed even in the smallest blocks.
+var ErrMemory = errors.New("not enough memory")
+
+// Stats tells how a routine ran.
+type Stats struct {
+	Device    string  `json:"device"`
+	Method    string  `json:"method"`             // algorithm that ran
+	Kernel    string  `json:"kernel,omitempty"`   // small-integer kernel
+	Threads   int     `json:"threads"`            // threads used at most
+	Moduli    int     `json:"moduli,omitempty"`   // moduli of the residue base
+	Products  int64   `json:"products,omitempty"` // small-integer matrix products done
+	WidthA    int     `json:"width_a,omitempty"`  // bits of the left operand's integers
+	WidthB    int     `json:"width_b,omitempty"`  // bits of the right operand's integers
+	Blocks    int     `json:"blocks,omitempty"`   // blocks that the result was cut into
+	Exact     int64   `json:"exact_pass"`         // entries that needed the exact second pass
+	Overflow  int64   `json:"overflow"`           // finite results that became infinite
+	Underflow int64   `json:"underflow"`          // results that lost bits below the smallest normal number
+	Stages    []Stage `json:"stages,omitempty"`   // time a stage
+}
+
+// Stage is the wall-clock time of one stage of a routine.
+type Stage struct {
+	Name string        `json:"name"`
+	Time time.Duration `json:"ns"`
+}

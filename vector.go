@@ -1,0 +1,126 @@
+package halfulp
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Vector is a vector of numbers in one format with a stride, or a view of one.
+type Vector struct{ v num.Vec }
+
+// NewVector returns a vector of n times +0.
+func NewVector(f Format, n int) *Vector {
+	if n < 0 {
+		panic(errNegativeDim)
+	}
+	return &Vector{num.Vec{Arr: num.New(f.f, n), Inc: 1, N: n}}
+}
+
+// NewVectorFloat64 returns a Float64 vector of n numbers that uses data as its
+// storage, with entry i at data[i inc] for inc > 0 and at data[(n-1-i) |inc|]
+// for inc < 0, as in BLAS. It panics if inc = 0.
+func NewVectorFloat64(n, inc int, data []float64) *Vector {
+	switch {
+	case n < 0:
+		panic(errNegativeDim)
+	case inc == 0:
+		panic(errInc)
+	case n > 0 && len(data) < 1+(n-1)*max(inc, -inc):
+		panic(errShort)
+	}
+	a := &num.Array{Format: num.Float64, F64: [4][]float64{data}}
+	v := num.Vec{Arr: a, Inc: inc, N: n}
+	if inc < 0 && n > 0 {
+		v.Off = (1 - n) * inc
+	}
+	return &Vector{v}
+}
+
+// NewVectorBig returns the numbers of data rounded to format f.
+func NewVectorBig(f Format, data []*big.Float) *Vector {
+	x := NewVector(f, len(data))
+	for i, d := range data {
+		x.SetBig(i, d)
+	}
+	return x
+}
+
+// Len returns the number of entries.
+func (x *Vector) Len() int { return x.v.N }
+
+// Format returns the format of the entries.
+func (x *Vector) Format() Format { return Format{x.v.Arr.Format} }
+
+// Slice returns the view of the entries i0 <= i < i1.
+func (x *Vector) Slice(i0, i1 int) *Vector {
+	if i0 < 0 || i1 < i0 || i1 > x.v.N {
+		panic(errIndex)
+	}
+	v := x.v
+	v.Off, v.N = v.At(i0), i1-i0
+	return &Vector{v}
+}
+
+// Stride returns the view of every step-th entry, from the first on, or from
+// the last on backwards for step < 0. It panics if step = 0.
+func (x *Vector) Stride(step int) *Vector {
+	if step == 0 {
+		panic(errInc)
+	}
+	v := x.v
+	if step < 0 && v.N > 0 {
+		v.Off = v.At(v.N - 1)
+	}
+	v.Inc *= step
+	s := max(step, -step)
+	v.N = (v.N + s - 1) / s
+	return &Vector{v}
+}
+
+// Matrix returns x as a Len() x 1 matrix view.
+func (x *Vector) Matrix() *Matrix {
+	m := x.v.Mat()
+	m.CS = 1
+	return &Matrix{m}
+}
+
+func (x *Vector) at(i int) int {
+	if i < 0 || i >= x.v.N {
+		panic(errIndex)
+	}
+	return x.v.At(i)
+}
+
+// At returns entry i.
+func (x *Vector) At(i int) Scalar { return scalarAt(x.v.Arr, x.at(i)) }
+
+// Set rounds s to the format of x and stores it in entry i.
+func (x *Vector) Set(i int, s Scalar) { convert(x.v.Arr, x.at(i), s.array(), 0) }
+
+// Float64 returns the binary64 nearest to entry i.
+func (x *Vector) Float64(i int) float64 { return float64At(x.v.Arr, x.at(i)) }
+
+// SetFloat64 rounds s to the format of x and stores it in entry i.
+func (x *Vector) SetFloat64(i int, s float64) { setFloat64(x.v.Arr, x.at(i), s) }
+
+// Big returns entry i exactly. It panics with big.ErrNaN for NaN.
+func (x *Vector) Big(i int) *big.Float { return bigAt(x.v.Arr, x.at(i)) }
+
+// SetBig rounds s to the format of x and stores it in entry i.
+func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), bigReal(s)) }
+
+// Convert returns a copy of x in format f, each entry rounded to nearest even.
+func (x *Vector) Convert(f Format) *Vector {
+	z := NewVector(f, x.v.N)
+	for i := range x.v.N {
+		convert(z.v.Arr, i, x.v.Arr, x.v.At(i))
+	}
+	return z
+}
+
+// Clone returns a copy of x with its own storage and stride 1.
+func (x *Vector) Clone() *Vector { return x.Convert(x.Format()) }
+
+// Same reports whether x and y have the same length, format and bits.
+func (x *Vector) Same(y *Vector) bool { return x.Matrix().Same(y.Matrix()) }
