@@ -1,0 +1,39 @@
+// Package par runs loops on several goroutines with cancellation.
+package par
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls f(worker, i) for every 0 <= i < n on up to threads goroutines, the
+// next i going to the first free worker. It returns ctx's error as soon as the
+// calls under way have ended if ctx is cancelled, else nil.
+func For(ctx context.Context, threads, n int, f func(worker, i int)) error {
+	threads = min(threads, n)
+	if threads <= 1 {
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f(0, i)
+		}
+		return ctx.Err()
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range threads {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(w, i)
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
