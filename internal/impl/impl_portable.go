@@ -1,0 +1,8 @@
+//go:build !amd64 || purego
+
+package impl
+
+const (
+	best = Portable
+	vnni = false
+)

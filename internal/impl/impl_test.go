@@ -1,0 +1,79 @@
+package impl
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	os.Unsetenv(Env) // the tests look at the machine
+	os.Exit(m.Run())
+}
+
+func TestParse(t *testing.T) {
+	for l := Portable; l <= AVX512; l++ {
+		if got, err := Parse(l.String()); got != l || err != nil {
+			t.Errorf("Parse(%q) = %v, %v", l.String(), got, err)
+		}
+	}
+	for _, s := range []string{"", "AVX2", "sse2", "avx512vnni"} {
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "portable, avx2, avx512") {
+			t.Errorf("Parse(%q): error %v does not list the names", s, err)
+		}
+	}
+}
+
+func TestFromEnv(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		best  Set
+		want  Set
+		err   string
+	}{
+		{"", AVX2, AVX2, ""},
+		{"portable", AVX512, Portable, ""},
+		{"avx2", AVX2, AVX2, ""},
+		{"avx512", AVX2, AVX2, `HALFULP_LEVEL: level "avx512" is not available here, the best is "avx2"`},
+		{"neon", AVX2, AVX2, `HALFULP_LEVEL: unknown level "neon"`},
+	} {
+		got, err := fromEnv(c.value, c.best)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("fromEnv(%q, %v) = %v, %v; want %v, %q", c.value, c.best, got, err, c.want, c.err)
+		}
+	}
+}
+
+func TestForce(t *testing.T) {
+	if ls := Levels(); ls[0] != Best() || ls[len(ls)-1] != Portable || !slices.IsSortedFunc(ls, func(a, b Set) int { return int(b - a) }) {
+		t.Fatalf("Levels() = %v, best %v", ls, Best())
+	}
+	if err := CheckEnv(); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range Levels() {
+		restore := Force(l)
+		inner := Force(Portable)
+		if Level() != Portable || HasVNNI() {
+			t.Errorf("forced portable: Level() = %v, HasVNNI() = %v", Level(), HasVNNI())
+		}
+		inner()
+		if Level() != l {
+			t.Errorf("Level() = %v after the inner Force ended, want %v", Level(), l)
+		}
+		restore()
+		t.Logf("level %v, VNNI %v", l, vnni && l >= AVX512)
+	}
+	if Level() != Best() {
+		t.Errorf("Level() = %v after all Forces ended, want %v", Level(), Best())
+	}
+	if Best() < AVX512 {
+		defer func() {
+			if recover() == nil {
+				t.Error("Force of an unavailable level did not panic")
+			}
+		}()
+		Force(Best() + 1)
+	}
+}

@@ -1,0 +1,73 @@
+package modgemm
+
+// Mul computes C = A B mod m, with representatives in (-m/2, m/2]: the mPanels MR x
+// nPanels NR matrix C, row-major at c with leading dimension ldc, from a left operand a
+// and a right operand b of kPairs pairs whose elements are within 4095. A range of the
+// result is computed by passing that range of panels, and c from its first element.
+func Mul(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs int, mod Modulus) {
+	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0)
+}
+
+// Convert computes out[t planeStride + e] = Σ_s constants_ts digits_se mod m_t, with
+// representatives in (-m_t/2, m_t/2], for all moduli t and entries e: constants is a left
+// operand of nModuliPanels panels, within 4095, digits a right operand of nEntryPanels
+// panels, any int16, and both have digitPairs pairs. moduli are those of the rows of
+// constants. A planeStride that is a multiple of 2048 makes all planes contend for the
+// same sets of the cache.
+func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16, nModuliPanels, nEntryPanels, digitPairs int, moduli RowModuli) {
+	if len(moduli.r.m) != nModuliPanels*k.MR {
+		panic(badModuli)
+	}
+	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, k.DigitPairs, moduli.r, k.MR)
+}
+
+// sweep runs modTile over all tiles, blocked for the caches as in BLIS: a block of mc
+// panels of A stays in the second level cache while the panels of B pass through the
+// first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
+// as residues. Tiles in row panel i use the moduli from i modStep on.
+func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, block int, mod Modulus, modStep int) {
+	checkSizes(mPanels, nPanels, kPairs)
+	checkLen(len(a), 2*k.MR*mPanels*kPairs)
+	checkLen(len(b), 2*k.NR*nPanels*kPairs)
+	checkRows(len(c), mPanels*k.MR, nPanels*k.NR, ldc)
+	for p := 0; p == 0 || p < kPairs; p += k.kc {
+		kc := min(k.kc, kPairs-p)
+		for i0 := 0; i0 < mPanels; i0 += k.mc {
+			i1 := min(i0+k.mc, mPanels)
+			for j := range nPanels {
+				bPanel := b[2*k.NR*(j*kPairs+p):]
+				for i := i0; i < i1; i++ {
+					k.modTile(c[i*k.MR*ldc+j*k.NR:], ldc, a[2*k.MR*(i*kPairs+p):], bPanel, kc, block,
+						mod.m[i*modStep:], mod.inv[i*modStep:], p > 0)
+				}
+			}
+		}
+	}
+}
+
+// Combine computes, with P = W Y exactly,
+//
+//	out[g outStride + e] = P_3g,e + 2^13 P_3g+1,e + 2^26 P_3g+2,e  modulo 2^64
+//
+// for every group g of three rows of the left operand weights (wPanels panels, within
+// 4096: digits of radix 2^13 of the weights of the reconstruction, the lowest first) and
+// every column e of the right operand y (nPanels panels, within 4095), both of kPairs
+// pairs. The result is exact for kPairs <= 4032, since 64 pairs give less than 2^57 + 2^45.
+func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels, nPanels, kPairs int) {
+	checkSizes(wPanels, nPanels, kPairs)
+	checkLen(len(weights), 2*k.MR*wPanels*kPairs)
+	checkLen(len(y), 2*k.NR*nPanels*kPairs)
+	checkRows(len(out), wPanels*k.MR/3, nPanels*k.NR, outStride)
+	for i0 := 0; i0 < wPanels; i0 += k.mc {
+		i1 := min(i0+k.mc, wPanels)
+		for j := range nPanels {
+			for p := 0; p == 0 || p < kPairs; p += combinePairs {
+				kc := min(combinePairs, kPairs-p)
+				yPanel := y[2*k.NR*(j*kPairs+p):]
+				for i := i0; i < i1; i++ {
+					k.combineTile(out[i*k.MR/3*outStride+j*k.NR:], outStride, weights[2*k.MR*(i*kPairs+p):], yPanel, kc, p > 0)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package modgemm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+// A Kernel is one machine's way to multiply matrices of small integers: functions
+// for one tile of the result, and the sizes that suit them. All kernels give the same
+// bits.
+type Kernel struct {
+	Name string
+	// MR and NR are the rows and columns of a tile, hence of left and right panels.
+	// MR is a multiple of 3.
+	MR, NR int
+	// MaxModulus is the largest modulus; residues are within MaxModulus/2.
+	MaxModulus int
+	// ResiduePairs and DigitPairs are the pairs of k between two reductions where the
+	// right operand holds residues, and where it holds any int16.
+	ResiduePairs, DigitPairs int
+
+	needs     impl.Set
+	needsVNNI bool
+
+	// Cache blocks: kc pairs, so that a panel of B takes at most half of the first
+	// level cache, and mc panels of A, that take half of the second.
+	kc, mc int
+
+	modTile     func(c []int16, ldc int, a, b []int16, kPairs, block int, mod []int32, inv []float32, accumulate bool)
+	combineTile func(out []int64, ldo int, a, b []int16, kPairs int, accumulate bool)
+	packPlanes  func(dst, src []int16, planeStride, planes int)
+}
+
+func (k *Kernel) available() bool {
+	return k.needs <= impl.Level() && (!k.needsVNNI || impl.HasVNNI())
+}
+
+// Kernels returns the kernels that this machine can run at the level in force
+// (impl.Level), best first. The last is "generic".
+func Kernels() []*Kernel {
+	var ks []*Kernel
+	for _, k := range kernels {
+		if k.available() {
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
+// Best returns the first of Kernels.
+func Best() *Kernel { return Kernels()[0] }
+
+// Lookup returns the kernel of the given name. The error says whether there is none,
+// or none for this machine at the level in force.
+func Lookup(name string) (*Kernel, error) {
+	var names []string
+	for _, k := range kernels {
+		if k.Name != name {
+			names = append(names, k.Name)
+			continue
+		}
+		if !k.available() {
+			return nil, fmt.Errorf("modgemm: kernel %q is not available at level %q on this machine", name, impl.Level())
+		}
+		return k, nil
+	}
+	return nil, fmt.Errorf("modgemm: unknown kernel %q: want one of %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,6 @@
+//go:build !amd64 || purego
+
+package modgemm
+
+// kernels lists all kernels of this build, best first.
+var kernels = []*Kernel{generic}
