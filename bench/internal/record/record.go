@@ -1,0 +1,97 @@
+// Package record keeps the figures of one run with what is needed to judge and repeat them.
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/halfulp/halfulp/bench/internal/machine"
+)
+
+// Record is one run of the benchmark.
+type Record struct {
+	Command   string          `json:"command"`
+	Commit    string          `json:"commit"`
+	Dirty     bool            `json:"dirty"` // the working tree differed from the commit
+	Date      time.Time       `json:"date"`
+	Machine   machine.Machine `json:"machine"`
+	Go        string          `json:"go"`
+	Libraries []Library       `json:"libraries"`
+	Figures   []Figure        `json:"figures"`
+}
+
+// Library is a library measured.
+type Library struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Figure is the time of one method on one problem, or the reason why there is none.
+type Figure struct {
+	Workload string `json:"workload"`
+	Kind     string `json:"kind"`
+	N        int    `json:"n"`
+	Spread   int    `json:"spread,omitempty"` // binary exponents within ±Spread; 0: uniform in (-1, 1)
+	Bits     uint   `json:"bits"`
+	Method   string `json:"method"`
+	Role     string `json:"role"`
+	Rounded  bool   `json:"correctly_rounded"`
+	Threads  int    `json:"threads"`
+
+	Skipped string `json:"skipped,omitempty"`
+
+	Unit      string  `json:"unit,omitempty"`
+	Median    float64 `json:"median,omitempty"`
+	Min       float64 `json:"min,omitempty"`
+	Max       float64 `json:"max,omitempty"`
+	Repeats   int     `json:"repeats,omitempty"`    // timings taken
+	Runs      int     `json:"runs,omitempty"`       // runs in each timing
+	Columns   int     `json:"columns,omitempty"`    // columns of the result computed
+	ColumnsOf int     `json:"columns_of,omitempty"` // columns of the whole result
+
+	Detail json.RawMessage `json:"detail,omitempty"` // what the method tells about its last run
+}
+
+// Partial says that fewer columns than the whole were measured.
+func (f Figure) Partial() bool { return f.Columns < f.ColumnsOf }
+
+// Read reads a record file.
+func Read(path string) (*Record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Record)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Write writes a record file, whole or not at all.
+func (r *Record) Write(path string) error {
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".record-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // fails once renamed, as it should
+	if _, err := file.Write(append(text, '\n')); err != nil {
+		file.Close()
+		return err
+	}
+	if err := file.Chmod(0o644); err != nil {
+		file.Close()
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
