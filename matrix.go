@@ -3,6 +3,7 @@ package halfulp
 import (
 	"math/big"
 
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"gonum.org/v1/gonum/mat"
 )
@@ -24,7 +25,10 @@ const (
 // column as a structure of arrays with a leading dimension (the distance of
 // columns), or a view of one: T, Slice, Row and Col share storage with their
 // matrix.
-type Matrix struct{ m num.Mat }
+type Matrix struct {
+	m        num.Mat
+	prepared *exact.Prepared // of Prepare, else nil
+}
 
 // NewMatrix returns a rows x cols matrix of +0 with leading dimension rows.
 func NewMatrix(f Format, rows, cols int) *Matrix {
@@ -44,7 +48,7 @@ func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if rows > 0 && cols > 0 {
 		n = ld*(cols-1) + rows
 	}
-	return &Matrix{num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
+	return &Matrix{m: num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
 // NewMatrixFloat64 returns a Float64 matrix that uses data as its storage:
@@ -60,7 +64,7 @@ func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 		panic(errShort)
 	}
 	a := &num.Array{Format: num.Float64, F64: [4][]float64{data}}
-	return &Matrix{num.Mat{Arr: a, RS: 1, CS: ld, Rows: rows, Cols: cols}}
+	return &Matrix{m: num.Mat{Arr: a, RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
 // NewMatrixBig returns the rows x cols matrix with entry (i, j) data[i + j rows]
@@ -116,7 +120,7 @@ func (m *Matrix) Cols() int { return m.m.Cols }
 func (m *Matrix) Format() Format { return Format{m.m.Arr.Format} }
 
 // T returns the transpose as a view.
-func (m *Matrix) T() *Matrix { return &Matrix{m.m.T()} }
+func (m *Matrix) T() *Matrix { return &Matrix{m: m.m.T()} }
 
 // Slice returns the view of rows i0 <= i < i1 and columns j0 <= j < j1.
 func (m *Matrix) Slice(i0, i1, j0, j1 int) *Matrix {
@@ -125,7 +129,7 @@ func (m *Matrix) Slice(i0, i1, j0, j1 int) *Matrix {
 	}
 	v := m.m
 	v.Off, v.Rows, v.Cols = v.At(i0, j0), i1-i0, j1-j0
-	return &Matrix{v}
+	return &Matrix{m: v}
 }
 
 // Row returns row i as a view.

@@ -82,7 +82,7 @@ func (x *Vector) Stride(step int) *Vector {
 func (x *Vector) Matrix() *Matrix {
 	m := x.v.Mat()
 	m.CS = 1
-	return &Matrix{m}
+	return &Matrix{m: m}
 }
 
 func (x *Vector) at(i int) int {

@@ -3,6 +3,7 @@ package num
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 )
 
 // Class of a number. The zero value is zero, so zeroed memory holds +0.
@@ -304,4 +305,29 @@ func spanFloat64(x float64) (c Class, top, low int64) {
 	}
 	m, e := Decompose(x)
 	return Finite, e + int64(bits.Len64(m)), e + int64(bits.TrailingZeros64(m))
+}
+
+// Overlaps reports whether a and b share storage.
+func (a *Array) Overlaps(b *Array) bool {
+	if a.Kind == MP || b.Kind == MP || a.Kind == F32 || b.Kind == F32 {
+		return a.Format.Kind == b.Format.Kind && (overlap(a.Exp, b.Exp) || overlap(a.F32, b.F32))
+	}
+	for _, x := range a.F64 {
+		for _, y := range b.F64 {
+			if overlap(x, y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlap reports whether x and y have an element in common.
+func overlap[T any](x, y []T) bool {
+	if len(x) == 0 || len(y) == 0 {
+		return false
+	}
+	size := unsafe.Sizeof(x[0])
+	x0, y0 := uintptr(unsafe.Pointer(&x[0])), uintptr(unsafe.Pointer(&y[0]))
+	return x0 < y0+size*uintptr(len(y)) && y0 < x0+size*uintptr(len(x))
 }

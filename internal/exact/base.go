@@ -1,0 +1,239 @@
+package exact
+
+import (
+	"math"
+	"math/big"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+)
+
+// A base is a residue number system: the first n moduli of the pool, with what
+// conversion and reconstruction need. Bases are shared and immutable but for
+// their caches.
+type base struct {
+	moduli []int
+	log2M  float64  // log2 of the product, rounded down
+	big    *big.Int // M, the product
+	inv    []int64  // (M/m_t)^-1 mod m_t
+
+	mu        sync.Mutex
+	constants map[constantsKey][]int16
+	weights   map[weightsKey]*weights
+}
+
+type constantsKey struct {
+	kernel string
+	pairs  int
+	left   bool
+}
+
+type weightsKey struct {
+	kernel string
+	cut    int
+}
+
+// pool holds the pairwise coprime moduli that bases take their moduli from,
+// and the bits of the products of the first n of them, rounded down.
+var pool = sync.OnceValue(func() (p struct {
+	moduli []int
+	bits   []float64
+}) {
+	p.moduli = modgemm.Moduli(13)
+	p.bits = make([]float64, len(p.moduli)+1)
+	for t, m := range p.moduli {
+		p.bits[t+1] = p.bits[t] + math.Log2(float64(m)) - 1e-12
+	}
+	return p
+})
+
+// maxModuli bounds the moduli of a base: reconstruction sums them in int64.
+const maxModuli = 900
+
+// moduliFor returns how many moduli have a product of at least 2^bits, or false
+// if the pool does not suffice.
+func moduliFor(need float64) (int, bool) {
+	p := pool()
+	lo, hi := 1, min(len(p.moduli), maxModuli)
+	if p.bits[hi] < need {
+		return 0, false
+	}
+	for lo < hi {
+		if mid := (lo + hi) / 2; p.bits[mid] >= need {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo, true
+}
+
+var bases sync.Map // number of moduli -> *base
+
+func baseOf(n int) *base {
+	if b, ok := bases.Load(n); ok {
+		return b.(*base)
+	}
+	p := pool()
+	b := &base{
+		moduli:    p.moduli[:n],
+		log2M:     p.bits[n],
+		big:       big.NewInt(1),
+		inv:       make([]int64, n),
+		constants: map[constantsKey][]int16{},
+		weights:   map[weightsKey]*weights{},
+	}
+	for t, m := range b.moduli {
+		b.big.Mul(b.big, big.NewInt(int64(m)))
+		r := int64(1)
+		for s, q := range b.moduli {
+			if s != t {
+				r = r * int64(q) % int64(m)
+			}
+		}
+		b.inv[t] = new(big.Int).ModInverse(big.NewInt(r), big.NewInt(int64(m))).Int64()
+	}
+	got, _ := bases.LoadOrStore(n, b)
+	return got.(*base)
+}
+
+// balance returns the residue of x modulo m in [-m/2, m/2].
+func balance(x, m int64) int64 {
+	x %= m
+	if 2*x > m {
+		x -= m
+	} else if 2*x < -m {
+		x += m
+	}
+	return x
+}
+
+// conversion returns the left operand of Convert: row t holds 2^(16 s) mod m_t for
+// the digits s, for left operands times (M/m_t)^-1, so that the products come
+// out ready for the Chinese remainder sum.
+func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
+	key := constantsKey{k.Name, pairs, left}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.constants[key]; ok {
+		return c
+	}
+	n := len(b.moduli)
+	rows := make([]int16, n*2*pairs)
+	for t, m := range b.moduli {
+		w := int64(1)
+		if left {
+			w = b.inv[t]
+		}
+		for s := range 2 * pairs {
+			rows[t*2*pairs+s] = int16(balance(w, int64(m)))
+			w = w << 16 % int64(m)
+		}
+	}
+	c := make([]int16, modgemm.LeftLen(k, n, 2*pairs))
+	modgemm.PackLeft(k, c, rows, n, 2*pairs, 2*pairs)
+	b.constants[key] = c
+	return c
+}
+
+// wordBits is the radix of the words that Combine forms from three digits.
+const wordBits = 39
+
+// weights is the way back from residues y_t: with W_t = round(M/m_t 2^-cut) and
+// q the integer nearest to sum y_t/m_t, the number that the residues stand for
+// is 2^cut (sum y_t W_t - q round(M 2^-cut)), up to reconstruction error.
+//
+// Word 0 of the packed rows is 2^39/m_t; its sum gives q. Words 1 to words are
+// W_t in radix 2^39.
+type weights struct {
+	cut    int
+	words  int
+	panels int
+	packed []int16
+	m      []int64 // round(M 2^-cut) in radix 2^39; the last word takes what is left
+	err    float64 // bound of the reconstruction error in units of 2^cut
+}
+
+// reconstruction returns weights that drop at most the bits below 2^cut. It may keep
+// a few more, to fill whole words.
+func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
+	// Words needed for |W_t| <= M/m_t 2^-cut with a sign.
+	least := b.moduli[len(b.moduli)-1]
+	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
+	perPanel := k.MR / 3
+	words := max(1, (top-cut+wordBits-1)/wordBits)
+	words = (words+1+perPanel-1)/perPanel*perPanel - 1
+	cut = max(0, top-wordBits*words)
+
+	key := weightsKey{k.Name, cut}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w, ok := b.weights[key]; ok {
+		return w
+	}
+	n := len(b.moduli)
+	rows := make([]int16, 3*(words+1)*n)
+	var t1, t2 big.Int
+	for t, m := range b.moduli {
+		f := (int64(1)<<wordBits + int64(m)/2) / int64(m)
+		digits(rows[t:], n, 3, t1.SetInt64(f))
+		t1.Div(b.big, t2.SetInt64(int64(m)))
+		digits(rows[3*n+t:], n, 3*words, shiftRound(&t1, cut))
+	}
+	w := &weights{cut: cut, words: words, panels: modgemm.LeftPanels(k, 3*(words+1))}
+	w.packed = make([]int16, modgemm.LeftLen(k, 3*(words+1), n))
+	modgemm.PackLeft(k, w.packed, rows, 3*(words+1), n, n)
+	w.m = make([]int64, words)
+	mask := new(big.Int).SetInt64(1<<wordBits - 1)
+	r := shiftRound(t1.Set(b.big), cut)
+	for i := range words - 1 {
+		w.m[i] = t2.And(r, mask).Int64()
+		r.Rsh(r, wordBits)
+	}
+	w.m[words-1] = r.Int64()
+	if cut > 0 {
+		// |y_t| <= 2^12 and |q| <= n/2 + 1, each times a rounding of at most 1/2.
+		w.err = float64(n)*2048 + float64(n)/4 + 1
+	}
+	if len(b.weights) > 16 {
+		clear(b.weights)
+	}
+	b.weights[key] = w
+	return w
+}
+
+// shiftRound replaces x >= 0 by round(x 2^-cut).
+func shiftRound(x *big.Int, cut int) *big.Int {
+	if cut > 0 {
+		half := new(big.Int).Lsh(big.NewInt(1), uint(cut-1))
+		x.Add(x, half).Rsh(x, uint(cut))
+	}
+	return x
+}
+
+// digits writes the n balanced digits of x in radix 2^13, |x| < 2^(13 n - 1), to
+// dst[0], dst[stride], ...
+func digits(dst []int16, stride, n int, x *big.Int) {
+	// With 2^12 added to every digit the digits are plain.
+	bias := new(big.Int)
+	for range n {
+		bias.Lsh(bias, 13).Add(bias, big.NewInt(1<<12))
+	}
+	v := bias.Add(bias, x)
+	for i := range n {
+		var d uint
+		for j := range 13 {
+			d |= v.Bit(13*i+j) << j
+		}
+		dst[i*stride] = int16(int(d) - 1<<12)
+	}
+}
+
+// ceilLog2 returns the least e with x <= 2^e, for x > 0.
+func ceilLog2(x float64) int {
+	f, e := math.Frexp(x)
+	if f == 0.5 {
+		e--
+	}
+	return e
+}

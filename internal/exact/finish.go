@@ -1,0 +1,327 @@
+package exact
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A scaling is the alpha or beta of an expression.
+type scaling struct {
+	zero bool
+	real num.Real
+	// pow is set if the number is (-1)^neg 2^exp.
+	pow bool
+	neg bool
+	exp int64
+	mag []uint64 // else |number| = mag 2^exp with the top bit of mag set
+}
+
+func newScaling(r num.Real) scaling {
+	s := scaling{real: r, zero: r.Class == num.Zero, neg: r.Neg}
+	if r.Class != num.Finite {
+		return s
+	}
+	n, tz := num.BitLen(r.Mag), num.TrailingZeros(r.Mag)
+	if s.pow = n == tz+1; s.pow {
+		s.exp = r.Exp + int64(tz)
+		return s
+	}
+	// Normalise to whole words, the top bit set.
+	words := (n - tz + 63) / 64
+	for i := range words {
+		s.mag = append(s.mag, num.WordAt(r.Mag, int64(n-64*(words-i))))
+	}
+	s.exp = r.Exp + int64(n-64*words)
+	return s
+}
+
+// A value is an enclosure: the exact number lies within err of (-1)^neg mag, in
+// units of 2^exp. mag has no leading zero words.
+type value struct {
+	neg bool
+	mag []uint64
+	err uint64
+	exp int64
+}
+
+// A finisher turns sums of the reconstruction into rounded entries. Each worker has
+// its own.
+type finisher struct {
+	p      *product
+	c      num.Mat
+	w      *weights
+	left   *operand
+	right  *operand
+	i0, j0 int       // place of c in the output
+	errL   []float64 // error a row, in units of 2^cut of the integer product
+	errR   []float64 // error a column, likewise
+	errAll float64   // and of every entry
+	mag    []uint64
+	tmp    []uint64
+	ends   *num.Array // two numbers of the output's format
+
+	failed    [][2]int32
+	overflow  int64
+	underflow int64
+}
+
+// integer sets v to the integer product from the words of entry e: words[s
+// stride + e], word 0 being the quotient's.
+func (f *finisher) integer(v *value, words []int64, stride, e int) {
+	const mask = 1<<wordBits - 1
+	q := (words[e] + 1<<(wordBits-1)) >> wordBits
+	mag := f.mag[:0]
+	var carry int64
+	var acc uint64
+	var have uint
+	last := len(f.w.m) - 1
+	for s, m := range f.w.m {
+		e += stride
+		x := words[e] - q*m + carry
+		if s == last {
+			mag = append(mag, acc|uint64(x)<<have)
+			// The sign fills what is left of a word.
+			mag = append(mag, uint64(x>>1>>(63-have)))
+			break
+		}
+		d := uint64(x & mask)
+		carry = x >> wordBits
+		acc |= d << have
+		if have += wordBits; have >= 64 {
+			mag = append(mag, acc)
+			have -= 64
+			acc = d >> (wordBits - have)
+		}
+	}
+	f.mag = mag
+	v.neg = int64(mag[len(mag)-1]) < 0
+	if v.neg {
+		num.Negate(mag)
+	}
+	v.mag = trim(mag)
+}
+
+func trim(x []uint64) []uint64 {
+	for len(x) > 0 && x[len(x)-1] == 0 {
+		x = x[:len(x)-1]
+	}
+	return x
+}
+
+// entry finishes entry (i, j) of the output: row i of the left operand times
+// column j of the right one.
+func (f *finisher) entry(i, j int, words []int64, stride, e int) {
+	if f.left.special[i] || f.right.special[j] {
+		f.fail(i, j)
+		return
+	}
+	var v value
+	f.integer(&v, words, stride, e)
+	v.err = uint64(f.errL[i] + f.errR[j] + f.errAll)
+	v.exp = f.p.unit + f.left.exp[i] + f.right.exp[j]
+	if len(v.mag) == 0 && v.err != 0 {
+		f.fail(i, j)
+		return
+	}
+	at := f.c.At(i, j)
+	if !f.p.alpha.pow {
+		f.scale(&v)
+	}
+	v.neg = v.neg != f.p.alpha.neg
+	v.exp += f.p.alpha.exp
+	if !f.p.beta.zero && !f.addOld(&v, at) {
+		f.fail(i, j)
+		return
+	}
+	if len(v.mag) == 0 {
+		if v.err != 0 || !f.p.beta.zero || f.p.negativeZero(f.i0+i, f.j0+j) {
+			f.fail(i, j)
+			return
+		}
+		f.c.Arr.Set(at, num.Real{Class: num.Zero})
+		return
+	}
+	if !f.safe(&v) {
+		f.fail(i, j)
+		return
+	}
+	f.count(f.c.Arr.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp}))
+}
+
+func (f *finisher) fail(i, j int) {
+	f.failed = append(f.failed, [2]int32{int32(f.i0 + i), int32(f.j0 + j)})
+}
+
+func (f *finisher) count(fl num.Flags) {
+	if fl&num.Overflow != 0 {
+		f.overflow++
+	}
+	if fl&num.Underflow != 0 {
+		f.underflow++
+	}
+}
+
+// safe is Ziv's test: it reports whether all numbers of the enclosure round to
+// the same bits as v.mag.
+func (f *finisher) safe(v *value) bool {
+	if v.err == 0 {
+		return true
+	}
+	a := f.c.Arr
+	n := int64(64*len(v.mag)) - int64(bits.LeadingZeros64(v.mag[len(v.mag)-1]))
+	top := v.exp + n
+	var drop int64 // bits that rounding drops
+	switch a.Kind {
+	case num.MP:
+		if top > math.MaxInt32-2 || top < math.MinInt32+2 {
+			return false
+		}
+		drop = n - int64(a.Prec)
+	case num.F64:
+		drop = max(top-53, -1074) - v.exp
+	case num.F32:
+		drop = max(top-24, -149) - v.exp
+	default:
+		return f.sameEnds(v)
+	}
+	// The error stays below a quarter of the last place kept, so that no power
+	// of two can be crossed by more than half of the finer place below it.
+	if drop < 2 || drop < 64 && v.err >= 1<<(drop-2) {
+		return false
+	}
+	// The dropped bits, scaled to 64, must keep away from the tie.
+	tail := num.WordAt(v.mag, drop-64)
+	e := v.err
+	if drop < 64 {
+		e <<= 64 - drop
+	} else {
+		e >>= min(drop-64, 63)
+	}
+	e += 2
+	if e < 2 {
+		return false
+	}
+	d := tail - 1<<63
+	if int64(d) < 0 {
+		d = -d
+	}
+	return d > e
+}
+
+// sameEnds compares the rounded ends of the enclosure.
+func (f *finisher) sameEnds(v *value) bool {
+	if len(v.mag) == 1 && v.mag[0] <= v.err {
+		return false
+	}
+	end := append(f.tmp[:0], v.mag...)
+	num.SubShifted(end, []uint64{v.err})
+	f.tmp = end
+	f.ends.Set(0, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	end = append(append(f.tmp[:0], v.mag...), 0)
+	num.AddShifted(end, []uint64{v.err})
+	f.tmp = end
+	f.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	return f.ends.SameBits(0, f.ends, 1)
+}
+
+// scale multiplies v by the significand of alpha, whose sign and exponent the
+// caller handles. Inexact values shed the low words that their error covers.
+func (f *finisher) scale(v *value) {
+	if len(v.mag) == 0 {
+		return
+	}
+	alpha := f.p.alpha.mag
+	z := mulWords(f.tmp[:0], v.mag, alpha)
+	f.tmp, f.mag = f.mag, z
+	if v.err != 0 {
+		// err alpha < err 2^(64 words): in units of that, at most err + 1, and
+		// one more for what is cut off.
+		z = z[len(alpha):]
+		v.exp += int64(64 * len(alpha))
+		v.err += 2
+	}
+	v.mag = trim(z)
+}
+
+// maxGap bounds the bits between the old entry and the product that addOld
+// bridges.
+const maxGap = 4096
+
+// addOld adds beta c. It reports false if the exponents lie too far apart.
+func (f *finisher) addOld(v *value, at int) bool {
+	var buf [num.MaxValueWords]uint64
+	c := f.c.Arr.Value(at, buf[:])
+	switch c.Class {
+	case num.Zero:
+		return len(v.mag) != 0 // the sign of a zero sum is the exact pass's
+	case num.Inf, num.NaN:
+		return false
+	}
+	beta := &f.p.beta
+	mag, exp := c.Mag, c.Exp+beta.exp
+	if !beta.pow {
+		mag = mulWords(nil, c.Mag, beta.mag)
+	}
+	neg := c.Neg != beta.neg
+	shift := exp - v.exp
+	if shift > maxGap || shift < -maxGap && v.err == 0 {
+		return false
+	}
+	if shift < 0 && int64(num.TrailingZeros(mag)) < -shift {
+		if v.err == 0 { // both exact: take the finer unit
+			v.mag = shiftWords(nil, v.mag, -shift)
+			v.exp, shift = exp, 0
+		} else { // what shiftWords drops
+			v.err++
+		}
+	}
+	x := shiftWords(nil, mag, shift)
+	n := max(len(x), len(v.mag)) + 1
+	sum := make([]uint64, n)
+	copy(sum, v.mag)
+	if neg == v.neg {
+		num.AddShifted(sum, x)
+	} else {
+		num.SubShifted(sum, x)
+		if int64(sum[n-1]) < 0 {
+			num.Negate(sum)
+			v.neg = !v.neg
+		}
+	}
+	v.mag = trim(sum)
+	return true
+}
+
+// mulWords sets z to x y and returns it.
+func mulWords(z, x, y []uint64) []uint64 {
+	n := len(x) + len(y)
+	if cap(z) < n {
+		z = make([]uint64, n)
+	}
+	z = z[:n]
+	clear(z)
+	for i, a := range x {
+		var carry uint64
+		for j, b := range y {
+			hi, lo := bits.Mul64(a, b)
+			var c uint64
+			lo, c = bits.Add64(lo, z[i+j], 0)
+			hi += c
+			lo, c = bits.Add64(lo, carry, 0)
+			z[i+j], carry = lo, hi+c
+		}
+		z[i+len(y)] = carry
+	}
+	return z
+}
+
+// shiftWords sets z to floor(x 2^s) and returns it.
+func shiftWords(z, x []uint64, s int64) []uint64 {
+	n := max(0, (int64(64*len(x))+s+63)/64)
+	for i := range n {
+		z = append(z, num.WordAt(x, 64*i-s))
+	}
+	return z
+}

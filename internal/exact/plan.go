@@ -1,0 +1,132 @@
+package exact
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A plan says how a product of integers runs: the widths of the operands' integers
+// and the base.
+type plan struct {
+	kernel         *modgemm.Kernel
+	base           *base
+	widthL, widthR int
+	exactL, exactR bool // the widths hold the operands exactly
+	cost           float64
+}
+
+// resultBits returns the bits to the last place of a result of format f, of
+// typical numbers.
+func resultBits(f num.Format) float64 {
+	if n := f.Terms(); n > 1 {
+		return float64(53*n + n - 1)
+	}
+	return float64(f.Prec)
+}
+
+// A sample is what is known of one entry of the result: log2 of its magnitude and
+// of the norms of its vectors, all relative to 2^(exponents of the vectors).
+type sample struct {
+	size         float64
+	normL, normR float64
+}
+
+// bound returns log2 of the bound on |integer product| 2^-(widthL + widthR).
+func bound(l, r *operand) float64 {
+	// |sum a b| <= ||a||_1 max |b|; rounding to integers adds 1/2 each, far
+	// within the margin of moduliFor's caller.
+	n := min(l.maxNorm, r.maxNorm)
+	return math.Log2(n + 1e-300)
+}
+
+// baseMargin is the room that a base leaves above twice the bound of the integers:
+// sign, the rounding of integers and of log2, and the error of the quotient.
+const baseMargin = 1.05
+
+// planFor chooses the cheapest base for a product with results of bits p, or
+// returns false if no base suffices. fails is the number of entries in the
+// whole result.
+func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (plan, bool) {
+	m, n, k := float64(l.n), float64(r.n), float64(l.k)
+	bnd := bound(l, r) + baseMargin
+	c := costOf(kern)
+	best := plan{cost: math.Inf(1)}
+	// At least two bits an operand.
+	first, ok := moduliFor(max(bnd+4, 1))
+	if !ok {
+		return best, false
+	}
+	limit := min(len(pool().moduli), maxModuli)
+	for count := first; count <= limit; count++ {
+		total := int(math.Floor(pool().bits[count] - bnd))
+		q := plan{kernel: kern}
+		q.split(total, l.width, r.width)
+		if q.widthL < 2 || q.widthR < 2 {
+			continue
+		}
+		words := float64(q.widthL+q.widthR)/2/wordBits + 1
+		work := float64(count) * (m*n*k*c.product +
+			(m*float64(digitPairs(q.widthL))+n*float64(digitPairs(q.widthR)))*k*2*c.product +
+			m*n*words*3*c.product)
+		if work >= best.cost {
+			break
+		}
+		var fail float64
+		for _, s := range samples {
+			fail += q.failure(s, p, k)
+		}
+		if len(samples) > 0 {
+			fail /= float64(len(samples))
+		}
+		q.cost = work + fail*m*n*k*exactCost(p)
+		if q.cost < best.cost {
+			best = q
+			best.base = baseOf(count)
+		}
+		if q.exactL && q.exactR {
+			break
+		}
+	}
+	if best.base == nil {
+		return best, false
+	}
+	// The bits of the base beyond what its choice needed go to the widths.
+	best.split(int(math.Floor(best.base.log2M-bnd)), l.width, r.width)
+	return best, true
+}
+
+// split divides total bits between the operands: equally, but never more than
+// holds an operand exactly.
+func (q *plan) split(total, exactL, exactR int) {
+	w := total / 2
+	q.widthL, q.widthR = w, total-w
+	switch {
+	case exactL <= w && exactL <= exactR:
+		q.widthL = exactL
+		q.widthR = min(total-exactL, exactR)
+	case exactR <= w:
+		q.widthR = exactR
+		q.widthL = min(total-exactR, exactL)
+	}
+	q.exactL, q.exactR = q.widthL >= exactL, q.widthR >= exactR
+}
+
+// failure estimates the probability that an entry like s fails the rounding
+// test.
+func (q *plan) failure(s sample, p, k float64) float64 {
+	var e float64
+	if !q.exactR {
+		e += 0.5 * s.normL * math.Exp2(-float64(q.widthR))
+	}
+	if !q.exactL {
+		e += 0.5 * s.normR * math.Exp2(-float64(q.widthL))
+	}
+	if e == 0 {
+		return 0
+	}
+	// Twice the error over the last place, 2^(size - p), and an eighth more for
+	// the reconstruction.
+	return min(1, 2.25*math.Exp2(math.Log2(e)-s.size+p))
+}

@@ -1,0 +1,115 @@
+package exact
+
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// side says which factor of a product an operand is.
+type side bool
+
+const (
+	left  side = true
+	right side = false
+)
+
+// residues are the residues of an aligned operand modulo every modulus of a
+// base, each plane a packed operand of the kernel.
+type residues struct {
+	kernel *modgemm.Kernel
+	base   *base
+	side   side
+	width  int // bits of the integers
+
+	panel  int // vectors a panel
+	panels int
+	kPairs int
+	stride int // from plane to plane
+	data   []int16
+}
+
+// panelOf returns the vectors a panel of the side's packed operands.
+func panelOf(k *modgemm.Kernel, s side) int {
+	if s == left {
+		return k.MR
+	}
+	return k.NR
+}
+
+// paddedPairs returns the pairs of an operand of k numbers a vector, padded so
+// that the entries of a panel fill whole panels of Convert.
+func paddedPairs(kern *modgemm.Kernel, k int) int {
+	align := kern.NR / gcd(2*kern.MR, kern.NR)
+	return (modgemm.Pairs(k) + align - 1) / align * align
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// newResidues lays out residues without computing them.
+func newResidues(kern *modgemm.Kernel, b *base, s side, vectors, k, width int) *residues {
+	r := &residues{kernel: kern, base: b, side: s, width: width, panel: panelOf(kern, s)}
+	r.panels = (vectors + r.panel - 1) / r.panel
+	r.kPairs = paddedPairs(kern, k)
+	// An odd number of cache lines between planes keeps them out of each
+	// other's cache sets.
+	r.stride = (r.panels*r.panel*2*r.kPairs+31)/32*32 | 32
+	return r
+}
+
+func (r *residues) planes() int {
+	return modgemm.LeftPanels(r.kernel, len(r.base.moduli)) * r.kernel.MR
+}
+
+// bytes returns the memory that the residues take.
+func (r *residues) bytes() int64 { return 2 * int64(r.planes()) * int64(r.stride) }
+
+// plane returns the packed operand modulo moduli[t], from panel p on.
+func (r *residues) plane(t, p int) []int16 {
+	return r.data[t*r.stride+p*r.panel*2*r.kPairs : t*r.stride+r.panels*r.panel*2*r.kPairs]
+}
+
+// digitBytes is the size of the digits of one task: they stay in the second
+// level cache.
+const digitBytes = 128 << 10
+
+// compute fills in the residues of o. done is called with the share of the
+// work that each task was.
+func (r *residues) compute(ctx context.Context, threads int, o *operand, done func(share float64)) error {
+	r.data = getBuffer(r.planes() * r.stride)
+	pairs := digitPairs(r.width)
+	constants := r.base.conversion(r.kernel, pairs, r.side == left)
+	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
+	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
+
+	align := r.kernel.NR / gcd(2*r.kernel.MR, r.kernel.NR)
+	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
+	chunks := (r.kPairs + chunk - 1) / chunk
+	tasks := r.panels * chunks
+	scratch := make([][]int16, max(threads, 1))
+	return par.For(ctx, threads, tasks, func(worker, task int) {
+		p, q0 := task/chunks, task%chunks*chunk
+		q1 := min(q0+chunk, r.kPairs)
+		entries := r.panel * 2 * (q1 - q0)
+		if scratch[worker] == nil {
+			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
+		}
+		d := digitWriter{dst: scratch[worker], nr: r.kernel.NR, pairs: pairs}
+		o.digits(&d, p*r.panel, r.panel, 2*q0, 2*q1, r.width)
+		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
+		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
+		done(1 / float64(tasks))
+	})
+}
+
+// release hands the memory back for the next product.
+func (r *residues) release() {
+	putBuffer(r.data)
+	r.data = nil
+}

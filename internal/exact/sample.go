@@ -1,0 +1,40 @@
+package exact
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// maxSamples is the number of entries that the choice of widths looks at.
+const maxSamples = 64
+
+// samples measures entries spread over the product A B: how far each lies below
+// 2^(exponents of its vectors) decides the bits that its rounding needs. Zeros
+// are left out: they need the exact pass whatever the widths.
+func (p *product) samples(l, r *operand) []sample {
+	var acc direct.Acc
+	var out []sample
+	count := min(maxSamples, l.n*r.n)
+	one := num.Real{Class: num.Finite, Mag: []uint64{1}}
+	zero := num.Real{Class: num.Zero}
+	for s := range count {
+		// A Weyl sequence over the rows and columns.
+		i := int(math.Mod((float64(s)+0.5)*0.7548776662466927, 1) * float64(l.n))
+		j := int(math.Mod((float64(s)+0.5)*0.5698402909980532, 1) * float64(r.n))
+		if l.special[i] || r.special[j] {
+			continue
+		}
+		v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
+		if v.Class != num.Finite {
+			continue
+		}
+		out = append(out, sample{
+			size:  float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j]),
+			normL: l.norm[i],
+			normR: r.norm[j],
+		})
+	}
+	return out
+}

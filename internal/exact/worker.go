@@ -1,0 +1,102 @@
+package exact
+
+import (
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// reconstructBytes bounds the residues that one step of the reconstruction
+// packs: they stay in the first two levels of cache.
+const reconstructBytes = 64 << 10
+
+// A worker holds the scratch of one goroutine of multiply.
+type worker struct {
+	fin     finisher
+	c       []int16 // residues of a block, plane after plane
+	y       []int16 // packed residues of one step
+	words   []int64 // its words, row after row
+	entries int     // entries a step
+}
+
+func newWorker(p *product, w *weights, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
+	kern, n := p.plan.kernel, len(p.plan.base.moduli)
+	wk := &worker{fin: finisher{p: p, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
+	wk.c = getBuffer(n * rowPanels * kern.MR * colPanels * kern.NR)
+	wk.entries = max(reconstructBytes/(2*n)/kern.NR, 1) * kern.NR
+	wk.y = make([]int16, 2*modgemm.Pairs(n)*wk.entries)
+	wk.words = make([]int64, w.panels*kern.MR/3*wk.entries)
+	return wk
+}
+
+// reconstruct turns the residues of the block at (i0, j0) of rows x ldc entries
+// into entries of C. Planes lie stride apart.
+func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
+	f := &wk.fin
+	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
+	// Entries are taken in the order of storage, across rows.
+	for e0 := 0; e0 < rows*ldc; e0 += wk.entries {
+		e1 := min(e0+wk.entries, rows*ldc)
+		if i0+e0/ldc >= f.c.Rows {
+			return
+		}
+		panels := (e1 - e0) / kern.NR
+		modgemm.PackPlanes(kern, wk.y, wk.c[e0:], stride, n, panels)
+		modgemm.Combine(kern, wk.words, wk.entries, f.w.packed, wk.y, f.w.panels, panels, modgemm.Pairs(n))
+		for e := e0; e < e1; {
+			i, j := i0+e/ldc, j0+e%ldc
+			if i >= f.c.Rows {
+				return
+			}
+			end := min(e1, (e/ldc+1)*ldc)
+			f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+			e = end
+		}
+	}
+}
+
+// row finishes n entries of row i from column j on.
+func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
+	for d := range n {
+		if !f.p.skip(f.i0+i, f.j0+j+d) {
+			f.entry(i, j+d, words, stride, e+d)
+		}
+	}
+}
+
+// A directWorker computes entries in exact arithmetic.
+type directWorker struct {
+	p                   *product
+	acc                 direct.Acc
+	buf                 [num.MaxValueWords]uint64
+	overflow, underflow int64
+}
+
+func newDirectWorker(p *product) *directWorker { return &directWorker{p: p} }
+
+func (w *directWorker) entry(i, j int) {
+	p := w.p
+	at := p.c.At(i, j)
+	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, p.c.Arr.Value(at, w.buf[:]))
+	fl := p.c.Arr.Set(at, r)
+	if fl&num.Overflow != 0 {
+		w.overflow++
+	}
+	if fl&num.Underflow != 0 {
+		w.underflow++
+	}
+}
+
+// negativeZero reports whether every addend of entry (i, j), beta being zero,
+// is -0, or cannot tell. The caller knows that their sum is zero.
+func (p *product) negativeZero(i, j int) bool {
+	var bufA, bufB [num.MaxValueWords]uint64
+	for h := range p.a.Cols {
+		a := p.a.Arr.Value(p.a.At(i, h), bufA[:])
+		b := p.b.Arr.Value(p.b.At(j, h), bufB[:])
+		if a.Class != num.Zero && b.Class != num.Zero || a.Neg != b.Neg == p.alpha.neg {
+			return false
+		}
+	}
+	return true
+}
