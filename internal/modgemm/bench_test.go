@@ -22,14 +22,14 @@ func randomSlice(n int) []int16 {
 	return s
 }
 
-// BenchmarkModTile is the rate with all operands in the first level cache.
-func BenchmarkModTile(b *testing.B) {
+// BenchmarkModTiles is the rate of single tiles with all operands in the first level cache.
+func BenchmarkModTiles(b *testing.B) {
 	benchKernels(b, func(b *testing.B, k *Kernel) {
 		kPairs := k.kc
 		x, y, c := randomSlice(2*k.MR*kPairs), randomSlice(2*k.NR*kPairs), randomSlice(k.MR*k.NR)
 		mod := NewModulus(8191)
 		for b.Loop() {
-			k.modTile(c, k.NR, x, y, kPairs, k.ResiduePairs, mod.m, mod.inv, true)
+			k.modTiles(c, k.NR, x, 0, y, 1, kPairs, k.ResiduePairs, mod.m, mod.inv, mod.step, 0, true)
 		}
 		report(b, k.MR*k.NR*2*kPairs)
 	})

@@ -1,8 +1,17 @@
 package modgemm
 
-// The kernels add products in int32 and, before a sum can leave its range,
-// fold it: take off the nearest multiple of m as float32 arithmetic finds it.
-// With u = 2^-24, the unit roundoff of float32, and inv the float32 next to 1/m:
+// The kernels add products in int32 and, before a sum can leave its range, fold it:
+// replace it by a smaller one that is congruent modulo m.
+//
+// Step fold, acc = acc mod 2^21 + floor(acc/2^21) step, between the blocks of a sum,
+// with step the representative of 2^21 modulo m in (-m/2, m/2]. floor(acc/2^21) is
+// within 2^10 and fits int16, so VPMADDWD multiplies it. For every int32,
+//
+//	|acc| <= 2^21 - 1 + 2^10 4095 = 6 290 431.
+//
+// At the end of a sum two folds take off the nearest multiple of m as float32
+// arithmetic finds it. With u = 2^-24, the unit roundoff of float32, and inv the float32
+// next to 1/m:
 //
 // Coarse fold, acc -= m rint(float32(float32(acc) inv)), for |acc| < 2^31 and m >= 2.
 // The conversion, inv and the product each have a relative error of at most u (inv
@@ -26,14 +35,16 @@ package modgemm
 // So the remainder r is the one representative in -m/2 < r <= m/2, the same bits
 // from every kernel.
 //
-// Between folds a sum grows by the products of a block, from at most 2^15 (a
-// remainder of the last fold, or the old C, any int16):
+// A block adds to at most 6 290 431 (left by a step fold; the old C, any int16, is less):
 //
-//	64 pairs of |a|, |b| <= 4095:              128 4095^2      = 2 146 435 200
-//	 8 pairs of |a| <= 4095, |b| <= 2^15:       16 4095 2^15   = 2 146 959 360
-//	                       less than 2^31 - 1 - 2^15           = 2 147 450 879
+//	63 pairs of |a|, |b| <= 4095:              126 4095^2      = 2 112 897 150
+//	 7 pairs of |a| <= 4095, |b| <= 2^15:       14 4095 2^15   = 1 878 589 440
+//	                       at most 2^31 - 1 - 6 290 431        = 2 141 193 216
 //
-// and without a fold, for Combine, 64 pairs of |a| <= 4096, |b| <= 4095:
+// (One pair more exceeds it. A fold in float32 would leave less and allow 64 and 8 pairs,
+// but takes twice as long, and more than that on machines where VPMULLD is two operations.)
+//
+// Without a fold, for Combine, 64 pairs of |a| <= 4096, |b| <= 4095:
 // 128 4096 4095 = 2 146 959 360 < 2^31.
 const (
 	// maxModulus keeps residues within 4095, for an even modulus too.
@@ -42,9 +53,11 @@ const (
 	maxResidue = maxModulus / 2
 	// residuePairs is the number of pairs between folds where both operands are
 	// residues.
-	residuePairs = 64
+	residuePairs = 63
 	// digitPairs is that where the right operand holds any int16.
-	digitPairs = 8
+	digitPairs = 7
+	// foldBits is where a step fold cuts a sum in two.
+	foldBits = 21
 	// combinePairs is the number of pairs in a sum that Combine takes without folds.
 	combinePairs = 64
 	// combineBits is the radix of the weight digits that Combine joins; digits

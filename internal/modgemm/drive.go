@@ -21,7 +21,7 @@ func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16,
 	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, k.DigitPairs, moduli.r, k.MR)
 }
 
-// sweep runs modTile over all tiles, blocked for the caches as in BLIS: a block of mc
+// sweep runs modTiles over all tiles, blocked for the caches as in BLIS: a block of mc
 // panels of A stays in the second level cache while the panels of B pass through the
 // first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
 // as residues. Tiles in row panel i use the moduli from i modStep on.
@@ -35,11 +35,8 @@ func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPair
 		for i0 := 0; i0 < mPanels; i0 += k.mc {
 			i1 := min(i0+k.mc, mPanels)
 			for j := range nPanels {
-				bPanel := b[2*k.NR*(j*kPairs+p):]
-				for i := i0; i < i1; i++ {
-					k.modTile(c[i*k.MR*ldc+j*k.NR:], ldc, a[2*k.MR*(i*kPairs+p):], bPanel, kc, block,
-						mod.m[i*modStep:], mod.inv[i*modStep:], p > 0)
-				}
+				k.modTiles(c[i0*k.MR*ldc+j*k.NR:], ldc, a[2*k.MR*(i0*kPairs+p):], 2*k.MR*kPairs, b[2*k.NR*(j*kPairs+p):],
+					i1-i0, kc, block, mod.m[i0*modStep:], mod.inv[i0*modStep:], mod.step[i0*modStep:], modStep, p > 0)
 			}
 		}
 	}
@@ -63,10 +60,8 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 		for j := range nPanels {
 			for p := 0; p == 0 || p < kPairs; p += combinePairs {
 				kc := min(combinePairs, kPairs-p)
-				yPanel := y[2*k.NR*(j*kPairs+p):]
-				for i := i0; i < i1; i++ {
-					k.combineTile(out[i*k.MR/3*outStride+j*k.NR:], outStride, weights[2*k.MR*(i*kPairs+p):], yPanel, kc, p > 0)
-				}
+				k.combineTiles(out[i0*k.MR/3*outStride+j*k.NR:], outStride, weights[2*k.MR*(i0*kPairs+p):], 2*k.MR*kPairs, y[2*k.NR*(j*kPairs+p):],
+					i1-i0, kc, p > 0)
 			}
 		}
 	}

@@ -10,47 +10,50 @@ const (
 var generic = &Kernel{
 	Name: "generic", MR: genericMR, NR: genericNR,
 	MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
-	kc: 256, mc: 40,
-	modTile:     modTileGeneric,
-	combineTile: combineTileGeneric,
-	packPlanes:  packPlanesGeneric,
+	kc: 252, mc: 40,
+	modTiles:     modTilesGeneric,
+	combineTiles: combineTilesGeneric,
+	packPlanes:   packPlanesGeneric,
 }
 
-// modTileGeneric computes, for i < MR, j < NR,
+// modTilesGeneric computes tiles that lie below each other: for p < panels, i < MR,
+// j < NR, and r = p MR + i,
 //
-//	c[i ldc + j] = ((accumulate ? c[i ldc + j] : 0) + Σ_h A_ih B_hj) mod mod[i]
+//	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod mod[p modStep + i]
 //
-// with the representative in (-m/2, m/2], A the first kPairs pairs of panel a and B
-// of panel b, folding every block pairs (see bounds.go for what then must hold).
-func modTileGeneric(c []int16, ldc int, a, b []int16, kPairs, _ int, mod []int32, _ []float32, accumulate bool) {
-	for i := range genericMR {
-		row := c[i*ldc:][:genericNR]
-		var sum [genericNR]int64
-		rowSums(&sum, a, b, i, kPairs)
-		for j := range row {
-			if accumulate {
-				sum[j] += int64(row[j])
+// with the representative in (-m/2, m/2], A the first kPairs pairs of the panels at
+// a[p aStride], and B those of panel b. Other kernels fold every block pairs; bounds.go
+// says what operands that allows.
+func modTilesGeneric(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, _ int, mod []int32, _ []float32, _ []int32, modStep int, accumulate bool) {
+	for p := range panels {
+		for i := range genericMR {
+			row := c[(p*genericMR+i)*ldc:][:genericNR]
+			var sum [genericNR]int64
+			rowSums(&sum, a[p*aStride:], b, i, kPairs)
+			for j := range row {
+				if accumulate {
+					sum[j] += int64(row[j])
+				}
+				row[j] = int16(balanced(sum[j], int64(mod[p*modStep+i])))
 			}
-			row[j] = int16(balanced(sum[j], int64(mod[i])))
 		}
 	}
 }
 
-// combineTileGeneric computes, for g < MR/3, j < NR, and P = A B,
+// combineTilesGeneric computes, for g < panels MR/3, j < NR, and P = A B with A and B as
+// in modTilesGeneric,
 //
 //	out[g ldo + j] = (accumulate ? out[g ldo + j] : 0) + P_3g,j + 2^13 P_3g+1,j + 2^26 P_3g+2,j
-func combineTileGeneric(out []int64, ldo int, a, b []int16, kPairs int, accumulate bool) {
-	for g := range genericMR / 3 {
-		row := out[g*ldo:][:genericNR]
-		if !accumulate {
+func combineTilesGeneric(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool) {
+	for r := range panels * genericMR {
+		row := out[r/3*ldo:][:genericNR]
+		if !accumulate && r%3 == 0 {
 			clear(row)
 		}
-		for d := range 3 {
-			var sum [genericNR]int64
-			rowSums(&sum, a, b, 3*g+d, kPairs)
-			for j := range row {
-				row[j] += sum[j] << (combineBits * d)
-			}
+		var sum [genericNR]int64
+		rowSums(&sum, a[r/genericMR*aStride:], b, r%genericMR, kPairs)
+		for j := range row {
+			row[j] += sum[j] << (combineBits * (r % 3))
 		}
 	}
 }

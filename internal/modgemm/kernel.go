@@ -28,9 +28,10 @@ type Kernel struct {
 	// level cache, and mc panels of A, that take half of the second.
 	kc, mc int
 
-	modTile     func(c []int16, ldc int, a, b []int16, kPairs, block int, mod []int32, inv []float32, accumulate bool)
-	combineTile func(out []int64, ldo int, a, b []int16, kPairs int, accumulate bool)
-	packPlanes  func(dst, src []int16, planeStride, planes int)
+	// What these compute is said in generic.go; panels >= 1, and planes >= 1.
+	modTiles     func(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
+	combineTiles func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)
+	packPlanes   func(dst, src []int16, planeStride, planes int)
 }
 
 func (k *Kernel) available() bool {

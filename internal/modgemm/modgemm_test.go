@@ -81,14 +81,16 @@ func TestLookup(t *testing.T) {
 
 // TestBounds checks the arithmetic of bounds.go.
 func TestBounds(t *testing.T) {
-	const most = math.MaxInt32 - 1<<15
+	const most = math.MaxInt32 - (1<<foldBits - 1 + 1<<(31-foldBits)*maxResidue)
 	for _, c := range []struct {
 		name string
 		sum  int64
 		most int64
 	}{
 		{"residues", 2 * residuePairs * maxResidue * maxResidue, most},
+		{"more residues", -2 * (residuePairs + 1) * maxResidue * maxResidue, -most - 1},
 		{"digits", 2 * digitPairs * maxResidue * (1 << 15), most},
+		{"more digits", -2 * (digitPairs + 1) * maxResidue * (1 << 15), -most - 1},
 		{"combine", 2 * combinePairs * maxResidue * (1 << (combineBits - 1)), math.MaxInt32},
 	} {
 		if c.sum > c.most {
@@ -154,18 +156,19 @@ func randomModulus(r *rand.Rand) int {
 	return 3 + r.IntN(maxModulus-2)
 }
 
-var tilePairs = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 67, 127, 128, 129, 200, 256}
+var tilePairs = []int{0, 1, 2, 3, 4, 5, 7, 8, 13, 14, 15, 16, 31, 62, 63, 64, 65, 70, 125, 126, 127, 200, 252}
 
-// TestModTile compares single tiles with sums in int64 and one %.
-func TestModTile(t *testing.T) {
+// TestModTiles compares one or two tiles with sums in int64 and one %.
+func TestModTiles(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
 		r := newRand()
 		run := func(kPairs, block int, fa, fb filler, limB int, accumulate bool, moduli []int) {
+			panels := len(moduli) / k.MR
 			rows := NewRowModuli(k, moduli)
-			a, aOK := guarded[int16](2 * k.MR * kPairs)
+			a, aOK := guarded[int16](2 * k.MR * kPairs * panels)
 			b, bOK := guarded[int16](2 * k.NR * kPairs)
 			ldc := k.NR + r.IntN(5)
-			c, cOK := guarded[int16]((k.MR-1)*ldc + k.NR)
+			c, cOK := guarded[int16]((panels*k.MR-1)*ldc + k.NR)
 			fill(r, a, fa, maxResidue)
 			fill(r, b, fb, limB)
 			fill(r, c, fillers[r.IntN(4)], maxResidue)
@@ -173,7 +176,7 @@ func TestModTile(t *testing.T) {
 				fill(r, c, digitFillers[r.IntN(3)], 0)
 			}
 			a0, b0, c0 := slices.Clone(a), slices.Clone(b), slices.Clone(c)
-			k.modTile(c, ldc, a, b, kPairs, block, rows.r.m, rows.r.inv, accumulate)
+			k.modTiles(c, ldc, a, 2*k.MR*kPairs, b, panels, kPairs, block, rows.r.m, rows.r.inv, rows.r.step, k.MR, accumulate)
 			what := fmt.Sprintf("seed %d, %d pairs, block %d, a %s, b %s, accumulate %v, moduli %v", seed, kPairs, block, fa.name, fb.name, accumulate, moduli)
 			if !aOK() || !bOK() || !cOK() || !slices.Equal(a, a0) || !slices.Equal(b, b0) {
 				t.Fatalf("%s: write outside the result", what)
@@ -191,7 +194,7 @@ func TestModTile(t *testing.T) {
 					sum = int64(c0[i])
 				}
 				for h := range 2 * kPairs {
-					sum += int64(a0[h/2*2*k.MR+2*row+h%2]) * int64(b0[h/2*2*k.NR+2*col+h%2])
+					sum += int64(a0[2*((row/k.MR*kPairs+h/2)*k.MR+row%k.MR)+h%2]) * int64(b0[h/2*2*k.NR+2*col+h%2])
 				}
 				if want := referenceMod(sum, moduli[row]); int64(c[i]) != want {
 					t.Fatalf("%s: c[%d,%d] = %d, want %d = %d mod %d", what, row, col, c[i], want, sum, moduli[row])
@@ -199,7 +202,7 @@ func TestModTile(t *testing.T) {
 			}
 		}
 		randomModuli := func() []int {
-			moduli := make([]int, k.MR)
+			moduli := make([]int, k.MR*(1+r.IntN(2)))
 			for i := range moduli {
 				moduli[i] = randomModulus(r)
 			}
@@ -245,7 +248,7 @@ func referenceMod(x int64, m int) int64 {
 // the rounding of the quotient is hardest, on top of large sums.
 func TestExactFold(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
-		const kPairs = 64
+		const kPairs = residuePairs
 		a := make([]int16, 2*k.MR*kPairs)
 		b := make([]int16, 2*k.NR*kPairs)
 		c := make([]int16, k.MR*k.NR)
@@ -278,7 +281,7 @@ func TestExactFold(t *testing.T) {
 				}
 				want[j] = referenceMod(sum+d, m)
 			}
-			k.modTile(c, k.NR, a, b, kPairs, k.ResiduePairs, mod.m, mod.inv, true)
+			k.modTiles(c, k.NR, a, 0, b, 1, kPairs, k.ResiduePairs, mod.m, mod.inv, mod.step, 0, true)
 			for i := range c {
 				if int64(c[i]) != want[i%k.NR] {
 					t.Fatalf("seed %d, m = %d: c[%d,%d] = %d, want %d", seed, m, i/k.NR, i%k.NR, c[i], want[i%k.NR])

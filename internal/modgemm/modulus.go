@@ -8,8 +8,9 @@ import (
 // A Modulus is one modulus in the form that the kernels read: a word for every row
 // of a tile. It is immutable.
 type Modulus struct {
-	m   []int32
-	inv []float32
+	m    []int32
+	inv  []float32
+	step []int32 // 2^foldBits modulo m: an int16 in the low half, the high half 0
 }
 
 // NewModulus prepares m, 2 <= m <= 8191.
@@ -47,6 +48,7 @@ func (r *Modulus) add(m int) {
 	}
 	r.m = append(r.m, int32(m))
 	r.inv = append(r.inv, float32(1/float64(m)))
+	r.step = append(r.step, int32(uint16(balanced(1<<foldBits, int64(m)))))
 }
 
 var moduliCache [maxWidth + 1]struct {

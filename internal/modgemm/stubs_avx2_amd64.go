@@ -4,11 +4,11 @@
 
 package modgemm
 
-// modTileAVX2 is modTileGeneric for the tiles of this kernel.
-func modTileAVX2(c []int16, ldc int, a []int16, b []int16, kPairs int, block int, mod []int32, inv []float32, accumulate bool)
+// modTilesAVX2 is modTilesGeneric for the tiles of this kernel.
+func modTilesAVX2(c []int16, ldc int, a []int16, aStride int, b []int16, panels int, kPairs int, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 
-// combineTileAVX2 is combineTileGeneric for the tiles of this kernel.
-func combineTileAVX2(out []int64, ldo int, a []int16, b []int16, kPairs int, accumulate bool)
+// combineTilesAVX2 is combineTilesGeneric for the tiles of this kernel.
+func combineTilesAVX2(out []int64, ldo int, a []int16, aStride int, b []int16, panels int, kPairs int, accumulate bool)
 
 // packPlanesAVX2 is packPlanesGeneric for the panels of this kernel.
 func packPlanesAVX2(dst []int16, src []int16, planeStride int, planes int)

@@ -4,17 +4,17 @@
 
 package modgemm
 
-// modTileAVX512 is modTileGeneric for the tiles of this kernel.
-func modTileAVX512(c []int16, ldc int, a []int16, b []int16, kPairs int, block int, mod []int32, inv []float32, accumulate bool)
+// modTilesAVX512 is modTilesGeneric for the tiles of this kernel.
+func modTilesAVX512(c []int16, ldc int, a []int16, aStride int, b []int16, panels int, kPairs int, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 
-// combineTileAVX512 is combineTileGeneric for the tiles of this kernel.
-func combineTileAVX512(out []int64, ldo int, a []int16, b []int16, kPairs int, accumulate bool)
+// combineTilesAVX512 is combineTilesGeneric for the tiles of this kernel.
+func combineTilesAVX512(out []int64, ldo int, a []int16, aStride int, b []int16, panels int, kPairs int, accumulate bool)
 
 // packPlanesAVX512 is packPlanesGeneric for the panels of this kernel.
 func packPlanesAVX512(dst []int16, src []int16, planeStride int, planes int)
 
-// modTileAVX512VNNI is modTileGeneric for the tiles of this kernel.
-func modTileAVX512VNNI(c []int16, ldc int, a []int16, b []int16, kPairs int, block int, mod []int32, inv []float32, accumulate bool)
+// modTilesAVX512VNNI is modTilesGeneric for the tiles of this kernel.
+func modTilesAVX512VNNI(c []int16, ldc int, a []int16, aStride int, b []int16, panels int, kPairs int, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 
-// combineTileAVX512VNNI is combineTileGeneric for the tiles of this kernel.
-func combineTileAVX512VNNI(out []int64, ldo int, a []int16, b []int16, kPairs int, accumulate bool)
+// combineTilesAVX512VNNI is combineTilesGeneric for the tiles of this kernel.
+func combineTilesAVX512VNNI(out []int64, ldo int, a []int16, aStride int, b []int16, panels int, kPairs int, accumulate bool)

@@ -17,6 +17,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+// unroll is the number of pairs in the body of the inner loop; it divides both of
+// the numbers of pairs between folds.
+const unroll = 7
+
+// foldBits is where a sum is cut in two to be folded (see ../bounds.go).
+const foldBits = 21
+
 // digitBits is the radix of the digits that CombineTile joins.
 const digitBits = 13
 
@@ -25,11 +32,12 @@ type machine struct {
 	suffix string
 	mr, nv int // rows of a tile, vectors in a row of it
 	lanes  int // int32 lanes of a vector
-	unroll int // pairs in the body of the inner loop
 	vec    func(int) VecPhysical
 	xor    func(dst VecPhysical)
 	// madd adds, for one pair, the products of a tile's column of A with its row of B.
 	madd func(m *machine, a, b Register, pair int)
+	// stepFold replaces acc by acc mod 2^21 + floor(acc/2^21) step.
+	stepFold func(m *machine, acc []VecPhysical, step Mem)
 	// fold takes the multiple of m nearest to acc off acc. Exact folds pick, of the
 	// two representatives +-m/2, the positive one.
 	fold func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool)
@@ -63,19 +71,19 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	switch *isa {
 	case "avx2":
-		m := avx2(exactBias())
-		m.modTile()
-		m.combineTile()
+		m := avx2(newConstants(8))
+		m.modTiles()
+		m.combineTiles()
 		m.packPlanes()
 	case "avx512":
-		bias := exactBias()
-		m := avx512(false, bias)
-		m.modTile()
-		m.combineTile()
+		k := newConstants(16)
+		m := avx512(false, k)
+		m.modTiles()
+		m.combineTiles()
 		m.packPlanes()
-		m = avx512(true, bias)
-		m.modTile()
-		m.combineTile()
+		m = avx512(true, k)
+		m.modTiles()
+		m.combineTiles()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
@@ -84,52 +92,47 @@ func main() {
 
 // products emits the loop acc += A B over n pairs, n >= 0, and moves a and b on.
 func (m *machine) products(label string, a, b, n GPVirtual) {
-	aPair, bPair := 4*m.mr, 4*m.nr()
-	step := func(pairs int, count GPVirtual, name, done string) {
+	step := func(pairs int, name string) {
 		Label(name)
-		for q := 0; q < pairs; q++ {
+		for q := range pairs {
 			m.madd(m, a, b, q)
 		}
-		ADDQ(I32(pairs*aPair), a)
-		ADDQ(I32(pairs*bPair), b)
-		DECQ(count)
-		JNZ(LabelRef(name))
+		ADDQ(I32(pairs*4*m.mr), a)
+		ADDQ(I32(pairs*4*m.nr()), b)
 	}
-	q := GP64()
-	MOVQ(n, q)
-	shift := 0
-	for 1<<shift < m.unroll {
-		shift++
-	}
-	SHRQ(U8(shift), q)
-	JZ(LabelRef(label + "Rest"))
-	step(m.unroll, q, label+"Unrolled", label+"Rest")
+	CMPQ(n, I8(unroll))
+	JLT(LabelRef(label + "Rest"))
+	step(unroll, label+"Unrolled")
+	SUBQ(I8(unroll), n)
+	CMPQ(n, I8(unroll))
+	JGE(LabelRef(label + "Unrolled"))
 	Label(label + "Rest")
-	MOVQ(n, q)
-	ANDQ(I8(m.unroll-1), q)
+	TESTQ(n, n)
 	JZ(LabelRef(label + "Done"))
-	step(1, q, label+"Single", label+"Done")
+	step(1, label+"Single")
+	DECQ(n)
+	JNZ(LabelRef(label + "Single"))
 	Label(label + "Done")
 }
 
-func (m *machine) modTile() {
-	TEXT("modTile"+m.suffix, NOSPLIT, "func(c []int16, ldc int, a, b []int16, kPairs, block int, mod []int32, inv []float32, accumulate bool)")
-	Doc("modTile" + m.suffix + " is modTileGeneric for the tiles of this kernel.")
+func (m *machine) modTiles() {
+	TEXT("modTiles"+m.suffix, NOSPLIT, "func(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)")
+	Doc("modTiles" + m.suffix + " is modTilesGeneric for the tiles of this kernel.")
 	c := Load(Param("c").Base(), GP64()).(GPVirtual)
 	ldc := Load(Param("ldc"), GP64()).(GPVirtual)
-	a := Load(Param("a").Base(), GP64()).(GPVirtual)
-	b := Load(Param("b").Base(), GP64()).(GPVirtual)
-	left := Load(Param("kPairs"), GP64()).(GPVirtual)
-	block := Load(Param("block"), GP64()).(GPVirtual)
+	aPanel := Load(Param("a").Base(), GP64()).(GPVirtual)
+	panels := Load(Param("panels"), GP64()).(GPVirtual)
 	mod := Load(Param("mod").Base(), GP64()).(GPVirtual)
 	inv := Load(Param("inv").Base(), GP64()).(GPVirtual)
-	accumulate := Load(Param("accumulate"), GP8()).(GPVirtual)
+	fold := Load(Param("step").Base(), GP64()).(GPVirtual)
 	SHLQ(U8(1), ldc)
 
+	Label("tile")
+	accumulate := Load(Param("accumulate"), GP8()).(GPVirtual)
 	TESTB(accumulate, accumulate)
 	JZ(LabelRef("zero"))
 	m.eachRow(c, ldc, func(r int, p Mem) { m.loadC(m, m.row(r), p) })
-	JMP(LabelRef("block"))
+	JMP(LabelRef("start"))
 	Label("zero")
 	m.eachRow(c, ldc, func(r int, p Mem) {
 		PREFETCHT0(p) // written at the end
@@ -138,61 +141,85 @@ func (m *machine) modTile() {
 		}
 	})
 
+	Label("start")
+	a, n := GP64(), GP64()
+	MOVQ(aPanel, a)
+	b := Load(Param("b").Base(), GP64()).(GPVirtual)
+	left := Load(Param("kPairs"), GP64()).(GPVirtual)
 	Label("block")
-	n := GP64()
+	block := Load(Param("block"), GP64()).(GPVirtual)
 	MOVQ(left, n)
 	CMPQ(n, block)
 	CMOVQGT(block, n)
 	SUBQ(n, left)
 	m.products("pairs", a, b, n)
-	for r := 0; r < m.mr; r++ {
-		m.fold(m, m.row(r), Mem{Base: inv, Disp: 4 * r}, Mem{Base: mod, Disp: 4 * r}, false)
-	}
 	TESTQ(left, left)
-	JNZ(LabelRef("block"))
-
-	for r := 0; r < m.mr; r++ {
-		m.fold(m, m.row(r), Mem{Base: inv, Disp: 4 * r}, Mem{Base: mod, Disp: 4 * r}, true)
+	JZ(LabelRef("last"))
+	for r := range m.mr {
+		m.stepFold(m, m.row(r), Mem{Base: fold, Disp: 4 * r})
 	}
-	m.eachRow(c, ldc, func(r int, p Mem) { m.storeC(m, m.row(r), p) })
+	JMP(LabelRef("block"))
+
+	Label("last")
+	for _, exact := range []bool{false, true} {
+		for r := range m.mr {
+			m.fold(m, m.row(r), Mem{Base: inv, Disp: 4 * r}, Mem{Base: mod, Disp: 4 * r}, exact)
+		}
+	}
+	MOVQ(m.eachRow(c, ldc, func(r int, p Mem) { m.storeC(m, m.row(r), p) }), c)
+	aStride := Load(Param("aStride"), GP64()).(GPVirtual)
+	LEAQ(Mem{Base: aPanel, Index: aStride, Scale: 2}, aPanel)
+	modStep := Load(Param("modStep"), GP64()).(GPVirtual)
+	for _, p := range []GPVirtual{mod, inv, fold} {
+		LEAQ(Mem{Base: p, Index: modStep, Scale: 4}, p)
+	}
+	DECQ(panels)
+	JNZ(LabelRef("tile"))
 	m.ret()
 }
 
-func (m *machine) combineTile() {
-	TEXT("combineTile"+m.suffix, NOSPLIT, "func(out []int64, ldo int, a, b []int16, kPairs int, accumulate bool)")
-	Doc("combineTile" + m.suffix + " is combineTileGeneric for the tiles of this kernel.")
+func (m *machine) combineTiles() {
+	TEXT("combineTiles"+m.suffix, NOSPLIT, "func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)")
+	Doc("combineTiles" + m.suffix + " is combineTilesGeneric for the tiles of this kernel.")
 	out := Load(Param("out").Base(), GP64()).(GPVirtual)
 	ldo := Load(Param("ldo"), GP64()).(GPVirtual)
-	a := Load(Param("a").Base(), GP64()).(GPVirtual)
-	b := Load(Param("b").Base(), GP64()).(GPVirtual)
-	n := Load(Param("kPairs"), GP64()).(GPVirtual)
+	aPanel := Load(Param("a").Base(), GP64()).(GPVirtual)
+	aStride := Load(Param("aStride"), GP64()).(GPVirtual)
+	panels := Load(Param("panels"), GP64()).(GPVirtual)
 	accumulate := Load(Param("accumulate"), GP8()).(GPVirtual)
 	SHLQ(U8(3), ldo)
-	for r := 0; r < m.mr; r++ {
+
+	Label("tile")
+	for r := range m.mr {
 		for _, acc := range m.row(r) {
 			m.xor(acc)
 		}
 	}
+	a := GP64()
+	MOVQ(aPanel, a)
+	b := Load(Param("b").Base(), GP64()).(GPVirtual)
+	n := Load(Param("kPairs"), GP64()).(GPVirtual)
 	m.products("pairs", a, b, n)
 	store := func(accumulate bool) {
-		p := GP64()
-		MOVQ(out, p)
-		for g := 0; g < m.mr/3; g++ {
-			for v := 0; v < m.nv; v++ {
+		for g := range m.mr / 3 {
+			for v := range m.nv {
 				rows := [3]VecPhysical{m.acc(3*g, v), m.acc(3*g+1, v), m.acc(3*g+2, v)}
-				m.combine(m, rows, Mem{Base: p, Disp: 8 * m.lanes * v}, accumulate)
+				m.combine(m, rows, Mem{Base: out, Disp: 8 * m.lanes * v}, accumulate)
 			}
-			if g < m.mr/3-1 {
-				ADDQ(ldo, p)
-			}
+			ADDQ(ldo, out)
 		}
-		m.ret()
 	}
 	TESTB(accumulate, accumulate)
-	JZ(LabelRef("zero"))
+	JZ(LabelRef("new"))
 	store(true)
-	Label("zero")
+	JMP(LabelRef("next"))
+	Label("new")
 	store(false)
+	Label("next")
+	LEAQ(Mem{Base: aPanel, Index: aStride, Scale: 2}, aPanel)
+	DECQ(panels)
+	JNZ(LabelRef("tile"))
+	m.ret()
 }
 
 func (m *machine) packPlanes() {
@@ -233,16 +260,16 @@ func (m *machine) packPlanes() {
 	m.ret()
 }
 
-// eachRow calls f with the address of every row of a tile.
-func (m *machine) eachRow(base, stride GPVirtual, f func(r int, p Mem)) {
+// eachRow calls f with the address of every row of a tile and returns the register that
+// then holds the address of the tile below.
+func (m *machine) eachRow(base, stride GPVirtual, f func(r int, p Mem)) GPVirtual {
 	p := GP64()
 	MOVQ(base, p)
-	for r := 0; r < m.mr; r++ {
+	for r := range m.mr {
 		f(r, Mem{Base: p})
-		if r < m.mr-1 {
-			ADDQ(stride, p)
-		}
+		ADDQ(stride, p)
 	}
+	return p
 }
 
 func (m *machine) ret() {
@@ -250,11 +277,20 @@ func (m *machine) ret() {
 	RET()
 }
 
-// exactBias is the constant subtracted in exact folds, 2^-15 (see ../bounds.go).
-func exactBias() Mem {
-	bias := GLOBL("exactBias", RODATA|NOPTR)
-	for i := 0; i < 8; i++ {
-		DATA(4*i, U32(math.Float32bits(1.0/(1<<15))))
+// constants are vectors in memory that the folds use: the low bits of a sum, and what
+// exact folds subtract, 2^-15 (see ../bounds.go).
+type constants struct{ lowBits, bias Mem }
+
+func newConstants(lanes int) constants {
+	vector := func(name string, word uint32) Mem {
+		v := GLOBL(name, RODATA|NOPTR)
+		for i := range lanes {
+			DATA(4*i, U32(word))
+		}
+		return v
 	}
-	return bias
+	return constants{
+		lowBits: vector("lowBits", 1<<foldBits-1),
+		bias:    vector("bias", math.Float32bits(1.0/(1<<15))),
+	}
 }

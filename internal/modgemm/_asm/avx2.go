@@ -12,9 +12,9 @@ var ymm = [16]VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12,
 // of A on all lanes, and one product. Bound on Zen 3: 2 VPMADDWD and 2 VPADDD a
 // cycle fill its four vector pipes; the 32 instructions a pair need 5.4 of its 6
 // dispatch slots in those 6 cycles.
-func avx2(bias Mem) *machine {
+func avx2(k constants) *machine {
 	return &machine{
-		suffix: "AVX2", mr: 6, nv: 2, lanes: 8, unroll: 4,
+		suffix: "AVX2", mr: 6, nv: 2, lanes: 8,
 		vec: func(i int) VecPhysical { return ymm[i] },
 		xor: func(dst VecPhysical) { VPXOR(dst, dst, dst) },
 		madd: func(m *machine, a, b Register, pair int) {
@@ -29,6 +29,17 @@ func avx2(bias Mem) *machine {
 				VPADDD(x, m.acc(r, 1), m.acc(r, 1))
 			}
 		},
+		stepFold: func(m *machine, acc []VecPhysical, step Mem) {
+			vStep := m.temp(0)
+			VPBROADCASTD(step, vStep)
+			for v, x := range acc {
+				high := m.temp(2 + v)
+				VPSRAD(U8(foldBits), x, high)
+				VPAND(k.lowBits, x, x)
+				VPMADDWD(vStep, high, high)
+				VPADDD(high, x, x)
+			}
+		},
 		fold: func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool) {
 			vInv, vMod := m.temp(0), m.temp(1)
 			VBROADCASTSS(inv, vInv)
@@ -38,7 +49,7 @@ func avx2(bias Mem) *machine {
 				VCVTDQ2PS(x, q)
 				if exact {
 					// VFMSUB213PS bias, inv, q: q = inv q - bias.
-					VFMSUB213PS(bias, vInv, q)
+					VFMSUB213PS(k.bias, vInv, q)
 				} else {
 					VMULPS(vInv, q, q)
 				}

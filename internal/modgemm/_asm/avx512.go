@@ -15,9 +15,9 @@ var zmm = [32]VecPhysical{
 // A word of A goes to a register first, for its two uses: with operands
 // broadcast from memory the 26 loads a pair would outlast the 24 products on
 // machines with two 512-bit multipliers and two loads a cycle.
-func avx512(vnni bool, bias Mem) *machine {
+func avx512(vnni bool, k constants) *machine {
 	m := &machine{
-		suffix: "AVX512", mr: 12, nv: 2, lanes: 16, unroll: 4,
+		suffix: "AVX512", mr: 12, nv: 2, lanes: 16,
 		vec: func(i int) VecPhysical { return zmm[i] },
 		xor: func(dst VecPhysical) { VPXORD(dst, dst, dst) },
 		madd: func(m *machine, a, b Register, pair int) {
@@ -38,19 +38,31 @@ func avx512(vnni bool, bias Mem) *machine {
 				VPADDD(x, m.acc(r, 1), m.acc(r, 1))
 			}
 		},
+		stepFold: func(m *machine, acc []VecPhysical, step Mem) {
+			vStep := m.temp(0)
+			VPBROADCASTD(step, vStep)
+			for v, x := range acc {
+				high := m.temp(2 + v)
+				VPSRAD(U8(foldBits), x, high)
+				VPANDD(k.lowBits, x, x)
+				if vnni {
+					VPDPWSSD(vStep, high, x)
+					continue
+				}
+				VPMADDWD(vStep, high, high)
+				VPADDD(high, x, x)
+			}
+		},
 		fold: func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool) {
-			vInv, vMod, vBias := m.temp(0), m.temp(1), m.temp(6)
+			vInv, vMod := m.temp(0), m.temp(1)
 			VBROADCASTSS(inv, vInv)
 			VPBROADCASTD(mod, vMod)
-			if exact {
-				VBROADCASTSS(bias, vBias)
-			}
 			for v, x := range acc {
 				q := m.temp(2 + v)
 				VCVTDQ2PS(x, q)
 				if exact {
 					// VFMSUB213PS bias, inv, q: q = inv q - bias.
-					VFMSUB213PS(vBias, vInv, q)
+					VFMSUB213PS(k.bias, vInv, q)
 				} else {
 					VMULPS(vInv, q, q)
 				}
