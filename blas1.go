@@ -1,0 +1,180 @@
+package halfulp
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Sum returns RN(∑ x_i), the sum of the entries of x rounded once to format f.
+//
+// NaN and opposite infinities give NaN, else an infinity gives itself. The
+// result is -0 only if x is not empty and all its entries are -0; any other zero
+// is +0. The error is of the options, a cancelled context included; there is no
+// result then.
+func Sum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	return reduce("Sum", direct.Sum, x, x, f, opt)
+}
+
+// Asum returns RN(∑ |x_i|), the sum of the magnitudes of the entries of x
+// rounded once to format f, with the special values and errors of Sum.
+func Asum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	return reduce("Asum", direct.Asum, x, x, f, opt)
+}
+
+// Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format
+// f, with the special values and errors of Sum, the addends being the exact
+// products, 0 ∞ = NaN. It panics if the lengths differ.
+func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	if x.v.N != y.v.N {
+		panic(errShape)
+	}
+	return reduce("Dot", direct.Dot, x, y, f, opt)
+}
+
+func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	r, err := begin(name, opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	z := num.New(f.f, 1)
+	flags, exact, err := kind.Round(r.work(), x.v, y.v, z)
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
+	}
+	r.count(flags)
+	if exact {
+		r.exact.Add(1)
+	}
+	r.stage("sum")
+	return Scalar{z}, r.end(), nil
+}
+
+// Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f:
+// the correctly rounded root of the exact sum. NaN gives NaN, else an infinity
+// gives +Inf. The norm of the empty vector is +0. Errors are those of Sum.
+func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	r, err := begin("Nrm2", opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	z := num.New(f.f, 1)
+	flags, exact, err := direct.Norm(r.work(), x.v, z)
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("Nrm2: %w", err)
+	}
+	r.count(flags)
+	if exact {
+		r.exact.Add(1)
+	}
+	r.stage("norm")
+	return Scalar{z}, r.end(), nil
+}
+
+// Iamax returns the index of the first entry of x of the largest magnitude,
+// compared exactly. The first NaN counts as larger than everything; infinities
+// are larger than finite numbers. The index is -1 if x is empty. Errors are
+// those of Sum.
+func Iamax(x *Vector, opt *Options) (int, Stats, error) {
+	r, err := begin("Iamax", opt)
+	if err != nil {
+		return -1, Stats{}, err
+	}
+	i, err := direct.LargestIndex(r.work(), x.v)
+	if err != nil {
+		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
+	}
+	r.stage("search")
+	return i, r.end(), nil
+}
+
+// Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y.
+// α = 0 leaves x unread and y unchanged. An exact zero is -0 only if both α x_i
+// and y_i are. It panics if the lengths differ. x and y may overlap in any way:
+// all of x and y is read before y is written. With an error, a cancelled context
+// included, y is unchanged.
+func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
+	if x.v.N != y.v.N {
+		panic(errShape)
+	}
+	return update("Axpy", alpha, x.v.Mat(), oneMatrix, y.v.Mat(), opt)
+}
+
+// Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x.
+// α = 0 leaves x unread and stores +0. With an error, a cancelled context
+// included, x is unchanged.
+func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
+	r, err := begin("Scal", opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	z := num.New(x.v.Arr.Format, x.v.N)
+	err = direct.Scale(r.work(), alpha.value(), x.v, z, r.count)
+	if err != nil {
+		return r.end(), fmt.Errorf("Scal: %w", err)
+	}
+	store(x.v.Mat(), z)
+	r.stage("scale")
+	return r.end(), nil
+}
+
+// oneMatrix is the 1 x 1 matrix 1.
+var oneMatrix = func() num.Mat {
+	a := num.New(num.Float64, 1)
+	a.F64[0][0] = 1
+	return num.Mat{Arr: a, RS: 1, CS: 1, Rows: 1, Cols: 1}
+}()
+
+// update stores A ← RN(α x yᵀ + A) for columns x and y.
+func update(name string, alpha Scalar, x, y, a num.Mat, opt *Options) (Stats, error) {
+	r, err := begin(name, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	s := alpha.value()
+	if s.Class == num.Zero || a.Rows == 0 || a.Cols == 0 {
+		return r.end(), nil
+	}
+	z := num.New(a.Arr.Format, a.Rows*a.Cols)
+	if err := direct.Update(r.work(), s, x.Col(0), y.Col(0), a, z, r.count); err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, err)
+	}
+	store(a, z)
+	r.stage("update")
+	return r.end(), nil
+}
+
+// store copies z, the entries of a by columns, to a.
+func store(a num.Mat, z *num.Array) {
+	for j := range a.Cols {
+		for i := range a.Rows {
+			a.Arr.CopyFrom(a.At(i, j), z, i+j*a.Rows)
+		}
+	}
+}
+
+// Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to
+// format f; NaN for the empty vector. Special values and errors are those of
+// Sum.
+func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	r, err := begin("Mean", opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	sum, err := direct.Sum.Exact(r.work(), x.v, x.v)
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("Mean: %w", err)
+	}
+	r.exact.Add(1)
+	v := sum.RootValue(f.f)
+	switch {
+	case x.v.N == 0:
+		v = num.Real{Class: num.NaN}
+	case v.Class == num.Finite:
+		v = direct.Quotient(f.f, v, big.NewInt(int64(x.v.N)))
+	}
+	r.stage("sum")
+	return r.scalar(f, v), r.end(), nil
+}

@@ -1,0 +1,60 @@
+package halfulp
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Ger stores A ← RN(α x yᵀ + A), a_ij ← RN(α x_i y_j + a_ij), each entry rounded
+// once to the format of A. α = 0 leaves x and y unread and A unchanged. An exact
+// zero is -0 only if both α x_i y_j and a_ij are. It panics unless x has as many
+// entries as A rows and y as many as A columns. x, y and A may overlap in any way:
+// all is read before A is written. With an error, a cancelled context included,
+// A is unchanged.
+func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
+	if x.v.N != a.m.Rows || y.v.N != a.m.Cols {
+		panic(errShape)
+	}
+	return update("Ger", alpha, x.v.Mat(), y.v.Mat(), a.m, opt)
+}
+
+// Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and
+// ConjTrans: y_i ← RN(∑_j α a_ij x_j + β y_i), each entry rounded once to the
+// format of y.
+//
+// The addends are the exact products α a_ij x_j and β y_i. α = 0 leaves A and x
+// unread, β = 0 leaves y unread: there are no such addends then, and an empty sum
+// is +0. NaN and opposite infinities give NaN, else an infinity gives itself; an
+// exact zero is -0 only if all addends are.
+//
+// It panics for a bad t and for shapes that do not fit. y may overlap A and x in
+// any way: all is read before y is written. With an error, a cancelled context
+// included, y is unchanged.
+func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	m := a.m
+	switch t {
+	case NoTrans:
+	case Trans, ConjTrans:
+		m = m.T()
+	default:
+		panic(errTranspose)
+	}
+	if x.v.N != m.Cols || y.v.N != m.Rows {
+		panic(errShape)
+	}
+	r, err := begin("Gemv", opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	z := num.New(y.v.Arr.Format, y.v.N)
+	exact, err := direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, z, r.count)
+	if err != nil {
+		return r.end(), fmt.Errorf("Gemv: %w", err)
+	}
+	r.exact.Add(exact)
+	store(y.v.Mat(), z)
+	r.stage("product")
+	return r.end(), nil
+}

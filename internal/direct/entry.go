@@ -1,0 +1,85 @@
+package direct
+
+import "github.com/halfulp/halfulp/internal/num"
+
+// AddDot adds the products x_h y_h.
+func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
+
+// addDot adds the products (-1)^neg 2^exp x_h y_h.
+func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
+	bx := a.valueBuf(0, x.Arr.Format)
+	by := a.valueBuf(1, y.Arr.Format)
+	i, j := x.Off, y.Off
+	for range x.N {
+		u, v := x.Arr.Value(i, bx), y.Arr.Value(j, by)
+		u.Neg = u.Neg != neg
+		u.Exp += exp
+		a.AddProduct(u, v)
+		i += x.Inc
+		j += y.Inc
+	}
+}
+
+// AddVec adds the entries of x.
+func (a *Acc) AddVec(x num.Vec) {
+	buf := a.valueBuf(0, x.Arr.Format)
+	i := x.Off
+	for range x.N {
+		a.Add(x.Arr.Value(i, buf))
+		i += x.Inc
+	}
+}
+
+// AddAbs adds the absolute values of the entries of x.
+func (a *Acc) AddAbs(x num.Vec) {
+	buf := a.valueBuf(0, x.Arr.Format)
+	i := x.Off
+	for range x.N {
+		r := x.Arr.Value(i, buf)
+		r.Neg = false
+		a.Add(r)
+		i += x.Inc
+	}
+}
+
+func (a *Acc) valueBuf(k int, f num.Format) []uint64 {
+	return a.values[k][:]
+}
+
+// AddEntry adds the products alpha x_h y_h, unless alpha = 0, which leaves x and y
+// unread, and the product beta c, unless beta = 0, which leaves c unread.
+func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
+	switch alpha.Class {
+	case num.Zero:
+	case num.Finite:
+		if e, ok := powerOfTwo(alpha.Mag); ok {
+			a.addDot(alpha.Neg, alpha.Exp+e, x, y)
+			break
+		}
+		if a.scaled == nil {
+			a.scaled = new(Acc)
+		}
+		a.scaled.Reset()
+		a.scaled.AddDot(x, y)
+		a.addScaled(a.scaled, alpha)
+	default:
+		for h := range x.N {
+			a.AddProduct3(alpha, x.Arr.Value(x.At(h), a.values[0][:]), y.Arr.Value(y.At(h), a.values[1][:]))
+		}
+	}
+	if beta.Class != num.Zero {
+		a.AddProduct(beta, c)
+	}
+}
+
+// Entry returns sum_h alpha x_h y_h + beta c for rounding to format f: exact, or
+// sticky where bits lie too far below the leading one to matter other than by
+// their sign. The addends are the products alpha x_h y_h and beta c; for
+// alpha = 0 there are none of the first kind and x, y are not read, for beta = 0
+// there is none of the second and c is not read. The result's Mag lies in a and
+// is valid until a changes; a's former sum is lost.
+func (a *Acc) Entry(f num.Format, alpha num.Real, x, y num.Vec, beta, c num.Real) num.Real {
+	a.Reset()
+	a.AddEntry(alpha, x, y, beta, c)
+	return a.Value(f)
+}

@@ -1,0 +1,102 @@
+package direct
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// bigWords is the shorter operand's length from which math/big multiplies,
+// whose Karatsuba then pays for copying the operands.
+const bigWords = 48
+
+// multiply returns x y in the memory of z, which it grows if need be.
+func multiply(z, x, y []uint64) []uint64 {
+	x, y = trim(x), trim(y)
+	if len(x) < len(y) {
+		x, y = y, x
+	}
+	n := len(x) + len(y)
+	if cap(z) < n {
+		z = make([]uint64, n, 2*n+8)
+	}
+	z = z[:n]
+	if len(y) >= bigWords {
+		return multiplyBig(z, x, y)
+	}
+	clear(z)
+	for i, w := range y {
+		if w != 0 {
+			z[i+len(x)] = addMul(z[i:i+len(x)], x, w)
+		}
+	}
+	return z
+}
+
+// addMul adds x w to z and returns the carry: for every i,
+// z_i + x_i w + carry = carry' 2^64 + z_i'.
+func addMul(z, x []uint64, w uint64) (carry uint64) {
+	z = z[:len(x)]
+	for i, v := range x {
+		hi, lo := bits.Mul64(v, w)
+		var c uint64
+		lo, c = bits.Add64(lo, z[i], 0)
+		hi += c
+		lo, c = bits.Add64(lo, carry, 0)
+		z[i], carry = lo, hi+c
+	}
+	return carry
+}
+
+// trim drops the leading zero words.
+func trim(x []uint64) []uint64 {
+	for len(x) > 0 && x[len(x)-1] == 0 {
+		x = x[:len(x)-1]
+	}
+	return x
+}
+
+func multiplyBig(z, x, y []uint64) []uint64 {
+	p := ToInt(x)
+	p.Mul(p, ToInt(y))
+	clear(z)
+	FromInt(z[:0], p)
+	return z
+}
+
+const wordBits = 32 << (^big.Word(0) >> 63)
+
+// ToInt returns the integer x.
+func ToInt(x []uint64) *big.Int {
+	w := make([]big.Word, 0, len(x)*64/wordBits)
+	for _, v := range x {
+		w = append(w, big.Word(v))
+		if wordBits == 32 {
+			w = append(w, big.Word(v>>32))
+		}
+	}
+	return new(big.Int).SetBits(w)
+}
+
+// FromInt appends the words of |x| to dst.
+func FromInt(dst []uint64, x *big.Int) []uint64 {
+	w := x.Bits()
+	for i := 0; i < len(w); i += 64 / wordBits {
+		v := uint64(w[i])
+		if wordBits == 32 && i+1 < len(w) {
+			v |= uint64(w[i+1]) << 32
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// powerOfTwo returns e if mag = 2^e.
+func powerOfTwo(mag []uint64) (e int64, ok bool) {
+	n := num.BitLen(mag)
+	if n == 0 || num.TrailingZeros(mag) != n-1 {
+		return 0, false
+	}
+	return int64(n - 1), true
+}

@@ -1,0 +1,76 @@
+package direct
+
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// Reduction is a sum over the entries of one or two vectors.
+type Reduction int
+
+// The reductions.
+const (
+	Sum     Reduction = iota // sum x_i
+	Asum                     // sum |x_i|
+	Dot                      // sum x_i y_i
+	Squares                  // sum x_i^2
+)
+
+// chunk is the number of entries that one call of a worker takes.
+const chunk = 1 << 14
+
+// slice returns the view of the entries lo <= i < hi.
+func slice(v num.Vec, lo, hi int) num.Vec {
+	v.Off, v.N = v.At(lo), hi-lo
+	return v
+}
+
+// add adds the reduction of the entries lo <= i < hi; y is read by Dot only.
+func (a *Acc) add(r Reduction, x, y num.Vec, lo, hi int) {
+	switch r {
+	case Sum:
+		a.AddVec(slice(x, lo, hi))
+	case Asum:
+		a.AddAbs(slice(x, lo, hi))
+	case Dot:
+		a.AddDot(slice(x, lo, hi), slice(y, lo, hi))
+	case Squares:
+		a.AddDot(slice(x, lo, hi), slice(x, lo, hi))
+	}
+}
+
+// Work says how a loop runs: its context, the number of threads and a function
+// that is told of every finished part, from any goroutine.
+type Work struct {
+	Context context.Context
+	Threads int
+	Done    func(part, of int)
+}
+
+// loop calls f(worker, i) for all i < n.
+func (w Work) loop(n int, f func(worker, i int)) error {
+	return par.For(w.Context, w.Threads, n, func(worker, i int) {
+		f(worker, i)
+		if w.Done != nil {
+			w.Done(1, n)
+		}
+	})
+}
+
+// Exact returns the exact reduction.
+func (r Reduction) Exact(w Work, x, y num.Vec) (*Acc, error) {
+	parts := (x.N + chunk - 1) / chunk
+	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	err := w.loop(parts, func(worker, i int) {
+		accs[worker].add(r, x, y, i*chunk, min((i+1)*chunk, x.N))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range accs[1:] {
+		accs[0].Merge(&accs[1+i])
+	}
+	return &accs[0], nil
+}

@@ -1,0 +1,186 @@
+package direct
+
+import (
+	"math"
+	"math/big"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Round stores the reduction rounded to nearest even in number 0 of z. exact
+// reports whether it took the exact sum.
+func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
+	a, err := r.Exact(w, x, y)
+	if err != nil {
+		return 0, true, err
+	}
+	return z.Set(0, a.Value(z.Format)), true, nil
+}
+
+// Norm stores the Euclidean norm of x rounded to nearest even in number 0 of z.
+func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
+	a, err := Squares.Exact(w, x, x)
+	if err != nil {
+		return 0, true, err
+	}
+	return z.Set(0, a.norm(z.Format)), true, nil
+}
+
+// norm returns the root of a sum of squares for rounding to f.
+func (a *Acc) norm(f num.Format) num.Real {
+	v := a.RootValue(f)
+	if v.Class != num.Finite {
+		v.Neg = false
+		return v
+	}
+	return Root(f, v, big.NewInt(1))
+}
+
+// LargestIndex returns the index of the first entry of x of largest magnitude, NaN
+// being the largest, or -1 if x is empty.
+func LargestIndex(w Work, x num.Vec) (int, error) {
+	parts := (x.N + chunk - 1) / chunk
+	best := make([]int, parts)
+	err := w.loop(parts, func(_, p int) {
+		best[p] = largestOf(x, func(yield func(int) bool) {
+			for i := p * chunk; i < min((p+1)*chunk, x.N); i++ {
+				if !yield(i) {
+					return
+				}
+			}
+		})
+	})
+	if err != nil {
+		return -1, err
+	}
+	return largestOf(x, func(yield func(int) bool) {
+		for _, i := range best {
+			if !yield(i) {
+				return
+			}
+		}
+	}), nil
+}
+
+// largestOf returns the first of the given indices with the largest magnitude.
+func largestOf(x num.Vec, indices func(func(int) bool)) int {
+	var bufs [2][num.MaxValueWords]uint64
+	best, use := -1, 0
+	var top num.Real
+	for i := range indices {
+		v := x.Arr.Value(x.At(i), bufs[use][:])
+		if best < 0 || compareMagnitude(v, top) > 0 {
+			best, top = i, v
+			use = 1 - use
+		}
+	}
+	return best
+}
+
+// compareMagnitude compares |x| and |y|, neither sticky, NaN being the largest.
+func compareMagnitude(x, y num.Real) int {
+	if x.Class != y.Class {
+		return int(x.Class) - int(y.Class)
+	}
+	if x.Class != num.Finite {
+		return 0
+	}
+	topX, topY := x.Exp+int64(num.BitLen(x.Mag)), y.Exp+int64(num.BitLen(y.Mag))
+	if topX != topY {
+		if topX < topY {
+			return -1
+		}
+		return 1
+	}
+	low := min(x.Exp, y.Exp)
+	for pos := topX - 64; pos > low-64; pos -= 64 {
+		u, v := num.WordAt(x.Mag, pos-x.Exp), num.WordAt(y.Mag, pos-y.Exp)
+		if u != v {
+			if u < v {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// Scale stores alpha x_i rounded in number i of z; for alpha = 0 it does not read x
+// and stores +0.
+func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error {
+	if alpha.Class == num.Zero {
+		return w.Context.Err()
+	}
+	return w.rounded(x.N, count, func(a *Acc, i int) num.Flags {
+		a.Reset()
+		a.AddProduct(alpha, x.Arr.Value(x.At(i), a.values[0][:]))
+		return z.Set(i, a.Value(z.Format))
+	})
+}
+
+// Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
+// x. alpha is not 0.
+func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
+	m := x.N
+	return w.rounded(m*y.N, count, func(a *Acc, k int) num.Flags {
+		i, j := k%m, k/m
+		if fast(alpha, x, y, c, z, i, j, k) {
+			return 0
+		}
+		a.Reset()
+		a.AddProduct3(alpha, x.Arr.Value(x.At(i), a.values[0][:]), y.Arr.Value(y.At(j), a.values[1][:]))
+		a.Add(c.Arr.Value(c.At(i, j), a.values[2][:]))
+		return z.Set(k, a.Value(z.Format))
+	})
+}
+
+// fast tries one binary64 fused multiply-add.
+func fast(alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, i, j, k int) bool {
+	return false
+}
+
+// rounded calls f for all i < n, with an accumulator for each worker, and counts the
+// flags.
+func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Flags) error {
+	const part = 1 << 10
+	parts := (n + part - 1) / part
+	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	return w.loop(parts, func(worker, p int) {
+		a := &accs[worker]
+		for i := p * part; i < min((p+1)*part, n); i++ {
+			if fl := f(a, i); fl != 0 {
+				count(fl)
+			}
+		}
+	})
+}
+
+// Gemv stores sum_j alpha a_ij x_j + beta y_i rounded in number i of z and returns
+// how many entries took the exact sum.
+func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
+	const rows = 4
+	parts := (m.Rows + rows - 1) / rows
+	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	var exact atomic.Int64
+	err := w.loop(parts, func(worker, p int) {
+		a := &accs[worker]
+		for i := p * rows; i < min((p+1)*rows, m.Rows); i++ {
+			gemvEntry(a, alpha, m.Row(i), x, beta, y, i, z, count)
+			exact.Add(1)
+		}
+	})
+	return exact.Load(), err
+}
+
+func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec, i int, z *num.Array, count func(num.Flags)) {
+	var c num.Real
+	if beta.Class != num.Zero {
+		c = y.Arr.Value(y.At(i), a.values[2][:])
+	}
+	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
+		count(f)
+	}
+}
+
+var _ = math.Inf

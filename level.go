@@ -1,0 +1,93 @@
+package halfulp
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// run is one call of a level-1 or level-2 routine: its settings and what it will
+// report.
+type run struct {
+	settings
+	stats               Stats
+	overflow, underflow atomic.Int64
+	exact               atomic.Int64
+	done                atomic.Int64
+	mu                  sync.Mutex
+	since               time.Time
+}
+
+// begin checks the options of routine name.
+func begin(name string, opt *Options) (*run, error) {
+	s, err := opt.settings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.method == methodResidue {
+		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &run{settings: s, since: time.Now()}
+	r.stats = Stats{Device: "cpu", Method: methodDirect, Threads: s.threads}
+	return r, nil
+}
+
+// work is how loops of r run.
+func (r *run) work() direct.Work {
+	w := direct.Work{Context: r.ctx, Threads: r.threads}
+	if r.progress != nil {
+		w.Done = func(part, of int) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			d := r.done.Add(int64(part))
+			r.progress(min(1, float64(d)/float64(of)))
+		}
+	}
+	return w
+}
+
+// stage ends a stage.
+func (r *run) stage(name string) {
+	now := time.Now()
+	r.stats.Stages = append(r.stats.Stages, Stage{name, now.Sub(r.since)})
+	r.since = now
+	r.done.Store(0)
+}
+
+// count counts what a rounding met.
+func (r *run) count(f num.Flags) {
+	if f&num.Overflow != 0 {
+		r.overflow.Add(1)
+	}
+	if f&num.Underflow != 0 {
+		r.underflow.Add(1)
+	}
+}
+
+// end returns the statistics of r.
+func (r *run) end() Stats {
+	r.stats.Overflow = r.overflow.Load()
+	r.stats.Underflow = r.underflow.Load()
+	r.stats.Exact = r.exact.Load()
+	return r.stats
+}
+
+// scalar returns v rounded to f.
+func (r *run) scalar(f Format, v num.Real) Scalar {
+	a := num.New(f.f, 1)
+	r.count(a.Set(0, v))
+	return Scalar{a}
+}
+
+// value returns s exactly.
+func (s Scalar) value() num.Real {
+	a := s.array()
+	return a.Value(0, make([]uint64, num.ValueWords(a.Format)))
+}

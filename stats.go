@@ -1,0 +1,142 @@
+package halfulp
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// maxSpan is the most bits that a statistic may need at once to divide exactly.
+const maxSpan = 1 << 26
+
+// moments holds exact sums over a vector.
+type moments struct {
+	n           int64
+	sum, square *direct.Acc
+}
+
+func (r *run) moments(x num.Vec) (m moments, err error) {
+	m.n = int64(x.N)
+	if m.sum, err = direct.Sum.Exact(r.work(), x, x); err != nil {
+		return m, err
+	}
+	m.square, err = direct.Squares.Exact(r.work(), x, x)
+	return m, err
+}
+
+// variation returns n ∑ x_i² - (∑ x_i)² = n ∑ (x_i - mean)².
+func (m moments) variation() *direct.Acc {
+	d := new(direct.Acc)
+	d.AddScaled(m.square, integer(m.n))
+	d.AddMul(true, m.sum, m.sum)
+	return d
+}
+
+// integer returns n > 0.
+func integer(n int64) num.Real {
+	return num.Real{Class: num.Finite, Mag: []uint64{uint64(n)}}
+}
+
+// StdDev returns the sample standard deviation
+//
+//	RN(√(∑ (x_i - m)² / (n-1))) = RN(√((n ∑ x_i² - (∑ x_i)²) / (n (n-1)))), m the exact mean,
+//
+// rounded once to format f; NaN for fewer than two entries or if an entry is
+// infinite or NaN. Errors are those of Sum.
+func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	r, err := begin("StdDev", opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	m, err := r.moments(x.v)
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("StdDev: %w", err)
+	}
+	r.exact.Add(1)
+	v := num.Real{Class: num.NaN}
+	if m.n > 1 && m.sum.Finite() {
+		v = m.variation().RootValue(f.f)
+		if v.Class == num.Finite {
+			d := big.NewInt(m.n)
+			v = direct.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
+		}
+	}
+	r.stage("sums")
+	return r.scalar(f, v), r.end(), nil
+}
+
+// Autocorr1 returns the lag-1 autocorrelation coefficient as NIST defines it,
+//
+//	RN(∑_{i<n} (x_i - m)(x_{i+1} - m) / ∑ (x_i - m)²), m the exact mean,
+//
+// rounded once to format f; NaN if the denominator is 0 or if an entry is
+// infinite or NaN. Errors are those of Sum, and ErrMemory if the exponents of x
+// spread so far that the exact quotient does not fit.
+func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	r, err := begin("Autocorr1", opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	v, err := r.autocorr1(x.v, f)
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("Autocorr1: %w", err)
+	}
+	r.exact.Add(1)
+	r.stage("sums")
+	return r.scalar(f, v), r.end(), nil
+}
+
+// autocorr1 multiplies numerator and denominator by n²: with S the sum, Q the sum
+// of squares and P the sum of products of neighbours, the quotient is
+// (n² P - (n+1) S² + n S (x_1 + x_n)) / (n (n Q - S²)).
+func (r *run) autocorr1(x num.Vec, f Format) (num.Real, error) {
+	nan := num.Real{Class: num.NaN}
+	m, err := r.moments(x)
+	if err != nil {
+		return nan, err
+	}
+	if m.n < 2 || !m.sum.Finite() {
+		return nan, nil
+	}
+	head, tail := x, x
+	head.N--
+	tail.N--
+	tail.Off = x.At(1)
+	products, err := direct.Dot.Exact(r.work(), head, tail)
+	if err != nil {
+		return nan, err
+	}
+	ends := new(direct.Acc)
+	head.N, tail.N = 1, 1
+	tail.Off = x.At(x.N - 1)
+	ends.AddVec(head)
+	ends.AddVec(tail)
+
+	n := integer(m.n)
+	square, sumEnds := new(direct.Acc), new(direct.Acc)
+	square.AddMul(false, m.sum, m.sum)
+	sumEnds.AddMul(false, m.sum, ends)
+	above, below := new(direct.Acc), new(direct.Acc)
+	squareN := n
+	squareN.Mag = direct.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
+	above.AddScaled(products, squareN)
+	minus := integer(m.n + 1)
+	minus.Neg = true
+	above.AddScaled(square, minus)
+	above.AddScaled(sumEnds, n)
+	below.AddScaled(m.variation(), n)
+	if max(above.Span(), below.Span()) > maxSpan {
+		return nan, fmt.Errorf("%w: exponents spread over more than %d bits", ErrMemory, maxSpan)
+	}
+	a, b := above.Exact(), below.Exact()
+	switch {
+	case b.Class == num.Zero:
+		return nan, nil
+	case a.Class == num.Zero:
+		return a, nil
+	}
+	a.Exp -= b.Exp
+	return direct.Quotient(f.f, a, direct.ToInt(b.Mag)), nil
+}
