@@ -4,4 +4,12 @@ go 1.26.8
 
 replace github.com/halfulp/halfulp => ../
 
-require github.com/alecthomas/kong v1.17.0
+require (
+	github.com/alecthomas/kong v1.17.0
+	github.com/halfulp/halfulp v0.0.0-00010101000000-000000000000
+)
+
+require (
+	golang.org/x/sys v0.49.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+)

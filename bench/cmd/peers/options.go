@@ -50,7 +50,7 @@ func (o *options) limits() measure.Limits {
 		Repeat:   o.Repeat,
 		Longest:  seconds(o.MaxSeconds),
 		Columns:  seconds(o.ColumnSeconds),
-		Shortest: 20 * time.Millisecond,
+		Shortest: 100 * time.Millisecond,
 		// An idle OpenBLAS thread spins for 2^26 cycles by default, 30 ms at 2.2 GHz.
 		Settle: 50 * time.Millisecond,
 	}

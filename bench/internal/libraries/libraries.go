@@ -4,6 +4,7 @@ package libraries
 import (
 	"github.com/halfulp/halfulp/bench/internal/libraries/arb"
 	"github.com/halfulp/halfulp/bench/internal/libraries/bigfloat"
+	"github.com/halfulp/halfulp/bench/internal/libraries/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/libraries/mpfr"
 	"github.com/halfulp/halfulp/bench/internal/libraries/openblas"
 	"github.com/halfulp/halfulp/bench/internal/libraries/qd"
@@ -14,6 +15,7 @@ import (
 func All() []peer.Library {
 	return []peer.Library{
 		openblas.Library{},
+		halfulp.Library{},
 		arb.Library{},
 		mpfr.Library{},
 		qd.Library{},

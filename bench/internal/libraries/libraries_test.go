@@ -19,10 +19,10 @@ func TestResults(t *testing.T) {
 	shapes := []struct {
 		kind problem.Kind
 		n    int
-	}{{problem.Gemm, 3}, {problem.Gemm, 70}, {problem.Gemv, 20}, {problem.Dot, 300}, {problem.Sum, 300}}
+	}{{problem.Gemm, 3}, {problem.Gemm, 20}, {problem.Gemm, 70}, {problem.Gemv, 20}, {problem.Dot, 300}, {problem.Sum, 300}}
 	for _, shape := range shapes {
 		for _, bits := range []uint{53, 106, 212, 424, 1696} {
-			for _, spread := range []int{0, 50, 1000} {
+			for _, spread := range []int{0, 50, 700, 1000} {
 				for _, threads := range []int{1, 2} {
 					if shape.n == 70 && (bits > 212 || threads == 1) {
 						continue // the exact oracle takes seconds there
@@ -62,7 +62,7 @@ func check(t *testing.T, library peer.Library, p problem.Problem, threads int, e
 				got, want := method.At(i, j), exact[i+j*m]
 				if method.Rounded {
 					if rounded := round(want, p.Bits); got.Cmp(rounded) != 0 {
-						t.Errorf("%s: entry (%d, %d) is %x, want %x", where, i, j, got, rounded)
+						t.Errorf("%s: entry (%d, %d) is %s, want %s", where, i, j, got.Text('x', -1), rounded.Text('x', -1))
 					}
 					continue
 				}
