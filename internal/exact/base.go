@@ -154,23 +154,18 @@ type weights struct {
 	err    float64 // bound of the reconstruction error in units of 2^cut
 }
 
-// reconstruction returns weights that drop at most the bits below 2^cut. It may keep
-// a few more, to fill whole words.
+// reconstruction returns weights that drop the bits below 2^cut.
 func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
-	// Words needed for |W_t| <= M/m_t 2^-cut with a sign.
-	least := b.moduli[len(b.moduli)-1]
-	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
-	perPanel := k.MR / 3
-	words := max(1, (top-cut+wordBits-1)/wordBits)
-	words = (words+1+perPanel-1)/perPanel*perPanel - 1
-	cut = max(0, top-wordBits*words)
-
 	key := weightsKey{k.Name, cut}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if w, ok := b.weights[key]; ok {
 		return w
 	}
+	// Words needed for |W_t| <= M/m_t 2^-cut with a sign.
+	least := b.moduli[len(b.moduli)-1]
+	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
+	words := max(1, (top-cut+wordBits-1)/wordBits)
 	n := len(b.moduli)
 	rows := make([]int16, 3*(words+1)*n)
 	var t1, t2 big.Int

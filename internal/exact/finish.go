@@ -119,7 +119,12 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 	var v value
 	f.integer(&v, words, stride, e)
-	v.err = uint64(f.errL[i] + f.errR[j] + f.errAll)
+	bound := f.errL[i] + f.errR[j] + f.errAll
+	if bound >= 1<<60 {
+		f.fail(i, j)
+		return
+	}
+	v.err = uint64(bound)
 	v.exp = f.p.unit + f.left.exp[i] + f.right.exp[j]
 	if len(v.mag) == 0 && v.err != 0 {
 		f.fail(i, j)
