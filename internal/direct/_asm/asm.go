@@ -1,0 +1,475 @@
+// Command _asm writes the amd64 kernels of package direct:
+//
+//	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
+//
+// Each kernel is described by the loop it equals in ../generic.go.
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// digitBits is the radix of the digits that convolve multiplies; four of them
+// are digitBytes bytes.
+const (
+	digitBits  = 28
+	digitBytes = 4 * digitBits / 8
+	maxGroups  = 16
+)
+
+func main() {
+	ConstraintExpr("amd64,!purego")
+	compensated("sumAVX2", "sums: s, e and |x| lanes", false, false)
+	compensated("asumAVX2", "", false, true)
+	compensated("dotAVX2", "", true, false)
+	sumLimbs()
+	digits()
+	for rows := 1; rows <= 2; rows++ {
+		for g := 1; g <= maxGroups; g++ {
+			convolve(g, rows)
+		}
+	}
+	Generate()
+}
+
+func floats(name string, v ...float64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i, x := range v {
+		DATA(8*i, U64(math.Float64bits(x)))
+	}
+	return m
+}
+
+func words(name string, v ...uint64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i, x := range v {
+		DATA(8*i, U64(x))
+	}
+	return m
+}
+
+var absMask *Mem
+
+// compensated writes the loops of sum2, asum2 and dot2.
+func compensated(name, _ string, dot, abs bool) {
+	args := "x *float64"
+	if dot {
+		args = "x, y *float64"
+	}
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(%s, n int, out *[24]float64)", args))
+	Doc(name + " is the loop of the reference of that name without the suffix. n is a positive multiple of 8.")
+	Pragma("noescape")
+	x := Load(Param("x"), GP64())
+	var y Register
+	if dot {
+		y = Load(Param("y"), GP64())
+	}
+	n := Load(Param("n"), GP64())
+	out := Load(Param("out"), GP64())
+	if absMask == nil {
+		k := uint64(1<<63 - 1)
+		m := words("absMask", k, k, k, k)
+		absMask = &m
+	}
+	mask := YMM()
+	VMOVUPD(*absMask, mask)
+	var s, e, a [2]VecVirtual
+	for v := range s {
+		s[v], e[v], a[v] = YMM(), YMM(), YMM()
+		for _, r := range []VecVirtual{s[v], e[v], a[v]} {
+			VXORPD(r, r, r)
+		}
+	}
+	Label(name + "_loop")
+	for v := range s {
+		p, q := YMM(), YMM()
+		VMOVUPD(Mem{Base: x, Disp: 32 * v}, p)
+		if dot {
+			f := YMM()
+			VMOVUPD(Mem{Base: y, Disp: 32 * v}, f)
+			VMULPD(p, f, q)
+			VFMSUB213PD(q, f, p) // p = p f - q
+			p, q = q, p
+		}
+		t := YMM()
+		VANDPD(mask, p, t)
+		if abs {
+			p = t
+		}
+		VADDPD(t, a[v], a[v])
+		sum, z := YMM(), YMM()
+		VADDPD(p, s[v], sum)
+		VSUBPD(s[v], sum, z) // z = sum - s
+		w := YMM()
+		VSUBPD(z, sum, w)  // w = sum - z
+		VSUBPD(w, s[v], w) // w = s - (sum - z)
+		VSUBPD(z, p, z)    // z = p - z
+		VADDPD(z, w, w)
+		if dot {
+			VADDPD(q, w, w)
+		}
+		VADDPD(w, e[v], e[v])
+		VMOVAPD(sum, s[v])
+	}
+	ADDQ(Imm(64), x)
+	if dot {
+		ADDQ(Imm(64), y)
+	}
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef(name + "_loop"))
+	for v := range s {
+		VMOVUPD(s[v], Mem{Base: out, Disp: 32 * v})
+		VMOVUPD(e[v], Mem{Base: out, Disp: 64 + 32*v})
+		VMOVUPD(a[v], Mem{Base: out, Disp: 128 + 32*v})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// sumLimbs writes the loop of sumLimbs.
+func sumLimbs() {
+	TEXT("sumLimbsBMI2", NOSPLIT, "func(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n, limbs int, base int64)")
+	Doc("sumLimbsBMI2 is the loop of sumLimbs. n and limbs are positive, pitch counts bytes.")
+	Pragma("noescape")
+	acc := Load(Param("acc"), GP64())
+	pitch := Load(Param("pitch"), GP64())
+	sig := Load(Param("sig"), GP64())
+	exp := Load(Param("exp"), GP64())
+	cls := Load(Param("cls"), GP64())
+	n := Load(Param("n"), GP64())
+	limbs := Load(Param("limbs"), GP64())
+	one := GP64()
+	MOVQ(U32(1), one)
+	Label("sum_element")
+	c := GP64()
+	MOVBQZX(Mem{Base: cls}, c)
+	sign := GP64()
+	MOVQ(c, sign)
+	ANDQ(Imm(1), sign)
+	XORQ(sign, c)
+	CMPQ(c, Imm(2))
+	JNE(LabelRef("sum_skip"))
+	pos := GP64()
+	MOVLQSX(Mem{Base: exp}, pos)
+	SUBQ(NewParamAddr("base", 56), pos)
+	s, back := GP64(), GP64()
+	MOVQ(pos, s)
+	ANDQ(Imm(63), s)
+	MOVQ(s, back)
+	XORQ(Imm(63), back)
+	SHRQ(Imm(6), pos)
+	NEGQ(sign)
+	ANDQ(pitch, sign)
+	dst := GP64()
+	ADDQ(acc, sign)
+	LEAQ(Mem{Base: sign, Index: pos, Scale: 8}, dst)
+	k, carry := GP64(), GP64()
+	MOVQ(limbs, k)
+	XORQ(carry, carry) // clears CF
+	Label("sum_limb")
+	v, t := GP64(), GP64()
+	MOVQ(Mem{Base: sig}, v)
+	SHLXQ(s, v, t)
+	LEAQ(Mem{Base: t, Index: carry, Scale: 1}, t)
+	SHRXQ(one, v, carry)
+	SHRXQ(back, carry, carry)
+	ADCQ(t, Mem{Base: dst})
+	LEAQ(Mem{Base: sig, Disp: 8}, sig)
+	LEAQ(Mem{Base: dst, Disp: 8}, dst)
+	DECQ(k)
+	JNZ(LabelRef("sum_limb"))
+	ADCQ(carry, Mem{Base: dst})
+	JCC(LabelRef("sum_next"))
+	Label("sum_carry")
+	LEAQ(Mem{Base: dst, Disp: 8}, dst)
+	ADDQ(Imm(1), Mem{Base: dst})
+	JCS(LabelRef("sum_carry"))
+	Label("sum_next")
+	ADDQ(Imm(4), exp)
+	INCQ(cls)
+	DECQ(n)
+	JNZ(LabelRef("sum_element"))
+	RET()
+	Label("sum_skip")
+	LEAQ(Mem{Base: sig, Index: limbs, Scale: 8}, sig)
+	JMP(LabelRef("sum_next"))
+}
+
+// Offsets of the fields of digitJob.
+const (
+	jobDst = 8 * iota
+	jobDstPitch
+	jobStage
+	jobStagePitch
+	jobTop
+	jobSig
+	jobSigPitch
+	jobBytes
+	jobExp
+	jobExpPitch
+	jobCls
+	jobClsPitch
+	jobRef
+	jobRefPitch
+	jobScale
+	jobScalePitch
+	jobN
+	jobGroups
+	jobLimit
+)
+
+// digits writes the loop of splitDigits.
+func digits() {
+	mask := words("digitMask", 1<<digitBits-1, 1<<digitBits-1, 1<<digitBits-1, 1<<digitBits-1)
+	offset := words("digitShift", 4, 0, 4, 0)
+	sh := GLOBL("digitShuffle", RODATA|NOPTR)
+	for lane, b := range []int{10, 7, 3, 0} {
+		for i := range 8 {
+			o := uint8(b + i)
+			if b+i > 15 {
+				o = 0x80
+			}
+			DATA(8*lane+i, U8(o))
+		}
+	}
+	TEXT("splitDigitsAVX2", NOSPLIT, "func(job *byte)")
+	Doc("splitDigitsAVX2 is the loop of splitDigits.")
+	Pragma("noescape")
+	job := Load(Param("job"), GP64())
+	field := func(off int) Mem { return Mem{Base: job, Disp: off} }
+	n, size := GP64(), GP64()
+	stage, sig := GP64(), GP64()
+	MOVQ(field(jobN), n)
+	MOVQ(field(jobStage), stage)
+	MOVQ(field(jobSig), sig)
+	MOVQ(field(jobBytes), size)
+	y0, x0, w := YMM(), XMM(), GP64()
+	CMPQ(size, Imm(32))
+	JGE(LabelRef("split_copy32"))
+	CMPQ(size, Imm(16))
+	JGE(LabelRef("split_copy16"))
+
+	next := func() {
+		ADDQ(field(jobStagePitch), stage)
+		ADDQ(field(jobSigPitch), sig)
+		DECQ(n)
+	}
+	Label("split_copy8")
+	MOVQ(Mem{Base: sig}, w)
+	MOVQ(w, Mem{Base: stage})
+	next()
+	JNZ(LabelRef("split_copy8"))
+	JMP(LabelRef("split_extract"))
+
+	Label("split_copy16")
+	VMOVDQU(Mem{Base: sig}, x0)
+	VMOVDQU(x0, Mem{Base: stage})
+	VMOVDQU(Mem{Base: sig, Index: size, Scale: 1, Disp: -16}, x0)
+	VMOVDQU(x0, Mem{Base: stage, Index: size, Scale: 1, Disp: -16})
+	next()
+	JNZ(LabelRef("split_copy16"))
+	JMP(LabelRef("split_extract"))
+
+	Label("split_copy32")
+	k := GP64()
+	last := GP64()
+	MOVQ(size, last)
+	SUBQ(Imm(32), last)
+	Label("split_copy32_element")
+	XORQ(k, k)
+	Label("split_copy32_loop")
+	VMOVDQU(Mem{Base: sig, Index: k, Scale: 1}, y0)
+	VMOVDQU(y0, Mem{Base: stage, Index: k, Scale: 1})
+	ADDQ(Imm(32), k)
+	CMPQ(k, last)
+	JLT(LabelRef("split_copy32_loop"))
+	VMOVDQU(Mem{Base: sig, Index: last, Scale: 1}, y0)
+	VMOVDQU(y0, Mem{Base: stage, Index: last, Scale: 1})
+	next()
+	JNZ(LabelRef("split_copy32_element"))
+
+	Label("split_extract")
+	dst := GP64()
+	exp, cls, ref, scale := GP64(), GP64(), GP64(), GP64()
+	MOVQ(field(jobN), n)
+	MOVQ(field(jobTop), stage) // the top of the staged significand, less digitBytes
+	MOVQ(field(jobDst), dst)
+	MOVQ(field(jobExp), exp)
+	MOVQ(field(jobCls), cls)
+	MOVQ(field(jobRef), ref)
+	MOVQ(field(jobScale), scale)
+	ymask, yoff, ysh, zero := YMM(), YMM(), YMM(), YMM()
+	VMOVDQU(mask, ymask)
+	VMOVDQU(offset, yoff)
+	VMOVDQU(sh, ysh)
+	VPXOR(zero, zero, zero)
+	Label("split_element")
+	c, d, e, neg, p, m := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	MOVBQZX(Mem{Base: cls}, c)
+	MOVQ(c, neg)
+	ANDQ(Imm(1), neg)
+	XORQ(neg, c)
+	MOVQ(Mem{Base: ref}, d)
+	MOVLQSX(Mem{Base: exp}, e)
+	SUBQ(e, d)
+	SUBQ(Mem{Base: scale}, d)
+	MOVQ(dst, p)
+	MOVQ(field(jobGroups), m)
+	CMPQ(c, Imm(2))
+	JNE(LabelRef("split_zero"))
+	CMPQ(d, field(jobLimit))
+	JAE(LabelRef("split_zero"))
+	// sign is 1 - 2 neg in every dword
+	ADDQ(neg, neg)
+	SUBQ(Imm(1), neg)
+	NEGQ(neg)
+	ysign, ycount := YMM(), YMM()
+	VMOVD(neg.As32(), ysign.AsX())
+	VPBROADCASTD(ysign.AsX(), ysign)
+	MOVQ(d, e)
+	ANDQ(Imm(7), e)
+	VMOVQ(e, ycount.AsX())
+	VPBROADCASTQ(ycount.AsX(), ycount)
+	VPADDQ(yoff, ycount, ycount)
+	SHRQ(Imm(3), d)
+	ADDQ(stage, d)
+	Label("split_group")
+	v := YMM()
+	VBROADCASTI128(Mem{Base: d}, v)
+	VPSHUFB(ysh, v, v)
+	VPSRLVQ(ycount, v, v)
+	VPAND(ymask, v, v)
+	VPSIGND(ysign, v, v)
+	VMOVDQU(v, Mem{Base: p})
+	ADDQ(Imm(32), p)
+	SUBQ(Imm(digitBytes), d)
+	DECQ(m)
+	JNZ(LabelRef("split_group"))
+	Label("split_next")
+	ADDQ(field(jobDstPitch), dst)
+	ADDQ(field(jobStagePitch), stage)
+	ADDQ(field(jobExpPitch), exp)
+	ADDQ(field(jobClsPitch), cls)
+	ADDQ(field(jobRefPitch), ref)
+	ADDQ(field(jobScalePitch), scale)
+	DECQ(n)
+	JNZ(LabelRef("split_element"))
+	VZEROUPPER()
+	RET()
+	Label("split_zero")
+	VMOVDQU(zero, Mem{Base: p})
+	ADDQ(Imm(32), p)
+	DECQ(m)
+	JNZ(LabelRef("split_zero"))
+	JMP(LabelRef("split_next"))
+}
+
+var convMask, convBias, convBack *Mem
+
+// convolve writes the loop of convolve for rows rows and g groups of digits.
+func convolve(g, rows int) {
+	if convMask == nil {
+		four := func(name string, x uint64) *Mem {
+			m := words(name, x, x, x, x)
+			return &m
+		}
+		convMask = four("convMask", 1<<digitBits-1)
+		convBias = four("convBias", 1<<63)
+		convBack = four("convBack", 1<<(63-digitBits))
+	}
+	name := fmt.Sprintf("convolve%dx%dAVX2", rows, g)
+	TEXT(name, NOSPLIT, "func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)")
+	Doc(fmt.Sprintf("%s is the loop of convolve for %d rows and %d groups. Pitches count bytes.", name, rows, g))
+	Pragma("noescape")
+	acc := Load(Param("acc"), GP64())
+	accPitch := Load(Param("accPitch"), GP64())
+	a0 := Load(Param("a"), GP64())
+	aPitch := Load(Param("aPitch"), GP64())
+	x0 := Load(Param("x"), GP64())
+	perPass := 12 / rows
+	passes := (g + perPass - 1) / perPass
+	for pass := range passes {
+		lo, hi := pass*perPass, min((pass+1)*perPass, g)
+		if passes > 1 { // the heavy groups are the last ones: balance
+			if pass == passes-1 {
+				lo = (passes - 1) * perPass
+			}
+		}
+		convolvePass(name, pass, lo, hi, g, rows, acc, accPitch, a0, aPitch, x0)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func convolvePass(name string, pass, lo, hi, g, rows int, acc, accPitch, a0, aPitch, x0 Register) {
+	a, x, n := GP64(), GP64(), GP64()
+	MOVQ(a0, a)
+	MOVQ(x0, x)
+	MOVQ(NewParamAddr("n", 40), n)
+	sum := make([][]VecVirtual, rows)
+	for r := range sum {
+		sum[r] = make([]VecVirtual, hi-lo)
+		for i := range sum[r] {
+			sum[r][i] = YMM()
+			VPXOR(sum[r][i], sum[r][i], sum[r][i])
+		}
+	}
+	label := fmt.Sprintf("%s_%d", name, pass)
+	Label(label)
+	row := func(r, s int) Mem {
+		m := Mem{Base: a, Disp: 8 * s}
+		if r == 1 {
+			m.Index, m.Scale = aPitch, 1
+		}
+		return m
+	}
+	for s := range 4 * hi {
+		b := make([]VecVirtual, rows)
+		for r := range b {
+			b[r] = YMM()
+			VPBROADCASTD(row(r, s), b[r])
+		}
+		for i := max(s/4, lo); i < hi; i++ {
+			xs := Mem{Base: x, Disp: 8 * (4 + 4*i - s)}
+			if rows == 1 {
+				t := YMM()
+				VPMULDQ(xs, b[0], t)
+				VPADDQ(t, sum[0][i-lo], sum[0][i-lo])
+				continue
+			}
+			v, t := YMM(), YMM()
+			VMOVDQU(xs, v)
+			VPMULDQ(v, b[0], t)
+			VPADDQ(t, sum[0][i-lo], sum[0][i-lo])
+			VPMULDQ(v, b[1], v)
+			VPADDQ(v, sum[1][i-lo], sum[1][i-lo])
+		}
+	}
+	ADDQ(U32(uint32(32*g)), a)
+	ADDQ(U32(uint32(32*(g+1))), x)
+	DECQ(n)
+	JNZ(LabelRef(label))
+	for r := range sum {
+		for i, v := range sum[r] {
+			at := Mem{Base: acc, Disp: 64 * (lo + i)}
+			if r == 1 {
+				at.Index, at.Scale = accPitch, 1
+			}
+			t := YMM()
+			VPAND(*convMask, v, t)
+			VPADDQ(at, t, t)
+			VMOVDQU(t, at)
+			VPADDQ(*convBias, v, v)
+			VPSRLQ(Imm(digitBits), v, v)
+			VPSUBQ(*convBack, v, v)
+			at = at.Offset(32)
+			VPADDQ(at, v, v)
+			VMOVDQU(v, at)
+		}
+	}
+}

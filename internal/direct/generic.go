@@ -1,0 +1,178 @@
+package direct
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+)
+
+// The kernels in plain Go, which say what the fast ones compute, bit for bit.
+
+// lanes is the number of independent sums of the compensated kernels: entry i of
+// a vector goes to lane i mod lanes.
+const lanes = 8
+
+// twoSum returns s = RN(a + b) and the error e = a + b - s, exactly, unless s
+// overflows (Knuth).
+func twoSum(a, b float64) (s, e float64) {
+	s = a + b
+	z := s - a
+	return s, (a - (s - z)) + (b - z)
+}
+
+// sum2 stores, for every lane, the sum s of x at out[lane], the sum of the errors
+// made in s at out[8+lane] and the sum of magnitudes at out[16+lane].
+func sum2(x []float64, out *[24]float64) {
+	*out = [24]float64{}
+	for i, v := range x {
+		l := i % lanes
+		var e float64
+		out[l], e = twoSum(out[l], v)
+		out[8+l] += e
+		out[16+l] += math.Abs(v)
+	}
+}
+
+// asum2 is sum2 of the magnitudes.
+func asum2(x []float64, out *[24]float64) {
+	*out = [24]float64{}
+	for i, v := range x {
+		l := i % lanes
+		var e float64
+		out[l], e = twoSum(out[l], math.Abs(v))
+		out[8+l] += e
+		out[16+l] += math.Abs(v)
+	}
+}
+
+// dot2 is sum2 of the products x_i y_i, whose rounding errors join those of the
+// sum (Ogita, Rump and Oishi, Accurate sum and dot product, 2005, algorithm 5.3).
+func dot2(x, y []float64, out *[24]float64) {
+	*out = [24]float64{}
+	for i, v := range x {
+		l := i % lanes
+		p := float64(v * y[i])
+		q := math.FMA(v, y[i], -p)
+		var e float64
+		out[l], e = twoSum(out[l], p)
+		out[8+l] += e + q
+		out[16+l] += math.Abs(p)
+	}
+}
+
+// sumLimbs adds n numbers of limbs words each to the integers at acc, of pitch
+// words each: those with class and sign byte 2 (finite, positive) to the first,
+// with 3 (finite, negative) to the second, the others not at all. Number i enters
+// shifted left by exp_i - base >= 0. The integers must have room for the carries.
+func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
+	for i, c := range cls {
+		if c>>1 != 1 {
+			continue
+		}
+		pos := int64(exp[i]) - base
+		dst := acc[int(c&1)*pitch+int(pos>>6):]
+		s := uint(pos & 63)
+		var low, carry uint64
+		k := 0
+		for _, v := range sig[i*limbs : (i+1)*limbs] {
+			dst[k], carry = bits.Add64(dst[k], v<<s|low, carry)
+			low = v >> 1 >> (63 - s)
+			k++
+		}
+		dst[k], carry = bits.Add64(dst[k], low, carry)
+		for carry != 0 {
+			k++
+			dst[k], carry = bits.Add64(dst[k], 0, carry)
+		}
+	}
+}
+
+// Numbers in the convolution kernels are cut in digits of digitBits bits, the most
+// significant first, four to a group.
+const (
+	digitBits  = 28
+	digitMask  = 1<<digitBits - 1
+	digitBytes = 4 * digitBits / 8
+	maxGroups  = 16
+)
+
+// digitJob tells splitDigits what to do; the assembly knows its layout. Pitches
+// count bytes. Number k has its significand, the low bytes of it left out, at
+// sig + k sigPitch, bytes long, its exponent at exp + k expPitch (int32), its class
+// and sign at cls + k clsPitch; ref + k refPitch and scale + k scalePitch are int64.
+type digitJob struct {
+	dst        unsafe.Pointer
+	dstPitch   int
+	stage      unsafe.Pointer // room for every number with zeros around it
+	stagePitch int
+	stageTop   unsafe.Pointer // end of the first significand in stage, less digitBytes
+	sig        unsafe.Pointer
+	sigPitch   int
+	bytes      int
+	exp        unsafe.Pointer
+	expPitch   int
+	cls        unsafe.Pointer
+	clsPitch   int
+	ref        unsafe.Pointer
+	refPitch   int
+	scale      unsafe.Pointer
+	scalePitch int
+	n, groups  int
+	limit      int // digitBits times the digits
+}
+
+// splitDigits writes, for number k = (-1)^s 0.S 2^exp, the first 4 groups digits of
+// 0.S 2^-d, d = ref_k - exp - scale_k >= 0, each times (-1)^s, as int64s at
+// dst + k dstPitch, of which only the low 32 bits are defined; zeros if the number
+// is not finite or d too large.
+func splitDigits(j *digitJob) {
+	for k := range j.n {
+		digits := 4 * j.groups
+		dst := unsafe.Slice((*int64)(unsafe.Add(j.dst, k*j.dstPitch)), digits)
+		clear(dst)
+		cls := *(*uint8)(unsafe.Add(j.cls, k*j.clsPitch))
+		d := *(*int64)(unsafe.Add(j.ref, k*j.refPitch)) - int64(*(*int32)(unsafe.Add(j.exp, k*j.expPitch))) -
+			*(*int64)(unsafe.Add(j.scale, k*j.scalePitch))
+		if cls>>1 != 1 || uint64(d) >= uint64(j.limit) {
+			continue
+		}
+		sig := unsafe.Slice((*uint64)(unsafe.Add(j.sig, k*j.sigPitch)), j.bytes/8)
+		for s := range dst {
+			// Digit s ends digitBits (s+1) - d bits below the top.
+			v := int64(wordAt(sig, int64(8*j.bytes)+d-int64(digitBits*(s+1))) & digitMask)
+			if cls&1 != 0 {
+				v = -v
+			}
+			dst[s] = v
+		}
+	}
+}
+
+// convolve adds, for every row r and every column c < 4 groups,
+//
+//	v = sum_{k<n} sum_{s+t=c} a_rks x_kt
+//
+// to the pair (lo, hi) of column c in acc, as v = lo + hi 2^digitBits with
+// 0 <= lo < 2^digitBits. Row r's digits of number k lie at a + r aPitch, 4 groups
+// to a number; x's the same with 4 zeros before them; only the low 32 bits of
+// each count. The pairs of row r lie at acc + r accPitch, 8 to a group: first the
+// four lo, then the four hi. Pitches count bytes. |v| < 2^63 is required.
+func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
+	digits := 4 * groups
+	for r := range rows {
+		at := unsafe.Slice((*int64)(unsafe.Add(acc, r*accPitch)), 2*digits)
+		for c := range digits {
+			var v int64
+			for k := range n {
+				u := unsafe.Slice((*int64)(unsafe.Add(a, r*aPitch+8*digits*k)), digits)
+				w := unsafe.Slice((*int64)(unsafe.Add(x, 8*(digits+4)*k)), digits+4)[4:]
+				for s := range c + 1 {
+					v += int64(int32(u[s])) * int64(int32(w[c-s]))
+				}
+			}
+			lo := 8*(c/4) + c%4
+			at[lo] += v & digitMask
+			at[lo+4] += v >> digitBits
+		}
+	}
+}

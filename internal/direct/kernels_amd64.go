@@ -1,0 +1,36 @@
+//go:build amd64 && !purego
+
+package direct
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/impl"
+	"golang.org/x/sys/cpu"
+)
+
+//go:generate go -C _asm run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
+
+// assembly reports whether the kernels in assembly may run: AVX2, FMA and BMI2.
+func assembly() bool { return cpu.X86.HasBMI2 && impl.Level() >= impl.AVX2 }
+
+func sum2Fast(x []float64, out *[24]float64)  { sumAVX2(&x[0], len(x), out) }
+func asum2Fast(x []float64, out *[24]float64) { asumAVX2(&x[0], len(x), out) }
+func dot2Fast(x, y []float64, out *[24]float64) {
+	dotAVX2(&x[0], &y[0], len(x), out)
+}
+
+func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
+	sumLimbsBMI2(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
+}
+
+func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }
+
+func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
+	convolvers[rows-1][groups-1]((*int64)(acc), accPitch, (*int64)(a), aPitch, (*int64)(x), n)
+}
+
+var convolvers = [2][maxGroups]func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int){
+	{convolve1x1AVX2, convolve1x2AVX2, convolve1x3AVX2, convolve1x4AVX2, convolve1x5AVX2, convolve1x6AVX2, convolve1x7AVX2, convolve1x8AVX2, convolve1x9AVX2, convolve1x10AVX2, convolve1x11AVX2, convolve1x12AVX2, convolve1x13AVX2, convolve1x14AVX2, convolve1x15AVX2, convolve1x16AVX2},
+	{convolve2x1AVX2, convolve2x2AVX2, convolve2x3AVX2, convolve2x4AVX2, convolve2x5AVX2, convolve2x6AVX2, convolve2x7AVX2, convolve2x8AVX2, convolve2x9AVX2, convolve2x10AVX2, convolve2x11AVX2, convolve2x12AVX2, convolve2x13AVX2, convolve2x14AVX2, convolve2x15AVX2, convolve2x16AVX2},
+}

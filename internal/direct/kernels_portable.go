@@ -1,0 +1,21 @@
+//go:build !amd64 || purego
+
+package direct
+
+import "unsafe"
+
+func assembly() bool { return false }
+
+func sum2Fast(x []float64, out *[24]float64)    { sum2(x, out) }
+func asum2Fast(x []float64, out *[24]float64)   { asum2(x, out) }
+func dot2Fast(x, y []float64, out *[24]float64) { dot2(x, y, out) }
+
+func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
+	sumLimbs(acc, pitch, sig, exp, cls, limbs, base)
+}
+
+func splitDigitsFast(j *digitJob) { splitDigits(j) }
+
+func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
+	convolve(rows, groups, acc, accPitch, a, aPitch, x, n)
+}

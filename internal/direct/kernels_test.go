@@ -1,0 +1,189 @@
+package direct
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// guarded returns n words between guard words, and a check of the guards.
+func guarded[T comparable](n int, guard T) ([]T, func() bool) {
+	const room = 16
+	s := make([]T, n+2*room)
+	for i := range s {
+		s[i] = guard
+	}
+	body := s[room : room+n : room+n]
+	var zero T
+	for i := range body {
+		body[i] = zero
+	}
+	return body, func() bool {
+		for i := range room {
+			if s[i] != guard || s[len(s)-1-i] != guard {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func needAssembly(t testing.TB) {
+	if !assembly() {
+		t.Skip("no assembly at this level")
+	}
+}
+
+func TestCompensatedKernels(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{8, 16, 24, 256} {
+		for trial := range 20 {
+			x, okX := guarded(n, math.NaN())
+			y, okY := guarded(n, math.NaN())
+			for i := range x {
+				x[i], y[i] = math.Ldexp(r.NormFloat64(), r.IntN(60)), math.Ldexp(r.NormFloat64(), r.IntN(200)-100)
+				if trial == 19 {
+					x[i] = math.Float64frombits(r.Uint64())
+				}
+			}
+			var want, got [24]float64
+			check := func(name string) {
+				for i := range want {
+					if math.Float64bits(want[i]) != math.Float64bits(got[i]) && (want[i] == want[i] || got[i] == got[i]) {
+						t.Fatalf("%s n=%d trial %d: out[%d] = %x, want %x; x = %x, y = %x", name, n, trial, i, got[i], want[i], x, y)
+					}
+				}
+			}
+			sum2(x, &want)
+			sum2Fast(x, &got)
+			check("sum2")
+			asum2(x, &want)
+			asum2Fast(x, &got)
+			check("asum2")
+			dot2(x, y, &want)
+			dot2Fast(x, y, &got)
+			check("dot2")
+			_, _ = okX, okY
+		}
+	}
+}
+
+func TestSumLimbsKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	for limbs := 1; limbs <= 9; limbs++ {
+		for range 30 {
+			n, width := 1+r.IntN(20), r.IntN(500)
+			pitch := limbs + width/64 + 4
+			want := make([]uint64, 2*pitch)
+			got, ok := guarded(2*pitch, uint64(0xdeadbeef))
+			sig := make([]uint64, n*limbs)
+			for i := range sig {
+				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
+					sig[i] = math.MaxUint64
+				}
+			}
+			exp, cls := make([]int32, n), make([]uint8, n)
+			for i := range exp {
+				exp[i], cls[i] = int32(r.IntN(width+1)-100), uint8(2+r.IntN(2))
+				if r.IntN(5) == 0 {
+					cls[i] = uint8(r.IntN(7))
+				}
+			}
+			sumLimbs(want, pitch, sig, exp, cls, limbs, -100)
+			sumLimbsFast(got, pitch, sig, exp, cls, limbs, -100)
+			for i := range want {
+				if want[i] != got[i] {
+					t.Fatalf("limbs %d: word %d is %#x, want %#x; sig %#x exp %v cls %v", limbs, i, got[i], want[i], sig, exp, cls)
+				}
+			}
+			if !ok() {
+				t.Fatalf("limbs %d: guards overwritten", limbs)
+			}
+		}
+	}
+}
+
+func TestDigitKernels(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	for groups := 1; groups <= maxGroups; groups++ {
+		for limbs := 1; limbs <= 30; limbs += 1 + r.IntN(3) {
+			n := 1 + r.IntN(5)
+			s := newSplitter(groups, limbs, n)
+			sig := make([]uint64, n*limbs)
+			exp, cls := make([]int32, n), make([]uint8, n)
+			ref, scale := make([]int64, n), make([]int64, n)
+			for i := range sig {
+				if sig[i] = r.Uint64(); r.IntN(3) == 0 {
+					sig[i] = math.MaxUint64
+				}
+			}
+			for i := range exp {
+				exp[i], cls[i], scale[i] = int32(r.IntN(100)), uint8(2+r.IntN(2)), r.Int64N(100)
+				ref[i] = int64(exp[i]) + scale[i] + r.Int64N(30)
+				if r.IntN(3) == 0 {
+					ref[i] += r.Int64N(int64(112*groups) + 20)
+				}
+				if r.IntN(6) == 0 {
+					cls[i] = uint8(r.IntN(7))
+				}
+			}
+			digits := 4 * groups
+			want := make([]int64, n*digits)
+			got, ok := guarded(n*digits, int64(77))
+			run := func(f func(*digitJob), dst []int64) {
+				j := s.job()
+				j.dst, j.dstPitch = unsafe.Pointer(&dst[0]), 8*digits
+				s.significands(&j, sig, 0, 1)
+				j.exp, j.expPitch = unsafe.Pointer(&exp[0]), 4
+				j.cls, j.clsPitch = unsafe.Pointer(&cls[0]), 1
+				j.ref, j.refPitch = unsafe.Pointer(&ref[0]), 8
+				j.scale, j.scalePitch = unsafe.Pointer(&scale[0]), 8
+				j.n = n
+				f(&j)
+			}
+			run(splitDigits, want)
+			run(splitDigitsFast, got)
+			for i := range want {
+				if int32(want[i]) != int32(got[i]) {
+					t.Fatalf("groups %d limbs %d: digit %d of number %d is %d, want %d; sig %#x, shifts %v - %v - %v, cls %v",
+						groups, limbs, i%digits, i/digits, int32(got[i]), int32(want[i]), sig, ref, exp, scale, cls)
+				}
+			}
+			if !ok() {
+				t.Fatalf("groups %d limbs %d: guards overwritten", groups, limbs)
+			}
+			for rows := 1; rows <= 2; rows++ {
+				k := min(n, 127/digits)
+				if k == 0 {
+					continue
+				}
+				x := make([]int64, k*(digits+4))
+				for i := range x {
+					if i%(digits+4) >= 4 {
+						x[i] = r.Int64N(1<<29) - 1<<28
+					}
+				}
+				a := make([]int64, rows*k*digits)
+				for i := range a {
+					a[i] = got[i%len(got)]
+				}
+				accWant := make([]int64, rows*2*digits)
+				accGot, ok := guarded(rows*2*digits, int64(77))
+				convolve(rows, groups, unsafe.Pointer(&accWant[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
+				convolveFast(rows, groups, unsafe.Pointer(&accGot[0]), 16*digits, unsafe.Pointer(&a[0]), 8*k*digits, unsafe.Pointer(&x[0]), k)
+				for i := range accWant {
+					if accWant[i] != accGot[i] {
+						t.Fatalf("rows %d groups %d n %d: word %d is %d, want %d; a %v, x %v", rows, groups, k, i, accGot[i], accWant[i], a, x)
+					}
+				}
+				if !ok() {
+					t.Fatalf("rows %d groups %d: guards overwritten", rows, groups)
+				}
+			}
+		}
+	}
+}
