@@ -58,7 +58,10 @@ type finisher struct {
 	errL   []float64 // error a row, in units of 2^cut of the integer product
 	errR   []float64 // error a column, likewise
 	errAll float64   // and of every entry
+	padded []uint64  // pad words of zeros, then mag
+	pad    int
 	mag    []uint64
+	scaled []uint64 // the product with alpha
 	tmp    []uint64
 	ends   *num.Array // two numbers of the output's format
 
@@ -72,33 +75,40 @@ type finisher struct {
 func (f *finisher) integer(v *value, words []int64, stride, e int) {
 	const mask = 1<<wordBits - 1
 	q := (words[e] + 1<<(wordBits-1)) >> wordBits
-	mag := f.mag[:0]
+	m := f.w.m
+	mag := f.mag[:(wordBits*(len(m)-1)+64+127)/64]
 	var carry int64
 	var acc uint64
 	var have uint
-	last := len(f.w.m) - 1
-	for s, m := range f.w.m {
+	at, last := 0, len(m)-1
+	for _, w := range m[:last] {
 		e += stride
-		x := words[e] - q*m + carry
-		if s == last {
-			mag = append(mag, acc|uint64(x)<<have)
-			// The sign fills what is left of a word.
-			mag = append(mag, uint64(x>>1>>(63-have)))
-			break
-		}
+		x := words[e] - q*w + carry
 		d := uint64(x & mask)
 		carry = x >> wordBits
-		acc |= d << have
+		acc |= d << (have & 63)
 		if have += wordBits; have >= 64 {
-			mag = append(mag, acc)
+			mag[at] = acc
+			at++
 			have -= 64
-			acc = d >> (wordBits - have)
+			acc = d >> ((wordBits - have) & 63)
 		}
 	}
-	f.mag = mag
-	v.neg = int64(mag[len(mag)-1]) < 0
-	if v.neg {
-		num.Negate(mag)
+	x := words[e+stride] - q*m[last] + carry
+	mag[at] = acc | uint64(x)<<(have&63)
+	// The sign fills what is left.
+	sign := uint64(x >> 63)
+	at++
+	if at < len(mag) {
+		mag[at] = uint64(x >> 1 >> ((63 - have) & 63))
+		at++
+	}
+	mag = mag[:at]
+	if v.neg = sign != 0; v.neg {
+		c := uint64(1)
+		for k, w := range mag {
+			mag[k], c = bits.Add64(^w, 0, c)
+		}
 	}
 	v.mag = trim(mag)
 }
@@ -238,8 +248,8 @@ func (f *finisher) scale(v *value) {
 		return
 	}
 	alpha := f.p.alpha.mag
-	z := mulWords(f.tmp[:0], v.mag, alpha)
-	f.tmp, f.mag = f.mag, z
+	z := mulWords(f.scaled[:0], v.mag, alpha)
+	f.scaled = z
 	if v.err != 0 {
 		// err alpha < err 2^(64 words): in units of that, at most err + 1, and
 		// one more for what is cut off.

@@ -22,6 +22,9 @@ type worker struct {
 func newWorker(p *product, w *weights, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
 	kern, n := p.plan.kernel, len(p.plan.base.moduli)
 	wk := &worker{fin: finisher{p: p, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
+	wk.fin.pad = max(c.Arr.Limbs(), 1) + 1
+	wk.fin.padded = make([]uint64, wk.fin.pad+len(w.m)+2)
+	wk.fin.mag = wk.fin.padded[wk.fin.pad:]
 	wk.c = getBuffer(n * rowPanels * kern.MR * colPanels * kern.NR)
 	wk.entries = max(reconstructBytes/(2*n)/kern.NR, 1) * kern.NR
 	wk.y = make([]int16, 2*modgemm.Pairs(n)*wk.entries)
@@ -57,6 +60,12 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 
 // row finishes n entries of row i from column j on.
 func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
+	p := f.p
+	if p.alpha.pow && p.beta.zero && p.cfg.Triangle == 0 && f.errAll != 0 && !f.left.special[i] &&
+		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
+		f.fastRow(i, j, n, words, stride, e)
+		return
+	}
 	for d := range n {
 		if !f.p.skip(f.i0+i, f.j0+j+d) {
 			f.entry(i, j+d, words, stride, e+d)
