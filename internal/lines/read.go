@@ -1,0 +1,148 @@
+// Package lines reads text in pieces of whole lines on several threads, and
+// writes text that is made in blocks the same way.
+package lines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// Error is an error at a line of a file.
+type Error struct {
+	Name string
+	Line int // from 1; 0 for the file as a whole
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Name + ": " + e.Err.Error()
+	}
+	return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err)
+}
+
+// Unwrap returns the error without its place.
+func (e *Error) Unwrap() error { return e.Err }
+
+// At is an error at a byte of a piece, which Each turns into an Error.
+type At struct {
+	Pos int
+	Err error
+}
+
+func (e *At) Error() string { return e.Err.Error() }
+
+// ReadAll reads r to its end, at most limit bytes. Memory grows with the bytes
+// that came in.
+func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
+	const first, step = 1 << 16, 1 << 20
+	b := make([]byte, 0, first+min(sizeHint(r), limit))
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):min(cap(b), len(b)+step)])
+		b = b[:len(b)+n]
+		if int64(len(b)) > limit {
+			return nil, fmt.Errorf("text of more than %s, the memory limit", Bytes(float64(limit)))
+		}
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// sizeHint returns the size of a regular file, else 0.
+func sizeHint(r io.Reader) int64 {
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if i, err := f.Stat(); err == nil && i.Mode().IsRegular() {
+			return i.Size()
+		}
+	}
+	if l, ok := r.(interface{ Len() int }); ok {
+		return int64(l.Len())
+	}
+	return 0
+}
+
+// Bytes returns a number of bytes in words.
+func Bytes(n float64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	i := 0
+	for n >= 1024 && i+1 < len(units) {
+		n /= 1024
+		i++
+	}
+	return fmt.Sprintf("%.4g %s", n, units[i])
+}
+
+// Piece is a part of a text from the beginning of a line to the end of a line.
+type Piece struct {
+	Index int
+	Text  []byte
+	Line  int // number of its first line
+}
+
+// pieceSize is small enough to keep all threads busy and large enough for the
+// cost a piece not to show.
+const pieceSize = 1 << 18
+
+// Cut cuts text, whose first line has the number line, into pieces.
+func Cut(text []byte, line int) []Piece {
+	var all []Piece
+	for len(text) > 0 {
+		n := len(text)
+		if n > pieceSize {
+			n = pieceSize
+			if k := bytes.IndexByte(text[n:], '\n'); k >= 0 {
+				n += k + 1
+			} else {
+				n = len(text)
+			}
+		}
+		all = append(all, Piece{len(all), text[:n], line})
+		line += bytes.Count(text[:n], []byte{'\n'})
+		text = text[n:]
+	}
+	return all
+}
+
+// Each calls f for every piece on up to threads goroutines. If calls fail with
+// an *At it returns the Error of the first line among them.
+func Each(ctx context.Context, name string, threads int, pieces []Piece, f func(p *Piece) error) error {
+	errs := make([]error, len(pieces))
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// Pieces start in order, so those before a failed one have all started and
+	// run to their ends.
+	runErr := par.For(inner, threads, len(pieces), func(_, i int) {
+		if errs[i] = f(&pieces[i]); errs[i] != nil {
+			cancel()
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, err := range errs {
+		if at, ok := err.(*At); ok {
+			p := &pieces[i]
+			return &Error{name, p.Line + bytes.Count(p.Text[:at.Pos], []byte{'\n'}), at.Err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return runErr
+}

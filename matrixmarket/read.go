@@ -1,0 +1,280 @@
+package matrixmarket
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Read reads a matrix from r. Errors about its text name the file, called name,
+// and the line. The text is held in memory while it is read.
+func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
+	o := opt.filled()
+	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	if err != nil {
+		if o.Context.Err() != nil {
+			return nil, err
+		}
+		return nil, &lines.Error{Name: name, Err: err}
+	}
+	return Parse(text, name, opt)
+}
+
+// Parse is Read for a text in memory.
+func Parse(text []byte, name string, opt *Options) (*halfulp.Matrix, error) {
+	h, err := parseHeader(name, text)
+	if err != nil {
+		return nil, err
+	}
+	rd := &reader{Options: opt.filled(), header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine)}
+	if h.coordinate {
+		return rd.coordinates()
+	}
+	return rd.array()
+}
+
+type reader struct {
+	Options
+	*header
+	name   string
+	pieces []lines.Piece
+	m      *halfulp.Matrix
+
+	mu    sync.Mutex
+	steps int // pieces done, in both passes
+}
+
+// each calls f for every piece, in one of the two passes over the text.
+func (rd *reader) each(f func(p *lines.Piece) error) error {
+	return lines.Each(rd.Context, rd.name, rd.Threads, rd.pieces, func(p *lines.Piece) error {
+		err := f(p)
+		if rd.Progress != nil {
+			rd.mu.Lock()
+			rd.steps++
+			rd.Progress(float64(rd.steps) / float64(2*len(rd.pieces)))
+			rd.mu.Unlock()
+		}
+		return err
+	})
+}
+
+// allocate decides the format and makes the matrix, if it may.
+func (rd *reader) allocate(e decimal.Extent) error {
+	fail := func(err error) error { return &lines.Error{Name: rd.name, Line: rd.sizeLine, Err: err} }
+	f := rd.In.Format()
+	if !rd.In.Exact() {
+		if rd.format != nil {
+			f = *rd.format
+		} else {
+			g, ok := e.Choose(mustFormat(f))
+			if !ok {
+				return &lines.Error{Name: rd.name, Err: fmt.Errorf(
+					"its numbers need %d bits, more than the %d that MP has at most: name the format to round them to", e.Prec(), halfulp.MaxPrec)}
+			}
+			f, _ = halfulp.ParseFormat(g.String())
+		}
+	}
+	need := float64(rd.rows) * float64(rd.cols) * float64(num.SizeOf(mustFormat(f)))
+	if need > float64(rd.MemoryLimit) {
+		return fail(fmt.Errorf("a dense %d x %d matrix of format %v needs %s, more than the memory limit of %s",
+			rd.rows, rd.cols, f, lines.Bytes(need), lines.Bytes(float64(rd.MemoryLimit))))
+	}
+	const maxSide = 1<<31 - 1
+	if rd.rows > maxSide || rd.cols > maxSide { // empty, but other sizes are computed from it
+		return fail(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
+	}
+	rd.m = halfulp.NewMatrix(f, int(rd.rows), int(rd.cols))
+	return nil
+}
+
+func mustFormat(f halfulp.Format) num.Format {
+	g, err := num.ParseFormat(f.String())
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// next returns the next word of text from position i on, from start to end;
+// start = end if there is none. A word that begins with % comments out the rest
+// of its line.
+func next(text []byte, i int) (start, end int) {
+	for ; i < len(text); i++ {
+		c := text[i]
+		if c <= ' ' {
+			continue
+		}
+		if c == '%' {
+			k := bytes.IndexByte(text[i:], '\n')
+			if k < 0 {
+				return len(text), len(text)
+			}
+			i += k
+			continue
+		}
+		start = i
+		for i < len(text) && text[i] > ' ' {
+			i++
+		}
+		return start, i
+	}
+	return i, i
+}
+
+// array reads the entries of an array file, column by column; of a symmetric
+// matrix the lower triangle stands there, of a skew-symmetric one without the
+// diagonal.
+func (rd *reader) array() (*halfulp.Matrix, error) {
+	counts := make([]int64, len(rd.pieces))
+	extents := make([]decimal.Extent, len(rd.pieces))
+	err := rd.each(func(p *lines.Piece) error {
+		var e decimal.Extent
+		n := int64(0)
+		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
+			if err := e.Add(p.Text[start:end], rd.integer); err != nil {
+				return &lines.At{Pos: start, Err: err}
+			}
+			n++
+		}
+		counts[p.Index], extents[p.Index] = n, e
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var extent decimal.Extent
+	for _, e := range extents {
+		extent.Merge(e)
+	}
+	if err := rd.allocate(extent); err != nil {
+		return nil, err
+	}
+	n := rd.rows
+	want := n * rd.cols // fits: the matrix does
+	switch rd.symmetry {
+	case symmetric:
+		want = n * (n + 1) / 2
+	case skew:
+		want = n * (n - 1) / 2
+	}
+	firsts := make([]int64, len(rd.pieces))
+	total := int64(0)
+	for i, c := range counts {
+		firsts[i] = total
+		total += c
+	}
+	if total < want {
+		return nil, rd.truncated(total, want)
+	}
+	if total > want {
+		return nil, rd.tooMany(firsts, want)
+	}
+	err = rd.each(func(p *lines.Piece) error {
+		i, j := rd.position(firsts[p.Index])
+		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
+			if err := rd.set(i, j, p.Text[start:end]); err != nil {
+				return &lines.At{Pos: start, Err: err}
+			}
+			if i++; i == int(rd.rows) {
+				j++
+				i = rd.firstRow(j)
+			}
+		}
+		return nil
+	})
+	return rd.m, err
+}
+
+// truncated returns the error for a file with too few entries.
+func (rd *reader) truncated(have, want int64) error {
+	line := rd.sizeLine
+	if len(rd.pieces) > 0 {
+		p := rd.pieces[len(rd.pieces)-1]
+		line = p.Line + bytes.Count(bytes.TrimRight(p.Text, " \t\r\n"), []byte{'\n'})
+	}
+	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("the file ends after %d of %d entries", have, want)}
+}
+
+// tooMany returns the error for an array file with more than want entries.
+func (rd *reader) tooMany(firsts []int64, want int64) error {
+	k := len(firsts) - 1
+	for k > 0 && firsts[k] > want {
+		k--
+	}
+	p := rd.pieces[k]
+	start, end := next(p.Text, 0)
+	for range want - firsts[k] {
+		start, end = next(p.Text, end)
+	}
+	line := p.Line + bytes.Count(p.Text[:start], []byte{'\n'})
+	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %d entries of a %d x %d matrix", want, rd.rows, rd.cols)}
+}
+
+// firstRow returns the first row of column j that stands in an array file.
+func (rd *reader) firstRow(j int) int {
+	switch rd.symmetry {
+	case symmetric:
+		return j
+	case skew:
+		return j + 1
+	}
+	return 0
+}
+
+// position returns the place of entry k of an array file.
+func (rd *reader) position(k int64) (i, j int) {
+	if rd.symmetry == general {
+		if rd.rows == 0 {
+			return 0, 0
+		}
+		return int(k % rd.rows), int(k / rd.rows)
+	}
+	for {
+		first := rd.firstRow(j)
+		if n := rd.rows - int64(first); k < n || n <= 0 {
+			return first + int(k), j
+		} else {
+			k -= n
+		}
+		j++
+	}
+}
+
+// set stores tok in entry (i, j), and by symmetry in (j, i).
+func (rd *reader) set(i, j int, tok []byte) error {
+	if err := rd.m.SetText(i, j, tok); err != nil {
+		return err
+	}
+	if rd.symmetry == general || i == j {
+		return nil
+	}
+	if rd.symmetry == symmetric {
+		return rd.m.SetText(j, i, tok)
+	}
+	var buf [64]byte
+	return rd.m.SetText(j, i, negated(buf[:0], tok))
+}
+
+// negated returns -tok; minus zero is zero, skew symmetry being about values.
+func negated(buf, tok []byte) []byte {
+	var e decimal.Extent
+	if e.Add(tok, false) == nil && !e.Some && bytes.ContainsAny(tok, "0") {
+		return append(buf, '0')
+	}
+	switch tok[0] {
+	case '-':
+		return tok[1:]
+	case '+':
+		tok = tok[1:]
+	}
+	return append(append(buf, '-'), tok...)
+}
+
+var errAbove = errors.New("an entry above the diagonal in a file of a symmetric or skew-symmetric matrix, which holds the lower triangle")

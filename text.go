@@ -1,0 +1,190 @@
+package halfulp
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Hex, given where a number of digits is asked for, asks for exact hexadecimal
+// text, 0x1.8p+3.
+const Hex = int(decimal.Hex)
+
+// maxDigits bounds the significant digits that text is written with.
+const maxDigits = 1 << 24
+
+const errDigits = "halfulp: number of digits out of range"
+
+// codec reads and writes the numbers of one format.
+type codec struct {
+	*decimal.Parser
+	*decimal.Printer
+}
+
+// codecs keeps a pool of codecs for each format: they hold powers of ten.
+var codecs sync.Map // of num.Format to *sync.Pool
+
+func codecPool(f num.Format) *sync.Pool {
+	if p, ok := codecs.Load(f); ok {
+		return p.(*sync.Pool)
+	}
+	p, _ := codecs.LoadOrStore(f, &sync.Pool{New: func() any {
+		return &codec{decimal.NewParser(f), decimal.NewPrinter(f)}
+	}})
+	return p.(*sync.Pool)
+}
+
+// setText stores the number text, rounded once, in number i of a.
+func setText(a *num.Array, i int, text []byte) error {
+	pool := codecPool(a.Format)
+	c := pool.Get().(*codec)
+	err := c.Set(a, i, text)
+	pool.Put(c)
+	return err
+}
+
+// appendText appends number i of a.
+func appendText(dst []byte, a *num.Array, i, digits int) []byte {
+	if digits < Hex || digits > maxDigits {
+		panic(errDigits)
+	}
+	pool := codecPool(a.Format)
+	c := pool.Get().(*codec)
+	dst = c.Append(dst, a, i, decimal.Style(digits))
+	pool.Put(c)
+	return dst
+}
+
+// ParseScalar reads a number and rounds it once, to nearest even, to format f.
+// It takes decimal numbers with any number of digits and the exponent letters e,
+// d and q of either case, hexadecimal numbers such as 0x1.8p+3, and inf,
+// infinity and nan, all with an optional sign.
+func ParseScalar(f Format, s string) (Scalar, error) {
+	a := num.New(f.f, 1)
+	if err := setText(a, 0, []byte(s)); err != nil {
+		return Scalar{}, err
+	}
+	return Scalar{a}, nil
+}
+
+// Text returns s in decimal: with digits = 0 the shortest text that ParseScalar
+// reads back to the same number in the format of s, with digits > 0 that many
+// significant digits, correctly rounded, and with digits = Hex the same as
+// s.Hex(). It panics for other digits.
+func (s Scalar) Text(digits int) string { return string(s.Append(nil, digits)) }
+
+// Append appends Text(digits) to dst.
+func (s Scalar) Append(dst []byte, digits int) []byte { return appendText(dst, s.array(), 0, digits) }
+
+// Hex returns s exactly in hexadecimal, as 0x1.8p+3.
+func (s Scalar) Hex() string { return s.Text(Hex) }
+
+// String returns the shortest decimal that reads back to s.
+func (s Scalar) String() string { return s.Text(0) }
+
+// SetString stores the number s, as ParseScalar reads it, in entry (i, j).
+func (m *Matrix) SetString(i, j int, s string) error { return m.SetText(i, j, []byte(s)) }
+
+// SetText is SetString for bytes. Distinct entries may be set at the same time.
+func (m *Matrix) SetText(i, j int, text []byte) error {
+	return setText(m.m.Arr, m.at(i, j), text)
+}
+
+// AppendText appends entry (i, j) to dst, as Scalar.Text writes it.
+func (m *Matrix) AppendText(dst []byte, i, j, digits int) []byte {
+	return appendText(dst, m.m.Arr, m.at(i, j), digits)
+}
+
+// SetString stores the number s, as ParseScalar reads it, in entry i.
+func (x *Vector) SetString(i int, s string) error {
+	return setText(x.v.Arr, x.at(i), []byte(s))
+}
+
+// AppendText appends entry i to dst, as Scalar.Text writes it.
+func (x *Vector) AppendText(dst []byte, i, digits int) []byte {
+	return appendText(dst, x.v.Arr, x.at(i), digits)
+}
+
+// Text returns the entries as Scalar.Text writes them, a row a line, the columns
+// aligned on the right.
+func (m *Matrix) Text(digits int) string {
+	rows, cols := m.Dims()
+	cells := make([]string, rows*cols)
+	width := make([]int, cols)
+	for i := range rows {
+		for j := range cols {
+			s := string(m.AppendText(nil, i, j, digits))
+			cells[i*cols+j] = s
+			width[j] = max(width[j], len(s))
+		}
+	}
+	var b strings.Builder
+	for i := range rows {
+		for j := range cols {
+			if j > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "%*s", width[j], cells[i*cols+j])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// String returns Text(0).
+func (m *Matrix) String() string { return m.Text(0) }
+
+// Text returns the entries as Scalar.Text writes them, one a line.
+func (x *Vector) Text(digits int) string {
+	var b []byte
+	for i := range x.Len() {
+		b = append(x.AppendText(b, i, digits), '\n')
+	}
+	return string(b)
+}
+
+// String returns Text(0).
+func (x *Vector) String() string { return x.Text(0) }
+
+// InputFormat says how the numbers of a file are stored. The zero InputFormat is
+// AtLeast(Float64).
+type InputFormat struct {
+	f    Format
+	mode uint8
+}
+
+const (
+	inputDefault = iota
+	inputExactly
+	inputAtLeast
+)
+
+// Exactly stores the numbers of a file in format f, each rounded once.
+func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
+
+// AtLeast stores the numbers of a file without loss: in the format that the file
+// names if it was written by this module; in their own if it is binary; in f if
+// f holds them; else in the MP format that does. f holds a decimal of up to
+// ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for Float64: what a
+// shortest decimal of f has at most), and a hexadecimal number of up to b bits,
+// unless it would become infinite or zero. The MP format has ⌈d log₂ 10⌉ + 1 bits
+// for d digits, or as many as the longest hexadecimal number.
+func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
+
+// Exact reports whether in was made by Exactly.
+func (in InputFormat) Exact() bool { return in.mode == inputExactly }
+
+// Format returns the f of Exactly(f) or AtLeast(f).
+func (in InputFormat) Format() Format {
+	if in.mode == inputDefault {
+		return Float64
+	}
+	return in.f
+}
+
+// DefaultMemoryLimit returns the memory in bytes that routines and readers keep
+// to unless told otherwise: half of the machine's.
+func DefaultMemoryLimit() int64 { return defaultMemory() }
