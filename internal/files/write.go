@@ -1,0 +1,289 @@
+package files
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/npy"
+	"github.com/halfulp/halfulp/internal/table"
+	"github.com/halfulp/halfulp/matrixmarket"
+)
+
+// WriteOptions change how a matrix is written; the zero value stands for the
+// defaults.
+type WriteOptions struct {
+	Digits   int                // as in halfulp.Scalar.Text: 0 shortest, n significant, halfulp.Hex
+	Threads  int                // 0: GOMAXPROCS
+	Context  context.Context    // cancels
+	Progress func(done float64) // as in matrixmarket.Options
+}
+
+// WriteMatrix writes m to the file called name, or to stdout for "-". The name
+// chooses the file format: .npy, .csv, .tsv, or .txt and .dat for tables, else
+// Matrix Market; .gz after it packs the file. The file appears under its name
+// when it is complete, in place of an older one, or not at all.
+func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
+	if opt.Threads <= 0 {
+		opt.Threads = runtime.GOMAXPROCS(0)
+	}
+	if opt.Context == nil {
+		opt.Context = context.Background()
+	}
+	if err := holds(name, m.Format()); err != nil {
+		return err
+	}
+	return Write(name, stdout, func(w io.Writer) error {
+		switch kindByName(name, matrixMarket) {
+		case numpy:
+			return writeNumpy(w, m, opt)
+		case tableText:
+			separator := byte(' ')
+			switch filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
+			case ".csv":
+				separator = ','
+			case ".tsv":
+				separator = '\t'
+			}
+			return table.Write(w, m, table.Options{
+				Digits: opt.Digits, Separator: separator, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
+			})
+		}
+		return matrixmarket.Write(w, m, &matrixmarket.Options{
+			Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
+		})
+	})
+}
+
+func writeNumpy(w io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
+	head, err := npy.Header(m)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	return lines.Write(opt.Context, w, opt.Threads, m.Cols(), func(dst []byte, j int) []byte {
+		return npy.AppendColumn(dst, m, j)
+	}, opt.Progress)
+}
+
+// holds reports an error if the file called name cannot hold numbers of format f.
+func holds(name string, f halfulp.Format) error {
+	if kindByName(name, matrixMarket) == numpy && f != halfulp.Float64 && f != halfulp.Float32 {
+		return fmt.Errorf("%s: a .npy file holds formats f32 and f64 only, not %v", name, f)
+	}
+	return nil
+}
+
+// Write calls write with a writer to the file called name, or to stdout for "-",
+// and packs what is written if the name ends in .gz. The file appears under its
+// name when write has returned without error, in place of an older one, or not at
+// all.
+func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
+	if name == Stdio {
+		const shown = "standard output"
+		w := bufio.NewWriterSize(stdout, 1<<16)
+		if err := write(w); err != nil {
+			return placed(shown, err)
+		}
+		return named(shown, w.Flush())
+	}
+	f, err := create(name)
+	if err != nil {
+		return withName(name, err)
+	}
+	defer f.discard()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if strings.EqualFold(filepath.Ext(name), ".gz") {
+		// Random digits gain nothing from the slower levels.
+		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		if err != nil {
+			return withName(name, err)
+		}
+		if err := write(z); err != nil {
+			return placed(name, err)
+		}
+		if err := z.Close(); err != nil {
+			return withName(name, err)
+		}
+	} else if err := write(w); err != nil {
+		return placed(name, err)
+	}
+	if err := w.Flush(); err != nil {
+		return withName(name, err)
+	}
+	return named(name, f.commit())
+}
+
+// named is withName for an error that may be nil.
+func named(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return withName(name, err)
+}
+
+// placed is withName for an error of the operating system, which names the
+// temporary file; other errors stay.
+func placed(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return withName(name, err)
+	}
+	return err
+}
+
+// CheckWritable reports whether a file called name can be written, and can hold
+// numbers of the formats, before long work begins.
+func CheckWritable(name string, formats ...halfulp.Format) error {
+	for _, f := range formats {
+		if err := holds(name, f); err != nil {
+			return err
+		}
+	}
+	if name == Stdio {
+		return nil
+	}
+	if i, err := os.Stat(name); err == nil && i.Mode()&fs.ModeNamedPipe != 0 {
+		return nil // opening it would wait for a reader
+	}
+	f, err := create(name)
+	if err != nil {
+		return withName(name, err)
+	}
+	f.discard()
+	return nil
+}
+
+// file is a file under way: a temporary one that takes its name at the end, or
+// the thing itself where that is no regular file, such as a device or a pipe.
+type file struct {
+	*os.File
+	temporary string // empty for what is no regular file
+	target    string
+}
+
+// temporaries are the files under way, for RemoveTemporaries.
+var temporaries struct {
+	sync.Mutex
+	names map[string]bool
+	gone  bool
+}
+
+// RemoveTemporaries removes the files that are being written and lets none begin
+// any more: call it before the program ends by a signal.
+func RemoveTemporaries() {
+	temporaries.Lock()
+	defer temporaries.Unlock()
+	temporaries.gone = true
+	for n := range temporaries.names {
+		os.Remove(n)
+	}
+	clear(temporaries.names)
+}
+
+var errGone = errors.New("the program is ending")
+
+// create begins a file.
+func create(name string) (*file, error) {
+	if name == "" {
+		return nil, errors.New("the name of the file to write is empty")
+	}
+	target := name
+	if t, err := filepath.EvalSymlinks(name); err == nil {
+		target = t
+	}
+	mode := fs.FileMode(0o666)
+	old, err := os.Stat(target)
+	switch {
+	case err == nil && old.IsDir():
+		return nil, errors.New("is a directory")
+	case err == nil && !old.Mode().IsRegular():
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		return &file{File: f}, err
+	case err == nil:
+		// Replacing it would work without leave to write it: ask for leave.
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+		mode = old.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	f, err := createTemporary(target, mode)
+	if err == nil && old != nil {
+		err = f.Chmod(mode) // whatever the umask
+		if err != nil {
+			f.discard()
+		}
+	}
+	return f, err
+}
+
+// createTemporary makes a new file beside target.
+func createTemporary(target string, mode fs.FileMode) (*file, error) {
+	temporaries.Lock()
+	defer temporaries.Unlock()
+	if temporaries.gone {
+		return nil, errGone
+	}
+	dir, base := filepath.Split(target)
+	for k := 0; ; k++ {
+		n := dir + "." + base + "." + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(k) + ".tmp"
+		f, err := os.OpenFile(n, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) && k < 10000 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if temporaries.names == nil {
+			temporaries.names = map[string]bool{}
+		}
+		temporaries.names[n] = true
+		return &file{f, n, target}, nil
+	}
+}
+
+// commit gives the file its name.
+func (f *file) commit() error {
+	if err := f.Close(); err != nil || f.temporary == "" {
+		return err
+	}
+	temporaries.Lock()
+	defer temporaries.Unlock()
+	if temporaries.gone {
+		return errGone
+	}
+	if err := os.Rename(f.temporary, f.target); err != nil {
+		return err
+	}
+	delete(temporaries.names, f.temporary)
+	return nil
+}
+
+// discard removes the file unless it is committed.
+func (f *file) discard() {
+	temporaries.Lock()
+	defer temporaries.Unlock()
+	f.Close()
+	if temporaries.names[f.temporary] {
+		os.Remove(f.temporary)
+		delete(temporaries.names, f.temporary)
+	}
+}
