@@ -1,9 +1,7 @@
 package direct
 
 import (
-	"math"
 	"math/big"
-	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -155,32 +153,3 @@ func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Fl
 		}
 	})
 }
-
-// Gemv stores sum_j alpha a_ij x_j + beta y_i rounded in number i of z and returns
-// how many entries took the exact sum.
-func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
-	const rows = 4
-	parts := (m.Rows + rows - 1) / rows
-	accs := make([]Acc, max(1, min(w.Threads, parts)))
-	var exact atomic.Int64
-	err := w.loop(parts, func(worker, p int) {
-		a := &accs[worker]
-		for i := p * rows; i < min((p+1)*rows, m.Rows); i++ {
-			gemvEntry(a, alpha, m.Row(i), x, beta, y, i, z, count)
-			exact.Add(1)
-		}
-	})
-	return exact.Load(), err
-}
-
-func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec, i int, z *num.Array, count func(num.Flags)) {
-	var c num.Real
-	if beta.Class != num.Zero {
-		c = y.Arr.Value(y.At(i), a.values[2][:])
-	}
-	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
-		count(f)
-	}
-}
-
-var _ = math.Inf

@@ -1,0 +1,92 @@
+package halfulp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+var benchBits = []int{53, 106, 212, 424, 848, 1696}
+
+// fillUniform fills a with numbers uniform in [-1, 1] of full significands.
+func fillUniform(r *rand.Rand, a *num.Array) {
+	for i := range a.Len() {
+		families[0].draw(r, a, i)
+		if a.Kind == num.MP {
+			l := a.Limbs()
+			for k := range l {
+				a.Sig[i*l+k] = r.Uint64()
+			}
+			a.Sig[i*l+l-1] |= 1 << 63
+			a.Sig[i*l] &^= 1<<(uint(64*l)-uint(a.Prec)) - 1
+		} else if a.Kind == num.F64 {
+			a.F64[0][i] = 2*r.Float64() - 1
+		}
+	}
+}
+
+func uniformVector(f Format, n int) *Vector {
+	x := NewVector(f, n)
+	fillUniform(rand.New(rand.NewPCG(1, uint64(n))), x.v.Arr)
+	return x
+}
+
+func report(b *testing.B, n int, s Stats) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/elem")
+	b.ReportMetric(float64(s.Exact), "exact")
+}
+
+var one1 = &Options{Threads: 1}
+
+func BenchmarkGemv(b *testing.B) {
+	const n = 1000
+	for _, p := range benchBits {
+		f := MP(uint(p))
+		a := NewMatrix(f, n, n)
+		fillUniform(rand.New(rand.NewPCG(1, 1)), a.m.Arr)
+		x := uniformVector(f, n)
+		y := NewVector(f, n)
+		for _, t := range []Transpose{NoTrans, Trans} {
+			b.Run(fmt.Sprintf("%d/%c", p, t), func(b *testing.B) {
+				var s Stats
+				for b.Loop() {
+					s, _ = Gemv(t, Float(1), a, x, Float(0), y, one1)
+				}
+				report(b, n*n, s)
+			})
+		}
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	const n = 1000000
+	for _, f := range []Format{Float32, Float64, MP(53), MP(106), MP(212), MP(424), MP(848), MP(1696)} {
+		x := uniformVector(f, n)
+		b.Run(f.String(), func(b *testing.B) {
+			var s Stats
+			for b.Loop() {
+				_, s, _ = Sum(x, f, one1)
+			}
+			report(b, n, s)
+		})
+	}
+}
+
+func BenchmarkDot(b *testing.B) {
+	for _, f := range []Format{Float32, Float64, MP(106), MP(212), MP(424), MP(848), MP(1696)} {
+		n := 100000
+		if f == Float64 {
+			n = 1000000
+		}
+		x, y := uniformVector(f, n), uniformVector(f, n)
+		b.Run(f.String(), func(b *testing.B) {
+			var s Stats
+			for b.Loop() {
+				_, s, _ = Dot(x, y, f, one1)
+			}
+			report(b, n, s)
+		})
+	}
+}

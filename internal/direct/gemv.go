@@ -1,0 +1,457 @@
+package direct
+
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A matrix-vector product is first computed from the leading digits of its
+// products. Row i has a reference P_i, the largest exponent of its products. An
+// entry a = A 2^e, 1/2 <= A < 1, and x_j = X 2^f, enter as the first K = 4 groups
+// digits of A 2^-d, d = P_i - e - f, and of X; of the product of these numbers the
+// columns c < K of digits are kept, column c weighing B^-(c+2), B = 2^digitBits.
+// In units of 2^P_i the error of a product is less than
+//
+//	B^-K (digits of A cut) + B^-K (digits of X cut) + K B^-K / (1 - 1/B) (columns cut),
+//
+// the columns from K on holding at most K products each, less than B^2 each: less
+// than (K + 3) B^-K in all. The rows that this leaves undecided take the exact sum.
+
+const (
+	rowBlock = 32 // rows whose sums a worker keeps at a time
+	rowTile  = 8  // rows whose digits it keeps at a time
+	// noScale is the exponent given to a zero of x: it shifts all digits out.
+	noScale = -1 << 40
+)
+
+// groupsFor returns the number of digit groups that round sums of n products to p
+// bits but for few of them, or 0 if there is none. On data of like size the sum
+// has about 2^P sqrt(n) units, and the 10 bits make failures rarer than 1 in 2^9.
+func groupsFor(p, n int) int {
+	need := p + bits.Len(uint(n))/2 + 10
+	for g := 1; g <= maxGroups; g++ {
+		if 4*digitBits*g >= need+bits.Len(uint(4*g+3)) {
+			return g
+		}
+	}
+	return 0
+}
+
+// maxProducts returns how many products of digits convolve may add: the digits of
+// x are at most 2^27 but the first, at most 2^28, those of a less than 2^28.
+func maxProducts(groups int) int { return 255 / (4*groups + 1) }
+
+// digitVector is a vector cut in balanced digits.
+type digitVector struct {
+	groups  int
+	digits  []int64 // 4 zeros and 4 groups digits an entry
+	scale   []int64 // exponents
+	special bool    // there is an infinity or NaN
+}
+
+func newDigitVector(x num.Vec, groups int) *digitVector {
+	k := 4 * groups
+	v := &digitVector{groups: groups, digits: make([]int64, x.N*(k+4)), scale: make([]int64, x.N)}
+	buf := make([]uint64, num.MaxValueWords)
+	for j := range x.N {
+		r := x.Arr.Value(x.At(j), buf)
+		switch {
+		case r.Class > num.Finite:
+			v.special = true
+			return v
+		case r.Class == num.Zero:
+			v.scale[j] = noScale
+			continue
+		}
+		n := int64(num.BitLen(r.Mag))
+		v.scale[j] = r.Exp + n
+		d := v.digits[j*(k+4)+4 : (j+1)*(k+4)]
+		carry := int64(0)
+		for s := k - 1; s >= 0; s-- {
+			t := int64(num.WordAt(r.Mag, n-int64(digitBits*(s+1)))&digitMask) + carry
+			carry = 0
+			if s > 0 && t > 1<<(digitBits-1) {
+				t -= 1 << digitBits
+				carry = 1
+			}
+			d[s] = t
+		}
+		if r.Neg {
+			for s := range d {
+				d[s] = -d[s]
+			}
+		}
+	}
+	return v
+}
+
+// gemv is one matrix-vector product and what its workers share.
+type gemv struct {
+	alpha, beta num.Real
+	m           num.Mat
+	x, y        num.Vec
+	z           *num.Array
+	count       func(num.Flags)
+	dx          *digitVector
+	groups      int
+	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
+	plain    bool
+	shift    int64
+	negative bool
+}
+
+// Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z and returns
+// how many entries took the exact sum.
+func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
+	g := &gemv{alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count}
+	if alpha.Class == num.Finite && m.Cols >= 4 && m.Rows >= 2 {
+		if k := groupsFor(z.Bits(), m.Cols); k != 0 {
+			if dx := newDigitVector(x, k); !dx.special {
+				g.dx, g.groups = dx, k
+			}
+		}
+		e, ok := powerOfTwo(alpha.Mag)
+		g.plain = ok && beta.Class == num.Zero
+		g.shift, g.negative = alpha.Exp+e, alpha.Neg
+	}
+	rows := rowBlock
+	if g.dx == nil {
+		rows = 4
+	}
+	parts := (m.Rows + rows - 1) / rows
+	workers := make([]*gemvWorker, max(1, min(w.Threads, parts)))
+	var exact atomic.Int64
+	err := w.loop(parts, func(worker, p int) {
+		if workers[worker] == nil {
+			workers[worker] = newGemvWorker(g)
+		}
+		exact.Add(workers[worker].rows(p*rows, min((p+1)*rows, m.Rows)))
+	})
+	return exact.Load(), err
+}
+
+// gemvWorker holds the memory of one worker.
+type gemvWorker struct {
+	*gemv
+	acc      Acc
+	tmp      *num.Array
+	split    *splitter
+	ref      []int64
+	special  []bool
+	sums     []int64
+	digits   []int64
+	mag      []uint64
+	products int
+	block    *num.Array // rows in MP, if the matrix is not
+}
+
+func newGemvWorker(g *gemv) *gemvWorker {
+	w := &gemvWorker{gemv: g, tmp: num.New(g.z.Format, 1)}
+	if g.dx == nil {
+		return w
+	}
+	k := 4 * g.groups
+	w.products = maxProducts(g.groups)
+	limbs := g.m.Arr.Limbs()
+	if g.m.Arr.Kind != num.MP {
+		limbs = (digitBits*k + 63) / 64
+		w.block = num.New(num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}, rowBlock*min(g.m.Cols, w.products))
+	}
+	w.split = newSplitter(g.groups, limbs, max(rowTile, w.products))
+	w.ref = make([]int64, rowBlock)
+	w.special = make([]bool, rowBlock)
+	w.sums = make([]int64, rowBlock*2*k)
+	w.digits = make([]int64, rowTile*w.products*k)
+	w.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
+	return w
+}
+
+// rows computes the rows lo <= i < hi and returns how many took the exact sum.
+func (w *gemvWorker) rows(lo, hi int) (exact int64) {
+	if w.dx == nil {
+		for i := lo; i < hi; i++ {
+			w.exactRow(i)
+		}
+		return int64(hi - lo)
+	}
+	w.references(lo, hi)
+	clear(w.sums)
+	for j := 0; j < w.m.Cols; j += w.products {
+		n := min(w.products, w.m.Cols-j)
+		a, at := w.m, w.m.At(lo, j)
+		if w.block != nil {
+			a, at = w.load(lo, hi, j, n), 0
+		}
+		for r := 0; r < hi-lo; r += rowTile {
+			w.tile(a, at+r*a.RS, r, min(rowTile, hi-lo-r), j, n)
+		}
+	}
+	for r := range hi - lo {
+		if w.special[r] || !w.round(lo+r, w.ref[r], w.sums[r*8*w.groups:(r+1)*8*w.groups]) {
+			w.exactRow(lo + r)
+			exact++
+		}
+	}
+	return exact
+}
+
+// references finds, for every row, the largest exponent of a product and whether
+// an entry is infinite or NaN.
+func (w *gemvWorker) references(lo, hi int) {
+	ref, special := w.ref[:hi-lo], w.special[:hi-lo]
+	for r := range ref {
+		ref[r], special[r] = math.MinInt64, false
+	}
+	a := w.m.Arr
+	for j, f := range w.dx.scale {
+		at := w.m.At(lo, j)
+		for r := range ref {
+			var c num.Class
+			var e int64
+			if a.Kind == num.MP {
+				c, e = a.Cls[at].Class(), int64(a.Exp[at])
+			} else {
+				c, e, _ = a.Span(at)
+			}
+			if c == num.Finite {
+				if f != noScale {
+					ref[r] = max(ref[r], e+f)
+				}
+			} else if c > num.Finite {
+				special[r] = true
+			}
+			at += w.m.RS
+		}
+	}
+	for r := range ref {
+		if ref[r] == math.MinInt64 { // nothing but zeros
+			ref[r], special[r] = 0, true
+		}
+	}
+}
+
+// load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers cut to the
+// digits that matter.
+func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
+	b, l := w.block, w.block.Limbs()
+	k := 0
+	var buf [num.MaxValueWords]uint64
+	for h := range n {
+		for i := lo; i < hi; i++ {
+			v := w.m.Arr.Value(w.m.At(i, j+h), buf[:])
+			b.Cls[k] = num.MakeCls(v.Neg, v.Class)
+			if v.Class == num.Finite {
+				top := int64(num.BitLen(v.Mag))
+				b.Exp[k] = int32(v.Exp + top)
+				for s := range l {
+					b.Sig[k*l+s] = num.WordAt(v.Mag, top-int64(64*(l-s)))
+				}
+			}
+			k++
+		}
+	}
+	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
+}
+
+var zeroScale = make([]int64, 1)
+
+// tile adds the products of rows r <= i < r+rows of the block and columns
+// j <= h < j+n; number at of a is entry (r, j).
+func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
+	k := 4 * w.groups
+	job := w.split.job()
+	pitch := 8 * k * n
+	byColumns := a.RS == 1 || n < rows && a.CS != 1
+	outer, inner := n, rows
+	if !byColumns {
+		outer, inner = rows, n
+	}
+	job.n = inner
+	for o := range outer {
+		first, step := at+o*a.CS, a.RS
+		if !byColumns {
+			first, step = at+o*a.RS, a.CS
+		}
+		w.split.significands(&job, a.Arr.Sig, first, step)
+		job.exp, job.expPitch = unsafe.Pointer(&a.Arr.Exp[first]), 4*step
+		job.cls, job.clsPitch = unsafe.Pointer(&a.Arr.Cls[first]), step
+		if byColumns {
+			job.dst, job.dstPitch = unsafe.Pointer(&w.digits[k*o]), pitch
+			job.ref, job.refPitch = unsafe.Pointer(&w.ref[r]), 8
+			job.scale, job.scalePitch = unsafe.Pointer(&w.dx.scale[j+o]), 0
+		} else {
+			job.dst, job.dstPitch = unsafe.Pointer(&w.digits[k*n*o]), 8*k
+			job.ref, job.refPitch = unsafe.Pointer(&w.ref[r+o]), 0
+			job.scale, job.scalePitch = unsafe.Pointer(&w.dx.scale[j]), 8
+		}
+		splitInto(&job)
+	}
+	x := unsafe.Pointer(&w.dx.digits[j*(k+4)])
+	for i := 0; i < rows; i += 2 {
+		addConvolution(min(2, rows-i), w.groups, unsafe.Pointer(&w.sums[2*k*(r+i)]), 16*k, unsafe.Pointer(&w.digits[k*n*i]), pitch, x, n)
+	}
+}
+
+func splitInto(j *digitJob) {
+	if assembly() {
+		splitDigitsFast(j)
+		return
+	}
+	splitDigits(j)
+}
+
+func addConvolution(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
+	if assembly() {
+		convolveFast(rows, groups, acc, accPitch, a, aPitch, x, n)
+		return
+	}
+	convolve(rows, groups, acc, accPitch, a, aPitch, x, n)
+}
+
+// columnSum returns the number that the pairs of columns stand for, in units of
+// the last column, in the memory of mag.
+func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
+	clear(mag)
+	n := len(columns) / 2
+	at := func(c int) int { return 8*(c>>2) + c&3 }
+	carry, pos := int64(0), 0
+	put := func(d uint64, bits int) {
+		w, s := pos>>6, uint(pos&63)
+		mag[w] |= d << s
+		if s != 0 && int(s)+bits > 64 {
+			mag[w+1] |= d >> (64 - s)
+		}
+		pos += bits
+	}
+	for c := n - 1; c >= 0; c-- {
+		t := columns[at(c)] + carry
+		if c < n-1 {
+			t += columns[at(c+1)+4]
+		}
+		put(uint64(t)&digitMask, digitBits)
+		carry = t >> digitBits
+	}
+	// hi of column 0 weighs B^-1 like the carry.
+	carry += columns[4]
+	top := uint64(carry)
+	w, s := pos>>6, uint(pos&63)
+	mag[w] |= top << s
+	if s != 0 {
+		mag[w+1] |= uint64(carry >> (64 - s))
+	}
+	for i := w + 1; i < len(mag); i++ {
+		if s == 0 || i > w+1 {
+			mag[i] = uint64(carry >> 63)
+		}
+	}
+	if carry < 0 {
+		num.Negate(mag)
+		return trim(mag), true
+	}
+	return trim(mag), false
+}
+
+// round stores row i if the digits kept decide it.
+func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
+	k := 4 * w.groups
+	m, neg := columnSum(w.mag, columns)
+	if len(m) == 0 {
+		return false
+	}
+	v := num.Real{Class: num.Finite, Neg: neg, Exp: ref - int64(digitBits*(k+1)), Mag: m}
+	// n (K+3) B units of the last column.
+	bound := uint64(w.m.Cols) * uint64(k+3) << digitBits
+	if w.plain {
+		v.Exp += w.shift
+		v.Neg = v.Neg != w.negative
+		return w.roundPlain(i, v, bound)
+	}
+	a := &w.acc
+	a.Reset()
+	a.AddProduct(w.alpha, v)
+	if w.beta.Class != num.Zero {
+		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.values[2][:]))
+	}
+	e := num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}}
+	e.Mag = multiply(nil, e.Mag, w.alpha.Mag)
+	e.Exp += w.alpha.Exp
+	return w.enclosed(i, e)
+}
+
+// roundPlain stores v, known to bound units, if rounding cannot tell.
+func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
+	n := int64(num.BitLen(v.Mag))
+	top := v.Exp + n
+	p := int64(w.z.Prec)
+	switch {
+	case n < p+64, w.z.Terms() > 1,
+		w.z.Kind == num.F64 && (top < -1000 || top > 1000),
+		w.z.Kind == num.F32 && (top < -120 || top > 120),
+		w.z.Kind == num.MP && (top < math.MinInt32+8 || top > math.MaxInt32-8):
+		a := &w.acc
+		a.Reset()
+		a.Add(v)
+		return w.enclosed(i, num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}})
+	}
+	// The 64 bits behind the last bit kept, as a distance from the tie.
+	t := int64(num.WordAt(v.Mag, n-p-64) ^ 1<<63)
+	if t < 0 {
+		t = -t
+	}
+	if uint64(t) <= bound>>uint(min(63, n-p-64))+2 {
+		return false
+	}
+	w.tally(w.z.Set(i, v))
+	return true
+}
+
+func (w *gemvWorker) tally(f num.Flags) {
+	if f != 0 {
+		w.count(f)
+	}
+}
+
+// enclosed stores the sum in w.acc, which is known up to bound, as row i if both
+// ends round to the same number.
+func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
+	f, ok := w.acc.RoundEnclosure(w.tmp, bound)
+	if !ok {
+		return false
+	}
+	w.z.CopyFrom(i, w.tmp, 0)
+	w.tally(f)
+	return true
+}
+
+// RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of
+// z, and reports whether all numbers within the bound round alike. a moves by
+// bound.
+func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
+	a.Add(bound)
+	f := z.Set(0, a.Value(z.Format))
+	bound.Neg = !bound.Neg
+	bound.Exp++
+	a.Add(bound)
+	other := num.New(z.Format, 1)
+	g := other.Set(0, a.Value(z.Format))
+	return f, f == g && z.SameBits(0, other, 0)
+}
+
+// exactRow stores row i from its exact sum.
+func (w *gemvWorker) exactRow(i int) {
+	gemvEntry(&w.acc, w.alpha, w.m.Row(i), w.x, w.beta, w.y, i, w.z, w.count)
+}
+
+func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec, i int, z *num.Array, count func(num.Flags)) {
+	var c num.Real
+	if beta.Class != num.Zero {
+		c = y.Arr.Value(y.At(i), a.values[2][:])
+	}
+	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
+		count(f)
+	}
+}
