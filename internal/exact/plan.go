@@ -75,7 +75,7 @@ func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (
 		}
 		var fail float64
 		for _, s := range samples {
-			fail += q.failure(s, p, k)
+			fail += q.failure(s, p)
 		}
 		if len(samples) > 0 {
 			fail /= float64(len(samples))
@@ -115,18 +115,19 @@ func (q *plan) split(total, exactL, exactR int) {
 
 // failure estimates the probability that an entry like s fails the rounding
 // test.
-func (q *plan) failure(s sample, p, k float64) float64 {
-	var e float64
+func (q *plan) failure(s sample, p float64) float64 {
+	if q.exactL && q.exactR {
+		return 0
+	}
+	// log2 of the error; the widths are equal up to one where both err.
+	e := math.Inf(-1)
 	if !q.exactR {
-		e += 0.5 * s.normL * math.Exp2(-float64(q.widthR))
+		e = math.Log2(s.normL) - 1 - float64(q.widthR)
 	}
 	if !q.exactL {
-		e += 0.5 * s.normR * math.Exp2(-float64(q.widthL))
-	}
-	if e == 0 {
-		return 0
+		e = max(e, math.Log2(s.normR)-1-float64(q.widthL)) + 1
 	}
 	// Twice the error over the last place, 2^(size - p), and an eighth more for
 	// the reconstruction.
-	return min(1, 2.25*math.Exp2(math.Log2(e)-s.size+p))
+	return min(1, 2.25*math.Exp2(min(e-s.size+p, 0)))
 }

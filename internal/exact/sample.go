@@ -26,15 +26,38 @@ func (p *product) samples(l, r *operand) []sample {
 		if l.special[i] || r.special[j] {
 			continue
 		}
-		v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
-		if v.Class != num.Finite {
-			continue
+		size, ok := approximate(p.a.Row(i), p.b.Row(j), l.exp[i]+r.exp[j])
+		if !ok {
+			v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
+			if v.Class != num.Finite {
+				continue
+			}
+			size = float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j])
 		}
 		out = append(out, sample{
-			size:  float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j]),
+			size:  size,
 			normL: l.norm[i],
 			normR: r.norm[j],
 		})
 	}
 	return out
+}
+
+// approximate returns the exponent of the dot product of x and y relative to 2^exp,
+// rounded up, from binary64 arithmetic, unless cancellation or underflow spoils
+// that.
+func approximate(x, y num.Vec, exp int64) (size float64, ok bool) {
+	var sum, abs float64
+	for h := range x.N {
+		a, ea := x.Arr.Leading(x.At(h))
+		b, eb := y.Arr.Leading(y.At(h))
+		t := a * b * pow2(ea+eb-exp)
+		sum += t
+		abs += math.Abs(t)
+	}
+	if math.Abs(sum) < 0x1p-30*abs || abs < 0x1p-900 {
+		return 0, false
+	}
+	_, e := math.Frexp(sum)
+	return float64(e), true
 }

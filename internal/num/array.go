@@ -293,6 +293,33 @@ func (a *Array) Span(i int) (c Class, top, low int64) {
 	return Finite, r.Exp + int64(BitLen(r.Mag)), r.Exp + int64(TrailingZeros(r.Mag))
 }
 
+// Leading returns x and e with x 2^e close to number i, to some 50 bits, and
+// 1/2 <= |x| < 1 or so; x = 0 for zeros, infinities and NaN.
+func (a *Array) Leading(i int) (x float64, e int64) {
+	switch a.Kind {
+	case MP:
+		c := a.Cls[i]
+		if c.Class() != Finite {
+			return 0, 0
+		}
+		l := a.Limbs()
+		x = float64(a.Sig[i*l+l-1]>>11) * 0x1p-53
+		if c.Neg() {
+			x = -x
+		}
+		return x, int64(a.Exp[i])
+	case F32:
+		x = float64(a.F32[i])
+	default:
+		x = a.F64[0][i]
+	}
+	if x-x != 0 {
+		return 0, 0
+	}
+	f, n := math.Frexp(x)
+	return f, int64(n)
+}
+
 func spanFloat64(x float64) (c Class, top, low int64) {
 	if x-x != 0 {
 		if x != x {
