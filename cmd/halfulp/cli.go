@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/halfulp/halfulp"
+)
+
+const description = `Correctly rounded linear algebra at any precision.
+
+Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine.
+
+Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
+
+Exit status: 0 success; 1 a file cannot be read or written, or the computation failed; 2 a mistake on the command line, or shapes that do not fit; 130 and 143 after an interrupt or a termination, which leave no partial output file.`
+
+// cli is the grammar of the command line.
+type cli struct {
+	Info    infoCmd    `cmd:"" help:"Show the version, the processor, kernels, devices, formats and methods."`
+	Gen     genCmd     `cmd:"" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
+	Sum     sumCmd     `cmd:"" help:"Sum of all entries."`
+	Asum    asumCmd    `cmd:"" help:"Sum of the absolute values of all entries."`
+	Dot     dotCmd     `cmd:"" help:"Dot product of two vectors."`
+	Nrm2    nrm2Cmd    `cmd:"" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
+	Stats   statsCmd   `cmd:"" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
+	Gemv    gemvCmd    `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
+	Gemm    gemmCmd    `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
+	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+var flagGroups = []kong.Group{
+	{Key: "input", Title: "Input:"},
+	{Key: "result", Title: "Result:"},
+	{Key: "run", Title: "Run:"},
+}
+
+// environment is what a command works in.
+type environment struct {
+	ctx            context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// inputFlags say how files are read.
+type inputFlags struct {
+	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
+}
+
+// in is the format asked for.
+func (f *inputFlags) in() (format halfulp.Format, given bool) {
+	if f.In == nil {
+		return halfulp.Format{}, false
+	}
+	return f.In.Format, true
+}
+
+// resultFlags say what the result looks like and where it goes.
+type resultFlags struct {
+	Format formatFlag `group:"result" default:"f64" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd (1 to 4 doubles) or mp:P (P bits). Default ${default}."`
+	printFlags
+}
+
+// printFlags say how a result is printed and where it goes.
+type printFlags struct {
+	Out    string     `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .txt, .npy, each also with .gz (default: standard output)."`
+	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
+	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
+	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
+}
+
+// runFlags say how a result is computed, which changes none of its bits.
+type runFlags struct {
+	Device  string `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu or cuda:N. Default ${default}."`
+	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli) or direct (multi-limb arithmetic). Default ${default}."`
+	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
+}
+
+// compareFlags ask for the same work in plain float64.
+type compareFlags struct {
+	Compare bool `group:"run" help:"Print on standard error what a plain float64 loop makes of the same numbers."`
+}
+
+// formatFlag is a format named on the command line.
+type formatFlag struct{ halfulp.Format }
+
+func (f *formatFlag) UnmarshalText(text []byte) (err error) {
+	f.Format, err = halfulp.ParseFormat(string(text))
+	return err
+}
+
+// digitsFlag is the number of decimal digits to print, or one of the two below.
+type digitsFlag int
+
+const (
+	digitsShortest digitsFlag = 0
+	digitsHex      digitsFlag = digitsFlag(halfulp.Hex)
+
+	maxDigits = 1 << 24
+)
+
+func (d *digitsFlag) UnmarshalText(text []byte) error {
+	switch s := strings.ToLower(string(text)); s {
+	case "shortest":
+		*d = digitsShortest
+	case "hex":
+		*d = digitsHex
+	default:
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > maxDigits {
+			return fmt.Errorf("%q is not a number of digits (want 1 to %d, shortest or hex)", text, maxDigits)
+		}
+		*d = digitsFlag(n)
+	}
+	return nil
+}
+
+// version is the module's version that the build recorded, or the commit.
+func version() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown version)"
+	}
+	v := b.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	for _, s := range b.Settings {
+		if s.Key == "vcs.revision" && v == "(devel)" {
+			v += " " + s.Value
+		}
+	}
+	return v
+}

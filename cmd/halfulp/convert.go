@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/halfulp/halfulp"
+)
+
+type convertCmd struct {
+	X      string      `arg:"" help:"File of numbers; - is standard input."`
+	Format *formatFlag `group:"result" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd or mp:P (default: one that holds the file's numbers)."`
+	inputFlags
+	printFlags
+}
+
+func (convertCmd) Help() string {
+	return `Reads a matrix or vector and writes it in another format, manner or kind of file. Numbers are rounded at most once: without --format they keep all their digits.
+
+Examples:
+
+  halfulp convert A.csv --out A.mtx
+  halfulp convert A.mtx --digits hex
+  halfulp convert A.mtx --format f32 --out A.npy`
+}
+
+func (c *convertCmd) Run(env *environment) error {
+	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{}}
+	var known []halfulp.Format
+	if c.Format != nil {
+		j.format = c.Format.Format
+		known = append(known, j.format)
+		if c.In == nil {
+			// Read into the format itself, which is the one rounding.
+			c.In = c.Format
+		}
+	}
+	if err := c.printFlags.check(known...); err != nil {
+		return err
+	}
+	m, err := j.matrix(c.X)
+	if err != nil {
+		return err
+	}
+	if c.Format != nil && m.Format() != c.Format.Format {
+		m = m.Convert(c.Format.Format)
+	}
+	j.format = m.Format()
+	return j.writeMatrix(m, nil)
+}

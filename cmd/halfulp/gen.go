@@ -1,0 +1,176 @@
+package main
+
+import (
+	"github.com/halfulp/halfulp"
+)
+
+type genCmd struct {
+	Hilbert     genHilbertCmd     `cmd:"" help:"Hilbert matrix, 1/(i+j-1)."`
+	Vandermonde genVandermondeCmd `cmd:"" help:"Vandermonde matrix, the powers of nodes."`
+	Random      genRandomCmd      `cmd:"" help:"Random matrix."`
+	Wampler     genWamplerCmd     `cmd:"" help:"NIST least-squares problems Wampler1 to Wampler5."`
+	Identity    genIdentityCmd    `cmd:"" help:"Identity matrix."`
+}
+
+// genFlags are the flags of every generator.
+type genFlags struct {
+	resultFlags
+}
+
+// write writes the matrix that generate makes, if one of that shape can be had.
+func (f *genFlags) write(env *environment, name string, rows, cols int, generate func(halfulp.Format) *halfulp.Matrix) error {
+	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{}}
+	if rows < 0 || cols < 0 {
+		return misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
+	}
+	if err := f.printFlags.check(f.Format.Format); err != nil {
+		return err
+	}
+	if err := checkSize(f.Format.Format, rows, cols); err != nil {
+		return err
+	}
+	return j.writeMatrix(generate(f.Format.Format), nil)
+}
+
+type genHilbertCmd struct {
+	N int `arg:"" help:"Order."`
+	genFlags
+}
+
+func (genHilbertCmd) Help() string {
+	return `Prints the N x N matrix with entries 1/(i+j-1), i, j = 1 ... N, each correctly rounded.
+
+Example:
+
+  halfulp gen hilbert 12 --format mp:200 --out hilbert.mtx`
+}
+
+func (c *genHilbertCmd) Run(env *environment) error {
+	return c.write(env, "hilbert", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Hilbert(f, c.N) })
+}
+
+type genVandermondeCmd struct {
+	N     int    `arg:"" optional:"" help:"Number of nodes, which are 1, 2, ..., N."`
+	Nodes string `placeholder:"FILE" help:"Read the nodes, a vector, from FILE instead; - is standard input."`
+	Cols  *int   `placeholder:"N" help:"Number of columns (default: as many as nodes)."`
+	inputFlags
+	genFlags
+}
+
+func (genVandermondeCmd) Help() string {
+	return `Prints the matrix of the powers x_i^(j-1) of the nodes x_i, a row a node, each entry correctly rounded.
+
+Examples:
+
+  halfulp gen vandermonde 10
+  halfulp gen vandermonde --nodes x.txt --cols 4 --format dd`
+}
+
+func (c *genVandermondeCmd) Run(env *environment) error {
+	var nodes *halfulp.Vector
+	switch {
+	case c.Nodes != "" && c.N != 0:
+		return misuse("give either the number of nodes or --nodes, not both")
+	case c.Nodes != "":
+		j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{}}
+		var err error
+		if nodes, err = j.vector(c.Nodes); err != nil {
+			return err
+		}
+	case c.N <= 0:
+		return misuse("the number of nodes must be 1 or more, or --nodes be given")
+	default:
+		if err := checkSize(halfulp.Float64, c.N, 1); err != nil {
+			return err
+		}
+		nodes = halfulp.NewVector(halfulp.Float64, c.N)
+		for i := range c.N {
+			nodes.SetFloat64(i, float64(i+1))
+		}
+	}
+	cols := nodes.Len()
+	if c.Cols != nil {
+		cols = *c.Cols
+	}
+	return c.write(env, "vandermonde", nodes.Len(), cols, func(f halfulp.Format) *halfulp.Matrix {
+		return halfulp.Vandermonde(f, nodes, cols)
+	})
+}
+
+type genRandomCmd struct {
+	Rows   int    `arg:"" help:"Rows."`
+	Cols   int    `arg:"" default:"1" help:"Columns (default 1)."`
+	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: those of the format)."`
+	Spread int    `placeholder:"N" help:"Multiply every entry by 2^u with a random integer u, -N <= u <= N."`
+	Seed   uint64 `default:"1" placeholder:"N" help:"Seed: the same arguments give the same matrix. Default ${default}."`
+	genFlags
+}
+
+func (genRandomCmd) Help() string {
+	return `Prints a matrix of independent numbers, uniform in (-1, 1) before --spread scales them.
+
+Examples:
+
+  halfulp gen random 1000 1000 --format mp:424 --seed 7 --out A.mtx.gz
+  halfulp gen random 100 --bits 24 --spread 300`
+}
+
+func (c *genRandomCmd) Run(env *environment) error {
+	bits := uint(c.Format.Bits())
+	switch {
+	case c.Spread < 0 || c.Spread > 1<<30:
+		return misuse("--spread: %d is not between 0 and 2^30", c.Spread)
+	case c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > bits):
+		return misuse("--bits: %d is not between %d and the %d that format %v holds", c.Bits, halfulp.MinPrec, bits, c.Format)
+	}
+	return c.write(env, "random", c.Rows, c.Cols, func(f halfulp.Format) *halfulp.Matrix {
+		if c.Bits == 0 {
+			return halfulp.Random(f, c.Rows, c.Cols, c.Spread, c.Seed)
+		}
+		return halfulp.Random(halfulp.MP(c.Bits), c.Rows, c.Cols, c.Spread, c.Seed).Convert(f)
+	})
+}
+
+type genWamplerCmd struct {
+	K   int  `arg:"" help:"Number of the problem, 1 to 5."`
+	RHS bool `name:"rhs" help:"Print the observations y instead of the matrix X."`
+	genFlags
+}
+
+func (genWamplerCmd) Help() string {
+	return `Prints the 21 x 6 design matrix X of the NIST reference problem Wampler1 ... Wampler5 (x_ij = (i-1)^(j-1)), or its observations y. The exact least-squares solution is 1, 1, 1, 1, 1, 1; for Wampler2 1, 0.1, ..., 0.00001.
+
+Example:
+
+  halfulp gen wampler 5 --rhs`
+}
+
+func (c *genWamplerCmd) Run(env *environment) error {
+	if c.K < 1 || c.K > 5 {
+		return misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
+	}
+	return c.write(env, "wampler", 21, 6, func(f halfulp.Format) *halfulp.Matrix {
+		x, y := halfulp.Wampler(f, c.K)
+		if c.RHS {
+			return y.Matrix()
+		}
+		return x
+	})
+}
+
+type genIdentityCmd struct {
+	N int `arg:"" help:"Order."`
+	genFlags
+}
+
+func (genIdentityCmd) Help() string {
+	return `Prints the N x N identity matrix.
+
+Example:
+
+  halfulp gen identity 3`
+}
+
+func (c *genIdentityCmd) Run(env *environment) error {
+	return c.write(env, "identity", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Identity(f, c.N) })
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"golang.org/x/sys/cpu"
+)
+
+type infoCmd struct {
+	JSON bool `name:"json" help:"Write one JSON object."`
+}
+
+func (infoCmd) Help() string {
+	return `Level is the set of instructions in use. The environment variable ` + impl.Env + ` lowers it:
+
+  HALFULP_LEVEL=avx2 halfulp info
+
+The kernels are listed best first.`
+}
+
+// machineInfo is what info shows.
+type machineInfo struct {
+	Version  string       `json:"version"`
+	Go       string       `json:"go"`
+	System   string       `json:"system"`
+	CPU      string       `json:"cpu"`
+	Threads  int          `json:"threads"`
+	Features []string     `json:"features"`
+	Level    string       `json:"level"`
+	Levels   []string     `json:"levels"`
+	Kernels  []string     `json:"kernels"`
+	Devices  []deviceInfo `json:"devices"`
+	Formats  []namedText  `json:"formats"`
+	Methods  []namedText  `json:"methods"`
+}
+
+type deviceInfo struct {
+	Name      string `json:"name"`
+	Available bool   `json:"available"`
+	Text      string `json:"text"`
+}
+
+type namedText struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func (c *infoCmd) Run(env *environment) error {
+	m := machine()
+	if c.JSON {
+		return writeJSON(env.stdout, m)
+	}
+	w := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+	row := func(name string, value any) { fmt.Fprintf(w, "%s\t%v\n", name, value) }
+	row("version", m.Version)
+	row("go", m.Go+", "+m.System)
+	row("cpu", fmt.Sprintf("%s, %d threads", m.CPU, m.Threads))
+	row("features", orNone(strings.Join(m.Features, " ")))
+	row("level", fmt.Sprintf("%s (available: %s)", m.Level, strings.Join(m.Levels, ", ")))
+	row("kernels", strings.Join(m.Kernels, ", "))
+	list := func(title string, entries []namedText) {
+		for _, e := range entries {
+			row(title, e.Name+"\t"+e.Text)
+			title = ""
+		}
+	}
+	w.Flush()
+	var devices []namedText
+	for _, d := range m.Devices {
+		devices = append(devices, namedText{d.Name, d.Text})
+	}
+	list("devices", devices)
+	list("formats", m.Formats)
+	list("methods", m.Methods)
+	return w.Flush()
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none used"
+	}
+	return s
+}
+
+func machine() machineInfo {
+	m := machineInfo{
+		Version:  version(),
+		Go:       runtime.Version(),
+		System:   runtime.GOOS + "/" + runtime.GOARCH,
+		CPU:      cpuModel(),
+		Threads:  runtime.GOMAXPROCS(0),
+		Features: cpuFeatures(),
+		Level:    impl.Level().String(),
+		Devices: []deviceInfo{
+			{"cpu", true, "available"},
+			{"cuda:N", false, "not available: this version has no code for NVIDIA GPUs; --device cuda:N is refused"},
+		},
+		Formats: []namedText{
+			{"f32", "IEEE 754 binary32, 24 significant bits"},
+			{"f64", "IEEE 754 binary64, 53 significant bits"},
+			{"dd", "unevaluated sum of 2 doubles, 106 significant bits"},
+			{"td", "unevaluated sum of 3 doubles, 159 significant bits"},
+			{"qd", "unevaluated sum of 4 doubles, 212 significant bits"},
+			{"mp:P", fmt.Sprintf("P significant bits, %d <= P <= %d, 32-bit exponent", halfulp.MinPrec, halfulp.MaxPrec)},
+		},
+		Methods: []namedText{
+			{"auto", "the fastest of the others, by measured thresholds"},
+			{"residue", "products modulo small moduli on the kernels above"},
+			{"direct", "multi-limb arithmetic into exact accumulators"},
+		},
+	}
+	for _, l := range impl.Levels() {
+		m.Levels = append(m.Levels, l.String())
+	}
+	for _, k := range modgemm.Kernels() {
+		m.Kernels = append(m.Kernels, k.Name)
+	}
+	return m
+}
+
+// cpuModel is the processor's name where the system tells it.
+func cpuModel() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if name, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+// cpuFeatures lists the instruction sets that the kernels look for and the
+// processor has.
+func cpuFeatures() []string {
+	var names []string
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"avx2", cpu.X86.HasAVX2},
+		{"fma", cpu.X86.HasFMA},
+		{"bmi2", cpu.X86.HasBMI2},
+		{"adx", cpu.X86.HasADX},
+		{"avx512f", cpu.X86.HasAVX512F},
+		{"avx512bw", cpu.X86.HasAVX512BW},
+		{"avx512dq", cpu.X86.HasAVX512DQ},
+		{"avx512vl", cpu.X86.HasAVX512VL},
+		{"avx512ifma", cpu.X86.HasAVX512IFMA},
+		{"avx512vnni", cpu.X86.HasAVX512VNNI},
+	} {
+		if f.has {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

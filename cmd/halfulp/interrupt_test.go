@@ -1,0 +1,98 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestInterrupt sends signals to runs that wait for input, compute or write, and
+// looks at what they leave: the exit status, one line, and no file.
+func TestInterrupt(t *testing.T) {
+	big := filepath.Join(t.TempDir(), "A.mtx")
+	if status := run([]string{"gen", "random", "500", "500", "--bits", "20", "--out", big}, nil, io.Discard, io.Discard); status != 0 {
+		t.Fatalf("gen: exit status %d", status)
+	}
+	for _, c := range []struct {
+		name   string
+		args   string
+		signal syscall.Signal
+		ready  func(dir string) bool // whether it is time for the signal
+	}{
+		{"reading", "sum - --out z", syscall.SIGINT, after(300 * time.Millisecond)},
+		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(1500 * time.Millisecond)},
+		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, func(dir string) bool {
+			left, _ := os.ReadDir(dir)
+			for _, e := range left {
+				if i, err := e.Info(); err == nil && i.Size() > 0 {
+					return true
+				}
+			}
+			return false
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.Command("halfulp", strings.Fields(c.args)...)
+			cmd.Dir = dir
+			var stdout, stderr strings.Builder
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			in, err := cmd.StdinPipe() // stays open
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(20 * time.Second); !c.ready(dir); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					_ = cmd.Process.Kill()
+					t.Fatal("the run does not get there")
+				}
+			}
+			sent := time.Now()
+			if err := cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			var exit *exec.ExitError
+			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(c.signal) {
+				t.Errorf("%v, stderr %q, want exit status %d", err, stderr.String(), 128+int(c.signal))
+			}
+			if d := time.Since(sent); d > 5*time.Second {
+				t.Errorf("it took %v to end", d)
+			}
+			word := map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
+			if want := fmt.Sprintf("halfulp: %s\n", word); stderr.String() != want {
+				t.Errorf("stderr %q, want %q", stderr.String(), want)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("stdout %q", stdout.String())
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// after returns a function that is true from d after its first call on.
+func after(d time.Duration) func(string) bool {
+	var start time.Time
+	return func(string) bool {
+		if start.IsZero() {
+			start = time.Now()
+		}
+		return time.Since(start) > d
+	}
+}

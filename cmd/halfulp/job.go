@@ -1,0 +1,264 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
+)
+
+// job is one run of a command that reads operands, computes and writes a result.
+type job struct {
+	env      *environment
+	command  string
+	in       *inputFlags
+	format   halfulp.Format // of the result
+	print    *printFlags
+	how      *runFlags
+	progress *progressBar
+	reading  time.Duration
+}
+
+// newJob checks what can be checked before any file is read: that one operand at
+// most is standard input, that the output can be written, if it is a matrix as one
+// of the format, and, by try, a run of the routine on nothing, that device and
+// method exist.
+func newJob(env *environment, command string, in *inputFlags, format halfulp.Format, print *printFlags, how *runFlags,
+	makesMatrix bool, try func(*halfulp.Options) error, operands ...string) (*job, error) {
+	stdin := 0
+	for _, name := range operands {
+		if name == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return nil, misuse("%d operands are -: standard input can be read only once", stdin)
+	}
+	if how.Threads < 0 {
+		return nil, misuse("--threads: %d is negative", how.Threads)
+	}
+	j := &job{env: env, command: command, in: in, format: format, print: print, how: how}
+	var matrices []halfulp.Format
+	if makesMatrix {
+		matrices = append(matrices, format)
+	}
+	if err := print.check(matrices...); err != nil {
+		return nil, err
+	}
+	if err := try(&halfulp.Options{Context: env.ctx, Device: how.Device, Method: how.Method}); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// options returns the options of the routine that runs next, with a progress bar
+// that finish takes away.
+func (j *job) options() *halfulp.Options {
+	return &halfulp.Options{
+		Device:   j.how.Device,
+		Threads:  j.how.Threads,
+		Method:   j.how.Method,
+		Context:  j.env.ctx,
+		Progress: j.startProgress(j.command),
+	}
+}
+
+// startProgress puts a progress bar up and returns its callback.
+func (j *job) startProgress(name string) func(done float64) {
+	if !j.print.Quiet {
+		j.progress = newProgress(j.env.stderr, name)
+	}
+	return j.progress.callback()
+}
+
+func (j *job) finish() {
+	j.progress.finish()
+	j.progress = nil
+}
+
+// vector reads an n x 1 or 1 x n matrix.
+func (j *job) vector(name string) (*halfulp.Vector, error) {
+	m, err := j.matrix(name)
+	if err != nil {
+		return nil, err
+	}
+	switch rows, cols := m.Dims(); {
+	case cols == 1:
+		return m.Col(0), nil
+	case rows == 1:
+		return m.Row(0), nil
+	case rows == 0 || cols == 0:
+		return halfulp.NewVector(m.Format(), 0), nil
+	default:
+		return nil, misuse("%s is %d x %d, a vector is wanted", name, rows, cols)
+	}
+}
+
+// entries returns all entries of m, column by column.
+func entries(m *halfulp.Matrix) *halfulp.Vector {
+	rows, cols := m.Dims()
+	switch {
+	case rows == 1:
+		return m.Row(0)
+	case cols == 1:
+		return m.Col(0)
+	}
+	v := halfulp.NewVector(m.Format(), rows*cols)
+	for j := range cols {
+		for i := range rows {
+			v.Set(i+j*rows, m.At(i, j))
+		}
+	}
+	return v
+}
+
+// factors returns alpha and beta. last names the operand that beta multiplies,
+// file its file or nothing.
+func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.Scalar, err error) {
+	alpha, beta = halfulp.Float(1), halfulp.Float(0)
+	if file != "" {
+		beta = halfulp.Float(1)
+	} else if f.Beta != nil {
+		return alpha, beta, misuse("--beta: there is no %s for it to multiply", last)
+	}
+	for _, x := range []struct {
+		name string
+		text *string
+		dst  *halfulp.Scalar
+	}{{"--alpha", f.Alpha, &alpha}, {"--beta", f.Beta, &beta}} {
+		if x.text == nil {
+			continue
+		}
+		if *x.dst, err = parseFactor(*x.text, j.factorFormat(*x.text)); err != nil {
+			return alpha, beta, misuse("%s: %w", x.name, err)
+		}
+	}
+	return alpha, beta, nil
+}
+
+// factorFormat returns the format of a factor that no binary number equals: the
+// one that input is read in or, by default, as many bits as the result has, or
+// more where the digits hold more.
+func (j *job) factorFormat(text string) halfulp.Format {
+	if f, ok := j.in.in(); ok {
+		return f
+	}
+	return halfulp.MP(uint(max(j.format.Bits(), decimal.Prec([]byte(text)))))
+}
+
+// text prints s as the flags say.
+func (j *job) text(s halfulp.Scalar) string { return s.Text(int(j.print.Digits)) }
+
+// scalarResult and matrixResult are results for programs. Numbers are strings,
+// for JSON readers round numbers to float64.
+type scalarResult struct {
+	Command string         `json:"command"`
+	Format  string         `json:"format"`
+	Value   string         `json:"value"`
+	Stats   *halfulp.Stats `json:"stats,omitempty"`
+}
+
+type matrixResult struct {
+	Command string         `json:"command"`
+	Format  string         `json:"format"`
+	Rows    int            `json:"rows"`
+	Cols    int            `json:"cols"`
+	Values  [][]string     `json:"values"` // by rows
+	Stats   *halfulp.Stats `json:"stats,omitempty"`
+}
+
+// writeScalar writes z on a line of its own.
+func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
+	if err := j.report(&stats); err != nil {
+		return err
+	}
+	if j.print.JSON {
+		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), &stats}))
+	}
+	return j.writeText(j.text(z) + "\n")
+}
+
+// writeMatrix writes z as a Matrix Market array, or as the name of the output
+// file asks for; stats is nil where nothing was computed.
+func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
+	if err := j.report(stats); err != nil {
+		return err
+	}
+	if !j.print.JSON {
+		return j.writeFile(z)
+	}
+	r := matrixResult{
+		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: make([][]string, z.Rows()), Stats: stats,
+	}
+	for i := range r.Values {
+		r.Values[i] = make([]string, z.Cols())
+		for k := range r.Values[i] {
+			r.Values[i][k] = j.text(z.At(i, k))
+		}
+	}
+	return j.writeText(jsonText(r))
+}
+
+// namedScalar is one of several results.
+type namedScalar struct {
+	name  string
+	value halfulp.Scalar
+	stats halfulp.Stats
+}
+
+// writeScalars writes a count and results, one a line after its name.
+func (j *job) writeScalars(n int, results []namedScalar) error {
+	object := map[string]any{"command": j.command, "format": j.format.String(), "count": n}
+	stats := map[string]*halfulp.Stats{}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "count\t%d\n", n)
+	for _, r := range results {
+		if err := j.report(&r.stats); err != nil {
+			return err
+		}
+		stats[r.name] = &r.stats
+		object[r.name] = j.text(r.value)
+		fmt.Fprintf(t, "%s\t%s\n", r.name, j.text(r.value))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if !j.print.JSON {
+		return j.writeText(b.String())
+	}
+	object["stats"] = stats
+	return j.writeText(jsonText(object))
+}
+
+func jsonText(v any) string {
+	var b strings.Builder
+	if err := writeJSON(&b, v); err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return b.String()
+}
+
+// report writes statistics and warnings to standard error.
+func (j *job) report(stats *halfulp.Stats) error {
+	if stats == nil {
+		return nil
+	}
+	if !j.print.Quiet {
+		warn(j.env.stderr, stats, j.format)
+	}
+	if !j.how.Stats {
+		return nil
+	}
+	return writeStats(j.env.stderr, stats, j.reading)
+}
+
+// compareScalar prints the plain float64 value beside z.
+func (j *job) compareScalar(z halfulp.Scalar, plain float64) error {
+	m := halfulp.NewMatrix(z.Format(), 1, 1)
+	m.Set(0, 0, z)
+	return writeComparison(j.env.stderr, m, [][]float64{{plain}}, j.text)
+}

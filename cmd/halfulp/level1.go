@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+)
+
+type sumCmd struct {
+	X string `arg:"" help:"File of numbers; - is standard input."`
+	inputFlags
+	resultFlags
+	runFlags
+	compareFlags
+}
+
+func (sumCmd) Help() string {
+	return `Prints the sum of all entries of a vector or matrix, rounded once.
+
+Examples:
+
+  halfulp sum x.mtx
+  printf '1e100\n1\n-1e100\n' | halfulp sum -
+  halfulp sum x.csv --format mp:200 --digits 60`
+}
+
+func (c *sumCmd) Run(env *environment) error {
+	plain := plainSum
+	if !c.Compare {
+		plain = nil
+	}
+	return unary(env, "sum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Sum, plain)
+}
+
+type asumCmd struct {
+	X string `arg:"" help:"File of numbers; - is standard input."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (asumCmd) Help() string {
+	return `Prints the sum of the absolute values of all entries of a vector or matrix, rounded once.
+
+Example:
+
+  halfulp asum x.mtx`
+}
+
+func (c *asumCmd) Run(env *environment) error {
+	return unary(env, "asum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Asum, nil)
+}
+
+type nrm2Cmd struct {
+	X string `arg:"" help:"File of numbers; - is standard input."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (nrm2Cmd) Help() string {
+	return `Prints the root of the exact sum of the squares of all entries, rounded once: the Euclidean norm of a vector, the Frobenius norm of a matrix.
+
+Example:
+
+  halfulp nrm2 x.mtx --format dd`
+}
+
+func (c *nrm2Cmd) Run(env *environment) error {
+	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Nrm2, nil)
+}
+
+// unary runs a routine that makes one number of a vector.
+func unary(env *environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags,
+	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
+	plain func(*halfulp.Matrix) float64) error {
+	try := func(opt *halfulp.Options) error {
+		_, _, err := routine(halfulp.NewVector(halfulp.Float64, 0), res.Format.Format, opt)
+		return err
+	}
+	j, err := newJob(env, name, in, res.Format.Format, &res.printFlags, how, false, try, file)
+	if err != nil {
+		return err
+	}
+	m, err := j.matrix(file)
+	if err != nil {
+		return err
+	}
+	z, stats, err := routine(entries(m), res.Format.Format, j.options())
+	j.finish()
+	if err != nil {
+		return err
+	}
+	if plain != nil {
+		if err := j.compareScalar(z, plain(m)); err != nil {
+			return err
+		}
+	}
+	return j.writeScalar(z, stats)
+}
+
+type dotCmd struct {
+	X string `arg:"" help:"Vector; - is standard input."`
+	Y string `arg:"" help:"Vector of the same length."`
+	inputFlags
+	resultFlags
+	runFlags
+	compareFlags
+}
+
+func (dotCmd) Help() string {
+	return `Prints the sum of x_i y_i, rounded once.
+
+Examples:
+
+  halfulp dot x.mtx y.mtx
+  halfulp dot x.mtx y.mtx --in mp:400 --format qd --stats`
+}
+
+func (c *dotCmd) Run(env *environment) error {
+	try := func(opt *halfulp.Options) error {
+		none := halfulp.NewVector(halfulp.Float64, 0)
+		_, _, err := halfulp.Dot(none, none, c.Format.Format, opt)
+		return err
+	}
+	j, err := newJob(env, "dot", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, try, c.X, c.Y)
+	if err != nil {
+		return err
+	}
+	x, err := j.vector(c.X)
+	if err != nil {
+		return err
+	}
+	y, err := j.vector(c.Y)
+	if err != nil {
+		return err
+	}
+	if x.Len() != y.Len() {
+		return misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", c.X, x.Len(), c.Y, y.Len())
+	}
+	z, stats, err := halfulp.Dot(x, y, c.Format.Format, j.options())
+	j.finish()
+	if err != nil {
+		return err
+	}
+	if c.Compare {
+		if err := j.compareScalar(z, plainGemm(1, x.Matrix().T(), y.Matrix(), 0, nil)[0][0]); err != nil {
+			return err
+		}
+	}
+	return j.writeScalar(z, stats)
+}
+
+type statsCmd struct {
+	X string `arg:"" help:"File of numbers; - is standard input."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (statsCmd) Help() string {
+	return `Prints of the entries x_1 ... x_n, each rounded once:
+
+  count  n
+  mean   m = (x_1 + ... + x_n) / n
+  sd     the root of the sum of (x_i - m)^2 over n - 1
+  r1     the sum of (x_i - m)(x_i+1 - m) over the sum of (x_i - m)^2
+
+where m is the exact mean. A decimal such as 1.1 is no binary number: with a wide --in format it is read closely enough that the printed values are those of the decimals.
+
+Example:
+
+  halfulp stats x.txt --in mp:300`
+}
+
+func (c *statsCmd) Run(env *environment) error {
+	try := func(opt *halfulp.Options) error {
+		_, _, err := halfulp.Mean(halfulp.NewVector(halfulp.Float64, 0), c.Format.Format, opt)
+		return err
+	}
+	j, err := newJob(env, "stats", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, try, c.X)
+	if err != nil {
+		return err
+	}
+	m, err := j.matrix(c.X)
+	if err != nil {
+		return err
+	}
+	x := entries(m)
+	var values []namedScalar
+	for _, r := range []struct {
+		name    string
+		routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)
+	}{
+		{"mean", halfulp.Mean},
+		{"sd", halfulp.StdDev},
+		{"r1", halfulp.Autocorr1},
+	} {
+		z, stats, err := r.routine(x, c.Format.Format, j.options())
+		j.finish()
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		values = append(values, namedScalar{r.name, z, stats})
+	}
+	return j.writeScalars(x.Len(), values)
+}

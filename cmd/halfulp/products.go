@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+)
+
+// productFlags are the factors of a product. Their absence differs from 1 for
+// beta.
+type productFlags struct {
+	Alpha *string `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A number that binary digits can hold enters exactly, others are rounded as the input is."`
+	Beta  *string `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
+}
+
+type gemvCmd struct {
+	A     string `arg:"" help:"Matrix; - is standard input."`
+	X     string `arg:"" help:"Vector."`
+	Y     string `arg:"" optional:"" help:"Vector to add beta times."`
+	Trans bool   `group:"input" help:"Multiply by the transpose of A."`
+	productFlags
+	inputFlags
+	resultFlags
+	runFlags
+	compareFlags
+}
+
+func (gemvCmd) Help() string {
+	return `Prints alpha A x + beta y, or with --trans alpha Aᵀ x + beta y, each entry rounded once.
+
+Examples:
+
+  halfulp gemv A.mtx x.mtx
+  halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
+  halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
+  halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats`
+}
+
+func (c *gemvCmd) Run(env *environment) error {
+	try := func(opt *halfulp.Options) error {
+		none := halfulp.NewMatrix(c.Format.Format, 1, 1)
+		_, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(0), none, none.Col(0), halfulp.Float(0), none.Col(0), opt)
+		return err
+	}
+	j, err := newJob(env, "gemv", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, c.A, c.X, c.Y)
+	if err != nil {
+		return err
+	}
+	alpha, beta, err := j.factors(&c.productFlags, "y", c.Y)
+	if err != nil {
+		return err
+	}
+	a, err := j.matrix(c.A)
+	if err != nil {
+		return err
+	}
+	x, err := j.vector(c.X)
+	if err != nil {
+		return err
+	}
+	rows, cols := dims(a, c.Trans)
+	if x.Len() != cols {
+		return misuse("%s has %d columns%s, %s has %d entries: they must agree", c.A, cols, transposed(c.Trans), c.X, x.Len())
+	}
+	var old *halfulp.Matrix
+	if c.Y != "" {
+		v, err := j.vector(c.Y)
+		if err != nil {
+			return err
+		}
+		if v.Len() != rows {
+			return misuse("%s has %d rows%s, %s has %d entries: they must agree", c.A, rows, transposed(c.Trans), c.Y, v.Len())
+		}
+		old = v.Matrix()
+	}
+	return j.product(product{
+		alpha: alpha, a: oriented(a, c.Trans), b: x.Matrix(), beta: beta, c: old, compare: c.Compare,
+		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			return halfulp.Gemv(transpose(c.Trans), alpha, a, x, beta, z.Col(0), j.options())
+		},
+	})
+}
+
+type gemmCmd struct {
+	A      string `arg:"" help:"Left matrix; - is standard input."`
+	B      string `arg:"" help:"Right matrix."`
+	C      string `arg:"" optional:"" help:"Matrix to add beta times."`
+	Transa bool   `group:"input" help:"Multiply by the transpose of A."`
+	Transb bool   `group:"input" help:"Multiply by the transpose of B."`
+	productFlags
+	inputFlags
+	resultFlags
+	runFlags
+	compareFlags
+}
+
+func (gemmCmd) Help() string {
+	return `Prints alpha A B + beta C, with --transa and --transb of the transposes, each entry rounded once.
+
+Examples:
+
+  halfulp gemm A.mtx B.mtx
+  halfulp gemm A.mtx A.mtx --transa --format mp:424 --out C.mtx.gz
+  halfulp gemm A.mtx B.mtx C.mtx --beta -1 --stats`
+}
+
+func (c *gemmCmd) Run(env *environment) error {
+	try := func(opt *halfulp.Options) error {
+		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
+		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), none, none, halfulp.Float(0), none, opt)
+		return err
+	}
+	j, err := newJob(env, "gemm", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, c.A, c.B, c.C)
+	if err != nil {
+		return err
+	}
+	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
+	if err != nil {
+		return err
+	}
+	a, err := j.matrix(c.A)
+	if err != nil {
+		return err
+	}
+	b, err := j.matrix(c.B)
+	if err != nil {
+		return err
+	}
+	rows, inner := dims(a, c.Transa)
+	innerB, cols := dims(b, c.Transb)
+	if inner != innerB {
+		return misuse("%s has %d columns%s, %s has %d rows%s: they must agree",
+			c.A, inner, transposed(c.Transa), c.B, innerB, transposed(c.Transb))
+	}
+	var old *halfulp.Matrix
+	if c.C != "" {
+		if old, err = j.matrix(c.C); err != nil {
+			return err
+		}
+		if r, k := old.Dims(); r != rows || k != cols {
+			return misuse("%s is %d x %d, the product %d x %d: they must agree", c.C, r, k, rows, cols)
+		}
+	}
+	return j.product(product{
+		alpha: alpha, a: oriented(a, c.Transa), b: oriented(b, c.Transb), beta: beta, c: old, compare: c.Compare,
+		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			return halfulp.Gemm(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, z, j.options())
+		},
+	})
+}
+
+// product is alpha A B + beta C, the operands transposed as asked for; c is nil
+// where there is none, and run is the routine that computes it in place of C.
+type product struct {
+	alpha   halfulp.Scalar
+	a, b    *halfulp.Matrix
+	beta    halfulp.Scalar
+	c       *halfulp.Matrix
+	compare bool
+	run     func(c *halfulp.Matrix) (halfulp.Stats, error)
+}
+
+func (j *job) product(p product) error {
+	rows, cols := p.a.Rows(), p.b.Cols()
+	if err := checkSize(j.format, rows, cols); err != nil {
+		return fmt.Errorf("the product: %w", err)
+	}
+	z, exact := halfulp.NewMatrix(j.format, rows, cols), true
+	if p.c != nil && !isZero(p.beta) {
+		z, exact = fits(p.c, j.format)
+	}
+	var stats halfulp.Stats
+	var err error
+	if exact {
+		stats, err = p.run(z)
+	} else {
+		stats, err = mixedGemm(p.alpha, p.a, p.b, p.beta, p.c, z, j.options())
+	}
+	j.finish()
+	if err != nil {
+		return err
+	}
+	if p.compare {
+		plain := plainGemm(p.alpha.Float64(), p.a, p.b, p.beta.Float64(), p.c)
+		if err := writeComparison(j.env.stderr, z, plain, j.text); err != nil {
+			return err
+		}
+	}
+	return j.writeMatrix(z, &stats)
+}
+
+func transpose(t bool) halfulp.Transpose {
+	if t {
+		return halfulp.Trans
+	}
+	return halfulp.NoTrans
+}
+
+func transposed(t bool) string {
+	if t {
+		return " once transposed"
+	}
+	return ""
+}
+
+func oriented(a *halfulp.Matrix, t bool) *halfulp.Matrix {
+	if t {
+		return a.T()
+	}
+	return a
+}
+
+func dims(a *halfulp.Matrix, t bool) (rows, cols int) { return oriented(a, t).Dims() }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+)
+
+// matrix reads an operand.
+func (j *job) matrix(name string) (*halfulp.Matrix, error) {
+	start := time.Now()
+	opt := files.ReadOptions{
+		In:       halfulp.AtLeast(j.format),
+		Threads:  j.how.Threads,
+		Context:  j.env.ctx,
+		Progress: j.startProgress("reading " + name),
+	}
+	if f, ok := j.in.in(); ok {
+		opt.In = halfulp.Exactly(f)
+	}
+	m, err := files.ReadMatrix(name, j.env.stdin, opt)
+	j.finish()
+	j.reading += time.Since(start)
+	return m, err
+}
+
+// writeFile writes z to the output file or standard output.
+func (j *job) writeFile(z *halfulp.Matrix) error {
+	defer j.finish()
+	return files.WriteMatrix(j.print.target(), j.env.stdout, z, files.WriteOptions{
+		Digits:   int(j.print.Digits),
+		Threads:  j.how.Threads,
+		Context:  j.env.ctx,
+		Progress: j.startProgress("writing"),
+	})
+}
+
+// writeText writes text there.
+func (j *job) writeText(text string) error {
+	return files.Write(j.print.target(), j.env.stdout, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// target is the name of the output file, that of standard output by default.
+func (f *printFlags) target() string {
+	if f.Out == "" {
+		return files.Stdio
+	}
+	return f.Out
+}
+
+// check returns an error if the output file cannot be written, or cannot hold
+// matrices of the formats.
+func (f *printFlags) check(matrices ...halfulp.Format) error {
+	if f.JSON {
+		matrices = nil
+	}
+	return files.CheckWritable(f.target(), matrices...)
+}
+
+// checkSize returns an error if a rows x cols matrix of format f takes more memory
+// than halfulp.DefaultMemoryLimit.
+func checkSize(f halfulp.Format, rows, cols int) error {
+	number := math.Ceil(float64(f.Bits())/64) * 8
+	switch {
+	case f == halfulp.Float32:
+		number = 4
+	case f.IsMP():
+		number += 8 // exponent, sign and class
+	}
+	need, limit := float64(rows)*float64(cols)*number, float64(halfulp.DefaultMemoryLimit())
+	if need > limit {
+		return fmt.Errorf("%d x %d numbers of format %v take %.3g GiB, the memory limit is %.3g GiB",
+			rows, cols, f, need/(1<<30), limit/(1<<30))
+	}
+	return nil
+}
