@@ -1,0 +1,152 @@
+package npy
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+// file returns a .npy file of version 1 with the given header and data.
+func file(header, data string) []byte {
+	b := append([]byte(Magic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	return append(append(b, header...), data...)
+}
+
+func head(descr, order, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }   \n", descr, order, shape)
+}
+
+func TestParse(t *testing.T) {
+	data := func(order binary.AppendByteOrder, size int) string {
+		var b []byte
+		for k := range 6 {
+			if size == 4 {
+				b = order.AppendUint32(b, math.Float32bits(float32(k)+0.5))
+			} else {
+				b = order.AppendUint64(b, math.Float64bits(float64(k)+0.5))
+			}
+		}
+		return string(b)
+	}
+	const rowMajor, columnMajor = "0.5 1.5 2.5 3.5 4.5 5.5", "0.5 2.5 4.5 1.5 3.5 5.5"
+	for _, c := range []struct {
+		header, data, want string
+		rows               int
+	}{
+		{head("<f8", "False", "(2, 3)"), data(binary.LittleEndian, 8), rowMajor, 2},
+		{head("<f8", "True", "(2, 3)"), data(binary.LittleEndian, 8), columnMajor, 2},
+		{head(">f8", "False", "(2, 3)"), data(binary.BigEndian, 8), rowMajor, 2},
+		{head(">f4", "True", "(2, 3)"), data(binary.BigEndian, 4), columnMajor, 2},
+		{head("<f4", "False", "(6,)"), data(binary.LittleEndian, 4), rowMajor, 6},
+		{head("<f4", "False", "(6L, 1L)"), data(binary.LittleEndian, 4), rowMajor, 6},
+		{`{"shape":(1,6),"descr":"<f8","fortran_order":False}`, data(binary.LittleEndian, 8), rowMajor, 1},
+		{head("<f8", "False", "(0, 3)"), "", "", 0},
+	} {
+		m, err := Parse(file(c.header, c.data), "a.npy", halfulp.InputFormat{}, 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", c.header, err)
+			continue
+		}
+		if got := strings.Join(strings.Fields(m.String()), " "); got != c.want || m.Rows() != c.rows {
+			t.Errorf("%s: %s in %d rows", c.header, got, m.Rows())
+		}
+		if single := strings.Contains(c.header, "f4"); single != (m.Format() == halfulp.Float32) {
+			t.Errorf("%s: format %v", c.header, m.Format())
+		}
+	}
+	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(2)), 1<<20)
+	if err != nil || m.At(5, 0).String() != "6" {
+		t.Errorf("%v, %v", m, err)
+	}
+	if _, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(1<<16)), 1<<12); err == nil {
+		t.Error("no limit")
+	}
+}
+
+// TestNumPy reads a file that NumPy 2.4 wrote by
+// numpy.save(f, numpy.array([[1, -2.5], [0.1, numpy.inf]], order="F")).
+func TestNumPy(t *testing.T) {
+	header := "934e554d5059010076007b276465736372273a20273c6638272c2027666f727472616e5f6f72646572273a20547275652c20277368617065273a2028322c2032292c207d" +
+		strings.Repeat("20", 59) + "0a"
+	b, err := hex.DecodeString(header + "000000000000f03f" + "9a9999999999b93f" + "00000000000004c0" + "000000000000f07f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20)
+	if err != nil || m.String() != "  1 -2.5\n0.1  inf\n" {
+		t.Fatalf("%v, %v", m, err)
+	}
+	h, err := Header(m)
+	if err != nil || string(AppendColumn(AppendColumn(h, m, 0), m, 1)) != string(b) {
+		t.Errorf("written as %q, %v, want %q", h, err, b)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	good := head("<f8", "False", "(1,)")
+	for _, c := range []struct {
+		file []byte
+		want string
+	}{
+		{nil, "no .npy file"},
+		{[]byte("\x93NUMPX\x01\x00\x00\x00"), "no .npy file"},
+		{[]byte(Magic + "\x09\x00\x00\x00"), "version 9.0"},
+		{[]byte(Magic + "\x02\x00\x00\x00"), "damaged"},
+		{[]byte(Magic + "\x02\x00\xff\xff\xff\xff"), "ends within"},
+		{file(good, "1234567"), "ends early"},
+		{file(good, "123456789"), "goes on"},
+		{file("{}", ""), "damaged"},
+		{file("{'descr'", ""), "damaged"},
+		{file("{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,)}", ""), "damaged"},
+		{file("{'descr': '<f8', 'fortran_order': True, 'shape': (1}", ""), "damaged"},
+		{file(head("<c16", "False", "(1,)"), ""), "complex"},
+		{file(head("<i8", "False", "(1,)"), ""), "integers"},
+		{file(head("|O", "False", "(1,)"), ""), "only float32"},
+		{file(head("<f2", "False", "(1,)"), ""), "only float32"},
+		{file("{'descr': [('a', '<f8'), ('b', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""), "only float32"},
+		{file(head("<f8", "False", "()"), "12345678"), "0 dimensions"},
+		{file(head("<f8", "False", "(1, 1, 1)"), "12345678"), "3 dimensions"},
+		{file(head("<f8", "False", "(-1,)"), ""), "damaged"},
+		{file(head("<f8", "False", "(99999999999999999999,)"), ""), "damaged"},
+		{file(head("<f8", "False", "(1000000000, 1000000000)"), "12345678"), "ends early: a 1000000000 x 1000000000 array takes 6.939 EiB"},
+		{file(head("<f8", "False", "(9000000000000000000, 0)"), ""), "too large"},
+		{file(head("<f8", "False", "(4611686018427387904, 4)"), ""), "ends early"},
+	} {
+		if _, err := Parse(c.file, "a.npy", halfulp.InputFormat{}, 1<<30); err == nil || !strings.HasPrefix(err.Error(), "a.npy: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.80q: %v, want %s", c.file, err, c.want)
+		}
+	}
+	if _, err := Header(halfulp.NewMatrix(halfulp.DD, 1, 1)); err == nil {
+		t.Error("DD in a .npy file")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(file(head("<f8", "False", "(1,)"), "12345678"))
+	f.Add(file(head(">f4", "True", "(2, 1)"), "12345678"))
+	f.Add(file("{'descr': [('a', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""))
+	f.Add([]byte(Magic + "\x02\x00\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20)
+		if err != nil {
+			return
+		}
+		h, err := Header(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range m.Cols() {
+			h = AppendColumn(h, m, j)
+		}
+		back, err := Parse(h, "a", halfulp.InputFormat{}, 1<<20)
+		if err != nil || !back.Same(m) {
+			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", b, m, back, err)
+		}
+	})
+}

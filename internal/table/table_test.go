@@ -1,0 +1,141 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+func options(threads int) Options {
+	return Options{Threads: threads, MemoryLimit: 1 << 26, Context: context.Background(), Separator: ','}
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"one", "5", "5\n"},
+		{"commas", "1,2.5\n-3 , 4e1\r\n", "1 2.5\n-3 40\n"},
+		{"white space", " 1\t2 \n\n3 4", "1 2\n3 4\n"},
+		{"mixed", "1 2\n3,4\n", "1 2\n3 4\n"},
+		{"comments", "# x, y\n1 2 # end\n\n  # more\n3 4#\n", "1 2\n3 4\n"},
+		{"byte order mark", "\ufeff1,2\n", "1 2\n"},
+		{"numbers", "0x1.8p1,1D2,inf,-nan,+.5\n", "3 100 inf nan 0.5\n"},
+	} {
+		m, err := Parse([]byte(c.in), "a.csv", options(2))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := strings.Join(strings.Fields(m.String()), " "); got != strings.Join(strings.Fields(c.want), " ") || m.Rows() != strings.Count(c.want, "\n") {
+			t.Errorf("%s: got\n%v", c.name, m)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", "a.csv: the file has no numbers"},
+		{"# nothing\n\n", "a.csv: the file has no numbers"},
+		{"x,y\n1,2\n", `a.csv:1: "x" is not a number`},
+		{"1,2\n3\n", "a.csv:2: a row of 1 numbers after rows of 2"},
+		{"1 2\n\n3 4 5\n", "a.csv:3: a row of 3 numbers after rows of 2"},
+		{"1,2\n3,,4\n", "a.csv:2: an empty field"},
+		{"1,2\n3,4,\n", "a.csv:2: an empty field"},
+		{",", "a.csv:1: an empty field"},
+		{"1;2\n", `a.csv:1: "1;2" is not a number`},
+		{"\"1\",2\n", "a.csv:1:"},
+		{"1 2+3i\n", "a.csv:1:"},
+		{strings.Repeat("1 2\n", 200000) + "1\n" + strings.Repeat("1 2\n", 100), "a.csv:200001: a row of 1"},
+		{strings.Repeat("1 2\n", 200000) + strings.Repeat("1\n", 200000), "a.csv:200001: a row of 1"},
+		{strings.Repeat("1 2\n", 200000) + "y 2\n" + strings.Repeat("x 2\n", 100000), `a.csv:200001: "y" is`},
+	} {
+		for _, threads := range []int{1, 4} {
+			if _, err := Parse([]byte(c.in), "a.csv", options(threads)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%.40q: %v, want %s", c.in, err, c.want)
+			}
+		}
+	}
+	o := options(1)
+	o.In = halfulp.Exactly(halfulp.MP(1 << 20))
+	if _, err := Parse([]byte(strings.Repeat("1 ", 1000)), "a", o); err == nil || !strings.Contains(err.Error(), "needs") {
+		t.Errorf("no limit: %v", err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.QD, halfulp.MP(7), halfulp.MP(424)} {
+		m := halfulp.Random(f, 31, 5, 40, 2)
+		var b bytes.Buffer
+		if err := Write(&b, m, options(2)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(b.Bytes(), "a", options(2))
+		if err != nil || !got.Same(m) {
+			t.Errorf("%v does not come back: %v", f, err)
+		}
+	}
+	if Write(&bytes.Buffer{}, halfulp.NewMatrix(halfulp.DD, 0, 3), options(1)) == nil {
+		t.Error("an empty table is written")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for in, want := range map[string]string{
+		"1,2": "f64", "0.1234567890123456789": "mp:65", "# halfulp format dd\n1": "dd", "1\n# halfulp format mp:99\n2": "mp:99",
+		"# halfulp format silly\n1": "f64",
+	} {
+		m, err := Parse([]byte(in), "a", options(1))
+		if err != nil || m.Format().String() != want {
+			t.Errorf("%q: %v, %v, want %s", in, m, err, want)
+		}
+	}
+}
+
+// TestLarge reads a table of many pieces.
+func TestLarge(t *testing.T) {
+	var b strings.Builder
+	const rows, cols = 20000, 11
+	for i := range rows {
+		for j := range cols {
+			fmt.Fprintf(&b, "%d ", i*cols+j)
+		}
+		b.WriteByte('\n')
+	}
+	m, err := Parse([]byte(b.String()), "a", options(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		for j := range cols {
+			if m.Float64(i, j) != float64(i*cols+j) {
+				t.Fatalf("(%d, %d): %v", i, j, m.Float64(i, j))
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"1,2\n3,4\n", "1 2 # c\n", "# halfulp format qd\n0.1 -0x1p3\n", "1,,2", "inf nan\n", "1 2\n3\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o := options(1)
+		o.MemoryLimit = 1 << 20
+		m, err := Parse(text, "a", o)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := Write(&b, m, o); err != nil {
+			t.Fatal(err)
+		}
+		o.In = halfulp.AtLeast(m.Format())
+		back, err := Parse(b.Bytes(), "a", o)
+		if err != nil || !back.Same(m.Clone()) {
+			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", text, m, back, err)
+		}
+	})
+}
