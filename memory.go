@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 )
 
 // defaultMemory is half of the machine's memory where the system tells it
 // (Linux), else 4 GiB.
-func defaultMemory() int64 {
+var defaultMemory = sync.OnceValue(func() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		return 4 << 30
@@ -24,4 +25,4 @@ func defaultMemory() int64 {
 		}
 	}
 	return 4 << 30
-}
+})

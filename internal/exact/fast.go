@@ -50,11 +50,13 @@ func (f *finisher) fastRow(i, j, n int, words []int64, stride, e int) {
 		// The error in units of the last bit of tail.
 		drop := int64(64*top+64) - int64(s) - int64(64*limbs) + int64(spare)
 		var err uint64
-		if drop >= 64 {
+		switch {
+		case bound == 0:
+		case drop >= 64:
 			err = uint64(bound)>>min(uint64(drop-64), 63) + 3
-		} else if drop >= 2 && bound < float64(uint64(1)<<(drop-2)) {
+		case drop >= 2 && bound < float64(uint64(1)<<(drop-2)):
 			err = (uint64(bound) + 1) << uint64(64-drop)
-		} else {
+		default:
 			f.fail(i, col)
 			continue
 		}
@@ -64,7 +66,11 @@ func (f *finisher) fastRow(i, j, n int, words []int64, stride, e int) {
 			dist = -dist
 		}
 		if dist <= err {
-			f.fail(i, col)
+			if bound == 0 { // perhaps a tie
+				f.entry(i, col, words, stride, e+d)
+			} else {
+				f.fail(i, col)
+			}
 			continue
 		}
 		exp := unit + f.right.exp[col] + int64(64*top+64) - int64(s)

@@ -13,7 +13,8 @@ type plan struct {
 	kernel         *modgemm.Kernel
 	base           *base
 	widthL, widthR int
-	exactL, exactR bool // the widths hold the operands exactly
+	exactL, exactR bool    // the widths hold the operands exactly
+	least          float64 // size of the smallest sample; -Inf if zeros were met
 	cost           float64
 }
 
@@ -26,8 +27,9 @@ func resultBits(f num.Format) float64 {
 	return float64(f.Prec)
 }
 
-// A sample is what is known of one entry of the result: log2 of its magnitude and
-// of the norms of its vectors, all relative to 2^(exponents of the vectors).
+// A sample is what is known of one entry of the result: log2 of its magnitude, -Inf
+// for zero, and of the norms of its vectors, all relative to 2^(exponents of the
+// vectors).
 type sample struct {
 	size         float64
 	normL, normR float64
@@ -94,6 +96,10 @@ func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (
 	}
 	// The bits of the base beyond what its choice needed go to the widths.
 	best.split(int(math.Floor(best.base.log2M-bnd)), l.width, r.width)
+	best.least = math.Inf(1)
+	for _, s := range samples {
+		best.least = min(best.least, s.size)
+	}
 	return best, true
 }
 
@@ -119,13 +125,16 @@ func (q *plan) failure(s sample, p float64) float64 {
 	if q.exactL && q.exactR {
 		return 0
 	}
+	if math.IsInf(s.size, -1) { // needs the exact pass whatever the widths
+		return 1
+	}
 	// log2 of the error; the widths are equal up to one where both err.
 	e := math.Inf(-1)
 	if !q.exactR {
-		e = math.Log2(s.normL) - 1 - float64(q.widthR)
+		e = s.normL - 1 - float64(q.widthR)
 	}
 	if !q.exactL {
-		e = max(e, math.Log2(s.normR)-1-float64(q.widthL)) + 1
+		e = max(e, s.normR-1-float64(q.widthL)) + 1
 	}
 	// Twice the error over the last place, 2^(size - p), and an eighth more for
 	// the reconstruction.

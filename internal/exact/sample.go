@@ -11,8 +11,7 @@ import (
 const maxSamples = 64
 
 // samples measures entries spread over the product A B: how far each lies below
-// 2^(exponents of its vectors) decides the bits that its rounding needs. Zeros
-// are left out: they need the exact pass whatever the widths.
+// 2^(exponents of its vectors) decides the bits that its rounding needs.
 func (p *product) samples(l, r *operand) []sample {
 	var acc direct.Acc
 	var out []sample
@@ -29,15 +28,15 @@ func (p *product) samples(l, r *operand) []sample {
 		size, ok := approximate(p.a.Row(i), p.b.Row(j), l.exp[i]+r.exp[j])
 		if !ok {
 			v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
-			if v.Class != num.Finite {
-				continue
+			size = math.Inf(-1)
+			if v.Class == num.Finite {
+				size = float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j])
 			}
-			size = float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j])
 		}
 		out = append(out, sample{
 			size:  size,
-			normL: l.norm[i],
-			normR: r.norm[j],
+			normL: math.Log2(l.norm[i]),
+			normR: math.Log2(r.norm[j]),
 		})
 	}
 	return out

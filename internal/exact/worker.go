@@ -61,7 +61,7 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 // row finishes n entries of row i from column j on.
 func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
 	p := f.p
-	if p.alpha.pow && p.beta.zero && p.cfg.Triangle == 0 && f.errAll != 0 && !f.left.special[i] &&
+	if p.alpha.pow && p.beta.zero && p.cfg.Triangle == 0 && !f.left.special[i] &&
 		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
 		f.fastRow(i, j, n, words, stride, e)
 		return
