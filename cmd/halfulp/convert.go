@@ -5,7 +5,7 @@ import (
 )
 
 type convertCmd struct {
-	X      string      `arg:"" help:"File of numbers; - is standard input."`
+	X      string      `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
 	Format *formatFlag `group:"result" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd or mp:P (default: one that holds the file's numbers)."`
 	inputFlags
 	printFlags

@@ -33,7 +33,7 @@ func (f *genFlags) write(env *environment, name string, rows, cols int, generate
 }
 
 type genHilbertCmd struct {
-	N int `arg:"" help:"Order."`
+	N int `arg:"" name:"N" help:"Order."`
 	genFlags
 }
 
@@ -50,7 +50,7 @@ func (c *genHilbertCmd) Run(env *environment) error {
 }
 
 type genVandermondeCmd struct {
-	N     int    `arg:"" optional:"" help:"Number of nodes, which are 1, 2, ..., N."`
+	N     int    `arg:"" name:"N" optional:"" help:"Number of nodes, which are 1, 2, ..., N."`
 	Nodes string `placeholder:"FILE" help:"Read the nodes, a vector, from FILE instead; - is standard input."`
 	Cols  *int   `placeholder:"N" help:"Number of columns (default: as many as nodes)."`
 	inputFlags
@@ -98,8 +98,8 @@ func (c *genVandermondeCmd) Run(env *environment) error {
 }
 
 type genRandomCmd struct {
-	Rows   int    `arg:"" help:"Rows."`
-	Cols   int    `arg:"" default:"1" help:"Columns (default 1)."`
+	Rows   int    `arg:"" name:"ROWS" help:"Rows."`
+	Cols   int    `arg:"" name:"COLS" default:"1" help:"Columns (default 1)."`
 	Bits   uint   `placeholder:"N" help:"Significant bits of the entries (default: those of the format)."`
 	Spread int    `placeholder:"N" help:"Multiply every entry by 2^u with a random integer u, -N <= u <= N."`
 	Seed   uint64 `default:"1" placeholder:"N" help:"Seed: the same arguments give the same matrix. Default ${default}."`
@@ -132,7 +132,7 @@ func (c *genRandomCmd) Run(env *environment) error {
 }
 
 type genWamplerCmd struct {
-	K   int  `arg:"" help:"Number of the problem, 1 to 5."`
+	K   int  `arg:"" name:"K" help:"Number of the problem, 1 to 5."`
 	RHS bool `name:"rhs" help:"Print the observations y instead of the matrix X."`
 	genFlags
 }
@@ -159,7 +159,7 @@ func (c *genWamplerCmd) Run(env *environment) error {
 }
 
 type genIdentityCmd struct {
-	N int `arg:"" help:"Order."`
+	N int `arg:"" name:"N" help:"Order."`
 	genFlags
 }
 

@@ -126,13 +126,13 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 	}
 	for _, x := range []struct {
 		name string
-		text *string
+		text *numberText
 		dst  *halfulp.Scalar
 	}{{"--alpha", f.Alpha, &alpha}, {"--beta", f.Beta, &beta}} {
 		if x.text == nil {
 			continue
 		}
-		if *x.dst, err = parseFactor(*x.text, j.factorFormat(*x.text)); err != nil {
+		if *x.dst, err = parseFactor(string(*x.text), j.factorFormat(string(*x.text))); err != nil {
 			return alpha, beta, misuse("%s: %w", x.name, err)
 		}
 	}

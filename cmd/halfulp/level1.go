@@ -7,7 +7,7 @@ import (
 )
 
 type sumCmd struct {
-	X string `arg:"" help:"File of numbers; - is standard input."`
+	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
 	inputFlags
 	resultFlags
 	runFlags
@@ -33,7 +33,7 @@ func (c *sumCmd) Run(env *environment) error {
 }
 
 type asumCmd struct {
-	X string `arg:"" help:"File of numbers; - is standard input."`
+	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
 	inputFlags
 	resultFlags
 	runFlags
@@ -52,7 +52,7 @@ func (c *asumCmd) Run(env *environment) error {
 }
 
 type nrm2Cmd struct {
-	X string `arg:"" help:"File of numbers; - is standard input."`
+	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
 	inputFlags
 	resultFlags
 	runFlags
@@ -100,8 +100,8 @@ func unary(env *environment, name, file string, in *inputFlags, res *resultFlags
 }
 
 type dotCmd struct {
-	X string `arg:"" help:"Vector; - is standard input."`
-	Y string `arg:"" help:"Vector of the same length."`
+	X string `arg:"" name:"x" help:"Vector; - is standard input."`
+	Y string `arg:"" name:"y" help:"Vector of the same length."`
 	inputFlags
 	resultFlags
 	runFlags
@@ -152,7 +152,7 @@ func (c *dotCmd) Run(env *environment) error {
 }
 
 type statsCmd struct {
-	X string `arg:"" help:"File of numbers; - is standard input."`
+	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
 	inputFlags
 	resultFlags
 	runFlags

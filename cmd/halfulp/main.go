@@ -94,7 +94,6 @@ func runCommand(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		kong.Description(description),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { panic(exited{}) }),
-		kong.WithHyphenPrefixedParameters(true),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(flagGroups),
 		kong.Vars{"version": "halfulp " + version()},

@@ -1,22 +1,38 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 )
 
 // productFlags are the factors of a product. Their absence differs from 1 for
 // beta.
 type productFlags struct {
-	Alpha *string `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A number that binary digits can hold enters exactly, others are rounded as the input is."`
-	Beta  *string `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
+	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A number that binary digits can hold enters exactly, others are rounded as the input is."`
+	Beta  *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
+}
+
+// numberText is a number as written, which may begin with a minus sign.
+type numberText string
+
+// Decode takes the next argument, unless that is a long flag.
+func (n *numberText) Decode(ctx *kong.DecodeContext) error {
+	t := ctx.Scan.Pop()
+	if t.IsEOL() || strings.HasPrefix(t.String(), "--") {
+		return errors.New("a number is missing")
+	}
+	*n = numberText(t.String())
+	return nil
 }
 
 type gemvCmd struct {
-	A     string `arg:"" help:"Matrix; - is standard input."`
-	X     string `arg:"" help:"Vector."`
-	Y     string `arg:"" optional:"" help:"Vector to add beta times."`
+	A     string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	X     string `arg:"" name:"x" help:"Vector."`
+	Y     string `arg:"" name:"y" optional:"" help:"Vector to add beta times."`
 	Trans bool   `group:"input" help:"Multiply by the transpose of A."`
 	productFlags
 	inputFlags
@@ -82,9 +98,9 @@ func (c *gemvCmd) Run(env *environment) error {
 }
 
 type gemmCmd struct {
-	A      string `arg:"" help:"Left matrix; - is standard input."`
-	B      string `arg:"" help:"Right matrix."`
-	C      string `arg:"" optional:"" help:"Matrix to add beta times."`
+	A      string `arg:"" name:"A" help:"Left matrix; - is standard input."`
+	B      string `arg:"" name:"B" help:"Right matrix."`
+	C      string `arg:"" name:"C" optional:"" help:"Matrix to add beta times."`
 	Transa bool   `group:"input" help:"Multiply by the transpose of A."`
 	Transb bool   `group:"input" help:"Multiply by the transpose of B."`
 	productFlags
