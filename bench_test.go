@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -13,16 +14,20 @@ var benchBits = []int{53, 106, 212, 424, 848, 1696}
 // fillUniform fills a with numbers uniform in [-1, 1] of full significands.
 func fillUniform(r *rand.Rand, a *num.Array) {
 	for i := range a.Len() {
-		families[0].draw(r, a, i)
-		if a.Kind == num.MP {
+		switch a.Kind {
+		case num.MP:
 			l := a.Limbs()
 			for k := range l {
 				a.Sig[i*l+k] = r.Uint64()
 			}
 			a.Sig[i*l+l-1] |= 1 << 63
 			a.Sig[i*l] &^= 1<<(uint(64*l)-uint(a.Prec)) - 1
-		} else if a.Kind == num.F64 {
+			a.Exp[i] = -int32(bits.LeadingZeros64(r.Uint64()))
+			a.Cls[i] = num.MakeCls(sign(r), num.Finite)
+		case num.F64:
 			a.F64[0][i] = 2*r.Float64() - 1
+		case num.F32:
+			a.F32[i] = 2*r.Float32() - 1
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 // than (K + 3) B^-K in all. The rows that this leaves undecided take the exact sum.
 
 const (
-	rowBlock = 32 // rows whose sums a worker keeps at a time
-	rowTile  = 8  // rows whose digits it keeps at a time
+	rowBlock = 128 // rows at most whose sums a worker keeps at a time
+	rowTile  = 8   // rows whose digits it keeps at a time
 	// noScale is the exponent given to a zero of x: it shifts all digits out.
 	noScale = -1 << 40
 )
@@ -118,9 +118,12 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 		g.plain = ok && beta.Class == num.Zero
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
 	}
-	rows := rowBlock
-	if g.dx == nil {
-		rows = 4
+	rows := 4
+	if g.dx != nil {
+		rows = rowBlock
+		for rows > rowTile && (rows*w.Threads*3 > m.Rows && w.Threads > 1 || rows*g.groups > 1024) {
+			rows /= 2
+		}
 	}
 	parts := (m.Rows + rows - 1) / rows
 	workers := make([]*gemvWorker, max(1, min(w.Threads, parts)))
@@ -146,6 +149,7 @@ type gemvWorker struct {
 	digits   []int64
 	mag      []uint64
 	products int
+	ahead    int        // bytes from a tile to the next
 	block    *num.Array // rows in MP, if the matrix is not
 }
 
@@ -187,6 +191,11 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 			a, at = w.load(lo, hi, j, n), 0
 		}
 		for r := 0; r < hi-lo; r += rowTile {
+			next := rowTile * a.RS
+			if r+rowTile >= hi-lo {
+				next = n*a.CS - r*a.RS
+			}
+			w.ahead = 8 * next * a.Arr.Limbs()
 			w.tile(a, at+r*a.RS, r, min(rowTile, hi-lo-r), j, n)
 		}
 	}
@@ -270,7 +279,7 @@ func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
 	if !byColumns {
 		outer, inner = rows, n
 	}
-	job.n = inner
+	job.n, job.ahead = inner, w.ahead
 	for o := range outer {
 		first, step := at+o*a.CS, a.RS
 		if !byColumns {

@@ -119,6 +119,7 @@ type digitJob struct {
 	scalePitch int
 	n, groups  int
 	limit      int // digitBits times the digits
+	ahead      int // bytes from a significand to one that comes soon, a hint
 }
 
 // splitDigits writes, for number k = (-1)^s 0.S 2^exp, the first 4 groups digits of

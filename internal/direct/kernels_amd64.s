@@ -277,57 +277,62 @@ DATA digitShuffle<>+31(SB)/1, $0x07
 GLOBL digitShuffle<>(SB), RODATA|NOPTR, $32
 
 // func splitDigitsAVX2(job *byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·splitDigitsAVX2(SB), NOSPLIT, $0-8
 	MOVQ job+0(FP), AX
 	MOVQ 128(AX), CX
 	MOVQ 16(AX), BX
 	MOVQ 40(AX), SI
 	MOVQ 56(AX), DX
+	MOVQ 152(AX), DI
 	CMPQ DX, $0x20
 	JGE  split_copy32
 	CMPQ DX, $0x10
 	JGE  split_copy16
 
 split_copy8:
-	MOVQ (SI), DX
-	MOVQ DX, (BX)
-	ADDQ 24(AX), BX
-	ADDQ 48(AX), SI
-	DECQ CX
-	JNZ  split_copy8
-	JMP  split_extract
+	PREFETCHT0 (SI)(DI*1)
+	MOVQ       (SI), DX
+	MOVQ       DX, (BX)
+	ADDQ       24(AX), BX
+	ADDQ       48(AX), SI
+	DECQ       CX
+	JNZ        split_copy8
+	JMP        split_extract
 
 split_copy16:
-	VMOVDQU (SI), X0
-	VMOVDQU X0, (BX)
-	VMOVDQU -16(SI)(DX*1), X0
-	VMOVDQU X0, -16(BX)(DX*1)
-	ADDQ    24(AX), BX
-	ADDQ    48(AX), SI
-	DECQ    CX
-	JNZ     split_copy16
-	JMP     split_extract
+	PREFETCHT0 (SI)(DI*1)
+	VMOVDQU    (SI), X0
+	VMOVDQU    X0, (BX)
+	VMOVDQU    -16(SI)(DX*1), X0
+	VMOVDQU    X0, -16(BX)(DX*1)
+	ADDQ       24(AX), BX
+	ADDQ       48(AX), SI
+	DECQ       CX
+	JNZ        split_copy16
+	JMP        split_extract
 
 split_copy32:
-	MOVQ DX, DI
-	SUBQ $0x20, DI
+	MOVQ DX, R8
+	SUBQ $0x20, R8
 
 split_copy32_element:
 	XORQ DX, DX
+	LEAQ (SI)(DI*1), R9
 
 split_copy32_loop:
-	VMOVDQU (SI)(DX*1), Y0
-	VMOVDQU Y0, (BX)(DX*1)
-	ADDQ    $0x20, DX
-	CMPQ    DX, DI
-	JLT     split_copy32_loop
-	VMOVDQU (SI)(DI*1), Y0
-	VMOVDQU Y0, (BX)(DI*1)
-	ADDQ    24(AX), BX
-	ADDQ    48(AX), SI
-	DECQ    CX
-	JNZ     split_copy32_element
+	PREFETCHT0 (R9)(DX*1)
+	VMOVDQU    (SI)(DX*1), Y0
+	VMOVDQU    Y0, (BX)(DX*1)
+	ADDQ       $0x20, DX
+	CMPQ       DX, R8
+	JLT        split_copy32_loop
+	VMOVDQU    (SI)(R8*1), Y0
+	VMOVDQU    Y0, (BX)(R8*1)
+	ADDQ       24(AX), BX
+	ADDQ       48(AX), SI
+	DECQ       CX
+	JNZ        split_copy32_element
 
 split_extract:
 	MOVQ    128(AX), CX

@@ -221,6 +221,7 @@ const (
 	jobN
 	jobGroups
 	jobLimit
+	jobAhead
 )
 
 // digits writes the loop of splitDigits.
@@ -248,7 +249,8 @@ func digits() {
 	MOVQ(field(jobStage), stage)
 	MOVQ(field(jobSig), sig)
 	MOVQ(field(jobBytes), size)
-	y0, x0, w := YMM(), XMM(), GP64()
+	y0, x0, w, ahead := YMM(), XMM(), GP64(), GP64()
+	MOVQ(field(jobAhead), ahead)
 	CMPQ(size, Imm(32))
 	JGE(LabelRef("split_copy32"))
 	CMPQ(size, Imm(16))
@@ -260,6 +262,7 @@ func digits() {
 		DECQ(n)
 	}
 	Label("split_copy8")
+	PREFETCHT0(Mem{Base: sig, Index: ahead, Scale: 1})
 	MOVQ(Mem{Base: sig}, w)
 	MOVQ(w, Mem{Base: stage})
 	next()
@@ -267,6 +270,7 @@ func digits() {
 	JMP(LabelRef("split_extract"))
 
 	Label("split_copy16")
+	PREFETCHT0(Mem{Base: sig, Index: ahead, Scale: 1})
 	VMOVDQU(Mem{Base: sig}, x0)
 	VMOVDQU(x0, Mem{Base: stage})
 	VMOVDQU(Mem{Base: sig, Index: size, Scale: 1, Disp: -16}, x0)
@@ -282,7 +286,10 @@ func digits() {
 	SUBQ(Imm(32), last)
 	Label("split_copy32_element")
 	XORQ(k, k)
+	next32 := GP64()
+	LEAQ(Mem{Base: sig, Index: ahead, Scale: 1}, next32)
 	Label("split_copy32_loop")
+	PREFETCHT0(Mem{Base: next32, Index: k, Scale: 1})
 	VMOVDQU(Mem{Base: sig, Index: k, Scale: 1}, y0)
 	VMOVDQU(y0, Mem{Base: stage, Index: k, Scale: 1})
 	ADDQ(Imm(32), k)
