@@ -1,0 +1,42 @@
+# The verbs of this project. Only go is needed, but for bench and parts of check.
+
+FUZZTIME ?= 30s
+
+.PHONY: help build test check generate fuzz bench tune install clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build all packages, and the program as .bin/halfulp.
+	go build ./...
+	go build -o .bin/halfulp ./cmd/halfulp
+
+test: ## Build everything and run the tests.
+	go build ./... && go test ./...
+
+check: ## Run all that a change must pass, as continuous integration does.
+	scripts/check.sh
+
+generate: ## Write the assembly anew from its generators.
+	go generate ./...
+
+fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).
+	cd bench && ./setup.sh && go run ./cmd/peers
+
+tune: ## Measure this machine's kernels and the best thresholds.
+	go run ./cmd/halfulp tune
+
+install: ## Install the program to go's folder of binaries.
+	go install ./cmd/halfulp
+
+clean: ## Remove what build and the tests leave behind.
+	rm -rf .bin
+	find . -name '*.test' -delete -o -name '*.prof' -delete

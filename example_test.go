@@ -1,0 +1,244 @@
+package halfulp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/halfulp/halfulp"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The square of the Hilbert matrix of order 10 with 424-bit entries.
+func ExampleGemm() {
+	h := halfulp.Hilbert(halfulp.MP(424), 10)
+	c := halfulp.NewMatrix(halfulp.MP(424), 10, 10)
+
+	one, zero := halfulp.Float(1), halfulp.Float(0)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, h, h, zero, c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.At(0, 0).Text(60)) // 1 + 1/4 + 1/9 + ... + 1/100
+	fmt.Println(c.At(0, 0).Float64())
+	// Output:
+	// 1.54976773116654069035021415973796926177878558830939783320736
+	// 1.5497677311665408
+}
+
+// The bits of a result depend on the inputs alone: here on neither the method nor
+// the number of threads.
+func ExampleGemm_reproducible() {
+	const m, k, n = 40, 50, 30
+	a := halfulp.Random(halfulp.Float64, m, k, 20, 1) // exponents spread over 2^±20
+	b := halfulp.Random(halfulp.Float64, k, n, 20, 2)
+
+	product := func(opt *halfulp.Options) *halfulp.Matrix {
+		c := halfulp.NewMatrix(halfulp.Float64, m, n)
+		stats, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, opt)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(stats.Method, stats.Threads)
+		return c
+	}
+	c := product(&halfulp.Options{Method: "residue", Threads: 5})
+	d := product(&halfulp.Options{Method: "direct", Threads: 1})
+	fmt.Println(c.Same(d))
+	// Output:
+	// residue 5
+	// direct 1
+	// true
+}
+
+// Cancellation takes away all that a float64 loop has. Dot is the exact scalar
+// product of the float64 numbers, rounded once. That these are not the decimals
+// they were written as is an error of the data, which wider inputs mend.
+func ExampleDot() {
+	x := []string{"2.718281828", "-3.141592654", "1.414213562", "0.5772156649", "0.3010299957"}
+	y := []string{"1486.2497", "878366.9879", "-22.37492", "4773714.647", "0.000185049"}
+
+	for _, format := range []halfulp.Format{halfulp.Float64, halfulp.QD} {
+		u, v := halfulp.NewVector(format, len(x)), halfulp.NewVector(format, len(y))
+		var loop float64
+		for i := range x {
+			if err := errors.Join(u.SetString(i, x[i]), v.SetString(i, y[i])); err != nil {
+				log.Fatal(err)
+			}
+			loop += float64(u.Float64(i) * v.Float64(i))
+		}
+		dot, _, err := halfulp.Dot(u, v, halfulp.Float64, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%v: loop %v, Dot %v\n", format, loop, dot)
+	}
+	// Output:
+	// f64: loop 1.0251881368296672e-10, Dot -9.554689334633011e-11
+	// qd: loop 1.0251881368296672e-10, Dot -1.00657107e-11
+}
+
+// Numbers that a float64 loop cancels away: 2047 times 10, twice 1e-18, 2047
+// times -10.
+func ExampleSum() {
+	x := halfulp.NewVector(halfulp.Float64, 4096)
+	for i := range x.Len() {
+		switch {
+		case i < 2047:
+			x.SetFloat64(i, 10)
+		case i < 2049:
+			x.SetFloat64(i, 1e-18)
+		default:
+			x.SetFloat64(i, -10)
+		}
+	}
+	var loop float64
+	for i := range x.Len() {
+		loop += x.Float64(i)
+	}
+	sum, _, err := halfulp.Sum(x, halfulp.Float64, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("loop:", loop)
+	fmt.Println("Sum: ", sum)
+	// Output:
+	// loop: 0
+	// Sum:  2e-18
+}
+
+// The squares overflow in float64; the norm does not.
+func ExampleNrm2() {
+	x := halfulp.NewVectorFloat64(2, 1, []float64{3e300, 4e300})
+	norm, _, err := halfulp.Nrm2(x, halfulp.Float64, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(norm)
+	// Output: 5e+300
+}
+
+// A residual r = b - A x, rounded once. The matrix is in float32, x in
+// double-double, b in float64, and r in a format of 113 bits: every mix is one
+// exact expression and one rounding.
+func ExampleGemv_mixedFormats() {
+	a := halfulp.Hilbert(halfulp.Float32, 3)
+	x := halfulp.NewVector(halfulp.DD, 3)
+	b := halfulp.NewVectorFloat64(3, 1, []float64{1, 0, 0})
+	for i, s := range []string{"9", "-36", "30"} { // the first column of the inverse
+		if err := x.SetString(i, s); err != nil {
+			log.Fatal(err)
+		}
+	}
+	r := b.Convert(halfulp.MP(113))
+	if _, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), r, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(r)
+	// Output:
+	// -2.98023223876953125e-7
+	// 3.5762786865234375e-7
+	// -1.78813934326171875e-7
+}
+
+// A matrix that many others are multiplied by: its residues are computed once.
+func ExamplePrepare() {
+	const n = 60
+	f := halfulp.MP(212)
+	one, zero := halfulp.Float(1), halfulp.Float(0)
+	a := halfulp.Random(f, n, n, 0, 1)
+	prepared := halfulp.Prepare(a)
+	for seed := range uint64(3) {
+		b := halfulp.Random(f, n, n, 0, 100+seed)
+		c, d := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, prepared, b, zero, c, nil); err != nil {
+			log.Fatal(err)
+		}
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, d, nil); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(c.Same(d))
+	}
+	// Output:
+	// true
+	// true
+	// true
+}
+
+// The upper triangle of AᵀA; the lower one is left alone.
+func ExampleSyrk() {
+	a := halfulp.NewMatrixFloat64(3, 2, 3, []float64{1, 2, 3, 4, 5, 6}) // by columns
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	if _, err := halfulp.Syrk(halfulp.Upper, halfulp.Trans, halfulp.Float(1), a, halfulp.Float(0), c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(c)
+	// Output:
+	// 14 32
+	//  0 77
+}
+
+// A decimal is parsed exactly and rounded once, to the format asked for.
+func ExampleParseScalar() {
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(200)} {
+		s, err := halfulp.ParseScalar(f, "0.1")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%-6v %v\n", f, s.Text(40))
+	}
+	// Output:
+	// f32    0.1000000014901161193847656250000000000000
+	// f64    0.1000000000000000055511151231257827021182
+	// dd     0.09999999999999999999999999999999969185121
+	// mp:200 0.1000000000000000000000000000000000000000
+}
+
+// The shortest decimal reads back to the same number, and so does the exact
+// hexadecimal text.
+func ExampleScalar_Text() {
+	s, err := halfulp.ParseScalar(halfulp.MP(80), "2.718281828459045235360287471352662498")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Text(0))
+	fmt.Println(s.Text(10))
+	fmt.Println(s.Text(halfulp.Hex))
+
+	back, err := halfulp.ParseScalar(halfulp.MP(80), s.Text(0))
+	fmt.Println(back.Same(s), err)
+	// Output:
+	// 2.718281828459045235360286
+	// 2.718281828
+	// 0x1.5bf0a8b1457695355fb8p+1
+	// true <nil>
+}
+
+// A gonum matrix in, a gonum matrix out.
+func ExampleFromGonum() {
+	d := mat.NewDense(2, 2, []float64{1e20, 1, -1e20, 1}) // by rows
+	a := halfulp.FromGonum(halfulp.Float64, d)
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(mat.Formatted(c.Gonum()))
+	// Output:
+	// ⎡2e+40      0⎤
+	// ⎣    0      2⎦
+}
+
+// A cancelled context ends a routine with the context's error.
+func ExampleOptions() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x := halfulp.NewVector(halfulp.Float64, 1000)
+	_, _, err := halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Context: ctx})
+	fmt.Println(errors.Is(err, context.Canceled))
+
+	_, _, err = halfulp.Sum(x, halfulp.Float64, &halfulp.Options{Device: "abacus"})
+	fmt.Println(errors.Is(err, halfulp.ErrDevice))
+	// Output:
+	// true
+	// true
+}
