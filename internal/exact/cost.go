@@ -10,10 +10,10 @@ type kernelCost struct {
 }
 
 var kernelCosts = map[string]kernelCost{
-	"avx512vnni": {0.0068},
-	"avx512":     {0.0135},
-	"avx2":       {0.0105},
-	"generic":    {1.0},
+	"avx512vnni": {0.0070},
+	"avx512":     {0.0120},
+	"avx2":       {0.0142},
+	"generic":    {0.75},
 }
 
 func costOf(k *modgemm.Kernel) kernelCost { return kernelCosts[k.Name] }
@@ -26,5 +26,5 @@ const smallProduct = 30000
 // accumulator, in ns on one thread.
 func exactCost(p float64) float64 {
 	limbs := float64(int(p+63) / 64)
-	return 6 + 0.6*limbs*limbs
+	return 10 + 12*limbs + 1.6*limbs*limbs
 }

@@ -16,7 +16,6 @@ func (p *product) samples(l, r *operand) []sample {
 	var acc direct.Acc
 	var out []sample
 	count := min(maxSamples, l.n*r.n)
-	one := num.Real{Class: num.Finite, Mag: []uint64{1}}
 	zero := num.Real{Class: num.Zero}
 	for s := range count {
 		// A Weyl sequence over the rows and columns.
