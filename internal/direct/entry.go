@@ -2,11 +2,19 @@ package direct
 
 import "github.com/halfulp/halfulp/internal/num"
 
+// fewFloats is the number of binary64 addends from which their own accumulator
+// pays.
+const fewFloats = 16
+
 // AddDot adds the products x_h y_h.
 func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 
 // addDot adds the products (-1)^neg 2^exp x_h y_h.
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
+	if x.N >= fewFloats && isFloat(x) && isFloat(y) {
+		a.addFloats(Dot, neg, exp, x, y)
+		return
+	}
 	bx := a.valueBuf(0, x.Arr.Format)
 	by := a.valueBuf(1, y.Arr.Format)
 	i, j := x.Off, y.Off
@@ -22,6 +30,10 @@ func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 
 // AddVec adds the entries of x.
 func (a *Acc) AddVec(x num.Vec) {
+	if x.N >= fewFloats && isFloat(x) {
+		a.addFloats(Sum, false, 0, x, x)
+		return
+	}
 	buf := a.valueBuf(0, x.Arr.Format)
 	i := x.Off
 	for range x.N {
@@ -32,6 +44,10 @@ func (a *Acc) AddVec(x num.Vec) {
 
 // AddAbs adds the absolute values of the entries of x.
 func (a *Acc) AddAbs(x num.Vec) {
+	if x.N >= fewFloats && isFloat(x) {
+		a.addFloats(Asum, false, 0, x, x)
+		return
+	}
 	buf := a.valueBuf(0, x.Arr.Format)
 	i := x.Off
 	for range x.N {

@@ -7,22 +7,68 @@ import (
 )
 
 // Round stores the reduction rounded to nearest even in number 0 of z. exact
-// reports whether it took the exact sum.
+// reports whether it took the exact second pass.
 func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
-	a, err := r.Exact(w, x, y)
+	a, bound, ok, err := r.enclose(w, x, y, z.Bits())
 	if err != nil {
+		return 0, false, err
+	}
+	if ok {
+		if flags, ok = a.RoundEnclosure(z, bound); ok {
+			return flags, false, nil
+		}
+	}
+	if a, err = r.Exact(w, x, y); err != nil {
 		return 0, true, err
 	}
 	return z.Set(0, a.Value(z.Format)), true, nil
 }
 
+// floatBits is the largest precision for which compensated sums are tried: they
+// carry about 100 bits less twice the logarithm of the length.
+const floatBits = 64
+
+// enclose returns a sum known up to bound, if there is a quick one that should
+// decide the rounding to p bits.
+func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real, ok bool, err error) {
+	if isFloat(x) && isFloat(y) && p <= floatBits {
+		return r.floats(w, x, y)
+	}
+	return nil, bound, false, nil
+}
+
 // Norm stores the Euclidean norm of x rounded to nearest even in number 0 of z.
+// exact reports whether it took the exact second pass.
 func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
-	a, err := Squares.Exact(w, x, x)
+	a, bound, ok, err := Squares.enclose(w, x, x, z.Bits())
 	if err != nil {
+		return 0, false, err
+	}
+	if ok {
+		if flags, ok = a.roundNorm(z, bound); ok {
+			return flags, false, nil
+		}
+	}
+	if a, err = Squares.Exact(w, x, x); err != nil {
 		return 0, true, err
 	}
 	return z.Set(0, a.norm(z.Format)), true, nil
+}
+
+// roundNorm is RoundEnclosure for the root of the sum.
+func (a *Acc) roundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
+	a.Add(bound)
+	f := z.Set(0, a.norm(z.Format))
+	bound.Neg = true
+	bound.Exp++
+	a.Add(bound)
+	v := a.RootValue(z.Format)
+	if v.Class != num.Finite || v.Neg {
+		return 0, false
+	}
+	other := num.New(z.Format, 1)
+	g := other.Set(0, Root(z.Format, v, big.NewInt(1)))
+	return f, f == g && z.SameBits(0, other, 0)
 }
 
 // norm returns the root of a sum of squares for rounding to f.
