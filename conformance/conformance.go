@@ -1,0 +1,362 @@
+// Package conformance holds one test suite for everything that runs the routines of
+// package halfulp: every instruction set, method, number of threads and
+// device gives the bits of an exact oracle.
+//
+// The oracle is written with math/big alone, from the definitions of the formats and
+// of rounding to nearest even; it shares no code with the library.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+// Backend is what the suite tests.
+type Backend struct {
+	Name string
+	// Options returns fresh options that choose the backend, nil for the
+	// defaults. The suite changes Threads, Method, MemoryLimit, Context and
+	// Progress in them.
+	Options func() *halfulp.Options
+	// Modes are the ways in which the backend runs, instruction sets for one;
+	// nil stands for one mode.
+	Modes []Mode
+}
+
+// Mode is one way in which a backend runs. Setup puts it in force until restore is
+// called; nil does nothing.
+type Mode struct {
+	Name  string
+	Setup func() (restore func())
+}
+
+// CPU returns the backend of the machine's processors under every instruction set
+// that it offers, or that the environment variable HALFULP_LEVEL names alone.
+func CPU() Backend {
+	b := Backend{Name: "cpu", Options: func() *halfulp.Options { return &halfulp.Options{Device: "cpu"} }}
+	for _, l := range impl.Levels() {
+		if l <= impl.Level() {
+			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
+		}
+	}
+	return b
+}
+
+// Summary names the modes of b in one line.
+func (b Backend) Summary() string {
+	s := make([]string, len(b.Modes))
+	for i, m := range b.Modes {
+		s[i] = m.Name
+	}
+	return "conformance: levels " + strings.Join(s, " ")
+}
+
+// formats of results. The last is above the reach of the moduli of residues.
+var formats = []halfulp.Format{
+	halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD,
+	halfulp.MP(2), halfulp.MP(24), halfulp.MP(53), halfulp.MP(64), halfulp.MP(65),
+	halfulp.MP(106), halfulp.MP(424), halfulp.MP(1696), halfulp.MP(7000),
+}
+
+// config is one way to run a routine: it must not change a bit.
+type config struct {
+	mode    Mode
+	method  string
+	threads int
+	memory  int64
+}
+
+func (c config) String() string {
+	return fmt.Sprintf("level %s, method %s, %d threads, memory limit %d", c.mode.Name, c.method, c.threads, c.memory)
+}
+
+var (
+	methods      = []string{"auto", "residue", "direct"}
+	threadCounts = []int{1, 2, 5}
+	memoryLimits = []int64{0, 1, 1 << 13, 1 << 16, 1 << 18, 1 << 21}
+)
+
+// suite is one run of the tests over a backend.
+type suite struct {
+	b     Backend
+	seed  uint64
+	stats map[string]int // calls by method that ran, and refusals
+}
+
+// Run tests the backend. Seeds are fixed, but for one random seed that is logged.
+func Run(t *testing.T, b Backend) {
+	if b.Options == nil {
+		b.Options = func() *halfulp.Options { return new(halfulp.Options) }
+	}
+	if len(b.Modes) == 0 {
+		b.Modes = []Mode{{Name: "default"}}
+	}
+	s := &suite{b: b, stats: map[string]int{}}
+	t.Log(b.Summary())
+	t.Run("Rounding", s.rounding)
+	t.Run("Routines", func(t *testing.T) { s.routines(t, 0) })
+	t.Run("RandomSeed", func(t *testing.T) {
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("random seed %d", seed)
+		s.routines(t, seed)
+	})
+	t.Run("Configurations", s.configurations)
+	t.Run("Aliasing", s.aliasing)
+	t.Run("Prepared", s.prepared)
+	t.Run("Large", s.large)
+	t.Run("Empty", s.empty)
+	t.Run("Cancelled", s.cancelled)
+	for _, m := range b.Modes {
+		t.Logf("level %s: %d calls ran residue, %d direct; %d refused", m.Name,
+			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])
+	}
+}
+
+// trial is one set of inputs for one routine.
+type trial struct {
+	*suite
+	*rand.Rand
+	seed    uint64
+	what    string // routine, formats, shape, family, scalars
+	configs []config
+	ran     int
+}
+
+// trial returns the trial of the given name and number: its inputs follow from both
+// and the seed of the suite's run.
+func (s *suite) trial(base uint64, name string, number int) *trial {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s %d", base, name, number)
+	seed := h.Sum64()
+	tr := &trial{suite: s, seed: seed, Rand: rand.New(rand.NewPCG(seed, 1)), what: name}
+	// One configuration a mode, and the residue method in one of them at least.
+	first := tr.IntN(len(s.b.Modes))
+	for i, m := range s.b.Modes {
+		c := config{m, methods[tr.IntN(3)], threadCounts[tr.IntN(3)], memoryLimits[max(0, tr.IntN(len(memoryLimits)+6)-6)]}
+		if i == first {
+			c.method, c.memory = "residue", 0
+		}
+		tr.configs = append(tr.configs, c)
+	}
+	return tr
+}
+
+// all makes the trial run under every combination.
+func (tr *trial) all() {
+	tr.configs = nil
+	for _, m := range tr.b.Modes {
+		for _, method := range methods {
+			for _, threads := range threadCounts {
+				for _, memory := range memoryLimits {
+					if memory == 0 || method != "direct" {
+						tr.configs = append(tr.configs, config{m, method, threads, memory})
+					}
+				}
+			}
+		}
+	}
+}
+
+// under calls f with the options of every configuration. A method that
+// does not apply and a product that does not fit are refused, not wrong.
+func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, error)) error {
+	for _, c := range tr.configs {
+		opt := tr.b.Options()
+		opt.Method, opt.Threads, opt.MemoryLimit = c.method, c.threads, c.memory
+		restore := func() {}
+		if c.mode.Setup != nil {
+			restore = c.mode.Setup()
+		}
+		st, err := f(c, opt)
+		restore()
+		var bad *mismatch
+		switch {
+		case errors.As(err, &bad):
+			return fmt.Errorf("%s; ran %s %s: %w", c, st.Method, st.Kernel, err)
+		case c.method == "residue" && errors.Is(err, halfulp.ErrMethod),
+			c.method == "residue" && c.memory != 0 && errors.Is(err, halfulp.ErrMemory):
+			tr.stats[c.mode.Name+" refused"]++
+		case err != nil:
+			return fmt.Errorf("%s: unexpected error: %w", c, err)
+		case c.method == "residue" && st.Method != "residue" && st.Method != "direct",
+			c.method == "direct" && st.Method != "direct":
+			return fmt.Errorf("%s: Stats says method %q", c, st.Method)
+		default:
+			tr.stats[c.mode.Name+" "+st.Method]++
+			tr.ran++
+		}
+	}
+	return nil
+}
+
+// mismatch is a wrong result.
+type mismatch struct{ msg string }
+
+func (m *mismatch) Error() string { return m.msg }
+
+func mismatchf(format string, a ...any) error { return &mismatch{fmt.Sprintf(format, a...)} }
+
+// fail reports err as a failure of the trial.
+func (tr *trial) fail(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("seed %d: %s\n%v", tr.seed, tr.what, err)
+	}
+}
+
+// scalarResult checks a routine with a scalar result, whose exact value is x.
+func (tr *trial) scalarResult(x real, f halfulp.Format, call func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error)) error {
+	w := round(x, f)
+	want := scalarOf(f, w.real)
+	if err := w.stored(want); err != nil {
+		return fmt.Errorf("the library stores the expected result wrongly: %w", err)
+	}
+	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
+		got, st, err := call(opt)
+		if err != nil {
+			return st, err
+		}
+		if !got.Same(want) {
+			return st, mismatchf("got   %v\nwant  %v\nexact %v", describe(got), w.real, x)
+		}
+		return st, w.counted(st)
+	})
+}
+
+func describe(s halfulp.Scalar) string {
+	if n := terms(s.Format()); n > 1 {
+		return fmt.Sprintf("%v, terms %x", realOf(s), storedTerms(s, n))
+	}
+	return realOf(s).String()
+}
+
+// counted checks what the statistics say of one result.
+func (z rounded) counted(st halfulp.Stats) error {
+	over, under := int64(0), int64(0)
+	if z.overflow {
+		over = 1
+	}
+	if z.underflow {
+		under = 1
+	}
+	if st.Overflow != over || z.terms == nil && st.Underflow != under {
+		return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
+	}
+	return nil
+}
+
+// matrixResult checks a routine that writes the entries of out for which exact
+// reports true, with their exact values. call gets the output, or any view of its
+// grid, by passing the view to at.
+func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)) error {
+	before := out.g.matrix()
+	want := before.Clone()
+	exacts := make([]*real, out.g.rows*out.g.cols)
+	var over, under int64
+	for j := range out.cols {
+		for i := range out.rows {
+			x, ok := exact(i, j)
+			if !ok {
+				continue
+			}
+			w := round(x, out.g.format)
+			pos := out.pos(i, j)
+			gi, gj := pos%out.g.rows, pos/out.g.rows
+			put(want, gi, gj, w.real)
+			if w.terms != nil {
+				if err := w.stored(want.At(gi, gj)); err != nil {
+					return fmt.Errorf("entry (%d, %d): the library stores the expected result wrongly: %w", i, j, err)
+				}
+			}
+			exacts[pos] = &x
+			if w.overflow {
+				over++
+			}
+			if w.underflow {
+				under++
+			}
+		}
+	}
+	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
+		got := before.Clone()
+		st, err := call(func(v *view) *halfulp.Matrix {
+			if v.g == out.g {
+				return v.on(got)
+			}
+			return v.on(v.g.matrix())
+		}, opt)
+		if err != nil {
+			return st, err
+		}
+		if !got.Same(want) {
+			return st, firstDifference(out, got, want, exacts)
+		}
+		if st.Overflow != over || terms(out.g.format) < 2 && st.Underflow != under {
+			return st, mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
+		}
+		return st, nil
+	})
+}
+
+func firstDifference(out *view, got, want *halfulp.Matrix, exacts []*real) error {
+	count, first := 0, ""
+	for j := range out.cols {
+		for i := range out.rows {
+			pos := out.pos(i, j)
+			gi, gj := pos%out.g.rows, pos/out.g.rows
+			g, w := got.At(gi, gj), want.At(gi, gj)
+			if g.Same(w) {
+				continue
+			}
+			count++
+			if first != "" {
+				continue
+			}
+			if exacts[pos] == nil {
+				first = fmt.Sprintf("entry (%d, %d), which is not to be written, became %v, was %v", i, j, describe(g), describe(w))
+				continue
+			}
+			first = fmt.Sprintf("entry (%d, %d)\ngot   %v\nwant  %v\nexact %v", i, j, describe(g), describe(w), *exacts[pos])
+		}
+	}
+	if count > 0 {
+		return mismatchf("%d of %d entries wrong; first %s", count, out.rows*out.cols, first)
+	}
+	rows, cols := got.Dims()
+	for j := range cols {
+		for i := range rows {
+			if g, w := got.At(i, j), want.At(i, j); !g.Same(w) {
+				return mismatchf("storage outside of the output changed: (%d, %d) of the grid is %v, was %v", i, j, describe(g), describe(w))
+			}
+		}
+	}
+	return mismatchf("results differ")
+}
+
+// untouched checks that grids that were only read still hold their numbers.
+func untouched(gs ...*grid) error {
+	for _, g := range gs {
+		m := g.matrix()
+		for j := range g.cols {
+			for i := range g.rows {
+				s := m.At(i, j)
+				if w := g.v[i+j*g.rows]; !realOf(s).same(w) {
+					return fmt.Errorf("input changed: (%d, %d) is %v, was %v", i, j, describe(s), w)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// isCancelled reports whether err is that of a cancelled context.
+func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }
