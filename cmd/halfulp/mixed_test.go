@@ -9,9 +9,9 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// TestMixedGemm holds mixedGemm against rational arithmetic, with old matrices
-// that take every product to within a hair of a tie.
-func TestMixedGemm(t *testing.T) {
+// TestMixed holds products with a wide old matrix against rational arithmetic;
+// the old matrices take every product to a tie or within a hair of one.
+func TestMixed(t *testing.T) {
 	const seed = 11
 	rng := rand.New(rand.NewPCG(seed, 0))
 	wide := halfulp.MP(300)
@@ -42,8 +42,12 @@ func TestMixedGemm(t *testing.T) {
 		if _, ok := fits(c, halfulp.Float64); ok {
 			t.Fatalf("trial %d: the old matrix fits float64, so nothing is tested", trial)
 		}
+		opt := &halfulp.Options{Context: context.Background()}
+		p := &product{alpha: alpha, a: a, b: b, beta: beta, c: c, run: func(c *halfulp.Matrix) (halfulp.Stats, error) {
+			return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, c, opt)
+		}}
 		z := halfulp.NewMatrix(halfulp.Float64, rows, cols)
-		if _, err := mixedGemm(alpha, a, b, beta, c, z, &halfulp.Options{Context: context.Background()}); err != nil {
+		if _, err := p.mixed(z, opt); err != nil {
 			t.Fatal(err)
 		}
 		for i := range rows {
@@ -91,5 +95,43 @@ func TestParseFactor(t *testing.T) {
 	}
 	if s, err := parseFactor("1e9999999999", halfulp.MP(53)); err == nil && !s.IsInf(1) {
 		t.Errorf("parseFactor(1e9999999999) = %v", s)
+	}
+}
+
+// TestMixedHair puts C on a midpoint of the result's format and adds a product
+// that no format in between can hold beside it.
+func TestMixedHair(t *testing.T) {
+	one := big.NewFloat(1)
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.MP(60), halfulp.DD} {
+		p := f.Bits()
+		for sign := -1; sign <= 1; sign++ {
+			tie := new(big.Float).SetPrec(500).Add(one, new(big.Float).SetMantExp(one, -p))
+			up := new(big.Float).SetPrec(500).Add(one, new(big.Float).SetMantExp(one, 1-p))
+			want := one
+			if f == halfulp.DD { // 1 + 2^-60 + a midpoint below
+				tie.Add(tie, new(big.Float).SetMantExp(one, -60))
+				tie.Sub(tie, new(big.Float).SetMantExp(one, -p))
+				tie.Add(tie, new(big.Float).SetMantExp(one, -113))
+				want = new(big.Float).SetPrec(500).Add(one, new(big.Float).SetMantExp(one, -60))
+				up.Add(want, new(big.Float).SetMantExp(one, -112))
+			}
+			if sign > 0 {
+				want = up
+			}
+			a, b, c := halfulp.NewMatrix(halfulp.Float64, 1, 1), halfulp.Identity(halfulp.Float32, 1), halfulp.NewMatrix(halfulp.MP(200), 1, 1)
+			a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(float64(sign)), -900))
+			c.SetBig(0, 0, tie)
+			q := &product{alpha: halfulp.Float(1), a: a, b: b, beta: halfulp.Float(1), c: c}
+			q.run = func(c *halfulp.Matrix) (halfulp.Stats, error) {
+				return halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, q.alpha, a, b, q.beta, c, nil)
+			}
+			z := halfulp.NewMatrix(f, 1, 1)
+			if _, err := q.mixed(z, &halfulp.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if w := halfulp.NewScalar(f, want); !z.At(0, 0).Same(w) {
+				t.Errorf("%v, product %d 2^-900: %v, want %v", f, sign, z.At(0, 0).Hex(), w.Hex())
+			}
+		}
 	}
 }

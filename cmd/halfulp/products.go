@@ -190,7 +190,7 @@ func (j *job) product(p product) error {
 	if exact {
 		stats, err = p.run(z)
 	} else {
-		stats, err = mixedGemm(p.alpha, p.a, p.b, p.beta, p.c, z, j.options())
+		stats, err = p.mixed(z, j.options())
 	}
 	j.finish()
 	if err != nil {
