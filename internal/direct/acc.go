@@ -53,6 +53,7 @@ type Acc struct {
 	product3 []uint64
 	mag      []uint64
 	values   [3][num.MaxValueWords]uint64
+	window   []uint64
 	scaled   *Acc
 }
 

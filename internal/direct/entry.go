@@ -34,6 +34,9 @@ func (a *Acc) AddVec(x num.Vec) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
 	}
+	if a.addLimbs(x, false) {
+		return
+	}
 	buf := a.valueBuf(0, x.Arr.Format)
 	i := x.Off
 	for range x.N {
@@ -46,6 +49,9 @@ func (a *Acc) AddVec(x num.Vec) {
 func (a *Acc) AddAbs(x num.Vec) {
 	if x.N >= fewFloats && isFloat(x) {
 		a.addFloats(Asum, false, 0, x, x)
+		return
+	}
+	if a.addLimbs(x, true) {
 		return
 	}
 	buf := a.valueBuf(0, x.Arr.Format)

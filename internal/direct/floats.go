@@ -33,6 +33,12 @@ func floatsOf(v num.Vec, lo, hi int, buf []float64) []float64 {
 		return buf[:hi-lo]
 	}
 	at := v.At(lo)
+	if v.Inc == 1 {
+		for i, t := range v.Arr.F32[at : at+hi-lo] {
+			buf[i] = float64(t)
+		}
+		return buf[:hi-lo]
+	}
 	for i := range hi - lo {
 		buf[i] = float64(v.Arr.F32[at])
 		at += v.Inc
