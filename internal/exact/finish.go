@@ -334,6 +334,9 @@ func mulWords(z, x, y []uint64) []uint64 {
 
 // shiftWords sets z to floor(x 2^s) and returns it.
 func shiftWords(z, x []uint64, s int64) []uint64 {
+	if len(x) == 0 {
+		return z[:0]
+	}
 	n := max(0, (int64(64*len(x))+s+63)/64)
 	for i := range n {
 		z = append(z, num.WordAt(x, 64*i-s))

@@ -135,10 +135,12 @@ func (a *Array) finishMP(i int, r Real, e int64) Flags {
 		a.Cls[i] = MakeCls(r.Neg, Inf)
 		return Overflow
 	case e < math.MinInt32:
-		// The smallest number is 2^(MinInt32-1); the tie at its half goes to 0.
+		// The smallest number is 2^(MinInt32-1). Values above its half go to it,
+		// the tie to 0; e may come from rounding up a value below the half.
 		l := a.Limbs()
 		z := a.Sig[i*l : (i+1)*l]
-		if e == math.MinInt32-1 && (BitLen(r.Mag)-1 != TrailingZeros(r.Mag) || r.Sticky) {
+		n := BitLen(r.Mag)
+		if r.Exp+int64(n) == math.MinInt32-1 && (n-1 != TrailingZeros(r.Mag) || r.Sticky) {
 			clear(z)
 			z[l-1] = 1 << 63
 			a.Exp[i], a.Cls[i] = math.MinInt32, MakeCls(r.Neg, Finite)

@@ -73,7 +73,7 @@ func SubShifted(x, y []uint64) {
 // WordAt returns the 64 bits of x from bit position pos on; positions outside
 // x hold zeros.
 func WordAt(x []uint64, pos int64) uint64 {
-	if pos <= -64 || pos >= int64(64*len(x)) {
+	if pos <= -64 || pos >= int64(64*len(x)) || len(x) == 0 {
 		return 0
 	}
 	if pos < 0 {
