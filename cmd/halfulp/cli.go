@@ -32,6 +32,7 @@ type cli struct {
 	Gemv    gemvCmd    `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
 	Gemm    gemmCmd    `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
 	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
+	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }

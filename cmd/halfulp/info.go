@@ -23,7 +23,7 @@ func (infoCmd) Help() string {
 
   HALFULP_LEVEL=avx2 halfulp info
 
-The kernels are listed best first.`
+The kernels are listed best first; halfulp tune measures them.`
 }
 
 // machineInfo is what info shows.

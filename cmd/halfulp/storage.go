@@ -30,13 +30,12 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	defer j.finish()
-	return files.WriteMatrix(j.print.target(), j.env.stdout, z, files.WriteOptions{
-		Digits:   int(j.print.Digits),
-		Threads:  j.how.Threads,
-		Context:  j.env.ctx,
-		Progress: j.startProgress("writing"),
-	})
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.ctx}
+	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
+		opt.Progress = j.startProgress("writing " + j.print.Out)
+		defer j.finish()
+	}
+	return files.WriteMatrix(j.print.target(), j.env.stdout, z, opt)
 }
 
 // writeText writes text there.
