@@ -170,7 +170,8 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 // f holds them; else in the MP format that does. f holds a decimal of up to
 // ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for Float64: what a
 // shortest decimal of f has at most), and a hexadecimal number of up to b bits,
-// unless it would become infinite or zero. The MP format has ⌈d log₂ 10⌉ + 1 bits
+// unless the range of f takes it away (infinite, zero, bits or digits below the
+// least number). The MP format has ⌈d log₂ 10⌉ + 1 bits
 // for d digits, or as many as the longest hexadecimal number.
 func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
 

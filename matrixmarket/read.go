@@ -264,8 +264,7 @@ func (rd *reader) set(i, j int, tok []byte) error {
 
 // negated returns -tok; minus zero is zero, skew symmetry being about values.
 func negated(buf, tok []byte) []byte {
-	var e decimal.Extent
-	if e.Add(tok, false) == nil && !e.Some && bytes.ContainsAny(tok, "0") {
+	if decimal.IsZero(tok) {
 		return append(buf, '0')
 	}
 	switch tok[0] {

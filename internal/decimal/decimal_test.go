@@ -403,6 +403,34 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
+// TestLong reads numbers of thousands of digits, ties among them.
+func TestLong(t *testing.T) {
+	const seed = 7
+	r := rand.New(rand.NewPCG(seed, 0))
+	digits := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte(byte('0' + r.IntN(10)))
+		}
+		return b.String()
+	}
+	for _, f := range formats {
+		for _, s := range []string{
+			digits(3000) + "." + digits(2000) + "e-3000",
+			"0." + strings.Repeat("0", 3000) + digits(3000) + "e3000",
+			"9007199254740993." + strings.Repeat("0", 5000) + "1",
+			"9007199254740993." + strings.Repeat("0", 5000),
+			"9007199254740992." + strings.Repeat("9", 5000),
+			"16777217" + strings.Repeat("0", 5000) + "1e-5001",
+			"1." + strings.Repeat("0", 3000) + "1",
+			"0x1." + strings.Repeat("0", 3000) + "1p0",
+		} {
+			checkParse(t, f, s)
+			checkParse(t, f, "-"+s)
+		}
+	}
+}
+
 // TestExtremes reads and writes MP numbers at the ends of the exponent range.
 func TestExtremes(t *testing.T) {
 	for _, p := range []uint32{2, 53, 64, 424, 4000} {
@@ -507,6 +535,11 @@ func TestExtent(t *testing.T) {
 		{"0x1.0000000000001", num.Float64, "f64"},
 		{"1e400", num.Float64, "mp:53"}, {"1e-330", num.DDouble, "mp:106"}, {"inf nan 0", num.Float64, "f64"},
 		{"1e400", mp(20), "mp:20"},
+		{"1.7976931348623157e308 4.9e-324", num.Float64, "f64"}, {"1.8e308", num.Float64, "mp:53"}, {"2e-324", num.Float64, "mp:53"},
+		{"3.4028235e38 1.4e-45", num.Float32, "f32"}, {"3.5e38", num.Float32, "mp:24"}, {"1e-46", num.Float32, "mp:24"},
+		{"0x1p-1074", num.Float64, "f64"}, {"0x1.8p-1074", num.Float64, "mp:53"}, {"0x1p1024", num.DDouble, "mp:106"},
+		{"0x1p-149", num.Float32, "f32"}, {"0x1p-150", num.Float32, "mp:24"},
+		{"1.2345678901234567890123456789e-300", num.DDouble, "mp:106"}, {"1.234e-320", num.DDouble, "dd"},
 	} {
 		var e Extent
 		for _, s := range strings.Fields(c.in) {
@@ -519,6 +552,9 @@ func TestExtent(t *testing.T) {
 		if got, ok := e.Choose(c.f); !ok || got.String() != c.want {
 			t.Errorf("%s for %v: %v, want %s", c.in, c.f, got, c.want)
 		}
+	}
+	if !IsZero([]byte("-0.0e5")) || IsZero([]byte("nan")) || IsZero([]byte("0x")) || IsZero([]byte("1")) {
+		t.Error("IsZero")
 	}
 	if Prec([]byte("1x")) != 0 || Prec([]byte("-0x1.8p9")) != 2 || Prec([]byte("0.123")) != 11 {
 		t.Error("Prec")

@@ -38,22 +38,25 @@ type At struct {
 
 func (e *At) Error() string { return e.Err.Error() }
 
-// ReadAll reads r to its end, at most limit bytes. Memory grows with the bytes
-// that came in.
+// ReadAll reads r to its end, at most limit bytes of memory. It takes memory for
+// bytes that came in, or as much as a regular file is long.
 func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	const first, step = 1 << 16, 1 << 20
-	b := make([]byte, 0, first+min(sizeHint(r), limit))
+	b := make([]byte, 0, min(first+sizeHint(r), max(limit, 1)+1))
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(b) == cap(b) {
+			if grown := int64(cap(b)) + int64(cap(b))/4; int64(cap(b))+grown > limit {
+				return nil, tooLong(limit)
+			}
 			b = append(b, 0)[:len(b)]
 		}
 		n, err := r.Read(b[len(b):min(cap(b), len(b)+step)])
 		b = b[:len(b)+n]
 		if int64(len(b)) > limit {
-			return nil, fmt.Errorf("text of more than %s, the memory limit", Bytes(float64(limit)))
+			return nil, tooLong(limit)
 		}
 		if errors.Is(err, io.EOF) {
 			return b, nil
@@ -62,6 +65,10 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+func tooLong(limit int64) error {
+	return fmt.Errorf("too long to read within the memory limit of %s", Bytes(float64(limit)))
 }
 
 // sizeHint returns the size of a regular file, else 0.

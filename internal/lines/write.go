@@ -33,7 +33,13 @@ func Write(ctx context.Context, w io.Writer, threads, blocks int, fill func(dst 
 			progress(float64(start) / float64(blocks))
 		}
 	}
-	return <-written
+	if err := <-written; err != nil {
+		return err
+	}
+	if progress != nil {
+		progress(1)
+	}
+	return nil
 }
 
 func writeAll(w io.Writer, blocks [][]byte) error {

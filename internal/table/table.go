@@ -229,7 +229,7 @@ func eachWord(line []byte, pos int, word func(w []byte, pos int) error) error {
 }
 
 // Write writes m, a row a line. A comment names the format, so that Parse finds
-// it again, unless that is Float64, which needs none.
+// it again, unless that is Float64, which Parse assumes.
 func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {
