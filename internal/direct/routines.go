@@ -13,26 +13,36 @@ func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, e
 	if err != nil {
 		return 0, false, err
 	}
+	tried := ok
 	if ok {
 		if flags, ok = a.RoundEnclosure(z, bound); ok {
 			return flags, false, nil
 		}
 	}
 	if a, err = r.Exact(w, x, y); err != nil {
-		return 0, true, err
+		return 0, tried, err
 	}
-	return z.Set(0, a.Value(z.Format)), true, nil
+	return z.Set(0, a.Value(z.Format)), tried, nil
 }
 
 // floatBits is the largest precision for which compensated sums are tried: they
 // carry about 100 bits less twice the logarithm of the length.
 const floatBits = 64
 
+// fewProducts is the number of products from which their leading digits are tried
+// before their exact sum.
+const fewProducts = 16
+
 // enclose returns a sum known up to bound, if there is a quick one that should
 // decide the rounding to p bits.
 func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	if isFloat(x) && isFloat(y) && p <= floatBits {
 		return r.floats(w, x, y)
+	}
+	if (r == Dot || r == Squares) && x.Arr.Kind == num.MP && y.Arr.Kind == num.MP && x.N >= fewProducts {
+		if g := groupsFor(p, x.N); g != 0 {
+			return r.digits(w, x, y, g)
+		}
 	}
 	return nil, bound, false, nil
 }
@@ -44,15 +54,16 @@ func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err err
 	if err != nil {
 		return 0, false, err
 	}
+	tried := ok
 	if ok {
 		if flags, ok = a.roundNorm(z, bound); ok {
 			return flags, false, nil
 		}
 	}
 	if a, err = Squares.Exact(w, x, x); err != nil {
-		return 0, true, err
+		return 0, tried, err
 	}
-	return z.Set(0, a.norm(z.Format)), true, nil
+	return z.Set(0, a.norm(z.Format)), tried, nil
 }
 
 // roundNorm is RoundEnclosure for the root of the sum.

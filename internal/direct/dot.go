@@ -1,0 +1,142 @@
+package direct
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// dotChunk is the number of products that share a reference exponent, dotBatch the
+// number whose digits lie in memory at once.
+const (
+	dotChunk = 1 << 12
+	dotBatch = 16
+)
+
+// digitDot sums products of MP numbers from their leading digits like a row of a
+// matrix-vector product (see gemv.go), one chunk after the other.
+type digitDot struct {
+	x, y   num.Vec
+	groups int
+	failed bool
+	acc    Acc // sum of the chunks
+	bound  Acc // how far the true sum may lie from it
+
+	splitX, splitY *splitter
+	digitsX        []int64
+	digitsY        []int64
+	scale          []int64
+	columns        []int64
+	mag            []uint64
+}
+
+func (d *digitDot) init(x, y num.Vec, groups int) {
+	k := 4 * groups
+	d.x, d.y, d.groups = x, y, groups
+	d.splitX = newSplitter(groups, x.Arr.Limbs(), dotBatch)
+	d.splitY = newSplitter(groups, y.Arr.Limbs(), dotBatch)
+	d.digitsX = make([]int64, dotBatch*k)
+	d.digitsY = make([]int64, dotBatch*(k+4))
+	d.scale = make([]int64, dotChunk)
+	d.columns = make([]int64, 2*k)
+	d.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
+}
+
+// add adds the products lo <= i < hi, at most dotChunk of them.
+func (d *digitDot) add(lo, hi int) {
+	x, y := d.x, d.y
+	ref := int64(math.MinInt64)
+	i, j := x.At(lo), y.At(lo)
+	for h := range hi - lo {
+		cx, cy := x.Arr.Cls[i].Class(), y.Arr.Cls[j].Class()
+		if cx > num.Finite || cy > num.Finite {
+			d.failed = true
+			return
+		}
+		d.scale[h] = int64(y.Arr.Exp[j])
+		if cx == num.Finite && cy == num.Finite {
+			ref = max(ref, int64(x.Arr.Exp[i])+d.scale[h])
+		} else {
+			d.scale[h] = noScale
+		}
+		i += x.Inc
+		j += y.Inc
+	}
+	if ref == math.MinInt64 {
+		return
+	}
+	k := 4 * d.groups
+	clear(d.columns)
+	most := 127 / k // digits below 2^28 on both sides
+	for b := lo; b < hi; b += dotBatch {
+		n := min(dotBatch, hi-b)
+		job := d.splitX.job()
+		d.set(&job, d.splitX, x, b, n)
+		job.dst, job.dstPitch = unsafe.Pointer(&d.digitsX[0]), 8*k
+		job.ref, job.refPitch = unsafe.Pointer(&ref), 0
+		job.scale, job.scalePitch = unsafe.Pointer(&d.scale[b-lo]), 8
+		splitInto(&job)
+		job = d.splitY.job()
+		d.set(&job, d.splitY, y, b, n)
+		job.dst, job.dstPitch = unsafe.Pointer(&d.digitsY[4]), 8*(k+4)
+		job.ref, job.refPitch = unsafe.Pointer(&d.scale[b-lo]), 8
+		job.scale, job.scalePitch = unsafe.Pointer(&zeroScale[0]), 0
+		splitInto(&job)
+		for h := 0; h < n; h += most {
+			addConvolution(1, d.groups, unsafe.Pointer(&d.columns[0]), 0, unsafe.Pointer(&d.digitsX[k*h]), 0,
+				unsafe.Pointer(&d.digitsY[(k+4)*h]), min(most, n-h))
+		}
+	}
+	unit := ref - int64(digitBits*(k+1))
+	if m, neg := columnSum(d.mag, d.columns); len(m) > 0 {
+		d.acc.addMag(neg, unit, m)
+	}
+	d.bound.addMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
+}
+
+// set lets job read the numbers first <= i < first+n of v.
+func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
+	at := v.At(first)
+	s.significands(job, v.Arr.Sig, at, v.Inc)
+	job.exp, job.expPitch = unsafe.Pointer(&v.Arr.Exp[at]), 4*v.Inc
+	job.cls, job.clsPitch = unsafe.Pointer(&v.Arr.Cls[at]), v.Inc
+	job.n = n
+	if first+2*n <= v.N {
+		job.ahead = n * job.sigPitch
+	}
+}
+
+// digits computes the sum of products of MP vectors from leading digits: a sum
+// known up to bound > 0, or ok = false.
+func (r Reduction) digits(w Work, x, y num.Vec, groups int) (a *Acc, bound num.Real, ok bool, err error) {
+	parts := (x.N + dotChunk - 1) / dotChunk
+	dots := make([]digitDot, max(1, min(w.Threads, parts)))
+	err = w.loop(parts, func(worker, i int) {
+		d := &dots[worker]
+		if d.groups == 0 {
+			d.init(x, y, groups)
+		}
+		if !d.failed {
+			d.add(i*dotChunk, min((i+1)*dotChunk, x.N))
+		}
+	})
+	if err != nil {
+		return nil, bound, false, err
+	}
+	a = &dots[0].acc
+	for i := range dots[1:] {
+		a.Merge(&dots[1+i].acc)
+		dots[0].bound.Merge(&dots[1+i].bound)
+		dots[0].failed = dots[0].failed || dots[1+i].failed
+	}
+	bound = dots[0].bound.Leading(64)
+	if dots[0].failed || bound.Class != num.Finite {
+		return nil, bound, false, nil
+	}
+	m := append([]uint64(nil), bound.Mag...)
+	m = append(m, 0)
+	num.AddShifted(m, one[:]) // what a sticky bit stands for
+	bound.Mag, bound.Sticky = m, false
+	return a, bound, true, nil
+}
