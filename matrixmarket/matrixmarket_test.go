@@ -144,7 +144,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(53), halfulp.MP(424), halfulp.MP(5000)} {
+	for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(53), halfulp.MP(424), halfulp.MP(2000)} {
 		for _, digits := range []int{0, halfulp.Hex} {
 			m := halfulp.Random(f, 23, 17, 60, 3).T()
 			var b bytes.Buffer
@@ -166,7 +166,7 @@ func TestRoundTrip(t *testing.T) {
 // TestPieces reads files of many pieces with every number of threads, with an
 // error far behind and with repeated entries in different pieces.
 func TestPieces(t *testing.T) {
-	const n = 400
+	const n = 250
 	r := rand.New(rand.NewPCG(5, 0))
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%d %d %d\n", coordBanner, n, n, 3*n*n/2)
