@@ -62,8 +62,11 @@ type finisher struct {
 	pad    int
 	mag    []uint64
 	scaled []uint64 // the product with alpha
-	tmp    []uint64
-	ends   *num.Array // two numbers of the output's format
+
+	// Scratch of addOld: beta c, its alignment, the finer product, the sum.
+	old, aligned, fine, sum []uint64
+	tmp                     []uint64
+	ends                    *num.Array // two numbers of the output's format
 
 	failed    [][2]int32
 	overflow  int64
@@ -277,7 +280,8 @@ func (f *finisher) addOld(v *value, at int) bool {
 	beta := &f.p.beta
 	mag, exp := c.Mag, c.Exp+beta.exp
 	if !beta.pow {
-		mag = mulWords(nil, c.Mag, beta.mag)
+		f.old = mulWords(f.old, c.Mag, beta.mag)
+		mag = f.old
 	}
 	neg := c.Neg != beta.neg
 	shift := exp - v.exp
@@ -286,16 +290,21 @@ func (f *finisher) addOld(v *value, at int) bool {
 	}
 	if shift < 0 && int64(num.TrailingZeros(mag)) < -shift {
 		if v.err == 0 { // both exact: take the finer unit
-			v.mag = shiftWords(nil, v.mag, -shift)
+			f.fine = shiftWords(f.fine, v.mag, -shift)
+			v.mag = f.fine
 			v.exp, shift = exp, 0
 		} else { // what shiftWords drops
 			v.err++
 		}
 	}
-	x := shiftWords(nil, mag, shift)
+	x := shiftWords(f.aligned, mag, shift)
+	f.aligned = x
 	n := max(len(x), len(v.mag)) + 1
-	sum := make([]uint64, n)
-	copy(sum, v.mag)
+	if cap(f.sum) < n {
+		f.sum = make([]uint64, 2*n)
+	}
+	sum := f.sum[:n]
+	clear(sum[copy(sum, v.mag):])
 	if neg == v.neg {
 		num.AddShifted(sum, x)
 	} else {
@@ -334,8 +343,9 @@ func mulWords(z, x, y []uint64) []uint64 {
 
 // shiftWords sets z to floor(x 2^s) and returns it.
 func shiftWords(z, x []uint64, s int64) []uint64 {
+	z = z[:0]
 	if len(x) == 0 {
-		return z[:0]
+		return z
 	}
 	n := max(0, (int64(64*len(x))+s+63)/64)
 	for i := range n {

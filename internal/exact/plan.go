@@ -65,7 +65,7 @@ func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (
 		total := int(math.Floor(pool().bits[count] - bnd))
 		q := plan{kernel: kern}
 		q.split(total, l.width, r.width)
-		if q.widthL < 2 || q.widthR < 2 {
+		if q.widthL < min(2, l.width) || q.widthR < min(2, r.width) {
 			continue
 		}
 		words := float64(q.widthL+q.widthR)/2/wordBits + 1

@@ -190,7 +190,15 @@ func greedy(t []float64, r Real) Flags {
 		return f
 	}
 	f = 0
-	mag := append([]uint64(nil), r.Mag...)
+	// Room for the bits of h below Mag's last one, at most 53, and a sign.
+	var room [40]uint64
+	mag := room[:]
+	if n := len(r.Mag) + 3; n <= len(room) {
+		mag = mag[:n]
+	} else {
+		mag = make([]uint64, n)
+	}
+	copy(mag, r.Mag)
 	rest := Real{Class: Finite, Neg: r.Neg, Sticky: r.Sticky, Exp: r.Exp, Mag: mag}
 	for k := 0; ; k++ {
 		if !subtractTerm(&rest, t[k]) || k+1 == len(t) {
@@ -207,7 +215,7 @@ func greedy(t []float64, r Real) Flags {
 }
 
 // subtractTerm replaces r by r - h, h the binary64 nearest to r, and reports
-// whether anything is left.
+// whether anything is left. Mag has room for a sign and for the carry of h.
 func subtractTerm(r *Real, h float64) bool {
 	m, e := Decompose(h)
 	pos := e - r.Exp
@@ -220,11 +228,6 @@ func subtractTerm(r *Real, h float64) bool {
 	if s == 0 {
 		part[1] = 0
 	}
-	// One more word than either needs, so that the sign shows.
-	for len(r.Mag) < w+3 {
-		r.Mag = append(r.Mag, 0)
-	}
-	r.Mag = append(r.Mag, 0)
 	SubShifted(r.Mag[w:], part[:])
 	if int64(r.Mag[len(r.Mag)-1]) < 0 {
 		// -(v + s) with 0 < s < 1 is -v - s: in units, |v| - 1 and a new s.
