@@ -19,6 +19,7 @@ const (
 type digitDot struct {
 	x, y   num.Vec
 	groups int
+	two    bool // in two-word arithmetic
 	failed bool
 	acc    Acc // sum of the chunks
 	bound  Acc // how far the true sum may lie from it
@@ -66,6 +67,20 @@ func (d *digitDot) add(lo, hi int) {
 	if ref == math.MinInt64 {
 		return
 	}
+	if d.two {
+		var sum [4]uint64
+		at := x.At(lo)
+		addTwo(sum[:], ref, x.Arr, at, at+hi-lo, y.Arr, y.At(lo))
+		neg := int64(sum[3]) < 0
+		if neg {
+			num.Negate(sum[:])
+		}
+		if m := trim(sum[:]); len(m) > 0 {
+			d.acc.addMag(neg, ref-192, m)
+		}
+		d.bound.addMag(false, ref-192, []uint64{uint64(hi-lo) * twoWordError})
+		return
+	}
 	k := 4 * d.groups
 	clear(d.columns)
 	most := 127 / k // digits below 2^28 on both sides
@@ -109,13 +124,15 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 
 // digits computes the sum of products of MP vectors from leading digits: a sum
 // known up to bound > 0, or ok = false.
-func (r Reduction) digits(w Work, x, y num.Vec, groups int) (a *Acc, bound num.Real, ok bool, err error) {
+func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
+	two := twoWords(x.Arr, p) && twoWords(y.Arr, p) && x.Inc == 1 && y.Inc == 1
 	parts := (x.N + dotChunk - 1) / dotChunk
 	dots := make([]digitDot, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
 			d.init(x, y, groups)
+			d.two = two
 		}
 		if !d.failed {
 			d.add(i*dotChunk, min((i+1)*dotChunk, x.N))

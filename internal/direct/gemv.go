@@ -98,6 +98,8 @@ type gemv struct {
 	count       func(num.Flags)
 	dx          *digitVector
 	groups      int
+	x2          *num.Array // x in MP(128), if two-word arithmetic decides
+	scale       []int64    // exponents of x
 	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
 	plain    bool
 	shift    int64
@@ -109,9 +111,11 @@ type gemv struct {
 func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
 	g := &gemv{alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count}
 	if alpha.Class == num.Finite && m.Cols >= 4 && m.Rows >= 2 {
-		if k := groupsFor(z.Bits(), m.Cols); k != 0 {
+		if twoWords(m.Arr, z.Bits()) && atMostTwoWords(x.Arr) && (m.RS == 1 || m.CS == 1) {
+			g.x2, g.scale = twoWordVector(x)
+		} else if k := groupsFor(z.Bits(), m.Cols); k != 0 {
 			if dx := newDigitVector(x, k); !dx.special {
-				g.dx, g.groups = dx, k
+				g.dx, g.groups, g.scale = dx, k, dx.scale
 			}
 		}
 		e, ok := powerOfTwo(alpha.Mag)
@@ -119,7 +123,7 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
 	}
 	rows := 4
-	if g.dx != nil {
+	if g.scale != nil {
 		rows = rowBlock
 		for rows > rowTile && (rows*w.Threads*3 > m.Rows && w.Threads > 1 || rows*g.groups > 1024) {
 			rows /= 2
@@ -146,6 +150,7 @@ type gemvWorker struct {
 	ref      []int64
 	special  []bool
 	sums     []int64
+	words    []uint64
 	digits   []int64
 	mag      []uint64
 	products int
@@ -155,7 +160,13 @@ type gemvWorker struct {
 
 func newGemvWorker(g *gemv) *gemvWorker {
 	w := &gemvWorker{gemv: g, tmp: num.New(g.z.Format, 1)}
-	if g.dx == nil {
+	if g.scale == nil {
+		return w
+	}
+	w.ref = make([]int64, rowBlock)
+	w.special = make([]bool, rowBlock)
+	if g.x2 != nil {
+		w.words = make([]uint64, 4*rowBlock)
 		return w
 	}
 	k := 4 * g.groups
@@ -166,8 +177,6 @@ func newGemvWorker(g *gemv) *gemvWorker {
 		w.block = num.New(num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}, rowBlock*min(g.m.Cols, w.products))
 	}
 	w.split = newSplitter(g.groups, limbs, max(rowTile, w.products))
-	w.ref = make([]int64, rowBlock)
-	w.special = make([]bool, rowBlock)
 	w.sums = make([]int64, rowBlock*2*k)
 	w.digits = make([]int64, rowTile*w.products*k)
 	w.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
@@ -176,13 +185,16 @@ func newGemvWorker(g *gemv) *gemvWorker {
 
 // rows computes the rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rows(lo, hi int) (exact int64) {
-	if w.dx == nil {
+	if w.scale == nil {
 		for i := lo; i < hi; i++ {
 			w.exactRow(i)
 		}
-		return int64(hi - lo)
+		return 0
 	}
 	w.references(lo, hi)
+	if w.x2 != nil {
+		return w.rowsTwo(lo, hi)
+	}
 	clear(w.sums)
 	for j := 0; j < w.m.Cols; j += w.products {
 		n := min(w.products, w.m.Cols-j)
@@ -216,7 +228,7 @@ func (w *gemvWorker) references(lo, hi int) {
 		ref[r], special[r] = math.MinInt64, false
 	}
 	a := w.m.Arr
-	for j, f := range w.dx.scale {
+	for j, f := range w.scale {
 		at := w.m.At(lo, j)
 		for r := range ref {
 			var c num.Class
@@ -373,7 +385,11 @@ func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
 	}
 	v := num.Real{Class: num.Finite, Neg: neg, Exp: ref - int64(digitBits*(k+1)), Mag: m}
 	// n (K+3) B units of the last column.
-	bound := uint64(w.m.Cols) * uint64(k+3) << digitBits
+	return w.roundSum(i, v, uint64(w.m.Cols)*uint64(k+3)<<digitBits)
+}
+
+// roundSum stores row i if its sum of products v, known to bound units, decides it.
+func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 	if w.plain {
 		v.Exp += w.shift
 		v.Neg = v.Neg != w.negative

@@ -177,3 +177,58 @@ func convolve(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Point
 		}
 	}
 }
+
+// top2 returns the three highest words of the product of two-word numbers,
+// shifted right by d and, where neg, complemented: at most 2^-192 of the product's
+// range from the exact one for each of the words dropped, the shift and the
+// complement.
+func top2(a1, a0, x1, x0 uint64, d uint64, neg bool) (w [4]uint64) {
+	var p [4]uint64
+	p[2] = addMul(p[:2], []uint64{a0, a1}, x0)
+	p[3] = addMul(p[1:3], []uint64{a0, a1}, x1)
+	for k := range 3 {
+		w[k] = wordAt(p[:], int64(64*(k+1))+int64(d))
+	}
+	if neg {
+		for k := range w {
+			w[k] = ^w[k]
+		}
+	}
+	return w
+}
+
+func addTop2(acc, w []uint64) {
+	var c uint64
+	for k := range 4 {
+		acc[k], c = bits.Add64(acc[k], w[k], c)
+	}
+}
+
+// dotTop2 adds to the four words at acc, two's complement in units of
+// 2^(ref - 192), the products of the n two-word numbers at a and x, which have
+// exponents, classes and signs (at ac, xc) as num.Array stores them, each by top2;
+// those with a zero not at all. No product may exceed 2^ref.
+func dotTop2(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	for i, c := range ac {
+		d := ref - int64(ae[i]) - int64(xe[i])
+		if c&xc[i]&2 == 0 || uint64(d) >= 192 {
+			continue
+		}
+		w := top2(a[2*i+1], a[2*i], x[2*i+1], x[2*i], uint64(d), (c^xc[i])&1 != 0)
+		addTop2(acc, w[:])
+	}
+}
+
+// axpyTop2 adds the products of the numbers at a with the number (-1)^sign
+// (x1 2^64 + x0) 2^(scale - 128), number i's to the four words acc[4 i:], with
+// reference ref[i], like dotTop2.
+func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1, x0 uint64, scale int64, sign uint64) {
+	for i, c := range ac {
+		d := ref[i] - int64(ae[i]) - scale
+		if c&2 == 0 || uint64(d) >= 192 {
+			continue
+		}
+		w := top2(a[2*i+1], a[2*i], x1, x0, uint64(d), (uint64(c)^sign)&1 != 0)
+		addTop2(acc[4*i:], w[:])
+	}
+}

@@ -24,6 +24,14 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbsBMI2(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
 }
 
+func dotTop2Fast(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	dotTop2BMI2(&acc[0], ref, &a[0], &ae[0], &ac[0], &x[0], &xe[0], &xc[0], len(ac))
+}
+
+func axpyTop2Fast(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1, x0 uint64, scale int64, sign uint64) {
+	axpyTop2BMI2(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), x1, x0, scale, sign)
+}
+
 func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }
 
 func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {

@@ -230,6 +230,186 @@ sum_skip:
 	LEAQ (DX)(R8*8), DX
 	JMP  sum_next
 
+// func dotTop2BMI2(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+// Requires: BMI2
+TEXT ·dotTop2BMI2(SB), NOSPLIT, $0-72
+	MOVQ acc+0(FP), DX
+	MOVQ a+16(FP), AX
+	XORQ CX, CX
+	MOVQ x+40(FP), BX
+	MOVQ (DX), SI
+	MOVQ 8(DX), DI
+	MOVQ 16(DX), R8
+	MOVQ 24(DX), R9
+
+dotTop2BMI2_loop:
+	MOVQ    ac+32(FP), R13
+	MOVBQZX (R13)(CX*1), R13
+	MOVQ    xc+56(FP), R14
+	MOVBQZX (R14)(CX*1), R14
+	ANDQ    R14, R13
+	TESTQ   $0x00000002, R13
+	JEQ     dotTop2BMI2_next
+	MOVQ    8(AX), DX
+	MULXQ   8(BX), R11, R12
+	MULXQ   (BX), R10, R13
+	ADDQ    R13, R11
+	ADCQ    $0x00, R12
+	MOVQ    (AX), DX
+	MULXQ   8(BX), R14, R13
+	ADDQ    R14, R10
+	ADCQ    R13, R11
+	ADCQ    $0x00, R12
+	MULXQ   (BX), R14, R13
+	ADDQ    R13, R10
+	ADCQ    $0x00, R11
+	ADCQ    $0x00, R12
+	MOVQ    ref+8(FP), R14
+	MOVQ    xe+48(FP), R13
+	MOVLQSX (R13)(CX*4), R13
+	SUBQ    R13, R14
+	MOVQ    ae+24(FP), R13
+	MOVLQSX (R13)(CX*4), R13
+	SUBQ    R13, R14
+	MOVQ    ac+32(FP), R13
+	MOVBQZX (R13)(CX*1), R13
+	MOVQ    xc+56(FP), DX
+	MOVBQZX (DX)(CX*1), DX
+	XORQ    DX, R13
+	ANDQ    $0x01, R13
+	NEGQ    R13
+	CMPQ    R14, $0x40
+	JAE     dotTop2BMI2_far
+
+dotTop2BMI2_shift:
+	MOVQ  R14, R15
+	XORQ  $0x3f, R15
+	SHRXQ R14, R10, R10
+	LEAQ  (R11)(R11*1), DX
+	SHLXQ R15, DX, DX
+	ADDQ  DX, R10
+	SHRXQ R14, R11, R11
+	LEAQ  (R12)(R12*1), DX
+	SHLXQ R15, DX, DX
+	ADDQ  DX, R11
+	SHRXQ R14, R12, R12
+	XORQ  R13, R10
+	XORQ  R13, R11
+	XORQ  R13, R12
+	ADDQ  R10, SI
+	ADCQ  R11, DI
+	ADCQ  R12, R8
+	ADCQ  R13, R9
+
+dotTop2BMI2_next:
+	ADDQ $0x10, AX
+	ADDQ $0x10, BX
+	INCQ CX
+	CMPQ CX, n+64(FP)
+	JLT  dotTop2BMI2_loop
+	MOVQ acc+0(FP), AX
+	MOVQ SI, (AX)
+	MOVQ DI, 8(AX)
+	MOVQ R8, 16(AX)
+	MOVQ R9, 24(AX)
+	RET
+
+dotTop2BMI2_far:
+	CMPQ R14, $0x000000c0
+	JAE  dotTop2BMI2_next
+
+dotTop2BMI2_word:
+	MOVQ R11, R10
+	MOVQ R12, R11
+	XORQ R12, R12
+	SUBQ $0x40, R14
+	CMPQ R14, $0x40
+	JAE  dotTop2BMI2_word
+	JMP  dotTop2BMI2_shift
+
+// func axpyTop2BMI2(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x1 uint64, x0 uint64, scale int64, sign uint64)
+// Requires: BMI2
+TEXT ·axpyTop2BMI2(SB), NOSPLIT, $0-80
+	MOVQ acc+0(FP), AX
+	MOVQ a+16(FP), CX
+	XORQ BX, BX
+	MOVQ x1+48(FP), SI
+	MOVQ x0+56(FP), DI
+
+axpyTop2BMI2_loop:
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(BX*1), R11
+	TESTQ   $0x00000002, R11
+	JEQ     axpyTop2BMI2_next
+	MOVQ    8(CX), DX
+	MULXQ   SI, R9, R10
+	MULXQ   DI, R8, R11
+	ADDQ    R11, R9
+	ADCQ    $0x00, R10
+	MOVQ    (CX), DX
+	MULXQ   SI, R12, R11
+	ADDQ    R12, R8
+	ADCQ    R11, R9
+	ADCQ    $0x00, R10
+	MULXQ   DI, R12, R11
+	ADDQ    R11, R8
+	ADCQ    $0x00, R9
+	ADCQ    $0x00, R10
+	MOVQ    ref+8(FP), R12
+	MOVQ    (R12)(BX*8), R12
+	SUBQ    scale+64(FP), R12
+	MOVQ    ae+24(FP), R11
+	MOVLQSX (R11)(BX*4), R11
+	SUBQ    R11, R12
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(BX*1), R11
+	XORQ    sign+72(FP), R11
+	ANDQ    $0x01, R11
+	NEGQ    R11
+	CMPQ    R12, $0x40
+	JAE     axpyTop2BMI2_far
+
+axpyTop2BMI2_shift:
+	MOVQ  R12, R13
+	XORQ  $0x3f, R13
+	SHRXQ R12, R8, R8
+	LEAQ  (R9)(R9*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R8
+	SHRXQ R12, R9, R9
+	LEAQ  (R10)(R10*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R9
+	SHRXQ R12, R10, R10
+	XORQ  R11, R8
+	XORQ  R11, R9
+	XORQ  R11, R10
+	ADDQ  R8, (AX)
+	ADCQ  R9, 8(AX)
+	ADCQ  R10, 16(AX)
+	ADCQ  R11, 24(AX)
+
+axpyTop2BMI2_next:
+	ADDQ $0x10, CX
+	ADDQ $0x20, AX
+	INCQ BX
+	CMPQ BX, n+40(FP)
+	JLT  axpyTop2BMI2_loop
+	RET
+
+axpyTop2BMI2_far:
+	CMPQ R12, $0x000000c0
+	JAE  axpyTop2BMI2_next
+
+axpyTop2BMI2_word:
+	MOVQ R9, R8
+	MOVQ R10, R9
+	XORQ R10, R10
+	SUBQ $0x40, R12
+	CMPQ R12, $0x40
+	JAE  axpyTop2BMI2_word
+	JMP  axpyTop2BMI2_shift
+
 DATA digitMask<>+0(SB)/8, $0x000000000fffffff
 DATA digitMask<>+8(SB)/8, $0x000000000fffffff
 DATA digitMask<>+16(SB)/8, $0x000000000fffffff

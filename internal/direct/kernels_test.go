@@ -187,3 +187,51 @@ func TestDigitKernels(t *testing.T) {
 		}
 	}
 }
+
+func TestTop2Kernels(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(9, 10))
+	for trial := range 400 {
+		n := 1 + r.IntN(12)
+		a, x := make([]uint64, 2*n), make([]uint64, 2*n)
+		ae, xe := make([]int32, n), make([]int32, n)
+		ac, xc := make([]uint8, n), make([]uint8, n)
+		ref := make([]int64, n)
+		const top = 400
+		for i := range n {
+			for k := range 2 {
+				a[2*i+k], x[2*i+k] = r.Uint64(), r.Uint64()
+				if r.IntN(3) == 0 {
+					a[2*i+k], x[2*i+k] = math.MaxUint64, math.MaxUint64
+				}
+			}
+			ae[i], xe[i] = int32(r.IntN(100)+100), int32(r.IntN(100)+100)
+			if r.IntN(3) == 0 {
+				ae[i], xe[i] = 200, 200-int32(r.IntN(4))
+			}
+			ac[i], xc[i] = uint8(2+r.IntN(2)), uint8(2+r.IntN(2))
+			if r.IntN(6) == 0 {
+				ac[i], xc[i] = uint8(r.IntN(4)), uint8(r.IntN(4))
+			}
+			ref[i] = 400 + r.Int64N(3)
+		}
+		want := make([]uint64, 4*n)
+		got, ok := guarded(4*n, uint64(0xabc))
+		dotTop2(want, top, a, ae, ac, x, xe, xc)
+		dotTop2Fast(got, top, a, ae, ac, x, xe, xc)
+		check := func(name string) {
+			for i := range want {
+				if want[i] != got[i] {
+					t.Fatalf("%s trial %d: word %d is %#x, want %#x; a %#x %v %v x %#x %v %v", name, trial, i, got[i], want[i], a, ae, ac, x, xe, xc)
+				}
+			}
+			if !ok() {
+				t.Fatalf("%s trial %d: guards overwritten", name, trial)
+			}
+		}
+		check("dotTop2")
+		axpyTop2(want, ref, a, ae, ac, x[1], x[0], int64(xe[0]), uint64(xc[0]&1))
+		axpyTop2Fast(got, ref, a, ae, ac, x[1], x[0], int64(xe[0]), uint64(xc[0]&1))
+		check("axpyTop2")
+	}
+}

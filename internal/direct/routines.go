@@ -41,7 +41,7 @@ func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real,
 	}
 	if (r == Dot || r == Squares) && x.Arr.Kind == num.MP && y.Arr.Kind == num.MP && x.N >= fewProducts {
 		if g := groupsFor(p, x.N); g != 0 {
-			return r.digits(w, x, y, g)
+			return r.digits(w, x, y, g, p)
 		}
 	}
 	return nil, bound, false, nil

@@ -24,6 +24,16 @@ func dotAVX2(x *float64, y *float64, n int, out *[24]float64)
 //go:noescape
 func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64)
 
+// dotTop2BMI2 is the loop of the reference of that name without the suffix. n is positive.
+//
+//go:noescape
+func dotTop2BMI2(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop2BMI2 is the loop of the reference of that name without the suffix. n is positive.
+//
+//go:noescape
+func axpyTop2BMI2(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x1 uint64, x0 uint64, scale int64, sign uint64)
+
 // splitDigitsAVX2 is the loop of splitDigits.
 //
 //go:noescape

@@ -28,6 +28,8 @@ func main() {
 	compensated("asumAVX2", "", false, true)
 	compensated("dotAVX2", "", true, false)
 	sumLimbs()
+	mulAdd2(false)
+	mulAdd2(true)
 	digits()
 	for rows := 1; rows <= 2; rows++ {
 		for g := 1; g <= maxGroups; g++ {
@@ -479,4 +481,148 @@ func convolvePass(name string, pass, lo, hi, g, rows int, acc, accPitch, a0, aPi
 			VMOVDQU(v, at)
 		}
 	}
+}
+
+// mulAdd2 writes the loops of dotTop2 and axpyTop2.
+func mulAdd2(axpy bool) {
+	name := "dotTop2BMI2"
+	if axpy {
+		name = "axpyTop2BMI2"
+		TEXT(name, NOSPLIT, "func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x1, x0 uint64, scale int64, sign uint64)")
+	} else {
+		TEXT(name, NOSPLIT, "func(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)")
+	}
+	Doc(name + " is the loop of the reference of that name without the suffix. n is positive.")
+	Pragma("noescape")
+	param := func(name string, off int) Mem { return NewParamAddr(name, off) }
+	var sum [4]Register
+	var accp, x Register
+	accp = Load(Param("acc"), GP64())
+	a := Load(Param("a"), GP64())
+	i := GP64()
+	XORQ(i, i)
+	var x1, x0 Op
+	if axpy {
+		x1, x0 = Load(Param("x1"), GP64()), Load(Param("x0"), GP64())
+	} else {
+		x = Load(Param("x"), GP64())
+		for k := range sum {
+			sum[k] = GP64()
+			MOVQ(Mem{Base: accp, Disp: 8 * k}, sum[k])
+		}
+		x1, x0 = Mem{Base: x, Disp: 8}, Mem{Base: x}
+	}
+	Label(name + "_loop")
+	w0, w1, w2, t, d := GP64(), GP64(), GP64(), GP64(), GP64()
+	// Zeros are left out.
+	MOVQ(param("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if !axpy {
+		MOVQ(param("xc", 56), d)
+		MOVBQZX(Mem{Base: d, Index: i, Scale: 1}, d)
+		ANDQ(d, t)
+	}
+	TESTQ(U32(2), t)
+	JEQ(LabelRef(name + "_next"))
+	// The product, less its lowest word.
+	h, l := t, d
+	MOVQ(Mem{Base: a, Disp: 8}, RDX)
+	MULXQ(x1, w1, w2)
+	MULXQ(x0, w0, h)
+	ADDQ(h, w1)
+	ADCQ(Imm(0), w2)
+	MOVQ(Mem{Base: a}, RDX)
+	MULXQ(x1, l, h)
+	ADDQ(l, w0)
+	ADCQ(h, w1)
+	ADCQ(Imm(0), w2)
+	MULXQ(x0, l, h)
+	ADDQ(h, w0)
+	ADCQ(Imm(0), w1)
+	ADCQ(Imm(0), w2)
+	// Its shift d and the sign's mask t.
+	MOVQ(param("ref", 8), d)
+	if axpy {
+		MOVQ(Mem{Base: d, Index: i, Scale: 8}, d)
+		SUBQ(param("scale", 64), d)
+	} else {
+		MOVQ(param("xe", 48), t)
+		MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+		SUBQ(t, d)
+	}
+	MOVQ(param("ae", 24), t)
+	MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+	SUBQ(t, d)
+	MOVQ(param("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if axpy {
+		XORQ(param("sign", 72), t)
+	} else {
+		MOVQ(param("xc", 56), RDX)
+		MOVBQZX(Mem{Base: RDX, Index: i, Scale: 1}, RDX)
+		XORQ(RDX, t)
+	}
+	ANDQ(Imm(1), t)
+	NEGQ(t)
+	CMPQ(d, Imm(64))
+	far := name + "_far"
+	JAE(LabelRef(far))
+	Label(name + "_shift")
+	nd, hi := GP64(), RDX
+	MOVQ(d, nd)
+	XORQ(Imm(63), nd)
+	SHRXQ(d, w0, w0)
+	LEAQ(Mem{Base: w1, Index: w1, Scale: 1}, hi)
+	SHLXQ(nd, hi, hi)
+	ADDQ(hi, w0)
+	SHRXQ(d, w1, w1)
+	LEAQ(Mem{Base: w2, Index: w2, Scale: 1}, hi)
+	SHLXQ(nd, hi, hi)
+	ADDQ(hi, w1)
+	SHRXQ(d, w2, w2)
+	XORQ(t, w0)
+	XORQ(t, w1)
+	XORQ(t, w2)
+	if axpy {
+		ADDQ(w0, Mem{Base: accp})
+		ADCQ(w1, Mem{Base: accp, Disp: 8})
+		ADCQ(w2, Mem{Base: accp, Disp: 16})
+		ADCQ(t, Mem{Base: accp, Disp: 24})
+	} else {
+		ADDQ(w0, sum[0])
+		ADCQ(w1, sum[1])
+		ADCQ(w2, sum[2])
+		ADCQ(t, sum[3])
+	}
+	Label(name + "_next")
+	ADDQ(Imm(16), a)
+	off := 64
+	if axpy {
+		ADDQ(Imm(32), accp)
+		off = 40
+	} else {
+		ADDQ(Imm(16), x)
+	}
+	INCQ(i)
+	CMPQ(i, param("n", off))
+	JLT(LabelRef(name + "_loop"))
+	if !axpy {
+		out := Load(Param("acc"), GP64())
+		for k := range sum {
+			MOVQ(sum[k], Mem{Base: out, Disp: 8 * k})
+		}
+	}
+	RET()
+	// A shift by words comes first.
+	Label(far)
+	CMPQ(d, U32(192))
+	JAE(LabelRef(name + "_next"))
+	Label(name + "_word")
+	MOVQ(w1, w0)
+	MOVQ(w2, w1)
+	XORQ(w2, w2)
+	SUBQ(Imm(64), d)
+	CMPQ(d, Imm(64))
+	JAE(LabelRef(name + "_word"))
+	JMP(LabelRef(name + "_shift"))
 }
