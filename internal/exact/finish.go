@@ -161,6 +161,12 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 		f.c.Arr.Set(at, num.Real{Class: num.Zero})
 		return
 	}
+	if v.err != 0 && f.c.Arr.Terms() > 1 {
+		if !f.setBetween(&v, at) {
+			f.fail(i, j)
+		}
+		return
+	}
 	if !f.safe(&v) {
 		f.fail(i, j)
 		return
@@ -181,8 +187,8 @@ func (f *finisher) count(fl num.Flags) {
 	}
 }
 
-// safe is Ziv's test: it reports whether all numbers of the enclosure round to
-// the same bits as v.mag.
+// safe is Ziv's test for MP, Float64 and Float32: it reports whether all numbers of
+// the enclosure round to the same bits as v.mag.
 func (f *finisher) safe(v *value) bool {
 	if v.err == 0 {
 		return true
@@ -201,8 +207,6 @@ func (f *finisher) safe(v *value) bool {
 		drop = max(top-53, -1074) - v.exp
 	case num.F32:
 		drop = max(top-24, -149) - v.exp
-	default:
-		return f.sameEnds(v)
 	}
 	// The error stays below a quarter of the last place kept, so that no power
 	// of two can be crossed by more than half of the finer place below it.
@@ -228,8 +232,9 @@ func (f *finisher) safe(v *value) bool {
 	return d > e
 }
 
-// sameEnds compares the rounded ends of the enclosure.
-func (f *finisher) sameEnds(v *value) bool {
+// setBetween is Ziv's test for expansions: it stores the enclosure's numbers at
+// position at if both ends round to the same bits, else it returns false.
+func (f *finisher) setBetween(v *value, at int) bool {
 	if len(v.mag) == 1 && v.mag[0] <= v.err {
 		return false
 	}
@@ -240,8 +245,13 @@ func (f *finisher) sameEnds(v *value) bool {
 	end = append(append(f.tmp[:0], v.mag...), 0)
 	num.AddShifted(end, []uint64{v.err})
 	f.tmp = end
-	f.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
-	return f.ends.SameBits(0, f.ends, 1)
+	flags := f.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	if !f.ends.SameBits(0, f.ends, 1) {
+		return false
+	}
+	f.count(flags)
+	f.c.Arr.CopyFrom(at, f.ends, 1)
+	return true
 }
 
 // scale multiplies v by the significand of alpha, whose sign and exponent the
