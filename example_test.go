@@ -5,10 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/matrixmarket"
 	"gonum.org/v1/gonum/mat"
 )
+
+// The normal equations AᵀA of Läuchli's matrix, read from Matrix Market text. In
+// float64 all entries round to 1, which makes a singular matrix; double-double
+// keeps the 1e-18 that matters.
+func Example() {
+	const file = `%%MatrixMarket matrix array real general
+3 2
+1
+1e-9
+0
+1
+0
+1e-9
+`
+	a, err := matrixmarket.Read(strings.NewReader(file), "lauchli.mtx",
+		&matrixmarket.Options{In: halfulp.Exactly(halfulp.DD)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	one, zero := halfulp.Float(1), halfulp.Float(0)
+	for _, format := range []halfulp.Format{halfulp.Float64, halfulp.DD} {
+		c := halfulp.NewMatrix(format, 2, 2)
+		if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, one, a, a, zero, c, nil); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%v:\n%v", format, c.Text(19))
+	}
+	// Output:
+	// f64:
+	// 1.000000000000000000 1.000000000000000000
+	// 1.000000000000000000 1.000000000000000000
+	// dd:
+	// 1.000000000000000001 1.000000000000000000
+	// 1.000000000000000000 1.000000000000000001
+}
 
 // The square of the Hilbert matrix of order 10 with 424-bit entries.
 func ExampleGemm() {
