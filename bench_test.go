@@ -38,7 +38,8 @@ func uniformVector(f Format, n int) *Vector {
 	return x
 }
 
-func report(b *testing.B, n int, s Stats) {
+func report(b *testing.B, n int, s Stats, cpu int64) {
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N*n), "cpu-ns/elem")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/elem")
 	b.ReportMetric(float64(s.Exact), "exact")
 }
@@ -56,10 +57,11 @@ func BenchmarkGemv(b *testing.B) {
 		for _, t := range []Transpose{NoTrans, Trans} {
 			b.Run(fmt.Sprintf("%d/%c", p, t), func(b *testing.B) {
 				var s Stats
+				cpu := cpuTime()
 				for b.Loop() {
 					s, _ = Gemv(t, Float(1), a, x, Float(0), y, one1)
 				}
-				report(b, n*n, s)
+				report(b, n*n, s, cpu)
 			})
 		}
 	}
@@ -71,10 +73,11 @@ func BenchmarkSum(b *testing.B) {
 		x := uniformVector(f, n)
 		b.Run(f.String(), func(b *testing.B) {
 			var s Stats
+			cpu := cpuTime()
 			for b.Loop() {
 				_, s, _ = Sum(x, f, one1)
 			}
-			report(b, n, s)
+			report(b, n, s, cpu)
 		})
 	}
 }
@@ -88,10 +91,11 @@ func BenchmarkDot(b *testing.B) {
 		x, y := uniformVector(f, n), uniformVector(f, n)
 		b.Run(f.String(), func(b *testing.B) {
 			var s Stats
+			cpu := cpuTime()
 			for b.Loop() {
 				_, s, _ = Dot(x, y, f, one1)
 			}
-			report(b, n, s)
+			report(b, n, s, cpu)
 		})
 	}
 }

@@ -47,22 +47,9 @@ func (d *digitDot) init(x, y num.Vec, groups int) {
 // add adds the products lo <= i < hi, at most dotChunk of them.
 func (d *digitDot) add(lo, hi int) {
 	x, y := d.x, d.y
-	ref := int64(math.MinInt64)
-	i, j := x.At(lo), y.At(lo)
-	for h := range hi - lo {
-		cx, cy := x.Arr.Cls[i].Class(), y.Arr.Cls[j].Class()
-		if cx > num.Finite || cy > num.Finite {
-			d.failed = true
-			return
-		}
-		d.scale[h] = int64(y.Arr.Exp[j])
-		if cx == num.Finite && cy == num.Finite {
-			ref = max(ref, int64(x.Arr.Exp[i])+d.scale[h])
-		} else {
-			d.scale[h] = noScale
-		}
-		i += x.Inc
-		j += y.Inc
+	ref := d.reference(lo, hi)
+	if d.failed {
+		return
 	}
 	if ref == math.MinInt64 {
 		return
@@ -108,6 +95,41 @@ func (d *digitDot) add(lo, hi int) {
 		d.acc.addMag(neg, unit, m)
 	}
 	d.bound.addMag(false, unit, []uint64{uint64(hi-lo) * uint64(k+3) << digitBits})
+}
+
+// reference returns the largest exponent of the products lo <= i < hi, MinInt64 if all
+// are 0, and stores the exponents of y, noScale where the product is 0. An infinity
+// or NaN fails.
+func (d *digitDot) reference(lo, hi int) int64 {
+	x, y := d.x, d.y
+	ref := int64(math.MinInt64)
+	if x.Inc == 1 && y.Inc == 1 {
+		i, j := x.At(lo), y.At(lo)
+		n := hi - lo
+		ex, ey, scale := x.Arr.Exp[i:i+n], y.Arr.Exp[j:j+n], d.scale[:n]
+		if allFinite(x.Arr.Cls[i:i+n]) && allFinite(y.Arr.Cls[j:j+n]) {
+			for h := range scale {
+				f := int64(ey[h])
+				scale[h] = f
+				ref = max(ref, int64(ex[h])+f)
+			}
+			return ref
+		}
+	}
+	i, j := x.At(lo), y.At(lo)
+	for h := range hi - lo {
+		cx, cy := x.Arr.Cls[i].Class(), y.Arr.Cls[j].Class()
+		d.failed = d.failed || cx > num.Finite || cy > num.Finite
+		d.scale[h] = int64(y.Arr.Exp[j])
+		if cx == num.Finite && cy == num.Finite {
+			ref = max(ref, int64(x.Arr.Exp[i])+d.scale[h])
+		} else {
+			d.scale[h] = noScale
+		}
+		i += x.Inc
+		j += y.Inc
+	}
+	return ref
 }
 
 // set lets job read the numbers first <= i < first+n of v.

@@ -227,30 +227,94 @@ func (w *gemvWorker) references(lo, hi int) {
 	for r := range ref {
 		ref[r], special[r] = math.MinInt64, false
 	}
-	a := w.m.Arr
-	for j, f := range w.scale {
-		at := w.m.At(lo, j)
-		for r := range ref {
-			var c num.Class
-			var e int64
-			if a.Kind == num.MP {
-				c, e = a.Cls[at].Class(), int64(a.Exp[at])
-			} else {
-				c, e, _ = a.Span(at)
+	switch {
+	case w.m.Arr.Kind == num.MP && w.m.RS == 1:
+		w.referencesByColumns(lo, hi)
+	case w.m.Arr.Kind == num.MP && w.m.CS == 1:
+		w.referencesByRows(lo, hi)
+	default:
+		for j, f := range w.scale {
+			for r := range ref {
+				c, e, _ := w.m.Arr.Span(w.m.At(lo+r, j))
+				w.refer(r, c, e, f)
 			}
-			if c == num.Finite {
-				if f != noScale {
-					ref[r] = max(ref[r], e+f)
-				}
-			} else if c > num.Finite {
-				special[r] = true
-			}
-			at += w.m.RS
 		}
 	}
 	for r := range ref {
 		if ref[r] == math.MinInt64 { // nothing but zeros
 			ref[r], special[r] = 0, true
+		}
+	}
+}
+
+// refer notes an entry of row r: class, exponent and the exponent of its factor.
+func (w *gemvWorker) refer(r int, c num.Class, e, f int64) {
+	if c == num.Finite {
+		if f != noScale {
+			w.ref[r] = max(w.ref[r], e+f)
+		}
+	} else if c > num.Finite {
+		w.special[r] = true
+	}
+}
+
+// allFinite reports whether all numbers are finite and not 0.
+func allFinite(c []num.Cls) bool {
+	const finite, class = 0x0202020202020202, 0xfefefefefefefefe
+	all := true
+	for ; len(c) >= 8; c = c[8:] {
+		all = all && *(*uint64)(unsafe.Pointer(&c[0]))&class == finite
+	}
+	for _, x := range c {
+		all = all && x.Class() == num.Finite
+	}
+	return all
+}
+
+func (w *gemvWorker) referencesByColumns(lo, hi int) {
+	ref := w.ref[:hi-lo]
+	for j, f := range w.scale {
+		at := w.m.At(lo, j)
+		exp, cls := w.m.Arr.Exp[at:at+len(ref)], w.m.Arr.Cls[at:at+len(ref)]
+		if !allFinite(cls) || f == noScale {
+			for r, c := range cls {
+				w.refer(r, c.Class(), int64(exp[r]), f)
+			}
+			continue
+		}
+		exp = exp[:len(ref)]
+		for r := range ref {
+			ref[r] = max(ref[r], int64(exp[r])+f)
+		}
+	}
+}
+
+func (w *gemvWorker) referencesByRows(lo, hi int) {
+	for r := range hi - lo {
+		at := w.m.At(lo+r, 0)
+		exp, cls := w.m.Arr.Exp[at:at+w.m.Cols], w.m.Arr.Cls[at:at+w.m.Cols]
+		scale := w.scale[:len(exp)]
+		if !allFinite(cls) {
+			for j, c := range cls {
+				w.refer(r, c.Class(), int64(exp[j]), scale[j])
+			}
+			continue
+		}
+		// A zero of x has an exponent far below all others.
+		m := [4]int64{math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64}
+		j := 0
+		for ; j+4 <= len(exp); j += 4 {
+			e, f := (*[4]int32)(exp[j:]), (*[4]int64)(scale[j:])
+			m[0] = max(m[0], int64(e[0])+f[0])
+			m[1] = max(m[1], int64(e[1])+f[1])
+			m[2] = max(m[2], int64(e[2])+f[2])
+			m[3] = max(m[3], int64(e[3])+f[3])
+		}
+		for ; j < len(exp); j++ {
+			m[0] = max(m[0], int64(exp[j])+scale[j])
+		}
+		if top := max(m[0], m[1], m[2], m[3]); top > noScale/2 {
+			w.ref[r] = top
 		}
 	}
 }
