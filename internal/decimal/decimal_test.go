@@ -431,6 +431,75 @@ func TestLong(t *testing.T) {
 	}
 }
 
+// TestPaths compares the ways to read and to scale a number with each other: the
+// enclosure by a few words, by as many words as it takes, and exact integers.
+func TestPaths(t *testing.T) {
+	const seed = 8
+	r := rand.New(rand.NewPCG(seed, 0))
+	enclosed := 0
+	for range 2000 {
+		tok := randomToken(r)
+		x, err := scan([]byte(tok))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.class != num.Finite || x.hex {
+			continue
+		}
+		for _, f := range []num.Format{num.Float32, num.Float64, num.TDouble, mp(2), mp(64), mp(200)} {
+			p, a, want := NewParser(f), num.New(f, 1), num.New(f, 1)
+			if p.setFar(a, 0, &x) {
+				continue
+			}
+			want.Set(0, p.exact(&x))
+			if p.setEnclosed(a, 0, &x) {
+				enclosed++
+				if !a.SameBits(0, want, 0) {
+					t.Fatalf("%v: %q is %s by enclosure, %s exactly", f, tok, show(a, 0), show(want, 0))
+				}
+			}
+			// A factor 5^500 that no other cancels, so that it is no tie.
+			x := x
+			x.exp = 500 + x.exp%100
+			if f.Kind == num.MP && f.Prec < 900 {
+				want.Set(0, p.exact(&x))
+				a.Set(0, p.far(&x, integer(&x)))
+				if !a.SameBits(0, want, 0) {
+					t.Fatalf("%v: %q with exponent %d is %s by widening, %s exactly", f, tok, x.exp, show(a, 0), show(want, 0))
+				}
+			}
+		}
+	}
+	if enclosed < 1000 {
+		t.Errorf("only %d of the numbers are settled by enclosure", enclosed)
+	}
+	scaled := 0
+	for range 2000 {
+		f := mp([]uint32{2, 53, 64, 100, 192}[r.IntN(5)])
+		a, p := num.New(f, 1), NewPrinter(f)
+		randomNumber(r, a, 0, 200)
+		if a.Cls[0].Class() != num.Finite {
+			continue
+		}
+		v := p.intervalMP(a.Value(0, nil))
+		for k := int64(-80); k <= 80; k += 13 {
+			got, ok := p.scale(v, p.power(k, 1+r.IntN(5)))
+			want, _ := scaleExactly(v, k)
+			if !ok || want.below > 1<<60 || want.above > 1<<60 || toBig(want.floor).BitLen() > 1000 {
+				continue
+			}
+			scaled++
+			if toBig(got.floor).Cmp(toBig(want.floor)) != 0 || got.fraction != want.fraction ||
+				got.half != want.half || toBig(want.floor).BitLen() < 60 && (got.below != want.below || got.above != want.above) {
+				t.Fatalf("%s times 10^%d: %+v, want %+v", show(a, 0), k, got, want)
+			}
+		}
+	}
+	if scaled < 1000 {
+		t.Errorf("only %d numbers are scaled by enclosure", scaled)
+	}
+}
+
 // TestExtremes reads and writes MP numbers at the ends of the exponent range.
 func TestExtremes(t *testing.T) {
 	for _, p := range []uint32{2, 53, 64, 424, 4000} {

@@ -327,25 +327,33 @@ func (p *Printer) scale(v interval, w *power) (s scaled, ok bool) {
 	num.SubShifted(lo[v.low>>6:], p.whole)
 	p.whole = shiftLeft(p.whole, w.sig, uint(v.high&63))
 	num.AddShifted(hi[v.high>>6:], p.whole)
-	// All three err by at most (X + 2^high) err upwards, 2^high <= X.
-	var whole [3]bool
-	for j, x := range p.scaled {
-		if whole[j], ok = wholePart(x, frac, w.err, num.BitLen(v.x)+1); !ok {
-			return s, false
-		}
+	// All three err by at most (X + 2^high) err upwards, 2^high <= X. Of the number
+	// itself the half decides, too.
+	room := num.BitLen(v.x) + 1
+	halves, ok := wholePart(mid, frac-1, w.err, room)
+	if !ok {
+		return s, false
+	}
+	wholeLow, ok := wholePart(lo, frac, w.err, room)
+	if !ok {
+		return s, false
+	}
+	wholeHigh, ok := wholePart(hi, frac, w.err, room)
+	if !ok {
+		return s, false
 	}
 	u := num.WordAt(mid, frac)
 	s.below = int64(u - num.WordAt(lo, frac))
-	if !whole[1] || !v.withLow {
+	if !wholeLow || !v.withLow {
 		s.below-- // the floor of the lower end lies outside
 	}
 	s.above = int64(num.WordAt(hi, frac) - u)
-	if whole[2] && !v.withHigh {
+	if wholeHigh && !v.withHigh {
 		s.above--
 	}
-	s.fraction = !whole[0]
 	s.halfOrAbove = num.WordAt(mid, frac-1)&1 != 0
-	s.half = s.halfOrAbove && w.err == 0 && int64(num.TrailingZeros(mid)) == frac-1
+	s.half = halves && s.halfOrAbove
+	s.fraction = !halves || s.half
 	s.floor = p.above(mid, frac)
 	return s, true
 }
