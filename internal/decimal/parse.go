@@ -33,9 +33,6 @@ func NewParser(f num.Format) *Parser {
 	return &Parser{f: f, pow: newPowers(words), pair: num.New(f, 2)}
 }
 
-// Format returns the format that p reads into.
-func (p *Parser) Format() num.Format { return p.f }
-
 // Set stores the number tok, rounded once to nearest even, in number i of a,
 // which has the format of p.
 func (p *Parser) Set(a *num.Array, i int, tok []byte) error {
