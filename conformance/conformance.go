@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,8 +117,12 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
 	for _, m := range b.Modes {
-		t.Logf("level %s: %d calls ran residue, %d direct; %d refused", m.Name,
+		t.Logf("level %s: of the calls of Gemm and Syrk, %d ran residue, %d direct; %d of residue were refused", m.Name,
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])
+	}
+	for _, f := range formats {
+		t.Logf("format %v: %d ran residue, %d direct; %d of residue were refused", f,
+			s.stats["residue "+f.String()], s.stats["direct "+f.String()], s.stats["refused "+f.String()])
 	}
 }
 
@@ -129,6 +134,8 @@ type trial struct {
 	what    string // routine, formats, shape, family, scalars
 	configs []config
 	ran     int
+	product bool // of Gemm or Syrk, with results of the format
+	format  string
 }
 
 // trial returns the trial of the given name and number: its inputs follow from both
@@ -167,9 +174,12 @@ func (tr *trial) all() {
 }
 
 // under calls f with the options of every configuration. A method that
-// does not apply and a product that does not fit are refused, not wrong.
+// does not apply and a product that does not fit are refused, not wrong: then auto
+// runs.
 func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, error)) error {
-	for _, c := range tr.configs {
+	for todo := slices.Clone(tr.configs); len(todo) > 0; {
+		c := todo[0]
+		todo = todo[1:]
 		opt := tr.b.Options()
 		opt.Method, opt.Threads, opt.MemoryLimit = c.method, c.threads, c.memory
 		restore := func() {}
@@ -184,15 +194,23 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 			return fmt.Errorf("%s; ran %s %s: %w", c, st.Method, st.Kernel, err)
 		case c.method == "residue" && errors.Is(err, halfulp.ErrMethod),
 			c.method == "residue" && c.memory != 0 && errors.Is(err, halfulp.ErrMemory):
-			tr.stats[c.mode.Name+" refused"]++
+			if tr.product {
+				tr.stats[c.mode.Name+" refused"]++
+				tr.stats["refused "+tr.format]++
+			}
+			c.method = "auto"
+			todo = append(todo, c)
 		case err != nil:
 			return fmt.Errorf("%s: unexpected error: %w", c, err)
 		case c.method == "residue" && st.Method != "residue" && st.Method != "direct",
 			c.method == "direct" && st.Method != "direct":
 			return fmt.Errorf("%s: Stats says method %q", c, st.Method)
 		default:
-			tr.stats[c.mode.Name+" "+st.Method]++
 			tr.ran++
+			if tr.product {
+				tr.stats[c.mode.Name+" "+st.Method]++
+				tr.stats[st.Method+" "+tr.format]++
+			}
 		}
 	}
 	return nil

@@ -345,6 +345,30 @@ var families = []family{
 			}
 		}
 	}},
+	{"all ones", func(p *problem) { // the largest integers of their width, all of one sign
+		each(func(r *rand.Rand, f halfulp.Format) real {
+			return sum([]real{one, pow2(-1, -int64(f.Bits()))})
+		})(p)
+		if p.r.IntN(2) == 0 {
+			for i := range p.a {
+				p.a[i] = p.a[i].negated()
+			}
+		}
+	}},
+	{"one large entry", func(p *problem) {
+		each(func(r *rand.Rand, f halfulp.Format) real { return number(r, f.Bits(), -r.Int64N(int64(f.Bits()))) })(p)
+		at := func(n int) int { return p.r.IntN(max(n, 1)) }
+		for i := range p.m {
+			if p.k > 0 {
+				p.a[i*p.k+at(p.k)] = number(p.r, p.fa.Bits(), 20)
+			}
+		}
+		for j := range p.n {
+			if p.k > 0 {
+				p.b[at(p.k)*p.n+j] = number(p.r, p.fb.Bits(), 20)
+			}
+		}
+	}},
 	{"scaled rows and columns", func(p *problem) {
 		each(uniform)(p)
 		_, high := limits(p.fa)

@@ -43,7 +43,10 @@ func round(x real, f halfulp.Format) rounded {
 		return roundIEEE(x, 53, -1074, 1024)
 	}
 	// The greedy terms give the value; its own greedy terms are canonical.
-	return expand(expand(x, n).real, n)
+	first := expand(x, n)
+	z := expand(first.real, n)
+	z.overflow = z.overflow || first.overflow
+	return z
 }
 
 // toMultiple rounds the finite x to a multiple of 2^unit, ties to even multiples.

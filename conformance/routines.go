@@ -28,25 +28,27 @@ var routines = []routine{
 // routines runs every routine in every format over the families. A short run, and
 // one with a random seed, takes a part of them.
 func (s *suite) routines(t *testing.T, base uint64) {
-	every := 1
+	every, repeats := 1, 2
 	switch {
 	case base != 0 && testing.Short():
-		every = 40
+		every = 79
 	case base != 0:
-		every = 8
+		every = 11
 	case testing.Short():
-		every = 8
+		every = 13
 	}
 	count := 0
 	for _, r := range routines {
 		t.Run(r.name, func(t *testing.T) {
 			for _, f := range formats {
-				for i, fam := range families {
-					if count++; (count+int(base%1000))%every != 0 {
-						continue
+				for _, fam := range families {
+					for i := range repeats {
+						if count++; (count+int(base%1000))%every != 0 {
+							continue
+						}
+						tr := s.trial(base, fmt.Sprintf("%s %v %s", r.name, f, fam.name), i)
+						tr.fail(t, r.run(tr, f, fam))
 					}
-					tr := s.trial(base, fmt.Sprintf("%s %v %s", r.name, f, fam.name), i)
-					tr.fail(t, r.run(tr, f, fam))
 				}
 			}
 		})
@@ -76,7 +78,11 @@ func (tr *trial) problem(fam family, m, n, k int, f halfulp.Format, ones bool) *
 	if fam.name == "spread100000" && (p.fa.IsMP() || p.fb.IsMP()) {
 		cost += 80
 	}
-	for p.m*p.n*p.k*cost > 12000 {
+	budget := 12000
+	if tr.IntN(6) == 0 {
+		budget *= 8
+	}
+	for p.m*p.n*p.k*cost > budget {
 		switch {
 		case p.m >= p.n && p.m >= p.k:
 			p.m = (p.m + 1) / 2
@@ -367,12 +373,11 @@ func (tr *trial) tieOfNorm(f halfulp.Format, tiny bool) (*view, []real) {
 	p := f.Bits()
 	five := big.NewInt(5)
 	u := new(big.Int).Quo(bitsOf(tr.Rand, p+1), five)
-	for u.Bit(0) == 0 || new(big.Int).Mul(u, five).BitLen() != p+1 {
-		u.Add(u, big.NewInt(1))
-		if u.BitLen() > p {
-			u.SetInt64(1)
-			break
-		}
+	if u.Bit(0) == 0 {
+		u.Sub(u, big.NewInt(1))
+	}
+	if new(big.Int).Mul(u, five).BitLen() < p+1 {
+		u.Add(u, big.NewInt(2))
 	}
 	e := tr.Int64N(20) - 10 - int64(p)
 	if f == halfulp.Float32 && tr.IntN(2) == 0 {
@@ -591,7 +596,11 @@ func runGemv(t halfulp.Transpose) func(tr *trial, f halfulp.Format, fam family) 
 
 func runGemm(tA, tB halfulp.Transpose) func(tr *trial, f halfulp.Format, fam family) error {
 	return func(tr *trial, f halfulp.Format, fam family) error {
-		return tr.gemm(tA, tB, tr.problem(fam, tr.size(), tr.size(), tr.size(), f, false))
+		k := tr.size()
+		if tr.IntN(8) == 0 {
+			k = 100 + tr.IntN(200)
+		}
+		return tr.gemm(tA, tB, tr.problem(fam, tr.size(), tr.size(), k, f, false))
 	}
 }
 
@@ -602,6 +611,7 @@ func (tr *trial) gemm(tA, tB halfulp.Transpose, p *problem) error {
 	b := tr.placeOp(tB, p.fb, p.k, p.n, p.B)
 	c := tr.place(p.fc, p.m, p.n, p.C)
 	tr.note("A %v, B %v, C %v", a, b, c)
+	tr.product, tr.format = true, p.fc.String()
 	err := tr.matrixResult(c, func(i, j int) (real, bool) { return p.entry(alpha.real, beta.real, i, j), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
 			return halfulp.Gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
@@ -627,6 +637,7 @@ func runSyrk(uplo halfulp.Uplo, t halfulp.Transpose) func(tr *trial, f halfulp.F
 			return round(tr.garbage(p.fc), p.fc).real
 		})
 		tr.note("A %v, C %v", a, c)
+		tr.product, tr.format = true, p.fc.String()
 		err := tr.matrixResult(c, func(i, j int) (real, bool) {
 			if !in(i, j) {
 				return real{}, false

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+// The tests of this file are what the suite once found, reduced.
+
+// An exact product of zero and an old entry with bits below the product's unit.
+func TestZeroProductPlusOld(t *testing.T) {
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.QD} {
+		a := halfulp.NewMatrixFloat64(1, 2, 1, []float64{3, 5})
+		b := halfulp.NewMatrixFloat64(2, 2, 2, []float64{5, -3, 7, 3})
+		c := halfulp.NewMatrix(f, 1, 2)
+		c.SetFloat64(0, 0, 0x1.8p-100)
+		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(1), c, &halfulp.Options{Method: "residue"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Float64(0, 0); got != 0x1.8p-100 {
+			t.Errorf("%v: 15 - 15 + 1.5 2^-100 = %x", f, got)
+		}
+	}
+}
+
+// A number just below half of the smallest one, whose significand rounds up to
+// that half, is nearer to 0.
+func TestBelowHalfOfSmallest(t *testing.T) {
+	for _, p := range []uint{2, 3, 53, 64, 65, 128} {
+		f := halfulp.MP(p)
+		for _, neg := range []bool{false, true} {
+			x := sum([]real{pow2(1, math.MinInt32-2), pow2(-1, math.MinInt32-2-int64(p)-3)})
+			if neg {
+				x = x.negated()
+			}
+			// As a product of two numbers, since no big.Float is that small.
+			a := halfulp.NewMatrix(halfulp.MP(p+3), 1, 1)
+			b := halfulp.NewMatrixFloat64(1, 1, 1, []float64{0.25})
+			a.SetBig(0, 0, bigOf(x.scaled(2)))
+			c := halfulp.NewMatrix(f, 1, 1)
+			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := round(x, f).stored(c.At(0, 0)); err != nil {
+				t.Errorf("MP(%d): %v", p, err)
+			}
+		}
+	}
+}
+
+// Operands of one bit: signs, permutations, the identity.
+func TestOneBitOperand(t *testing.T) {
+	n := 20
+	a, b := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.MP(106), n, n)
+	for i := range n {
+		a.SetFloat64(i, (7*i+3)%n, -2)
+		for j := range n {
+			b.SetFloat64(i, j, float64(i*n+j)/7)
+		}
+	}
+	c := halfulp.NewMatrix(halfulp.MP(106), n, n)
+	st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Method: "residue"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range n {
+			if got, want := c.Float64(i, j), -2*b.Float64((7*i+3)%n, j); got != want {
+				t.Fatalf("%s: entry (%d, %d) = %x, want %x", st.Kernel, i, j, got, want)
+			}
+		}
+	}
+}
+
+// Results that are exact subnormal numbers lose no bits, whatever the method: the
+// first column picks short numbers out of rows that the residue method truncates.
+func TestExactSubnormalsAreNotCounted(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	n := 16
+	a, b := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := range n {
+			a.SetFloat64(i, j, (1+r.Float64())*math.Exp2(float64(-530+r.IntN(60))))
+			b.SetFloat64(i, j, (1+r.Float64())*math.Exp2(float64(-530+r.IntN(60))))
+		}
+		a.SetFloat64(i, 0, float64(2*i+1)*0x1p-537)
+		b.SetFloat64(i, 0, 0)
+	}
+	b.SetFloat64(0, 0, 0x1p-535)
+	var counts []int64
+	for _, method := range []string{"direct", "residue"} {
+		c := halfulp.NewMatrix(halfulp.Float64, n, n)
+		st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts = append(counts, st.Underflow)
+		if c.Float64(3, 0) != 7*0x1p-1072 {
+			t.Errorf("%s: entry (3, 0) = %x", method, c.Float64(3, 0))
+		}
+	}
+	if counts[0] != counts[1] {
+		t.Errorf("underflows counted: direct %d, residue %d", counts[0], counts[1])
+	}
+}
