@@ -668,12 +668,12 @@ func FuzzParse(f *testing.F) {
 func benchArray(f num.Format, n int) *num.Array {
 	r := rand.New(rand.NewPCG(9, 0))
 	a := num.New(f, n)
-	mag := make([]uint64, 8)
+	mag := make([]uint64, 32)
 	for i := range n {
 		for k := range mag {
 			mag[k] = r.Uint64()
 		}
-		a.Set(i, num.Real{Class: num.Finite, Mag: mag, Exp: -512})
+		a.Set(i, num.Real{Class: num.Finite, Mag: mag, Exp: -2048})
 	}
 	return a
 }
