@@ -19,7 +19,7 @@ const (
 type digitDot struct {
 	x, y   num.Vec
 	groups int
-	two    bool // in two-word arithmetic
+	top    *topPlan // instead of digits, or nil
 	failed bool
 	acc    Acc // sum of the chunks
 	bound  Acc // how far the true sum may lie from it
@@ -54,18 +54,14 @@ func (d *digitDot) add(lo, hi int) {
 	if ref == math.MinInt64 {
 		return
 	}
-	if d.two {
-		var sum [4]uint64
-		at := x.At(lo)
-		addTwo(sum[:], ref, x.Arr, at, at+hi-lo, y.Arr, y.At(lo))
-		neg := int64(sum[3]) < 0
-		if neg {
-			num.Negate(sum[:])
+	if t := d.top; t != nil {
+		var words [5]uint64
+		sum := words[:t.sum]
+		t.dot(sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
+		if v := t.value(sum, ref); len(v.Mag) > 0 {
+			d.acc.Add(v)
 		}
-		if m := trim(sum[:]); len(m) > 0 {
-			d.acc.addMag(neg, ref-192, m)
-		}
-		d.bound.addMag(false, ref-192, []uint64{uint64(hi-lo) * twoWordError})
+		d.bound.addMag(false, ref-t.unit, []uint64{uint64(hi-lo) * t.err})
 		return
 	}
 	k := 4 * d.groups
@@ -147,14 +143,17 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 // digits computes the sum of products of MP vectors from leading digits: a sum
 // known up to bound > 0, or ok = false.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
-	two := twoWords(x.Arr, p) && twoWords(y.Arr, p) && x.Inc == 1 && y.Inc == 1
+	var top *topPlan
+	if t, ok := planTop(x.Arr, p, x.N); ok && y.Arr.Limbs() == t.words && x.Inc == 1 && y.Inc == 1 {
+		top = &t
+	}
 	parts := (x.N + dotChunk - 1) / dotChunk
 	dots := make([]digitDot, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
 			d.init(x, y, groups)
-			d.two = two
+			d.top = top
 		}
 		if !d.failed {
 			d.add(i*dotChunk, min((i+1)*dotChunk, x.N))

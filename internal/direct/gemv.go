@@ -98,7 +98,8 @@ type gemv struct {
 	count       func(num.Flags)
 	dx          *digitVector
 	groups      int
-	x2          *num.Array // x in MP(128), if two-word arithmetic decides
+	top         topPlan
+	xTop        *num.Array // x as top wants it, if that decides
 	scale       []int64    // exponents of x
 	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
 	plain    bool
@@ -111,8 +112,9 @@ type gemv struct {
 func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
 	g := &gemv{alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count}
 	if alpha.Class == num.Finite && m.Cols >= 4 && m.Rows >= 2 {
-		if twoWords(m.Arr, z.Bits()) && atMostTwoWords(x.Arr) && (m.RS == 1 || m.CS == 1) {
-			g.x2, g.scale = twoWordVector(x)
+		if t, ok := planTop(m.Arr, z.Bits(), m.Cols); ok && t.fits(x.Arr) && (m.RS == 1 || m.CS == 1) {
+			g.top = t
+			g.xTop, g.scale = t.vector(x)
 		} else if k := groupsFor(z.Bits(), m.Cols); k != 0 {
 			if dx := newDigitVector(x, k); !dx.special {
 				g.dx, g.groups, g.scale = dx, k, dx.scale
@@ -165,8 +167,8 @@ func newGemvWorker(g *gemv) *gemvWorker {
 	}
 	w.ref = make([]int64, rowBlock)
 	w.special = make([]bool, rowBlock)
-	if g.x2 != nil {
-		w.words = make([]uint64, 4*rowBlock)
+	if g.xTop != nil {
+		w.words = make([]uint64, g.top.sum*rowBlock)
 		return w
 	}
 	k := 4 * g.groups
@@ -192,8 +194,8 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 		return 0
 	}
 	w.references(lo, hi)
-	if w.x2 != nil {
-		return w.rowsTwo(lo, hi)
+	if w.xTop != nil {
+		return w.rowsTop(lo, hi)
 	}
 	clear(w.sums)
 	for j := 0; j < w.m.Cols; j += w.products {

@@ -93,7 +93,7 @@ const (
 	digitBits  = 28
 	digitMask  = 1<<digitBits - 1
 	digitBytes = 4 * digitBits / 8
-	maxGroups  = 16
+	maxGroups  = 31 // beyond, the products of one number would overflow convolve
 )
 
 // digitJob tells splitDigits what to do; the assembly knows its layout. Pitches
@@ -230,5 +230,77 @@ func axpyTop2(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1,
 		}
 		w := top2(a[2*i+1], a[2*i], x1, x0, uint64(d), (uint64(c)^sign)&1 != 0)
 		addTop2(acc[4*i:], w[:])
+	}
+}
+
+// topWords stores in w the n = len(x) highest words of the sum of the products
+// a_i x_j with i + j >= n - 1, of which those with i + j = n - 1 enter by their high words only,
+// shifted right by d and, where neg, complemented, with a sign word at the end.
+func topWords(w, a, x []uint64, d uint64, neg bool) {
+	n := len(x)
+	p := make([]uint64, n+1)
+	for i, v := range a {
+		var carry uint64
+		for j := n - 1 - i; j < n; j++ {
+			hi, lo := bits.Mul64(v, x[j])
+			k := i + j - n // word of lo
+			if k < 0 {
+				carry = hi
+				continue
+			}
+			var c uint64
+			p[k], c = bits.Add64(p[k], lo, 0)
+			hi += c
+			p[k], c = bits.Add64(p[k], carry, 0)
+			carry = hi + c
+		}
+		p[i] += carry
+	}
+	for k := range n {
+		w[k] = wordAt(p[:n], int64(64*k)+int64(d))
+	}
+	w[n] = 0
+	if neg {
+		for k := range w {
+			w[k] = ^w[k]
+		}
+	}
+}
+
+// dotTop adds to the words + 1 words at acc, two's complement in units of
+// 2^(ref - 64 words), the products of the numbers of so many words at a and x,
+// stored as in num.Array, each by topWords; those with a zero not at all. No
+// product may exceed 2^ref.
+func dotTop(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	w := make([]uint64, words+1)
+	for i, c := range ac {
+		d := ref - int64(ae[i]) - int64(xe[i])
+		if c&xc[i]&2 == 0 || uint64(d) >= uint64(64*words) {
+			continue
+		}
+		topWords(w, a[words*i:words*(i+1)], x[words*i:words*(i+1)], uint64(d), (c^xc[i])&1 != 0)
+		addWords(acc, w)
+	}
+}
+
+// axpyTop adds the products of the numbers at a with the number (-1)^sign 0.x
+// 2^scale, number i's to the words + 1 words from acc[(words+1) i] on, with
+// reference ref[i], like dotTop.
+func axpyTop(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
+	w := make([]uint64, words+1)
+	for i, c := range ac {
+		d := ref[i] - int64(ae[i]) - scale
+		if c&2 == 0 || uint64(d) >= uint64(64*words) {
+			continue
+		}
+		topWords(w, a[words*i:words*(i+1)], x, uint64(d), (uint64(c)^sign)&1 != 0)
+		addWords(acc[(words+1)*i:(words+1)*(i+1)], w)
+	}
+}
+
+func addWords(acc, w []uint64) {
+	var c uint64
+	for k := range w {
+		acc[k], c = bits.Add64(acc[k], w[k], c)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 //go:generate go -C _asm run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
 
-// assembly reports whether the kernels in assembly may run: AVX2, FMA and BMI2.
-func assembly() bool { return cpu.X86.HasBMI2 && impl.Level() >= impl.AVX2 }
+// assembly reports whether the kernels in assembly may run: AVX2, FMA, BMI2, ADX.
+func assembly() bool { return cpu.X86.HasBMI2 && cpu.X86.HasADX && impl.Level() >= impl.AVX2 }
 
 func sum2Fast(x []float64, out *[24]float64)  { sumAVX2(&x[0], len(x), out) }
 func asum2Fast(x []float64, out *[24]float64) { asumAVX2(&x[0], len(x), out) }
@@ -24,21 +24,44 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbsBMI2(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
 }
 
-func dotTop2Fast(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
-	dotTop2BMI2(&acc[0], ref, &a[0], &ae[0], &ac[0], &x[0], &xe[0], &xc[0], len(ac))
+func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	f := dotTop2BMI2
+	switch words {
+	case 3:
+		f = dotTop3ADX
+	case 4:
+		f = dotTop4ADX
+	}
+	f(&acc[0], ref, &a[0], &ae[0], &ac[0], &x[0], &xe[0], &xc[0], len(ac))
 }
 
-func axpyTop2Fast(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1, x0 uint64, scale int64, sign uint64) {
-	axpyTop2BMI2(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), x1, x0, scale, sign)
+func axpyTopFast(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
+	switch words {
+	case 2:
+		axpyTop2BMI2(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), x[1], x[0], scale, sign)
+	case 3:
+		axpyTop3ADX(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), &x[0], 0, scale, sign)
+	case 4:
+		axpyTop4ADX(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), &x[0], 0, scale, sign)
+	}
 }
 
 func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }
 
+// convolveFast runs tiles of at most maxWidth groups of columns, the wide ones last,
+// where the sums are longest.
 func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
-	convolvers[rows-1][groups-1]((*int64)(acc), accPitch, (*int64)(a), aPitch, (*int64)(x), n)
+	for first := 0; first < groups; {
+		width := (groups-first-1)%maxWidth + 1
+		convolvers[rows-1][width-1]((*int64)(acc), accPitch, (*int64)(a), aPitch, (*int64)(x), n, first, groups)
+		first += width
+	}
 }
 
-var convolvers = [2][maxGroups]func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int){
-	{convolve1x1AVX2, convolve1x2AVX2, convolve1x3AVX2, convolve1x4AVX2, convolve1x5AVX2, convolve1x6AVX2, convolve1x7AVX2, convolve1x8AVX2, convolve1x9AVX2, convolve1x10AVX2, convolve1x11AVX2, convolve1x12AVX2, convolve1x13AVX2, convolve1x14AVX2, convolve1x15AVX2, convolve1x16AVX2},
-	{convolve2x1AVX2, convolve2x2AVX2, convolve2x3AVX2, convolve2x4AVX2, convolve2x5AVX2, convolve2x6AVX2, convolve2x7AVX2, convolve2x8AVX2, convolve2x9AVX2, convolve2x10AVX2, convolve2x11AVX2, convolve2x12AVX2, convolve2x13AVX2, convolve2x14AVX2, convolve2x15AVX2, convolve2x16AVX2},
+// maxWidth is the number of groups of columns that the registers hold for two rows.
+const maxWidth = 6
+
+var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int){
+	{convolve1x1AVX2, convolve1x2AVX2, convolve1x3AVX2, convolve1x4AVX2, convolve1x5AVX2, convolve1x6AVX2},
+	{convolve2x1AVX2, convolve2x2AVX2, convolve2x3AVX2, convolve2x4AVX2, convolve2x5AVX2, convolve2x6AVX2},
 }

@@ -410,6 +410,426 @@ axpyTop2BMI2_word:
 	JAE  axpyTop2BMI2_word
 	JMP  axpyTop2BMI2_shift
 
+// func dotTop3ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+// Requires: ADX, BMI2
+TEXT ·dotTop3ADX(SB), NOSPLIT, $0-72
+	MOVQ acc+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ x+40(FP), BX
+	XORQ SI, SI
+
+dotTop3ADX_loop:
+	MOVQ    ac+32(FP), R10
+	MOVBQZX (R10)(SI*1), R10
+	MOVQ    xc+56(FP), R11
+	MOVBQZX (R11)(SI*1), R11
+	ANDQ    R11, R10
+	TESTQ   $0x00000002, R10
+	JEQ     dotTop3ADX_next
+	MOVQ    (CX), DX
+	MULXQ   16(BX), R11, DI
+	MOVQ    8(CX), DX
+	XORQ    R12, R12
+	MOVQ    R12, R8
+	MULXQ   8(BX), R11, R10
+	ADOXQ   R10, DI
+	MULXQ   16(BX), R11, R10
+	ADCXQ   R11, DI
+	ADOXQ   R10, R8
+	ADCXQ   R12, R8
+	MOVQ    16(CX), DX
+	XORQ    R12, R12
+	MOVQ    R12, R9
+	MULXQ   (BX), R11, R10
+	ADOXQ   R10, DI
+	MULXQ   8(BX), R11, R10
+	ADCXQ   R11, DI
+	ADOXQ   R10, R8
+	MULXQ   16(BX), R11, R10
+	ADCXQ   R11, R8
+	ADOXQ   R10, R9
+	ADCXQ   R12, R9
+	MOVQ    ref+8(FP), R11
+	MOVQ    xe+48(FP), R10
+	MOVLQSX (R10)(SI*4), R10
+	SUBQ    R10, R11
+	MOVQ    ae+24(FP), R10
+	MOVLQSX (R10)(SI*4), R10
+	SUBQ    R10, R11
+	MOVQ    ac+32(FP), R10
+	MOVBQZX (R10)(SI*1), R10
+	MOVQ    xc+56(FP), DX
+	MOVBQZX (DX)(SI*1), DX
+	XORQ    DX, R10
+	ANDQ    $0x01, R10
+	NEGQ    R10
+	CMPQ    R11, $0x40
+	JAE     dotTop3ADX_far
+
+dotTop3ADX_shift:
+	MOVQ  R11, R12
+	XORQ  $0x3f, R12
+	SHRXQ R11, DI, DI
+	LEAQ  (R8)(R8*1), DX
+	SHLXQ R12, DX, DX
+	ADDQ  DX, DI
+	XORQ  R10, DI
+	SHRXQ R11, R8, R8
+	LEAQ  (R9)(R9*1), DX
+	SHLXQ R12, DX, DX
+	ADDQ  DX, R8
+	XORQ  R10, R8
+	SHRXQ R11, R9, R9
+	XORQ  R10, R9
+	ADDQ  DI, (AX)
+	ADCQ  R8, 8(AX)
+	ADCQ  R9, 16(AX)
+	ADCQ  R10, 24(AX)
+
+dotTop3ADX_next:
+	ADDQ $0x18, CX
+	ADDQ $0x18, BX
+	INCQ SI
+	CMPQ SI, n+64(FP)
+	JLT  dotTop3ADX_loop
+	RET
+
+dotTop3ADX_far:
+	CMPQ R11, $0x000000c0
+	JAE  dotTop3ADX_next
+
+dotTop3ADX_word:
+	MOVQ R8, DI
+	MOVQ R9, R8
+	XORQ R9, R9
+	SUBQ $0x40, R11
+	CMPQ R11, $0x40
+	JAE  dotTop3ADX_word
+	JMP  dotTop3ADX_shift
+
+// func axpyTop3ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+// Requires: ADX, BMI2
+TEXT ·axpyTop3ADX(SB), NOSPLIT, $0-80
+	MOVQ acc+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ x+48(FP), BX
+	XORQ SI, SI
+
+axpyTop3ADX_loop:
+	MOVQ    ac+32(FP), R10
+	MOVBQZX (R10)(SI*1), R10
+	TESTQ   $0x00000002, R10
+	JEQ     axpyTop3ADX_next
+	MOVQ    (CX), DX
+	MULXQ   16(BX), R11, DI
+	MOVQ    8(CX), DX
+	XORQ    R12, R12
+	MOVQ    R12, R8
+	MULXQ   8(BX), R11, R10
+	ADOXQ   R10, DI
+	MULXQ   16(BX), R11, R10
+	ADCXQ   R11, DI
+	ADOXQ   R10, R8
+	ADCXQ   R12, R8
+	MOVQ    16(CX), DX
+	XORQ    R12, R12
+	MOVQ    R12, R9
+	MULXQ   (BX), R11, R10
+	ADOXQ   R10, DI
+	MULXQ   8(BX), R11, R10
+	ADCXQ   R11, DI
+	ADOXQ   R10, R8
+	MULXQ   16(BX), R11, R10
+	ADCXQ   R11, R8
+	ADOXQ   R10, R9
+	ADCXQ   R12, R9
+	MOVQ    ref+8(FP), R11
+	MOVQ    (R11)(SI*8), R11
+	SUBQ    scale+64(FP), R11
+	MOVQ    ae+24(FP), R10
+	MOVLQSX (R10)(SI*4), R10
+	SUBQ    R10, R11
+	MOVQ    ac+32(FP), R10
+	MOVBQZX (R10)(SI*1), R10
+	XORQ    sign+72(FP), R10
+	ANDQ    $0x01, R10
+	NEGQ    R10
+	CMPQ    R11, $0x40
+	JAE     axpyTop3ADX_far
+
+axpyTop3ADX_shift:
+	MOVQ  R11, R12
+	XORQ  $0x3f, R12
+	SHRXQ R11, DI, DI
+	LEAQ  (R8)(R8*1), DX
+	SHLXQ R12, DX, DX
+	ADDQ  DX, DI
+	XORQ  R10, DI
+	SHRXQ R11, R8, R8
+	LEAQ  (R9)(R9*1), DX
+	SHLXQ R12, DX, DX
+	ADDQ  DX, R8
+	XORQ  R10, R8
+	SHRXQ R11, R9, R9
+	XORQ  R10, R9
+	ADDQ  DI, (AX)
+	ADCQ  R8, 8(AX)
+	ADCQ  R9, 16(AX)
+	ADCQ  R10, 24(AX)
+
+axpyTop3ADX_next:
+	ADDQ $0x18, CX
+	ADDQ $0x20, AX
+	INCQ SI
+	CMPQ SI, n+40(FP)
+	JLT  axpyTop3ADX_loop
+	RET
+
+axpyTop3ADX_far:
+	CMPQ R11, $0x000000c0
+	JAE  axpyTop3ADX_next
+
+axpyTop3ADX_word:
+	MOVQ R8, DI
+	MOVQ R9, R8
+	XORQ R9, R9
+	SUBQ $0x40, R11
+	CMPQ R11, $0x40
+	JAE  axpyTop3ADX_word
+	JMP  axpyTop3ADX_shift
+
+// func dotTop4ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+// Requires: ADX, BMI2
+TEXT ·dotTop4ADX(SB), NOSPLIT, $0-72
+	MOVQ acc+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ x+40(FP), BX
+	XORQ SI, SI
+
+dotTop4ADX_loop:
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(SI*1), R11
+	MOVQ    xc+56(FP), R12
+	MOVBQZX (R12)(SI*1), R12
+	ANDQ    R12, R11
+	TESTQ   $0x00000002, R11
+	JEQ     dotTop4ADX_next
+	MOVQ    (CX), DX
+	MULXQ   24(BX), R12, DI
+	MOVQ    8(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R8
+	MULXQ   16(BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	ADCXQ   R13, R8
+	MOVQ    16(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R9
+	MULXQ   8(BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   16(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, R8
+	ADOXQ   R11, R9
+	ADCXQ   R13, R9
+	MOVQ    24(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R10
+	MULXQ   (BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   8(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	MULXQ   16(BX), R12, R11
+	ADCXQ   R12, R8
+	ADOXQ   R11, R9
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, R9
+	ADOXQ   R11, R10
+	ADCXQ   R13, R10
+	MOVQ    ref+8(FP), R12
+	MOVQ    xe+48(FP), R11
+	MOVLQSX (R11)(SI*4), R11
+	SUBQ    R11, R12
+	MOVQ    ae+24(FP), R11
+	MOVLQSX (R11)(SI*4), R11
+	SUBQ    R11, R12
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(SI*1), R11
+	MOVQ    xc+56(FP), DX
+	MOVBQZX (DX)(SI*1), DX
+	XORQ    DX, R11
+	ANDQ    $0x01, R11
+	NEGQ    R11
+	CMPQ    R12, $0x40
+	JAE     dotTop4ADX_far
+
+dotTop4ADX_shift:
+	MOVQ  R12, R13
+	XORQ  $0x3f, R13
+	SHRXQ R12, DI, DI
+	LEAQ  (R8)(R8*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, DI
+	XORQ  R11, DI
+	SHRXQ R12, R8, R8
+	LEAQ  (R9)(R9*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R8
+	XORQ  R11, R8
+	SHRXQ R12, R9, R9
+	LEAQ  (R10)(R10*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R9
+	XORQ  R11, R9
+	SHRXQ R12, R10, R10
+	XORQ  R11, R10
+	ADDQ  DI, (AX)
+	ADCQ  R8, 8(AX)
+	ADCQ  R9, 16(AX)
+	ADCQ  R10, 24(AX)
+	ADCQ  R11, 32(AX)
+
+dotTop4ADX_next:
+	ADDQ $0x20, CX
+	ADDQ $0x20, BX
+	INCQ SI
+	CMPQ SI, n+64(FP)
+	JLT  dotTop4ADX_loop
+	RET
+
+dotTop4ADX_far:
+	CMPQ R12, $0x00000100
+	JAE  dotTop4ADX_next
+
+dotTop4ADX_word:
+	MOVQ R8, DI
+	MOVQ R9, R8
+	MOVQ R10, R9
+	XORQ R10, R10
+	SUBQ $0x40, R12
+	CMPQ R12, $0x40
+	JAE  dotTop4ADX_word
+	JMP  dotTop4ADX_shift
+
+// func axpyTop4ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+// Requires: ADX, BMI2
+TEXT ·axpyTop4ADX(SB), NOSPLIT, $0-80
+	MOVQ acc+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ x+48(FP), BX
+	XORQ SI, SI
+
+axpyTop4ADX_loop:
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(SI*1), R11
+	TESTQ   $0x00000002, R11
+	JEQ     axpyTop4ADX_next
+	MOVQ    (CX), DX
+	MULXQ   24(BX), R12, DI
+	MOVQ    8(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R8
+	MULXQ   16(BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	ADCXQ   R13, R8
+	MOVQ    16(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R9
+	MULXQ   8(BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   16(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, R8
+	ADOXQ   R11, R9
+	ADCXQ   R13, R9
+	MOVQ    24(CX), DX
+	XORQ    R13, R13
+	MOVQ    R13, R10
+	MULXQ   (BX), R12, R11
+	ADOXQ   R11, DI
+	MULXQ   8(BX), R12, R11
+	ADCXQ   R12, DI
+	ADOXQ   R11, R8
+	MULXQ   16(BX), R12, R11
+	ADCXQ   R12, R8
+	ADOXQ   R11, R9
+	MULXQ   24(BX), R12, R11
+	ADCXQ   R12, R9
+	ADOXQ   R11, R10
+	ADCXQ   R13, R10
+	MOVQ    ref+8(FP), R12
+	MOVQ    (R12)(SI*8), R12
+	SUBQ    scale+64(FP), R12
+	MOVQ    ae+24(FP), R11
+	MOVLQSX (R11)(SI*4), R11
+	SUBQ    R11, R12
+	MOVQ    ac+32(FP), R11
+	MOVBQZX (R11)(SI*1), R11
+	XORQ    sign+72(FP), R11
+	ANDQ    $0x01, R11
+	NEGQ    R11
+	CMPQ    R12, $0x40
+	JAE     axpyTop4ADX_far
+
+axpyTop4ADX_shift:
+	MOVQ  R12, R13
+	XORQ  $0x3f, R13
+	SHRXQ R12, DI, DI
+	LEAQ  (R8)(R8*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, DI
+	XORQ  R11, DI
+	SHRXQ R12, R8, R8
+	LEAQ  (R9)(R9*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R8
+	XORQ  R11, R8
+	SHRXQ R12, R9, R9
+	LEAQ  (R10)(R10*1), DX
+	SHLXQ R13, DX, DX
+	ADDQ  DX, R9
+	XORQ  R11, R9
+	SHRXQ R12, R10, R10
+	XORQ  R11, R10
+	ADDQ  DI, (AX)
+	ADCQ  R8, 8(AX)
+	ADCQ  R9, 16(AX)
+	ADCQ  R10, 24(AX)
+	ADCQ  R11, 32(AX)
+
+axpyTop4ADX_next:
+	ADDQ $0x20, CX
+	ADDQ $0x28, AX
+	INCQ SI
+	CMPQ SI, n+40(FP)
+	JLT  axpyTop4ADX_loop
+	RET
+
+axpyTop4ADX_far:
+	CMPQ R12, $0x00000100
+	JAE  axpyTop4ADX_next
+
+axpyTop4ADX_word:
+	MOVQ R8, DI
+	MOVQ R9, R8
+	MOVQ R10, R9
+	XORQ R10, R10
+	SUBQ $0x40, R12
+	CMPQ R12, $0x40
+	JAE  axpyTop4ADX_word
+	JMP  axpyTop4ADX_shift
+
 DATA digitMask<>+0(SB)/8, $0x000000000fffffff
 DATA digitMask<>+8(SB)/8, $0x000000000fffffff
 DATA digitMask<>+16(SB)/8, $0x000000000fffffff
@@ -604,35 +1024,64 @@ DATA convBack<>+16(SB)/8, $0x0000000800000000
 DATA convBack<>+24(SB)/8, $0x0000000800000000
 GLOBL convBack<>(SB), RODATA|NOPTR, $32
 
-// func convolve1x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x1AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x1AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 
-convolve1x1AVX2_0:
-	VPBROADCASTD (CX), Y1
-	VPMULDQ      32(DX), Y1, Y1
+convolve1x1AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x1AVX2_triangle
+
+convolve1x1AVX2_square:
+	VPBROADCASTD (DI), Y1
+	VPMULDQ      (R8), Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 8(CX), Y1
-	VPMULDQ      24(DX), Y1, Y1
+	VPBROADCASTD 8(DI), Y1
+	VPMULDQ      -8(R8), Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 16(CX), Y1
-	VPMULDQ      16(DX), Y1, Y1
+	VPBROADCASTD 16(DI), Y1
+	VPMULDQ      -16(R8), Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 24(CX), Y1
-	VPMULDQ      8(DX), Y1, Y1
+	VPBROADCASTD 24(DI), Y1
+	VPMULDQ      -24(R8), Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000040, DX
-	DECQ         BX
-	JNZ          convolve1x1AVX2_0
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x1AVX2_square
+
+convolve1x1AVX2_triangle:
+	VPBROADCASTD (DI), Y1
+	VPMULDQ      (R8), Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPBROADCASTD 8(DI), Y1
+	VPMULDQ      -8(R8), Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPBROADCASTD 16(DI), Y1
+	VPMULDQ      -16(R8), Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPBROADCASTD 24(DI), Y1
+	VPMULDQ      -24(R8), Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x1AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y1
 	VPADDQ       (AX), Y1, Y1
 	VMOVDQU      Y1, (AX)
@@ -644,56 +1093,93 @@ convolve1x1AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x2AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 
-convolve1x2AVX2_0:
-	VPBROADCASTD (CX), Y2
-	VPMULDQ      32(DX), Y2, Y3
+convolve1x2AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x2AVX2_triangle
+
+convolve1x2AVX2_square:
+	VPBROADCASTD (DI), Y2
+	VPMULDQ      (R8), Y2, Y3
 	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      64(DX), Y2, Y2
+	VPMULDQ      32(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 8(CX), Y2
-	VPMULDQ      24(DX), Y2, Y3
+	VPBROADCASTD 8(DI), Y2
+	VPMULDQ      -8(R8), Y2, Y3
 	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      56(DX), Y2, Y2
+	VPMULDQ      24(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 16(CX), Y2
-	VPMULDQ      16(DX), Y2, Y3
+	VPBROADCASTD 16(DI), Y2
+	VPMULDQ      -16(R8), Y2, Y3
 	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      48(DX), Y2, Y2
+	VPMULDQ      16(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 24(CX), Y2
-	VPMULDQ      8(DX), Y2, Y3
+	VPBROADCASTD 24(DI), Y2
+	VPMULDQ      -24(R8), Y2, Y3
 	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      40(DX), Y2, Y2
+	VPMULDQ      8(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 32(CX), Y2
-	VPMULDQ      32(DX), Y2, Y2
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x2AVX2_square
+
+convolve1x2AVX2_triangle:
+	VPBROADCASTD (DI), Y2
+	VPMULDQ      (R8), Y2, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMULDQ      32(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 40(CX), Y2
-	VPMULDQ      24(DX), Y2, Y2
+	VPBROADCASTD 8(DI), Y2
+	VPMULDQ      -8(R8), Y2, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMULDQ      24(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 48(CX), Y2
-	VPMULDQ      16(DX), Y2, Y2
+	VPBROADCASTD 16(DI), Y2
+	VPMULDQ      -16(R8), Y2, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMULDQ      16(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 56(CX), Y2
-	VPMULDQ      8(DX), Y2, Y2
+	VPBROADCASTD 24(DI), Y2
+	VPMULDQ      -24(R8), Y2, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMULDQ      8(R8), Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000060, DX
-	DECQ         BX
-	JNZ          convolve1x2AVX2_0
+	VPBROADCASTD 32(DI), Y2
+	VPMULDQ      (R8), Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPBROADCASTD 40(DI), Y2
+	VPMULDQ      -8(R8), Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPBROADCASTD 48(DI), Y2
+	VPMULDQ      -16(R8), Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPBROADCASTD 56(DI), Y2
+	VPMULDQ      -24(R8), Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x2AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y2
 	VPADDQ       (AX), Y2, Y2
 	VMOVDQU      Y2, (AX)
@@ -713,85 +1199,130 @@ convolve1x2AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x3AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x3AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 
-convolve1x3AVX2_0:
-	VPBROADCASTD (CX), Y3
-	VPMULDQ      32(DX), Y3, Y4
+convolve1x3AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x3AVX2_triangle
+
+convolve1x3AVX2_square:
+	VPBROADCASTD (DI), Y3
+	VPMULDQ      (R8), Y3, Y4
 	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      64(DX), Y3, Y4
+	VPMULDQ      32(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      96(DX), Y3, Y3
+	VPMULDQ      64(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULDQ      24(DX), Y3, Y4
+	VPBROADCASTD 8(DI), Y3
+	VPMULDQ      -8(R8), Y3, Y4
 	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      56(DX), Y3, Y4
+	VPMULDQ      24(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      88(DX), Y3, Y3
+	VPMULDQ      56(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 16(CX), Y3
-	VPMULDQ      16(DX), Y3, Y4
+	VPBROADCASTD 16(DI), Y3
+	VPMULDQ      -16(R8), Y3, Y4
 	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      48(DX), Y3, Y4
+	VPMULDQ      16(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      80(DX), Y3, Y3
+	VPMULDQ      48(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 24(CX), Y3
-	VPMULDQ      8(DX), Y3, Y4
+	VPBROADCASTD 24(DI), Y3
+	VPMULDQ      -24(R8), Y3, Y4
 	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      40(DX), Y3, Y4
+	VPMULDQ      8(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      72(DX), Y3, Y3
+	VPMULDQ      40(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULDQ      32(DX), Y3, Y4
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x3AVX2_square
+
+convolve1x3AVX2_triangle:
+	VPBROADCASTD (DI), Y3
+	VPMULDQ      (R8), Y3, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPMULDQ      32(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      64(DX), Y3, Y3
+	VPMULDQ      64(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULDQ      24(DX), Y3, Y4
+	VPBROADCASTD 8(DI), Y3
+	VPMULDQ      -8(R8), Y3, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPMULDQ      24(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      56(DX), Y3, Y3
+	VPMULDQ      56(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULDQ      16(DX), Y3, Y4
+	VPBROADCASTD 16(DI), Y3
+	VPMULDQ      -16(R8), Y3, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPMULDQ      16(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      48(DX), Y3, Y3
+	VPMULDQ      48(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULDQ      8(DX), Y3, Y4
+	VPBROADCASTD 24(DI), Y3
+	VPMULDQ      -24(R8), Y3, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPMULDQ      8(R8), Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      40(DX), Y3, Y3
+	VPMULDQ      40(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULDQ      32(DX), Y3, Y3
+	VPBROADCASTD 32(DI), Y3
+	VPMULDQ      (R8), Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      32(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULDQ      24(DX), Y3, Y3
+	VPBROADCASTD 40(DI), Y3
+	VPMULDQ      -8(R8), Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      24(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 80(CX), Y3
-	VPMULDQ      16(DX), Y3, Y3
+	VPBROADCASTD 48(DI), Y3
+	VPMULDQ      -16(R8), Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      16(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 88(CX), Y3
-	VPMULDQ      8(DX), Y3, Y3
+	VPBROADCASTD 56(DI), Y3
+	VPMULDQ      -24(R8), Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      8(R8), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	ADDQ         $0x00000060, CX
-	ADDQ         $0x00000080, DX
-	DECQ         BX
-	JNZ          convolve1x3AVX2_0
+	VPBROADCASTD 64(DI), Y3
+	VPMULDQ      (R8), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPBROADCASTD 72(DI), Y3
+	VPMULDQ      -8(R8), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPBROADCASTD 80(DI), Y3
+	VPMULDQ      -16(R8), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPBROADCASTD 88(DI), Y3
+	VPMULDQ      -24(R8), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x3AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y3
 	VPADDQ       (AX), Y3, Y3
 	VMOVDQU      Y3, (AX)
@@ -819,122 +1350,175 @@ convolve1x3AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x4AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 
-convolve1x4AVX2_0:
-	VPBROADCASTD (CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
+convolve1x4AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x4AVX2_triangle
+
+convolve1x4AVX2_square:
+	VPBROADCASTD (DI), Y4
+	VPMULDQ      (R8), Y4, Y5
 	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      64(DX), Y4, Y5
+	VPMULDQ      32(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      96(DX), Y4, Y5
+	VPMULDQ      64(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      128(DX), Y4, Y4
+	VPMULDQ      96(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 8(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
+	VPBROADCASTD 8(DI), Y4
+	VPMULDQ      -8(R8), Y4, Y5
 	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      56(DX), Y4, Y5
+	VPMULDQ      24(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      88(DX), Y4, Y5
+	VPMULDQ      56(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      120(DX), Y4, Y4
+	VPMULDQ      88(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 16(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
+	VPBROADCASTD 16(DI), Y4
+	VPMULDQ      -16(R8), Y4, Y5
 	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      48(DX), Y4, Y5
+	VPMULDQ      16(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      80(DX), Y4, Y5
+	VPMULDQ      48(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      112(DX), Y4, Y4
+	VPMULDQ      80(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 24(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
+	VPBROADCASTD 24(DI), Y4
+	VPMULDQ      -24(R8), Y4, Y5
 	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      40(DX), Y4, Y5
+	VPMULDQ      8(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      72(DX), Y4, Y5
+	VPMULDQ      40(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      104(DX), Y4, Y4
+	VPMULDQ      72(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 32(CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x4AVX2_square
+
+convolve1x4AVX2_triangle:
+	VPBROADCASTD (DI), Y4
+	VPMULDQ      (R8), Y4, Y5
+	VPADDQ       Y5, Y0, Y0
+	VPMULDQ      32(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      64(DX), Y4, Y5
+	VPMULDQ      64(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      96(DX), Y4, Y4
+	VPMULDQ      96(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 40(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
+	VPBROADCASTD 8(DI), Y4
+	VPMULDQ      -8(R8), Y4, Y5
+	VPADDQ       Y5, Y0, Y0
+	VPMULDQ      24(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      56(DX), Y4, Y5
+	VPMULDQ      56(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      88(DX), Y4, Y4
+	VPMULDQ      88(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 48(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
+	VPBROADCASTD 16(DI), Y4
+	VPMULDQ      -16(R8), Y4, Y5
+	VPADDQ       Y5, Y0, Y0
+	VPMULDQ      16(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      48(DX), Y4, Y5
+	VPMULDQ      48(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      80(DX), Y4, Y4
+	VPMULDQ      80(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 56(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
+	VPBROADCASTD 24(DI), Y4
+	VPMULDQ      -24(R8), Y4, Y5
+	VPADDQ       Y5, Y0, Y0
+	VPMULDQ      8(R8), Y4, Y5
 	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      40(DX), Y4, Y5
+	VPMULDQ      40(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      72(DX), Y4, Y4
+	VPMULDQ      72(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 64(CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
+	VPBROADCASTD 32(DI), Y4
+	VPMULDQ      (R8), Y4, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPMULDQ      32(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      64(DX), Y4, Y4
+	VPMULDQ      64(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 72(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
+	VPBROADCASTD 40(DI), Y4
+	VPMULDQ      -8(R8), Y4, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPMULDQ      24(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      56(DX), Y4, Y4
+	VPMULDQ      56(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 80(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
+	VPBROADCASTD 48(DI), Y4
+	VPMULDQ      -16(R8), Y4, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPMULDQ      16(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      48(DX), Y4, Y4
+	VPMULDQ      48(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 88(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
+	VPBROADCASTD 56(DI), Y4
+	VPMULDQ      -24(R8), Y4, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPMULDQ      8(R8), Y4, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      40(DX), Y4, Y4
+	VPMULDQ      40(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 96(CX), Y4
-	VPMULDQ      32(DX), Y4, Y4
+	VPBROADCASTD 64(DI), Y4
+	VPMULDQ      (R8), Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULDQ      32(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 104(CX), Y4
-	VPMULDQ      24(DX), Y4, Y4
+	VPBROADCASTD 72(DI), Y4
+	VPMULDQ      -8(R8), Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULDQ      24(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 112(CX), Y4
-	VPMULDQ      16(DX), Y4, Y4
+	VPBROADCASTD 80(DI), Y4
+	VPMULDQ      -16(R8), Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULDQ      16(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 120(CX), Y4
-	VPMULDQ      8(DX), Y4, Y4
+	VPBROADCASTD 88(DI), Y4
+	VPMULDQ      -24(R8), Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULDQ      8(R8), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x000000a0, DX
-	DECQ         BX
-	JNZ          convolve1x4AVX2_0
+	VPBROADCASTD 96(DI), Y4
+	VPMULDQ      (R8), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPBROADCASTD 104(DI), Y4
+	VPMULDQ      -8(R8), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPBROADCASTD 112(DI), Y4
+	VPMULDQ      -16(R8), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPBROADCASTD 120(DI), Y4
+	VPMULDQ      -24(R8), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x4AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y4
 	VPADDQ       (AX), Y4, Y4
 	VMOVDQU      Y4, (AX)
@@ -970,167 +1554,228 @@ convolve1x4AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x5AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x5AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
 
-convolve1x5AVX2_0:
-	VPBROADCASTD (CX), Y5
-	VPMULDQ      32(DX), Y5, Y6
+convolve1x5AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x5AVX2_triangle
+
+convolve1x5AVX2_square:
+	VPBROADCASTD (DI), Y5
+	VPMULDQ      (R8), Y5, Y6
 	VPADDQ       Y6, Y0, Y0
-	VPMULDQ      64(DX), Y5, Y6
+	VPMULDQ      32(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      96(DX), Y5, Y6
+	VPMULDQ      64(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      128(DX), Y5, Y6
+	VPMULDQ      96(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      160(DX), Y5, Y5
+	VPMULDQ      128(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 8(CX), Y5
-	VPMULDQ      24(DX), Y5, Y6
+	VPBROADCASTD 8(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y6
 	VPADDQ       Y6, Y0, Y0
-	VPMULDQ      56(DX), Y5, Y6
+	VPMULDQ      24(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      88(DX), Y5, Y6
+	VPMULDQ      56(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      120(DX), Y5, Y6
+	VPMULDQ      88(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      152(DX), Y5, Y5
+	VPMULDQ      120(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 16(CX), Y5
-	VPMULDQ      16(DX), Y5, Y6
+	VPBROADCASTD 16(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y6
 	VPADDQ       Y6, Y0, Y0
-	VPMULDQ      48(DX), Y5, Y6
+	VPMULDQ      16(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      80(DX), Y5, Y6
+	VPMULDQ      48(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      112(DX), Y5, Y6
+	VPMULDQ      80(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      144(DX), Y5, Y5
+	VPMULDQ      112(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 24(CX), Y5
-	VPMULDQ      8(DX), Y5, Y6
+	VPBROADCASTD 24(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y6
 	VPADDQ       Y6, Y0, Y0
-	VPMULDQ      40(DX), Y5, Y6
+	VPMULDQ      8(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      72(DX), Y5, Y6
+	VPMULDQ      40(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      104(DX), Y5, Y6
+	VPMULDQ      72(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      136(DX), Y5, Y5
+	VPMULDQ      104(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 32(CX), Y5
-	VPMULDQ      32(DX), Y5, Y6
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x5AVX2_square
+
+convolve1x5AVX2_triangle:
+	VPBROADCASTD (DI), Y5
+	VPMULDQ      (R8), Y5, Y6
+	VPADDQ       Y6, Y0, Y0
+	VPMULDQ      32(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      64(DX), Y5, Y6
+	VPMULDQ      64(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      96(DX), Y5, Y6
+	VPMULDQ      96(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      128(DX), Y5, Y5
+	VPMULDQ      128(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 40(CX), Y5
-	VPMULDQ      24(DX), Y5, Y6
+	VPBROADCASTD 8(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y6
+	VPADDQ       Y6, Y0, Y0
+	VPMULDQ      24(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      56(DX), Y5, Y6
+	VPMULDQ      56(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      88(DX), Y5, Y6
+	VPMULDQ      88(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      120(DX), Y5, Y5
+	VPMULDQ      120(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 48(CX), Y5
-	VPMULDQ      16(DX), Y5, Y6
+	VPBROADCASTD 16(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y6
+	VPADDQ       Y6, Y0, Y0
+	VPMULDQ      16(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      48(DX), Y5, Y6
+	VPMULDQ      48(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      80(DX), Y5, Y6
+	VPMULDQ      80(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      112(DX), Y5, Y5
+	VPMULDQ      112(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 56(CX), Y5
-	VPMULDQ      8(DX), Y5, Y6
+	VPBROADCASTD 24(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y6
+	VPADDQ       Y6, Y0, Y0
+	VPMULDQ      8(R8), Y5, Y6
 	VPADDQ       Y6, Y1, Y1
-	VPMULDQ      40(DX), Y5, Y6
+	VPMULDQ      40(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      72(DX), Y5, Y6
+	VPMULDQ      72(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      104(DX), Y5, Y5
+	VPMULDQ      104(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 64(CX), Y5
-	VPMULDQ      32(DX), Y5, Y6
+	VPBROADCASTD 32(DI), Y5
+	VPMULDQ      (R8), Y5, Y6
+	VPADDQ       Y6, Y1, Y1
+	VPMULDQ      32(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      64(DX), Y5, Y6
+	VPMULDQ      64(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      96(DX), Y5, Y5
+	VPMULDQ      96(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 72(CX), Y5
-	VPMULDQ      24(DX), Y5, Y6
+	VPBROADCASTD 40(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y6
+	VPADDQ       Y6, Y1, Y1
+	VPMULDQ      24(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      56(DX), Y5, Y6
+	VPMULDQ      56(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      88(DX), Y5, Y5
+	VPMULDQ      88(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 80(CX), Y5
-	VPMULDQ      16(DX), Y5, Y6
+	VPBROADCASTD 48(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y6
+	VPADDQ       Y6, Y1, Y1
+	VPMULDQ      16(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      48(DX), Y5, Y6
+	VPMULDQ      48(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      80(DX), Y5, Y5
+	VPMULDQ      80(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 88(CX), Y5
-	VPMULDQ      8(DX), Y5, Y6
+	VPBROADCASTD 56(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y6
+	VPADDQ       Y6, Y1, Y1
+	VPMULDQ      8(R8), Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      40(DX), Y5, Y6
+	VPMULDQ      40(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      72(DX), Y5, Y5
+	VPMULDQ      72(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 96(CX), Y5
-	VPMULDQ      32(DX), Y5, Y6
+	VPBROADCASTD 64(DI), Y5
+	VPMULDQ      (R8), Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      32(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      64(DX), Y5, Y5
+	VPMULDQ      64(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 104(CX), Y5
-	VPMULDQ      24(DX), Y5, Y6
+	VPBROADCASTD 72(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      24(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      56(DX), Y5, Y5
+	VPMULDQ      56(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 112(CX), Y5
-	VPMULDQ      16(DX), Y5, Y6
+	VPBROADCASTD 80(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      16(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      48(DX), Y5, Y5
+	VPMULDQ      48(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 120(CX), Y5
-	VPMULDQ      8(DX), Y5, Y6
+	VPBROADCASTD 88(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      8(R8), Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULDQ      40(DX), Y5, Y5
+	VPMULDQ      40(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 128(CX), Y5
-	VPMULDQ      32(DX), Y5, Y5
+	VPBROADCASTD 96(DI), Y5
+	VPMULDQ      (R8), Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULDQ      32(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 136(CX), Y5
-	VPMULDQ      24(DX), Y5, Y5
+	VPBROADCASTD 104(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULDQ      24(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 144(CX), Y5
-	VPMULDQ      16(DX), Y5, Y5
+	VPBROADCASTD 112(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULDQ      16(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	VPBROADCASTD 152(CX), Y5
-	VPMULDQ      8(DX), Y5, Y5
+	VPBROADCASTD 120(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULDQ      8(R8), Y5, Y5
 	VPADDQ       Y5, Y4, Y4
-	ADDQ         $0x000000a0, CX
-	ADDQ         $0x000000c0, DX
-	DECQ         BX
-	JNZ          convolve1x5AVX2_0
+	VPBROADCASTD 128(DI), Y5
+	VPMULDQ      (R8), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPBROADCASTD 136(DI), Y5
+	VPMULDQ      -8(R8), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPBROADCASTD 144(DI), Y5
+	VPMULDQ      -16(R8), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPBROADCASTD 152(DI), Y5
+	VPMULDQ      -24(R8), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x5AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y5
 	VPADDQ       (AX), Y5, Y5
 	VMOVDQU      Y5, (AX)
@@ -1174,16 +1819,17 @@ convolve1x5AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve1x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x6AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
+TEXT ·convolve1x6AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), CX
+	MOVQ  n+40(FP), DX
+	MOVQ  first+48(FP), BX
+	MOVQ  groups+56(FP), SI
+	SHLQ  $0x05, BX
+	SHLQ  $0x05, SI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -1191,203 +1837,271 @@ TEXT ·convolve1x6AVX2(SB), NOSPLIT, $0-48
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
 
-convolve1x6AVX2_0:
-	VPBROADCASTD (CX), Y6
-	VPMULDQ      32(DX), Y6, Y7
+convolve1x6AVX2_number:
+	MOVQ  AX, DI
+	LEAQ  32(CX)(BX*1), R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JEQ   convolve1x6AVX2_triangle
+
+convolve1x6AVX2_square:
+	VPBROADCASTD (DI), Y6
+	VPMULDQ      (R8), Y6, Y7
 	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      64(DX), Y6, Y7
+	VPMULDQ      32(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      96(DX), Y6, Y7
+	VPMULDQ      64(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      128(DX), Y6, Y7
+	VPMULDQ      96(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      160(DX), Y6, Y7
+	VPMULDQ      128(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      192(DX), Y6, Y6
+	VPMULDQ      160(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 8(CX), Y6
-	VPMULDQ      24(DX), Y6, Y7
+	VPBROADCASTD 8(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
 	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      56(DX), Y6, Y7
+	VPMULDQ      24(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      88(DX), Y6, Y7
+	VPMULDQ      56(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      120(DX), Y6, Y7
+	VPMULDQ      88(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      152(DX), Y6, Y7
+	VPMULDQ      120(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      184(DX), Y6, Y6
+	VPMULDQ      152(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 16(CX), Y6
-	VPMULDQ      16(DX), Y6, Y7
+	VPBROADCASTD 16(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
 	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      48(DX), Y6, Y7
+	VPMULDQ      16(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      80(DX), Y6, Y7
+	VPMULDQ      48(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      112(DX), Y6, Y7
+	VPMULDQ      80(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      144(DX), Y6, Y7
+	VPMULDQ      112(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      176(DX), Y6, Y6
+	VPMULDQ      144(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 24(CX), Y6
-	VPMULDQ      8(DX), Y6, Y7
+	VPBROADCASTD 24(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
 	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      40(DX), Y6, Y7
+	VPMULDQ      8(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      72(DX), Y6, Y7
+	VPMULDQ      40(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      104(DX), Y6, Y7
+	VPMULDQ      72(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      136(DX), Y6, Y7
+	VPMULDQ      104(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      168(DX), Y6, Y6
+	VPMULDQ      136(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 32(CX), Y6
-	VPMULDQ      32(DX), Y6, Y7
+	ADDQ         $0x20, DI
+	SUBQ         $0x20, R8
+	SUBQ         $0x20, R9
+	JNE          convolve1x6AVX2_square
+
+convolve1x6AVX2_triangle:
+	VPBROADCASTD (DI), Y6
+	VPMULDQ      (R8), Y6, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      32(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      64(DX), Y6, Y7
+	VPMULDQ      64(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      96(DX), Y6, Y7
+	VPMULDQ      96(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      128(DX), Y6, Y7
+	VPMULDQ      128(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      160(DX), Y6, Y6
+	VPMULDQ      160(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 40(CX), Y6
-	VPMULDQ      24(DX), Y6, Y7
+	VPBROADCASTD 8(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      24(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      56(DX), Y6, Y7
+	VPMULDQ      56(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      88(DX), Y6, Y7
+	VPMULDQ      88(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      120(DX), Y6, Y7
+	VPMULDQ      120(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      152(DX), Y6, Y6
+	VPMULDQ      152(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 48(CX), Y6
-	VPMULDQ      16(DX), Y6, Y7
+	VPBROADCASTD 16(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      16(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      48(DX), Y6, Y7
+	VPMULDQ      48(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      80(DX), Y6, Y7
+	VPMULDQ      80(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      112(DX), Y6, Y7
+	VPMULDQ      112(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      144(DX), Y6, Y6
+	VPMULDQ      144(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 56(CX), Y6
-	VPMULDQ      8(DX), Y6, Y7
+	VPBROADCASTD 24(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      8(R8), Y6, Y7
 	VPADDQ       Y7, Y1, Y1
-	VPMULDQ      40(DX), Y6, Y7
+	VPMULDQ      40(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      72(DX), Y6, Y7
+	VPMULDQ      72(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      104(DX), Y6, Y7
+	VPMULDQ      104(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      136(DX), Y6, Y6
+	VPMULDQ      136(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 64(CX), Y6
-	VPMULDQ      32(DX), Y6, Y7
+	VPBROADCASTD 32(DI), Y6
+	VPMULDQ      (R8), Y6, Y7
+	VPADDQ       Y7, Y1, Y1
+	VPMULDQ      32(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      64(DX), Y6, Y7
+	VPMULDQ      64(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      96(DX), Y6, Y7
+	VPMULDQ      96(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      128(DX), Y6, Y6
+	VPMULDQ      128(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 72(CX), Y6
-	VPMULDQ      24(DX), Y6, Y7
+	VPBROADCASTD 40(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
+	VPADDQ       Y7, Y1, Y1
+	VPMULDQ      24(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      56(DX), Y6, Y7
+	VPMULDQ      56(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      88(DX), Y6, Y7
+	VPMULDQ      88(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      120(DX), Y6, Y6
+	VPMULDQ      120(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 80(CX), Y6
-	VPMULDQ      16(DX), Y6, Y7
+	VPBROADCASTD 48(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
+	VPADDQ       Y7, Y1, Y1
+	VPMULDQ      16(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      48(DX), Y6, Y7
+	VPMULDQ      48(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      80(DX), Y6, Y7
+	VPMULDQ      80(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      112(DX), Y6, Y6
+	VPMULDQ      112(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 88(CX), Y6
-	VPMULDQ      8(DX), Y6, Y7
+	VPBROADCASTD 56(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
+	VPADDQ       Y7, Y1, Y1
+	VPMULDQ      8(R8), Y6, Y7
 	VPADDQ       Y7, Y2, Y2
-	VPMULDQ      40(DX), Y6, Y7
+	VPMULDQ      40(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      72(DX), Y6, Y7
+	VPMULDQ      72(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      104(DX), Y6, Y6
+	VPMULDQ      104(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 96(CX), Y6
-	VPMULDQ      32(DX), Y6, Y7
+	VPBROADCASTD 64(DI), Y6
+	VPMULDQ      (R8), Y6, Y7
+	VPADDQ       Y7, Y2, Y2
+	VPMULDQ      32(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      64(DX), Y6, Y7
+	VPMULDQ      64(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      96(DX), Y6, Y6
+	VPMULDQ      96(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 104(CX), Y6
-	VPMULDQ      24(DX), Y6, Y7
+	VPBROADCASTD 72(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
+	VPADDQ       Y7, Y2, Y2
+	VPMULDQ      24(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      56(DX), Y6, Y7
+	VPMULDQ      56(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      88(DX), Y6, Y6
+	VPMULDQ      88(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 112(CX), Y6
-	VPMULDQ      16(DX), Y6, Y7
+	VPBROADCASTD 80(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
+	VPADDQ       Y7, Y2, Y2
+	VPMULDQ      16(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      48(DX), Y6, Y7
+	VPMULDQ      48(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      80(DX), Y6, Y6
+	VPMULDQ      80(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 120(CX), Y6
-	VPMULDQ      8(DX), Y6, Y7
+	VPBROADCASTD 88(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
+	VPADDQ       Y7, Y2, Y2
+	VPMULDQ      8(R8), Y6, Y7
 	VPADDQ       Y7, Y3, Y3
-	VPMULDQ      40(DX), Y6, Y7
+	VPMULDQ      40(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      72(DX), Y6, Y6
+	VPMULDQ      72(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 128(CX), Y6
-	VPMULDQ      32(DX), Y6, Y7
+	VPBROADCASTD 96(DI), Y6
+	VPMULDQ      (R8), Y6, Y7
+	VPADDQ       Y7, Y3, Y3
+	VPMULDQ      32(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      64(DX), Y6, Y6
+	VPMULDQ      64(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 136(CX), Y6
-	VPMULDQ      24(DX), Y6, Y7
+	VPBROADCASTD 104(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
+	VPADDQ       Y7, Y3, Y3
+	VPMULDQ      24(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      56(DX), Y6, Y6
+	VPMULDQ      56(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 144(CX), Y6
-	VPMULDQ      16(DX), Y6, Y7
+	VPBROADCASTD 112(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
+	VPADDQ       Y7, Y3, Y3
+	VPMULDQ      16(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      48(DX), Y6, Y6
+	VPMULDQ      48(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 152(CX), Y6
-	VPMULDQ      8(DX), Y6, Y7
+	VPBROADCASTD 120(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
+	VPADDQ       Y7, Y3, Y3
+	VPMULDQ      8(R8), Y6, Y7
 	VPADDQ       Y7, Y4, Y4
-	VPMULDQ      40(DX), Y6, Y6
+	VPMULDQ      40(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 160(CX), Y6
-	VPMULDQ      32(DX), Y6, Y6
+	VPBROADCASTD 128(DI), Y6
+	VPMULDQ      (R8), Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULDQ      32(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 168(CX), Y6
-	VPMULDQ      24(DX), Y6, Y6
+	VPBROADCASTD 136(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULDQ      24(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 176(CX), Y6
-	VPMULDQ      16(DX), Y6, Y6
+	VPBROADCASTD 144(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULDQ      16(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPBROADCASTD 184(CX), Y6
-	VPMULDQ      8(DX), Y6, Y6
+	VPBROADCASTD 152(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULDQ      8(R8), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	ADDQ         $0x000000c0, CX
-	ADDQ         $0x000000e0, DX
-	DECQ         BX
-	JNZ          convolve1x6AVX2_0
+	VPBROADCASTD 160(DI), Y6
+	VPMULDQ      (R8), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPBROADCASTD 168(DI), Y6
+	VPMULDQ      -8(R8), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPBROADCASTD 176(DI), Y6
+	VPMULDQ      -16(R8), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPBROADCASTD 184(DI), Y6
+	VPMULDQ      -24(R8), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	ADDQ         SI, AX
+	LEAQ         32(CX)(SI*1), CX
+	DECQ         DX
+	JNE          convolve1x6AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(BX*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y6
 	VPADDQ       (AX), Y6, Y6
 	VMOVDQU      Y6, (AX)
@@ -1439,8045 +2153,97 @@ convolve1x6AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve1x7AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve1x7AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
+TEXT ·convolve2x1AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
 	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
 	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-
-convolve1x7AVX2_0:
-	VPBROADCASTD (CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y0, Y0
-	VPMULDQ      64(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      96(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      128(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      160(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      192(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      224(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 8(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y0, Y0
-	VPMULDQ      56(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      88(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      120(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      152(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      184(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      216(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 16(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y0, Y0
-	VPMULDQ      48(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      80(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      112(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      144(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      176(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      208(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 24(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y0, Y0
-	VPMULDQ      40(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      72(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      104(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      136(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      168(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      200(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 32(CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      64(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      96(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      128(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      160(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      192(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 40(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      56(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      88(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      120(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      152(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      184(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 48(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      48(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      80(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      112(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      144(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      176(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 56(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y1, Y1
-	VPMULDQ      40(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      72(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      104(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      136(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      168(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 64(CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      64(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      96(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      128(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      160(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 72(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      56(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      88(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      120(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      152(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 80(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      48(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      80(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      112(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      144(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 88(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULDQ      40(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      72(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      104(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      136(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 96(CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      64(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      96(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      128(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 104(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      56(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      88(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      120(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 112(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      48(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      80(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      112(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 120(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      40(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      72(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      104(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 128(CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      64(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      96(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 136(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      56(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      88(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 144(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      48(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      80(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 152(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VPMULDQ      40(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      72(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 160(CX), Y7
-	VPMULDQ      32(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      64(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 168(CX), Y7
-	VPMULDQ      24(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      56(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 176(CX), Y7
-	VPMULDQ      16(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      48(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 184(CX), Y7
-	VPMULDQ      8(DX), Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULDQ      40(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 192(CX), Y7
-	VPMULDQ      32(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 200(CX), Y7
-	VPMULDQ      24(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 208(CX), Y7
-	VPMULDQ      16(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPBROADCASTD 216(CX), Y7
-	VPMULDQ      8(DX), Y7, Y7
-	VPADDQ       Y7, Y6, Y6
-	ADDQ         $0x000000e0, CX
-	ADDQ         $0x00000100, DX
-	DECQ         BX
-	JNZ          convolve1x7AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y7
-	VPADDQ       (AX), Y7, Y7
-	VMOVDQU      Y7, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x8AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x8AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-
-convolve1x8AVX2_0:
-	VPBROADCASTD (CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      96(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      128(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      160(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      192(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      224(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      256(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 8(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      88(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      120(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      152(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      184(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      216(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      248(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 16(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      80(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      112(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      144(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      176(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      208(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      240(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 24(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      72(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      104(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      136(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      168(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      200(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      232(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 32(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      96(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      128(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      160(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      192(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      224(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 40(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      88(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      120(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      152(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      184(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      216(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 48(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      80(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      112(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      144(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      176(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      208(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 56(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      72(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      104(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      136(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      168(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      200(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 64(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      96(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      128(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      160(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      192(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 72(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      88(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      120(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      152(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      184(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 80(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      80(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      112(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      144(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      176(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 88(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      72(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      104(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      136(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      168(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 96(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      96(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      128(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      160(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 104(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      88(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      120(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      152(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 112(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      80(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      112(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      144(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 120(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      72(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      104(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      136(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 128(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      96(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      128(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 136(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      88(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      120(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 144(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      80(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      112(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 152(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      72(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      104(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 160(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      64(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      96(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 168(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      56(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      88(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 176(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      48(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      80(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 184(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y5, Y5
-	VPMULDQ      40(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      72(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 192(CX), Y8
-	VPMULDQ      32(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      64(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 200(CX), Y8
-	VPMULDQ      24(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      56(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 208(CX), Y8
-	VPMULDQ      16(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      48(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 216(CX), Y8
-	VPMULDQ      8(DX), Y8, Y9
-	VPADDQ       Y9, Y6, Y6
-	VPMULDQ      40(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 224(CX), Y8
-	VPMULDQ      32(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 232(CX), Y8
-	VPMULDQ      24(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 240(CX), Y8
-	VPMULDQ      16(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPBROADCASTD 248(CX), Y8
-	VPMULDQ      8(DX), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000120, DX
-	DECQ         BX
-	JNZ          convolve1x8AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y8
-	VPADDQ       (AX), Y8, Y8
-	VMOVDQU      Y8, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x9AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x9AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-
-convolve1x9AVX2_0:
-	VPBROADCASTD (CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y0, Y0
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      128(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      160(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      192(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      224(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      256(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      288(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 8(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y0, Y0
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      120(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      152(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      184(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      216(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      248(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      280(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 16(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y0, Y0
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      112(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      144(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      176(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      208(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      240(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      272(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 24(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y0, Y0
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      104(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      136(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      168(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      200(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      232(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      264(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 32(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      128(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      160(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      192(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      224(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      256(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 40(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      120(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      152(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      184(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      216(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      248(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 48(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      112(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      144(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      176(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      208(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      240(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 56(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      104(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      136(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      168(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      200(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      232(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 64(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      128(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      160(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      192(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      224(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 72(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      120(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      152(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      184(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      216(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 80(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      112(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      144(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      176(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      208(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 88(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y2, Y2
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      104(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      136(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      168(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      200(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 96(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      128(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      160(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      192(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 104(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      120(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      152(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      184(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 112(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      112(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      144(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      176(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 120(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      104(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      136(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      168(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 128(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      128(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      160(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 136(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      120(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      152(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 144(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      112(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      144(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 152(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      104(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      136(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 160(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      96(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      128(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 168(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      88(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      120(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 176(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      80(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      112(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 184(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      72(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      104(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 192(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      64(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      96(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 200(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      56(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      88(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 208(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      48(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      80(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 216(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULDQ      40(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      72(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 224(CX), Y9
-	VPMULDQ      32(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      64(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 232(CX), Y9
-	VPMULDQ      24(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      56(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 240(CX), Y9
-	VPMULDQ      16(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      48(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 248(CX), Y9
-	VPMULDQ      8(DX), Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPMULDQ      40(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 256(CX), Y9
-	VPMULDQ      32(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 264(CX), Y9
-	VPMULDQ      24(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 272(CX), Y9
-	VPMULDQ      16(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPBROADCASTD 280(CX), Y9
-	VPMULDQ      8(DX), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	ADDQ         $0x00000120, CX
-	ADDQ         $0x00000140, DX
-	DECQ         BX
-	JNZ          convolve1x9AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y9
-	VPADDQ       (AX), Y9, Y9
-	VMOVDQU      Y9, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x10AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x10AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-
-convolve1x10AVX2_0:
-	VPBROADCASTD (CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      160(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      192(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      224(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      256(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      288(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      320(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 8(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      152(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      184(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      216(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      248(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      280(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      312(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 16(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      144(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      176(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      208(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      240(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      272(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      304(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 24(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      136(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      168(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      200(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      232(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      264(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      296(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 32(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      160(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      192(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      224(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      256(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      288(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 40(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      152(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      184(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      216(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      248(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      280(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 48(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      144(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      176(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      208(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      240(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      272(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 56(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      136(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      168(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      200(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      232(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      264(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 64(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      160(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      192(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      224(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      256(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 72(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      152(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      184(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      216(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      248(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 80(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      144(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      176(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      208(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      240(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 88(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      136(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      168(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      200(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      232(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 96(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      160(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      192(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      224(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 104(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      152(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      184(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      216(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 112(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      144(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      176(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      208(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 120(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      136(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      168(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      200(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 128(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      160(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      192(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 136(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      152(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      184(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 144(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      144(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      176(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 152(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y4, Y4
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      136(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      168(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 160(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      128(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      160(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 168(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      120(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      152(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 176(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      112(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      144(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 184(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y5, Y5
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      104(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      136(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 192(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      96(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      128(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 200(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      88(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      120(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 208(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      80(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      112(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 216(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y6, Y6
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      72(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      104(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 224(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      64(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      96(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 232(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      56(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      88(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 240(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      48(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      80(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 248(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y7, Y7
-	VPMULDQ      40(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      72(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 256(CX), Y10
-	VPMULDQ      32(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      64(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 264(CX), Y10
-	VPMULDQ      24(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      56(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 272(CX), Y10
-	VPMULDQ      16(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      48(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 280(CX), Y10
-	VPMULDQ      8(DX), Y10, Y11
-	VPADDQ       Y11, Y8, Y8
-	VPMULDQ      40(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 288(CX), Y10
-	VPMULDQ      32(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 296(CX), Y10
-	VPMULDQ      24(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 304(CX), Y10
-	VPMULDQ      16(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	VPBROADCASTD 312(CX), Y10
-	VPMULDQ      8(DX), Y10, Y10
-	VPADDQ       Y10, Y9, Y9
-	ADDQ         $0x00000140, CX
-	ADDQ         $0x00000160, DX
-	DECQ         BX
-	JNZ          convolve1x10AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y10
-	VPADDQ       (AX), Y10, Y10
-	VMOVDQU      Y10, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x11AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x11AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-
-convolve1x11AVX2_0:
-	VPBROADCASTD (CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y0, Y0
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      192(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      224(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      256(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      288(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      320(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      352(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 8(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y0, Y0
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      184(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      216(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      248(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      280(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      312(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      344(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 16(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y0, Y0
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      176(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      208(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      240(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      272(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      304(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      336(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 24(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y0, Y0
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      168(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      200(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      232(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      264(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      296(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      328(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 32(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      192(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      224(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      256(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      288(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      320(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 40(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      184(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      216(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      248(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      280(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      312(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 48(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      176(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      208(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      240(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      272(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      304(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 56(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y1, Y1
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      168(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      200(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      232(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      264(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      296(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 64(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      192(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      224(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      256(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      288(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 72(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      184(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      216(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      248(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      280(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 80(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      176(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      208(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      240(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      272(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 88(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y2, Y2
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      168(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      200(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      232(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      264(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 96(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      192(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      224(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      256(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 104(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      184(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      216(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      248(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 112(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      176(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      208(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      240(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 120(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y3, Y3
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      168(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      200(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      232(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 128(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      192(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      224(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 136(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      184(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      216(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 144(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      176(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      208(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 152(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y4, Y4
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      168(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      200(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 160(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      160(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      192(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 168(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      152(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      184(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 176(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      144(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      176(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 184(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      136(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      168(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 192(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      128(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      160(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 200(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      120(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      152(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 208(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      112(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      144(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 216(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      104(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      136(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 224(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      96(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      128(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 232(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      88(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      120(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 240(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      80(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      112(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 248(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      72(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      104(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 256(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      64(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      96(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 264(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      56(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      88(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 272(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      48(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      80(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 280(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VPMULDQ      40(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      72(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 288(CX), Y11
-	VPMULDQ      32(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      64(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 296(CX), Y11
-	VPMULDQ      24(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      56(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 304(CX), Y11
-	VPMULDQ      16(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      48(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 312(CX), Y11
-	VPMULDQ      8(DX), Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPMULDQ      40(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 320(CX), Y11
-	VPMULDQ      32(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 328(CX), Y11
-	VPMULDQ      24(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 336(CX), Y11
-	VPMULDQ      16(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	VPBROADCASTD 344(CX), Y11
-	VPMULDQ      8(DX), Y11, Y11
-	VPADDQ       Y11, Y10, Y10
-	ADDQ         $0x00000160, CX
-	ADDQ         $0x00000180, DX
-	DECQ         BX
-	JNZ          convolve1x11AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y11
-	VPADDQ       (AX), Y11, Y11
-	VMOVDQU      Y11, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x12AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x12AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  DX, DX
-	MOVQ  n+40(FP), BX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve1x12AVX2_0:
-	VPBROADCASTD (CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      224(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      256(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      288(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      320(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      352(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      384(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 8(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      216(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      248(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      280(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      312(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      344(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      376(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 16(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      208(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      240(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      272(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      304(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      336(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      368(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 24(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      200(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      232(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      264(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      296(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      328(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      360(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 32(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      224(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      256(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      288(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      320(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      352(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 40(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      216(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      248(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      280(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      312(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      344(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 48(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      208(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      240(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      272(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      304(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      336(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 56(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      200(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      232(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      264(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      296(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      328(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 64(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      224(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      256(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      288(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      320(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 72(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      216(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      248(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      280(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      312(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 80(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      208(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      240(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      272(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      304(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 88(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      200(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      232(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      264(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      296(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 96(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      224(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      256(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      288(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 104(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      216(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      248(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      280(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 112(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      208(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      240(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      272(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 120(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      200(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      232(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      264(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 128(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      224(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      256(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 136(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      216(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      248(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 144(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      208(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      240(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 152(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      200(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      232(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 160(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      192(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      224(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 168(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      184(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      216(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 176(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      176(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      208(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 184(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      168(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      200(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 192(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      160(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      192(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 200(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      152(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      184(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 208(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      144(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      176(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 216(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      136(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      168(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 224(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      128(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      160(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 232(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      120(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      152(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 240(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      112(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      144(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 248(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      104(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      136(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 256(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      96(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      128(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 264(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      88(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      120(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 272(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      80(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      112(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 280(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      72(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      104(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 288(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      64(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      96(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 296(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      56(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      88(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 304(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      48(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      80(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 312(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      40(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      72(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 320(CX), Y12
-	VPMULDQ      32(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      64(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 328(CX), Y12
-	VPMULDQ      24(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      56(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 336(CX), Y12
-	VPMULDQ      16(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      48(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 344(CX), Y12
-	VPMULDQ      8(DX), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      40(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 352(CX), Y12
-	VPMULDQ      32(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 360(CX), Y12
-	VPMULDQ      24(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 368(CX), Y12
-	VPMULDQ      16(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 376(CX), Y12
-	VPMULDQ      8(DX), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	ADDQ         $0x00000180, CX
-	ADDQ         $0x000001a0, DX
-	DECQ         BX
-	JNZ          convolve1x12AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX), Y11, Y11
-	VMOVDQU      Y11, 736(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x13AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x13AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  CX, BX
-	MOVQ  DX, SI
-	MOVQ  n+40(FP), DI
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve1x13AVX2_0:
-	VPBROADCASTD (BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      352(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      384(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 8(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      344(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      376(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 16(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      336(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      368(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 24(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      328(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      360(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 32(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      352(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 40(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      344(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 48(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      336(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 56(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      328(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 64(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      320(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 72(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      312(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 80(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      304(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 88(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      296(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 96(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      288(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 104(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      280(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 112(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      272(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 120(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      264(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 128(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      256(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 136(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      248(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 144(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      240(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 152(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      232(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 160(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      224(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 168(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      216(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 176(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      208(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 184(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      200(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 192(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      192(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 200(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      184(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 208(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      176(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 216(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      168(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 224(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      160(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 232(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      152(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 240(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      144(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 248(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      136(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 256(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      128(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 264(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      120(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 272(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      112(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 280(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      104(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 288(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      96(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 296(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      88(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 304(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      80(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 312(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      72(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 320(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      64(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 328(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      56(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 336(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      48(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 344(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      40(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 352(BX), Y12
-	VPMULDQ      32(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 360(BX), Y12
-	VPMULDQ      24(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 368(BX), Y12
-	VPMULDQ      16(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 376(BX), Y12
-	VPMULDQ      8(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	ADDQ         $0x000001a0, BX
-	ADDQ         $0x000001c0, SI
-	DECQ         DI
-	JNZ          convolve1x13AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX), Y11, Y11
-	VMOVDQU      Y11, 736(AX)
-	MOVQ         DX, DX
-	MOVQ         n+40(FP), BX
-	VPXOR        Y0, Y0, Y0
-
-convolve1x13AVX2_1:
-	VPBROADCASTD (CX), Y1
-	VPMULDQ      416(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 8(CX), Y1
-	VPMULDQ      408(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 16(CX), Y1
-	VPMULDQ      400(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 24(CX), Y1
-	VPMULDQ      392(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 32(CX), Y1
-	VPMULDQ      384(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 40(CX), Y1
-	VPMULDQ      376(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 48(CX), Y1
-	VPMULDQ      368(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 56(CX), Y1
-	VPMULDQ      360(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 64(CX), Y1
-	VPMULDQ      352(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 72(CX), Y1
-	VPMULDQ      344(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 80(CX), Y1
-	VPMULDQ      336(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 88(CX), Y1
-	VPMULDQ      328(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 96(CX), Y1
-	VPMULDQ      320(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 104(CX), Y1
-	VPMULDQ      312(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 112(CX), Y1
-	VPMULDQ      304(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 120(CX), Y1
-	VPMULDQ      296(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 128(CX), Y1
-	VPMULDQ      288(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 136(CX), Y1
-	VPMULDQ      280(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 144(CX), Y1
-	VPMULDQ      272(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 152(CX), Y1
-	VPMULDQ      264(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 160(CX), Y1
-	VPMULDQ      256(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 168(CX), Y1
-	VPMULDQ      248(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 176(CX), Y1
-	VPMULDQ      240(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 184(CX), Y1
-	VPMULDQ      232(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 192(CX), Y1
-	VPMULDQ      224(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 200(CX), Y1
-	VPMULDQ      216(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 208(CX), Y1
-	VPMULDQ      208(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 216(CX), Y1
-	VPMULDQ      200(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 224(CX), Y1
-	VPMULDQ      192(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 232(CX), Y1
-	VPMULDQ      184(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 240(CX), Y1
-	VPMULDQ      176(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 248(CX), Y1
-	VPMULDQ      168(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 256(CX), Y1
-	VPMULDQ      160(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 264(CX), Y1
-	VPMULDQ      152(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 272(CX), Y1
-	VPMULDQ      144(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 280(CX), Y1
-	VPMULDQ      136(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 288(CX), Y1
-	VPMULDQ      128(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 296(CX), Y1
-	VPMULDQ      120(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 304(CX), Y1
-	VPMULDQ      112(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 312(CX), Y1
-	VPMULDQ      104(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 320(CX), Y1
-	VPMULDQ      96(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 328(CX), Y1
-	VPMULDQ      88(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 336(CX), Y1
-	VPMULDQ      80(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 344(CX), Y1
-	VPMULDQ      72(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 352(CX), Y1
-	VPMULDQ      64(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 360(CX), Y1
-	VPMULDQ      56(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 368(CX), Y1
-	VPMULDQ      48(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 376(CX), Y1
-	VPMULDQ      40(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 384(CX), Y1
-	VPMULDQ      32(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 392(CX), Y1
-	VPMULDQ      24(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 400(CX), Y1
-	VPMULDQ      16(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	VPBROADCASTD 408(CX), Y1
-	VPMULDQ      8(DX), Y1, Y1
-	VPADDQ       Y1, Y0, Y0
-	ADDQ         $0x000001a0, CX
-	ADDQ         $0x000001c0, DX
-	DECQ         BX
-	JNZ          convolve1x13AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y1
-	VPADDQ       768(AX), Y1, Y1
-	VMOVDQU      Y1, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x14AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x14AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  CX, BX
-	MOVQ  DX, SI
-	MOVQ  n+40(FP), DI
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve1x14AVX2_0:
-	VPBROADCASTD (BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      352(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      384(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 8(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      344(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      376(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 16(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      336(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      368(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 24(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      328(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      360(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 32(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      352(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 40(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      344(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 48(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      336(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 56(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      328(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 64(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      320(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 72(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      312(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 80(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      304(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 88(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      296(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 96(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      288(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 104(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      280(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 112(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      272(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 120(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      264(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 128(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      256(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 136(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      248(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 144(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      240(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 152(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      232(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 160(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      224(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 168(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      216(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 176(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      208(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 184(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      200(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 192(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      192(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 200(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      184(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 208(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      176(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 216(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      168(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 224(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      160(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 232(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      152(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 240(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      144(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 248(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      136(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 256(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      128(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 264(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      120(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 272(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      112(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 280(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      104(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 288(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      96(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 296(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      88(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 304(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      80(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 312(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      72(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 320(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      64(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 328(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      56(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 336(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      48(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 344(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      40(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 352(BX), Y12
-	VPMULDQ      32(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 360(BX), Y12
-	VPMULDQ      24(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 368(BX), Y12
-	VPMULDQ      16(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 376(BX), Y12
-	VPMULDQ      8(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	ADDQ         $0x000001c0, BX
-	ADDQ         $0x000001e0, SI
-	DECQ         DI
-	JNZ          convolve1x14AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX), Y11, Y11
-	VMOVDQU      Y11, 736(AX)
-	MOVQ         DX, DX
-	MOVQ         n+40(FP), BX
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-
-convolve1x14AVX2_1:
-	VPBROADCASTD (CX), Y2
-	VPMULDQ      416(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      448(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 8(CX), Y2
-	VPMULDQ      408(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      440(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 16(CX), Y2
-	VPMULDQ      400(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      432(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 24(CX), Y2
-	VPMULDQ      392(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      424(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 32(CX), Y2
-	VPMULDQ      384(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      416(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 40(CX), Y2
-	VPMULDQ      376(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      408(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 48(CX), Y2
-	VPMULDQ      368(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      400(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 56(CX), Y2
-	VPMULDQ      360(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      392(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 64(CX), Y2
-	VPMULDQ      352(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      384(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 72(CX), Y2
-	VPMULDQ      344(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      376(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 80(CX), Y2
-	VPMULDQ      336(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      368(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 88(CX), Y2
-	VPMULDQ      328(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      360(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 96(CX), Y2
-	VPMULDQ      320(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      352(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 104(CX), Y2
-	VPMULDQ      312(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      344(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 112(CX), Y2
-	VPMULDQ      304(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      336(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 120(CX), Y2
-	VPMULDQ      296(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      328(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 128(CX), Y2
-	VPMULDQ      288(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      320(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 136(CX), Y2
-	VPMULDQ      280(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      312(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 144(CX), Y2
-	VPMULDQ      272(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      304(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 152(CX), Y2
-	VPMULDQ      264(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      296(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 160(CX), Y2
-	VPMULDQ      256(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      288(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 168(CX), Y2
-	VPMULDQ      248(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      280(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 176(CX), Y2
-	VPMULDQ      240(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      272(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 184(CX), Y2
-	VPMULDQ      232(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      264(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 192(CX), Y2
-	VPMULDQ      224(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      256(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 200(CX), Y2
-	VPMULDQ      216(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      248(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 208(CX), Y2
-	VPMULDQ      208(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      240(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 216(CX), Y2
-	VPMULDQ      200(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      232(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 224(CX), Y2
-	VPMULDQ      192(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      224(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 232(CX), Y2
-	VPMULDQ      184(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      216(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 240(CX), Y2
-	VPMULDQ      176(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      208(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 248(CX), Y2
-	VPMULDQ      168(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      200(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 256(CX), Y2
-	VPMULDQ      160(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      192(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 264(CX), Y2
-	VPMULDQ      152(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      184(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 272(CX), Y2
-	VPMULDQ      144(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      176(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 280(CX), Y2
-	VPMULDQ      136(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      168(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 288(CX), Y2
-	VPMULDQ      128(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      160(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 296(CX), Y2
-	VPMULDQ      120(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      152(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 304(CX), Y2
-	VPMULDQ      112(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      144(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 312(CX), Y2
-	VPMULDQ      104(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      136(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 320(CX), Y2
-	VPMULDQ      96(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      128(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 328(CX), Y2
-	VPMULDQ      88(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      120(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 336(CX), Y2
-	VPMULDQ      80(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      112(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 344(CX), Y2
-	VPMULDQ      72(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      104(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 352(CX), Y2
-	VPMULDQ      64(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      96(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 360(CX), Y2
-	VPMULDQ      56(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      88(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 368(CX), Y2
-	VPMULDQ      48(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      80(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 376(CX), Y2
-	VPMULDQ      40(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      72(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 384(CX), Y2
-	VPMULDQ      32(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      64(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 392(CX), Y2
-	VPMULDQ      24(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      56(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 400(CX), Y2
-	VPMULDQ      16(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      48(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 408(CX), Y2
-	VPMULDQ      8(DX), Y2, Y3
-	VPADDQ       Y3, Y0, Y0
-	VPMULDQ      40(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 416(CX), Y2
-	VPMULDQ      32(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 424(CX), Y2
-	VPMULDQ      24(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 432(CX), Y2
-	VPMULDQ      16(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	VPBROADCASTD 440(CX), Y2
-	VPMULDQ      8(DX), Y2, Y2
-	VPADDQ       Y2, Y1, Y1
-	ADDQ         $0x000001c0, CX
-	ADDQ         $0x000001e0, DX
-	DECQ         BX
-	JNZ          convolve1x14AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y2
-	VPADDQ       768(AX), Y2, Y2
-	VMOVDQU      Y2, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x15AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x15AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  CX, BX
-	MOVQ  DX, SI
-	MOVQ  n+40(FP), DI
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve1x15AVX2_0:
-	VPBROADCASTD (BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      352(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      384(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 8(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      344(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      376(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 16(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      336(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      368(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 24(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      328(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      360(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 32(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      352(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 40(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      344(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 48(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      336(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 56(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      328(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 64(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      320(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 72(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      312(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 80(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      304(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 88(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      296(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 96(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      288(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 104(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      280(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 112(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      272(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 120(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      264(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 128(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      256(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 136(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      248(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 144(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      240(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 152(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      232(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 160(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      224(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 168(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      216(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 176(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      208(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 184(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      200(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 192(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      192(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 200(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      184(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 208(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      176(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 216(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      168(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 224(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      160(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 232(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      152(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 240(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      144(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 248(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      136(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 256(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      128(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 264(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      120(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 272(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      112(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 280(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      104(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 288(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      96(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 296(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      88(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 304(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      80(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 312(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      72(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 320(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      64(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 328(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      56(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 336(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      48(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 344(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      40(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 352(BX), Y12
-	VPMULDQ      32(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 360(BX), Y12
-	VPMULDQ      24(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 368(BX), Y12
-	VPMULDQ      16(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 376(BX), Y12
-	VPMULDQ      8(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	ADDQ         $0x000001e0, BX
-	ADDQ         $0x00000200, SI
-	DECQ         DI
-	JNZ          convolve1x15AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX), Y11, Y11
-	VMOVDQU      Y11, 736(AX)
-	MOVQ         DX, DX
-	MOVQ         n+40(FP), BX
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-
-convolve1x15AVX2_1:
-	VPBROADCASTD (CX), Y3
-	VPMULDQ      416(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      448(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      480(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 8(CX), Y3
-	VPMULDQ      408(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      440(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      472(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 16(CX), Y3
-	VPMULDQ      400(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      432(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      464(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 24(CX), Y3
-	VPMULDQ      392(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      424(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      456(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 32(CX), Y3
-	VPMULDQ      384(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      416(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      448(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 40(CX), Y3
-	VPMULDQ      376(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      408(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      440(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 48(CX), Y3
-	VPMULDQ      368(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      400(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      432(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 56(CX), Y3
-	VPMULDQ      360(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      392(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      424(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 64(CX), Y3
-	VPMULDQ      352(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      384(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      416(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 72(CX), Y3
-	VPMULDQ      344(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      376(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      408(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 80(CX), Y3
-	VPMULDQ      336(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      368(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      400(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 88(CX), Y3
-	VPMULDQ      328(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      360(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      392(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 96(CX), Y3
-	VPMULDQ      320(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      352(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      384(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 104(CX), Y3
-	VPMULDQ      312(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      344(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      376(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 112(CX), Y3
-	VPMULDQ      304(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      336(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      368(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 120(CX), Y3
-	VPMULDQ      296(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      328(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      360(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 128(CX), Y3
-	VPMULDQ      288(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      320(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      352(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 136(CX), Y3
-	VPMULDQ      280(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      312(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      344(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 144(CX), Y3
-	VPMULDQ      272(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      304(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      336(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 152(CX), Y3
-	VPMULDQ      264(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      296(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      328(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 160(CX), Y3
-	VPMULDQ      256(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      288(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      320(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 168(CX), Y3
-	VPMULDQ      248(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      280(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      312(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 176(CX), Y3
-	VPMULDQ      240(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      272(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      304(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 184(CX), Y3
-	VPMULDQ      232(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      264(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      296(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 192(CX), Y3
-	VPMULDQ      224(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      256(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      288(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 200(CX), Y3
-	VPMULDQ      216(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      248(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      280(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 208(CX), Y3
-	VPMULDQ      208(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      240(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      272(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 216(CX), Y3
-	VPMULDQ      200(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      232(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      264(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 224(CX), Y3
-	VPMULDQ      192(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      224(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      256(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 232(CX), Y3
-	VPMULDQ      184(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      216(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      248(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 240(CX), Y3
-	VPMULDQ      176(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      208(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      240(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 248(CX), Y3
-	VPMULDQ      168(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      200(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      232(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 256(CX), Y3
-	VPMULDQ      160(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      192(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      224(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 264(CX), Y3
-	VPMULDQ      152(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      184(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      216(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 272(CX), Y3
-	VPMULDQ      144(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      176(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      208(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 280(CX), Y3
-	VPMULDQ      136(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      168(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      200(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 288(CX), Y3
-	VPMULDQ      128(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      160(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      192(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 296(CX), Y3
-	VPMULDQ      120(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      152(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      184(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 304(CX), Y3
-	VPMULDQ      112(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      144(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      176(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 312(CX), Y3
-	VPMULDQ      104(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      136(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      168(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 320(CX), Y3
-	VPMULDQ      96(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      128(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      160(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 328(CX), Y3
-	VPMULDQ      88(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      120(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      152(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 336(CX), Y3
-	VPMULDQ      80(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      112(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      144(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 344(CX), Y3
-	VPMULDQ      72(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      104(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      136(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 352(CX), Y3
-	VPMULDQ      64(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      96(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      128(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 360(CX), Y3
-	VPMULDQ      56(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      88(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      120(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 368(CX), Y3
-	VPMULDQ      48(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      80(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      112(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 376(CX), Y3
-	VPMULDQ      40(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      72(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      104(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 384(CX), Y3
-	VPMULDQ      32(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      64(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      96(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 392(CX), Y3
-	VPMULDQ      24(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      56(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      88(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 400(CX), Y3
-	VPMULDQ      16(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      48(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      80(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 408(CX), Y3
-	VPMULDQ      8(DX), Y3, Y4
-	VPADDQ       Y4, Y0, Y0
-	VPMULDQ      40(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      72(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 416(CX), Y3
-	VPMULDQ      32(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      64(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 424(CX), Y3
-	VPMULDQ      24(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      56(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 432(CX), Y3
-	VPMULDQ      16(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      48(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 440(CX), Y3
-	VPMULDQ      8(DX), Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      40(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 448(CX), Y3
-	VPMULDQ      32(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 456(CX), Y3
-	VPMULDQ      24(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 464(CX), Y3
-	VPMULDQ      16(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	VPBROADCASTD 472(CX), Y3
-	VPMULDQ      8(DX), Y3, Y3
-	VPADDQ       Y3, Y2, Y2
-	ADDQ         $0x000001e0, CX
-	ADDQ         $0x00000200, DX
-	DECQ         BX
-	JNZ          convolve1x15AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y3
-	VPADDQ       768(AX), Y3, Y3
-	VMOVDQU      Y3, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       896(AX), Y0, Y0
-	VMOVDQU      Y0, 896(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       928(AX), Y2, Y2
-	VMOVDQU      Y2, 928(AX)
-	VZEROUPPER
-	RET
-
-// func convolve1x16AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve1x16AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), CX
-	MOVQ  aPitch+24(FP), DX
-	MOVQ  x+32(FP), DX
-	MOVQ  CX, BX
-	MOVQ  DX, SI
-	MOVQ  n+40(FP), DI
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve1x16AVX2_0:
-	VPBROADCASTD (BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      352(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      384(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 8(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      344(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      376(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 16(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      336(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      368(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 24(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      328(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      360(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 32(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      320(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      352(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 40(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      312(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      344(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 48(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      304(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      336(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 56(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      296(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      328(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 64(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      288(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      320(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 72(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      280(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      312(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 80(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      272(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      304(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 88(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      264(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      296(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 96(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      256(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      288(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 104(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      248(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      280(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 112(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      240(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      272(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 120(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      232(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      264(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 128(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      224(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      256(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 136(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      216(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      248(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 144(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      208(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      240(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 152(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y4, Y4
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      200(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      232(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 160(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      192(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      224(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 168(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      184(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      216(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 176(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      176(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      208(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 184(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y5, Y5
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      168(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      200(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 192(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      160(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      192(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 200(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      152(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      184(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 208(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      144(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      176(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 216(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y6, Y6
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      136(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      168(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 224(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      128(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      160(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 232(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      120(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      152(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 240(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      112(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      144(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 248(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y7, Y7
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      104(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      136(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 256(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      96(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      128(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 264(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      88(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      120(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 272(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      80(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      112(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 280(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y8, Y8
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      72(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      104(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 288(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      64(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      96(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 296(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      56(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      88(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 304(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      48(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      80(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 312(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y9, Y9
-	VPMULDQ      40(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      72(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 320(BX), Y12
-	VPMULDQ      32(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      64(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 328(BX), Y12
-	VPMULDQ      24(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      56(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 336(BX), Y12
-	VPMULDQ      16(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      48(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 344(BX), Y12
-	VPMULDQ      8(SI), Y12, Y13
-	VPADDQ       Y13, Y10, Y10
-	VPMULDQ      40(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 352(BX), Y12
-	VPMULDQ      32(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 360(BX), Y12
-	VPMULDQ      24(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 368(BX), Y12
-	VPMULDQ      16(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	VPBROADCASTD 376(BX), Y12
-	VPMULDQ      8(SI), Y12, Y12
-	VPADDQ       Y12, Y11, Y11
-	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000220, SI
-	DECQ         DI
-	JNZ          convolve1x16AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX), Y0, Y0
-	VMOVDQU      Y0, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX), Y6, Y6
-	VMOVDQU      Y6, 416(AX)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX), Y7, Y7
-	VMOVDQU      Y7, 480(AX)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX), Y8, Y8
-	VMOVDQU      Y8, 544(AX)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX), Y9, Y9
-	VMOVDQU      Y9, 608(AX)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX), Y10, Y10
-	VMOVDQU      Y10, 672(AX)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX), Y11, Y11
-	VMOVDQU      Y11, 736(AX)
-	MOVQ         DX, DX
-	MOVQ         n+40(FP), BX
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-
-convolve1x16AVX2_1:
-	VPBROADCASTD (CX), Y4
-	VPMULDQ      416(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      448(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      480(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      512(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 8(CX), Y4
-	VPMULDQ      408(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      440(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      472(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      504(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 16(CX), Y4
-	VPMULDQ      400(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      432(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      464(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      496(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 24(CX), Y4
-	VPMULDQ      392(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      424(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      456(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      488(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 32(CX), Y4
-	VPMULDQ      384(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      416(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      448(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      480(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 40(CX), Y4
-	VPMULDQ      376(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      408(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      440(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      472(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 48(CX), Y4
-	VPMULDQ      368(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      400(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      432(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      464(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 56(CX), Y4
-	VPMULDQ      360(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      392(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      424(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      456(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 64(CX), Y4
-	VPMULDQ      352(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      384(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      416(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      448(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 72(CX), Y4
-	VPMULDQ      344(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      376(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      408(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      440(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 80(CX), Y4
-	VPMULDQ      336(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      368(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      400(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      432(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 88(CX), Y4
-	VPMULDQ      328(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      360(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      392(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      424(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 96(CX), Y4
-	VPMULDQ      320(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      352(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      384(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      416(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 104(CX), Y4
-	VPMULDQ      312(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      344(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      376(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      408(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 112(CX), Y4
-	VPMULDQ      304(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      336(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      368(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      400(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 120(CX), Y4
-	VPMULDQ      296(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      328(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      360(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      392(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 128(CX), Y4
-	VPMULDQ      288(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      320(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      352(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      384(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 136(CX), Y4
-	VPMULDQ      280(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      312(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      344(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      376(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 144(CX), Y4
-	VPMULDQ      272(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      304(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      336(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      368(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 152(CX), Y4
-	VPMULDQ      264(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      296(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      328(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      360(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 160(CX), Y4
-	VPMULDQ      256(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      288(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      320(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      352(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 168(CX), Y4
-	VPMULDQ      248(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      280(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      312(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      344(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 176(CX), Y4
-	VPMULDQ      240(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      272(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      304(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      336(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 184(CX), Y4
-	VPMULDQ      232(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      264(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      296(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      328(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 192(CX), Y4
-	VPMULDQ      224(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      256(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      288(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      320(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 200(CX), Y4
-	VPMULDQ      216(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      248(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      280(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      312(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 208(CX), Y4
-	VPMULDQ      208(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      240(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      272(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      304(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 216(CX), Y4
-	VPMULDQ      200(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      232(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      264(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      296(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 224(CX), Y4
-	VPMULDQ      192(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      224(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      256(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      288(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 232(CX), Y4
-	VPMULDQ      184(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      216(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      248(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      280(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 240(CX), Y4
-	VPMULDQ      176(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      208(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      240(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      272(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 248(CX), Y4
-	VPMULDQ      168(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      200(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      232(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      264(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 256(CX), Y4
-	VPMULDQ      160(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      192(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      224(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      256(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 264(CX), Y4
-	VPMULDQ      152(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      184(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      216(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      248(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 272(CX), Y4
-	VPMULDQ      144(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      176(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      208(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      240(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 280(CX), Y4
-	VPMULDQ      136(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      168(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      200(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      232(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 288(CX), Y4
-	VPMULDQ      128(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      160(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      192(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      224(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 296(CX), Y4
-	VPMULDQ      120(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      152(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      184(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      216(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 304(CX), Y4
-	VPMULDQ      112(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      144(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      176(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      208(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 312(CX), Y4
-	VPMULDQ      104(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      136(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      168(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      200(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 320(CX), Y4
-	VPMULDQ      96(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      128(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      160(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      192(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 328(CX), Y4
-	VPMULDQ      88(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      120(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      152(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      184(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 336(CX), Y4
-	VPMULDQ      80(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      112(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      144(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      176(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 344(CX), Y4
-	VPMULDQ      72(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      104(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      136(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      168(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 352(CX), Y4
-	VPMULDQ      64(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      96(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      128(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      160(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 360(CX), Y4
-	VPMULDQ      56(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      88(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      120(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      152(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 368(CX), Y4
-	VPMULDQ      48(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      80(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      112(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      144(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 376(CX), Y4
-	VPMULDQ      40(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      72(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      104(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      136(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 384(CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      64(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      96(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      128(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 392(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      56(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      88(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      120(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 400(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      48(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      80(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      112(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 408(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
-	VPADDQ       Y5, Y0, Y0
-	VPMULDQ      40(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      72(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      104(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 416(CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      64(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      96(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 424(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      56(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      88(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 432(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      48(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      80(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 440(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
-	VPADDQ       Y5, Y1, Y1
-	VPMULDQ      40(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      72(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 448(CX), Y4
-	VPMULDQ      32(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      64(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 456(CX), Y4
-	VPMULDQ      24(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      56(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 464(CX), Y4
-	VPMULDQ      16(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      48(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 472(CX), Y4
-	VPMULDQ      8(DX), Y4, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPMULDQ      40(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 480(CX), Y4
-	VPMULDQ      32(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 488(CX), Y4
-	VPMULDQ      24(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 496(CX), Y4
-	VPMULDQ      16(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPBROADCASTD 504(CX), Y4
-	VPMULDQ      8(DX), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
-	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000220, DX
-	DECQ         BX
-	JNZ          convolve1x16AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y4
-	VPADDQ       768(AX), Y4, Y4
-	VMOVDQU      Y4, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       896(AX), Y0, Y0
-	VMOVDQU      Y0, 896(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       928(AX), Y2, Y2
-	VMOVDQU      Y2, 928(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       960(AX), Y0, Y0
-	VMOVDQU      Y0, 960(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       992(AX), Y3, Y3
-	VMOVDQU      Y3, 992(AX)
-	VZEROUPPER
-	RET
-
-// func convolve2x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x1AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 
-convolve2x1AVX2_0:
-	VPBROADCASTD (DX), Y2
-	VPBROADCASTD (DX)(BX*1), Y3
-	VMOVDQU      32(SI), Y4
+convolve2x1AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x1AVX2_triangle
+
+convolve2x1AVX2_square:
+	VPBROADCASTD (R8), Y2
+	VPBROADCASTD (R8)(CX*1), Y3
+	VMOVDQU      (R9), Y4
 	VPMULDQ      Y4, Y2, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPMULDQ      Y4, Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 8(DX), Y2
-	VPBROADCASTD 8(DX)(BX*1), Y3
-	VMOVDQU      24(SI), Y4
+	VPBROADCASTD 8(R8), Y2
+	VPBROADCASTD 8(R8)(CX*1), Y3
+	VMOVDQU      -8(R9), Y4
 	VPMULDQ      Y4, Y2, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPMULDQ      Y4, Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 16(DX), Y2
-	VPBROADCASTD 16(DX)(BX*1), Y3
-	VMOVDQU      16(SI), Y4
+	VPBROADCASTD 16(R8), Y2
+	VPBROADCASTD 16(R8)(CX*1), Y3
+	VMOVDQU      -16(R9), Y4
 	VPMULDQ      Y4, Y2, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPMULDQ      Y4, Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 24(DX), Y2
-	VPBROADCASTD 24(DX)(BX*1), Y3
-	VMOVDQU      8(SI), Y4
+	VPBROADCASTD 24(R8), Y2
+	VPBROADCASTD 24(R8)(CX*1), Y3
+	VMOVDQU      -24(R9), Y4
 	VPMULDQ      Y4, Y2, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPMULDQ      Y4, Y3, Y4
 	VPADDQ       Y4, Y1, Y1
-	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000040, SI
-	DECQ         DI
-	JNZ          convolve2x1AVX2_0
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x1AVX2_square
+
+convolve2x1AVX2_triangle:
+	VPBROADCASTD (R8), Y2
+	VPBROADCASTD (R8)(CX*1), Y3
+	VMOVDQU      (R9), Y4
+	VPMULDQ      Y4, Y2, Y2
+	VPADDQ       Y2, Y0, Y0
+	VPMULDQ      Y4, Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPBROADCASTD 8(R8), Y2
+	VPBROADCASTD 8(R8)(CX*1), Y3
+	VMOVDQU      -8(R9), Y4
+	VPMULDQ      Y4, Y2, Y2
+	VPADDQ       Y2, Y0, Y0
+	VPMULDQ      Y4, Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPBROADCASTD 16(R8), Y2
+	VPBROADCASTD 16(R8)(CX*1), Y3
+	VMOVDQU      -16(R9), Y4
+	VPMULDQ      Y4, Y2, Y2
+	VPADDQ       Y2, Y0, Y0
+	VPMULDQ      Y4, Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPBROADCASTD 24(R8), Y2
+	VPBROADCASTD 24(R8)(CX*1), Y3
+	VMOVDQU      -24(R9), Y4
+	VPMULDQ      Y4, Y2, Y2
+	VPADDQ       Y2, Y0, Y0
+	VPMULDQ      Y4, Y3, Y4
+	VPADDQ       Y4, Y1, Y1
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x1AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y2
 	VPADDQ       (AX), Y2, Y2
 	VMOVDQU      Y2, (AX)
@@ -9497,102 +2263,167 @@ convolve2x1AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve2x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve2x2AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+TEXT ·convolve2x2AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  n+40(FP), BX
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 
-convolve2x2AVX2_0:
-	VPBROADCASTD (DX), Y4
-	VPBROADCASTD (DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
+convolve2x2AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x2AVX2_triangle
+
+convolve2x2AVX2_square:
+	VPBROADCASTD (R8), Y4
+	VPBROADCASTD (R8)(CX*1), Y5
+	VMOVDQU      (R9), Y6
 	VPMULDQ      Y6, Y4, Y7
 	VPADDQ       Y7, Y0, Y0
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      64(SI), Y6
+	VMOVDQU      32(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 8(DX), Y4
-	VPBROADCASTD 8(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
+	VPBROADCASTD 8(R8), Y4
+	VPBROADCASTD 8(R8)(CX*1), Y5
+	VMOVDQU      -8(R9), Y6
 	VPMULDQ      Y6, Y4, Y7
 	VPADDQ       Y7, Y0, Y0
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      56(SI), Y6
+	VMOVDQU      24(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 16(DX), Y4
-	VPBROADCASTD 16(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
+	VPBROADCASTD 16(R8), Y4
+	VPBROADCASTD 16(R8)(CX*1), Y5
+	VMOVDQU      -16(R9), Y6
 	VPMULDQ      Y6, Y4, Y7
 	VPADDQ       Y7, Y0, Y0
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      48(SI), Y6
+	VMOVDQU      16(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 24(DX), Y4
-	VPBROADCASTD 24(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
+	VPBROADCASTD 24(R8), Y4
+	VPBROADCASTD 24(R8)(CX*1), Y5
+	VMOVDQU      -24(R9), Y6
 	VPMULDQ      Y6, Y4, Y7
 	VPADDQ       Y7, Y0, Y0
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      40(SI), Y6
+	VMOVDQU      8(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 32(DX), Y4
-	VPBROADCASTD 32(DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x2AVX2_square
+
+convolve2x2AVX2_triangle:
+	VPBROADCASTD (R8), Y4
+	VPBROADCASTD (R8)(CX*1), Y5
+	VMOVDQU      (R9), Y6
+	VPMULDQ      Y6, Y4, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VMOVDQU      32(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 40(DX), Y4
-	VPBROADCASTD 40(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
+	VPBROADCASTD 8(R8), Y4
+	VPBROADCASTD 8(R8)(CX*1), Y5
+	VMOVDQU      -8(R9), Y6
+	VPMULDQ      Y6, Y4, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VMOVDQU      24(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 48(DX), Y4
-	VPBROADCASTD 48(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
+	VPBROADCASTD 16(R8), Y4
+	VPBROADCASTD 16(R8)(CX*1), Y5
+	VMOVDQU      -16(R9), Y6
+	VPMULDQ      Y6, Y4, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VMOVDQU      16(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 56(DX), Y4
-	VPBROADCASTD 56(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
+	VPBROADCASTD 24(R8), Y4
+	VPBROADCASTD 24(R8)(CX*1), Y5
+	VMOVDQU      -24(R9), Y6
+	VPMULDQ      Y6, Y4, Y7
+	VPADDQ       Y7, Y0, Y0
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y2, Y2
+	VMOVDQU      8(R9), Y6
 	VPMULDQ      Y6, Y4, Y4
 	VPADDQ       Y4, Y1, Y1
 	VPMULDQ      Y6, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	ADDQ         $0x00000040, DX
-	ADDQ         $0x00000060, SI
-	DECQ         DI
-	JNZ          convolve2x2AVX2_0
+	VPBROADCASTD 32(R8), Y4
+	VPBROADCASTD 32(R8)(CX*1), Y5
+	VMOVDQU      (R9), Y6
+	VPMULDQ      Y6, Y4, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPBROADCASTD 40(R8), Y4
+	VPBROADCASTD 40(R8)(CX*1), Y5
+	VMOVDQU      -8(R9), Y6
+	VPMULDQ      Y6, Y4, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPBROADCASTD 48(R8), Y4
+	VPBROADCASTD 48(R8)(CX*1), Y5
+	VMOVDQU      -16(R9), Y6
+	VPMULDQ      Y6, Y4, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPBROADCASTD 56(R8), Y4
+	VPBROADCASTD 56(R8)(CX*1), Y5
+	VMOVDQU      -24(R9), Y6
+	VPMULDQ      Y6, Y4, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULDQ      Y6, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x2AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y4
 	VPADDQ       (AX), Y4, Y4
 	VMOVDQU      Y4, (AX)
@@ -9628,16 +2459,17 @@ convolve2x2AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve2x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve2x3AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+TEXT ·convolve2x3AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  n+40(FP), BX
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -9645,155 +2477,239 @@ TEXT ·convolve2x3AVX2(SB), NOSPLIT, $0-48
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
 
-convolve2x3AVX2_0:
-	VPBROADCASTD (DX), Y6
-	VPBROADCASTD (DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
+convolve2x3AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x3AVX2_triangle
+
+convolve2x3AVX2_square:
+	VPBROADCASTD (R8), Y6
+	VPBROADCASTD (R8)(CX*1), Y7
+	VMOVDQU      (R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y0, Y0
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      64(SI), Y8
+	VMOVDQU      32(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      96(SI), Y8
+	VMOVDQU      64(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 8(DX), Y6
-	VPBROADCASTD 8(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
+	VPBROADCASTD 8(R8), Y6
+	VPBROADCASTD 8(R8)(CX*1), Y7
+	VMOVDQU      -8(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y0, Y0
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      56(SI), Y8
+	VMOVDQU      24(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      88(SI), Y8
+	VMOVDQU      56(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 16(DX), Y6
-	VPBROADCASTD 16(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
+	VPBROADCASTD 16(R8), Y6
+	VPBROADCASTD 16(R8)(CX*1), Y7
+	VMOVDQU      -16(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y0, Y0
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      48(SI), Y8
+	VMOVDQU      16(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      80(SI), Y8
+	VMOVDQU      48(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 24(DX), Y6
-	VPBROADCASTD 24(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
+	VPBROADCASTD 24(R8), Y6
+	VPBROADCASTD 24(R8)(CX*1), Y7
+	VMOVDQU      -24(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y0, Y0
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      40(SI), Y8
+	VMOVDQU      8(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      72(SI), Y8
+	VMOVDQU      40(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 32(DX), Y6
-	VPBROADCASTD 32(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x3AVX2_square
+
+convolve2x3AVX2_triangle:
+	VPBROADCASTD (R8), Y6
+	VPBROADCASTD (R8)(CX*1), Y7
+	VMOVDQU      (R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y0, Y0
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVDQU      32(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      64(SI), Y8
+	VMOVDQU      64(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 40(DX), Y6
-	VPBROADCASTD 40(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
+	VPBROADCASTD 8(R8), Y6
+	VPBROADCASTD 8(R8)(CX*1), Y7
+	VMOVDQU      -8(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y0, Y0
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVDQU      24(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      56(SI), Y8
+	VMOVDQU      56(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 48(DX), Y6
-	VPBROADCASTD 48(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
+	VPBROADCASTD 16(R8), Y6
+	VPBROADCASTD 16(R8)(CX*1), Y7
+	VMOVDQU      -16(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y0, Y0
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVDQU      16(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      48(SI), Y8
+	VMOVDQU      48(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 56(DX), Y6
-	VPBROADCASTD 56(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
+	VPBROADCASTD 24(R8), Y6
+	VPBROADCASTD 24(R8)(CX*1), Y7
+	VMOVDQU      -24(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y0, Y0
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVDQU      8(R9), Y8
 	VPMULDQ      Y8, Y6, Y9
 	VPADDQ       Y9, Y1, Y1
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      40(SI), Y8
+	VMOVDQU      40(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 64(DX), Y6
-	VPBROADCASTD 64(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
+	VPBROADCASTD 32(R8), Y6
+	VPBROADCASTD 32(R8)(CX*1), Y7
+	VMOVDQU      (R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y1, Y1
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y4, Y4
+	VMOVDQU      32(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 72(DX), Y6
-	VPBROADCASTD 72(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
+	VPBROADCASTD 40(R8), Y6
+	VPBROADCASTD 40(R8)(CX*1), Y7
+	VMOVDQU      -8(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y1, Y1
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y4, Y4
+	VMOVDQU      24(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 80(DX), Y6
-	VPBROADCASTD 80(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
+	VPBROADCASTD 48(R8), Y6
+	VPBROADCASTD 48(R8)(CX*1), Y7
+	VMOVDQU      -16(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y1, Y1
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y4, Y4
+	VMOVDQU      16(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 88(DX), Y6
-	VPBROADCASTD 88(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
+	VPBROADCASTD 56(R8), Y6
+	VPBROADCASTD 56(R8)(CX*1), Y7
+	VMOVDQU      -24(R9), Y8
+	VPMULDQ      Y8, Y6, Y9
+	VPADDQ       Y9, Y1, Y1
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y4, Y4
+	VMOVDQU      8(R9), Y8
 	VPMULDQ      Y8, Y6, Y6
 	VPADDQ       Y6, Y2, Y2
 	VPMULDQ      Y8, Y7, Y8
 	VPADDQ       Y8, Y5, Y5
-	ADDQ         $0x00000060, DX
-	ADDQ         $0x00000080, SI
-	DECQ         DI
-	JNZ          convolve2x3AVX2_0
+	VPBROADCASTD 64(R8), Y6
+	VPBROADCASTD 64(R8)(CX*1), Y7
+	VMOVDQU      (R9), Y8
+	VPMULDQ      Y8, Y6, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y5, Y5
+	VPBROADCASTD 72(R8), Y6
+	VPBROADCASTD 72(R8)(CX*1), Y7
+	VMOVDQU      -8(R9), Y8
+	VPMULDQ      Y8, Y6, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y5, Y5
+	VPBROADCASTD 80(R8), Y6
+	VPBROADCASTD 80(R8)(CX*1), Y7
+	VMOVDQU      -16(R9), Y8
+	VPMULDQ      Y8, Y6, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y5, Y5
+	VPBROADCASTD 88(R8), Y6
+	VPBROADCASTD 88(R8)(CX*1), Y7
+	VMOVDQU      -24(R9), Y8
+	VPMULDQ      Y8, Y6, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULDQ      Y8, Y7, Y8
+	VPADDQ       Y8, Y5, Y5
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x3AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y6
 	VPADDQ       (AX), Y6, Y6
 	VMOVDQU      Y6, (AX)
@@ -9845,16 +2761,17 @@ convolve2x3AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve2x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve2x4AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+TEXT ·convolve2x4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  n+40(FP), BX
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -9864,243 +2781,347 @@ TEXT ·convolve2x4AVX2(SB), NOSPLIT, $0-48
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 
-convolve2x4AVX2_0:
-	VPBROADCASTD (DX), Y8
-	VPBROADCASTD (DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
+convolve2x4AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x4AVX2_triangle
+
+convolve2x4AVX2_square:
+	VPBROADCASTD (R8), Y8
+	VPBROADCASTD (R8)(CX*1), Y9
+	VMOVDQU      (R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y0, Y0
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      64(SI), Y10
+	VMOVDQU      32(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      96(SI), Y10
+	VMOVDQU      64(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      128(SI), Y10
+	VMOVDQU      96(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 8(DX), Y8
-	VPBROADCASTD 8(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
+	VPBROADCASTD 8(R8), Y8
+	VPBROADCASTD 8(R8)(CX*1), Y9
+	VMOVDQU      -8(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y0, Y0
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      56(SI), Y10
+	VMOVDQU      24(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      88(SI), Y10
+	VMOVDQU      56(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      120(SI), Y10
+	VMOVDQU      88(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 16(DX), Y8
-	VPBROADCASTD 16(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
+	VPBROADCASTD 16(R8), Y8
+	VPBROADCASTD 16(R8)(CX*1), Y9
+	VMOVDQU      -16(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y0, Y0
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      48(SI), Y10
+	VMOVDQU      16(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      80(SI), Y10
+	VMOVDQU      48(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      112(SI), Y10
+	VMOVDQU      80(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 24(DX), Y8
-	VPBROADCASTD 24(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
+	VPBROADCASTD 24(R8), Y8
+	VPBROADCASTD 24(R8)(CX*1), Y9
+	VMOVDQU      -24(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y0, Y0
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      40(SI), Y10
+	VMOVDQU      8(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      72(SI), Y10
+	VMOVDQU      40(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      104(SI), Y10
+	VMOVDQU      72(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 32(DX), Y8
-	VPBROADCASTD 32(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x4AVX2_square
+
+convolve2x4AVX2_triangle:
+	VPBROADCASTD (R8), Y8
+	VPBROADCASTD (R8)(CX*1), Y9
+	VMOVDQU      (R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVDQU      32(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      64(SI), Y10
+	VMOVDQU      64(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      96(SI), Y10
+	VMOVDQU      96(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 40(DX), Y8
-	VPBROADCASTD 40(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
+	VPBROADCASTD 8(R8), Y8
+	VPBROADCASTD 8(R8)(CX*1), Y9
+	VMOVDQU      -8(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVDQU      24(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      56(SI), Y10
+	VMOVDQU      56(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      88(SI), Y10
+	VMOVDQU      88(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 48(DX), Y8
-	VPBROADCASTD 48(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
+	VPBROADCASTD 16(R8), Y8
+	VPBROADCASTD 16(R8)(CX*1), Y9
+	VMOVDQU      -16(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVDQU      16(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      48(SI), Y10
+	VMOVDQU      48(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      80(SI), Y10
+	VMOVDQU      80(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 56(DX), Y8
-	VPBROADCASTD 56(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
+	VPBROADCASTD 24(R8), Y8
+	VPBROADCASTD 24(R8)(CX*1), Y9
+	VMOVDQU      -24(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVDQU      8(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y1, Y1
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      40(SI), Y10
+	VMOVDQU      40(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      72(SI), Y10
+	VMOVDQU      72(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 64(DX), Y8
-	VPBROADCASTD 64(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
+	VPBROADCASTD 32(R8), Y8
+	VPBROADCASTD 32(R8)(CX*1), Y9
+	VMOVDQU      (R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y1, Y1
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVDQU      32(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      64(SI), Y10
+	VMOVDQU      64(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 72(DX), Y8
-	VPBROADCASTD 72(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
+	VPBROADCASTD 40(R8), Y8
+	VPBROADCASTD 40(R8)(CX*1), Y9
+	VMOVDQU      -8(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y1, Y1
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVDQU      24(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      56(SI), Y10
+	VMOVDQU      56(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 80(DX), Y8
-	VPBROADCASTD 80(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
+	VPBROADCASTD 48(R8), Y8
+	VPBROADCASTD 48(R8)(CX*1), Y9
+	VMOVDQU      -16(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y1, Y1
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVDQU      16(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      48(SI), Y10
+	VMOVDQU      48(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 88(DX), Y8
-	VPBROADCASTD 88(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
+	VPBROADCASTD 56(R8), Y8
+	VPBROADCASTD 56(R8)(CX*1), Y9
+	VMOVDQU      -24(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y1, Y1
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVDQU      8(R9), Y10
 	VPMULDQ      Y10, Y8, Y11
 	VPADDQ       Y11, Y2, Y2
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      40(SI), Y10
+	VMOVDQU      40(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 96(DX), Y8
-	VPBROADCASTD 96(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
+	VPBROADCASTD 64(R8), Y8
+	VPBROADCASTD 64(R8)(CX*1), Y9
+	VMOVDQU      (R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y2, Y2
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y6, Y6
+	VMOVDQU      32(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 104(DX), Y8
-	VPBROADCASTD 104(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
+	VPBROADCASTD 72(R8), Y8
+	VPBROADCASTD 72(R8)(CX*1), Y9
+	VMOVDQU      -8(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y2, Y2
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y6, Y6
+	VMOVDQU      24(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 112(DX), Y8
-	VPBROADCASTD 112(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
+	VPBROADCASTD 80(R8), Y8
+	VPBROADCASTD 80(R8)(CX*1), Y9
+	VMOVDQU      -16(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y2, Y2
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y6, Y6
+	VMOVDQU      16(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 120(DX), Y8
-	VPBROADCASTD 120(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
+	VPBROADCASTD 88(R8), Y8
+	VPBROADCASTD 88(R8)(CX*1), Y9
+	VMOVDQU      -24(R9), Y10
+	VPMULDQ      Y10, Y8, Y11
+	VPADDQ       Y11, Y2, Y2
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y6, Y6
+	VMOVDQU      8(R9), Y10
 	VPMULDQ      Y10, Y8, Y8
 	VPADDQ       Y8, Y3, Y3
 	VPMULDQ      Y10, Y9, Y10
 	VPADDQ       Y10, Y7, Y7
-	ADDQ         $0x00000080, DX
-	ADDQ         $0x000000a0, SI
-	DECQ         DI
-	JNZ          convolve2x4AVX2_0
+	VPBROADCASTD 96(R8), Y8
+	VPBROADCASTD 96(R8)(CX*1), Y9
+	VMOVDQU      (R9), Y10
+	VPMULDQ      Y10, Y8, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPBROADCASTD 104(R8), Y8
+	VPBROADCASTD 104(R8)(CX*1), Y9
+	VMOVDQU      -8(R9), Y10
+	VPMULDQ      Y10, Y8, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPBROADCASTD 112(R8), Y8
+	VPBROADCASTD 112(R8)(CX*1), Y9
+	VMOVDQU      -16(R9), Y10
+	VPMULDQ      Y10, Y8, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPBROADCASTD 120(R8), Y8
+	VPBROADCASTD 120(R8)(CX*1), Y9
+	VMOVDQU      -24(R9), Y10
+	VPMULDQ      Y10, Y8, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULDQ      Y10, Y9, Y10
+	VPADDQ       Y10, Y7, Y7
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x4AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y8
 	VPADDQ       (AX), Y8, Y8
 	VMOVDQU      Y8, (AX)
@@ -10168,16 +3189,17 @@ convolve2x4AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve2x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve2x5AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+TEXT ·convolve2x5AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  n+40(FP), BX
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -10189,351 +3211,475 @@ TEXT ·convolve2x5AVX2(SB), NOSPLIT, $0-48
 	VPXOR Y8, Y8, Y8
 	VPXOR Y9, Y9, Y9
 
-convolve2x5AVX2_0:
-	VPBROADCASTD (DX), Y10
-	VPBROADCASTD (DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
+convolve2x5AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x5AVX2_triangle
+
+convolve2x5AVX2_square:
+	VPBROADCASTD (R8), Y10
+	VPBROADCASTD (R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y0, Y0
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      64(SI), Y12
+	VMOVDQU      32(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      96(SI), Y12
+	VMOVDQU      64(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      128(SI), Y12
+	VMOVDQU      96(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      160(SI), Y12
+	VMOVDQU      128(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 8(DX), Y10
-	VPBROADCASTD 8(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
+	VPBROADCASTD 8(R8), Y10
+	VPBROADCASTD 8(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y0, Y0
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      56(SI), Y12
+	VMOVDQU      24(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      88(SI), Y12
+	VMOVDQU      56(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      120(SI), Y12
+	VMOVDQU      88(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      152(SI), Y12
+	VMOVDQU      120(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 16(DX), Y10
-	VPBROADCASTD 16(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
+	VPBROADCASTD 16(R8), Y10
+	VPBROADCASTD 16(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y0, Y0
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      48(SI), Y12
+	VMOVDQU      16(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      80(SI), Y12
+	VMOVDQU      48(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      112(SI), Y12
+	VMOVDQU      80(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      144(SI), Y12
+	VMOVDQU      112(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 24(DX), Y10
-	VPBROADCASTD 24(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
+	VPBROADCASTD 24(R8), Y10
+	VPBROADCASTD 24(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y0, Y0
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      40(SI), Y12
+	VMOVDQU      8(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      72(SI), Y12
+	VMOVDQU      40(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      104(SI), Y12
+	VMOVDQU      72(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      136(SI), Y12
+	VMOVDQU      104(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 32(DX), Y10
-	VPBROADCASTD 32(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x5AVX2_square
+
+convolve2x5AVX2_triangle:
+	VPBROADCASTD (R8), Y10
+	VPBROADCASTD (R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y0, Y0
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVDQU      32(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      64(SI), Y12
+	VMOVDQU      64(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      96(SI), Y12
+	VMOVDQU      96(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      128(SI), Y12
+	VMOVDQU      128(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 40(DX), Y10
-	VPBROADCASTD 40(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
+	VPBROADCASTD 8(R8), Y10
+	VPBROADCASTD 8(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y0, Y0
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVDQU      24(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      56(SI), Y12
+	VMOVDQU      56(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      88(SI), Y12
+	VMOVDQU      88(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      120(SI), Y12
+	VMOVDQU      120(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 48(DX), Y10
-	VPBROADCASTD 48(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
+	VPBROADCASTD 16(R8), Y10
+	VPBROADCASTD 16(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y0, Y0
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVDQU      16(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      48(SI), Y12
+	VMOVDQU      48(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      80(SI), Y12
+	VMOVDQU      80(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      112(SI), Y12
+	VMOVDQU      112(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 56(DX), Y10
-	VPBROADCASTD 56(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
+	VPBROADCASTD 24(R8), Y10
+	VPBROADCASTD 24(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y0, Y0
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVDQU      8(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y1, Y1
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      40(SI), Y12
+	VMOVDQU      40(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      72(SI), Y12
+	VMOVDQU      72(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      104(SI), Y12
+	VMOVDQU      104(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 64(DX), Y10
-	VPBROADCASTD 64(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
+	VPBROADCASTD 32(R8), Y10
+	VPBROADCASTD 32(R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y1, Y1
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVDQU      32(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      64(SI), Y12
+	VMOVDQU      64(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      96(SI), Y12
+	VMOVDQU      96(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 72(DX), Y10
-	VPBROADCASTD 72(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
+	VPBROADCASTD 40(R8), Y10
+	VPBROADCASTD 40(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y1, Y1
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVDQU      24(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      56(SI), Y12
+	VMOVDQU      56(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      88(SI), Y12
+	VMOVDQU      88(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 80(DX), Y10
-	VPBROADCASTD 80(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
+	VPBROADCASTD 48(R8), Y10
+	VPBROADCASTD 48(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y1, Y1
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVDQU      16(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      48(SI), Y12
+	VMOVDQU      48(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      80(SI), Y12
+	VMOVDQU      80(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 88(DX), Y10
-	VPBROADCASTD 88(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
+	VPBROADCASTD 56(R8), Y10
+	VPBROADCASTD 56(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y1, Y1
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVDQU      8(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y2, Y2
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      40(SI), Y12
+	VMOVDQU      40(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      72(SI), Y12
+	VMOVDQU      72(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 96(DX), Y10
-	VPBROADCASTD 96(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
+	VPBROADCASTD 64(R8), Y10
+	VPBROADCASTD 64(R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y2, Y2
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVDQU      32(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      64(SI), Y12
+	VMOVDQU      64(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 104(DX), Y10
-	VPBROADCASTD 104(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
+	VPBROADCASTD 72(R8), Y10
+	VPBROADCASTD 72(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y2, Y2
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVDQU      24(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      56(SI), Y12
+	VMOVDQU      56(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 112(DX), Y10
-	VPBROADCASTD 112(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
+	VPBROADCASTD 80(R8), Y10
+	VPBROADCASTD 80(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y2, Y2
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVDQU      16(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      48(SI), Y12
+	VMOVDQU      48(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 120(DX), Y10
-	VPBROADCASTD 120(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
+	VPBROADCASTD 88(R8), Y10
+	VPBROADCASTD 88(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y2, Y2
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVDQU      8(R9), Y12
 	VPMULDQ      Y12, Y10, Y13
 	VPADDQ       Y13, Y3, Y3
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      40(SI), Y12
+	VMOVDQU      40(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 128(DX), Y10
-	VPBROADCASTD 128(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
+	VPBROADCASTD 96(R8), Y10
+	VPBROADCASTD 96(R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y8, Y8
+	VMOVDQU      32(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 136(DX), Y10
-	VPBROADCASTD 136(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
+	VPBROADCASTD 104(R8), Y10
+	VPBROADCASTD 104(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y8, Y8
+	VMOVDQU      24(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 144(DX), Y10
-	VPBROADCASTD 144(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
+	VPBROADCASTD 112(R8), Y10
+	VPBROADCASTD 112(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y8, Y8
+	VMOVDQU      16(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 152(DX), Y10
-	VPBROADCASTD 152(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
+	VPBROADCASTD 120(R8), Y10
+	VPBROADCASTD 120(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
+	VPMULDQ      Y12, Y10, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y8, Y8
+	VMOVDQU      8(R9), Y12
 	VPMULDQ      Y12, Y10, Y10
 	VPADDQ       Y10, Y4, Y4
 	VPMULDQ      Y12, Y11, Y12
 	VPADDQ       Y12, Y9, Y9
-	ADDQ         $0x000000a0, DX
-	ADDQ         $0x000000c0, SI
-	DECQ         DI
-	JNZ          convolve2x5AVX2_0
+	VPBROADCASTD 128(R8), Y10
+	VPBROADCASTD 128(R8)(CX*1), Y11
+	VMOVDQU      (R9), Y12
+	VPMULDQ      Y12, Y10, Y10
+	VPADDQ       Y10, Y4, Y4
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y9, Y9
+	VPBROADCASTD 136(R8), Y10
+	VPBROADCASTD 136(R8)(CX*1), Y11
+	VMOVDQU      -8(R9), Y12
+	VPMULDQ      Y12, Y10, Y10
+	VPADDQ       Y10, Y4, Y4
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y9, Y9
+	VPBROADCASTD 144(R8), Y10
+	VPBROADCASTD 144(R8)(CX*1), Y11
+	VMOVDQU      -16(R9), Y12
+	VPMULDQ      Y12, Y10, Y10
+	VPADDQ       Y10, Y4, Y4
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y9, Y9
+	VPBROADCASTD 152(R8), Y10
+	VPBROADCASTD 152(R8)(CX*1), Y11
+	VMOVDQU      -24(R9), Y12
+	VPMULDQ      Y12, Y10, Y10
+	VPADDQ       Y10, Y4, Y4
+	VPMULDQ      Y12, Y11, Y12
+	VPADDQ       Y12, Y9, Y9
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x5AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y10
 	VPADDQ       (AX), Y10, Y10
 	VMOVDQU      Y10, (AX)
@@ -10617,16 +3763,17 @@ convolve2x5AVX2_0:
 	VZEROUPPER
 	RET
 
-// func convolve2x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+// func convolve2x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 // Requires: AVX, AVX2
-TEXT ·convolve2x6AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  SI, SI
-	MOVQ  n+40(FP), DI
+TEXT ·convolve2x6AVX2(SB), NOSPLIT, $0-64
+	MOVQ  a+16(FP), AX
+	MOVQ  aPitch+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  n+40(FP), BX
+	MOVQ  first+48(FP), SI
+	MOVQ  groups+56(FP), DI
+	SHLQ  $0x05, SI
+	SHLQ  $0x05, DI
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -10640,479 +3787,623 @@ TEXT ·convolve2x6AVX2(SB), NOSPLIT, $0-48
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
 
-convolve2x6AVX2_0:
-	VPBROADCASTD (DX), Y12
-	VPBROADCASTD (DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+convolve2x6AVX2_number:
+	MOVQ  AX, R8
+	LEAQ  32(DX)(SI*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   convolve2x6AVX2_triangle
+
+convolve2x6AVX2_square:
+	VPBROADCASTD (R8), Y12
+	VPBROADCASTD (R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y0, Y0
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(SI), Y14
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(SI), Y14
+	VMOVDQU      64(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(SI), Y14
+	VMOVDQU      96(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(SI), Y14
+	VMOVDQU      128(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(SI), Y14
+	VMOVDQU      160(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DX), Y12
-	VPBROADCASTD 8(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 8(R8), Y12
+	VPBROADCASTD 8(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y0, Y0
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(SI), Y14
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(SI), Y14
+	VMOVDQU      56(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(SI), Y14
+	VMOVDQU      88(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(SI), Y14
+	VMOVDQU      120(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(SI), Y14
+	VMOVDQU      152(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DX), Y12
-	VPBROADCASTD 16(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 16(R8), Y12
+	VPBROADCASTD 16(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y0, Y0
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(SI), Y14
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(SI), Y14
+	VMOVDQU      48(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(SI), Y14
+	VMOVDQU      80(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(SI), Y14
+	VMOVDQU      112(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(SI), Y14
+	VMOVDQU      144(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DX), Y12
-	VPBROADCASTD 24(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 24(R8), Y12
+	VPBROADCASTD 24(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y0, Y0
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(SI), Y14
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(SI), Y14
+	VMOVDQU      40(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(SI), Y14
+	VMOVDQU      72(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(SI), Y14
+	VMOVDQU      104(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(SI), Y14
+	VMOVDQU      136(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DX), Y12
-	VPBROADCASTD 32(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, R9
+	SUBQ         $0x20, R10
+	JNE          convolve2x6AVX2_square
+
+convolve2x6AVX2_triangle:
+	VPBROADCASTD (R8), Y12
+	VPBROADCASTD (R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y0, Y0
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y6, Y6
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(SI), Y14
+	VMOVDQU      64(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(SI), Y14
+	VMOVDQU      96(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(SI), Y14
+	VMOVDQU      128(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(SI), Y14
+	VMOVDQU      160(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DX), Y12
-	VPBROADCASTD 40(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 8(R8), Y12
+	VPBROADCASTD 8(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y0, Y0
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y6, Y6
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(SI), Y14
+	VMOVDQU      56(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(SI), Y14
+	VMOVDQU      88(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(SI), Y14
+	VMOVDQU      120(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(SI), Y14
+	VMOVDQU      152(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DX), Y12
-	VPBROADCASTD 48(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 16(R8), Y12
+	VPBROADCASTD 16(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y0, Y0
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y6, Y6
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(SI), Y14
+	VMOVDQU      48(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(SI), Y14
+	VMOVDQU      80(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(SI), Y14
+	VMOVDQU      112(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(SI), Y14
+	VMOVDQU      144(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DX), Y12
-	VPBROADCASTD 56(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 24(R8), Y12
+	VPBROADCASTD 24(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y0, Y0
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y6, Y6
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y1, Y1
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(SI), Y14
+	VMOVDQU      40(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(SI), Y14
+	VMOVDQU      72(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(SI), Y14
+	VMOVDQU      104(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(SI), Y14
+	VMOVDQU      136(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DX), Y12
-	VPBROADCASTD 64(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+	VPBROADCASTD 32(R8), Y12
+	VPBROADCASTD 32(R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y1, Y1
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y7, Y7
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(SI), Y14
+	VMOVDQU      64(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(SI), Y14
+	VMOVDQU      96(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(SI), Y14
+	VMOVDQU      128(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DX), Y12
-	VPBROADCASTD 72(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 40(R8), Y12
+	VPBROADCASTD 40(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y1, Y1
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y7, Y7
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(SI), Y14
+	VMOVDQU      56(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(SI), Y14
+	VMOVDQU      88(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(SI), Y14
+	VMOVDQU      120(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DX), Y12
-	VPBROADCASTD 80(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 48(R8), Y12
+	VPBROADCASTD 48(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y1, Y1
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y7, Y7
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(SI), Y14
+	VMOVDQU      48(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(SI), Y14
+	VMOVDQU      80(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(SI), Y14
+	VMOVDQU      112(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DX), Y12
-	VPBROADCASTD 88(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 56(R8), Y12
+	VPBROADCASTD 56(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y1, Y1
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y7, Y7
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y2, Y2
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(SI), Y14
+	VMOVDQU      40(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(SI), Y14
+	VMOVDQU      72(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(SI), Y14
+	VMOVDQU      104(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DX), Y12
-	VPBROADCASTD 96(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+	VPBROADCASTD 64(R8), Y12
+	VPBROADCASTD 64(R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y2, Y2
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y8, Y8
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(SI), Y14
+	VMOVDQU      64(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(SI), Y14
+	VMOVDQU      96(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DX), Y12
-	VPBROADCASTD 104(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 72(R8), Y12
+	VPBROADCASTD 72(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y2, Y2
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y8, Y8
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(SI), Y14
+	VMOVDQU      56(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(SI), Y14
+	VMOVDQU      88(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DX), Y12
-	VPBROADCASTD 112(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 80(R8), Y12
+	VPBROADCASTD 80(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y2, Y2
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y8, Y8
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(SI), Y14
+	VMOVDQU      48(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(SI), Y14
+	VMOVDQU      80(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DX), Y12
-	VPBROADCASTD 120(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 88(R8), Y12
+	VPBROADCASTD 88(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y2, Y2
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y8, Y8
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y3, Y3
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(SI), Y14
+	VMOVDQU      40(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(SI), Y14
+	VMOVDQU      72(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DX), Y12
-	VPBROADCASTD 128(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+	VPBROADCASTD 96(R8), Y12
+	VPBROADCASTD 96(R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y3, Y3
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y9, Y9
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(SI), Y14
+	VMOVDQU      64(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DX), Y12
-	VPBROADCASTD 136(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 104(R8), Y12
+	VPBROADCASTD 104(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y3, Y3
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y9, Y9
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(SI), Y14
+	VMOVDQU      56(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DX), Y12
-	VPBROADCASTD 144(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 112(R8), Y12
+	VPBROADCASTD 112(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y3, Y3
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y9, Y9
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(SI), Y14
+	VMOVDQU      48(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DX), Y12
-	VPBROADCASTD 152(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 120(R8), Y12
+	VPBROADCASTD 120(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y3, Y3
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y9, Y9
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y15
 	VPADDQ       Y15, Y4, Y4
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(SI), Y14
+	VMOVDQU      40(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DX), Y12
-	VPBROADCASTD 160(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
+	VPBROADCASTD 128(R8), Y12
+	VPBROADCASTD 128(R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y4, Y4
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y10, Y10
+	VMOVDQU      32(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DX), Y12
-	VPBROADCASTD 168(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
+	VPBROADCASTD 136(R8), Y12
+	VPBROADCASTD 136(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y4, Y4
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y10, Y10
+	VMOVDQU      24(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DX), Y12
-	VPBROADCASTD 176(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
+	VPBROADCASTD 144(R8), Y12
+	VPBROADCASTD 144(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y4, Y4
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y10, Y10
+	VMOVDQU      16(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DX), Y12
-	VPBROADCASTD 184(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
+	VPBROADCASTD 152(R8), Y12
+	VPBROADCASTD 152(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y15
+	VPADDQ       Y15, Y4, Y4
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y10, Y10
+	VMOVDQU      8(R9), Y14
 	VPMULDQ      Y14, Y12, Y12
 	VPADDQ       Y12, Y5, Y5
 	VPMULDQ      Y14, Y13, Y14
 	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000000c0, DX
-	ADDQ         $0x000000e0, SI
-	DECQ         DI
-	JNZ          convolve2x6AVX2_0
+	VPBROADCASTD 160(R8), Y12
+	VPBROADCASTD 160(R8)(CX*1), Y13
+	VMOVDQU      (R9), Y14
+	VPMULDQ      Y14, Y12, Y12
+	VPADDQ       Y12, Y5, Y5
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y11, Y11
+	VPBROADCASTD 168(R8), Y12
+	VPBROADCASTD 168(R8)(CX*1), Y13
+	VMOVDQU      -8(R9), Y14
+	VPMULDQ      Y14, Y12, Y12
+	VPADDQ       Y12, Y5, Y5
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y11, Y11
+	VPBROADCASTD 176(R8), Y12
+	VPBROADCASTD 176(R8)(CX*1), Y13
+	VMOVDQU      -16(R9), Y14
+	VPMULDQ      Y14, Y12, Y12
+	VPADDQ       Y12, Y5, Y5
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y11, Y11
+	VPBROADCASTD 184(R8), Y12
+	VPBROADCASTD 184(R8)(CX*1), Y13
+	VMOVDQU      -24(R9), Y14
+	VPMULDQ      Y14, Y12, Y12
+	VPADDQ       Y12, Y5, Y5
+	VPMULDQ      Y14, Y13, Y14
+	VPADDQ       Y14, Y11, Y11
+	ADDQ         DI, AX
+	LEAQ         32(DX)(DI*1), DX
+	DECQ         BX
+	JNE          convolve2x6AVX2_number
+	MOVQ         acc+0(FP), AX
+	MOVQ         accPitch+8(FP), CX
+	LEAQ         (AX)(SI*2), AX
 	VPAND        convMask<>+0(SB), Y0, Y12
 	VPADDQ       (AX), Y12, Y12
 	VMOVDQU      Y12, (AX)
@@ -11209,19375 +4500,5 @@ convolve2x6AVX2_0:
 	VPSUBQ       convBack<>+0(SB), Y11, Y11
 	VPADDQ       352(AX)(CX*1), Y11, Y11
 	VMOVDQU      Y11, 352(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x7AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x7AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x7AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000000e0, DI
-	ADDQ         $0x00000100, R8
-	DECQ         R9
-	JNZ          convolve2x7AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-
-convolve2x7AVX2_1:
-	VPBROADCASTD (DX), Y2
-	VPBROADCASTD (DX)(BX*1), Y3
-	VMOVDQU      224(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 8(DX), Y2
-	VPBROADCASTD 8(DX)(BX*1), Y3
-	VMOVDQU      216(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 16(DX), Y2
-	VPBROADCASTD 16(DX)(BX*1), Y3
-	VMOVDQU      208(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 24(DX), Y2
-	VPBROADCASTD 24(DX)(BX*1), Y3
-	VMOVDQU      200(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 32(DX), Y2
-	VPBROADCASTD 32(DX)(BX*1), Y3
-	VMOVDQU      192(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 40(DX), Y2
-	VPBROADCASTD 40(DX)(BX*1), Y3
-	VMOVDQU      184(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 48(DX), Y2
-	VPBROADCASTD 48(DX)(BX*1), Y3
-	VMOVDQU      176(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 56(DX), Y2
-	VPBROADCASTD 56(DX)(BX*1), Y3
-	VMOVDQU      168(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 64(DX), Y2
-	VPBROADCASTD 64(DX)(BX*1), Y3
-	VMOVDQU      160(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 72(DX), Y2
-	VPBROADCASTD 72(DX)(BX*1), Y3
-	VMOVDQU      152(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 80(DX), Y2
-	VPBROADCASTD 80(DX)(BX*1), Y3
-	VMOVDQU      144(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 88(DX), Y2
-	VPBROADCASTD 88(DX)(BX*1), Y3
-	VMOVDQU      136(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 96(DX), Y2
-	VPBROADCASTD 96(DX)(BX*1), Y3
-	VMOVDQU      128(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 104(DX), Y2
-	VPBROADCASTD 104(DX)(BX*1), Y3
-	VMOVDQU      120(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 112(DX), Y2
-	VPBROADCASTD 112(DX)(BX*1), Y3
-	VMOVDQU      112(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 120(DX), Y2
-	VPBROADCASTD 120(DX)(BX*1), Y3
-	VMOVDQU      104(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 128(DX), Y2
-	VPBROADCASTD 128(DX)(BX*1), Y3
-	VMOVDQU      96(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 136(DX), Y2
-	VPBROADCASTD 136(DX)(BX*1), Y3
-	VMOVDQU      88(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 144(DX), Y2
-	VPBROADCASTD 144(DX)(BX*1), Y3
-	VMOVDQU      80(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 152(DX), Y2
-	VPBROADCASTD 152(DX)(BX*1), Y3
-	VMOVDQU      72(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 160(DX), Y2
-	VPBROADCASTD 160(DX)(BX*1), Y3
-	VMOVDQU      64(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 168(DX), Y2
-	VPBROADCASTD 168(DX)(BX*1), Y3
-	VMOVDQU      56(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 176(DX), Y2
-	VPBROADCASTD 176(DX)(BX*1), Y3
-	VMOVDQU      48(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 184(DX), Y2
-	VPBROADCASTD 184(DX)(BX*1), Y3
-	VMOVDQU      40(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 192(DX), Y2
-	VPBROADCASTD 192(DX)(BX*1), Y3
-	VMOVDQU      32(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 200(DX), Y2
-	VPBROADCASTD 200(DX)(BX*1), Y3
-	VMOVDQU      24(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 208(DX), Y2
-	VPBROADCASTD 208(DX)(BX*1), Y3
-	VMOVDQU      16(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 216(DX), Y2
-	VPBROADCASTD 216(DX)(BX*1), Y3
-	VMOVDQU      8(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	ADDQ         $0x000000e0, DX
-	ADDQ         $0x00000100, SI
-	DECQ         DI
-	JNZ          convolve2x7AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y2
-	VPADDQ       384(AX), Y2, Y2
-	VMOVDQU      Y2, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       416(AX)(CX*1), Y1, Y1
-	VMOVDQU      Y1, 416(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x8AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x8AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x8AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000100, DI
-	ADDQ         $0x00000120, R8
-	DECQ         R9
-	JNZ          convolve2x8AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-
-convolve2x8AVX2_1:
-	VPBROADCASTD (DX), Y4
-	VPBROADCASTD (DX)(BX*1), Y5
-	VMOVDQU      224(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      256(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 8(DX), Y4
-	VPBROADCASTD 8(DX)(BX*1), Y5
-	VMOVDQU      216(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      248(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 16(DX), Y4
-	VPBROADCASTD 16(DX)(BX*1), Y5
-	VMOVDQU      208(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      240(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 24(DX), Y4
-	VPBROADCASTD 24(DX)(BX*1), Y5
-	VMOVDQU      200(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      232(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 32(DX), Y4
-	VPBROADCASTD 32(DX)(BX*1), Y5
-	VMOVDQU      192(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      224(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 40(DX), Y4
-	VPBROADCASTD 40(DX)(BX*1), Y5
-	VMOVDQU      184(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      216(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 48(DX), Y4
-	VPBROADCASTD 48(DX)(BX*1), Y5
-	VMOVDQU      176(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      208(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 56(DX), Y4
-	VPBROADCASTD 56(DX)(BX*1), Y5
-	VMOVDQU      168(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      200(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 64(DX), Y4
-	VPBROADCASTD 64(DX)(BX*1), Y5
-	VMOVDQU      160(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      192(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 72(DX), Y4
-	VPBROADCASTD 72(DX)(BX*1), Y5
-	VMOVDQU      152(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      184(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 80(DX), Y4
-	VPBROADCASTD 80(DX)(BX*1), Y5
-	VMOVDQU      144(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      176(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 88(DX), Y4
-	VPBROADCASTD 88(DX)(BX*1), Y5
-	VMOVDQU      136(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      168(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 96(DX), Y4
-	VPBROADCASTD 96(DX)(BX*1), Y5
-	VMOVDQU      128(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      160(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 104(DX), Y4
-	VPBROADCASTD 104(DX)(BX*1), Y5
-	VMOVDQU      120(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      152(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 112(DX), Y4
-	VPBROADCASTD 112(DX)(BX*1), Y5
-	VMOVDQU      112(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      144(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 120(DX), Y4
-	VPBROADCASTD 120(DX)(BX*1), Y5
-	VMOVDQU      104(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      136(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 128(DX), Y4
-	VPBROADCASTD 128(DX)(BX*1), Y5
-	VMOVDQU      96(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      128(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 136(DX), Y4
-	VPBROADCASTD 136(DX)(BX*1), Y5
-	VMOVDQU      88(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      120(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 144(DX), Y4
-	VPBROADCASTD 144(DX)(BX*1), Y5
-	VMOVDQU      80(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      112(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 152(DX), Y4
-	VPBROADCASTD 152(DX)(BX*1), Y5
-	VMOVDQU      72(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      104(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 160(DX), Y4
-	VPBROADCASTD 160(DX)(BX*1), Y5
-	VMOVDQU      64(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      96(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 168(DX), Y4
-	VPBROADCASTD 168(DX)(BX*1), Y5
-	VMOVDQU      56(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      88(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 176(DX), Y4
-	VPBROADCASTD 176(DX)(BX*1), Y5
-	VMOVDQU      48(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      80(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 184(DX), Y4
-	VPBROADCASTD 184(DX)(BX*1), Y5
-	VMOVDQU      40(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      72(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 192(DX), Y4
-	VPBROADCASTD 192(DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      64(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 200(DX), Y4
-	VPBROADCASTD 200(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      56(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 208(DX), Y4
-	VPBROADCASTD 208(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      48(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 216(DX), Y4
-	VPBROADCASTD 216(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      40(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 224(DX), Y4
-	VPBROADCASTD 224(DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 232(DX), Y4
-	VPBROADCASTD 232(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 240(DX), Y4
-	VPBROADCASTD 240(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 248(DX), Y4
-	VPBROADCASTD 248(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	ADDQ         $0x00000100, DX
-	ADDQ         $0x00000120, SI
-	DECQ         DI
-	JNZ          convolve2x8AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y4
-	VPADDQ       384(AX), Y4, Y4
-	VMOVDQU      Y4, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       416(AX)(CX*1), Y2, Y2
-	VMOVDQU      Y2, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       480(AX)(CX*1), Y3, Y3
-	VMOVDQU      Y3, 480(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x9AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x9AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x9AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000120, DI
-	ADDQ         $0x00000140, R8
-	DECQ         R9
-	JNZ          convolve2x9AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-
-convolve2x9AVX2_1:
-	VPBROADCASTD (DX), Y6
-	VPBROADCASTD (DX)(BX*1), Y7
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      256(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      288(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 8(DX), Y6
-	VPBROADCASTD 8(DX)(BX*1), Y7
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      248(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      280(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 16(DX), Y6
-	VPBROADCASTD 16(DX)(BX*1), Y7
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      240(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      272(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 24(DX), Y6
-	VPBROADCASTD 24(DX)(BX*1), Y7
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      232(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      264(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 32(DX), Y6
-	VPBROADCASTD 32(DX)(BX*1), Y7
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      256(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 40(DX), Y6
-	VPBROADCASTD 40(DX)(BX*1), Y7
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      248(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 48(DX), Y6
-	VPBROADCASTD 48(DX)(BX*1), Y7
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      240(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 56(DX), Y6
-	VPBROADCASTD 56(DX)(BX*1), Y7
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      232(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 64(DX), Y6
-	VPBROADCASTD 64(DX)(BX*1), Y7
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 72(DX), Y6
-	VPBROADCASTD 72(DX)(BX*1), Y7
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 80(DX), Y6
-	VPBROADCASTD 80(DX)(BX*1), Y7
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 88(DX), Y6
-	VPBROADCASTD 88(DX)(BX*1), Y7
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 96(DX), Y6
-	VPBROADCASTD 96(DX)(BX*1), Y7
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 104(DX), Y6
-	VPBROADCASTD 104(DX)(BX*1), Y7
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 112(DX), Y6
-	VPBROADCASTD 112(DX)(BX*1), Y7
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 120(DX), Y6
-	VPBROADCASTD 120(DX)(BX*1), Y7
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 128(DX), Y6
-	VPBROADCASTD 128(DX)(BX*1), Y7
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 136(DX), Y6
-	VPBROADCASTD 136(DX)(BX*1), Y7
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 144(DX), Y6
-	VPBROADCASTD 144(DX)(BX*1), Y7
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 152(DX), Y6
-	VPBROADCASTD 152(DX)(BX*1), Y7
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 160(DX), Y6
-	VPBROADCASTD 160(DX)(BX*1), Y7
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 168(DX), Y6
-	VPBROADCASTD 168(DX)(BX*1), Y7
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 176(DX), Y6
-	VPBROADCASTD 176(DX)(BX*1), Y7
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 184(DX), Y6
-	VPBROADCASTD 184(DX)(BX*1), Y7
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 192(DX), Y6
-	VPBROADCASTD 192(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 200(DX), Y6
-	VPBROADCASTD 200(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 208(DX), Y6
-	VPBROADCASTD 208(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 216(DX), Y6
-	VPBROADCASTD 216(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 224(DX), Y6
-	VPBROADCASTD 224(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 232(DX), Y6
-	VPBROADCASTD 232(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 240(DX), Y6
-	VPBROADCASTD 240(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 248(DX), Y6
-	VPBROADCASTD 248(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 256(DX), Y6
-	VPBROADCASTD 256(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 264(DX), Y6
-	VPBROADCASTD 264(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 272(DX), Y6
-	VPBROADCASTD 272(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 280(DX), Y6
-	VPBROADCASTD 280(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	ADDQ         $0x00000120, DX
-	ADDQ         $0x00000140, SI
-	DECQ         DI
-	JNZ          convolve2x9AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y6
-	VPADDQ       384(AX), Y6, Y6
-	VMOVDQU      Y6, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       416(AX)(CX*1), Y3, Y3
-	VMOVDQU      Y3, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       480(AX)(CX*1), Y4, Y4
-	VMOVDQU      Y4, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       544(AX)(CX*1), Y5, Y5
-	VMOVDQU      Y5, 544(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x10AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x10AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x10AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000140, DI
-	ADDQ         $0x00000160, R8
-	DECQ         R9
-	JNZ          convolve2x10AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-
-convolve2x10AVX2_1:
-	VPBROADCASTD (DX), Y8
-	VPBROADCASTD (DX)(BX*1), Y9
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      320(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 8(DX), Y8
-	VPBROADCASTD 8(DX)(BX*1), Y9
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      312(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 16(DX), Y8
-	VPBROADCASTD 16(DX)(BX*1), Y9
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      304(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 24(DX), Y8
-	VPBROADCASTD 24(DX)(BX*1), Y9
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      296(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 32(DX), Y8
-	VPBROADCASTD 32(DX)(BX*1), Y9
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 40(DX), Y8
-	VPBROADCASTD 40(DX)(BX*1), Y9
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 48(DX), Y8
-	VPBROADCASTD 48(DX)(BX*1), Y9
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 56(DX), Y8
-	VPBROADCASTD 56(DX)(BX*1), Y9
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 64(DX), Y8
-	VPBROADCASTD 64(DX)(BX*1), Y9
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 72(DX), Y8
-	VPBROADCASTD 72(DX)(BX*1), Y9
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 80(DX), Y8
-	VPBROADCASTD 80(DX)(BX*1), Y9
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 88(DX), Y8
-	VPBROADCASTD 88(DX)(BX*1), Y9
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 96(DX), Y8
-	VPBROADCASTD 96(DX)(BX*1), Y9
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 104(DX), Y8
-	VPBROADCASTD 104(DX)(BX*1), Y9
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 112(DX), Y8
-	VPBROADCASTD 112(DX)(BX*1), Y9
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 120(DX), Y8
-	VPBROADCASTD 120(DX)(BX*1), Y9
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 128(DX), Y8
-	VPBROADCASTD 128(DX)(BX*1), Y9
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 136(DX), Y8
-	VPBROADCASTD 136(DX)(BX*1), Y9
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 144(DX), Y8
-	VPBROADCASTD 144(DX)(BX*1), Y9
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 152(DX), Y8
-	VPBROADCASTD 152(DX)(BX*1), Y9
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 160(DX), Y8
-	VPBROADCASTD 160(DX)(BX*1), Y9
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 168(DX), Y8
-	VPBROADCASTD 168(DX)(BX*1), Y9
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 176(DX), Y8
-	VPBROADCASTD 176(DX)(BX*1), Y9
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 184(DX), Y8
-	VPBROADCASTD 184(DX)(BX*1), Y9
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 192(DX), Y8
-	VPBROADCASTD 192(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 200(DX), Y8
-	VPBROADCASTD 200(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 208(DX), Y8
-	VPBROADCASTD 208(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 216(DX), Y8
-	VPBROADCASTD 216(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 224(DX), Y8
-	VPBROADCASTD 224(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 232(DX), Y8
-	VPBROADCASTD 232(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 240(DX), Y8
-	VPBROADCASTD 240(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 248(DX), Y8
-	VPBROADCASTD 248(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 256(DX), Y8
-	VPBROADCASTD 256(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 264(DX), Y8
-	VPBROADCASTD 264(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 272(DX), Y8
-	VPBROADCASTD 272(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 280(DX), Y8
-	VPBROADCASTD 280(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 288(DX), Y8
-	VPBROADCASTD 288(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 296(DX), Y8
-	VPBROADCASTD 296(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 304(DX), Y8
-	VPBROADCASTD 304(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 312(DX), Y8
-	VPBROADCASTD 312(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	ADDQ         $0x00000140, DX
-	ADDQ         $0x00000160, SI
-	DECQ         DI
-	JNZ          convolve2x10AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y8
-	VPADDQ       384(AX), Y8, Y8
-	VMOVDQU      Y8, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       416(AX)(CX*1), Y4, Y4
-	VMOVDQU      Y4, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       480(AX)(CX*1), Y5, Y5
-	VMOVDQU      Y5, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       544(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       608(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 608(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x11AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x11AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x11AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000160, DI
-	ADDQ         $0x00000180, R8
-	DECQ         R9
-	JNZ          convolve2x11AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-
-convolve2x11AVX2_1:
-	VPBROADCASTD (DX), Y10
-	VPBROADCASTD (DX)(BX*1), Y11
-	VMOVDQU      224(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      256(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      288(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      320(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      352(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 8(DX), Y10
-	VPBROADCASTD 8(DX)(BX*1), Y11
-	VMOVDQU      216(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      248(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      280(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      312(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      344(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 16(DX), Y10
-	VPBROADCASTD 16(DX)(BX*1), Y11
-	VMOVDQU      208(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      240(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      272(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      304(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      336(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 24(DX), Y10
-	VPBROADCASTD 24(DX)(BX*1), Y11
-	VMOVDQU      200(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      232(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      264(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      296(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      328(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 32(DX), Y10
-	VPBROADCASTD 32(DX)(BX*1), Y11
-	VMOVDQU      192(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      224(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      256(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      288(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      320(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 40(DX), Y10
-	VPBROADCASTD 40(DX)(BX*1), Y11
-	VMOVDQU      184(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      216(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      248(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      280(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      312(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 48(DX), Y10
-	VPBROADCASTD 48(DX)(BX*1), Y11
-	VMOVDQU      176(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      208(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      240(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      272(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      304(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 56(DX), Y10
-	VPBROADCASTD 56(DX)(BX*1), Y11
-	VMOVDQU      168(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      200(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      232(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      264(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      296(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 64(DX), Y10
-	VPBROADCASTD 64(DX)(BX*1), Y11
-	VMOVDQU      160(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      192(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      224(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      256(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      288(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 72(DX), Y10
-	VPBROADCASTD 72(DX)(BX*1), Y11
-	VMOVDQU      152(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      184(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      216(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      248(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      280(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 80(DX), Y10
-	VPBROADCASTD 80(DX)(BX*1), Y11
-	VMOVDQU      144(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      176(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      208(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      240(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      272(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 88(DX), Y10
-	VPBROADCASTD 88(DX)(BX*1), Y11
-	VMOVDQU      136(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      168(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      200(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      232(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      264(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 96(DX), Y10
-	VPBROADCASTD 96(DX)(BX*1), Y11
-	VMOVDQU      128(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      160(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      192(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      224(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      256(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 104(DX), Y10
-	VPBROADCASTD 104(DX)(BX*1), Y11
-	VMOVDQU      120(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      152(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      184(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      216(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      248(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 112(DX), Y10
-	VPBROADCASTD 112(DX)(BX*1), Y11
-	VMOVDQU      112(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      144(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      176(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      208(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      240(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 120(DX), Y10
-	VPBROADCASTD 120(DX)(BX*1), Y11
-	VMOVDQU      104(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      136(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      168(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      200(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      232(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 128(DX), Y10
-	VPBROADCASTD 128(DX)(BX*1), Y11
-	VMOVDQU      96(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      128(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      160(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      192(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      224(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 136(DX), Y10
-	VPBROADCASTD 136(DX)(BX*1), Y11
-	VMOVDQU      88(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      120(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      152(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      184(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      216(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 144(DX), Y10
-	VPBROADCASTD 144(DX)(BX*1), Y11
-	VMOVDQU      80(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      112(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      144(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      176(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      208(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 152(DX), Y10
-	VPBROADCASTD 152(DX)(BX*1), Y11
-	VMOVDQU      72(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      104(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      136(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      168(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      200(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 160(DX), Y10
-	VPBROADCASTD 160(DX)(BX*1), Y11
-	VMOVDQU      64(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      96(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      128(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      160(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      192(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 168(DX), Y10
-	VPBROADCASTD 168(DX)(BX*1), Y11
-	VMOVDQU      56(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      88(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      120(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      152(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      184(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 176(DX), Y10
-	VPBROADCASTD 176(DX)(BX*1), Y11
-	VMOVDQU      48(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      80(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      112(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      144(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      176(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 184(DX), Y10
-	VPBROADCASTD 184(DX)(BX*1), Y11
-	VMOVDQU      40(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      72(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      104(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      136(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      168(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 192(DX), Y10
-	VPBROADCASTD 192(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      64(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      96(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      128(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      160(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 200(DX), Y10
-	VPBROADCASTD 200(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      56(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      88(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      120(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      152(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 208(DX), Y10
-	VPBROADCASTD 208(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      48(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      80(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      112(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      144(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 216(DX), Y10
-	VPBROADCASTD 216(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y0, Y0
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y5, Y5
-	VMOVDQU      40(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      72(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      104(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      136(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 224(DX), Y10
-	VPBROADCASTD 224(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      64(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      96(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      128(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 232(DX), Y10
-	VPBROADCASTD 232(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      56(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      88(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      120(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 240(DX), Y10
-	VPBROADCASTD 240(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      48(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      80(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      112(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 248(DX), Y10
-	VPBROADCASTD 248(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y1, Y1
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y6, Y6
-	VMOVDQU      40(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      72(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      104(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 256(DX), Y10
-	VPBROADCASTD 256(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      64(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      96(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 264(DX), Y10
-	VPBROADCASTD 264(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      56(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      88(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 272(DX), Y10
-	VPBROADCASTD 272(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      48(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      80(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 280(DX), Y10
-	VPBROADCASTD 280(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y2, Y2
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y7, Y7
-	VMOVDQU      40(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      72(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 288(DX), Y10
-	VPBROADCASTD 288(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      64(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 296(DX), Y10
-	VPBROADCASTD 296(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      56(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 304(DX), Y10
-	VPBROADCASTD 304(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      48(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 312(DX), Y10
-	VPBROADCASTD 312(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
-	VPMULDQ      Y12, Y10, Y13
-	VPADDQ       Y13, Y3, Y3
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y8, Y8
-	VMOVDQU      40(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 320(DX), Y10
-	VPBROADCASTD 320(DX)(BX*1), Y11
-	VMOVDQU      32(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 328(DX), Y10
-	VPBROADCASTD 328(DX)(BX*1), Y11
-	VMOVDQU      24(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 336(DX), Y10
-	VPBROADCASTD 336(DX)(BX*1), Y11
-	VMOVDQU      16(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	VPBROADCASTD 344(DX), Y10
-	VPBROADCASTD 344(DX)(BX*1), Y11
-	VMOVDQU      8(SI), Y12
-	VPMULDQ      Y12, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	VPMULDQ      Y12, Y11, Y12
-	VPADDQ       Y12, Y9, Y9
-	ADDQ         $0x00000160, DX
-	ADDQ         $0x00000180, SI
-	DECQ         DI
-	JNZ          convolve2x11AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y10
-	VPADDQ       384(AX), Y10, Y10
-	VMOVDQU      Y10, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       416(AX)(CX*1), Y5, Y5
-	VMOVDQU      Y5, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       480(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       544(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       608(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       672(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 672(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x12AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x12AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x12AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000180, DI
-	ADDQ         $0x000001a0, R8
-	DECQ         R9
-	JNZ          convolve2x12AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-convolve2x12AVX2_1:
-	VPBROADCASTD (DX), Y12
-	VPBROADCASTD (DX)(BX*1), Y13
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      256(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      288(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      320(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      352(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      384(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DX), Y12
-	VPBROADCASTD 8(DX)(BX*1), Y13
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      248(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      280(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      312(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      344(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      376(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DX), Y12
-	VPBROADCASTD 16(DX)(BX*1), Y13
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      240(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      272(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      304(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      336(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      368(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DX), Y12
-	VPBROADCASTD 24(DX)(BX*1), Y13
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      232(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      264(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      296(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      328(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      360(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DX), Y12
-	VPBROADCASTD 32(DX)(BX*1), Y13
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      256(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      288(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      320(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      352(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DX), Y12
-	VPBROADCASTD 40(DX)(BX*1), Y13
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      248(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      280(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      312(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      344(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DX), Y12
-	VPBROADCASTD 48(DX)(BX*1), Y13
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      240(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      272(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      304(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      336(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DX), Y12
-	VPBROADCASTD 56(DX)(BX*1), Y13
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      232(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      264(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      296(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      328(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DX), Y12
-	VPBROADCASTD 64(DX)(BX*1), Y13
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      256(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      288(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      320(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DX), Y12
-	VPBROADCASTD 72(DX)(BX*1), Y13
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      248(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      280(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      312(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DX), Y12
-	VPBROADCASTD 80(DX)(BX*1), Y13
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      240(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      272(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      304(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DX), Y12
-	VPBROADCASTD 88(DX)(BX*1), Y13
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      232(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      264(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      296(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DX), Y12
-	VPBROADCASTD 96(DX)(BX*1), Y13
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      256(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      288(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DX), Y12
-	VPBROADCASTD 104(DX)(BX*1), Y13
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      248(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      280(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DX), Y12
-	VPBROADCASTD 112(DX)(BX*1), Y13
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      240(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      272(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DX), Y12
-	VPBROADCASTD 120(DX)(BX*1), Y13
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      232(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      264(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DX), Y12
-	VPBROADCASTD 128(DX)(BX*1), Y13
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      256(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DX), Y12
-	VPBROADCASTD 136(DX)(BX*1), Y13
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      248(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DX), Y12
-	VPBROADCASTD 144(DX)(BX*1), Y13
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      240(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DX), Y12
-	VPBROADCASTD 152(DX)(BX*1), Y13
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      232(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DX), Y12
-	VPBROADCASTD 160(DX)(BX*1), Y13
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      224(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DX), Y12
-	VPBROADCASTD 168(DX)(BX*1), Y13
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      216(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DX), Y12
-	VPBROADCASTD 176(DX)(BX*1), Y13
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      208(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DX), Y12
-	VPBROADCASTD 184(DX)(BX*1), Y13
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      200(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 192(DX), Y12
-	VPBROADCASTD 192(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 200(DX), Y12
-	VPBROADCASTD 200(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 208(DX), Y12
-	VPBROADCASTD 208(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 216(DX), Y12
-	VPBROADCASTD 216(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 224(DX), Y12
-	VPBROADCASTD 224(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 232(DX), Y12
-	VPBROADCASTD 232(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 240(DX), Y12
-	VPBROADCASTD 240(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 248(DX), Y12
-	VPBROADCASTD 248(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 256(DX), Y12
-	VPBROADCASTD 256(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 264(DX), Y12
-	VPBROADCASTD 264(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 272(DX), Y12
-	VPBROADCASTD 272(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 280(DX), Y12
-	VPBROADCASTD 280(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 288(DX), Y12
-	VPBROADCASTD 288(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 296(DX), Y12
-	VPBROADCASTD 296(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 304(DX), Y12
-	VPBROADCASTD 304(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 312(DX), Y12
-	VPBROADCASTD 312(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 320(DX), Y12
-	VPBROADCASTD 320(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 328(DX), Y12
-	VPBROADCASTD 328(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 336(DX), Y12
-	VPBROADCASTD 336(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 344(DX), Y12
-	VPBROADCASTD 344(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 352(DX), Y12
-	VPBROADCASTD 352(DX)(BX*1), Y13
-	VMOVDQU      32(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 360(DX), Y12
-	VPBROADCASTD 360(DX)(BX*1), Y13
-	VMOVDQU      24(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 368(DX), Y12
-	VPBROADCASTD 368(DX)(BX*1), Y13
-	VMOVDQU      16(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 376(DX), Y12
-	VPBROADCASTD 376(DX)(BX*1), Y13
-	VMOVDQU      8(SI), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000180, DX
-	ADDQ         $0x000001a0, SI
-	DECQ         DI
-	JNZ          convolve2x12AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       384(AX), Y12, Y12
-	VMOVDQU      Y12, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       736(AX), Y5, Y5
-	VMOVDQU      Y5, 736(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 672(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 704(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 736(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x13AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x13AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x13AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001a0, DI
-	ADDQ         $0x000001c0, R8
-	DECQ         R9
-	JNZ          convolve2x13AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         DX, DI
-	MOVQ         SI, R8
-	MOVQ         n+40(FP), R9
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-convolve2x13AVX2_1:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      384(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      376(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      368(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      360(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 192(DI), Y12
-	VPBROADCASTD 192(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 200(DI), Y12
-	VPBROADCASTD 200(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 208(DI), Y12
-	VPBROADCASTD 208(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 216(DI), Y12
-	VPBROADCASTD 216(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 224(DI), Y12
-	VPBROADCASTD 224(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 232(DI), Y12
-	VPBROADCASTD 232(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 240(DI), Y12
-	VPBROADCASTD 240(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 248(DI), Y12
-	VPBROADCASTD 248(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 256(DI), Y12
-	VPBROADCASTD 256(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 264(DI), Y12
-	VPBROADCASTD 264(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 272(DI), Y12
-	VPBROADCASTD 272(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 280(DI), Y12
-	VPBROADCASTD 280(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 288(DI), Y12
-	VPBROADCASTD 288(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 296(DI), Y12
-	VPBROADCASTD 296(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 304(DI), Y12
-	VPBROADCASTD 304(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 312(DI), Y12
-	VPBROADCASTD 312(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 320(DI), Y12
-	VPBROADCASTD 320(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 328(DI), Y12
-	VPBROADCASTD 328(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 336(DI), Y12
-	VPBROADCASTD 336(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 344(DI), Y12
-	VPBROADCASTD 344(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 352(DI), Y12
-	VPBROADCASTD 352(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 360(DI), Y12
-	VPBROADCASTD 360(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 368(DI), Y12
-	VPBROADCASTD 368(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 376(DI), Y12
-	VPBROADCASTD 376(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001a0, DI
-	ADDQ         $0x000001c0, R8
-	DECQ         R9
-	JNZ          convolve2x13AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       384(AX), Y12, Y12
-	VMOVDQU      Y12, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       736(AX), Y5, Y5
-	VMOVDQU      Y5, 736(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 672(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 704(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 736(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-
-convolve2x13AVX2_2:
-	VPBROADCASTD (DX), Y2
-	VPBROADCASTD (DX)(BX*1), Y3
-	VMOVDQU      416(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 8(DX), Y2
-	VPBROADCASTD 8(DX)(BX*1), Y3
-	VMOVDQU      408(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 16(DX), Y2
-	VPBROADCASTD 16(DX)(BX*1), Y3
-	VMOVDQU      400(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 24(DX), Y2
-	VPBROADCASTD 24(DX)(BX*1), Y3
-	VMOVDQU      392(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 32(DX), Y2
-	VPBROADCASTD 32(DX)(BX*1), Y3
-	VMOVDQU      384(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 40(DX), Y2
-	VPBROADCASTD 40(DX)(BX*1), Y3
-	VMOVDQU      376(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 48(DX), Y2
-	VPBROADCASTD 48(DX)(BX*1), Y3
-	VMOVDQU      368(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 56(DX), Y2
-	VPBROADCASTD 56(DX)(BX*1), Y3
-	VMOVDQU      360(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 64(DX), Y2
-	VPBROADCASTD 64(DX)(BX*1), Y3
-	VMOVDQU      352(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 72(DX), Y2
-	VPBROADCASTD 72(DX)(BX*1), Y3
-	VMOVDQU      344(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 80(DX), Y2
-	VPBROADCASTD 80(DX)(BX*1), Y3
-	VMOVDQU      336(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 88(DX), Y2
-	VPBROADCASTD 88(DX)(BX*1), Y3
-	VMOVDQU      328(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 96(DX), Y2
-	VPBROADCASTD 96(DX)(BX*1), Y3
-	VMOVDQU      320(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 104(DX), Y2
-	VPBROADCASTD 104(DX)(BX*1), Y3
-	VMOVDQU      312(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 112(DX), Y2
-	VPBROADCASTD 112(DX)(BX*1), Y3
-	VMOVDQU      304(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 120(DX), Y2
-	VPBROADCASTD 120(DX)(BX*1), Y3
-	VMOVDQU      296(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 128(DX), Y2
-	VPBROADCASTD 128(DX)(BX*1), Y3
-	VMOVDQU      288(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 136(DX), Y2
-	VPBROADCASTD 136(DX)(BX*1), Y3
-	VMOVDQU      280(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 144(DX), Y2
-	VPBROADCASTD 144(DX)(BX*1), Y3
-	VMOVDQU      272(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 152(DX), Y2
-	VPBROADCASTD 152(DX)(BX*1), Y3
-	VMOVDQU      264(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 160(DX), Y2
-	VPBROADCASTD 160(DX)(BX*1), Y3
-	VMOVDQU      256(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 168(DX), Y2
-	VPBROADCASTD 168(DX)(BX*1), Y3
-	VMOVDQU      248(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 176(DX), Y2
-	VPBROADCASTD 176(DX)(BX*1), Y3
-	VMOVDQU      240(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 184(DX), Y2
-	VPBROADCASTD 184(DX)(BX*1), Y3
-	VMOVDQU      232(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 192(DX), Y2
-	VPBROADCASTD 192(DX)(BX*1), Y3
-	VMOVDQU      224(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 200(DX), Y2
-	VPBROADCASTD 200(DX)(BX*1), Y3
-	VMOVDQU      216(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 208(DX), Y2
-	VPBROADCASTD 208(DX)(BX*1), Y3
-	VMOVDQU      208(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 216(DX), Y2
-	VPBROADCASTD 216(DX)(BX*1), Y3
-	VMOVDQU      200(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 224(DX), Y2
-	VPBROADCASTD 224(DX)(BX*1), Y3
-	VMOVDQU      192(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 232(DX), Y2
-	VPBROADCASTD 232(DX)(BX*1), Y3
-	VMOVDQU      184(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 240(DX), Y2
-	VPBROADCASTD 240(DX)(BX*1), Y3
-	VMOVDQU      176(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 248(DX), Y2
-	VPBROADCASTD 248(DX)(BX*1), Y3
-	VMOVDQU      168(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 256(DX), Y2
-	VPBROADCASTD 256(DX)(BX*1), Y3
-	VMOVDQU      160(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 264(DX), Y2
-	VPBROADCASTD 264(DX)(BX*1), Y3
-	VMOVDQU      152(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 272(DX), Y2
-	VPBROADCASTD 272(DX)(BX*1), Y3
-	VMOVDQU      144(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 280(DX), Y2
-	VPBROADCASTD 280(DX)(BX*1), Y3
-	VMOVDQU      136(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 288(DX), Y2
-	VPBROADCASTD 288(DX)(BX*1), Y3
-	VMOVDQU      128(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 296(DX), Y2
-	VPBROADCASTD 296(DX)(BX*1), Y3
-	VMOVDQU      120(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 304(DX), Y2
-	VPBROADCASTD 304(DX)(BX*1), Y3
-	VMOVDQU      112(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 312(DX), Y2
-	VPBROADCASTD 312(DX)(BX*1), Y3
-	VMOVDQU      104(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 320(DX), Y2
-	VPBROADCASTD 320(DX)(BX*1), Y3
-	VMOVDQU      96(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 328(DX), Y2
-	VPBROADCASTD 328(DX)(BX*1), Y3
-	VMOVDQU      88(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 336(DX), Y2
-	VPBROADCASTD 336(DX)(BX*1), Y3
-	VMOVDQU      80(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 344(DX), Y2
-	VPBROADCASTD 344(DX)(BX*1), Y3
-	VMOVDQU      72(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 352(DX), Y2
-	VPBROADCASTD 352(DX)(BX*1), Y3
-	VMOVDQU      64(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 360(DX), Y2
-	VPBROADCASTD 360(DX)(BX*1), Y3
-	VMOVDQU      56(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 368(DX), Y2
-	VPBROADCASTD 368(DX)(BX*1), Y3
-	VMOVDQU      48(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 376(DX), Y2
-	VPBROADCASTD 376(DX)(BX*1), Y3
-	VMOVDQU      40(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 384(DX), Y2
-	VPBROADCASTD 384(DX)(BX*1), Y3
-	VMOVDQU      32(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 392(DX), Y2
-	VPBROADCASTD 392(DX)(BX*1), Y3
-	VMOVDQU      24(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 400(DX), Y2
-	VPBROADCASTD 400(DX)(BX*1), Y3
-	VMOVDQU      16(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPBROADCASTD 408(DX), Y2
-	VPBROADCASTD 408(DX)(BX*1), Y3
-	VMOVDQU      8(SI), Y4
-	VPMULDQ      Y4, Y2, Y2
-	VPADDQ       Y2, Y0, Y0
-	VPMULDQ      Y4, Y3, Y4
-	VPADDQ       Y4, Y1, Y1
-	ADDQ         $0x000001a0, DX
-	ADDQ         $0x000001c0, SI
-	DECQ         DI
-	JNZ          convolve2x13AVX2_2
-	VPAND        convMask<>+0(SB), Y0, Y2
-	VPADDQ       768(AX), Y2, Y2
-	VMOVDQU      Y2, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       768(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 768(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       800(AX)(CX*1), Y1, Y1
-	VMOVDQU      Y1, 800(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x14AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x14AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x14AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001c0, DI
-	ADDQ         $0x000001e0, R8
-	DECQ         R9
-	JNZ          convolve2x14AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         DX, DI
-	MOVQ         SI, R8
-	MOVQ         n+40(FP), R9
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-convolve2x14AVX2_1:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      384(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      376(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      368(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      360(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 192(DI), Y12
-	VPBROADCASTD 192(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 200(DI), Y12
-	VPBROADCASTD 200(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 208(DI), Y12
-	VPBROADCASTD 208(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 216(DI), Y12
-	VPBROADCASTD 216(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 224(DI), Y12
-	VPBROADCASTD 224(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 232(DI), Y12
-	VPBROADCASTD 232(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 240(DI), Y12
-	VPBROADCASTD 240(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 248(DI), Y12
-	VPBROADCASTD 248(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 256(DI), Y12
-	VPBROADCASTD 256(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 264(DI), Y12
-	VPBROADCASTD 264(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 272(DI), Y12
-	VPBROADCASTD 272(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 280(DI), Y12
-	VPBROADCASTD 280(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 288(DI), Y12
-	VPBROADCASTD 288(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 296(DI), Y12
-	VPBROADCASTD 296(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 304(DI), Y12
-	VPBROADCASTD 304(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 312(DI), Y12
-	VPBROADCASTD 312(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 320(DI), Y12
-	VPBROADCASTD 320(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 328(DI), Y12
-	VPBROADCASTD 328(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 336(DI), Y12
-	VPBROADCASTD 336(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 344(DI), Y12
-	VPBROADCASTD 344(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 352(DI), Y12
-	VPBROADCASTD 352(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 360(DI), Y12
-	VPBROADCASTD 360(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 368(DI), Y12
-	VPBROADCASTD 368(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 376(DI), Y12
-	VPBROADCASTD 376(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001c0, DI
-	ADDQ         $0x000001e0, R8
-	DECQ         R9
-	JNZ          convolve2x14AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       384(AX), Y12, Y12
-	VMOVDQU      Y12, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       736(AX), Y5, Y5
-	VMOVDQU      Y5, 736(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 672(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 704(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 736(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-
-convolve2x14AVX2_2:
-	VPBROADCASTD (DX), Y4
-	VPBROADCASTD (DX)(BX*1), Y5
-	VMOVDQU      416(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      448(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 8(DX), Y4
-	VPBROADCASTD 8(DX)(BX*1), Y5
-	VMOVDQU      408(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      440(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 16(DX), Y4
-	VPBROADCASTD 16(DX)(BX*1), Y5
-	VMOVDQU      400(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      432(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 24(DX), Y4
-	VPBROADCASTD 24(DX)(BX*1), Y5
-	VMOVDQU      392(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      424(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 32(DX), Y4
-	VPBROADCASTD 32(DX)(BX*1), Y5
-	VMOVDQU      384(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      416(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 40(DX), Y4
-	VPBROADCASTD 40(DX)(BX*1), Y5
-	VMOVDQU      376(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      408(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 48(DX), Y4
-	VPBROADCASTD 48(DX)(BX*1), Y5
-	VMOVDQU      368(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      400(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 56(DX), Y4
-	VPBROADCASTD 56(DX)(BX*1), Y5
-	VMOVDQU      360(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      392(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 64(DX), Y4
-	VPBROADCASTD 64(DX)(BX*1), Y5
-	VMOVDQU      352(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      384(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 72(DX), Y4
-	VPBROADCASTD 72(DX)(BX*1), Y5
-	VMOVDQU      344(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      376(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 80(DX), Y4
-	VPBROADCASTD 80(DX)(BX*1), Y5
-	VMOVDQU      336(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      368(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 88(DX), Y4
-	VPBROADCASTD 88(DX)(BX*1), Y5
-	VMOVDQU      328(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      360(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 96(DX), Y4
-	VPBROADCASTD 96(DX)(BX*1), Y5
-	VMOVDQU      320(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      352(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 104(DX), Y4
-	VPBROADCASTD 104(DX)(BX*1), Y5
-	VMOVDQU      312(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      344(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 112(DX), Y4
-	VPBROADCASTD 112(DX)(BX*1), Y5
-	VMOVDQU      304(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      336(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 120(DX), Y4
-	VPBROADCASTD 120(DX)(BX*1), Y5
-	VMOVDQU      296(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      328(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 128(DX), Y4
-	VPBROADCASTD 128(DX)(BX*1), Y5
-	VMOVDQU      288(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      320(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 136(DX), Y4
-	VPBROADCASTD 136(DX)(BX*1), Y5
-	VMOVDQU      280(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      312(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 144(DX), Y4
-	VPBROADCASTD 144(DX)(BX*1), Y5
-	VMOVDQU      272(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      304(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 152(DX), Y4
-	VPBROADCASTD 152(DX)(BX*1), Y5
-	VMOVDQU      264(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      296(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 160(DX), Y4
-	VPBROADCASTD 160(DX)(BX*1), Y5
-	VMOVDQU      256(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      288(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 168(DX), Y4
-	VPBROADCASTD 168(DX)(BX*1), Y5
-	VMOVDQU      248(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      280(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 176(DX), Y4
-	VPBROADCASTD 176(DX)(BX*1), Y5
-	VMOVDQU      240(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      272(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 184(DX), Y4
-	VPBROADCASTD 184(DX)(BX*1), Y5
-	VMOVDQU      232(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      264(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 192(DX), Y4
-	VPBROADCASTD 192(DX)(BX*1), Y5
-	VMOVDQU      224(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      256(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 200(DX), Y4
-	VPBROADCASTD 200(DX)(BX*1), Y5
-	VMOVDQU      216(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      248(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 208(DX), Y4
-	VPBROADCASTD 208(DX)(BX*1), Y5
-	VMOVDQU      208(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      240(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 216(DX), Y4
-	VPBROADCASTD 216(DX)(BX*1), Y5
-	VMOVDQU      200(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      232(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 224(DX), Y4
-	VPBROADCASTD 224(DX)(BX*1), Y5
-	VMOVDQU      192(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      224(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 232(DX), Y4
-	VPBROADCASTD 232(DX)(BX*1), Y5
-	VMOVDQU      184(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      216(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 240(DX), Y4
-	VPBROADCASTD 240(DX)(BX*1), Y5
-	VMOVDQU      176(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      208(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 248(DX), Y4
-	VPBROADCASTD 248(DX)(BX*1), Y5
-	VMOVDQU      168(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      200(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 256(DX), Y4
-	VPBROADCASTD 256(DX)(BX*1), Y5
-	VMOVDQU      160(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      192(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 264(DX), Y4
-	VPBROADCASTD 264(DX)(BX*1), Y5
-	VMOVDQU      152(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      184(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 272(DX), Y4
-	VPBROADCASTD 272(DX)(BX*1), Y5
-	VMOVDQU      144(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      176(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 280(DX), Y4
-	VPBROADCASTD 280(DX)(BX*1), Y5
-	VMOVDQU      136(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      168(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 288(DX), Y4
-	VPBROADCASTD 288(DX)(BX*1), Y5
-	VMOVDQU      128(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      160(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 296(DX), Y4
-	VPBROADCASTD 296(DX)(BX*1), Y5
-	VMOVDQU      120(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      152(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 304(DX), Y4
-	VPBROADCASTD 304(DX)(BX*1), Y5
-	VMOVDQU      112(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      144(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 312(DX), Y4
-	VPBROADCASTD 312(DX)(BX*1), Y5
-	VMOVDQU      104(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      136(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 320(DX), Y4
-	VPBROADCASTD 320(DX)(BX*1), Y5
-	VMOVDQU      96(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      128(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 328(DX), Y4
-	VPBROADCASTD 328(DX)(BX*1), Y5
-	VMOVDQU      88(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      120(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 336(DX), Y4
-	VPBROADCASTD 336(DX)(BX*1), Y5
-	VMOVDQU      80(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      112(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 344(DX), Y4
-	VPBROADCASTD 344(DX)(BX*1), Y5
-	VMOVDQU      72(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      104(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 352(DX), Y4
-	VPBROADCASTD 352(DX)(BX*1), Y5
-	VMOVDQU      64(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      96(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 360(DX), Y4
-	VPBROADCASTD 360(DX)(BX*1), Y5
-	VMOVDQU      56(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      88(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 368(DX), Y4
-	VPBROADCASTD 368(DX)(BX*1), Y5
-	VMOVDQU      48(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      80(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 376(DX), Y4
-	VPBROADCASTD 376(DX)(BX*1), Y5
-	VMOVDQU      40(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      72(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 384(DX), Y4
-	VPBROADCASTD 384(DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      64(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 392(DX), Y4
-	VPBROADCASTD 392(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      56(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 400(DX), Y4
-	VPBROADCASTD 400(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      48(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 408(DX), Y4
-	VPBROADCASTD 408(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
-	VPMULDQ      Y6, Y4, Y7
-	VPADDQ       Y7, Y0, Y0
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y2, Y2
-	VMOVDQU      40(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 416(DX), Y4
-	VPBROADCASTD 416(DX)(BX*1), Y5
-	VMOVDQU      32(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 424(DX), Y4
-	VPBROADCASTD 424(DX)(BX*1), Y5
-	VMOVDQU      24(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 432(DX), Y4
-	VPBROADCASTD 432(DX)(BX*1), Y5
-	VMOVDQU      16(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPBROADCASTD 440(DX), Y4
-	VPBROADCASTD 440(DX)(BX*1), Y5
-	VMOVDQU      8(SI), Y6
-	VPMULDQ      Y6, Y4, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULDQ      Y6, Y5, Y6
-	VPADDQ       Y6, Y3, Y3
-	ADDQ         $0x000001c0, DX
-	ADDQ         $0x000001e0, SI
-	DECQ         DI
-	JNZ          convolve2x14AVX2_2
-	VPAND        convMask<>+0(SB), Y0, Y4
-	VPADDQ       768(AX), Y4, Y4
-	VMOVDQU      Y4, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       768(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 768(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       800(AX)(CX*1), Y2, Y2
-	VMOVDQU      Y2, 800(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       832(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 832(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       864(AX)(CX*1), Y3, Y3
-	VMOVDQU      Y3, 864(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x15AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x15AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x15AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001e0, DI
-	ADDQ         $0x00000200, R8
-	DECQ         R9
-	JNZ          convolve2x15AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         DX, DI
-	MOVQ         SI, R8
-	MOVQ         n+40(FP), R9
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-convolve2x15AVX2_1:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      384(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      376(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      368(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      360(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 192(DI), Y12
-	VPBROADCASTD 192(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 200(DI), Y12
-	VPBROADCASTD 200(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 208(DI), Y12
-	VPBROADCASTD 208(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 216(DI), Y12
-	VPBROADCASTD 216(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 224(DI), Y12
-	VPBROADCASTD 224(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 232(DI), Y12
-	VPBROADCASTD 232(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 240(DI), Y12
-	VPBROADCASTD 240(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 248(DI), Y12
-	VPBROADCASTD 248(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 256(DI), Y12
-	VPBROADCASTD 256(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 264(DI), Y12
-	VPBROADCASTD 264(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 272(DI), Y12
-	VPBROADCASTD 272(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 280(DI), Y12
-	VPBROADCASTD 280(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 288(DI), Y12
-	VPBROADCASTD 288(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 296(DI), Y12
-	VPBROADCASTD 296(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 304(DI), Y12
-	VPBROADCASTD 304(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 312(DI), Y12
-	VPBROADCASTD 312(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 320(DI), Y12
-	VPBROADCASTD 320(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 328(DI), Y12
-	VPBROADCASTD 328(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 336(DI), Y12
-	VPBROADCASTD 336(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 344(DI), Y12
-	VPBROADCASTD 344(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 352(DI), Y12
-	VPBROADCASTD 352(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 360(DI), Y12
-	VPBROADCASTD 360(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 368(DI), Y12
-	VPBROADCASTD 368(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 376(DI), Y12
-	VPBROADCASTD 376(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x000001e0, DI
-	ADDQ         $0x00000200, R8
-	DECQ         R9
-	JNZ          convolve2x15AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       384(AX), Y12, Y12
-	VMOVDQU      Y12, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       736(AX), Y5, Y5
-	VMOVDQU      Y5, 736(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 672(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 704(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 736(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-
-convolve2x15AVX2_2:
-	VPBROADCASTD (DX), Y6
-	VPBROADCASTD (DX)(BX*1), Y7
-	VMOVDQU      416(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      448(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      480(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 8(DX), Y6
-	VPBROADCASTD 8(DX)(BX*1), Y7
-	VMOVDQU      408(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      440(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      472(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 16(DX), Y6
-	VPBROADCASTD 16(DX)(BX*1), Y7
-	VMOVDQU      400(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      432(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      464(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 24(DX), Y6
-	VPBROADCASTD 24(DX)(BX*1), Y7
-	VMOVDQU      392(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      424(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      456(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 32(DX), Y6
-	VPBROADCASTD 32(DX)(BX*1), Y7
-	VMOVDQU      384(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      416(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      448(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 40(DX), Y6
-	VPBROADCASTD 40(DX)(BX*1), Y7
-	VMOVDQU      376(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      408(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      440(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 48(DX), Y6
-	VPBROADCASTD 48(DX)(BX*1), Y7
-	VMOVDQU      368(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      400(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      432(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 56(DX), Y6
-	VPBROADCASTD 56(DX)(BX*1), Y7
-	VMOVDQU      360(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      392(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      424(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 64(DX), Y6
-	VPBROADCASTD 64(DX)(BX*1), Y7
-	VMOVDQU      352(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      384(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      416(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 72(DX), Y6
-	VPBROADCASTD 72(DX)(BX*1), Y7
-	VMOVDQU      344(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      376(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      408(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 80(DX), Y6
-	VPBROADCASTD 80(DX)(BX*1), Y7
-	VMOVDQU      336(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      368(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      400(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 88(DX), Y6
-	VPBROADCASTD 88(DX)(BX*1), Y7
-	VMOVDQU      328(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      360(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      392(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 96(DX), Y6
-	VPBROADCASTD 96(DX)(BX*1), Y7
-	VMOVDQU      320(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      352(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      384(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 104(DX), Y6
-	VPBROADCASTD 104(DX)(BX*1), Y7
-	VMOVDQU      312(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      344(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      376(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 112(DX), Y6
-	VPBROADCASTD 112(DX)(BX*1), Y7
-	VMOVDQU      304(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      336(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      368(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 120(DX), Y6
-	VPBROADCASTD 120(DX)(BX*1), Y7
-	VMOVDQU      296(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      328(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      360(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 128(DX), Y6
-	VPBROADCASTD 128(DX)(BX*1), Y7
-	VMOVDQU      288(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      320(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      352(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 136(DX), Y6
-	VPBROADCASTD 136(DX)(BX*1), Y7
-	VMOVDQU      280(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      312(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      344(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 144(DX), Y6
-	VPBROADCASTD 144(DX)(BX*1), Y7
-	VMOVDQU      272(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      304(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      336(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 152(DX), Y6
-	VPBROADCASTD 152(DX)(BX*1), Y7
-	VMOVDQU      264(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      296(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      328(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 160(DX), Y6
-	VPBROADCASTD 160(DX)(BX*1), Y7
-	VMOVDQU      256(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      288(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      320(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 168(DX), Y6
-	VPBROADCASTD 168(DX)(BX*1), Y7
-	VMOVDQU      248(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      280(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      312(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 176(DX), Y6
-	VPBROADCASTD 176(DX)(BX*1), Y7
-	VMOVDQU      240(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      272(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      304(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 184(DX), Y6
-	VPBROADCASTD 184(DX)(BX*1), Y7
-	VMOVDQU      232(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      264(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      296(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 192(DX), Y6
-	VPBROADCASTD 192(DX)(BX*1), Y7
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      256(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      288(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 200(DX), Y6
-	VPBROADCASTD 200(DX)(BX*1), Y7
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      248(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      280(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 208(DX), Y6
-	VPBROADCASTD 208(DX)(BX*1), Y7
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      240(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      272(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 216(DX), Y6
-	VPBROADCASTD 216(DX)(BX*1), Y7
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      232(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      264(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 224(DX), Y6
-	VPBROADCASTD 224(DX)(BX*1), Y7
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      256(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 232(DX), Y6
-	VPBROADCASTD 232(DX)(BX*1), Y7
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      248(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 240(DX), Y6
-	VPBROADCASTD 240(DX)(BX*1), Y7
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      240(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 248(DX), Y6
-	VPBROADCASTD 248(DX)(BX*1), Y7
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      232(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 256(DX), Y6
-	VPBROADCASTD 256(DX)(BX*1), Y7
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      224(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 264(DX), Y6
-	VPBROADCASTD 264(DX)(BX*1), Y7
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      216(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 272(DX), Y6
-	VPBROADCASTD 272(DX)(BX*1), Y7
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      208(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 280(DX), Y6
-	VPBROADCASTD 280(DX)(BX*1), Y7
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      200(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 288(DX), Y6
-	VPBROADCASTD 288(DX)(BX*1), Y7
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      192(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 296(DX), Y6
-	VPBROADCASTD 296(DX)(BX*1), Y7
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      184(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 304(DX), Y6
-	VPBROADCASTD 304(DX)(BX*1), Y7
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      176(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 312(DX), Y6
-	VPBROADCASTD 312(DX)(BX*1), Y7
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      168(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 320(DX), Y6
-	VPBROADCASTD 320(DX)(BX*1), Y7
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      160(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 328(DX), Y6
-	VPBROADCASTD 328(DX)(BX*1), Y7
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      152(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 336(DX), Y6
-	VPBROADCASTD 336(DX)(BX*1), Y7
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      144(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 344(DX), Y6
-	VPBROADCASTD 344(DX)(BX*1), Y7
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      136(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 352(DX), Y6
-	VPBROADCASTD 352(DX)(BX*1), Y7
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      128(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 360(DX), Y6
-	VPBROADCASTD 360(DX)(BX*1), Y7
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      120(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 368(DX), Y6
-	VPBROADCASTD 368(DX)(BX*1), Y7
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      112(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 376(DX), Y6
-	VPBROADCASTD 376(DX)(BX*1), Y7
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      104(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 384(DX), Y6
-	VPBROADCASTD 384(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      96(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 392(DX), Y6
-	VPBROADCASTD 392(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      88(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 400(DX), Y6
-	VPBROADCASTD 400(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      80(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 408(DX), Y6
-	VPBROADCASTD 408(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y0, Y0
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y3, Y3
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      72(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 416(DX), Y6
-	VPBROADCASTD 416(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      64(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 424(DX), Y6
-	VPBROADCASTD 424(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      56(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 432(DX), Y6
-	VPBROADCASTD 432(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      48(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 440(DX), Y6
-	VPBROADCASTD 440(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y9
-	VPADDQ       Y9, Y1, Y1
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y4, Y4
-	VMOVDQU      40(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 448(DX), Y6
-	VPBROADCASTD 448(DX)(BX*1), Y7
-	VMOVDQU      32(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 456(DX), Y6
-	VPBROADCASTD 456(DX)(BX*1), Y7
-	VMOVDQU      24(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 464(DX), Y6
-	VPBROADCASTD 464(DX)(BX*1), Y7
-	VMOVDQU      16(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPBROADCASTD 472(DX), Y6
-	VPBROADCASTD 472(DX)(BX*1), Y7
-	VMOVDQU      8(SI), Y8
-	VPMULDQ      Y8, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
-	VPMULDQ      Y8, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	ADDQ         $0x000001e0, DX
-	ADDQ         $0x00000200, SI
-	DECQ         DI
-	JNZ          convolve2x15AVX2_2
-	VPAND        convMask<>+0(SB), Y0, Y6
-	VPADDQ       768(AX), Y6, Y6
-	VMOVDQU      Y6, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       896(AX), Y0, Y0
-	VMOVDQU      Y0, 896(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       928(AX), Y2, Y2
-	VMOVDQU      Y2, 928(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       768(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 768(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       800(AX)(CX*1), Y3, Y3
-	VMOVDQU      Y3, 800(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       832(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 832(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       864(AX)(CX*1), Y4, Y4
-	VMOVDQU      Y4, 864(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       896(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 896(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       928(AX)(CX*1), Y5, Y5
-	VMOVDQU      Y5, 928(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func convolve2x16AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-// Requires: AVX, AVX2
-TEXT ·convolve2x16AVX2(SB), NOSPLIT, $0-48
-	MOVQ  acc+0(FP), AX
-	MOVQ  accPitch+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  aPitch+24(FP), BX
-	MOVQ  x+32(FP), SI
-	MOVQ  DX, DI
-	MOVQ  SI, R8
-	MOVQ  n+40(FP), R9
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-
-convolve2x16AVX2_0:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000200, DI
-	ADDQ         $0x00000220, R8
-	DECQ         R9
-	JNZ          convolve2x16AVX2_0
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       (AX), Y12, Y12
-	VMOVDQU      Y12, (AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       32(AX), Y0, Y0
-	VMOVDQU      Y0, 32(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       64(AX), Y0, Y0
-	VMOVDQU      Y0, 64(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       96(AX), Y1, Y1
-	VMOVDQU      Y1, 96(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       128(AX), Y0, Y0
-	VMOVDQU      Y0, 128(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       160(AX), Y2, Y2
-	VMOVDQU      Y2, 160(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       192(AX), Y0, Y0
-	VMOVDQU      Y0, 192(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       224(AX), Y3, Y3
-	VMOVDQU      Y3, 224(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       256(AX), Y0, Y0
-	VMOVDQU      Y0, 256(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       288(AX), Y4, Y4
-	VMOVDQU      Y4, 288(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       320(AX), Y0, Y0
-	VMOVDQU      Y0, 320(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       352(AX), Y5, Y5
-	VMOVDQU      Y5, 352(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       (AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, (AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       32(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 32(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       64(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 64(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       96(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 96(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       128(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 128(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       160(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 160(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       192(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 192(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       224(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 224(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       256(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 256(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       288(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 288(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       320(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 320(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       352(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 352(AX)(CX*1)
-	MOVQ         DX, DI
-	MOVQ         SI, R8
-	MOVQ         n+40(FP), R9
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VPXOR        Y8, Y8, Y8
-	VPXOR        Y9, Y9, Y9
-	VPXOR        Y10, Y10, Y10
-	VPXOR        Y11, Y11, Y11
-
-convolve2x16AVX2_1:
-	VPBROADCASTD (DI), Y12
-	VPBROADCASTD (DI)(BX*1), Y13
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      384(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 8(DI), Y12
-	VPBROADCASTD 8(DI)(BX*1), Y13
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      376(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 16(DI), Y12
-	VPBROADCASTD 16(DI)(BX*1), Y13
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      368(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 24(DI), Y12
-	VPBROADCASTD 24(DI)(BX*1), Y13
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      360(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 32(DI), Y12
-	VPBROADCASTD 32(DI)(BX*1), Y13
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      352(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 40(DI), Y12
-	VPBROADCASTD 40(DI)(BX*1), Y13
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      344(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 48(DI), Y12
-	VPBROADCASTD 48(DI)(BX*1), Y13
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      336(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 56(DI), Y12
-	VPBROADCASTD 56(DI)(BX*1), Y13
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      328(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 64(DI), Y12
-	VPBROADCASTD 64(DI)(BX*1), Y13
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      320(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 72(DI), Y12
-	VPBROADCASTD 72(DI)(BX*1), Y13
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      312(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 80(DI), Y12
-	VPBROADCASTD 80(DI)(BX*1), Y13
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      304(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 88(DI), Y12
-	VPBROADCASTD 88(DI)(BX*1), Y13
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      296(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 96(DI), Y12
-	VPBROADCASTD 96(DI)(BX*1), Y13
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      288(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 104(DI), Y12
-	VPBROADCASTD 104(DI)(BX*1), Y13
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      280(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 112(DI), Y12
-	VPBROADCASTD 112(DI)(BX*1), Y13
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      272(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 120(DI), Y12
-	VPBROADCASTD 120(DI)(BX*1), Y13
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      264(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 128(DI), Y12
-	VPBROADCASTD 128(DI)(BX*1), Y13
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      256(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 136(DI), Y12
-	VPBROADCASTD 136(DI)(BX*1), Y13
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      248(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 144(DI), Y12
-	VPBROADCASTD 144(DI)(BX*1), Y13
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      240(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 152(DI), Y12
-	VPBROADCASTD 152(DI)(BX*1), Y13
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      232(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 160(DI), Y12
-	VPBROADCASTD 160(DI)(BX*1), Y13
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      224(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 168(DI), Y12
-	VPBROADCASTD 168(DI)(BX*1), Y13
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      216(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 176(DI), Y12
-	VPBROADCASTD 176(DI)(BX*1), Y13
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      208(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 184(DI), Y12
-	VPBROADCASTD 184(DI)(BX*1), Y13
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      200(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 192(DI), Y12
-	VPBROADCASTD 192(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      192(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 200(DI), Y12
-	VPBROADCASTD 200(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      184(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 208(DI), Y12
-	VPBROADCASTD 208(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      176(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 216(DI), Y12
-	VPBROADCASTD 216(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y0, Y0
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y6, Y6
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      168(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 224(DI), Y12
-	VPBROADCASTD 224(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      160(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 232(DI), Y12
-	VPBROADCASTD 232(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      152(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 240(DI), Y12
-	VPBROADCASTD 240(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      144(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 248(DI), Y12
-	VPBROADCASTD 248(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y1, Y1
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y7, Y7
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      136(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 256(DI), Y12
-	VPBROADCASTD 256(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      128(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 264(DI), Y12
-	VPBROADCASTD 264(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      120(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 272(DI), Y12
-	VPBROADCASTD 272(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      112(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 280(DI), Y12
-	VPBROADCASTD 280(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y2, Y2
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y8, Y8
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      104(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 288(DI), Y12
-	VPBROADCASTD 288(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      96(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 296(DI), Y12
-	VPBROADCASTD 296(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      88(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 304(DI), Y12
-	VPBROADCASTD 304(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      80(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 312(DI), Y12
-	VPBROADCASTD 312(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y3, Y3
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y9, Y9
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      72(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 320(DI), Y12
-	VPBROADCASTD 320(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      64(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 328(DI), Y12
-	VPBROADCASTD 328(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      56(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 336(DI), Y12
-	VPBROADCASTD 336(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      48(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 344(DI), Y12
-	VPBROADCASTD 344(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y15
-	VPADDQ       Y15, Y4, Y4
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y10, Y10
-	VMOVDQU      40(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 352(DI), Y12
-	VPBROADCASTD 352(DI)(BX*1), Y13
-	VMOVDQU      32(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 360(DI), Y12
-	VPBROADCASTD 360(DI)(BX*1), Y13
-	VMOVDQU      24(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 368(DI), Y12
-	VPBROADCASTD 368(DI)(BX*1), Y13
-	VMOVDQU      16(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	VPBROADCASTD 376(DI), Y12
-	VPBROADCASTD 376(DI)(BX*1), Y13
-	VMOVDQU      8(R8), Y14
-	VPMULDQ      Y14, Y12, Y12
-	VPADDQ       Y12, Y5, Y5
-	VPMULDQ      Y14, Y13, Y14
-	VPADDQ       Y14, Y11, Y11
-	ADDQ         $0x00000200, DI
-	ADDQ         $0x00000220, R8
-	DECQ         R9
-	JNZ          convolve2x16AVX2_1
-	VPAND        convMask<>+0(SB), Y0, Y12
-	VPADDQ       384(AX), Y12, Y12
-	VMOVDQU      Y12, 384(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       416(AX), Y0, Y0
-	VMOVDQU      Y0, 416(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       448(AX), Y0, Y0
-	VMOVDQU      Y0, 448(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       480(AX), Y1, Y1
-	VMOVDQU      Y1, 480(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       512(AX), Y0, Y0
-	VMOVDQU      Y0, 512(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       544(AX), Y2, Y2
-	VMOVDQU      Y2, 544(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       576(AX), Y0, Y0
-	VMOVDQU      Y0, 576(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       608(AX), Y3, Y3
-	VMOVDQU      Y3, 608(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       640(AX), Y0, Y0
-	VMOVDQU      Y0, 640(AX)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       672(AX), Y4, Y4
-	VMOVDQU      Y4, 672(AX)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       704(AX), Y0, Y0
-	VMOVDQU      Y0, 704(AX)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       736(AX), Y5, Y5
-	VMOVDQU      Y5, 736(AX)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       384(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 384(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       416(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 416(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       448(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 448(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       480(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 480(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y8, Y0
-	VPADDQ       512(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 512(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y8, Y8
-	VPSRLQ       $0x1c, Y8, Y8
-	VPSUBQ       convBack<>+0(SB), Y8, Y8
-	VPADDQ       544(AX)(CX*1), Y8, Y8
-	VMOVDQU      Y8, 544(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y9, Y0
-	VPADDQ       576(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 576(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y9, Y9
-	VPSRLQ       $0x1c, Y9, Y9
-	VPSUBQ       convBack<>+0(SB), Y9, Y9
-	VPADDQ       608(AX)(CX*1), Y9, Y9
-	VMOVDQU      Y9, 608(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y10, Y0
-	VPADDQ       640(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 640(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y10, Y10
-	VPSRLQ       $0x1c, Y10, Y10
-	VPSUBQ       convBack<>+0(SB), Y10, Y10
-	VPADDQ       672(AX)(CX*1), Y10, Y10
-	VMOVDQU      Y10, 672(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y11, Y0
-	VPADDQ       704(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 704(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y11, Y11
-	VPSRLQ       $0x1c, Y11, Y11
-	VPSUBQ       convBack<>+0(SB), Y11, Y11
-	VPADDQ       736(AX)(CX*1), Y11, Y11
-	VMOVDQU      Y11, 736(AX)(CX*1)
-	MOVQ         SI, SI
-	MOVQ         n+40(FP), DI
-	VPXOR        Y0, Y0, Y0
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPXOR        Y5, Y5, Y5
-	VPXOR        Y6, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-
-convolve2x16AVX2_2:
-	VPBROADCASTD (DX), Y8
-	VPBROADCASTD (DX)(BX*1), Y9
-	VMOVDQU      416(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      448(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      480(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      512(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 8(DX), Y8
-	VPBROADCASTD 8(DX)(BX*1), Y9
-	VMOVDQU      408(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      440(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      472(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      504(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 16(DX), Y8
-	VPBROADCASTD 16(DX)(BX*1), Y9
-	VMOVDQU      400(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      432(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      464(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      496(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 24(DX), Y8
-	VPBROADCASTD 24(DX)(BX*1), Y9
-	VMOVDQU      392(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      424(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      456(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      488(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 32(DX), Y8
-	VPBROADCASTD 32(DX)(BX*1), Y9
-	VMOVDQU      384(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      416(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      448(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      480(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 40(DX), Y8
-	VPBROADCASTD 40(DX)(BX*1), Y9
-	VMOVDQU      376(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      408(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      440(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      472(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 48(DX), Y8
-	VPBROADCASTD 48(DX)(BX*1), Y9
-	VMOVDQU      368(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      400(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      432(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      464(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 56(DX), Y8
-	VPBROADCASTD 56(DX)(BX*1), Y9
-	VMOVDQU      360(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      392(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      424(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      456(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 64(DX), Y8
-	VPBROADCASTD 64(DX)(BX*1), Y9
-	VMOVDQU      352(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      384(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      416(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      448(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 72(DX), Y8
-	VPBROADCASTD 72(DX)(BX*1), Y9
-	VMOVDQU      344(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      376(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      408(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      440(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 80(DX), Y8
-	VPBROADCASTD 80(DX)(BX*1), Y9
-	VMOVDQU      336(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      368(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      400(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      432(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 88(DX), Y8
-	VPBROADCASTD 88(DX)(BX*1), Y9
-	VMOVDQU      328(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      360(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      392(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      424(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 96(DX), Y8
-	VPBROADCASTD 96(DX)(BX*1), Y9
-	VMOVDQU      320(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      352(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      384(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      416(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 104(DX), Y8
-	VPBROADCASTD 104(DX)(BX*1), Y9
-	VMOVDQU      312(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      344(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      376(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      408(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 112(DX), Y8
-	VPBROADCASTD 112(DX)(BX*1), Y9
-	VMOVDQU      304(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      336(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      368(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      400(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 120(DX), Y8
-	VPBROADCASTD 120(DX)(BX*1), Y9
-	VMOVDQU      296(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      328(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      360(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      392(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 128(DX), Y8
-	VPBROADCASTD 128(DX)(BX*1), Y9
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      320(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      352(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      384(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 136(DX), Y8
-	VPBROADCASTD 136(DX)(BX*1), Y9
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      312(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      344(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      376(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 144(DX), Y8
-	VPBROADCASTD 144(DX)(BX*1), Y9
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      304(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      336(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      368(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 152(DX), Y8
-	VPBROADCASTD 152(DX)(BX*1), Y9
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      296(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      328(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      360(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 160(DX), Y8
-	VPBROADCASTD 160(DX)(BX*1), Y9
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      320(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      352(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 168(DX), Y8
-	VPBROADCASTD 168(DX)(BX*1), Y9
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      312(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      344(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 176(DX), Y8
-	VPBROADCASTD 176(DX)(BX*1), Y9
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      304(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      336(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 184(DX), Y8
-	VPBROADCASTD 184(DX)(BX*1), Y9
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      296(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      328(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 192(DX), Y8
-	VPBROADCASTD 192(DX)(BX*1), Y9
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      320(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 200(DX), Y8
-	VPBROADCASTD 200(DX)(BX*1), Y9
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      312(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 208(DX), Y8
-	VPBROADCASTD 208(DX)(BX*1), Y9
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      304(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 216(DX), Y8
-	VPBROADCASTD 216(DX)(BX*1), Y9
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      296(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 224(DX), Y8
-	VPBROADCASTD 224(DX)(BX*1), Y9
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      288(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 232(DX), Y8
-	VPBROADCASTD 232(DX)(BX*1), Y9
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      280(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 240(DX), Y8
-	VPBROADCASTD 240(DX)(BX*1), Y9
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      272(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 248(DX), Y8
-	VPBROADCASTD 248(DX)(BX*1), Y9
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      264(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 256(DX), Y8
-	VPBROADCASTD 256(DX)(BX*1), Y9
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      256(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 264(DX), Y8
-	VPBROADCASTD 264(DX)(BX*1), Y9
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      248(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 272(DX), Y8
-	VPBROADCASTD 272(DX)(BX*1), Y9
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      240(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 280(DX), Y8
-	VPBROADCASTD 280(DX)(BX*1), Y9
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      232(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 288(DX), Y8
-	VPBROADCASTD 288(DX)(BX*1), Y9
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      224(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 296(DX), Y8
-	VPBROADCASTD 296(DX)(BX*1), Y9
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      216(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 304(DX), Y8
-	VPBROADCASTD 304(DX)(BX*1), Y9
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      208(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 312(DX), Y8
-	VPBROADCASTD 312(DX)(BX*1), Y9
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      200(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 320(DX), Y8
-	VPBROADCASTD 320(DX)(BX*1), Y9
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      192(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 328(DX), Y8
-	VPBROADCASTD 328(DX)(BX*1), Y9
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      184(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 336(DX), Y8
-	VPBROADCASTD 336(DX)(BX*1), Y9
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      176(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 344(DX), Y8
-	VPBROADCASTD 344(DX)(BX*1), Y9
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      168(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 352(DX), Y8
-	VPBROADCASTD 352(DX)(BX*1), Y9
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      160(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 360(DX), Y8
-	VPBROADCASTD 360(DX)(BX*1), Y9
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      152(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 368(DX), Y8
-	VPBROADCASTD 368(DX)(BX*1), Y9
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      144(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 376(DX), Y8
-	VPBROADCASTD 376(DX)(BX*1), Y9
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      136(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 384(DX), Y8
-	VPBROADCASTD 384(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      128(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 392(DX), Y8
-	VPBROADCASTD 392(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      120(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 400(DX), Y8
-	VPBROADCASTD 400(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      112(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 408(DX), Y8
-	VPBROADCASTD 408(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y0, Y0
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y4, Y4
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      104(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 416(DX), Y8
-	VPBROADCASTD 416(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      96(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 424(DX), Y8
-	VPBROADCASTD 424(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      88(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 432(DX), Y8
-	VPBROADCASTD 432(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      80(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 440(DX), Y8
-	VPBROADCASTD 440(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y1, Y1
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y5, Y5
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      72(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 448(DX), Y8
-	VPBROADCASTD 448(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      64(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 456(DX), Y8
-	VPBROADCASTD 456(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      56(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 464(DX), Y8
-	VPBROADCASTD 464(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      48(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 472(DX), Y8
-	VPBROADCASTD 472(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y11
-	VPADDQ       Y11, Y2, Y2
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y6, Y6
-	VMOVDQU      40(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 480(DX), Y8
-	VPBROADCASTD 480(DX)(BX*1), Y9
-	VMOVDQU      32(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 488(DX), Y8
-	VPBROADCASTD 488(DX)(BX*1), Y9
-	VMOVDQU      24(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 496(DX), Y8
-	VPBROADCASTD 496(DX)(BX*1), Y9
-	VMOVDQU      16(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	VPBROADCASTD 504(DX), Y8
-	VPBROADCASTD 504(DX)(BX*1), Y9
-	VMOVDQU      8(SI), Y10
-	VPMULDQ      Y10, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULDQ      Y10, Y9, Y10
-	VPADDQ       Y10, Y7, Y7
-	ADDQ         $0x00000200, DX
-	ADDQ         $0x00000220, SI
-	DECQ         DI
-	JNZ          convolve2x16AVX2_2
-	VPAND        convMask<>+0(SB), Y0, Y8
-	VPADDQ       768(AX), Y8, Y8
-	VMOVDQU      Y8, 768(AX)
-	VPADDQ       convBias<>+0(SB), Y0, Y0
-	VPSRLQ       $0x1c, Y0, Y0
-	VPSUBQ       convBack<>+0(SB), Y0, Y0
-	VPADDQ       800(AX), Y0, Y0
-	VMOVDQU      Y0, 800(AX)
-	VPAND        convMask<>+0(SB), Y1, Y0
-	VPADDQ       832(AX), Y0, Y0
-	VMOVDQU      Y0, 832(AX)
-	VPADDQ       convBias<>+0(SB), Y1, Y1
-	VPSRLQ       $0x1c, Y1, Y1
-	VPSUBQ       convBack<>+0(SB), Y1, Y1
-	VPADDQ       864(AX), Y1, Y1
-	VMOVDQU      Y1, 864(AX)
-	VPAND        convMask<>+0(SB), Y2, Y0
-	VPADDQ       896(AX), Y0, Y0
-	VMOVDQU      Y0, 896(AX)
-	VPADDQ       convBias<>+0(SB), Y2, Y2
-	VPSRLQ       $0x1c, Y2, Y2
-	VPSUBQ       convBack<>+0(SB), Y2, Y2
-	VPADDQ       928(AX), Y2, Y2
-	VMOVDQU      Y2, 928(AX)
-	VPAND        convMask<>+0(SB), Y3, Y0
-	VPADDQ       960(AX), Y0, Y0
-	VMOVDQU      Y0, 960(AX)
-	VPADDQ       convBias<>+0(SB), Y3, Y3
-	VPSRLQ       $0x1c, Y3, Y3
-	VPSUBQ       convBack<>+0(SB), Y3, Y3
-	VPADDQ       992(AX), Y3, Y3
-	VMOVDQU      Y3, 992(AX)
-	VPAND        convMask<>+0(SB), Y4, Y0
-	VPADDQ       768(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 768(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y4, Y4
-	VPSRLQ       $0x1c, Y4, Y4
-	VPSUBQ       convBack<>+0(SB), Y4, Y4
-	VPADDQ       800(AX)(CX*1), Y4, Y4
-	VMOVDQU      Y4, 800(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y5, Y0
-	VPADDQ       832(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 832(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y5, Y5
-	VPSRLQ       $0x1c, Y5, Y5
-	VPSUBQ       convBack<>+0(SB), Y5, Y5
-	VPADDQ       864(AX)(CX*1), Y5, Y5
-	VMOVDQU      Y5, 864(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y6, Y0
-	VPADDQ       896(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 896(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y6, Y6
-	VPSRLQ       $0x1c, Y6, Y6
-	VPSUBQ       convBack<>+0(SB), Y6, Y6
-	VPADDQ       928(AX)(CX*1), Y6, Y6
-	VMOVDQU      Y6, 928(AX)(CX*1)
-	VPAND        convMask<>+0(SB), Y7, Y0
-	VPADDQ       960(AX)(CX*1), Y0, Y0
-	VMOVDQU      Y0, 960(AX)(CX*1)
-	VPADDQ       convBias<>+0(SB), Y7, Y7
-	VPSRLQ       $0x1c, Y7, Y7
-	VPSUBQ       convBack<>+0(SB), Y7, Y7
-	VPADDQ       992(AX)(CX*1), Y7, Y7
-	VMOVDQU      Y7, 992(AX)(CX*1)
 	VZEROUPPER
 	RET

@@ -14,12 +14,12 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbs(acc, pitch, sig, exp, cls, limbs, base)
 }
 
-func dotTop2Fast(acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
-	dotTop2(acc, ref, a, ae, ac, x, xe, xc)
+func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
+	dotTop(words, acc, ref, a, ae, ac, x, xe, xc)
 }
 
-func axpyTop2Fast(acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x1, x0 uint64, scale int64, sign uint64) {
-	axpyTop2(acc, ref, a, ae, ac, x1, x0, scale, sign)
+func axpyTopFast(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
+	axpyTop(words, acc, ref, a, ae, ac, x, scale, sign)
 }
 
 func splitDigitsFast(j *digitJob) { splitDigits(j) }

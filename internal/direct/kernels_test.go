@@ -188,24 +188,24 @@ func TestDigitKernels(t *testing.T) {
 	}
 }
 
-func TestTop2Kernels(t *testing.T) {
+func TestTopKernels(t *testing.T) {
 	needAssembly(t)
 	r := rand.New(rand.NewPCG(9, 10))
-	for trial := range 400 {
-		n := 1 + r.IntN(12)
-		a, x := make([]uint64, 2*n), make([]uint64, 2*n)
+	for trial := range 900 {
+		n, l := 1+r.IntN(12), 2+trial%3
+		a, x := make([]uint64, l*n), make([]uint64, l*n)
 		ae, xe := make([]int32, n), make([]int32, n)
 		ac, xc := make([]uint8, n), make([]uint8, n)
 		ref := make([]int64, n)
 		const top = 400
 		for i := range n {
-			for k := range 2 {
-				a[2*i+k], x[2*i+k] = r.Uint64(), r.Uint64()
+			for k := range l {
+				a[l*i+k], x[l*i+k] = r.Uint64(), r.Uint64()
 				if r.IntN(3) == 0 {
-					a[2*i+k], x[2*i+k] = math.MaxUint64, math.MaxUint64
+					a[l*i+k], x[l*i+k] = math.MaxUint64, math.MaxUint64
 				}
 			}
-			ae[i], xe[i] = int32(r.IntN(100)+100), int32(r.IntN(100)+100)
+			ae[i], xe[i] = int32(r.IntN(150)+50), int32(r.IntN(150)+50)
 			if r.IntN(3) == 0 {
 				ae[i], xe[i] = 200, 200-int32(r.IntN(4))
 			}
@@ -215,10 +215,8 @@ func TestTop2Kernels(t *testing.T) {
 			}
 			ref[i] = 400 + r.Int64N(3)
 		}
-		want := make([]uint64, 4*n)
-		got, ok := guarded(4*n, uint64(0xabc))
-		dotTop2(want, top, a, ae, ac, x, xe, xc)
-		dotTop2Fast(got, top, a, ae, ac, x, xe, xc)
+		want := make([]uint64, (l+2)*n)
+		got, ok := guarded((l+2)*n, uint64(0xabc))
 		check := func(name string) {
 			for i := range want {
 				if want[i] != got[i] {
@@ -229,9 +227,20 @@ func TestTop2Kernels(t *testing.T) {
 				t.Fatalf("%s trial %d: guards overwritten", name, trial)
 			}
 		}
-		check("dotTop2")
-		axpyTop2(want, ref, a, ae, ac, x[1], x[0], int64(xe[0]), uint64(xc[0]&1))
-		axpyTop2Fast(got, ref, a, ae, ac, x[1], x[0], int64(xe[0]), uint64(xc[0]&1))
-		check("axpyTop2")
+		if l == 2 {
+			dotTop2(want, top, a, ae, ac, x, xe, xc)
+		} else {
+			dotTop(l, want, top, a, ae, ac, x, xe, xc)
+		}
+		dotTopFast(l, got, top, a, ae, ac, x, xe, xc)
+		check("dotTop")
+		sign := uint64(xc[0] & 1)
+		if l == 2 {
+			axpyTop2(want, ref, a, ae, ac, x[1], x[0], int64(xe[0]), sign)
+		} else {
+			axpyTop(l, want, ref, a, ae, ac, x[:l], int64(xe[0]), sign)
+		}
+		axpyTopFast(l, got, ref, a, ae, ac, x[:l], int64(xe[0]), sign)
+		check("axpyTop")
 	}
 }

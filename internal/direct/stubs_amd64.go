@@ -34,167 +34,87 @@ func dotTop2BMI2(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uin
 //go:noescape
 func axpyTop2BMI2(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x1 uint64, x0 uint64, scale int64, sign uint64)
 
+// dotTop3ADX is the loop of the reference for 3 words. n is positive.
+//
+//go:noescape
+func dotTop3ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop3ADX is the loop of the reference for 3 words. n is positive.
+//
+//go:noescape
+func axpyTop3ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+
+// dotTop4ADX is the loop of the reference for 4 words. n is positive.
+//
+//go:noescape
+func dotTop4ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop4ADX is the loop of the reference for 4 words. n is positive.
+//
+//go:noescape
+func axpyTop4ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+
 // splitDigitsAVX2 is the loop of splitDigits.
 //
 //go:noescape
 func splitDigitsAVX2(job *byte)
 
-// convolve1x1AVX2 is the loop of convolve for 1 rows and 1 groups. Pitches count bytes.
+// convolve1x1AVX2 is the loop of convolveTile for 1 rows and 1 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x2AVX2 is the loop of convolve for 1 rows and 2 groups. Pitches count bytes.
+// convolve1x2AVX2 is the loop of convolveTile for 1 rows and 2 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x3AVX2 is the loop of convolve for 1 rows and 3 groups. Pitches count bytes.
+// convolve1x3AVX2 is the loop of convolveTile for 1 rows and 3 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x4AVX2 is the loop of convolve for 1 rows and 4 groups. Pitches count bytes.
+// convolve1x4AVX2 is the loop of convolveTile for 1 rows and 4 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x5AVX2 is the loop of convolve for 1 rows and 5 groups. Pitches count bytes.
+// convolve1x5AVX2 is the loop of convolveTile for 1 rows and 5 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x6AVX2 is the loop of convolve for 1 rows and 6 groups. Pitches count bytes.
+// convolve1x6AVX2 is the loop of convolveTile for 1 rows and 6 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve1x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x7AVX2 is the loop of convolve for 1 rows and 7 groups. Pitches count bytes.
+// convolve2x1AVX2 is the loop of convolveTile for 2 rows and 1 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x7AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x8AVX2 is the loop of convolve for 1 rows and 8 groups. Pitches count bytes.
+// convolve2x2AVX2 is the loop of convolveTile for 2 rows and 2 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x8AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x9AVX2 is the loop of convolve for 1 rows and 9 groups. Pitches count bytes.
+// convolve2x3AVX2 is the loop of convolveTile for 2 rows and 3 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x9AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x10AVX2 is the loop of convolve for 1 rows and 10 groups. Pitches count bytes.
+// convolve2x4AVX2 is the loop of convolveTile for 2 rows and 4 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x10AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x11AVX2 is the loop of convolve for 1 rows and 11 groups. Pitches count bytes.
+// convolve2x5AVX2 is the loop of convolveTile for 2 rows and 5 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x11AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
 
-// convolve1x12AVX2 is the loop of convolve for 1 rows and 12 groups. Pitches count bytes.
+// convolve2x6AVX2 is the loop of convolveTile for 2 rows and 6 groups of columns. Pitches count bytes.
 //
 //go:noescape
-func convolve1x12AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve1x13AVX2 is the loop of convolve for 1 rows and 13 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve1x13AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve1x14AVX2 is the loop of convolve for 1 rows and 14 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve1x14AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve1x15AVX2 is the loop of convolve for 1 rows and 15 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve1x15AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve1x16AVX2 is the loop of convolve for 1 rows and 16 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve1x16AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x1AVX2 is the loop of convolve for 2 rows and 1 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x1AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x2AVX2 is the loop of convolve for 2 rows and 2 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x2AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x3AVX2 is the loop of convolve for 2 rows and 3 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x3AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x4AVX2 is the loop of convolve for 2 rows and 4 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x4AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x5AVX2 is the loop of convolve for 2 rows and 5 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x6AVX2 is the loop of convolve for 2 rows and 6 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x7AVX2 is the loop of convolve for 2 rows and 7 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x7AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x8AVX2 is the loop of convolve for 2 rows and 8 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x8AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x9AVX2 is the loop of convolve for 2 rows and 9 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x9AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x10AVX2 is the loop of convolve for 2 rows and 10 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x10AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x11AVX2 is the loop of convolve for 2 rows and 11 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x11AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x12AVX2 is the loop of convolve for 2 rows and 12 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x12AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x13AVX2 is the loop of convolve for 2 rows and 13 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x13AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x14AVX2 is the loop of convolve for 2 rows and 14 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x14AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x15AVX2 is the loop of convolve for 2 rows and 15 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x15AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
-
-// convolve2x16AVX2 is the loop of convolve for 2 rows and 16 groups. Pitches count bytes.
-//
-//go:noescape
-func convolve2x16AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)
+func convolve2x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)

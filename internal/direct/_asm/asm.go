@@ -19,7 +19,7 @@ import (
 const (
 	digitBits  = 28
 	digitBytes = 4 * digitBits / 8
-	maxGroups  = 16
+	maxWidth   = 6
 )
 
 func main() {
@@ -30,9 +30,13 @@ func main() {
 	sumLimbs()
 	mulAdd2(false)
 	mulAdd2(true)
+	for words := 3; words <= 4; words++ {
+		mulAdd(words, false)
+		mulAdd(words, true)
+	}
 	digits()
 	for rows := 1; rows <= 2; rows++ {
-		for g := 1; g <= maxGroups; g++ {
+		for g := 1; g <= maxWidth; g++ {
 			convolve(g, rows)
 		}
 	}
@@ -380,8 +384,8 @@ func digits() {
 
 var convMask, convBias, convBack *Mem
 
-// convolve writes the loop of convolve for rows rows and g groups of digits.
-func convolve(g, rows int) {
+// convolve writes the loop of convolveTile for rows rows and width groups of columns.
+func convolve(width, rows int) {
 	if convMask == nil {
 		four := func(name string, x uint64) *Mem {
 			m := words(name, x, x, x, x)
@@ -391,81 +395,83 @@ func convolve(g, rows int) {
 		convBias = four("convBias", 1<<63)
 		convBack = four("convBack", 1<<(63-digitBits))
 	}
-	name := fmt.Sprintf("convolve%dx%dAVX2", rows, g)
-	TEXT(name, NOSPLIT, "func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int)")
-	Doc(fmt.Sprintf("%s is the loop of convolve for %d rows and %d groups. Pitches count bytes.", name, rows, g))
+	name := fmt.Sprintf("convolve%dx%dAVX2", rows, width)
+	TEXT(name, NOSPLIT, "func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)")
+	Doc(fmt.Sprintf("%s is the loop of convolveTile for %d rows and %d groups of columns. Pitches count bytes.", name, rows, width))
 	Pragma("noescape")
-	acc := Load(Param("acc"), GP64())
-	accPitch := Load(Param("accPitch"), GP64())
 	a0 := Load(Param("a"), GP64())
 	aPitch := Load(Param("aPitch"), GP64())
 	x0 := Load(Param("x"), GP64())
-	perPass := 12 / rows
-	passes := (g + perPass - 1) / perPass
-	for pass := range passes {
-		lo, hi := pass*perPass, min((pass+1)*perPass, g)
-		if passes > 1 { // the heavy groups are the last ones: balance
-			if pass == passes-1 {
-				lo = (passes - 1) * perPass
-			}
-		}
-		convolvePass(name, pass, lo, hi, g, rows, acc, accPitch, a0, aPitch, x0)
-	}
-	VZEROUPPER()
-	RET()
-}
-
-func convolvePass(name string, pass, lo, hi, g, rows int, acc, accPitch, a0, aPitch, x0 Register) {
-	a, x, n := GP64(), GP64(), GP64()
-	MOVQ(a0, a)
-	MOVQ(x0, x)
-	MOVQ(NewParamAddr("n", 40), n)
+	n := Load(Param("n"), GP64())
+	first := Load(Param("first"), GP64())
+	groups := Load(Param("groups"), GP64())
+	SHLQ(Imm(5), first)
+	SHLQ(Imm(5), groups)
 	sum := make([][]VecVirtual, rows)
 	for r := range sum {
-		sum[r] = make([]VecVirtual, hi-lo)
+		sum[r] = make([]VecVirtual, width)
 		for i := range sum[r] {
 			sum[r][i] = YMM()
 			VPXOR(sum[r][i], sum[r][i], sum[r][i])
 		}
 	}
-	label := fmt.Sprintf("%s_%d", name, pass)
-	Label(label)
-	row := func(r, s int) Mem {
-		m := Mem{Base: a, Disp: 8 * s}
-		if r == 1 {
-			m.Index, m.Scale = aPitch, 1
-		}
-		return m
-	}
-	for s := range 4 * hi {
-		b := make([]VecVirtual, rows)
-		for r := range b {
-			b[r] = YMM()
-			VPBROADCASTD(row(r, s), b[r])
-		}
-		for i := max(s/4, lo); i < hi; i++ {
-			xs := Mem{Base: x, Disp: 8 * (4 + 4*i - s)}
-			if rows == 1 {
-				t := YMM()
-				VPMULDQ(xs, b[0], t)
-				VPADDQ(t, sum[0][i-lo], sum[0][i-lo])
-				continue
+	a, x, k := GP64(), GP64(), GP64()
+	// group multiplies the four digits at a + 32 m with x, for columns from group from
+	// of the tile on; group from of the tile meets x's digits at x + 32 (from - m).
+	group := func(m, from int) {
+		for s := range 4 {
+			b := make([]VecVirtual, rows)
+			for r := range b {
+				b[r] = YMM()
+				at := Mem{Base: a, Disp: 32*m + 8*s}
+				if r == 1 {
+					at.Index, at.Scale = aPitch, 1
+				}
+				VPBROADCASTD(at, b[r])
 			}
-			v, t := YMM(), YMM()
-			VMOVDQU(xs, v)
-			VPMULDQ(v, b[0], t)
-			VPADDQ(t, sum[0][i-lo], sum[0][i-lo])
-			VPMULDQ(v, b[1], v)
-			VPADDQ(v, sum[1][i-lo], sum[1][i-lo])
+			for i := from; i < width; i++ {
+				xs := Mem{Base: x, Disp: 32*(i-m) - 8*s}
+				if rows == 1 {
+					t := YMM()
+					VPMULDQ(xs, b[0], t)
+					VPADDQ(t, sum[0][i], sum[0][i])
+					continue
+				}
+				v, t := YMM(), YMM()
+				VMOVDQU(xs, v)
+				VPMULDQ(v, b[0], t)
+				VPADDQ(t, sum[0][i], sum[0][i])
+				VPMULDQ(v, b[1], v)
+				VPADDQ(v, sum[1][i], sum[1][i])
+			}
 		}
 	}
-	ADDQ(U32(uint32(32*g)), a)
-	ADDQ(U32(uint32(32*(g+1))), x)
+	Label(name + "_number")
+	MOVQ(a0, a)
+	LEAQ(Mem{Base: x0, Index: first, Scale: 1, Disp: 32}, x)
+	MOVQ(first, k)
+	TESTQ(k, k)
+	JEQ(LabelRef(name + "_triangle"))
+	Label(name + "_square")
+	group(0, 0)
+	ADDQ(Imm(32), a)
+	SUBQ(Imm(32), x)
+	SUBQ(Imm(32), k)
+	JNE(LabelRef(name + "_square"))
+	Label(name + "_triangle")
+	for m := range width {
+		group(m, m)
+	}
+	ADDQ(groups, a0)
+	LEAQ(Mem{Base: x0, Index: groups, Scale: 1, Disp: 32}, x0)
 	DECQ(n)
-	JNZ(LabelRef(label))
+	JNE(LabelRef(name + "_number"))
+	acc := Load(Param("acc"), GP64())
+	accPitch := Load(Param("accPitch"), GP64())
+	LEAQ(Mem{Base: acc, Index: first, Scale: 2}, acc)
 	for r := range sum {
 		for i, v := range sum[r] {
-			at := Mem{Base: acc, Disp: 64 * (lo + i)}
+			at := Mem{Base: acc, Disp: 64 * i}
 			if r == 1 {
 				at.Index, at.Scale = accPitch, 1
 			}
@@ -481,6 +487,8 @@ func convolvePass(name string, pass, lo, hi, g, rows int, acc, accPitch, a0, aPi
 			VMOVDQU(v, at)
 		}
 	}
+	VZEROUPPER()
+	RET()
 }
 
 // mulAdd2 writes the loops of dotTop2 and axpyTop2.
@@ -621,6 +629,133 @@ func mulAdd2(axpy bool) {
 	MOVQ(w1, w0)
 	MOVQ(w2, w1)
 	XORQ(w2, w2)
+	SUBQ(Imm(64), d)
+	CMPQ(d, Imm(64))
+	JAE(LabelRef(name + "_word"))
+	JMP(LabelRef(name + "_shift"))
+}
+
+// mulAdd writes the loops of dotTop and axpyTop for a number of words.
+func mulAdd(words int, axpy bool) {
+	name := fmt.Sprintf("dotTop%dADX", words)
+	if axpy {
+		name = fmt.Sprintf("axpyTop%dADX", words)
+		TEXT(name, NOSPLIT, "func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)")
+	} else {
+		TEXT(name, NOSPLIT, "func(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)")
+	}
+	Doc(fmt.Sprintf("%s is the loop of the reference for %d words. n is positive.", name, words))
+	Pragma("noescape")
+	param := func(name string, off int) Mem { return NewParamAddr(name, off) }
+	acc := Load(Param("acc"), GP64())
+	a := Load(Param("a"), GP64())
+	x := Load(Param("x"), GP64())
+	i := GP64()
+	XORQ(i, i)
+	Label(name + "_loop")
+	w := make([]Register, words)
+	for k := range w {
+		w[k] = GP64()
+	}
+	t, d, zero := GP64(), GP64(), GP64()
+	// Zeros are left out.
+	MOVQ(param("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if !axpy {
+		MOVQ(param("xc", 56), d)
+		MOVBQZX(Mem{Base: d, Index: i, Scale: 1}, d)
+		ANDQ(d, t)
+	}
+	TESTQ(U32(2), t)
+	JEQ(LabelRef(name + "_next"))
+	// The high triangle of the products, row by row; after row i it fits words 0 to i.
+	h, l := t, d
+	for r := range words {
+		MOVQ(Mem{Base: a, Disp: 8 * r}, RDX)
+		if r == 0 {
+			MULXQ(Mem{Base: x, Disp: 8 * (words - 1)}, l, w[0])
+			continue
+		}
+		XORQ(zero, zero) // clears CF and OF
+		MOVQ(zero, w[r])
+		MULXQ(Mem{Base: x, Disp: 8 * (words - 1 - r)}, l, h)
+		ADOXQ(h, w[0])
+		for k := range r {
+			MULXQ(Mem{Base: x, Disp: 8 * (words - r + k)}, l, h)
+			ADCXQ(l, w[k])
+			ADOXQ(h, w[k+1])
+		}
+		ADCXQ(zero, w[r])
+	}
+	// The shift d and the sign's mask t.
+	MOVQ(param("ref", 8), d)
+	if axpy {
+		MOVQ(Mem{Base: d, Index: i, Scale: 8}, d)
+		SUBQ(param("scale", 64), d)
+	} else {
+		MOVQ(param("xe", 48), t)
+		MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+		SUBQ(t, d)
+	}
+	MOVQ(param("ae", 24), t)
+	MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+	SUBQ(t, d)
+	MOVQ(param("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if axpy {
+		XORQ(param("sign", 72), t)
+	} else {
+		MOVQ(param("xc", 56), RDX)
+		MOVBQZX(Mem{Base: RDX, Index: i, Scale: 1}, RDX)
+		XORQ(RDX, t)
+	}
+	ANDQ(Imm(1), t)
+	NEGQ(t)
+	CMPQ(d, Imm(64))
+	JAE(LabelRef(name + "_far"))
+	Label(name + "_shift")
+	nd, hi := zero, RDX
+	MOVQ(d, nd)
+	XORQ(Imm(63), nd)
+	for k := range words {
+		SHRXQ(d, w[k], w[k])
+		if k+1 < words {
+			LEAQ(Mem{Base: w[k+1], Index: w[k+1], Scale: 1}, hi)
+			SHLXQ(nd, hi, hi)
+			ADDQ(hi, w[k])
+		}
+		XORQ(t, w[k])
+	}
+	for k := range words {
+		if k == 0 {
+			ADDQ(w[k], Mem{Base: acc})
+		} else {
+			ADCQ(w[k], Mem{Base: acc, Disp: 8 * k})
+		}
+	}
+	ADCQ(t, Mem{Base: acc, Disp: 8 * words})
+	Label(name + "_next")
+	ADDQ(Imm(uint64(8*words)), a)
+	off := 64
+	if axpy {
+		ADDQ(Imm(uint64(8*(words+1))), acc)
+		off = 40
+	} else {
+		ADDQ(Imm(uint64(8*words)), x)
+	}
+	INCQ(i)
+	CMPQ(i, param("n", off))
+	JLT(LabelRef(name + "_loop"))
+	RET()
+	// A shift by words comes first.
+	Label(name + "_far")
+	CMPQ(d, U32(uint32(64*words)))
+	JAE(LabelRef(name + "_next"))
+	Label(name + "_word")
+	for k := range words - 1 {
+		MOVQ(w[k+1], w[k])
+	}
+	XORQ(w[words-1], w[words-1])
 	SUBQ(Imm(64), d)
 	CMPQ(d, Imm(64))
 	JAE(LabelRef(name + "_word"))

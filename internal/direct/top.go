@@ -1,0 +1,144 @@
+package direct
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Products of numbers of two to four words are summed in fixed point from the
+// highest words of each, without digits: see dotTop2 and dotTop. P being the
+// reference exponent, a sum is kept in units of 2^(P - unit).
+type topPlan struct {
+	words int    // of a number
+	sum   int    // words of a sum
+	unit  int64  // binary places of a sum
+	err   uint64 // bound on the error of a product, in units
+}
+
+// planTop returns how to sum n products for rounding to p bits if the numbers of a
+// suit.
+//
+// With two words a product is cut below its third word: the word left out, the bits
+// shifted out and the complement cost less than 1 unit each, the words of shifts by
+// whole words less than 1 more. With L = 3 or 4 words the products left out are the
+// low words of L pairs and both words of the pairs below them, in units of
+// the last word kept less than L + (L-1) + 1; shift and complement as before.
+func planTop(a *num.Array, p, n int) (t topPlan, ok bool) {
+	if a.Kind != num.MP {
+		return t, false
+	}
+	l := a.Limbs()
+	switch l {
+	case 2:
+		t = topPlan{words: 2, sum: 4, unit: 192, err: 4}
+	case 3, 4:
+		t = topPlan{words: l, sum: l + 1, unit: int64(64 * l), err: uint64(2*l + 3)}
+	default:
+		return t, false
+	}
+	// On data of like size a sum has about 2^P sqrt(n), its error bound n err units.
+	return t, n < 1<<40 && p+bits.Len(uint(n))/2+bits.Len64(t.err)+10 <= int(t.unit)
+}
+
+// fits reports whether the numbers of a have at most the plan's words.
+func (t topPlan) fits(a *num.Array) bool {
+	return a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Limbs() <= t.words
+}
+
+// vector returns x in MP of the plan's words with its exponents, noScale for zeros,
+// or nil if there is an infinity or NaN.
+func (t topPlan) vector(x num.Vec) (*num.Array, []int64) {
+	z := num.New(num.Format{Kind: num.MP, Prec: uint32(64 * t.words)}, x.N)
+	scale := make([]int64, x.N)
+	var buf [1]uint64
+	for i := range x.N {
+		r := x.Arr.Value(x.At(i), buf[:])
+		z.Set(i, r)
+		switch r.Class {
+		case num.Finite:
+			scale[i] = int64(z.Exp[i])
+		case num.Zero:
+			scale[i] = noScale
+		default:
+			return nil, nil
+		}
+	}
+	return z, scale
+}
+
+func classBytes(c []num.Cls) []uint8 { return unsafe.Slice((*uint8)(unsafe.Pointer(&c[0])), len(c)) }
+
+// dot adds the products of numbers at <= i < end of a with those from xAt on of x
+// to sum.
+func (t topPlan) dot(sum []uint64, ref int64, a *num.Array, at, end int, x *num.Array, xAt int) {
+	xEnd, l := xAt+end-at, t.words
+	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
+	xs, xe, xc := x.Sig[l*xAt:l*xEnd], x.Exp[xAt:xEnd], classBytes(x.Cls[xAt:xEnd])
+	switch {
+	case assembly():
+		dotTopFast(l, sum, ref, sig, exp, cls, xs, xe, xc)
+	case l == 2:
+		dotTop2(sum, ref, sig, exp, cls, xs, xe, xc)
+	default:
+		dotTop(l, sum, ref, sig, exp, cls, xs, xe, xc)
+	}
+}
+
+// axpy adds the products of numbers at <= i < end of a with number j of x, of
+// exponent scale, to the sums.
+func (t topPlan) axpy(sums []uint64, ref []int64, a *num.Array, at, end int, x *num.Array, j int, scale int64) {
+	l := t.words
+	sig, exp, cls := a.Sig[l*at:l*end], a.Exp[at:end], classBytes(a.Cls[at:end])
+	v := x.Sig[l*j : l*(j+1)]
+	sign := uint64(x.Cls[j] & 1)
+	switch {
+	case assembly():
+		axpyTopFast(l, sums, ref, sig, exp, cls, v, scale, sign)
+	case l == 2:
+		axpyTop2(sums, ref, sig, exp, cls, v[1], v[0], scale, sign)
+	default:
+		axpyTop(l, sums, ref, sig, exp, cls, v, scale, sign)
+	}
+}
+
+// value returns the number that a sum stands for, and makes sum its magnitude.
+func (t topPlan) value(sum []uint64, ref int64) num.Real {
+	v := num.Real{Class: num.Finite, Neg: int64(sum[t.sum-1]) < 0, Exp: ref - t.unit}
+	if v.Neg {
+		num.Negate(sum)
+	}
+	v.Mag = trim(sum)
+	return v
+}
+
+// rowsTop computes rows lo <= i < hi by the plan and returns how many took the exact
+// sum.
+func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
+	t, a := w.top, w.m.Arr
+	sums := w.words[:t.sum*(hi-lo)]
+	clear(sums)
+	if w.m.RS == 1 {
+		for j, f := range w.scale {
+			if f != noScale {
+				at := w.m.At(lo, j)
+				t.axpy(sums, w.ref, a, at, at+hi-lo, w.xTop, j, f)
+			}
+		}
+	} else {
+		for r := range hi - lo {
+			at := w.m.At(lo+r, 0)
+			t.dot(sums[t.sum*r:t.sum*(r+1)], w.ref[r], a, at, at+w.m.Cols, w.xTop, 0)
+		}
+	}
+	bound := uint64(w.m.Cols) * t.err
+	for r := range hi - lo {
+		v := t.value(sums[t.sum*r:t.sum*(r+1)], w.ref[r])
+		if w.special[r] || len(v.Mag) == 0 || !w.roundSum(lo+r, v, bound) {
+			w.exactRow(lo + r)
+			exact++
+		}
+	}
+	return exact
+}
