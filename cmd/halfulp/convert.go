@@ -32,7 +32,7 @@ func (c *convertCmd) Run(env *environment) error {
 			c.In = c.Format
 		}
 	}
-	if err := c.printFlags.check(known...); err != nil {
+	if err := c.printFlags.check(true, known...); err != nil {
 		return err
 	}
 	m, err := j.matrix(c.X)

@@ -23,7 +23,7 @@ func (f *genFlags) write(env *environment, name string, rows, cols int, generate
 	if rows < 0 || cols < 0 {
 		return misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
 	}
-	if err := f.printFlags.check(f.Format.Format); err != nil {
+	if err := f.printFlags.check(true, f.Format.Format); err != nil {
 		return err
 	}
 	if err := checkSize(f.Format.Format, rows, cols); err != nil {

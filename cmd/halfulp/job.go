@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/files"
 )
 
 // job is one run of a command that reads operands, computes and writes a result.
@@ -30,7 +31,7 @@ func newJob(env *environment, command string, in *inputFlags, format halfulp.For
 	makesMatrix bool, try func(*halfulp.Options) error, operands ...string) (*job, error) {
 	stdin := 0
 	for _, name := range operands {
-		if name == "-" {
+		if name == files.Stdio {
 			stdin++
 		}
 	}
@@ -41,11 +42,7 @@ func newJob(env *environment, command string, in *inputFlags, format halfulp.For
 		return nil, misuse("--threads: %d is negative", how.Threads)
 	}
 	j := &job{env: env, command: command, in: in, format: format, print: print, how: how}
-	var matrices []halfulp.Format
-	if makesMatrix {
-		matrices = append(matrices, format)
-	}
-	if err := print.check(matrices...); err != nil {
+	if err := print.check(makesMatrix, format); err != nil {
 		return nil, err
 	}
 	if err := try(&halfulp.Options{Context: env.ctx, Device: how.Device, Method: how.Method}); err != nil {
@@ -93,8 +90,16 @@ func (j *job) vector(name string) (*halfulp.Vector, error) {
 	case rows == 0 || cols == 0:
 		return halfulp.NewVector(m.Format(), 0), nil
 	default:
-		return nil, misuse("%s is %d x %d, a vector is wanted", name, rows, cols)
+		return nil, misuse("%s is %d x %d, a vector is wanted", shown(name), rows, cols)
 	}
+}
+
+// shown is how messages call the file of an operand.
+func shown(name string) string {
+	if name == files.Stdio {
+		return "standard input"
+	}
+	return name
 }
 
 // entries returns all entries of m, column by column.
@@ -217,6 +222,9 @@ func (j *job) writeScalars(n int, results []namedScalar) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "count\t%d\n", n)
 	for _, r := range results {
+		if j.how.Stats {
+			fmt.Fprintf(j.env.stderr, "%s:\n", r.name)
+		}
 		if err := j.report(&r.stats); err != nil {
 			return err
 		}

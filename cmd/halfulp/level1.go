@@ -136,7 +136,7 @@ func (c *dotCmd) Run(env *environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", c.X, x.Len(), c.Y, y.Len())
+		return misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", shown(c.X), x.Len(), shown(c.Y), y.Len())
 	}
 	z, stats, err := halfulp.Dot(x, y, c.Format.Format, j.options())
 	j.finish()

@@ -12,7 +12,7 @@ import (
 // productFlags are the factors of a product. Their absence differs from 1 for
 // beta.
 type productFlags struct {
-	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A number that binary digits can hold enters exactly, others are rounded as the input is."`
+	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the product (default 1). A decimal that is a binary number, such as -0.375, enters exactly; another, such as 0.1, is rounded to --in or else to as many bits as the result has, or more if its digits need them."`
 	Beta  *numberText `group:"input" placeholder:"NUMBER" help:"Factor of the last operand (default 1 where it is given)."`
 }
 
@@ -76,7 +76,7 @@ func (c *gemvCmd) Run(env *environment) error {
 	}
 	rows, cols := dims(a, c.Trans)
 	if x.Len() != cols {
-		return misuse("%s has %d columns%s, %s has %d entries: they must agree", c.A, cols, transposed(c.Trans), c.X, x.Len())
+		return misuse("%s has %d columns%s, %s has %d entries: they must agree", shown(c.A), cols, transposed(c.Trans), shown(c.X), x.Len())
 	}
 	var old *halfulp.Matrix
 	if c.Y != "" {
@@ -85,7 +85,7 @@ func (c *gemvCmd) Run(env *environment) error {
 			return err
 		}
 		if v.Len() != rows {
-			return misuse("%s has %d rows%s, %s has %d entries: they must agree", c.A, rows, transposed(c.Trans), c.Y, v.Len())
+			return misuse("%s has %d rows%s, %s has %d entries: they must agree", shown(c.A), rows, transposed(c.Trans), shown(c.Y), v.Len())
 		}
 		old = v.Matrix()
 	}
@@ -146,7 +146,7 @@ func (c *gemmCmd) Run(env *environment) error {
 	innerB, cols := dims(b, c.Transb)
 	if inner != innerB {
 		return misuse("%s has %d columns%s, %s has %d rows%s: they must agree",
-			c.A, inner, transposed(c.Transa), c.B, innerB, transposed(c.Transb))
+			shown(c.A), inner, transposed(c.Transa), shown(c.B), innerB, transposed(c.Transb))
 	}
 	var old *halfulp.Matrix
 	if c.C != "" {
@@ -154,7 +154,7 @@ func (c *gemmCmd) Run(env *environment) error {
 			return err
 		}
 		if r, k := old.Dims(); r != rows || k != cols {
-			return misuse("%s is %d x %d, the product %d x %d: they must agree", c.C, r, k, rows, cols)
+			return misuse("%s is %d x %d, the product %d x %d: they must agree", shown(c.C), r, k, rows, cols)
 		}
 	}
 	return j.product(product{

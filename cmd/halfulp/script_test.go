@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"summation": writing(summationSet),
 			"ratsum":    rationalSum,
 			"status":    status,
+			"nofiles":   noFiles,
 		},
 	})
 }
@@ -145,5 +147,16 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit status %s, want %s", code, args[0])
+	}
+}
+
+// noFiles is the script command "nofiles PATTERN...": no file may match.
+func noFiles(ts *testscript.TestScript, _ bool, args []string) {
+	for _, pattern := range args {
+		found, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		if len(found) > 0 {
+			ts.Fatalf("left behind: %v", found)
+		}
 	}
 }

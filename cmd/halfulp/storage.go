@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -54,13 +55,17 @@ func (f *printFlags) target() string {
 	return f.Out
 }
 
-// check returns an error if the output file cannot be written, or cannot hold
-// matrices of the formats.
-func (f *printFlags) check(matrices ...halfulp.Format) error {
-	if f.JSON {
-		matrices = nil
+// check returns an error if the output file cannot be written, or cannot hold what
+// is to be written: a matrix of one of the formats, as far as they are known, or
+// text.
+func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
+	if isMatrix && !f.JSON {
+		return files.CheckWritable(f.target(), formats...)
 	}
-	return files.CheckWritable(f.target(), matrices...)
+	if strings.HasSuffix(strings.ToLower(f.target()), ".npy") {
+		return misuse("--out: %s: this result is text, which a .npy file does not hold", f.Out)
+	}
+	return files.CheckWritable(f.target())
 }
 
 // checkSize returns an error if a rows x cols matrix of format f takes more memory
