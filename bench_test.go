@@ -48,14 +48,17 @@ var one1 = &Options{Threads: 1}
 
 func BenchmarkGemv(b *testing.B) {
 	const n = 1000
+	formats := []Format{Float64}
 	for _, p := range benchBits {
-		f := MP(uint(p))
+		formats = append(formats, MP(uint(p)))
+	}
+	for _, f := range formats {
 		a := NewMatrix(f, n, n)
 		fillUniform(rand.New(rand.NewPCG(1, 1)), a.m.Arr)
 		x := uniformVector(f, n)
 		y := NewVector(f, n)
 		for _, t := range []Transpose{NoTrans, Trans} {
-			b.Run(fmt.Sprintf("%d/%c", p, t), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/%c", f, t), func(b *testing.B) {
 				var s Stats
 				cpu := cpuTime()
 				for b.Loop() {

@@ -11,7 +11,7 @@ func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 
 // addDot adds the products (-1)^neg 2^exp x_h y_h.
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
-	if x.N >= fewFloats && isFloat(x) && isFloat(y) {
+	if x.N >= fewFloats && isFloat(x.Arr) && isFloat(y.Arr) {
 		a.addFloats(Dot, neg, exp, x, y)
 		return
 	}
@@ -30,7 +30,7 @@ func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 
 // AddVec adds the entries of x.
 func (a *Acc) AddVec(x num.Vec) {
-	if x.N >= fewFloats && isFloat(x) {
+	if x.N >= fewFloats && isFloat(x.Arr) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
 	}
@@ -47,7 +47,7 @@ func (a *Acc) AddVec(x num.Vec) {
 
 // AddAbs adds the absolute values of the entries of x.
 func (a *Acc) AddAbs(x num.Vec) {
-	if x.N >= fewFloats && isFloat(x) {
+	if x.N >= fewFloats && isFloat(x.Arr) {
 		a.addFloats(Asum, false, 0, x, x)
 		return
 	}

@@ -10,8 +10,8 @@ import (
 // Sums over binary32 and binary64 numbers: first compensated with a proved error
 // bound, and where that does not decide the rounding, exactly in fixed-point words.
 
-// isFloat reports whether the numbers of v are single binary32 or binary64 numbers.
-func isFloat(v num.Vec) bool { return v.Arr.Kind == num.F32 || v.Arr.Kind == num.F64 }
+// isFloat reports whether the numbers of a are single binary32 or binary64 numbers.
+func isFloat(a *num.Array) bool { return a.Kind == num.F32 || a.Kind == num.F64 }
 
 // gatherSize is the number of entries that floatsOf copies at a time, and
 // floatChunk the number that one compensated sum takes where nothing is copied.
@@ -89,6 +89,10 @@ func (f *floatSum) addPart(r Reduction, x, y num.Vec, lo, hi int) {
 	if r == Dot {
 		v = floatsOf(y, lo, hi, f.bufs[1])
 	}
+	f.addSlices(r, u, v)
+}
+
+func (f *floatSum) addSlices(r Reduction, u, v []float64) {
 	n := len(u) &^ (lanes - 1)
 	var out [3 * lanes]float64
 	if n > 0 {
@@ -242,13 +246,13 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 		var w wide
 		finite := false
 		for i := lo; i < hi; i++ {
-			u := floatAt(x, i)
+			u := floatAt(x.Arr, x.At(i))
 			if r == Asum {
 				u = math.Abs(u)
 			}
 			v := 1.0
 			if r == Dot || r == Squares {
-				v = floatAt(y, i)
+				v = floatAt(y.Arr, y.At(i))
 			}
 			if u-u != 0 || v-v != 0 || u == 0 || v == 0 {
 				var b [2][1]uint64
@@ -273,9 +277,9 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 	}
 }
 
-func floatAt(v num.Vec, i int) float64 {
-	if v.Arr.Kind == num.F32 {
-		return float64(v.Arr.F32[v.At(i)])
+func floatAt(a *num.Array, at int) float64 {
+	if a.Kind == num.F32 {
+		return float64(a.F32[at])
 	}
-	return v.Arr.F64[0][v.At(i)]
+	return a.F64[0][at]
 }

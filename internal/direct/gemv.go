@@ -22,8 +22,11 @@ import (
 // than (K + 3) B^-K in all. The rows that this leaves undecided take the exact sum.
 
 const (
-	rowBlock = 128 // rows at most whose sums a worker keeps at a time
-	rowTile  = 8   // rows whose digits it keeps at a time
+	// rowBlock is the largest number of rows whose sums a worker keeps at a time.
+	// Long ones let the memory stream down the columns, and their sums fit the
+	// second-level cache.
+	rowBlock = 1024
+	rowTile  = 8 // rows whose digits it keeps at a time
 	// noScale is the exponent given to a zero of x: it shifts all digits out.
 	noScale = -1 << 40
 )
@@ -98,6 +101,8 @@ type gemv struct {
 	count       func(num.Flags)
 	dx          *digitVector
 	groups      int
+	block       int       // rows at a time
+	xf          []float64 // x, if compensated sums decide
 	top         topPlan
 	xTop        *num.Array // x as top wants it, if that decides
 	scale       []int64    // exponents of x
@@ -112,7 +117,10 @@ type gemv struct {
 func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
 	g := &gemv{alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count}
 	if alpha.Class == num.Finite && m.Cols >= 4 && m.Rows >= 2 {
-		if t, ok := planTop(m.Arr, z.Bits(), m.Cols); ok && t.fits(x.Arr) && (m.RS == 1 || m.CS == 1) {
+		if isFloat(m.Arr) && isFloat(x.Arr) && z.Bits() <= floatBits && m.Cols >= fewFloats {
+			g.xf = make([]float64, x.N)
+			copy(g.xf, floatsOf(x, 0, x.N, g.xf))
+		} else if t, ok := planTop(m.Arr, z.Bits(), m.Cols); ok && t.fits(x.Arr) && (m.RS == 1 || m.CS == 1) {
 			g.top = t
 			g.xTop, g.scale = t.vector(x)
 		} else if k := groupsFor(z.Bits(), m.Cols); k != 0 {
@@ -125,12 +133,23 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
 	}
 	rows := 4
+	if g.xf != nil {
+		rows = floatRows
+	}
 	if g.scale != nil {
 		rows = rowBlock
-		for rows > rowTile && (rows*w.Threads*3 > m.Rows && w.Threads > 1 || rows*g.groups > 1024) {
+		switch {
+		case g.xTop != nil:
+		case m.Arr.Kind == num.MP:
+			rows = min(rowBlock, 1024/g.groups)
+		default: // the entries converted are to stay in the cache
+			rows = 64
+		}
+		for rows > rowTile && w.Threads > 1 && rows*w.Threads > m.Rows {
 			rows /= 2
 		}
 	}
+	g.block = rows
 	parts := (m.Rows + rows - 1) / rows
 	workers := make([]*gemvWorker, max(1, min(w.Threads, parts)))
 	var exact atomic.Int64
@@ -153,11 +172,13 @@ type gemvWorker struct {
 	special  []bool
 	sums     []int64
 	words    []uint64
+	floats   floatSum
+	gathered []float64
 	digits   []int64
 	mag      []uint64
 	products int
 	ahead    int        // bytes from a tile to the next
-	block    *num.Array // rows in MP, if the matrix is not
+	cut      *num.Array // entries in MP, if the matrix is not
 }
 
 func newGemvWorker(g *gemv) *gemvWorker {
@@ -165,10 +186,10 @@ func newGemvWorker(g *gemv) *gemvWorker {
 	if g.scale == nil {
 		return w
 	}
-	w.ref = make([]int64, rowBlock)
-	w.special = make([]bool, rowBlock)
+	w.ref = make([]int64, g.block)
+	w.special = make([]bool, g.block)
 	if g.xTop != nil {
-		w.words = make([]uint64, g.top.sum*rowBlock)
+		w.words = make([]uint64, g.top.sum*g.block)
 		return w
 	}
 	k := 4 * g.groups
@@ -176,10 +197,10 @@ func newGemvWorker(g *gemv) *gemvWorker {
 	limbs := g.m.Arr.Limbs()
 	if g.m.Arr.Kind != num.MP {
 		limbs = (digitBits*k + 63) / 64
-		w.block = num.New(num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}, rowBlock*min(g.m.Cols, w.products))
+		w.cut = num.New(num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}, g.block*min(g.m.Cols, w.products))
 	}
 	w.split = newSplitter(g.groups, limbs, max(rowTile, w.products))
-	w.sums = make([]int64, rowBlock*2*k)
+	w.sums = make([]int64, g.block*2*k)
 	w.digits = make([]int64, rowTile*w.products*k)
 	w.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
 	return w
@@ -187,6 +208,9 @@ func newGemvWorker(g *gemv) *gemvWorker {
 
 // rows computes the rows lo <= i < hi and returns how many took the exact sum.
 func (w *gemvWorker) rows(lo, hi int) (exact int64) {
+	if w.xf != nil {
+		return w.rowsFloat(lo, hi)
+	}
 	if w.scale == nil {
 		for i := lo; i < hi; i++ {
 			w.exactRow(i)
@@ -201,7 +225,7 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	for j := 0; j < w.m.Cols; j += w.products {
 		n := min(w.products, w.m.Cols-j)
 		a, at := w.m, w.m.At(lo, j)
-		if w.block != nil {
+		if w.cut != nil {
 			a, at = w.load(lo, hi, j, n), 0
 		}
 		for r := 0; r < hi-lo; r += rowTile {
@@ -234,6 +258,19 @@ func (w *gemvWorker) references(lo, hi int) {
 		w.referencesByColumns(lo, hi)
 	case w.m.Arr.Kind == num.MP && w.m.CS == 1:
 		w.referencesByRows(lo, hi)
+	case w.m.Arr.Kind == num.F64:
+		x := w.m.Arr.F64[0]
+		for j, f := range w.scale {
+			for r := range ref {
+				e := int64(math.Float64bits(x[w.m.At(lo+r, j)])>>52) & 0x7ff
+				if e == 0 || e == 0x7ff { // zeros, subnormal or special numbers
+					c, top, _ := w.m.Arr.Span(w.m.At(lo+r, j))
+					w.refer(r, c, top, f)
+				} else {
+					w.refer(r, num.Finite, e-1022, f)
+				}
+			}
+		}
 	default:
 		for j, f := range w.scale {
 			for r := range ref {
@@ -324,11 +361,19 @@ func (w *gemvWorker) referencesByRows(lo, hi int) {
 // load returns rows lo <= i < hi of columns j <= h < j+n as MP numbers cut to the
 // digits that matter.
 func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
-	b, l := w.block, w.block.Limbs()
+	b, l := w.cut, w.cut.Limbs()
 	k := 0
 	var buf [num.MaxValueWords]uint64
+	if w.m.Arr.Kind == num.F64 {
+		clear(b.Sig)
+	}
 	for h := range n {
 		for i := lo; i < hi; i++ {
+			if w.m.Arr.Kind == num.F64 {
+				loadFloat(b, k, w.m.Arr.F64[0][w.m.At(i, j+h)])
+				k++
+				continue
+			}
 			v := w.m.Arr.Value(w.m.At(i, j+h), buf[:])
 			b.Cls[k] = num.MakeCls(v.Neg, v.Class)
 			if v.Class == num.Finite {
@@ -342,6 +387,21 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 		}
 	}
 	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
+}
+
+// loadFloat stores x, not infinite and not NaN unless its row is special, in number k
+// of b, whose lower words are 0.
+func loadFloat(b *num.Array, k int, x float64) {
+	l := b.Limbs()
+	m, e := num.Decompose(x)
+	if m == 0 {
+		b.Cls[k] = num.MakeCls(false, num.Zero)
+		return
+	}
+	s := bits.LeadingZeros64(m)
+	b.Sig[(k+1)*l-1] = m << s
+	b.Exp[k] = int32(e + int64(64-s))
+	b.Cls[k] = num.MakeCls(x < 0, num.Finite)
 }
 
 var zeroScale = make([]int64, 1)
@@ -461,16 +521,21 @@ func (w *gemvWorker) roundSum(i int, v num.Real, bound uint64) bool {
 		v.Neg = v.Neg != w.negative
 		return w.roundPlain(i, v, bound)
 	}
+	w.acc.Reset()
+	w.acc.AddProduct(w.alpha, v)
+	return w.roundRest(i, num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}})
+}
+
+// roundRest adds beta y_i to w.acc, which holds alpha times a sum known up to bound,
+// and stores row i if that decides it.
+func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	a := &w.acc
-	a.Reset()
-	a.AddProduct(w.alpha, v)
 	if w.beta.Class != num.Zero {
 		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.values[2][:]))
 	}
-	e := num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}}
-	e.Mag = multiply(nil, e.Mag, w.alpha.Mag)
-	e.Exp += w.alpha.Exp
-	return w.enclosed(i, e)
+	bound.Mag = multiply(nil, bound.Mag, w.alpha.Mag)
+	bound.Exp += w.alpha.Exp
+	return a.Finite() && w.enclosed(i, bound)
 }
 
 // roundPlain stores v, known to bound units, if rounding cannot tell.
@@ -545,4 +610,54 @@ func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec,
 	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
 		count(f)
 	}
+}
+
+// floatRows is the number of rows that rowsFloat takes at a time.
+const floatRows = 16
+
+// rowsFloat computes rows lo <= i < hi of a binary32 or binary64 matrix in compensated
+// arithmetic and returns how many took the exact sum.
+func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
+	n := w.m.Cols
+	inLine := w.m.Arr.Kind == num.F64 && w.m.CS == 1
+	if !inLine {
+		if w.gathered == nil {
+			w.gathered = make([]float64, floatRows*n)
+		}
+		for j := range n {
+			for r := range hi - lo {
+				w.gathered[r*n+j] = floatAt(w.m.Arr, w.m.At(lo+r, j))
+			}
+		}
+	}
+	for i := lo; i < hi; i++ {
+		var row []float64
+		if inLine {
+			at := w.m.At(i, 0)
+			row = w.m.Arr.F64[0][at : at+n]
+		} else {
+			row = w.gathered[(i-lo)*n : (i-lo+1)*n]
+		}
+		if !w.rowFloat(i, row) {
+			w.exactRow(i)
+			exact++
+		}
+	}
+	return exact
+}
+
+func (w *gemvWorker) rowFloat(i int, row []float64) bool {
+	f := &w.floats
+	f.acc.Reset()
+	f.bound, f.failed = 0, false
+	for at := 0; at < len(row) && !f.failed; at += floatChunk {
+		end := min(at+floatChunk, len(row))
+		f.addSlices(Dot, row[at:end], w.xf[at:end])
+	}
+	if f.failed || f.bound == 0 || !f.acc.Finite() {
+		return false
+	}
+	w.acc.Reset()
+	w.acc.AddScaled(&f.acc, w.alpha)
+	return w.roundRest(i, floatReal(f.bound*(1+0x1p-20), make([]uint64, 1)))
 }
