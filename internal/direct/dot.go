@@ -55,7 +55,7 @@ func (d *digitDot) add(lo, hi int) {
 		return
 	}
 	if t := d.top; t != nil {
-		var words [5]uint64
+		var words [8]uint64
 		sum := words[:t.sum]
 		t.dot(sum, ref, x.Arr, x.At(lo), x.At(hi), y.Arr, y.At(lo))
 		if v := t.value(sum, ref); len(v.Mag) > 0 {

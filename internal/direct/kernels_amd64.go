@@ -25,25 +25,23 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 }
 
 func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {
-	f := dotTop2BMI2
-	switch words {
-	case 3:
-		f = dotTop3ADX
-	case 4:
-		f = dotTop4ADX
-	}
-	f(&acc[0], ref, &a[0], &ae[0], &ac[0], &x[0], &xe[0], &xc[0], len(ac))
+	dotTops[words-2](&acc[0], ref, &a[0], &ae[0], &ac[0], &x[0], &xe[0], &xc[0], len(ac))
+}
+
+var dotTops = [...]func(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int){
+	dotTop2BMI2, dotTop3ADX, dotTop4ADX, dotTop5ADX, dotTop6ADX, dotTop7ADX,
 }
 
 func axpyTopFast(words int, acc []uint64, ref []int64, a []uint64, ae []int32, ac []uint8, x []uint64, scale int64, sign uint64) {
-	switch words {
-	case 2:
+	if words == 2 {
 		axpyTop2BMI2(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), x[1], x[0], scale, sign)
-	case 3:
-		axpyTop3ADX(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), &x[0], 0, scale, sign)
-	case 4:
-		axpyTop4ADX(&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), &x[0], 0, scale, sign)
+		return
 	}
+	axpyTops[words-3](&acc[0], &ref[0], &a[0], &ae[0], &ac[0], len(ac), &x[0], 0, scale, sign)
+}
+
+var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64){
+	axpyTop3ADX, axpyTop4ADX, axpyTop5ADX, axpyTop6ADX, axpyTop7ADX,
 }
 
 func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }

@@ -192,12 +192,12 @@ func TestTopKernels(t *testing.T) {
 	needAssembly(t)
 	r := rand.New(rand.NewPCG(9, 10))
 	for trial := range 900 {
-		n, l := 1+r.IntN(12), 2+trial%3
+		n, l := 1+r.IntN(12), 2+trial%6
 		a, x := make([]uint64, l*n), make([]uint64, l*n)
 		ae, xe := make([]int32, n), make([]int32, n)
 		ac, xc := make([]uint8, n), make([]uint8, n)
 		ref := make([]int64, n)
-		const top = 400
+		const top = 700
 		for i := range n {
 			for k := range l {
 				a[l*i+k], x[l*i+k] = r.Uint64(), r.Uint64()
@@ -205,15 +205,15 @@ func TestTopKernels(t *testing.T) {
 					a[l*i+k], x[l*i+k] = math.MaxUint64, math.MaxUint64
 				}
 			}
-			ae[i], xe[i] = int32(r.IntN(150)+50), int32(r.IntN(150)+50)
+			ae[i], xe[i] = int32(r.IntN(300)+50), int32(r.IntN(300)+50)
 			if r.IntN(3) == 0 {
-				ae[i], xe[i] = 200, 200-int32(r.IntN(4))
+				ae[i], xe[i] = 350, 350-int32(r.IntN(4))
 			}
 			ac[i], xc[i] = uint8(2+r.IntN(2)), uint8(2+r.IntN(2))
 			if r.IntN(6) == 0 {
 				ac[i], xc[i] = uint8(r.IntN(4)), uint8(r.IntN(4))
 			}
-			ref[i] = 400 + r.Int64N(3)
+			ref[i] = top + r.Int64N(3)
 		}
 		want := make([]uint64, (l+2)*n)
 		got, ok := guarded((l+2)*n, uint64(0xabc))

@@ -54,6 +54,36 @@ func dotTop4ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint
 //go:noescape
 func axpyTop4ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
 
+// dotTop5ADX is the loop of the reference for 5 words. n is positive.
+//
+//go:noescape
+func dotTop5ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop5ADX is the loop of the reference for 5 words. n is positive.
+//
+//go:noescape
+func axpyTop5ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+
+// dotTop6ADX is the loop of the reference for 6 words. n is positive.
+//
+//go:noescape
+func dotTop6ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop6ADX is the loop of the reference for 6 words. n is positive.
+//
+//go:noescape
+func axpyTop6ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+
+// dotTop7ADX is the loop of the reference for 7 words. n is positive.
+//
+//go:noescape
+func dotTop7ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
+
+// axpyTop7ADX is the loop of the reference for 7 words. n is positive.
+//
+//go:noescape
+func axpyTop7ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
+
 // splitDigitsAVX2 is the loop of splitDigits.
 //
 //go:noescape

@@ -30,7 +30,7 @@ func main() {
 	sumLimbs()
 	mulAdd2(false)
 	mulAdd2(true)
-	for words := 3; words <= 4; words++ {
+	for words := 3; words <= 7; words++ {
 		mulAdd(words, false)
 		mulAdd(words, true)
 	}
