@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -244,7 +245,8 @@ func dump(v num.Vec) string {
 	return s + "]"
 }
 
-// trials calls f with fresh seeds, printing the seed of a failure.
+// trials calls f with fresh seeds, at every level of instructions in turn, printing
+// the seed of a failure.
 func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 	t.Helper()
 	if testing.Short() {
@@ -252,8 +254,12 @@ func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 	}
 	for k := range n {
 		seed := uint64(k)*0x9e3779b97f4a7c15 + 12345
-		if err := f(rand.New(rand.NewPCG(seed, 1))); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		level := impl.Levels()[k%len(impl.Levels())]
+		restore := impl.Force(level)
+		err := f(rand.New(rand.NewPCG(seed, 1)))
+		restore()
+		if err != nil {
+			t.Fatalf("seed %d, level %v: %v", seed, level, err)
 		}
 	}
 }
@@ -264,8 +270,7 @@ func roundTo(f Format, v num.Real) Scalar {
 	return Scalar{a}
 }
 
-// checkRoot reports whether z = RN(sqrt(p/q)) by comparing with neighbours'
-// midpoints through big.Float of ample precision.
+// wantRoot returns RN(sqrt(p 2^exp / q)).
 func wantRoot(f Format, p *big.Int, exp int64, q *big.Int) Scalar {
 	if p.Sign() == 0 {
 		return roundTo(f, num.Real{})
