@@ -33,6 +33,13 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 // any way: all is read before y is written. With an error, a cancelled context
 // included, y is unchanged.
 func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	return GemvTo(t, alpha, a, x, beta, y, y, opt)
+}
+
+// GemvTo stores z ← RN(α op(A) x + β y) like Gemv, rounded once to the format of z,
+// which may be another one than y's. z may overlap all others. For β = 0, y may
+// be nil.
+func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) (Stats, error) {
 	m := a.m
 	switch t {
 	case NoTrans:
@@ -41,20 +48,26 @@ func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vecto
 	default:
 		panic(errTranspose)
 	}
-	if x.v.N != m.Cols || y.v.N != m.Rows {
+	if y == nil {
+		if !beta.isZero() {
+			panic(errNoC)
+		}
+		y = z
+	}
+	if x.v.N != m.Cols || y.v.N != m.Rows || z.v.N != m.Rows {
 		panic(errShape)
 	}
 	r, err := begin("Gemv", opt)
 	if err != nil {
 		return Stats{}, err
 	}
-	z := num.New(y.v.Arr.Format, y.v.N)
-	exact, err := direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, z, r.count)
+	out := num.New(z.v.Arr.Format, z.v.N)
+	exact, err := direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
 	if err != nil {
 		return r.end(), fmt.Errorf("Gemv: %w", err)
 	}
 	r.exact.Add(exact)
-	store(y.v.Mat(), z)
+	store(z.v.Mat(), out)
 	r.stage("product")
 	return r.end(), nil
 }

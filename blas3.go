@@ -28,12 +28,27 @@ import (
 // rounding test with an exact second pass; "direct" accumulates exactly, entry by
 // entry.
 func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+	return GemmTo(tA, tB, alpha, a, b, beta, c, c, opt)
+}
+
+// GemmTo computes D = alpha op(A) op(B) + beta C like Gemm, rounded once to the
+// format of D, which may be another one than C's. D may share storage with any
+// of the others. For beta = 0, C may be nil.
+func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
-	if opA.Cols != opB.Rows || c.m.Rows != opA.Rows || c.m.Cols != opB.Cols {
-		panic(errShape)
+	if c == nil {
+		c = &Matrix{m: num.Mat{Arr: &num.Array{}, Rows: opA.Rows, Cols: opB.Cols}}
+		if !beta.isZero() {
+			panic(errNoC)
+		}
 	}
-	return gemm(opA, opB, c.m, alpha, beta, preA, preB, 0, opt)
+	for _, x := range []num.Mat{c.m, d.m} {
+		if x.Rows != opA.Rows || x.Cols != opB.Cols || opA.Cols != opB.Rows {
+			panic(errShape)
+		}
+	}
+	return gemm(opA, opB, c.m, d.m, alpha, beta, preA, preB, 0, opt)
 }
 
 // Syrk computes C = alpha A Aᵀ + beta C for t = NoTrans, or alpha Aᵀ A + beta C
@@ -48,7 +63,7 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	if c.m.Rows != opA.Rows || c.m.Cols != opA.Rows {
 		panic(errShape)
 	}
-	return gemm(opA, opA.T(), c.m, alpha, beta, pre, pre, byte(uplo), opt)
+	return gemm(opA, opA.T(), c.m, c.m, alpha, beta, pre, pre, byte(uplo), opt)
 }
 
 // op returns op(m) as a view with what is prepared of it.
@@ -62,7 +77,7 @@ func (m *Matrix) op(t Transpose) (num.Mat, *exact.Prepared) {
 	panic(errTranspose)
 }
 
-func gemm(a, b, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, triangle byte, opt *Options) (Stats, error) {
+func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, triangle byte, opt *Options) (Stats, error) {
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, err
@@ -71,11 +86,11 @@ func gemm(a, b, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, trian
 		Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Triangle: triangle,
 	}
 	out := c
-	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) {
+	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) || old != c && c.Arr.Overlaps(old.Arr) {
 		out = copyMat(c)
 	}
 	var bufA, bufB [num.MaxValueWords]uint64
-	st, err := exact.Gemm(cfg, alpha.array().Value(0, bufA[:]), a, b, beta.array().Value(0, bufB[:]), out, preA, preB)
+	st, err := exact.Gemm(cfg, alpha.array().Value(0, bufA[:]), a, b, beta.array().Value(0, bufB[:]), old, out, preA, preB)
 	if err == nil && out.Arr != c.Arr {
 		for j := range c.Cols {
 			for i := range c.Rows {

@@ -16,6 +16,7 @@ const (
 	errIndex       = "halfulp: index out of range"
 	errInc         = "halfulp: zero stride"
 	errFormat      = "halfulp: formats differ"
+	errNoC         = "halfulp: no C for a beta that is not zero"
 	errShape       = "halfulp: shapes do not fit"
 	errTranspose   = "halfulp: bad Transpose"
 	errUplo        = "halfulp: bad Uplo"

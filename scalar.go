@@ -65,6 +65,8 @@ func (s Scalar) IsInf(sign int) bool {
 	return r.Class == num.Inf && (sign == 0 || r.Neg == (sign < 0))
 }
 
+func (s Scalar) isZero() bool { return classAt(s.array(), 0) == num.Zero }
+
 // Same reports whether s and t have the same format and the same bits.
 func (s Scalar) Same(t Scalar) bool {
 	return s.Format() == t.Format() && s.array().SameBits(0, t.array(), 0)

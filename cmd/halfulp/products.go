@@ -78,21 +78,21 @@ func (c *gemvCmd) Run(env *environment) error {
 	if x.Len() != cols {
 		return misuse("%s has %d columns%s, %s has %d entries: they must agree", shown(c.A), cols, transposed(c.Trans), shown(c.X), x.Len())
 	}
+	var y *halfulp.Vector
 	var old *halfulp.Matrix
 	if c.Y != "" {
-		v, err := j.vector(c.Y)
-		if err != nil {
+		if y, err = j.vector(c.Y); err != nil {
 			return err
 		}
-		if v.Len() != rows {
-			return misuse("%s has %d rows%s, %s has %d entries: they must agree", shown(c.A), rows, transposed(c.Trans), shown(c.Y), v.Len())
+		if y.Len() != rows {
+			return misuse("%s has %d rows%s, %s has %d entries: they must agree", shown(c.A), rows, transposed(c.Trans), shown(c.Y), y.Len())
 		}
-		old = v.Matrix()
+		old = y.Matrix()
 	}
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Trans), b: x.Matrix(), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
-			return halfulp.Gemv(transpose(c.Trans), alpha, a, x, beta, z.Col(0), j.options())
+			return halfulp.GemvTo(transpose(c.Trans), alpha, a, x, beta, y, z.Col(0), j.options())
 		},
 	})
 }
@@ -160,20 +160,20 @@ func (c *gemmCmd) Run(env *environment) error {
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Transa), b: oriented(b, c.Transb), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
-			return halfulp.Gemm(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, z, j.options())
+			return halfulp.GemmTo(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, old, z, j.options())
 		},
 	})
 }
 
 // product is alpha A B + beta C, the operands transposed as asked for; c is nil
-// where there is none, and run is the routine that computes it in place of C.
+// where there is none, and run is the routine that stores it in z.
 type product struct {
 	alpha   halfulp.Scalar
 	a, b    *halfulp.Matrix
 	beta    halfulp.Scalar
 	c       *halfulp.Matrix
 	compare bool
-	run     func(c *halfulp.Matrix) (halfulp.Stats, error)
+	run     func(z *halfulp.Matrix) (halfulp.Stats, error)
 }
 
 func (j *job) product(p product) error {
@@ -181,17 +181,8 @@ func (j *job) product(p product) error {
 	if err := checkSize(j.format, rows, cols); err != nil {
 		return fmt.Errorf("the product: %w", err)
 	}
-	z, exact := halfulp.NewMatrix(j.format, rows, cols), true
-	if p.c != nil && !isZero(p.beta) {
-		z, exact = fits(p.c, j.format)
-	}
-	var stats halfulp.Stats
-	var err error
-	if exact {
-		stats, err = p.run(z)
-	} else {
-		stats, err = p.mixed(z, j.options())
-	}
+	z := halfulp.NewMatrix(j.format, rows, cols)
+	stats, err := p.run(z)
 	j.finish()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ type value struct {
 // its own.
 type finisher struct {
 	p      *product
-	c      num.Mat
+	old, c num.Mat
 	w      *weights
 	left   *operand
 	right  *operand
@@ -64,9 +64,9 @@ type finisher struct {
 	scaled []uint64 // the product with alpha
 
 	// Scratch of addOld: beta c, its alignment, the finer product, the sum.
-	old, aligned, fine, sum []uint64
-	tmp                     []uint64
-	ends                    *num.Array // two numbers of the output's format
+	scaledOld, aligned, fine, sum []uint64
+	tmp                           []uint64
+	ends                          *num.Array // two numbers of the output's format
 
 	failed    [][2]int32
 	overflow  int64
@@ -149,7 +149,7 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 	v.neg = v.neg != f.p.alpha.neg
 	v.exp += f.p.alpha.exp
-	if !f.p.beta.zero && !f.addOld(&v, at) {
+	if !f.p.beta.zero && !f.addOld(&v, f.old.At(i, j)) {
 		f.fail(i, j)
 		return
 	}
@@ -204,9 +204,15 @@ func (f *finisher) safe(v *value) bool {
 		}
 		drop = n - int64(a.Prec)
 	case num.F64:
-		drop = max(top-53, -1074) - v.exp
+		if top < -1021 { // whether bits are lost below 2^-1074 is the exact pass's to say
+			return false
+		}
+		drop = n - 53
 	case num.F32:
-		drop = max(top-24, -149) - v.exp
+		if top < -125 {
+			return false
+		}
+		drop = n - 24
 	}
 	// The error stays below a quarter of the last place kept, so that no power
 	// of two can be crossed by more than half of the finer place below it.
@@ -280,7 +286,7 @@ const maxGap = 4096
 // addOld adds beta c. It reports false if the exponents lie too far apart.
 func (f *finisher) addOld(v *value, at int) bool {
 	var buf [num.MaxValueWords]uint64
-	c := f.c.Arr.Value(at, buf[:])
+	c := f.old.Arr.Value(at, buf[:])
 	switch c.Class {
 	case num.Zero:
 		return len(v.mag) != 0 // the sign of a zero sum is the exact pass's
@@ -290,8 +296,8 @@ func (f *finisher) addOld(v *value, at int) bool {
 	beta := &f.p.beta
 	mag, exp := c.Mag, c.Exp+beta.exp
 	if !beta.pow {
-		f.old = mulWords(f.old, c.Mag, beta.mag)
-		mag = f.old
+		f.scaledOld = mulWords(f.scaledOld, c.Mag, beta.mag)
+		mag = f.scaledOld
 	}
 	neg := c.Neg != beta.neg
 	shift := exp - v.exp

@@ -62,7 +62,8 @@ var ErrRange = errors.New("beyond the range of the residue method")
 // product is C = alpha A B + beta C under way.
 type product struct {
 	cfg         Config
-	a, b, c     num.Mat // b as its columns: row v of b is column v of the factor
+	a, b        num.Mat // b as its columns: row v of b is column v of the factor
+	old, c      num.Mat // the C that is read, and the one that is written
 	alpha, beta scaling
 	unit        int64 // exponent of one unit of 2^cut of the integer product, vectors' exponents aside
 	plan        plan
@@ -72,11 +73,11 @@ type product struct {
 	clock       time.Time
 }
 
-// Gemm sets C to alpha A B + beta C, rounded once, A m x k, B k x n, C m x n
-// views; C shares no storage with A and B. alpha and beta zero leave A and B,
-// or C, unread.
-func Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, c num.Mat, preA, preB *Prepared) (Stats, error) {
-	p := &product{cfg: cfg, a: a, b: b.T(), c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
+// Gemm sets C to alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C
+// m x n views; C shares no storage with A and B, and with Old only if it is the same
+// view. alpha and beta zero leave A and B, or Old, unread.
+func Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (Stats, error) {
+	p := &product{cfg: cfg, a: a, b: b.T(), old: old, c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
 	p.stats.Blocks = 1
 	if c.Rows == 0 || c.Cols == 0 {
 		p.stats.Method = Direct
@@ -278,8 +279,11 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	for t, m := range b.moduli {
 		moduli[t] = modgemm.NewModulus(m)
 	}
-	c := p.c
+	c, old := p.c, p.old
 	c.Off, c.Rows, c.Cols = c.At(i0, j0), l.n, r.n
+	if !p.beta.zero {
+		old.Off = old.At(i0, j0)
+	}
 
 	rowPanels, colPanels := p.blocks(l.n, r.n)
 	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
@@ -294,7 +298,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		}
 		wk := workers[id]
 		if wk == nil {
-			wk = newWorker(p, w, c, l, r, rowPanels, colPanels)
+			wk = newWorker(p, w, old, c, l, r, rowPanels, colPanels)
 			wk.fin.errL, wk.fin.errR, wk.fin.errAll = errL, errR, errAll
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk

@@ -63,7 +63,7 @@ func TestResidueMatchesDirect(t *testing.T) {
 		if trial%4 == 3 {
 			cfg.Memory = 100000
 		}
-		st, err := Gemm(cfg, alpha, a, b, beta, c, nil, nil)
+		st, err := Gemm(cfg, alpha, a, b, beta, c, c, nil, nil)
 		if err == ErrMemory || err == ErrRange {
 			continue
 		}
@@ -71,7 +71,7 @@ func TestResidueMatchesDirect(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg.Method = Direct
-		if _, err := Gemm(cfg, alpha, a, b, beta, d, nil, nil); err != nil {
+		if _, err := Gemm(cfg, alpha, a, b, beta, d, d, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		for i := range m * n {

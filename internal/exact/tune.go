@@ -140,5 +140,5 @@ func methodTime(ctx context.Context, f num.Format, n int, method string) time.Du
 	a, b := tuneMat(f, n), tuneMat(f, n).T()
 	c := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
 	cfg := Config{Ctx: ctx, Threads: 1, Method: method, Memory: 1 << 30}
-	return medianTime(func() { Gemm(cfg, one, a, b, num.Real{}, c, nil, nil) })
+	return medianTime(func() { Gemm(cfg, one, a, b, num.Real{}, c, c, nil, nil) })
 }

@@ -19,9 +19,9 @@ type worker struct {
 	entries int     // entries a step
 }
 
-func newWorker(p *product, w *weights, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
+func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
 	kern, n := p.plan.kernel, len(p.plan.base.moduli)
-	wk := &worker{fin: finisher{p: p, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
+	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
 	wk.fin.pad = max(c.Arr.Limbs(), 1) + 1
 	wk.fin.padded = make([]uint64, wk.fin.pad+len(w.m)+2)
 	wk.fin.mag = wk.fin.padded[wk.fin.pad:]
@@ -85,9 +85,12 @@ func newDirectWorker(p *product) *directWorker { return &directWorker{p: p} }
 
 func (w *directWorker) entry(i, j int) {
 	p := w.p
-	at := p.c.At(i, j)
-	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, p.c.Arr.Value(at, w.buf[:]))
-	fl := p.c.Arr.Set(at, r)
+	var old num.Real
+	if !p.beta.zero {
+		old = p.old.Arr.Value(p.old.At(i, j), w.buf[:])
+	}
+	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	fl := p.c.Arr.Set(p.c.At(i, j), r)
 	if fl&num.Overflow != 0 {
 		w.overflow++
 	}

@@ -1,0 +1,92 @@
+package halfulp
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestGemmToTies holds products with an old matrix wider than the result against
+// rational arithmetic; the old matrices take every entry to a tie or within a hair
+// of one.
+func TestGemmToTies(t *testing.T) {
+	const seed = 11
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for trial := range 60 {
+		rows, k, cols := 1+rng.IntN(3), rng.IntN(4), 1+rng.IntN(3)
+		a, b := Random(Float64, rows, k, 5, rng.Uint64()), Random(DD, k, cols, 5, rng.Uint64())
+		alpha, beta := Float(float64(rng.IntN(5)-2)/4), Float(float64(1+rng.IntN(3)))
+		c, d := NewMatrix(MP(300), rows, cols), NewMatrix(Float64, rows, cols)
+		want := make([]float64, rows*cols)
+		for i := range rows {
+			for j := range cols {
+				product := new(big.Rat)
+				for h := range k {
+					product.Add(product, new(big.Rat).Mul(ratOf(a.Big(i, h)), ratOf(b.Big(h, j))))
+				}
+				product.Mul(product, ratOf(alpha.Big()))
+				// beta c = 1 + 2^-53 + a hair either way - product, in 300 bits.
+				near := new(big.Rat).SetFrac64(1<<53+1, 1<<53)
+				hair := new(big.Rat).SetFrac(big.NewInt(int64(rng.IntN(3)-1)), new(big.Int).Lsh(big.NewInt(1), 200))
+				old := new(big.Rat).Sub(near.Add(near, hair), product)
+				old.Quo(old, ratOf(beta.Big()))
+				c.SetBig(i, j, new(big.Float).SetPrec(300).SetRat(old))
+				exact := new(big.Rat).Mul(ratOf(beta.Big()), ratOf(c.Big(i, j)))
+				want[i+j*rows], _ = exact.Add(exact, product).Float64()
+			}
+		}
+		for _, method := range []string{"auto", "direct", "residue"} {
+			if method == "residue" && k == 0 {
+				continue
+			}
+			if _, err := GemmTo(NoTrans, NoTrans, alpha, a, b, beta, c, d, &Options{Method: method}); err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				for j := range cols {
+					if got := d.Float64(i, j); got != want[i+j*rows] {
+						t.Errorf("seed %d, trial %d, %s: entry (%d, %d) = %b, want %b", seed, trial, method, i, j, got, want[i+j*rows])
+					}
+				}
+			}
+		}
+		y := NewVector(Float64, rows)
+		if _, err := GemvTo(NoTrans, alpha, a, b.Convert(MP(200)).Col(0), beta, c.Col(0), y, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			if y.Float64(i) != want[i] {
+				t.Errorf("seed %d, trial %d: y[%d] = %b, want %b", seed, trial, i, y.Float64(i), want[i])
+			}
+		}
+	}
+}
+
+// TestGemmToAliases lets the result lie in each operand.
+func TestGemmToAliases(t *testing.T) {
+	const n = 17
+	a, b, c := Random(DD, n, n, 3, 1), Random(DD, n, n, 3, 2), Random(DD, n, n, 3, 3)
+	want := NewMatrix(DD, n, n)
+	if _, err := GemmTo(NoTrans, Trans, Float(3), a, b, Float(-1), c, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string]func() (a, b, c, d *Matrix){
+		"A":  func() (x, y, z, d *Matrix) { x = a.Clone(); return x, b, c, x },
+		"B":  func() (x, y, z, d *Matrix) { y = b.Clone(); return a, y, c, y },
+		"C":  func() (x, y, z, d *Matrix) { z = c.Clone(); return a, b, z, z },
+		"Cᵀ": func() (x, y, z, d *Matrix) { s := c.T().Clone(); return a, b, s.T(), s },
+	} {
+		x, y, z, d := in()
+		if _, err := GemmTo(NoTrans, Trans, Float(3), x, y, Float(-1), z, d, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !d.Same(want) {
+			t.Errorf("D in %s differs", name)
+		}
+	}
+}
+
+func ratOf(x *big.Float) *big.Rat {
+	r, _ := x.Rat(nil)
+	return r
+}
