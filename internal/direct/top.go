@@ -39,7 +39,7 @@ func planTop(a *num.Array, p, n int) (t topPlan, ok bool) {
 		return t, false
 	}
 	// On data of like size a sum has about 2^P sqrt(n), its error bound n err units.
-	return t, n < 1<<40 && p+bits.Len(uint(n))/2+bits.Len64(t.err)+10 <= int(t.unit)
+	return t, int64(n) < 1<<40 && p+bits.Len(uint(n))/2+bits.Len64(t.err)+10 <= int(t.unit)
 }
 
 // fits reports whether the numbers of a have at most the plan's words.
