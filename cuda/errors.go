@@ -1,0 +1,58 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/cudadrv"
+)
+
+// ErrNoDevice is wrapped by errors about devices that are not there.
+var ErrNoDevice = errors.New("no such device")
+
+// ErrMemory is wrapped by errors about device memory that cannot be had.
+var ErrMemory = errors.New("out of memory")
+
+// ErrLost is wrapped by the errors of a device that has failed: its memory is gone and
+// every later call fails.
+var ErrLost = errors.New("device lost")
+
+// ErrDriver is wrapped by errors about drivers that are too old for a kernel.
+var ErrDriver = errors.New("NVIDIA driver too old")
+
+// noDevice says why the driver sees no device.
+func noDevice(err error) error {
+	switch cudadrv.CodeOf(err) {
+	case cudadrv.NoDevice:
+		return fmt.Errorf("%w: the NVIDIA driver sees no GPU", ErrNoDevice)
+	case cudadrv.SystemDriverWrong:
+		return fmt.Errorf("%w: the NVIDIA driver's library and its kernel module are of different versions: %w", ErrNoDevice, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNoDevice, err)
+}
+
+// failed notes the loss of the device and puts err in words.
+func (d *Device) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if cudadrv.CodeOf(err).Sticky() {
+		lost := fmt.Errorf("%v: %w: %w", d, ErrLost, err)
+		d.lost.CompareAndSwap(nil, &lost)
+		return *d.lost.Load()
+	}
+	return fmt.Errorf("%v: %w", d, err)
+}
+
+// formatBytes writes a number of bytes with a binary unit.
+func formatBytes(n uint64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 10<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 10<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
