@@ -89,7 +89,6 @@ var (
 // suite is one run of the tests over a backend.
 type suite struct {
 	b     Backend
-	seed  uint64
 	stats map[string]int // calls by method that ran, and refusals
 }
 

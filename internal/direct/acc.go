@@ -245,7 +245,7 @@ func productClass(x, y num.Real) (c num.Class, neg bool) {
 // addScaled adds s b for a finite s other than 0 and an infinity- and NaN-aware
 // b: every addend of b times s. It normalises b.
 func (a *Acc) addScaled(b *Acc, s num.Real) {
-	pos, neg := uint(b.seen&seenPosZero), uint(b.seen&seenNegZero)
+	pos, neg := b.seen&seenPosZero, b.seen&seenNegZero
 	posInf, negInf := b.seen&seenPosInf, b.seen&seenNegInf
 	a.seen |= b.seen & (seenNaN | seenFinite)
 	if s.Neg {

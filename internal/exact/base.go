@@ -223,12 +223,3 @@ func digits(dst []int16, stride, n int, x *big.Int) {
 		dst[i*stride] = int16(int(d) - 1<<12)
 	}
 }
-
-// ceilLog2 returns the least e with x <= 2^e, for x > 0.
-func ceilLog2(x float64) int {
-	f, e := math.Frexp(x)
-	if f == 0.5 {
-		e--
-	}
-	return e
-}

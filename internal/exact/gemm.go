@@ -1,3 +1,6 @@
+// Package exact is the engine of matrix products: operands aligned to integers,
+// multiplied modulo small moduli, reconstructed, and rounded once; what the rounding
+// test cannot decide is computed in exact arithmetic.
 package exact
 
 import (

@@ -15,7 +15,7 @@ import (
 // this machine, and where the methods cross.
 type Tuning struct {
 	Kernels []KernelTuning `json:"kernels"`
-	Exact   []ExactTuning  `json:"exact"`
+	Exact   []EntryTuning  `json:"exact"`
 }
 
 // KernelTuning is the cost of a multiply-add of residues, in ns on one thread.
@@ -25,10 +25,10 @@ type KernelTuning struct {
 	BuiltIn  float64 `json:"built_in_ns"`
 }
 
-// ExactTuning is the cost of a multiply-add of Bits-bit numbers into an exact
+// EntryTuning is the cost of a multiply-add of Bits-bit numbers into an exact
 // accumulator, in ns on one thread, and the least n for which an n x n product
 // modulo small moduli beats one of exact accumulators (0: none was found).
-type ExactTuning struct {
+type EntryTuning struct {
 	Bits      int     `json:"bits"`
 	Measured  float64 `json:"measured_ns"`
 	BuiltIn   float64 `json:"built_in_ns"`
@@ -60,7 +60,7 @@ func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 		if p == 53 {
 			f = num.Float64
 		}
-		e := ExactTuning{Bits: p, Measured: entrySpeed(f), BuiltIn: exactCost(float64(p))}
+		e := EntryTuning{Bits: p, Measured: entrySpeed(f), BuiltIn: exactCost(float64(p))}
 		for _, n := range []int{2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64} {
 			if methodTime(ctx, f, n, Residue) < methodTime(ctx, f, n, Direct) {
 				e.Crossover = n
@@ -140,5 +140,5 @@ func methodTime(ctx context.Context, f num.Format, n int, method string) time.Du
 	a, b := tuneMat(f, n), tuneMat(f, n).T()
 	c := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
 	cfg := Config{Ctx: ctx, Threads: 1, Method: method, Memory: 1 << 30}
-	return medianTime(func() { Gemm(cfg, one, a, b, num.Real{}, c, c, nil, nil) })
+	return medianTime(func() { _, _ = Gemm(cfg, one, a, b, num.Real{}, c, c, nil, nil) })
 }

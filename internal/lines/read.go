@@ -143,7 +143,7 @@ func Each(ctx context.Context, name string, threads int, pieces []Piece, f func(
 		return err
 	}
 	for i, err := range errs {
-		if at, ok := err.(*At); ok {
+		if at := (*At)(nil); errors.As(err, &at) {
 			p := &pieces[i]
 			return &Error{name, p.Line + bytes.Count(p.Text[:at.Pos], []byte{'\n'}), at.Err}
 		}

@@ -47,8 +47,10 @@ func PackPlanes(k *Kernel, dst, src []int16, planeStride, planes, nPanels int) {
 // Pairs is the number of pairs that k indices fill.
 func Pairs(k int) int { return (k + 1) / 2 }
 
-// LeftPanels and RightPanels are the numbers of panels that hold n rows or columns.
-func LeftPanels(k *Kernel, n int) int  { return (n + k.MR - 1) / k.MR }
+// LeftPanels is the number of panels that hold n rows of a left operand.
+func LeftPanels(k *Kernel, n int) int { return (n + k.MR - 1) / k.MR }
+
+// RightPanels is the number of panels that hold n columns of a right operand.
 func RightPanels(k *Kernel, n int) int { return (n + k.NR - 1) / k.NR }
 
 // LeftLen is the length of a left operand of rows x cols.

@@ -80,7 +80,8 @@ func parse(file []byte) (*header, error) {
 	if len(file) < 10 || string(file[:6]) != Magic {
 		return nil, errMagic
 	}
-	n, start := int64(0), 0
+	var n int64
+	var start int
 	switch file[6] {
 	case 1:
 		n, start = int64(binary.LittleEndian.Uint16(file[8:])), 10
