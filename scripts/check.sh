@@ -70,6 +70,19 @@ for check in internal/*/_asm/check.sh; do
 	"$check"
 done
 
+step "PTX: generated anew, assembled for all GPUs"
+if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; then
+	status=0
+	internal/gpu/kernels/_ptx/ptx.py check || status=$?
+	case $status in
+	0) ;;
+	3) left_out "PTX: the compiler's Python wheels cannot be had here" ;;
+	*) exit "$status" ;;
+	esac
+else
+	left_out "PTX: no Python with pip"
+fi
+
 step "bench: the peers' libraries"
 have_peers() {
 	command -v g++ >/dev/null && g++ -E -x c++ - >/dev/null 2>&1 <<'HEADERS'
