@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -14,43 +16,61 @@ type Number interface {
 // stagingBytes is the size of a staging buffer.
 const stagingBytes = 4 << 20
 
-// staging is a page-locked buffer that a copy passes through.
+// staging is a page-locked buffer that copies pass through. A device has two, which are
+// allocated when they are first needed and take turns.
 type staging struct {
 	p    unsafe.Pointer
-	done cudadrv.Event // recorded behind the last copy from or to it
-	used bool
+	done cudadrv.Event // recorded behind the last copy
+	busy bool          // with a copy that nothing has waited for
 }
 
 func (b *staging) bytes(n int) []byte { return unsafe.Slice((*byte)(b.p), n) }
 
-// stages returns the device's pair of staging buffers, which are allocated once.
-func (d *Device) stages() ([]staging, error) {
-	if d.staged == nil {
-		var pair []staging
-		for range 2 {
-			p, err := d.drv.MemAllocHost(stagingBytes)
-			if err != nil {
-				return nil, err
-			}
-			d.counts.staging.Add(stagingBytes)
-			e, err := d.drv.EventCreate()
-			if err != nil {
-				return nil, err
-			}
-			pair = append(pair, staging{p: p, done: e})
+// nextStage returns the staging buffer whose turn it is, when it is no longer in use.
+func (d *Device) nextStage() (*staging, error) {
+	b := &d.staged[d.turn]
+	if b.p == nil {
+		if err := d.allocateStage(b); err != nil {
+			return nil, err
 		}
-		d.staged = pair
 	}
-	return d.staged, nil
+	if err := d.wait(b); err != nil {
+		return nil, err
+	}
+	d.turn = (d.turn + 1) % len(d.staged)
+	return b, nil
 }
 
-// wait waits until b may be overwritten or read.
+func (d *Device) allocateStage(b *staging) error {
+	e, err := d.drv.EventCreate()
+	if err != nil {
+		return err
+	}
+	p, err := d.drv.MemAllocHost(stagingBytes)
+	if err != nil {
+		return errors.Join(fmt.Errorf("page-locked host memory: %w", err), d.drv.EventDestroy(e))
+	}
+	d.counts.staging.Add(stagingBytes)
+	*b = staging{p: p, done: e}
+	return nil
+}
+
+// wait waits until b's copy is done.
 func (d *Device) wait(b *staging) error {
-	if !b.used {
+	if !b.busy {
 		return nil
 	}
-	b.used = false
-	return d.drv.EventSynchronize(b.done)
+	if err := d.drv.EventSynchronize(b.done); err != nil {
+		return err
+	}
+	b.busy = false
+	return nil
+}
+
+// copying notes that a copy of s uses b.
+func (b *staging) copying(s *Stream) error {
+	b.busy = true
+	return s.dev.drv.EventRecord(b.done, s.h)
 }
 
 // Upload copies src to the device. When it returns src has been read, but the copy may
@@ -72,77 +92,66 @@ func bytesOf[T Number](x []T) []byte {
 
 func (s *Stream) upload(dst Pointer, src []byte) error {
 	d := s.dev
-	if err := d.check(); err != nil {
-		return err
-	}
-	pair, err := d.stages()
-	if err != nil {
-		return d.failed(err)
-	}
-	for i := 0; len(src) > 0; i++ {
+	for len(src) > 0 {
 		if err := d.check(); err != nil {
 			return err
 		}
-		b := &pair[i%2]
-		if err := d.wait(b); err != nil {
+		b, err := d.nextStage()
+		if err != nil {
 			return d.failed(err)
 		}
 		n := copy(b.bytes(stagingBytes), src)
 		if err := d.drv.MemcpyHtoDAsync(dst, b.p, uint64(n), s.h); err != nil {
 			return d.failed(err)
 		}
-		if err := d.drv.EventRecord(b.done, s.h); err != nil {
+		if err := b.copying(s); err != nil {
 			return d.failed(err)
 		}
-		b.used = true
 		dst, src = dst+Pointer(n), src[n:]
 	}
-	return nil
+	return d.check()
 }
 
 func (s *Stream) download(dst []byte, src Pointer) error {
 	d := s.dev
-	if err := d.check(); err != nil {
-		return err
-	}
-	pair, err := d.stages()
-	if err != nil {
-		return d.failed(err)
-	}
-	// start begins the copy of the next piece into buffer i.
-	started := 0
-	start := func(i int) error {
-		n := min(len(dst)-started, stagingBytes)
-		if n == 0 {
-			return nil
-		}
-		b := &pair[i%2]
-		if err := d.wait(b); err != nil {
-			return err
-		}
-		if err := d.drv.MemcpyDtoHAsync(b.p, src+Pointer(started), uint64(n), s.h); err != nil {
-			return err
-		}
-		b.used = true
-		started += n
-		return d.drv.EventRecord(b.done, s.h)
-	}
-	if err := start(0); err != nil {
-		return d.failed(err)
-	}
-	for i, done := 0, 0; done < len(dst); i++ {
+	// A piece of dst is copied out of its buffer while the next one comes in.
+	var arriving *staging
+	var piece []byte
+	for len(dst) > 0 {
 		if err := d.check(); err != nil {
 			return err
 		}
-		here := started - done
-		if err := start(i + 1); err != nil {
+		b, err := d.nextStage()
+		if err != nil {
 			return d.failed(err)
 		}
-		b := &pair[i%2]
-		if err := d.wait(b); err != nil {
+		n := min(len(dst), stagingBytes)
+		if err := d.drv.MemcpyDtoHAsync(b.p, src, uint64(n), s.h); err != nil {
 			return d.failed(err)
 		}
-		done += copy(dst[done:], b.bytes(here))
+		if err := b.copying(s); err != nil {
+			return d.failed(err)
+		}
+		if err := d.collect(piece, arriving); err != nil {
+			return d.failed(err)
+		}
+		arriving, piece = b, dst[:n]
+		dst, src = dst[n:], src+Pointer(n)
 	}
+	if err := d.collect(piece, arriving); err != nil {
+		return d.failed(err)
+	}
+	return d.check()
+}
+
+// collect waits for b and copies it to dst.
+func (d *Device) collect(dst []byte, b *staging) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	if err := d.wait(b); err != nil {
+		return err
+	}
+	copy(dst, b.bytes(len(dst)))
 	return nil
 }

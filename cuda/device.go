@@ -133,7 +133,8 @@ type Device struct {
 	executor
 	pool   pool
 	main   *Stream
-	staged []staging
+	staged [2]staging
+	turn   int // index in staged
 	counts counts
 }
 

@@ -95,7 +95,7 @@ func (s *Stream) Copy(dst, src Pointer, n int64) error {
 	return s.dev.failed(s.dev.drv.MemcpyDtoDAsync(dst, src, uint64(n), s.h))
 }
 
-// Free is how much memory the device has left, beside what the pool holds unused, and
+// MemInfo is how much memory the device has left, beside what the pool holds unused, and
 // how much it has in all.
 func (s *Stream) MemInfo() (free, total uint64, err error) {
 	if err := s.dev.check(); err != nil {

@@ -8,16 +8,26 @@ package cudadrv
 
 import "unsafe"
 
-// Handles of the driver. A Pointer is an address in device memory.
-type (
-	Device   int32
-	Context  uintptr
-	Stream   uintptr // 0 is the default stream
-	Event    uintptr
-	Module   uintptr
-	Function uintptr
-	Pointer  uint64
-)
+// Device is the handle of a device (CUdevice).
+type Device int32
+
+// Context is the handle of a context (CUcontext).
+type Context uintptr
+
+// Stream is the handle of a stream (CUstream); 0 is the default stream.
+type Stream uintptr
+
+// Event is the handle of an event (CUevent).
+type Event uintptr
+
+// Module is the handle of a loaded module (CUmodule).
+type Module uintptr
+
+// Function is the handle of a kernel (CUfunction).
+type Function uintptr
+
+// Pointer is an address in device memory (CUdeviceptr).
+type Pointer uint64
 
 // Dim is the size of a grid in blocks or of a block in threads.
 type Dim struct{ X, Y, Z uint32 }

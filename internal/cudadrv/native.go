@@ -4,6 +4,7 @@ package cudadrv
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -282,7 +283,8 @@ func (d *native) ModuleLoadData(ptx []byte) (Module, error) {
 	var m Module
 	err := d.do(d.moduleLoadDataEx, uintptr(addr(&m)), uintptr(addr(&image[0])), uintptr(len(options)),
 		uintptr(addr(options)), uintptr(addr(values)))
-	if e, ok := err.(*Error); ok {
+	var e *Error
+	if errors.As(err, &e) {
 		text, _, _ := bytes.Cut(log, []byte{0})
 		e.Log = string(text)
 	}

@@ -1,0 +1,169 @@
+package fake
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/cudadrv"
+)
+
+// Launch is the first argument of a kernel.
+type Launch struct {
+	Grid, Block cudadrv.Dim
+	Shared      uint32
+	driver      *Driver
+	wandered    bool
+}
+
+// Slice is n elements of device memory at p. If they are not allocated it is nil, and
+// the launch fails.
+func Slice[T any](l *Launch, p cudadrv.Pointer, n int) []T {
+	var one T
+	b := l.driver.bytes(p, uint64(n)*uint64(unsafe.Sizeof(one)))
+	if b == nil {
+		l.wandered = true
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
+// Kernel names a Go function that stands for the kernel of that name: its first
+// parameter is a *Launch, the rest are those of the kernel. It does what all threads do.
+// The modules that are loaded still have to have such a kernel.
+func (d *Driver) Kernel(name string, f any) {
+	t := reflect.TypeOf(f)
+	if t.Kind() != reflect.Func || t.NumIn() < 1 || t.In(0) != reflect.TypeFor[*Launch]() {
+		panic(fmt.Sprintf("fake: kernel %s is a %T", name, f))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kernels == nil {
+		d.kernels = map[string]any{}
+	}
+	d.kernels[name] = f
+}
+
+// function is a kernel of a module.
+type function struct {
+	module cudadrv.Module
+	f      reflect.Value
+	shared int // most dynamic shared memory
+}
+
+// ModuleLoadData keeps the PTX.
+func (d *Driver) ModuleLoadData(ptx []byte) (cudadrv.Module, error) {
+	defer d.mu.Unlock()
+	if err := d.inContext("ModuleLoadData"); err != nil {
+		return 0, err
+	}
+	if !bytes.Contains(ptx, []byte(".version")) {
+		return 0, d.fail("ModuleLoadData", cudadrv.InvalidPTX)
+	}
+	m := cudadrv.Module(d.handle())
+	d.modules[m] = bytes.Clone(ptx)
+	return m, nil
+}
+
+// ModuleUnload forgets a module.
+func (d *Driver) ModuleUnload(m cudadrv.Module) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("ModuleUnload"); err != nil {
+		return err
+	}
+	if d.modules[m] == nil {
+		return d.fail("ModuleUnload", cudadrv.InvalidValue)
+	}
+	delete(d.modules, m)
+	return nil
+}
+
+// ModuleGetFunction returns a kernel that is in the PTX and was named by Kernel.
+func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Function, error) {
+	defer d.mu.Unlock()
+	if err := d.inContext("ModuleGetFunction"); err != nil {
+		return 0, err
+	}
+	f := d.kernels[name]
+	if f == nil || !bytes.Contains(d.modules[m], []byte(".entry "+name+"(")) {
+		return 0, d.fail("ModuleGetFunction", cudadrv.NotFound)
+	}
+	h := cudadrv.Function(d.handle())
+	d.entries[h] = &function{m, reflect.ValueOf(f), 48 << 10}
+	return h, nil
+}
+
+// FuncGetAttribute returns 32 registers, and 0 for the rest.
+func (d *Driver) FuncGetAttribute(a cudadrv.FunctionAttribute, _ cudadrv.Function) (int, error) {
+	defer d.mu.Unlock()
+	if err := d.inContext("FuncGetAttribute"); err != nil {
+		return 0, err
+	}
+	if a == cudadrv.FuncRegisters {
+		return 32, nil
+	}
+	return 0, nil
+}
+
+// FuncSetAttribute raises the dynamic shared memory, up to 99 KiB.
+func (d *Driver) FuncSetAttribute(f cudadrv.Function, a cudadrv.FunctionAttribute, value int) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("FuncSetAttribute"); err != nil {
+		return err
+	}
+	entry := d.entries[f]
+	if entry == nil || a != cudadrv.FuncMaxDynamicShared || value > 99<<10 {
+		return d.fail("FuncSetAttribute", cudadrv.InvalidValue)
+	}
+	entry.shared = value
+	return nil
+}
+
+// OccupancyMaxActiveBlocks returns 2.
+func (d *Driver) OccupancyMaxActiveBlocks(cudadrv.Function, int, uint64) (int, error) {
+	defer d.mu.Unlock()
+	return 2, d.inContext("OccupancyMaxActiveBlocks")
+}
+
+// LaunchKernel copies the arguments, and runs the kernel's Go function when the stream
+// is waited for.
+func (d *Driver) LaunchKernel(f cudadrv.Function, grid, block cudadrv.Dim, shared uint32, s cudadrv.Stream, params []unsafe.Pointer) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("LaunchKernel"); err != nil {
+		return err
+	}
+	entry := d.entries[f]
+	if entry == nil || d.modules[entry.module] == nil || int(shared) > entry.shared ||
+		uint64(block.X)*uint64(block.Y)*uint64(block.Z) > 1024 || grid.Y > 65535 || grid.Z > 65535 {
+		return d.fail("LaunchKernel", cudadrv.InvalidValue)
+	}
+	l := &Launch{Grid: grid, Block: block, Shared: shared, driver: d}
+	args := []reflect.Value{reflect.ValueOf(l)}
+	t := entry.f.Type()
+	if len(params) != t.NumIn()-1 {
+		return d.fail("LaunchKernel", cudadrv.InvalidValue)
+	}
+	for i, p := range params {
+		v := reflect.New(t.In(i + 1)).Elem()
+		v.Set(reflect.NewAt(t.In(i+1), p).Elem())
+		args = append(args, v)
+	}
+	return d.later("LaunchKernel", s, func() bool {
+		entry.f.Call(args)
+		return !l.wandered
+	})
+}
+
+// TensorMapEncodeTiled checks the sizes and leaves the map as it is.
+func (d *Driver) TensorMapEncodeTiled(_ *cudadrv.TensorMap, spec *cudadrv.TensorMapSpec) error {
+	defer d.mu.Unlock()
+	if err := d.enter("TensorMapEncodeTiled"); err != nil {
+		return err
+	}
+	n := len(spec.Dims)
+	if n < 1 || n > 5 || len(spec.Strides) != n-1 || len(spec.Box) != n || len(spec.ElementStrides) != n {
+		return d.fail("TensorMapEncodeTiled", cudadrv.InvalidValue)
+	}
+	return nil
+}

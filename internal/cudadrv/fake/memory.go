@@ -1,0 +1,155 @@
+package fake
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/cudadrv"
+)
+
+// alignment of device addresses.
+const alignment = 256
+
+// MemAlloc allocates device memory, filled with a pattern that is no useful number.
+func (d *Driver) MemAlloc(n uint64) (cudadrv.Pointer, error) {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemAlloc"); err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, d.fail("MemAlloc", cudadrv.InvalidValue)
+	}
+	if n > d.total() || d.used > d.total()-n {
+		return 0, d.fail("MemAlloc", cudadrv.OutOfMemory)
+	}
+	p := d.top
+	d.top += cudadrv.Pointer((n+alignment-1)/alignment+1) * alignment // no two pieces touch
+	d.memory[p] = bytes.Repeat([]byte{0xA5}, int(n))
+	d.used += n
+	return p, nil
+}
+
+// MemFree does what is pending in all streams and frees device memory.
+func (d *Driver) MemFree(p cudadrv.Pointer) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemFree"); err != nil {
+		return err
+	}
+	if err := d.drainAll("MemFree"); err != nil {
+		return err
+	}
+	b, ok := d.memory[p]
+	if !ok {
+		return d.fail("MemFree", cudadrv.InvalidValue)
+	}
+	d.used -= uint64(len(b))
+	delete(d.memory, p)
+	return nil
+}
+
+// MemGetInfo returns how much memory is left and there is.
+func (d *Driver) MemGetInfo() (free, total uint64, err error) {
+	defer d.mu.Unlock()
+	err = d.inContext("MemGetInfo")
+	return d.total() - d.used, d.total(), err
+}
+
+// bytes is the device memory from p to p + n, or nil if some of it is not allocated.
+func (d *Driver) bytes(p cudadrv.Pointer, n uint64) []byte {
+	for start, b := range d.memory {
+		if start <= p && p <= start+cudadrv.Pointer(len(b)) && n <= uint64(len(b))-uint64(p-start) {
+			return b[p-start:][:n:n]
+		}
+	}
+	return nil
+}
+
+// MemAllocHost allocates host memory.
+func (d *Driver) MemAllocHost(n uint64) (unsafe.Pointer, error) {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemAllocHost"); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	d.host[p] = b
+	return p, nil
+}
+
+// MemFreeHost frees host memory.
+func (d *Driver) MemFreeHost(p unsafe.Pointer) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemFreeHost"); err != nil {
+		return err
+	}
+	if _, ok := d.host[p]; !ok {
+		return d.fail("MemFreeHost", cudadrv.InvalidValue)
+	}
+	delete(d.host, p)
+	return nil
+}
+
+// hostBytes is page-locked memory from p to p + n, or nil.
+func (d *Driver) hostBytes(p unsafe.Pointer, n uint64) []byte {
+	for start, b := range d.host {
+		offset := uintptr(p) - uintptr(start)
+		if uintptr(p) >= uintptr(start) && uint64(offset)+n <= uint64(len(b)) {
+			return b[offset:][:n:n]
+		}
+	}
+	return nil
+}
+
+// MemcpyHtoDAsync copies page-locked memory to the device, when the stream is waited for.
+func (d *Driver) MemcpyHtoDAsync(dst cudadrv.Pointer, src unsafe.Pointer, n uint64, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemcpyHtoDAsync"); err != nil {
+		return err
+	}
+	return d.later("MemcpyHtoDAsync", s, func() bool {
+		to, from := d.bytes(dst, n), d.hostBytes(src, n)
+		copy(to, from)
+		return to != nil && from != nil
+	})
+}
+
+// MemcpyDtoHAsync copies to page-locked memory, when the stream is waited for.
+func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src cudadrv.Pointer, n uint64, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemcpyDtoHAsync"); err != nil {
+		return err
+	}
+	return d.later("MemcpyDtoHAsync", s, func() bool {
+		to, from := d.hostBytes(dst, n), d.bytes(src, n)
+		copy(to, from)
+		return to != nil && from != nil
+	})
+}
+
+// MemcpyDtoDAsync copies within the device, when the stream is waited for.
+func (d *Driver) MemcpyDtoDAsync(dst, src cudadrv.Pointer, n uint64, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemcpyDtoDAsync"); err != nil {
+		return err
+	}
+	return d.later("MemcpyDtoDAsync", s, func() bool {
+		to, from := d.bytes(dst, n), d.bytes(src, n)
+		copy(to, from)
+		return to != nil && from != nil
+	})
+}
+
+// MemsetD8Async fills device memory, when the stream is waited for.
+func (d *Driver) MemsetD8Async(p cudadrv.Pointer, value byte, n uint64, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemsetD8Async"); err != nil {
+		return err
+	}
+	return d.later("MemsetD8Async", s, func() bool {
+		to := d.bytes(p, n)
+		for i := range to {
+			to[i] = value
+		}
+		return to != nil
+	})
+}
