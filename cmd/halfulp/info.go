@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"golang.org/x/sys/cpu"
@@ -42,10 +43,16 @@ type machineInfo struct {
 	Methods  []namedText  `json:"methods"`
 }
 
+// deviceInfo is a processor or GPU. Where there is no GPU, one of name cuda:N says why.
 type deviceInfo struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
 	Text      string `json:"text"`
+
+	Model             string `json:"model,omitempty"`
+	Memory            uint64 `json:"memory,omitempty"` // bytes
+	ComputeCapability string `json:"compute_capability,omitempty"`
+	Driver            string `json:"driver,omitempty"` // newest CUDA version that the driver takes
 }
 
 type namedText struct {
@@ -99,10 +106,7 @@ func machine() machineInfo {
 		Threads:  runtime.GOMAXPROCS(0),
 		Features: cpuFeatures(),
 		Level:    impl.Level().String(),
-		Devices: []deviceInfo{
-			{"cpu", true, "available"},
-			{"cuda:N", false, "not available: this version has no code for NVIDIA GPUs; --device cuda:N is refused"},
-		},
+		Devices:  append([]deviceInfo{{Name: "cpu", Available: true, Text: "available"}}, gpus()...),
 		Formats: []namedText{
 			{"f32", "IEEE 754 binary32, 24 significant bits"},
 			{"f64", "IEEE 754 binary64, 53 significant bits"},
@@ -124,6 +128,27 @@ func machine() machineInfo {
 		m.Kernels = append(m.Kernels, k.Name)
 	}
 	return m
+}
+
+// gpus lists the NVIDIA GPUs.
+func gpus() []deviceInfo {
+	found, err := cuda.Devices()
+	if err != nil {
+		return []deviceInfo{{Name: "cuda:N", Text: "not available: " + strings.TrimPrefix(err.Error(), cuda.ErrNoDevice.Error()+": ")}}
+	}
+	var list []deviceInfo
+	for _, g := range found {
+		list = append(list, deviceInfo{
+			Name: fmt.Sprintf("cuda:%d", g.Index),
+			Text: fmt.Sprintf("found: %v, driver for CUDA %v; this version computes on the CPU only", g, g.Driver),
+
+			Model:             g.Name,
+			Memory:            g.Memory,
+			ComputeCapability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
+			Driver:            g.Driver.String(),
+		})
+	}
+	return list
 }
 
 // cpuModel is the processor's name where the system tells it.
