@@ -2,10 +2,10 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build test check generate fuzz bench tune install clean
+.PHONY: help build test check generate fuzz bench tune gpu-pack install clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build all packages, and the program as .bin/halfulp.
 	go build ./...
@@ -17,7 +17,7 @@ test: ## Build everything and run the tests.
 check: ## Run all that a change must pass, as continuous integration does.
 	scripts/check.sh
 
-generate: ## Write the assembly anew from its generators.
+generate: ## Write assembly and PTX anew from their generators.
 	go generate ./...
 
 fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
@@ -33,6 +33,9 @@ bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).
 
 tune: ## Measure this machine's kernels and the best thresholds.
 	go run ./cmd/halfulp tune
+
+gpu-pack: ## Build tests and benchmarks for a machine with a GPU, into .bin/gpu.
+	scripts/gpu-pack.sh
 
 install: ## Install the program to go's folder of binaries.
 	go install ./cmd/halfulp

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds what is needed to test and measure on a machine that has an NVIDIA driver and
+# nothing else, into .bin/gpu: copy that folder there and run its run.sh.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+pack=.bin/gpu
+rm -rf "$pack"
+mkdir -p "$pack"
+export CGO_ENABLED=0
+
+go build -trimpath -ldflags='-s -w' -o "$pack/halfulp" ./cmd/halfulp
+for package in cuda internal/gpu conformance; do
+	if [ -n "$(find "$package" -maxdepth 1 -name '*_test.go' -print -quit)" ]; then
+		go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
+	fi
+done
+git rev-parse HEAD >"$pack/commit"
+git diff --quiet HEAD -- || echo "and changes" >>"$pack/commit"
+cp scripts/gpu-run.sh "$pack/run.sh"
+du -sh "$pack"
