@@ -139,17 +139,22 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 	v.err = uint64(bound)
 	v.exp = f.p.unit + f.left.exp[i] + f.right.exp[j]
+	f.settle(i, j, &v)
+}
+
+// settle rounds alpha v + beta c to entry (i, j), or leaves it to the exact pass.
+func (f *finisher) settle(i, j int, v *value) {
 	if len(v.mag) == 0 && v.err != 0 {
 		f.fail(i, j)
 		return
 	}
 	at := f.c.At(i, j)
 	if !f.p.alpha.pow {
-		f.scale(&v)
+		f.scale(v)
 	}
 	v.neg = v.neg != f.p.alpha.neg
 	v.exp += f.p.alpha.exp
-	if !f.p.beta.zero && !f.addOld(&v, f.old.At(i, j)) {
+	if !f.p.beta.zero && !f.addOld(v, f.old.At(i, j)) {
 		f.fail(i, j)
 		return
 	}
@@ -162,12 +167,12 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 		return
 	}
 	if v.err != 0 && f.c.Arr.Terms() > 1 {
-		if !f.setBetween(&v, at) {
+		if !f.setBetween(v, at) {
 			f.fail(i, j)
 		}
 		return
 	}
-	if !f.safe(&v) {
+	if !f.safe(v) {
 		f.fail(i, j)
 		return
 	}

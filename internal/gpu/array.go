@@ -1,0 +1,132 @@
+package gpu
+
+import (
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Array is a num.Array in a device's memory: the same structure of arrays.
+type Array struct {
+	num.Format
+	n      int
+	planes [4]*cuda.Memory // F32: numbers; F64 to QD: terms; MP: significands, exponents, classes
+}
+
+// planeBytes returns the bytes that a number takes in each plane.
+func planeBytes(f num.Format) []int64 {
+	switch f.Kind {
+	case num.F32:
+		return []int64{4}
+	case num.MP:
+		return []int64{8 * int64(f.Limbs()), 4, 1}
+	}
+	return []int64{8, 8, 8, 8}[:f.Terms()]
+}
+
+// NewArray returns an array of n numbers with unspecified contents.
+func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+	a := &Array{Format: f, n: n}
+	for i, size := range planeBytes(f) {
+		m, err := s.Alloc(size * int64(n))
+		if err != nil {
+			a.Free()
+			return nil, err
+		}
+		a.planes[i] = m
+	}
+	return a, nil
+}
+
+// Free gives the memory back. Free of nil does nothing.
+func (a *Array) Free() {
+	if a == nil {
+		return
+	}
+	for _, m := range a.planes {
+		m.Free()
+	}
+}
+
+// Len returns how many numbers the array holds.
+func (a *Array) Len() int { return a.n }
+
+// Upload returns a copy of the array h on the device.
+func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
+	a, err := NewArray(s, h.Format, h.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Set(s, h); err != nil {
+		a.Free()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Set copies h, of the same format and length, to a.
+func (a *Array) Set(s *cuda.Stream, h *num.Array) error {
+	switch a.Kind {
+	case num.F32:
+		return cuda.Upload(s, a.planes[0].Pointer(), h.F32)
+	case num.MP:
+		if err := cuda.Upload(s, a.planes[0].Pointer(), h.Sig); err != nil {
+			return err
+		}
+		if err := cuda.Upload(s, a.planes[1].Pointer(), h.Exp); err != nil {
+			return err
+		}
+		return cuda.Upload(s, a.planes[2].Pointer(), h.Cls)
+	}
+	for t := range a.Terms() {
+		if err := cuda.Upload(s, a.planes[t].Pointer(), h.F64[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Get copies a to h, of the same format and length.
+func (a *Array) Get(s *cuda.Stream, h *num.Array) error {
+	switch a.Kind {
+	case num.F32:
+		return cuda.Download(s, h.F32, a.planes[0].Pointer())
+	case num.MP:
+		if err := cuda.Download(s, h.Sig, a.planes[0].Pointer()); err != nil {
+			return err
+		}
+		if err := cuda.Download(s, h.Exp, a.planes[1].Pointer()); err != nil {
+			return err
+		}
+		return cuda.Download(s, h.Cls, a.planes[2].Pointer())
+	}
+	for t := range a.Terms() {
+		if err := cuda.Download(s, h.F64[t], a.planes[t].Pointer()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host returns a copy of a in the host's memory.
+func (a *Array) host(s *cuda.Stream) (*num.Array, error) {
+	h := num.New(a.Format, a.n)
+	return h, a.Get(s, h)
+}
+
+// Matrix is a view of an array as a matrix: entry (i, j) is number Off + i RS + j CS of Arr.
+type Matrix struct {
+	Arr         *Array
+	Off, RS, CS int
+	Rows, Cols  int
+}
+
+// T returns the transposed view.
+func (m Matrix) T() Matrix {
+	m.RS, m.CS, m.Rows, m.Cols = m.CS, m.RS, m.Cols, m.Rows
+	return m
+}
+
+// on returns the same view of an array of the host.
+func (m Matrix) on(h *num.Array) num.Mat {
+	return num.Mat{Arr: h, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+}

@@ -1,0 +1,180 @@
+// Package gpu runs the exact engine's matrix products on NVIDIA GPUs.
+//
+// The mathematics is that of package exact; the moduli fit the 8-bit integer tensor cores.
+// A product goes through the kernels of folder kernels in this order: scan (exponents and
+// norms of rows and columns), samples (which the plan needs), residues, products, finish
+// (reconstruction, Ziv's test, rounding), exact (what the test left undecided). Since every
+// result is correctly rounded, its bits are those of package exact.
+package gpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/kernels"
+)
+
+// An engine is what a device keeps between products: kernels, and the constants of bases.
+// It is used on the device's thread alone.
+type engine struct {
+	dev       *cuda.Device
+	scan      *cuda.Function
+	samples   *cuda.Function
+	residues  [maxSteps + 1]*cuda.Function
+	products  *cuda.Function
+	wide      bool // products are those of Hopper, with two tiles of rows
+	finish    *cuda.Function
+	exact     *cuda.Function
+	bases     map[int]*base
+	constants map[constantsKey]*cuda.Memory
+	tables    map[tableKey]*reconstruction
+}
+
+type constantsKey struct {
+	moduli int
+	kind   string
+	steps  int
+}
+
+type tableKey struct{ moduli, cutWords int }
+
+// reconstruction is weights on the device.
+type reconstruction struct {
+	weights
+	table, product *cuda.Memory
+}
+
+var engines struct {
+	sync.Mutex
+	of map[*cuda.Device]*engine
+}
+
+// engineOf returns the engine of the device of s.
+func engineOf(s *cuda.Stream) (*engine, error) {
+	engines.Lock()
+	defer engines.Unlock()
+	dev := s.Device()
+	if e := engines.of[dev]; e != nil {
+		return e, nil
+	}
+	e := &engine{dev: dev, bases: map[int]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{}}
+	if err := e.load(s); err != nil {
+		return nil, err
+	}
+	if engines.of == nil {
+		engines.of = map[*cuda.Device]*engine{}
+	}
+	engines.of[dev] = e
+	return e, nil
+}
+
+// load compiles the kernels.
+func (e *engine) load(s *cuda.Stream) error {
+	product := "product"
+	if i := e.dev.Info(); i.Major == 9 && i.Minor == 0 {
+		product, e.wide = "product_sm90a", true
+	}
+	type kernel struct {
+		to         **cuda.Function
+		file, name string
+	}
+	list := []kernel{
+		{&e.scan, "scan", "scan"},
+		{&e.samples, "scan", "samples"},
+		{&e.products, product, "products"},
+		{&e.finish, "finish", "finish"},
+		{&e.exact, "exact", "exact"},
+	}
+	for k := 1; k <= maxSteps; k++ {
+		list = append(list, kernel{&e.residues[k], "residues", fmt.Sprintf("residues%d", k)})
+	}
+	modules := map[string]*cuda.Module{}
+	for _, k := range list {
+		m := modules[k.file]
+		if m == nil {
+			var err error
+			if m, err = s.Load(kernels.PTX(k.file)); err != nil {
+				return err
+			}
+			modules[k.file] = m
+		}
+		f, err := m.Function(k.name)
+		if err != nil {
+			return err
+		}
+		*k.to = f
+	}
+	return nil
+}
+
+// base returns the base of the first n moduli.
+func (e *engine) base(n int) *base {
+	b := e.bases[n]
+	if b == nil {
+		b = newBase(n)
+		e.bases[n] = b
+	}
+	return b
+}
+
+// maxKept is the number of pieces of constants that are kept.
+const maxKept = 64
+
+// constant returns the constants of the key on the device, which make computes.
+func constant[T uint32 | uint64](e *engine, s *cuda.Stream, key constantsKey, make func() []T) (*cuda.Memory, error) {
+	if m := e.constants[key]; m != nil {
+		return m, nil
+	}
+	if len(e.constants) >= maxKept {
+		for k, m := range e.constants {
+			m.Free()
+			delete(e.constants, k)
+		}
+	}
+	m, err := upload(s, make())
+	if err != nil {
+		return nil, err
+	}
+	e.constants[key] = m
+	return m, nil
+}
+
+func upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
+	var one T
+	m, err := s.Alloc(int64(len(data)) * int64(sizeOf(one)))
+	if err != nil {
+		return nil, err
+	}
+	if err := cuda.Upload(s, m.Pointer(), data); err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
+// reconstruction returns weights on the device.
+func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconstruction, error) {
+	key := tableKey{len(b.moduli), cutWords}
+	if r := e.tables[key]; r != nil {
+		return r, nil
+	}
+	if len(e.tables) >= maxKept {
+		for k, r := range e.tables {
+			r.table.Free()
+			r.product.Free()
+			delete(e.tables, k)
+		}
+	}
+	r := &reconstruction{weights: b.reconstruction(cutWords)}
+	var err error
+	if r.table, err = upload(s, b.table(r.weights)); err != nil {
+		return nil, err
+	}
+	if r.product, err = upload(s, b.productWords(r.weights)); err != nil {
+		r.table.Free()
+		return nil, err
+	}
+	e.tables[key] = r
+	return r, nil
+}

@@ -1,0 +1,285 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
+// k x n, Old and C m x n views; C shares no storage with A and B, and with Old only if it
+// is the same view. alpha and beta zero leave A and B, or Old, unread.
+func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	cfg = cfg.defaults()
+	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+		return exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
+	}
+	var stats exact.Stats
+	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+		x, err := uploadView(s, a)
+		if err != nil {
+			return err
+		}
+		defer x.Arr.Free()
+		y, err := uploadView(s, b)
+		if err != nil {
+			return err
+		}
+		defer y.Arr.Free()
+		p := call{cfg: cfg, s: s, alpha: alpha, beta: beta, a: x, b: y.T(),
+			hostA: func() (num.Mat, error) { return a, nil }, hostB: func() (num.Mat, error) { return b, nil },
+			hostOld: func() (num.Mat, error) { return old, nil }, hostC: func() (num.Mat, error) { return c, nil },
+			put: func() error { return nil }}
+		if roundsOnDevice(alpha, beta, c.Arr.Format) {
+			z, err := NewArray(s, c.Arr.Format, c.Rows*c.Cols)
+			if err != nil {
+				return err
+			}
+			defer z.Free()
+			p.c = &Matrix{Arr: z, RS: 1, CS: c.Rows, Rows: c.Rows, Cols: c.Cols}
+			p.get = func() error { return downloadView(s, c, *p.c, cfg.Triangle) }
+		}
+		stats, err = p.run()
+		return err
+	})
+	if errors.Is(err, errRange) {
+		return exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
+	}
+	return stats, err
+}
+
+// GemmResident is Gemm for matrices in the memory of the device of s.
+func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b Matrix, beta num.Real, old, c Matrix) (exact.Stats, error) {
+	cfg = cfg.defaults()
+	host := residentHost(s, a, b, old, c)
+	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+		return host.gemm(cfg, alpha, beta)
+	}
+	p := call{cfg: cfg, s: s, alpha: alpha, beta: beta, a: a, b: b.T(),
+		hostA: host.a, hostB: host.b, hostOld: host.old, hostC: host.c, put: host.put,
+		get: func() error { return nil }}
+	if roundsOnDevice(alpha, beta, c.Arr.Format) {
+		p.c = &c
+	}
+	stats, err := p.run()
+	if errors.Is(err, errRange) {
+		return host.gemm(cfg, alpha, beta)
+	}
+	return stats, err
+}
+
+func (cfg Config) defaults() Config {
+	if cfg.Ctx == nil {
+		cfg.Ctx = context.Background()
+	}
+	if cfg.Threads <= 0 {
+		cfg.Threads = runtime.GOMAXPROCS(0)
+	}
+	return cfg
+}
+
+// host is the configuration of the host's engine.
+func (cfg Config) host() exact.Config {
+	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: exact.Auto, Memory: 4 << 30, Triangle: cfg.Triangle}
+}
+
+// applies reports whether the product has a part for the device.
+func (cfg Config) applies(alpha, beta num.Real, m, n, k int) bool {
+	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) &&
+		m > 0 && n > 0 && k > 0 && k <= maxInner
+}
+
+// roundsOnDevice reports whether the device rounds the results, not the host.
+func roundsOnDevice(alpha, beta num.Real, f num.Format) bool {
+	_, pow := powerOfTwo(alpha)
+	return pow && beta.Class == num.Zero && f.Terms() <= 1
+}
+
+// uploadView returns a packed copy of a view on the device.
+func uploadView(s *cuda.Stream, m num.Mat) (Matrix, error) {
+	view := Matrix{Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+	h := m.Arr
+	if m.Rows*m.Cols != h.Len() {
+		h = num.New(m.Arr.Format, m.Rows*m.Cols)
+		for j := range m.Cols {
+			for i := range m.Rows {
+				h.CopyFrom(j*m.Rows+i, m.Arr, m.At(i, j))
+			}
+		}
+		view.Off, view.RS, view.CS = 0, 1, m.Rows
+	}
+	var err error
+	view.Arr, err = Upload(s, h)
+	return view, err
+}
+
+// downloadView copies a packed matrix of the device to a view of the host, or one triangle.
+func downloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error {
+	if triangle == 0 && to.RS == 1 && to.CS == to.Rows && to.Off == 0 && to.Arr.Len() == from.Arr.Len() {
+		return from.Arr.Get(s, to.Arr)
+	}
+	h, err := from.Arr.host(s)
+	if err != nil {
+		return err
+	}
+	for j := range to.Cols {
+		for i := range to.Rows {
+			if triangle == 'U' && i > j || triangle == 'L' && i < j {
+				continue
+			}
+			to.Arr.CopyFrom(to.At(i, j), h, from.Off+i*from.RS+j*from.CS)
+		}
+	}
+	return nil
+}
+
+// A call is a product with what connects it to its operands' and results' places.
+type call struct {
+	cfg         Config
+	s           *cuda.Stream
+	alpha, beta num.Real
+	a, b        Matrix
+	c           *Matrix // nil if the host rounds
+	// The host's copies, for what the device leaves to the host.
+	hostA, hostB, hostOld, hostC func() (num.Mat, error)
+	get                          func() error // copies c to the host's copy, where that is the result
+	put                          func() error // copies the host's copy to the device, where that is the result
+}
+
+func (p *call) run() (exact.Stats, error) {
+	e, err := engineOf(p.s)
+	if err != nil {
+		return exact.Stats{}, err
+	}
+	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c}
+	defer m.free()
+	if p.c != nil {
+		m.exp, _ = powerOfTwo(p.alpha)
+		m.neg = p.alpha.Neg
+		m.format = p.c.Arr.Format
+		return p.roundOnDevice(m)
+	}
+	return p.roundOnHost(m)
+}
+
+func (p *call) roundOnDevice(m *multiplication) (exact.Stats, error) {
+	if err := m.prepare(); err != nil {
+		return m.stats, err
+	}
+	if err := m.run(nil); err != nil {
+		return m.stats, err
+	}
+	rest, err := m.exactPass()
+	if err != nil {
+		return m.stats, err
+	}
+	if err := m.times(); err != nil {
+		return m.stats, err
+	}
+	if err := p.get(); err != nil || len(rest) == 0 {
+		return m.stats, err
+	}
+	f, err := p.finisher()
+	if err != nil {
+		return m.stats, err
+	}
+	for _, e := range rest {
+		f.Fail(int(uint32(e)), int(e>>32))
+	}
+	if err := f.Exact(&m.stats); err != nil {
+		return m.stats, err
+	}
+	return m.stats, p.put()
+}
+
+func (p *call) finisher() (*exact.Finisher, error) {
+	var v [4]num.Mat
+	for i, get := range []func() (num.Mat, error){p.hostA, p.hostB, p.hostOld, p.hostC} {
+		if i == 2 && p.beta.Class == num.Zero {
+			continue
+		}
+		var err error
+		if v[i], err = get(); err != nil {
+			return nil, err
+		}
+	}
+	return exact.NewFinisher(p.cfg.host(), p.alpha, v[0], v[1], p.beta, v[2], v[3]), nil
+}
+
+func (p *call) roundOnHost(m *multiplication) (exact.Stats, error) {
+	c, err := p.hostC()
+	if err != nil {
+		return m.stats, err
+	}
+	m.format = c.Arr.Format
+	if err := m.prepare(); err != nil {
+		return m.stats, err
+	}
+	f, err := p.finisher()
+	if err != nil {
+		return m.stats, err
+	}
+	l, err := m.left.host(m.s)
+	if err != nil {
+		return m.stats, err
+	}
+	r, err := m.right.host(m.s)
+	if err != nil {
+		return m.stats, err
+	}
+	errL, errR, errAll := m.errors()
+	err = m.run(func(i0, j0, rows, cols int, raw *cuda.Memory) error {
+		words := make([]uint32, rows*cols*m.weights.words)
+		if err := cuda.Download(m.s, words, raw.Pointer()); err != nil {
+			return err
+		}
+		return f.Round(exact.Integers{
+			I0: i0, J0: j0, Rows: rows, Cols: cols, Words: m.weights.words, Data: words, Unit: m.unit(),
+			Left:  exact.Vectors{Exp: l.exp[i0:], Norm: l.norm[i0:], Special: l.special[i0:], Error: errL},
+			Right: exact.Vectors{Exp: r.exp[j0:], Norm: r.norm[j0:], Special: r.special[j0:], Error: errR},
+			Error: errAll,
+		})
+	})
+	if err != nil {
+		return m.stats, err
+	}
+	if err := m.times(); err != nil {
+		return m.stats, err
+	}
+	if err := f.Exact(&m.stats); err != nil {
+		return m.stats, err
+	}
+	return m.stats, p.put()
+}
+
+// hostOperand is a scan on the host.
+type hostOperand struct {
+	exp     []int64
+	norm    []float64
+	special []bool
+}
+
+func (o *operand) host(s *cuda.Stream) (h hostOperand, err error) {
+	h = hostOperand{make([]int64, o.n), make([]float64, o.n), make([]bool, o.n)}
+	flags := make([]uint8, o.n)
+	if err := cuda.Download(s, h.exp, o.scanned.exp); err != nil {
+		return h, err
+	}
+	if err := cuda.Download(s, h.norm, o.scanned.norm); err != nil {
+		return h, err
+	}
+	if err := cuda.Download(s, flags, o.scanned.flags); err != nil {
+		return h, err
+	}
+	for i, f := range flags {
+		h.special[i] = f&flagSpecial != 0
+	}
+	return h, nil
+}
+
+// flagSpecial marks vectors with infinities or NaN, as kernels/common.cuh numbers it.
+const flagSpecial = 1

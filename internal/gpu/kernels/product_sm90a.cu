@@ -1,0 +1,227 @@
+// Products of residues by wgmma, for compute capability 9.0. One thread copies tiles into
+// a ring of shared memory; two groups of four warps multiply.
+#include "product.cuh"
+
+#define CONSUMERS 2
+#define THREADS (128 * (CONSUMERS + 1))
+#define STAGES 4
+#define STAGE_BYTES (3 * TILE_BYTES) // one tile of columns of B, two of rows of A
+
+static __device__ __forceinline__ u32 sharedAddress(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+static __device__ __forceinline__ void barrierInit(u32 at, u32 count)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count));
+}
+
+static __device__ __forceinline__ void barrierWait(u32 at, u32 parity)
+{
+	asm volatile("{\n"
+		".reg .pred done;\n"
+		"again:\n"
+		"mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+		"@done bra ready;\n"
+		"bra again;\n"
+		"ready:\n"
+		"}" ::"r"(at), "r"(parity) : "memory");
+}
+
+static __device__ __forceinline__ void barrierArrive(u32 at)
+{
+	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
+}
+
+static __device__ __forceinline__ void barrierExpect(u32 at, u32 bytes)
+{
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+}
+
+// copyTile starts the copy of a tile, which the barrier at full counts.
+static __device__ __forceinline__ void copyTile(u32 to, const char *from, u32 full)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+		::"r"(to), "l"(from), "r"(TILE_BYTES), "r"(full) : "memory");
+}
+
+// descriptor tells wgmma of rows of 128 bytes, eight of them swizzled together.
+static __device__ __forceinline__ u64 descriptor(u32 at)
+{
+	return (u64)(at >> 4 & 0x3fff) | (u64)1 << 16 | (u64)(1024 >> 4) << 32 | (u64)1 << 62;
+}
+
+#define R4(i) "%" #i "0,%" #i "1,%" #i "2,%" #i "3,%" #i "4,%" #i "5,%" #i "6,%" #i "7,%" #i "8,%" #i "9"
+#define C8(i) "+r"(c[i]), "+r"(c[i + 1]), "+r"(c[i + 2]), "+r"(c[i + 3]), "+r"(c[i + 4]), "+r"(c[i + 5]), "+r"(c[i + 6]), "+r"(c[i + 7])
+#define C32(i) C8(i), C8(i + 8), C8(i + 16), C8(i + 24)
+
+// multiply: c (+)= a b for a 64 x 32 and b 32 x 256 of bytes in shared memory.
+static __device__ __forceinline__ void multiply(int (&c)[128], u64 a, u64 b, int add)
+{
+	asm volatile("{\n"
+		".reg .pred p;\n"
+		"setp.ne.b32 p, %130, 0;\n"
+		"wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
+		"%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," R4(1) "," R4(2) "," R4(3) "," R4(4) "," R4(5) "," R4(6) "," R4(7) ","
+		R4(8) "," R4(9) "," R4(10) "," R4(11) ",%120,%121,%122,%123,%124,%125,%126,%127"
+		"}, %128, %129, p;\n"
+		"}"
+		: C32(0), C32(32), C32(64), C32(96)
+		: "l"(a), "l"(b), "r"(add));
+}
+
+struct ring {
+	u32 base, full, empty; // addresses of stage 0 and of its barriers
+	int stage;
+	u32 phase;
+
+	__device__ __forceinline__ void next()
+	{
+		if (++stage == STAGES) {
+			stage = 0;
+			phase ^= 1;
+		}
+	}
+};
+
+// produce copies the tiles of all items of the block, in the order of their use.
+static __device__ __forceinline__ void produce(const product &p, ring r)
+{
+	int items = p.rows * p.cols * (p.plain + p.karatsuba);
+	i64 panel = (i64)p.blocks * TILE_BYTES;
+	for (int index = blockIdx.x; index < items; index += gridDim.x) {
+		item w = itemOf(p, index);
+		int plane = w.plain ? w.modulus : p.plain + 3 * (w.modulus - p.plain);
+		for (int pass = w.plain ? 2 : 0; pass < 3; pass++, plane++) {
+			const char *right = (const char *)p.right + plane * p.rightStride + w.col * panel;
+			const char *left = (const char *)p.left + plane * p.leftStride + 2 * w.row * panel;
+			for (int b = 0; b < p.blocks; b++) {
+				u32 full = r.full + 8 * r.stage, to = r.base + r.stage * STAGE_BYTES;
+				barrierWait(r.empty + 8 * r.stage, r.phase ^ 1);
+				barrierExpect(full, STAGE_BYTES);
+				copyTile(to, right, full);
+				copyTile(to + TILE_BYTES, left, full);
+				copyTile(to + 2 * TILE_BYTES, left + panel, full);
+				right += TILE_BYTES;
+				left += TILE_BYTES;
+				r.next();
+			}
+		}
+	}
+}
+
+// accumulate sets sum to the product of this group's 64 columns of B with 256 rows of A.
+static __device__ __forceinline__ void accumulate(int (&sum)[128], ring &r, int blocks, u32 offset, bool signals)
+{
+	u32 last = 0; // the barrier of the stage before
+	for (int b = 0; b < blocks; b++) {
+		barrierWait(r.full + 8 * r.stage, r.phase);
+		u32 at = r.base + r.stage * STAGE_BYTES;
+		u64 x = descriptor(at + offset), y = descriptor(at + TILE_BYTES);
+		asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+		for (int kk = 0; kk < 4; kk++)
+			multiply(sum, x + 2 * kk, y + 2 * kk, b > 0 || kk > 0);
+		asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+		if (b > 0) {
+			asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+			if (signals)
+				barrierArrive(last);
+		}
+		last = r.empty + 8 * r.stage;
+		r.next();
+	}
+	asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+	for (int i = 0; i < 128; i++) // the sums are read after the wait
+		asm volatile("" : "+r"(sum[i])::"memory");
+	if (signals)
+		barrierArrive(last);
+}
+
+static __device__ __forceinline__ void consume(const product &p, ring r, int group)
+{
+	int items = p.rows * p.cols * (p.plain + p.karatsuba);
+	int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32, g = lane / 4, q = lane % 4;
+	bool signals = thread == 0;
+	u32 offset = group * 64 * TILE;
+	for (int index = blockIdx.x; index < items; index += gridDim.x) {
+		item w = itemOf(p, index);
+		const reduction *m = (const reduction *)p.moduli + w.modulus;
+		int modulus = m->m;
+		// A thread holds 16 consecutive rows of A of each group of 64: number 16 q + 2 j + e
+		// is column 8 j + 2 q + e.
+		i64 at = ((i64)w.col * TILE + 64 * group + 16 * warp + g) * p.ld + w.row * 2 * TILE + 16 * q;
+		int sum[128];
+		if (w.plain) {
+			accumulate(sum, r, p.blocks, offset, signals);
+			int scale = m->scale[0], shift = m->shift;
+			u8 *out = (u8 *)p.out + w.modulus * p.stride + at;
+#pragma unroll
+			for (int half = 0; half < 2; half++)
+#pragma unroll
+				for (int c = 0; c < 4; c++) {
+					u32 v[4];
+#pragma unroll
+					for (int i = 0; i < 4; i++) {
+						const int s = 32 * c + 8 * i + 2 * half;
+						v[i] = pack(reducePlain(sum[s], scale, shift, modulus), reducePlain(sum[s + 1], scale, shift, modulus),
+							reducePlain(sum[s + 4], scale, shift, modulus), reducePlain(sum[s + 5], scale, shift, modulus));
+					}
+					*(uint4 *)(out + half * 8 * p.ld + 64 * c) = make_uint4(v[0], v[1], v[2], v[3]);
+				}
+			continue;
+		}
+		u32 pair[64];
+#pragma unroll
+		for (int i = 0; i < 64; i++)
+			pair[i] = modulus * 0x10001u;
+#pragma unroll 1
+		for (int pass = 0; pass < 3; pass++) {
+			accumulate(sum, r, p.blocks, offset, signals);
+			int factor = m->factor[pass], scale = m->scale[pass];
+#pragma unroll
+			for (int i = 0; i < 64; i++)
+				fold(pair[i], sum[2 * i], sum[2 * i + 1], factor, scale, modulus);
+		}
+		u16 *out = (u16 *)p.wide + (w.modulus - p.plain) * p.stride + at;
+#pragma unroll
+		for (int half = 0; half < 2; half++)
+#pragma unroll
+			for (int c = 0; c < 4; c++) {
+				uint4 *to = (uint4 *)(out + half * 8 * p.ld + 64 * c);
+				const int i = 16 * c + half;
+				to[0] = make_uint4(pair[i], pair[i + 2], pair[i + 4], pair[i + 6]);
+				to[1] = make_uint4(pair[i + 8], pair[i + 10], pair[i + 12], pair[i + 14]);
+			}
+	}
+}
+
+// Blocks take tiles of 128 columns of B by 256 rows of A in turn, of one modulus after the
+// other.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) products(const __grid_constant__ product p)
+{
+	extern __shared__ char memory[];
+	__shared__ __align__(8) u64 barriers[2 * STAGES];
+	ring r;
+	r.base = (sharedAddress(memory) + 1023) & ~1023u;
+	r.full = sharedAddress(barriers);
+	r.empty = r.full + 8 * STAGES;
+	r.stage = 0;
+	r.phase = 0;
+	if (threadIdx.x == 0) {
+		for (int s = 0; s < STAGES; s++) {
+			barrierInit(r.full + 8 * s, 1);
+			barrierInit(r.empty + 8 * s, CONSUMERS);
+		}
+		asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+	}
+	__syncthreads();
+	int group = threadIdx.x / 128;
+	if (group == CONSUMERS) {
+		asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+		if (threadIdx.x % 128 == 0)
+			produce(p, r);
+	} else {
+		asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+		consume(p, r, group);
+	}
+}

@@ -1,0 +1,219 @@
+// What the plan of a product needs to know of its operands: for each vector (row of
+// the left factor, column of the right one) the exponent that all its numbers lie
+// below, the unit that they are multiples of, the sum of their magnitudes; and the
+// sizes of some entries of the product.
+#include "common.cuh"
+
+// Exponents of a vector of zeros.
+#define ZERO_EXP (-(1ll << 61))
+#define ZERO_LOW (1ll << 61)
+
+struct scanned {
+	u64 exp;   // i64: |x| < 2^exp[v]
+	u64 low;   // i64: x is a multiple of 2^low[v]
+	u64 norm;  // double: at least sum |x| 2^-exp[v]
+	u64 flags; // u8
+	u64 total; // struct totals
+};
+
+// The extremes of all vectors of an operand, which start as zeros.
+struct totals {
+	u64 norm; // bits of the largest norm
+	i64 width; // the most of exp - low
+	u32 flags;
+	u32 pad;
+};
+
+#define VECTORS 8
+#define LANES 64
+
+struct state {
+	i64 top, low;
+	double sum; // of magnitudes in units of 2^top
+	u32 flags;
+
+	__device__ void rescale(i64 e)
+	{
+		if (e > top) {
+			sum *= pow2(top - e);
+			top = e;
+		}
+	}
+
+	// add takes in a magnitude of at most lead 2^e < 2^e, a multiple of 2^l.
+	__device__ void add(double lead, i64 e, i64 l)
+	{
+		rescale(e);
+		low = min64(low, l);
+		sum += lead * pow2(e - top);
+	}
+
+	__device__ void merge(const state &s)
+	{
+		rescale(s.top);
+		low = min64(low, s.low);
+		sum += s.sum * pow2(s.top - top);
+		flags |= s.flags;
+	}
+};
+
+static __device__ void scanMP(state &s, const numbers &a, i64 at)
+{
+	u8 c = ((const u8 *)a.plane[2])[at];
+	if (c >> 1 == ZERO) {
+		s.flags |= HAS_ZERO;
+	} else if (c >> 1 == FINITE) {
+		const u64 *sig = (const u64 *)a.plane[0] + at * a.limbs;
+		i64 e = ((const int *)a.plane[1])[at];
+		int k = 0;
+		u64 w = sig[0];
+		while (w == 0)
+			w = sig[++k];
+		// The leading 52 bits and one unit.
+		double lead = (double)((sig[a.limbs - 1] >> 12) + 1) * 0x1p-52;
+		s.add(lead, e, e - 64 * (a.limbs - k) + __ffsll((i64)w) - 1);
+	} else {
+		s.flags |= SPECIAL;
+	}
+}
+
+// scanTerms takes in the terms of an expansion one by one. Their sum stays below
+// four times the largest; spread is the room for that.
+static __device__ void scanTerms(state &s, const numbers &a, i64 at, int n, int spread)
+{
+	bool zero = true;
+	for (int t = 0; t < n; t++) {
+		double x = term(a, at, t);
+		if (x == 0)
+			continue;
+		zero = false;
+		if (!finite(x)) {
+			s.flags |= SPECIAL;
+			continue;
+		}
+		int e;
+		u64 m = decompose(x, e);
+		int len = 64 - __clzll((i64)m);
+		s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
+	}
+	if (zero)
+		s.flags |= HAS_ZERO;
+}
+
+// scan: a block scans VECTORS vectors with LANES threads each.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, scanned out)
+{
+	__shared__ state part[VECTORS][LANES + 1];
+	int v, lane;
+	if (x.rs == 1 || x.rs == -1) {
+		v = threadIdx.x % VECTORS;
+		lane = threadIdx.x / VECTORS;
+	} else {
+		v = threadIdx.x / LANES;
+		lane = threadIdx.x % LANES;
+	}
+	int vector = blockIdx.x * VECTORS + v;
+	state s = {ZERO_EXP, ZERO_LOW, 0, 0};
+	if (vector < x.n) {
+		int n = terms(x.a), spread = n > 2 ? 2 : n - 1;
+		i64 at = x.off + vector * x.rs + lane * x.cs;
+		for (int h = lane; h < x.k; h += LANES) {
+			if (x.a.kind == MP)
+				scanMP(s, x.a, at);
+			else
+				scanTerms(s, x.a, at, n, spread);
+			at += LANES * x.cs;
+		}
+	}
+	part[v][lane] = s;
+	for (int step = LANES / 2; step > 0; step /= 2) {
+		__syncthreads();
+		if (lane < step)
+			part[v][lane].merge(part[v][lane + step]);
+	}
+	if (lane != 0 || vector >= x.n)
+		return;
+	s = part[v][0];
+	// Each of the at most 4 k additions and scalings errs by at most 2^-53.
+	s.sum *= 1 + (double)(12 * x.k + 64) * 0x1p-53;
+	((i64 *)out.exp)[vector] = s.top;
+	((i64 *)out.low)[vector] = s.low;
+	((double *)out.norm)[vector] = s.sum;
+	((u8 *)out.flags)[vector] = (u8)s.flags;
+	totals *t = (totals *)out.total;
+	atomicMax(&t->norm, (u64)__double_as_longlong(s.sum));
+	if (s.top != ZERO_EXP)
+		atomicMax(&t->width, s.top - s.low);
+	if (s.flags)
+		atomicOr(&t->flags, s.flags);
+}
+
+struct sample {
+	double size; // exponent of the entry relative to those of its vectors; -1e9 for zero
+	double normL, normR;
+};
+
+// leading returns x 2^e close to number i, 1/2 <= |x| < 1 or so; 0 if there is no such.
+static __device__ double leading(const numbers &a, i64 i, i64 &e)
+{
+	e = 0;
+	if (a.kind == MP) {
+		u8 c = ((const u8 *)a.plane[2])[i];
+		if (c >> 1 != FINITE)
+			return 0;
+		e = ((const int *)a.plane[1])[i];
+		double x = (double)(((const u64 *)a.plane[0])[i * a.limbs + a.limbs - 1] >> 11) * 0x1p-53;
+		return c & 1 ? -x : x;
+	}
+	double x = term(a, i, 0);
+	if (x == 0 || !finite(x))
+		return 0;
+	int n;
+	u64 m = decompose(x, n);
+	int len = 64 - __clzll((i64)m);
+	e = n + len;
+	double f = (double)m * pow2(-len);
+	return x < 0 ? -f : f;
+}
+
+#define SAMPLE_THREADS 128
+
+// samples: block s measures one entry of the product, in binary64. Where cancellation
+// spoils that, the entry counts as 2^-30 times the sum of magnitudes.
+extern "C" __global__ void __launch_bounds__(SAMPLE_THREADS)
+samples(vectors x, vectors y, scanned sx, scanned sy, u64 out)
+{
+	__shared__ double sums[SAMPLE_THREADS], magnitudes[SAMPLE_THREADS];
+	// A Weyl sequence over the rows and columns.
+	double u = (blockIdx.x + 0.5) * 0.7548776662466927, w = (blockIdx.x + 0.5) * 0.5698402909980532;
+	int i = min((int)((u - floor(u)) * x.n), x.n - 1), j = min((int)((w - floor(w)) * y.n), y.n - 1);
+	i64 exp = ((const i64 *)sx.exp)[i] + ((const i64 *)sy.exp)[j];
+	double sum = 0, magnitude = 0;
+	for (int h = threadIdx.x; h < x.k; h += SAMPLE_THREADS) {
+		i64 ex, ey;
+		double a = leading(x.a, x.off + i * x.rs + h * x.cs, ex);
+		double b = leading(y.a, y.off + j * y.rs + h * y.cs, ey);
+		if (a == 0 || b == 0)
+			continue;
+		double t = a * b * pow2(ex + ey - exp);
+		sum += t;
+		magnitude += fabs(t);
+	}
+	sums[threadIdx.x] = sum;
+	magnitudes[threadIdx.x] = magnitude;
+	for (int step = SAMPLE_THREADS / 2; step > 0; step /= 2) {
+		__syncthreads();
+		if (threadIdx.x < step) {
+			sums[threadIdx.x] += sums[threadIdx.x + step];
+			magnitudes[threadIdx.x] += magnitudes[threadIdx.x + step];
+		}
+	}
+	if (threadIdx.x != 0)
+		return;
+	sum = fabs(sums[0]);
+	magnitude = magnitudes[0];
+	sample s = {-1e9, ((const double *)sx.norm)[i], ((const double *)sy.norm)[j]};
+	if (magnitude > 0)
+		s.size = ilogb(fmax(sum, magnitude * 0x1p-30)) + 1;
+	((sample *)out)[blockIdx.x] = s;
+}

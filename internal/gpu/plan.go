@@ -1,0 +1,204 @@
+package gpu
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// totals are the extremes of the vectors of an operand, as kernels/scan.cu makes them.
+type totals struct {
+	norm  float64 // of the largest sum of magnitudes in units of the vector's 2^exp
+	width int64   // bits that hold every vector exactly
+	flags uint32
+	pad   uint32
+}
+
+// A sample is what is known of one entry of the result, as kernels/scan.cu makes it: its
+// exponent relative to those of its vectors, -1e9 for zero, and their norms.
+type sample struct{ size, normL, normR float64 }
+
+// maxSamples is the number of entries that the choice of widths looks at.
+const maxSamples = 64
+
+// A shape is what the cost of a product depends on, its operands' numbers aside.
+type shape struct {
+	m, n, k        int
+	format         num.Format // of the result
+	limbsL, limbsR int        // 32-bit words of the operands' numbers
+	termsL, termsR int        // binary64 terms of the operands' numbers, 1 if not expansions
+}
+
+// A plan says how a product of integers runs: the number of moduli, the widths of the
+// operands' integers, and what reconstruction drops.
+type plan struct {
+	moduli         int
+	widthL, widthR int
+	exactL, exactR bool // the widths hold the operands exactly
+	cutWords       int
+	cost           float64 // ns
+}
+
+// What work costs, in ns on an H100. The figures steer choices between correctly rounded
+// ways and cannot change a result. The benchmark of this package prints the times of the
+// stages that they stand for.
+const (
+	productCost  = 2e-6 // a multiply-add of bytes
+	residueCost  = 4e-4 // a plane's residue of a number
+	finishCost   = 7e-5 // a word of a modulus of an entry
+	exactCost    = 1.5e-4
+	exactPerTerm = 200
+)
+
+// exactEntry is the cost of an entry in the exact pass.
+func (s *shape) exactEntry() float64 {
+	a, b := float64(s.limbsL), float64(s.limbsR)
+	return exactCost * float64(s.k) * (exactPerTerm + 4*a*b + 30*(a+b))
+}
+
+// baseMargin is the room that a base leaves above twice the bound of the integers: sign,
+// the rounding of integers and of log2, and the error of the quotient.
+const baseMargin = 1.05
+
+// maxSteps is the greatest number of steps of 32 digits that kernels/residues.cu has.
+const maxSteps = 8
+
+// stepsFor returns the steps of digits that hold integers |a| <= 2^width.
+func stepsFor(width int) int { return (width + 2 + 8*stepBytes - 1) / (8 * stepBytes) }
+
+// planFor chooses the cheapest base, or returns false if none suffices.
+func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
+	m, n, k := float64(s.m), float64(s.n), float64(s.k)
+	// |sum a b| <= ||a||_1 max |b|; rounding to integers adds 1/2 each, far within the
+	// margin.
+	bound := math.Log2(min(l.norm, r.norm)+1e-300) + baseMargin
+	best := plan{cost: math.Inf(1)}
+	bits := resultBits(s.format)
+	for count := 1; count <= maxModuli; count++ {
+		total := int(math.Floor(pool().bits[count] - bound))
+		q := plan{moduli: count}
+		q.split(total, l.width, r.width)
+		if int64(q.widthL) < min(2, l.width) || int64(q.widthR) < min(2, r.width) {
+			continue
+		}
+		if stepsFor(max(q.widthL, q.widthR)) > maxSteps {
+			break
+		}
+		planes := float64(pool().products(count))
+		words := float64(q.widthL+q.widthR)/2/32 + 2
+		work := planes*(m*n*k*productCost+(m+n)*k*residueCost) + float64(count)*words*m*n*finishCost
+		if work >= best.cost {
+			break
+		}
+		fail := 0.0
+		for _, p := range samples {
+			fail += q.failure(s, p, bits)
+		}
+		if len(samples) > 0 {
+			fail /= float64(len(samples))
+		}
+		q.cost = work + fail*m*n*s.exactEntry()
+		if q.cost < best.cost {
+			best = q
+		}
+		if q.exactL && q.exactR {
+			break
+		}
+	}
+	if best.moduli == 0 {
+		return best, false
+	}
+	best.cutWords = best.cut(s, l, r, samples)
+	return best, true
+}
+
+// resultBits returns the bits to the last place of a result of format f, of typical
+// numbers.
+func resultBits(f num.Format) float64 {
+	if n := f.Terms(); n > 1 {
+		return float64(53*n + n - 1)
+	}
+	return float64(f.Prec)
+}
+
+// split divides total bits between the operands: equally, but never more than holds an
+// operand exactly.
+func (q *plan) split(total int, exactL, exactR int64) {
+	w := total / 2
+	q.widthL, q.widthR = w, total-w
+	switch {
+	case exactL <= int64(w) && exactL <= exactR:
+		q.widthL = int(exactL)
+		q.widthR = int(min(int64(total)-exactL, exactR))
+	case exactR <= int64(w):
+		q.widthR = int(exactR)
+		q.widthL = int(min(int64(total)-exactR, exactL))
+	}
+	q.exactL, q.exactR = int64(q.widthL) >= exactL, int64(q.widthR) >= exactR
+}
+
+// roundings returns log2 of the factor by which the rounding of a number's terms, one by
+// one, exceeds that of the number: half a unit a term.
+func roundings(terms int) float64 { return math.Log2(float64(terms)) }
+
+// failure estimates the probability that an entry like p fails the rounding test to bits.
+func (q *plan) failure(s shape, p sample, bits float64) float64 {
+	if q.exactL && q.exactR {
+		return 0
+	}
+	if p.size < -1e8 { // needs the exact pass whatever the widths
+		return 1
+	}
+	e := math.Inf(-1) // log2 of the error
+	if !q.exactR {
+		e = math.Log2(p.normL) - 1 - float64(q.widthR) + roundings(s.termsR)
+	}
+	if !q.exactL {
+		e = max(e, math.Log2(p.normR)-1-float64(q.widthL)+roundings(s.termsL)) + 1
+	}
+	// Twice the error over the last place, 2^(size - bits), and an eighth more for the
+	// reconstruction.
+	return min(1, 2.25*math.Exp2(min(e-p.size+bits, 0)))
+}
+
+// cut chooses the words that reconstruction drops. Its error stays at an eighth of that of
+// the integers; for exact integers it stays so far below the results that hardly any fails
+// the rounding test.
+func (q *plan) cut(s shape, l, r totals, samples []sample) int {
+	slack := math.Log2(float64(q.moduli - min(q.moduli, pool().plain)))
+	slack = max(slack, 0) + 18
+	e := math.Inf(1)
+	if q.exactL && q.exactR {
+		for _, p := range samples {
+			e = min(e, float64(q.widthL+q.widthR)+p.size-resultBits(s.format)-30)
+		}
+		if math.IsInf(e, 0) {
+			return 0
+		}
+	}
+	if !q.exactR {
+		e = min(e, math.Log2(l.norm/2)+float64(q.widthL))
+	}
+	if !q.exactL {
+		e = min(e, math.Log2(r.norm/2)+float64(q.widthR))
+	}
+	return max(0, int(math.Floor((e-3-slack)/32)))
+}
+
+// errors returns the bounds of the error of the integer product in units of 2^w.cut: for
+// row i and column j, errL norm_i + errR norm_j + errAll.
+func (q *plan) errors(s shape, w weights) (errL, errR, errAll float64) {
+	if q.exactL && q.exactR {
+		return 0, 0, w.err
+	}
+	a, b := float64(s.termsL)/2, float64(s.termsR)/2 // errors of the integers
+	if !q.exactR {
+		errL = b * math.Exp2(float64(q.widthL-w.cut)) * (1 + 1e-9)
+	}
+	if !q.exactL {
+		errR = a * math.Exp2(float64(q.widthR-w.cut)) * (1 + 1e-9)
+	}
+	// Both factors' roundings multiply to at most a b a term; the norms of the integers
+	// exceed those of the numbers by at most a or b a term.
+	return errL, errR, w.err + 2 + 4*a*b*float64(s.k)*math.Exp2(-float64(w.cut))
+}

@@ -1,0 +1,593 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+func sizeOf[T any](x T) uintptr { return unsafe.Sizeof(x) }
+
+// Config says how a product may run.
+type Config struct {
+	Ctx     context.Context
+	Threads int   // of the host
+	Memory  int64 // bytes that the product may take on the device, beside its operands; 0: most of what is there
+	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
+	Triangle byte
+	// Timing measures the stages. The host then waits for the device at the end.
+	Timing bool
+}
+
+// errRange says that residues do not apply: the precision is beyond the pool of moduli, or
+// numbers spread too widely.
+var errRange = errors.New("beyond the range of the residue method on the GPU")
+
+// Tiles of the products, in vectors and in numbers.
+const (
+	tile      = 128
+	tileBytes = tile * tile
+	strip     = 64 // numbers that a block of residues converts
+)
+
+// A multiplication is C = (-1)^neg 2^exp A B under way, on the device. Vectors are rows of
+// a, and of b, which is the transposed right factor.
+type multiplication struct {
+	cfg    Config
+	e      *engine
+	s      *cuda.Stream
+	a, b   Matrix
+	c      *Matrix    // results are rounded there; nil: the integers are handed over as words
+	format num.Format // of the result
+	neg    bool
+	exp    int64
+
+	left, right *operand
+	control     *cuda.Memory // struct control
+	samples     *cuda.Memory
+	list, rest  *cuda.Memory // entries for the exact pass, and for the host
+	plan        plan
+	base        *base
+	weights     *reconstruction
+	stats       exact.Stats
+	marks       []mark
+	owned       []*cuda.Memory
+}
+
+// operand is a scanned factor.
+type operand struct {
+	vectors vectors
+	n, k    int
+	scanned scanned
+	exp     *cuda.Memory // exponents, least exponents, norms, flags, one after the other
+}
+
+// control is what the kernels and the host tell each other. Counts come with capacities.
+type control struct {
+	left, right totals
+	list, rest  [2]uint32
+}
+
+const (
+	controlBytes = int64(unsafe.Sizeof(control{}))
+	listAt       = int64(unsafe.Offsetof(control{}.list))
+	restAt       = int64(unsafe.Offsetof(control{}.rest))
+	sampleBytes  = int64(unsafe.Sizeof(sample{}))
+)
+
+// maxList bounds the entries that the exact pass can take.
+const maxList = 1 << 24
+
+type mark struct {
+	name string
+	e    *cuda.Event
+}
+
+func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {
+	p, err := m.s.Alloc(size)
+	if err == nil {
+		m.owned = append(m.owned, p)
+	}
+	return p, err
+}
+
+// free gives back all memory but the operands'.
+func (m *multiplication) free() {
+	for _, p := range m.owned {
+		p.Free()
+	}
+	m.owned = nil
+	for _, k := range m.marks {
+		k.e.Close()
+	}
+	m.marks = nil
+}
+
+// mark ends a stage.
+func (m *multiplication) mark(name string) error {
+	if !m.cfg.Timing {
+		return nil
+	}
+	e, err := m.s.NewEvent()
+	if err != nil {
+		return err
+	}
+	m.marks = append(m.marks, mark{name, e})
+	return m.s.Record(e)
+}
+
+// times adds up the stages.
+func (m *multiplication) times() error {
+	if !m.cfg.Timing {
+		return nil
+	}
+	if err := m.s.Synchronize(); err != nil {
+		return err
+	}
+	at := map[string]int{}
+	for i, k := range m.marks[1:] {
+		d, err := k.e.Since(m.marks[i].e)
+		if err != nil {
+			return err
+		}
+		j, ok := at[k.name]
+		if !ok {
+			j = len(m.stats.Stages)
+			at[k.name] = j
+			m.stats.Stages = append(m.stats.Stages, exact.Stage{Name: k.name})
+		}
+		m.stats.Stages[j].Time += d
+	}
+	return nil
+}
+
+// prepare scans the operands and plans.
+func (m *multiplication) prepare() error {
+	if err := m.mark(""); err != nil {
+		return err
+	}
+	var err error
+	if m.control, err = m.alloc(controlBytes + maxSamples*sampleBytes); err != nil {
+		return err
+	}
+	entries := int64(m.a.Rows) * int64(m.b.Rows)
+	capacity := min(entries, maxList)
+	c := control{list: [2]uint32{0, uint32(capacity)}, rest: [2]uint32{0, uint32(capacity)}}
+	if err := cuda.Upload(m.s, m.control.Pointer(), bytesOf(&c)); err != nil {
+		return err
+	}
+	if m.left, err = m.scan(m.a, 0); err != nil {
+		return err
+	}
+	if m.right, err = m.scan(m.b, int64(unsafe.Sizeof(totals{}))); err != nil {
+		return err
+	}
+	if err := m.e.samples.Launch(m.s, cuda.Dim{X: maxSamples}, cuda.Dim{X: 128}, 0,
+		m.left.vectors, m.right.vectors, m.left.scanned, m.right.scanned, m.control.At(controlBytes)); err != nil {
+		return err
+	}
+	if err := m.mark("scan"); err != nil {
+		return err
+	}
+	var got struct {
+		control
+		samples [maxSamples]sample
+	}
+	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
+		return err
+	}
+	s := shape{
+		m: m.a.Rows, n: m.b.Rows, k: m.a.Cols, format: m.format,
+		limbsL: words32(m.a.Arr.Format), limbsR: words32(m.b.Arr.Format),
+		termsL: max(m.a.Arr.Terms(), 1), termsR: max(m.b.Arr.Terms(), 1),
+	}
+	var ok bool
+	if m.plan, ok = planFor(s, got.left, got.right, got.samples[:]); !ok {
+		return errRange
+	}
+	m.base = m.e.base(m.plan.moduli)
+	if m.weights, err = m.e.reconstruction(m.s, m.base, m.plan.cutWords); err != nil {
+		return err
+	}
+	m.stats.Method, m.stats.Kernel = exact.Residue, "mma"
+	if m.e.wide {
+		m.stats.Kernel = "wgmma"
+	}
+	m.stats.Moduli = m.plan.moduli
+	m.stats.WidthL, m.stats.WidthR = m.plan.widthL, m.plan.widthR
+	m.stats.Blocks = 1
+	return m.mark("plan")
+}
+
+func words32(f num.Format) int {
+	if f.Kind == num.MP {
+		return 2 * f.Limbs()
+	}
+	return 2 * max(f.Terms(), 1)
+}
+
+func bytesOf[T any](x *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(x)), unsafe.Sizeof(*x))
+}
+
+// scan scans the rows of a; its totals are at offset of control.
+func (m *multiplication) scan(a Matrix, offset int64) (*operand, error) {
+	n := int64(a.Rows)
+	o := &operand{vectors: a.rows(), n: a.Rows, k: a.Cols}
+	var err error
+	if o.exp, err = m.alloc(25 * n); err != nil {
+		return nil, err
+	}
+	o.scanned = scanned{o.exp.Pointer(), o.exp.At(8 * n), o.exp.At(16 * n), o.exp.At(24 * n), m.control.At(offset)}
+	return o, m.e.scan.Launch(m.s, cuda.Dim{X: (a.Rows + 7) / 8}, cuda.Dim{X: 512}, 0, o.vectors, o.scanned)
+}
+
+// sub returns the vectors v0 <= v < v1.
+func (o *operand) sub(v0, v1 int) *operand {
+	p := *o
+	p.n = v1 - v0
+	p.vectors.off += int64(v0) * p.vectors.rs
+	p.vectors.n = int32(p.n)
+	p.scanned.exp += cuda.Pointer(8 * v0)
+	p.scanned.low += cuda.Pointer(8 * v0)
+	p.scanned.norm += cuda.Pointer(8 * v0)
+	p.scanned.flags += cuda.Pointer(v0)
+	return &p
+}
+
+func (o *operand) norms() vectorData {
+	return vectorData{o.scanned.exp, o.scanned.norm, o.scanned.flags}
+}
+
+func (o *operand) lows() vectorData {
+	return vectorData{o.scanned.exp, o.scanned.low, o.scanned.flags}
+}
+
+func roundUp(x, to int) int { return (x + to - 1) / to * to }
+
+// rowTile is the number of rows of the left operand in a tile of products.
+func (m *multiplication) rowTile() int {
+	if m.e.wide {
+		return 2 * tile
+	}
+	return tile
+}
+
+// A chunk is a range of moduli: plain ones, Karatsuba ones, or the last plain and the
+// first Karatsuba ones. Its ends lie between tiles of constants.
+type chunk struct{ plain0, plain1, kar0, kar1 int }
+
+func (c chunk) planes() int { return c.plain1 - c.plain0 + 3*(c.kar1-c.kar0) }
+
+// chunks divides the moduli into chunks of at most planes planes, or of single tiles.
+func (b *base) chunks(planes int) []chunk {
+	kar := len(b.moduli) - b.plain
+	var out []chunk
+	var c chunk
+	for c.plain1 < b.plain || c.kar1 < kar {
+		next := c
+		if c.plain1 < b.plain {
+			next.plain1 = min(c.plain1+tileRows, b.plain)
+		} else {
+			next.kar1 = min(c.kar1+tileRows, kar)
+		}
+		if next.planes() > planes && c.planes() > 0 {
+			out = append(out, c)
+			c = chunk{c.plain1, c.plain1, c.kar1, c.kar1}
+			continue
+		}
+		c = next
+	}
+	return append(out, c)
+}
+
+// A layout is how much of a product is on the device at a time.
+type layout struct {
+	rows, cols int // of the blocks of C
+	planes     int // of residues of a chunk
+}
+
+// planeBytes returns the bytes of a plane of residues of n vectors of k numbers.
+func residueBytes(n, k int) int64 { return int64(n/tile) * int64(roundUp(k, tile)/tile) * tileBytes }
+
+// bytes returns the memory that a block with its residues takes.
+func (m *multiplication) bytes(l layout) int64 {
+	r, c := roundUp(l.rows, m.rowTile()), roundUp(l.cols, tile)
+	b := m.base
+	y := int64(r) * int64(c) * int64(b.plain+2*(len(b.moduli)-b.plain))
+	return y + int64(l.planes)*(residueBytes(r, m.a.Cols)+residueBytes(c, m.a.Cols))
+}
+
+// layout chooses blocks that fit the memory.
+func (m *multiplication) layout() (layout, error) {
+	budget := m.cfg.Memory
+	if budget <= 0 {
+		budget = int64(float64(m.e.dev.Info().Memory)*0.92) - m.e.dev.Counters().InUse
+	}
+	budget -= 16 * min(int64(m.a.Rows)*int64(m.b.Rows), maxList)
+	l := layout{m.a.Rows, m.b.Rows, pool().products(m.plan.moduli)}
+	least := 3 * tileRows
+	for m.bytes(l) > budget {
+		switch {
+		case l.planes > 2*least:
+			l.planes = l.planes / 2
+		case l.rows >= l.cols && l.rows > m.rowTile():
+			l.rows = roundUp((l.rows+1)/2, m.rowTile())
+		case l.cols > tile:
+			l.cols = roundUp((l.cols+1)/2, tile)
+		case l.rows > m.rowTile():
+			l.rows = roundUp((l.rows+1)/2, m.rowTile())
+		default:
+			return l, fmt.Errorf("%v: %w: a product needs %d bytes at least", m.e.dev, cuda.ErrMemory, m.bytes(l))
+		}
+	}
+	return l, nil
+}
+
+// run multiplies, block after block. hand gets the words of the integers of each block if the
+// results are not rounded on the device.
+func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory) error) error {
+	l, err := m.layout()
+	if err != nil {
+		return err
+	}
+	entries := min(int64(m.a.Rows)*int64(m.b.Rows), maxList)
+	if m.list, err = m.alloc(8 * entries); err != nil {
+		return err
+	}
+	if m.rest, err = m.alloc(8 * entries); err != nil {
+		return err
+	}
+	chunks := m.base.chunks(l.planes)
+	planes := 0
+	for _, c := range chunks {
+		planes = max(planes, c.planes())
+	}
+	rows, cols := roundUp(l.rows, m.rowTile()), roundUp(l.cols, tile)
+	k := m.a.Cols
+	left, err := m.alloc(int64(planes) * residueBytes(rows, k))
+	if err != nil {
+		return err
+	}
+	right, err := m.alloc(int64(planes) * residueBytes(cols, k))
+	if err != nil {
+		return err
+	}
+	n := int64(rows) * int64(cols)
+	y, err := m.alloc(n * int64(m.base.plain))
+	if err != nil {
+		return err
+	}
+	wide, err := m.alloc(2 * n * int64(len(m.base.moduli)-m.base.plain))
+	if err != nil {
+		return err
+	}
+	var raw *cuda.Memory
+	if m.c == nil {
+		if raw, err = m.alloc(4 * int64(l.rows) * int64(l.cols) * int64(m.weights.words)); err != nil {
+			return err
+		}
+	}
+	if m.c != nil {
+		if err := m.mark("plan"); err != nil {
+			return err
+		}
+	}
+	m.stats.Blocks = 0
+	for j0 := 0; j0 < m.b.Rows; j0 += l.cols {
+		for i0 := 0; i0 < m.a.Rows; i0 += l.rows {
+			i1, j1 := min(i0+l.rows, m.a.Rows), min(j0+l.cols, m.b.Rows)
+			if m.cfg.Triangle == 'U' && i0 >= j1 || m.cfg.Triangle == 'L' && j0 >= i1 {
+				continue
+			}
+			m.stats.Blocks++
+			lo, ro := m.left.sub(i0, i1), m.right.sub(j0, j1)
+			for _, c := range chunks {
+				if err := m.multiply(lo, ro, c, left, right, y, wide, rows, n); err != nil {
+					return err
+				}
+			}
+			if err := m.finish(lo, ro, i0, j0, y, wide, raw, rows, n); err != nil {
+				return err
+			}
+			if raw != nil {
+				if err := hand(i0, j0, i1-i0, j1-j0, raw); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// multiply computes the residues of a block of C modulo the moduli of a chunk.
+func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *cuda.Memory, ld int, n int64) error {
+	k := m.a.Cols
+	rows, cols := roundUp(l.n, m.rowTile()), roundUp(r.n, tile)
+	lStride, rStride := residueBytes(rows, k), residueBytes(cols, k)
+	if err := m.residues(l, c, true, m.plan.widthL, left, rows, lStride); err != nil {
+		return err
+	}
+	if err := m.residues(r, c, false, m.plan.widthR, right, cols, rStride); err != nil {
+		return err
+	}
+	if err := m.mark("residues"); err != nil {
+		return err
+	}
+	key := constantsKey{m.plan.moduli, "reductions", 0}
+	reductions, err := constant(m.e, m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
+	if err != nil {
+		return err
+	}
+	first := c.plain0
+	if c.plain0 == c.plain1 {
+		first = m.base.plain + c.kar0
+	}
+	p := productArgs{
+		left: left.Pointer(), right: right.Pointer(), leftStride: lStride, rightStride: rStride,
+		moduli: reductions.At(int64(first) * int64(unsafe.Sizeof(reduction{}))),
+		out:    y.At(int64(c.plain0) * n), wide: wide.At(2 * int64(c.kar0) * n), stride: n, ld: int64(ld),
+		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
+		blocks: int32(roundUp(k, tile) / tile), rows: int32(rows / m.rowTile()), cols: int32(cols / tile),
+	}
+	items := int(p.rows) * int(p.cols) * int(p.plain+p.karatsuba)
+	if m.e.wide {
+		grid := min(items, m.e.dev.Info().Multiprocessors)
+		err = m.e.products.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*tileBytes+1024, p)
+	} else {
+		err = m.e.products.Launch(m.s, cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*tileBytes, p)
+	}
+	if err != nil {
+		return err
+	}
+	m.stats.Products += int64(c.planes())
+	return m.mark("products")
+}
+
+// wordsOfSlice returns the words of structures.
+func wordsOfSlice[T any](x []T) []uint32 {
+	var one T
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)/4))
+}
+
+// groupVectors returns the vectors that a block of kernels/residues.cu converts, and the
+// bytes of shared memory that it takes.
+func groupVectors(steps int) (group, shared int) {
+	switch {
+	case steps <= 2:
+		group = 16
+	case steps <= 4:
+		group = 8
+	default:
+		group = 4
+	}
+	pad := 8 + 8*(steps%2)
+	return group, 4 * group * (strip*8*steps + strip/16*pad + 8)
+}
+
+// residues converts an operand to residues modulo the moduli of a chunk.
+func (m *multiplication) residues(o *operand, c chunk, left bool, width int, to *cuda.Memory, vectors int, stride int64) error {
+	steps := stepsFor(width)
+	side := "right"
+	if left {
+		side = "left"
+	}
+	constants, err := constant(m.e, m.s, constantsKey{m.plan.moduli, side, steps}, func() []uint32 { return m.base.constants(steps, left) })
+	if err != nil {
+		return err
+	}
+	moduli, err := constant(m.e, m.s, constantsKey{m.plan.moduli, "moduli", 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
+	if err != nil {
+		return err
+	}
+	first, row := c.plain0/tileRows, c.plain0
+	if c.plain0 == c.plain1 {
+		plain, _ := m.base.tiles()
+		first, row = plain+2*(c.kar0/tileRows), tileRows*plain+c.kar0
+	}
+	k := roundUp(m.a.Cols, tile)
+	args := conversion{
+		constants: constants.At(int64(first) * int64(steps) * 512), moduli: moduli.At(8 * int64(row)),
+		planes: to.Pointer(), stride: stride,
+		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
+		blocks: int32(k / tile), width: int32(width),
+	}
+	if left {
+		args.permute = 1
+	}
+	group, shared := groupVectors(steps)
+	return m.e.residues[steps].Launch(m.s, cuda.Dim{X: k / strip, Y: vectors / group}, cuda.Dim{X: 256}, shared,
+		o.vectors, o.scanned.exp, args)
+}
+
+// unit is the exponent of one unit of the integers that reconstruction makes, vectors'
+// exponents aside.
+func (m *multiplication) unit() int64 {
+	return int64(m.weights.cut-m.plan.widthL-m.plan.widthR) + m.exp
+}
+
+// errors returns the bounds of the integers' errors.
+func (m *multiplication) errors() (errL, errR, errAll float64) {
+	s := shape{k: m.a.Cols, termsL: max(m.a.Arr.Terms(), 1), termsR: max(m.b.Arr.Terms(), 1)}
+	return m.plan.errors(s, m.weights.weights)
+}
+
+// finish makes results of the residues of a block of C.
+func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Memory, ld int, n int64) error {
+	f := finishing{
+		failed: leftovers{m.control.At(listAt), m.list.Pointer()},
+		l:      l.norms(), r: r.norms(),
+		y: y.Pointer(), wide: wide.Pointer(), stride: n, ld: int64(ld),
+		unit: m.unit(), weights: m.weights.table.Pointer(), product: m.weights.product.Pointer(),
+		plain: int32(m.base.plain), karatsuba: int32(len(m.base.moduli) - m.base.plain),
+		words: int32(m.weights.words), m: int32(l.n), n: int32(r.n), i0: int32(i0), j0: int32(j0),
+		neg: boolInt(m.neg), triangle: int32(m.cfg.Triangle),
+	}
+	f.errorL, f.errorR, f.error = m.errors()
+	if raw != nil {
+		f.raw = raw.Pointer()
+	} else {
+		f.c = m.c.target()
+	}
+	threads := 128
+	shared := func() int { return 4 * 4 * threads * m.weights.words }
+	for shared() > 96<<10 && threads > 32 {
+		threads /= 2
+	}
+	blocks := (l.n + 4*threads - 1) / (4 * threads) * r.n
+	if err := m.e.finish.Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: threads}, shared(), f); err != nil {
+		return err
+	}
+	return m.mark("finish")
+}
+
+func boolInt(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// sumWords is the room of the exact pass for sums.
+const sumWords = 5 << 10
+
+// exactPass computes the entries that failed the rounding test, and returns those that the
+// host has to compute.
+func (m *multiplication) exactPass() ([]uint64, error) {
+	p := exactPass{
+		x: m.left.vectors, y: m.right.vectors, l: m.left.lows(), r: m.right.lows(), c: m.c.target(),
+		from: leftovers{m.control.At(listAt), m.list.Pointer()}, to: leftovers{m.control.At(restAt), m.rest.Pointer()},
+		alphaExp: m.exp, alphaNeg: boolInt(m.neg), room: sumWords,
+	}
+	grid := 2 * m.e.dev.Info().Multiprocessors
+	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 256}, 8*sumWords, p); err != nil {
+		return nil, err
+	}
+	if err := m.mark("exact pass"); err != nil {
+		return nil, err
+	}
+	var got control
+	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
+		return nil, err
+	}
+	m.stats.Exact = int64(got.list[0])
+	if got.list[0] > got.list[1] {
+		return nil, errRange
+	}
+	rest := make([]uint64, got.rest[0])
+	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
+}
+
+// powerOfTwo returns the exponent of a finite power of two.
+func powerOfTwo(r num.Real) (exp int64, ok bool) {
+	if r.Class != num.Finite {
+		return 0, false
+	}
+	n, tz := num.BitLen(r.Mag), num.TrailingZeros(r.Mag)
+	return r.Exp + int64(tz), n == tz+1
+}
