@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -15,17 +16,35 @@ const bias = 0x8000_8000_8000_8000
 // |a| <= 2^width.
 func digitPairs(width int) int { return (width + 2 + 31) / 32 }
 
-// A digitWriter writes balanced 16-bit digits of aligned numbers in the layout of
-// a right operand of modgemm.Convert: numbers are its columns, digits its rows.
+// A digitWriter writes balanced 16-bit digits of aligned numbers, one after the
+// other, in the layout of a right operand of modgemm.Convert: numbers are its
+// columns, digits its rows.
 type digitWriter struct {
 	dst   []int16
 	nr    int // numbers a panel
 	pairs int // pairs of digits a number
+	at    int // place of the next number
+	left  int // numbers still to come in its panel
 }
 
-// put writes the digits of round(mag 2^shift), negated if neg, as number e.
-func (d *digitWriter) put(e int, neg bool, mag []uint64, shift int64) {
-	at := 2 * (e/d.nr*d.pairs*d.nr + e%d.nr)
+func newDigitWriter(dst []int16, nr, pairs int) *digitWriter {
+	return &digitWriter{dst: dst, nr: nr, pairs: pairs, left: nr}
+}
+
+// next returns the place of the number to write and moves on.
+func (d *digitWriter) next() int {
+	at := d.at
+	d.at += 2
+	if d.left--; d.left == 0 {
+		d.at += (d.pairs - 1) * 2 * d.nr
+		d.left = d.nr
+	}
+	return at
+}
+
+// put writes the digits of round(mag 2^shift), negated if neg, as the next number.
+func (d *digitWriter) put(neg bool, mag []uint64, shift int64) {
+	at := d.next()
 	step := 2 * d.nr
 	pos := -shift // bit of mag that becomes bit 0
 	word, s := int(pos>>6), uint(pos&63)
@@ -60,43 +79,34 @@ func (d *digitWriter) put(e int, neg bool, mag []uint64, shift int64) {
 	}
 }
 
-// zero writes the digits of 0 as number e.
-func (d *digitWriter) zero(e int) {
-	at := 2 * (e/d.nr*d.pairs*d.nr + e%d.nr)
+// zero writes the digits of 0 as the next number.
+func (d *digitWriter) zero() {
+	at := d.next()
 	for range d.pairs {
 		d.dst[at], d.dst[at+1] = 0, 0
 		at += 2 * d.nr
 	}
 }
 
-// put2 is put for two words of result, pairs being 3 or 4, from a two-word
-// magnitude.
-func (d *digitWriter) put2(e int, neg bool, lo, hi uint64, shift int64) {
+// put2 writes as put does the digits of round((hi 2^64 + lo) 2^-r), pairs being 3 or 4
+// and that number less than 2^127. neg is 0 or 1.
+func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
 	var x0, x1, carry uint64
-	switch pos := uint64(-shift); {
-	case pos-1 < 63:
-		x0, x1, carry = lo>>pos|hi<<(64-pos), hi>>pos, lo>>(pos-1)&1
-	case pos-64 < 64:
-		x0 = hi >> (pos - 64)
-		carry = lo >> 63
-		if pos > 64 {
-			carry = hi >> (pos - 65) & 1
-		}
-	case pos == 128:
-		carry = hi >> 63
-	case shift >= 0 && shift < 64: // no rounding
-		x0, x1 = lo<<uint(shift), hi<<uint(shift)|lo>>1>>(63-uint(shift))
-	case shift >= 64 && shift < 128:
-		x1 = lo << uint(shift-64)
+	if r > 0 {
+		// Shifts by 64 or more, negative ones among them, give 0.
+		x0 = lo>>uint64(r) | hi<<uint64(64-r) | hi>>uint64(r-64)
+		x1 = hi >> uint64(r)
+		carry = (lo>>uint64(r-1) | hi<<uint64(65-r) | hi>>uint64(r-65)) & 1
+	} else {
+		x1 = hi<<uint64(-r) | lo>>uint64(64+r) | lo<<uint64(-r-64)
+		x0 = lo << uint64(-r)
 	}
-	if neg {
-		x0, x1, carry = ^x0, ^x1, 1-carry
-	}
-	x0, carry = bits.Add64(x0, bias, carry)
-	x1 = x1 + bias + carry
+	flip := -neg
+	x0, carry = bits.Add64(x0^flip, bias, carry^neg)
+	x1 = x1 ^ flip + bias + carry
 	x0 ^= bias
 	x1 ^= bias
-	at := 2 * (e/d.nr*d.pairs*d.nr + e%d.nr)
+	at := d.next()
 	step := 2 * d.nr
 	o := d.dst[at : at+2*step+2]
 	o[0], o[1] = int16(x0), int16(x0>>16)
@@ -123,56 +133,68 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, width int) {
 		put = o.putMP
 	}
 	for h := h0; h < h1; h += 2 {
-		for i := range panel {
-			for j := h; j < h+2; j++ {
-				e := ((h-h0)/2*panel+i)*2 + j - h
-				if v := v0 + i; v < o.n && j < o.k {
-					put(d, e, o.mat.At(v, j), int64(width)-o.exp[v])
-				} else {
-					d.zero(e)
-				}
+		filled := max(0, min(panel, o.n-v0))
+		if h >= o.k {
+			filled = 0
+		}
+		at := o.mat.At(v0, h)
+		for i := range filled {
+			shift := int64(width) - o.exp[v0+i]
+			put(d, at, shift)
+			if h+1 < o.k {
+				put(d, at+o.mat.CS, shift)
+			} else {
+				d.zero()
 			}
+			at += o.mat.RS
+		}
+		for range 2 * (panel - filled) {
+			d.zero()
 		}
 	}
 }
 
-func (o *operand) putAny(d *digitWriter, e, at int, shift int64) {
+func (o *operand) putAny(d *digitWriter, at int, shift int64) {
 	var buf [num.MaxValueWords]uint64
 	if r := o.mat.Arr.Value(at, buf[:]); r.Class == num.Finite {
-		d.put(e, r.Neg, r.Mag, shift+r.Exp)
+		d.put(r.Neg, r.Mag, shift+r.Exp)
 	} else {
-		d.zero(e)
+		d.zero()
 	}
 }
 
-func (o *operand) putF64(d *digitWriter, e, at int, shift int64) {
+func (o *operand) putF64(d *digitWriter, at int, shift int64) {
 	x := o.mat.Arr.F64[0][at]
 	if x == 0 || x-x != 0 {
-		d.zero(e)
+		d.zero()
 		return
 	}
 	m, exp := num.Decompose(x)
-	d.put2(e, x < 0, m, 0, shift+exp)
+	d.put2(math.Float64bits(x)>>63, 0, m, 64-(shift+exp))
 }
 
-func (o *operand) putMP(d *digitWriter, e, at int, shift int64) {
+func (o *operand) putMP(d *digitWriter, at int, shift int64) {
 	a := o.mat.Arr
 	if c := a.Cls[at]; c.Class() == num.Finite {
 		l := a.Limbs()
-		d.put(e, c.Neg(), a.Sig[at*l:at*l+l], shift+int64(a.Exp[at])-int64(64*l))
+		d.put(c.Neg(), a.Sig[at*l:at*l+l], shift+int64(a.Exp[at])-int64(64*l))
 	} else {
-		d.zero(e)
+		d.zero()
 	}
 }
 
-func (o *operand) putMP2(d *digitWriter, e, at int, shift int64) {
+func (o *operand) putMP2(d *digitWriter, at int, shift int64) {
 	a := o.mat.Arr
-	switch c := a.Cls[at]; {
-	case c.Class() != num.Finite:
-		d.zero(e)
-	case a.Prec <= 64:
-		d.put2(e, c.Neg(), a.Sig[at], 0, shift+int64(a.Exp[at])-64)
-	default:
-		d.put2(e, c.Neg(), a.Sig[2*at], a.Sig[2*at+1], shift+int64(a.Exp[at])-128)
+	c := a.Cls[at]
+	if c.Class() != num.Finite {
+		d.zero()
+		return
 	}
+	var lo, hi uint64
+	if a.Prec <= 64 {
+		hi = a.Sig[at]
+	} else {
+		lo, hi = a.Sig[2*at], a.Sig[2*at+1]
+	}
+	d.put2(uint64(c&1), lo, hi, 128-shift-int64(a.Exp[at]))
 }

@@ -100,8 +100,8 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		if scratch[worker] == nil {
 			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
 		}
-		d := digitWriter{dst: scratch[worker], nr: r.kernel.NR, pairs: pairs}
-		o.digits(&d, p*r.panel, r.panel, 2*q0, 2*q1, r.width)
+		d := newDigitWriter(scratch[worker], r.kernel.NR, pairs)
+		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
 		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
 		done(1 / float64(tasks))

@@ -63,7 +63,11 @@ func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
 	p := f.p
 	if p.alpha.pow && p.beta.zero && p.cfg.Triangle == 0 && !f.left.special[i] &&
 		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
-		f.fastRow(i, j, n, words, stride, e)
+		if (f.c.Arr.Kind == num.F64 || f.c.Arr.Prec <= 64) && len(f.w.m) <= fastWords {
+			f.fastRow1(i, j, n, words, stride, e)
+		} else {
+			f.fastRow(i, j, n, words, stride, e)
+		}
 		return
 	}
 	for d := range n {
