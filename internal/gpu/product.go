@@ -307,7 +307,7 @@ func (m *multiplication) bytes(l layout) int64 {
 func (m *multiplication) layout() (layout, error) {
 	budget := m.cfg.Memory
 	if budget <= 0 {
-		budget = int64(float64(m.e.dev.Info().Memory)*0.92) - m.e.dev.Counters().InUse
+		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * min(int64(m.a.Rows)*int64(m.b.Rows), maxList)
 	l := layout{m.a.Rows, m.b.Rows, pool().products(m.plan.moduli)}

@@ -1,0 +1,285 @@
+package gpu
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/kernels"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// TestGemm compares products of a GPU with those of the host.
+func TestGemm(t *testing.T) {
+	dev := machine(t)
+	list := problems(150)
+	for _, f := range []num.Format{num.Float64, mp(106), mp(424)} {
+		list = append(list, problem{in: f, inB: f, out: f, m: 700, n: 600, k: 1500, alpha: 1},
+			problem{in: f, inB: f, out: f, kind: spread, m: 300, n: 1000, k: 129, alpha: 1, transA: true},
+			problem{in: f, inB: f, out: f, m: 600, n: 700, k: 300, alpha: 1, memory: 40 << 20})
+	}
+	for _, p := range list {
+		check(t, dev, p)
+	}
+}
+
+// TestStages compares what each stage leaves in memory with the reference.
+func TestStages(t *testing.T) {
+	dev := machine(t)
+	ref := reference(t, &fake.Driver{})
+	for _, general := range []bool{true, false} {
+		useGeneral(t, dev, general)
+		compareStages(t, ref, dev)
+	}
+}
+
+// useGeneral makes the device take the products' kernel for all devices, or its own.
+func useGeneral(t *testing.T, dev *cuda.Device, general bool) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		e, err := engineOf(s)
+		if err != nil {
+			return err
+		}
+		if !general {
+			return e.load(s)
+		}
+		m, err := s.Load(kernels.PTX("product"))
+		if err != nil {
+			return err
+		}
+		e.wide = false
+		e.products, err = m.Function("products")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compareStages(t *testing.T, ref, dev *cuda.Device) {
+	for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, mp(106), mp(424)} {
+		for _, kind := range []family{uniform, spread} {
+			rng := rand.New(rand.NewPCG(9, 9))
+			a, b := randomMat(rng, f, kind, 200, 150), randomMat(rng, f, kind, 20, 150)
+			want, wantPlan := stages(t, ref, a, b)
+			got, plan := stages(t, dev, a, b)
+			if plan != wantPlan {
+				t.Errorf("%v: plan %+v, want %+v", f, plan, wantPlan)
+				continue
+			}
+			for i, name := range stageNames {
+				if i >= len(want) || name == "" {
+					continue
+				}
+				if n := differences(got[i], want[i]); n > 0 {
+					t.Errorf("%v/%v: %d of %d bytes of %s differ, first at %d", f, kind, n, len(want[i]), name, firstDifference(got[i], want[i]))
+				}
+			}
+		}
+	}
+}
+
+// stageNames names the pieces of memory of a product in the order of their allocation; those
+// without a name need not be equal.
+var stageNames = []string{"", "", "", "", "", "left residues", "right residues", "bytes of products", "half words of products"}
+
+// stages returns the contents of the memory of a product.
+func stages(t *testing.T, dev *cuda.Device, a, b num.Mat) (out [][]byte, p plan) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		e, err := engineOf(s)
+		if err != nil {
+			return err
+		}
+		x, err := uploadView(s, a)
+		if err != nil {
+			return err
+		}
+		y, err := uploadView(s, b)
+		if err != nil {
+			return err
+		}
+		z, err := NewArray(s, a.Arr.Format, a.Rows*b.Rows)
+		if err != nil {
+			return err
+		}
+		c := Matrix{Arr: z, RS: 1, CS: a.Rows, Rows: a.Rows, Cols: b.Rows}
+		m := &multiplication{cfg: Config{}.defaults(), e: e, s: s, a: x, b: y, c: &c, format: a.Arr.Format}
+		if a.Arr.Terms() > 1 {
+			m.c = nil
+		}
+		defer m.free()
+		if err := m.prepare(); err != nil {
+			return err
+		}
+		p = m.plan
+		p.cost = 0
+		if err := m.run(func(int, int, int, int, *cuda.Memory) error { return nil }); err != nil {
+			return err
+		}
+		for _, k := range m.owned {
+			h := make([]byte, k.Size())
+			if err := cuda.Download(s, h, k.Pointer()); err != nil {
+				return err
+			}
+			out = append(out, h)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, p
+}
+
+func differences(a, b []byte) (n int) {
+	if len(a) != len(b) {
+		return max(len(a), len(b))
+	}
+	if bytes.Equal(a, b) {
+		return 0
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// patternLength is the number of numbers that residentRandom repeats: no multiple of
+// usual sizes.
+const patternLength = 1000003
+
+// residentRandom returns an n x n matrix of random numbers with full significands, uniform in
+// (-1, 1), without the host's memory for all of them.
+func residentRandom(s *cuda.Stream, f num.Format, n int, seed uint64) (Matrix, error) {
+	rng := rand.New(rand.NewPCG(1, seed))
+	h := num.New(f, min(patternLength, n*n))
+	mag := make([]uint64, (f.Bits()+63)/64)
+	for i := range h.Len() {
+		for k := range mag {
+			mag[k] = rng.Uint64()
+		}
+		h.Set(i, num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: mag, Exp: int64(-64 * len(mag))})
+	}
+	small, err := Upload(s, h)
+	if err != nil {
+		return Matrix{}, err
+	}
+	defer small.Free()
+	a, err := NewArray(s, f, n*n)
+	if err != nil {
+		return Matrix{}, err
+	}
+	for at := 0; at < n*n; at += h.Len() {
+		count := int64(min(h.Len(), n*n-at))
+		for i, size := range planeBytes(f) {
+			if err := s.Copy(a.planes[i].At(size*int64(at)), small.planes[i].Pointer(), size*count); err != nil {
+				return Matrix{}, err
+			}
+		}
+	}
+	return Matrix{Arr: a, RS: 1, CS: n, Rows: n, Cols: n}, nil
+}
+
+// TestSpeed prints the times of products of resident matrices, stage by stage. It runs where
+// HALFULP_GPU_SPEED is set.
+func TestSpeed(t *testing.T) {
+	if os.Getenv("HALFULP_GPU_SPEED") == "" {
+		t.Skip("HALFULP_GPU_SPEED is not set")
+	}
+	dev := machine(t)
+	fmt.Println(dev.Info(), "driver", dev.Info().Driver)
+	for _, n := range []int{1000, 4096} {
+		for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+			f := mp(p)
+			if p == 53 {
+				f = num.Float64
+			}
+			speed(t, dev, f, n)
+		}
+	}
+	speed(t, dev, num.Float64, 8192)
+	useGeneral(t, dev, true)
+	defer useGeneral(t, dev, false)
+	fmt.Println("kernels of compute capability 8")
+	speed(t, dev, num.Float64, 4096)
+	speed(t, dev, mp(424), 4096)
+}
+
+func speed(t *testing.T, dev *cuda.Device, f num.Format, n int) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		a, err := residentRandom(s, f, n, 1)
+		if err != nil {
+			return err
+		}
+		defer a.Arr.Free()
+		b, err := residentRandom(s, f, n, 2)
+		if err != nil {
+			return err
+		}
+		defer b.Arr.Free()
+		z, err := NewArray(s, f, n*n)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		type run struct {
+			stats       exact.Stats
+			device, all time.Duration
+		}
+		var runs []run
+		for range 7 {
+			start := time.Now()
+			stats, err := GemmResident(s, Config{Timing: true}, scalar(1), a, b, num.Real{}, c, c)
+			if err != nil {
+				return err
+			}
+			r := run{stats: stats, all: time.Since(start)}
+			for _, st := range stats.Stages {
+				r.device += st.Time
+			}
+			runs = append(runs, r)
+			if r.all > 3*time.Second {
+				break
+			}
+		}
+		slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.all, b.all) })
+		r := runs[len(runs)/2]
+		line := fmt.Sprintf("%-8v n=%d: %8.3f ms (host %.3f), %.1f TFLOPS, %d moduli, widths %d %d, %d products, %d exact;", f, n,
+			ms(r.device), ms(r.all), 2*float64(n)*float64(n)*float64(n)/r.device.Seconds()*1e-12,
+			r.stats.Moduli, r.stats.WidthL, r.stats.WidthR, r.stats.Products, r.stats.Exact)
+		for _, st := range r.stats.Stages {
+			line += fmt.Sprintf(" %s %.3f", st.Name, ms(st.Time))
+			if st.Name == "products" {
+				line += fmt.Sprintf(" (%.0f TOPS)", 2*float64(n)*float64(n)*float64(n)*float64(r.stats.Products)/st.Time.Seconds()*1e-12)
+			}
+		}
+		fmt.Println(line)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
