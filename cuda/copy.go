@@ -3,6 +3,8 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -100,7 +102,8 @@ func (s *Stream) upload(dst Pointer, src []byte) error {
 		if err != nil {
 			return d.failed(err)
 		}
-		n := copy(b.bytes(stagingBytes), src)
+		n := min(len(src), stagingBytes)
+		copyBytes(b.bytes(n), src[:n])
 		if err := d.drv.MemcpyHtoDAsync(dst, b.p, uint64(n), s.h); err != nil {
 			return d.failed(err)
 		}
@@ -152,6 +155,30 @@ func (d *Device) collect(dst []byte, b *staging) error {
 	if err := d.wait(b); err != nil {
 		return err
 	}
-	copy(dst, b.bytes(len(dst)))
+	copyBytes(dst, b.bytes(len(dst)))
 	return nil
+}
+
+// A goroutine copies shareBytes at least; one alone is slower than the bus.
+const (
+	shareBytes = 256 << 10
+	maxCopiers = 8
+)
+
+// copyBytes is copy(dst, src) for slices of one length, on several goroutines if that
+// pays.
+func copyBytes(dst, src []byte) {
+	copiers := min(len(src)/shareBytes, maxCopiers, runtime.GOMAXPROCS(0))
+	if copiers <= 1 {
+		copy(dst, src)
+		return
+	}
+	share := (len(src)/copiers + 63) &^ 63
+	var wg sync.WaitGroup
+	for start := share; start < len(src); start += share {
+		end := min(start+share, len(src))
+		wg.Go(func() { copy(dst[start:end], src[start:end]) })
+	}
+	copy(dst[:share], src[:share])
+	wg.Wait()
 }

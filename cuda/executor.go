@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // executor is the goroutine that makes a device's calls of the driver. It is locked to
@@ -15,22 +16,54 @@ type executor struct {
 	ctx  context.Context       // the running job's
 }
 
+// Waking a goroutine that is locked to a thread takes several µs, longer than many a
+// job. So both sides look out for a while before they sleep, if there is a processor for
+// each. BenchmarkDo on an H100 machine: 17 µs with sleep.
+const (
+	executorPatience = 50 * time.Microsecond // for the next job
+	callerPatience   = 20 * time.Microsecond // for the end of its job
+)
+
+// lookOut calls ready until it returns true or the time is up, and reports which.
+func lookOut(patience time.Duration, ready func() bool) bool {
+	for start := time.Now(); time.Since(start) < patience; {
+		for range 32 {
+			if ready() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// patient reports whether goroutines that look out leave a processor to others.
+var patient = runtime.GOMAXPROCS(0) > 1
+
 // job is a function on its way through the executor.
 type job struct {
-	ctx  context.Context
-	f    func() error
-	done chan struct{}
+	ctx   context.Context
+	f     func() error
+	state atomic.Int32
+	done  chan struct{} // closed at the end
 
 	err    error
 	ended  ending
 	caught any // the value of a panic
 }
 
+// The states of a job.
+const (
+	queued int32 = iota
+	running
+	finished
+	abandoned // by its caller, while it was queued
+)
+
 // ending is how a job's function ended.
 type ending int
 
 const (
-	exited ending = iota // runtime.Goexit, as by testing.T.FailNow
+	exited ending = iota // by runtime.Goexit, as in testing.T.FailNow
 	returned
 	panicked
 )
@@ -38,7 +71,7 @@ const (
 // start begins the executor, makes the device's context current on its thread and
 // creates the main stream.
 func (d *Device) start() error {
-	d.jobs = make(chan *job)
+	d.jobs = make(chan *job, 1)
 	d.pool.init()
 	go func() {
 		runtime.LockOSThread()
@@ -63,9 +96,19 @@ func (d *Device) start() error {
 
 // serve runs jobs for ever.
 func (d *Device) serve() {
-	for j := range d.jobs {
-		d.serveOne(j)
+	for {
+		if j := d.next(); j.state.CompareAndSwap(queued, running) {
+			d.serveOne(j)
+		}
 	}
+}
+
+// next waits for a job.
+func (d *Device) next() *job {
+	if patient {
+		lookOut(executorPatience, func() bool { return len(d.jobs) > 0 })
+	}
+	return <-d.jobs
 }
 
 func (d *Device) serveOne(j *job) {
@@ -77,6 +120,7 @@ func (d *Device) serveOne(j *job) {
 		}
 		goexit := j.ended == exited
 		d.ctx = nil
+		j.state.Store(finished)
 		close(j.done)
 		if goexit {
 			// Goexit cannot be stopped, but the goroutine lives on in this function.
@@ -88,7 +132,8 @@ func (d *Device) serveOne(j *job) {
 	j.ended = returned
 }
 
-// run runs f on the executor and returns what it returns.
+// run runs f on the executor and returns what it returns, or ctx's error if ctx is
+// cancelled before f starts.
 func (d *Device) run(ctx context.Context, f func() error) error {
 	j := &job{ctx: ctx, f: f, done: make(chan struct{})}
 	select {
@@ -96,7 +141,16 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-j.done
+	if !patient || !lookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			if j.state.CompareAndSwap(queued, abandoned) {
+				return ctx.Err()
+			}
+			<-j.done
+		}
+	}
 	switch j.ended {
 	case panicked:
 		panic(j.caught)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -409,11 +410,10 @@ func TestCancel(t *testing.T) {
 	checkScaleAdd(t, dev, 100)
 }
 
-// TestCancelWhileWaiting checks that Do does not wait for the device with a cancelled
-// context.
+// TestCancelWhileWaiting checks that Do does not wait for the device with a context that
+// is, or gets, cancelled.
 func TestCancelWhileWaiting(t *testing.T) {
 	dev := open(t, new(fake.Driver))
-	ctx, cancel := context.WithCancel(background)
 	inside, release := make(chan bool), make(chan bool)
 	go dev.Do(background, func(*cuda.Stream) error {
 		close(inside)
@@ -421,11 +421,19 @@ func TestCancelWhileWaiting(t *testing.T) {
 		return nil
 	})
 	<-inside
-	cancel()
-	if err := dev.Do(ctx, func(*cuda.Stream) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+	ctx, cancel := context.WithCancel(background)
+	time.AfterFunc(5*time.Millisecond, cancel)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if err := dev.Do(ctx, func(*cuda.Stream) error { t.Error("run"); return nil }); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
+	wg.Wait()
 	close(release)
+	checkScaleAdd(t, dev, 10)
 }
 
 // TestPanic checks that a panic, and the end of a goroutine, reach the caller, and that
