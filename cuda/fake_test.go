@@ -106,6 +106,9 @@ var sizes = []int{1, 1000, 1<<19 - 1, 1 << 19, 1<<19 + 1, 1<<20 + 1, 3 << 19, 1<
 func TestScaleAdd(t *testing.T) {
 	dev := open(t, new(fake.Driver))
 	for _, n := range sizes {
+		if n > 1<<20 && testing.Short() {
+			continue
+		}
 		checkScaleAdd(t, dev, n)
 	}
 }
@@ -185,7 +188,11 @@ func TestNoLeak(t *testing.T) {
 
 // TestEveryFailure lets each call in turn fail: the error comes out, and nothing leaks.
 func TestEveryFailure(t *testing.T) {
-	x, y := make([]float64, 1<<19+1), make([]float64, 1<<19+1)
+	n := 1<<19 + 1 // two pieces
+	if testing.Short() {
+		n = 1000
+	}
+	x, y := make([]float64, n), make([]float64, n)
 	for _, code := range []cudadrv.Code{cudadrv.InvalidValue, cudadrv.OutOfMemory, cudadrv.IllegalAddress} {
 		for n := 0; ; n++ {
 			drv := new(fake.Driver)
