@@ -135,6 +135,7 @@ type Device struct {
 	main   *Stream
 	staged [2]staging
 	turn   int // index in staged
+	stage  int // bytes of a staging buffer
 	counts counts
 }
 
@@ -175,7 +176,7 @@ func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) {
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
 	}
-	d := &Device{drv: drv, info: list[i]}
+	d := &Device{drv: drv, info: list[i], stage: stagingBytes}
 	if err := d.start(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type executor struct {
 
 // Waking a goroutine that is locked to a thread takes several µs, longer than many a
 // job. So both sides look out for a while before they sleep, if there is a processor for
-// each. BenchmarkDo on an H100 machine: 17 µs with sleep.
+// each. BenchmarkDo on an H100 machine: 17 µs with sleep, 1.5 µs without.
 const (
 	executorPatience = 50 * time.Microsecond // for the next job
 	callerPatience   = 20 * time.Microsecond // for the end of its job

@@ -18,6 +18,9 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/kernels"
 )
 
+// fakeStage is how many float64 a staging buffer of a fake device holds.
+const fakeStage = 5000
+
 // open returns a fake device with the kernels of selftest.cu.
 func open(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
@@ -33,6 +36,7 @@ func open(t *testing.T, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("arguments", func(l *fake.Launch, out cuda.Pointer, i int32, m mixed, n int64, f float32, d float64) {
 		copy(fake.Slice[float64](l, out, 10), m.all(i, n, f, d))
 	})
+	defer cuda.SetStaging(8 * fakeStage)()
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -99,16 +103,14 @@ func checkScaleAdd(t *testing.T, dev *cuda.Device, n int) {
 	})
 }
 
-// The sizes of these tests: none, one, odd, around one and two staging buffers (of 2^19
-// float64), several.
-var sizes = []int{1, 1000, 1<<19 - 1, 1 << 19, 1<<19 + 1, 1<<20 + 1, 3 << 19, 1<<21 + 12345}
+// aroundStages are sizes from one element to some staging buffers of n elements each.
+func aroundStages(n int) []int {
+	return []int{1, 1000, n - 1, n, n + 1, 2*n + 1, 3 * n, 4*n + n/3}
+}
 
 func TestScaleAdd(t *testing.T) {
 	dev := open(t, new(fake.Driver))
-	for _, n := range sizes {
-		if n > 1<<20 && testing.Short() {
-			continue
-		}
+	for _, n := range aroundStages(fakeStage) {
 		checkScaleAdd(t, dev, n)
 	}
 }
@@ -118,7 +120,7 @@ func TestScaleAdd(t *testing.T) {
 func TestUploadOrder(t *testing.T) {
 	dev := open(t, new(fake.Driver))
 	do(t, dev, func(s *cuda.Stream) error {
-		const pieces, n = 7, 1<<19 + 3
+		const pieces, n = 7, fakeStage + 3
 		m, err := s.Alloc(pieces * 8 * n)
 		if err != nil {
 			return err
@@ -188,10 +190,7 @@ func TestNoLeak(t *testing.T) {
 
 // TestEveryFailure lets each call in turn fail: the error comes out, and nothing leaks.
 func TestEveryFailure(t *testing.T) {
-	n := 1<<19 + 1 // two pieces
-	if testing.Short() {
-		n = 1000
-	}
+	const n = fakeStage + 1 // two pieces
 	x, y := make([]float64, n), make([]float64, n)
 	for _, code := range []cudadrv.Code{cudadrv.InvalidValue, cudadrv.OutOfMemory, cudadrv.IllegalAddress} {
 		for n := 0; ; n++ {

@@ -44,7 +44,7 @@ func TestSanitizeGPU(t *testing.T) {
 func TestGPU(t *testing.T) {
 	dev := gpu(t)
 	t.Log(dev.Info(), "driver", dev.Info().Driver, dev.Info().UUID)
-	for _, n := range sizes {
+	for _, n := range aroundStages(16 << 20 / 8) {
 		checkScaleAdd(t, dev, n)
 	}
 }
