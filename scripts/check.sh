@@ -71,7 +71,13 @@ for check in internal/*/_asm/check.sh; do
 done
 
 step "PTX: generated anew, assembled for all GPUs"
-if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; then
+have_pip() { command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; }
+if ! have_pip && [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+	if ! { apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends python3-pip; }; then
+		echo "python3-pip cannot be installed"
+	fi
+fi
+if have_pip; then
 	status=0
 	internal/gpu/kernels/_ptx/ptx.py check || status=$?
 	case $status in
