@@ -41,5 +41,5 @@ install: ## Install the program to go's folder of binaries.
 	go install ./cmd/halfulp
 
 clean: ## Remove what build and the tests leave behind.
-	rm -rf .bin
+	rm -rf .bin .ptx
 	find . -name '*.test' -delete -o -name '*.prof' -delete
