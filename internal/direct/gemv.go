@@ -134,7 +134,10 @@ func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec
 	}
 	rows := 4
 	if g.xf != nil {
-		rows = floatRows
+		rows = rowBlock
+		for rows > lanes && w.Threads > 1 && rows*w.Threads > m.Rows {
+			rows /= 2
+		}
 	}
 	if g.scale != nil {
 		rows = rowBlock
@@ -173,6 +176,7 @@ type gemvWorker struct {
 	sums     []int64
 	words    []uint64
 	floats   floatSum
+	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
 	gathered []float64
 	digits   []int64
 	mag      []uint64
@@ -610,54 +614,4 @@ func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec,
 	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
 		count(f)
 	}
-}
-
-// floatRows is the number of rows that rowsFloat takes at a time.
-const floatRows = 16
-
-// rowsFloat computes rows lo <= i < hi of a binary32 or binary64 matrix in compensated
-// arithmetic and returns how many took the exact sum.
-func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
-	n := w.m.Cols
-	inLine := w.m.Arr.Kind == num.F64 && w.m.CS == 1
-	if !inLine {
-		if w.gathered == nil {
-			w.gathered = make([]float64, floatRows*n)
-		}
-		for j := range n {
-			for r := range hi - lo {
-				w.gathered[r*n+j] = floatAt(w.m.Arr, w.m.At(lo+r, j))
-			}
-		}
-	}
-	for i := lo; i < hi; i++ {
-		var row []float64
-		if inLine {
-			at := w.m.At(i, 0)
-			row = w.m.Arr.F64[0][at : at+n]
-		} else {
-			row = w.gathered[(i-lo)*n : (i-lo+1)*n]
-		}
-		if !w.rowFloat(i, row) {
-			w.exactRow(i)
-			exact++
-		}
-	}
-	return exact
-}
-
-func (w *gemvWorker) rowFloat(i int, row []float64) bool {
-	f := &w.floats
-	f.acc.Reset()
-	f.bound, f.failed = 0, false
-	for at := 0; at < len(row) && !f.failed; at += floatChunk {
-		end := min(at+floatChunk, len(row))
-		f.addSlices(Dot, row[at:end], w.xf[at:end])
-	}
-	if f.failed || f.bound == 0 || !f.acc.Finite() {
-		return false
-	}
-	w.acc.Reset()
-	w.acc.AddScaled(&f.acc, w.alpha)
-	return w.roundRest(i, floatReal(f.bound*(1+0x1p-20), make([]uint64, 1)))
 }

@@ -60,6 +60,19 @@ func dot2(x, y []float64, out *[24]float64) {
 	}
 }
 
+// axpy2 adds the products x a_i to the compensated sums of as many lanes: lane i is
+// s_i + e_i, and m_i the sum of the magnitudes of its rounded products.
+func axpy2(a []float64, x float64, s, e, m []float64) {
+	for i, v := range a {
+		p := float64(v * x)
+		q := math.FMA(v, x, -p)
+		var d float64
+		s[i], d = twoSum(s[i], p)
+		e[i] += d + q
+		m[i] += math.Abs(p)
+	}
+}
+
 // sumLimbs adds n numbers of limbs words each to the integers at acc, of pitch
 // words each: those with class and sign byte 2 (finite, positive) to the first,
 // with 3 (finite, negative) to the second, the others not at all. Number i enters
@@ -84,6 +97,34 @@ func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, l
 			k++
 			dst[k], carry = bits.Add64(dst[k], 0, carry)
 		}
+	}
+}
+
+// span returns the least and the largest exponent, and whether all numbers are finite.
+func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
+	low, high, finite = math.MaxInt32, math.MinInt32, true
+	for i, c := range cls {
+		finite = finite && c>>1 == 1
+		low, high = min(low, exp[i]), max(high, exp[i])
+	}
+	return low, high, finite
+}
+
+// sumNear sets acc, limbs+2 words in two's complement, to the sum of n finite numbers
+// as sumLimbs takes them, 0 < exp_i - base < 64. signs is 1, or 0 to sum magnitudes.
+func sumNear(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	clear(acc)
+	for i, c := range cls {
+		s := uint(int64(exp[i]) - base)
+		flip := -(uint64(c) & signs)
+		var low uint64
+		carry := flip & 1
+		for k, v := range sig[i*limbs : (i+1)*limbs] {
+			acc[k], carry = bits.Add64(acc[k], (v<<s|low)^flip, carry)
+			low = v >> 1 >> (63 - s)
+		}
+		acc[limbs], carry = bits.Add64(acc[limbs], low^flip, carry)
+		acc[limbs+1] += flip + carry
 	}
 }
 

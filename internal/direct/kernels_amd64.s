@@ -167,6 +167,91 @@ dotAVX2_loop:
 	VZEROUPPER
 	RET
 
+// func axpyCompensatedAVX2(a *float64, x float64, n int, s *float64, e *float64, m *float64)
+// Requires: AVX, FMA3
+TEXT ·axpyCompensatedAVX2(SB), NOSPLIT, $0-48
+	MOVQ         a+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         s+24(FP), DX
+	MOVQ         e+32(FP), BX
+	MOVQ         m+40(FP), SI
+	VBROADCASTSD x+8(FP), Y0
+	VMOVUPD      absMask<>+0(SB), Y1
+	XORQ         DI, DI
+
+axpyCompensated_loop:
+	VMOVUPD     (AX)(DI*8), Y2
+	VMULPD      Y2, Y0, Y3
+	VFMSUB213PD Y3, Y0, Y2
+	VMOVUPD     (DX)(DI*8), Y4
+	VADDPD      Y3, Y4, Y5
+	VMOVUPD     Y5, (DX)(DI*8)
+	VSUBPD      Y4, Y5, Y6
+	VSUBPD      Y6, Y5, Y5
+	VSUBPD      Y5, Y4, Y5
+	VSUBPD      Y6, Y3, Y6
+	VADDPD      Y6, Y5, Y5
+	VADDPD      Y2, Y5, Y5
+	VADDPD      (BX)(DI*8), Y5, Y5
+	VMOVUPD     Y5, (BX)(DI*8)
+	VANDPD      Y1, Y3, Y3
+	VADDPD      (SI)(DI*8), Y3, Y3
+	VMOVUPD     Y3, (SI)(DI*8)
+	VMOVUPD     32(AX)(DI*8), Y2
+	VMULPD      Y2, Y0, Y3
+	VFMSUB213PD Y3, Y0, Y2
+	VMOVUPD     32(DX)(DI*8), Y4
+	VADDPD      Y3, Y4, Y5
+	VMOVUPD     Y5, 32(DX)(DI*8)
+	VSUBPD      Y4, Y5, Y6
+	VSUBPD      Y6, Y5, Y5
+	VSUBPD      Y5, Y4, Y5
+	VSUBPD      Y6, Y3, Y6
+	VADDPD      Y6, Y5, Y5
+	VADDPD      Y2, Y5, Y5
+	VADDPD      32(BX)(DI*8), Y5, Y5
+	VMOVUPD     Y5, 32(BX)(DI*8)
+	VANDPD      Y1, Y3, Y3
+	VADDPD      32(SI)(DI*8), Y3, Y3
+	VMOVUPD     Y3, 32(SI)(DI*8)
+	ADDQ        $0x08, DI
+	CMPQ        DI, CX
+	JL          axpyCompensated_loop
+	VZEROUPPER
+	RET
+
+// func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
+// Requires: AVX, AVX2
+TEXT ·spanAVX2(SB), NOSPLIT, $0-48
+	MOVQ    exp+0(FP), AX
+	MOVQ    cls+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    $0xfefefefefefefefe, BX
+	MOVQ    $0x0202020202020202, SI
+	XORQ    DI, DI
+	VMOVDQU (AX), Y0
+	VMOVDQA Y0, Y1
+
+span_loop:
+	VMOVDQU (AX), Y2
+	VPMINSD Y2, Y0, Y0
+	VPMAXSD Y2, Y1, Y1
+	MOVQ    (CX), R8
+	ANDQ    BX, R8
+	XORQ    SI, R8
+	ORQ     R8, DI
+	ADDQ    $0x20, AX
+	ADDQ    $0x08, CX
+	SUBQ    $0x08, DX
+	JNZ     span_loop
+	MOVQ    low+24(FP), AX
+	VMOVDQU Y0, (AX)
+	MOVQ    high+32(FP), AX
+	VMOVDQU Y1, (AX)
+	MOVQ    DI, odd+40(FP)
+	VZEROUPPER
+	RET
+
 // func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64)
 // Requires: BMI2
 TEXT ·sumLimbsBMI2(SB), NOSPLIT, $8-64
@@ -229,6 +314,224 @@ sum_next:
 sum_skip:
 	LEAQ (DX)(R8*8), DX
 	JMP  sum_next
+
+// func sumNear1BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+// Requires: BMI2
+TEXT ·sumNear1BMI2(SB), NOSPLIT, $0-56
+	MOVQ sig+8(FP), AX
+	MOVQ exp+16(FP), CX
+	MOVQ cls+24(FP), DX
+	MOVQ n+32(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ BX, DX
+	NEGQ BX
+	XORQ SI, SI
+	XORQ DI, DI
+	XORQ R8, R8
+
+near1_element:
+	MOVBQZX (DX)(BX*1), R9
+	ANDQ    signs+48(FP), R9
+	NEGQ    R9
+	MOVLQSX (CX)(BX*4), R10
+	SUBQ    base+40(FP), R10
+	MOVQ    R9, R11
+	SHLXQ   R10, (AX), R12
+	NEGQ    R10
+	SHRXQ   R10, (AX), R10
+	XORQ    R9, R12
+	XORQ    R9, R10
+	ADDQ    R11, R11
+	ADCQ    R12, SI
+	ADCQ    R10, DI
+	ADCQ    R9, R8
+	ADDQ    $0x08, AX
+	INCQ    BX
+	JNZ     near1_element
+	MOVQ    acc+0(FP), AX
+	MOVQ    SI, (AX)
+	MOVQ    DI, 8(AX)
+	MOVQ    R8, 16(AX)
+	RET
+
+// func sumNear2BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+// Requires: BMI2
+TEXT ·sumNear2BMI2(SB), NOSPLIT, $0-56
+	MOVQ sig+8(FP), AX
+	MOVQ exp+16(FP), CX
+	MOVQ cls+24(FP), DX
+	MOVQ n+32(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ BX, DX
+	NEGQ BX
+	XORQ SI, SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+
+near2_element:
+	MOVBQZX (DX)(BX*1), R10
+	ANDQ    signs+48(FP), R10
+	NEGQ    R10
+	MOVLQSX (CX)(BX*4), R11
+	SUBQ    base+40(FP), R11
+	MOVQ    R10, R12
+	SHLXQ   R11, (AX), R14
+	SHLXQ   R11, 8(AX), R15
+	NEGQ    R11
+	SHRXQ   R11, (AX), R13
+	ORQ     R13, R15
+	SHRXQ   R11, 8(AX), R11
+	XORQ    R10, R14
+	XORQ    R10, R15
+	XORQ    R10, R11
+	ADDQ    R12, R12
+	ADCQ    R14, SI
+	ADCQ    R15, DI
+	ADCQ    R11, R8
+	ADCQ    R10, R9
+	ADDQ    $0x10, AX
+	INCQ    BX
+	JNZ     near2_element
+	MOVQ    acc+0(FP), AX
+	MOVQ    SI, (AX)
+	MOVQ    DI, 8(AX)
+	MOVQ    R8, 16(AX)
+	MOVQ    R9, 24(AX)
+	RET
+
+// func sumNear3BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+// Requires: BMI2
+TEXT ·sumNear3BMI2(SB), NOSPLIT, $8-56
+	MOVQ sig+8(FP), AX
+	MOVQ exp+16(FP), CX
+	MOVQ cls+24(FP), DX
+	MOVQ n+32(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ BX, DX
+	NEGQ BX
+	XORQ SI, SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	XORQ R10, R10
+
+near3_element:
+	MOVBQZX (DX)(BX*1), R11
+	ANDQ    signs+48(FP), R11
+	NEGQ    R11
+	MOVLQSX (CX)(BX*4), R12
+	SUBQ    base+40(FP), R12
+	MOVQ    R11, R13
+	SHLXQ   R12, (AX), R15
+	SHLXQ   R12, 8(AX), BP
+	NEGQ    R12
+	SHRXQ   R12, (AX), R14
+	ORQ     R14, BP
+	XORQ    R11, R15
+	XORQ    R11, BP
+	ADDQ    R13, R13
+	ADCQ    R15, SI
+	ADCQ    BP, DI
+	SBBQ    R13, R13
+	NEGQ    R12
+	SHLXQ   R12, 16(AX), R15
+	NEGQ    R12
+	SHRXQ   R12, 8(AX), R14
+	ORQ     R14, R15
+	SHRXQ   R12, 16(AX), BP
+	XORQ    R11, R15
+	XORQ    R11, BP
+	ADDQ    R13, R13
+	ADCQ    R15, R8
+	ADCQ    BP, R9
+	ADCQ    R11, R10
+	ADDQ    $0x18, AX
+	INCQ    BX
+	JNZ     near3_element
+	MOVQ    acc+0(FP), AX
+	MOVQ    SI, (AX)
+	MOVQ    DI, 8(AX)
+	MOVQ    R8, 16(AX)
+	MOVQ    R9, 24(AX)
+	MOVQ    R10, 32(AX)
+	RET
+
+// func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+// Requires: BMI2
+TEXT ·sumNear4BMI2(SB), NOSPLIT, $8-56
+	MOVQ sig+8(FP), AX
+	MOVQ exp+16(FP), CX
+	MOVQ cls+24(FP), DX
+	MOVQ n+32(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ BX, DX
+	NEGQ BX
+	XORQ SI, SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	XORQ R10, R10
+	XORQ R11, R11
+
+near4_element:
+	MOVBQZX (DX)(BX*1), R12
+	ANDQ    signs+48(FP), R12
+	NEGQ    R12
+	MOVLQSX (CX)(BX*4), R13
+	SUBQ    base+40(FP), R13
+	MOVQ    R12, R14
+	SHLXQ   R13, (AX), BP
+	NEGQ    R13
+	XORQ    R12, BP
+	ADDQ    R14, R14
+	ADCQ    BP, SI
+	SBBQ    R14, R14
+	NEGQ    R13
+	SHLXQ   R13, 8(AX), BP
+	NEGQ    R13
+	SHRXQ   R13, (AX), R15
+	ORQ     R15, BP
+	XORQ    R12, BP
+	ADDQ    R14, R14
+	ADCQ    BP, DI
+	SBBQ    R14, R14
+	NEGQ    R13
+	SHLXQ   R13, 16(AX), BP
+	NEGQ    R13
+	SHRXQ   R13, 8(AX), R15
+	ORQ     R15, BP
+	XORQ    R12, BP
+	ADDQ    R14, R14
+	ADCQ    BP, R8
+	SBBQ    R14, R14
+	NEGQ    R13
+	SHLXQ   R13, 24(AX), BP
+	NEGQ    R13
+	SHRXQ   R13, 16(AX), R15
+	ORQ     R15, BP
+	XORQ    R12, BP
+	ADDQ    R14, R14
+	ADCQ    BP, R9
+	SBBQ    R14, R14
+	NEGQ    R13
+	NEGQ    R13
+	SHRXQ   R13, 24(AX), BP
+	XORQ    R12, BP
+	ADDQ    R14, R14
+	ADCQ    BP, R10
+	ADCQ    R12, R11
+	ADDQ    $0x20, AX
+	INCQ    BX
+	JNZ     near4_element
+	MOVQ    acc+0(FP), AX
+	MOVQ    SI, (AX)
+	MOVQ    DI, 8(AX)
+	MOVQ    R8, 16(AX)
+	MOVQ    R9, 24(AX)
+	MOVQ    R10, 32(AX)
+	MOVQ    R11, 40(AX)
+	RET
 
 // func dotTop2BMI2(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
 // Requires: BMI2

@@ -10,8 +10,16 @@ func sum2Fast(x []float64, out *[24]float64)    { sum2(x, out) }
 func asum2Fast(x []float64, out *[24]float64)   { asum2(x, out) }
 func dot2Fast(x, y []float64, out *[24]float64) { dot2(x, y, out) }
 
+func axpy2Fast(a []float64, x float64, s, e, m []float64) { axpy2(a, x, s, e, m) }
+
 func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
 	sumLimbs(acc, pitch, sig, exp, cls, limbs, base)
+}
+
+func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) { return span(exp, cls) }
+
+func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	sumNear(acc, sig, exp, cls, limbs, base, signs)
 }
 
 func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {

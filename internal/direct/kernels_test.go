@@ -3,6 +3,7 @@ package direct
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -66,6 +67,83 @@ func TestCompensatedKernels(t *testing.T) {
 			dot2Fast(x, y, &got)
 			check("dot2")
 			_, _ = okX, okY
+		}
+	}
+}
+
+func TestAxpyCompensatedKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	for n := range 40 {
+		a := make([]float64, n)
+		var want, got [3][]float64
+		for k := range got {
+			got[k], _ = guarded(n, math.NaN())
+			want[k] = make([]float64, n)
+		}
+		for range 30 {
+			x := math.Ldexp(r.NormFloat64(), r.IntN(200)-100)
+			for i := range a {
+				a[i] = math.Ldexp(r.NormFloat64(), r.IntN(60))
+			}
+			axpy2(a, x, want[0], want[1], want[2])
+			axpy2Fast(a, x, got[0], got[1], got[2])
+		}
+		for k := range got {
+			for i := range n {
+				if got[k][i] != want[k][i] {
+					t.Fatalf("n = %d: array %d, lane %d: %x, want %x", n, k, i, got[k][i], want[k][i])
+				}
+			}
+		}
+	}
+}
+
+func TestSpanKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(11, 12))
+	for n := range 70 {
+		exp, cls := make([]int32, n), make([]uint8, n)
+		for range 20 {
+			for i := range n {
+				exp[i], cls[i] = int32(r.Uint32()), 2|uint8(r.IntN(2))
+			}
+			if n > 0 && r.IntN(2) == 0 {
+				cls[r.IntN(n)] = uint8(r.IntN(8))
+			}
+			low, high, finite := spanFast(exp, cls)
+			if l, h, f := span(exp, cls); low != l || high != h || finite != f {
+				t.Fatalf("n = %d: %d, %d, %v, want %d, %d, %v", n, low, high, finite, l, h, f)
+			}
+		}
+	}
+}
+
+func TestSumNearKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(9, 10))
+	for limbs := 1; limbs <= maxNear; limbs++ {
+		for trial := range 50 {
+			n := 1 + r.IntN(40)
+			sig, exp, cls := make([]uint64, n*limbs), make([]int32, n), make([]uint8, n)
+			base := int64(int32(r.Uint32())) / 2
+			for i := range n {
+				exp[i] = int32(base) + 1 + int32(r.IntN(63))
+				cls[i] = 2 | uint8(r.IntN(2))
+				for k := range limbs {
+					if sig[i*limbs+k] = r.Uint64(); trial%5 == 0 {
+						sig[i*limbs+k] = math.MaxUint64
+					}
+				}
+			}
+			want, got := make([]uint64, limbs+2), make([]uint64, limbs+2)
+			for signs := range uint64(2) {
+				sumNear(want, sig, exp, cls, limbs, base, signs)
+				sumNearFast(got, sig, exp, cls, limbs, base, signs)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%d limbs, n = %d: %x, want %x", limbs, n, got, want)
+				}
+			}
 		}
 	}
 }

@@ -29,13 +29,20 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	}
 	arr, l := x.Arr, x.Arr.Limbs()
 	exp, cls := arr.Exp[x.Off:x.Off+x.N], arr.Cls[x.Off:x.Off+x.N]
-	low, high := a.scan(exp, cls, magnitudes)
+	low, high, all := a.scan(exp, cls, magnitudes)
 	if low > high { // nothing finite
 		return true
 	}
 	span := int(high) - int(low)
 	if span > limbSpan {
 		return false
+	}
+	sig := arr.Sig[x.Off*l : (x.Off+x.N)*l]
+	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
+	a.seen |= seenFinite
+	if all && span < 63 && l <= maxNear {
+		a.addNear(sig, exp, bytes, l, int64(low)-1, magnitudes)
+		return true
 	}
 	// The most common shifts are small: the largest exponent has shift 8, so that
 	// the words above a number seldom see a carry.
@@ -46,14 +53,11 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	}
 	w := a.window[:2*pitch]
 	clear(w)
-	sig := arr.Sig[x.Off*l : (x.Off+x.N)*l]
-	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
 	if assembly() {
 		sumLimbsFast(w, pitch, sig, exp, bytes, l, base)
 	} else {
 		sumLimbs(w, pitch, sig, exp, bytes, l, base)
 	}
-	a.seen |= seenFinite
 	for i := range 2 {
 		if m := trim(w[i*pitch : (i+1)*pitch]); len(m) > 0 {
 			a.addMag(i == 1 && !magnitudes, base-int64(64*l), m)
@@ -62,27 +66,43 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	return true
 }
 
-// scan notes the zeros, infinities and NaNs, and returns the least and the largest
-// exponent of the finite numbers.
-func (a *Acc) scan(exp []int32, cls []num.Cls, magnitudes bool) (low, high int32) {
-	const finite = 0x0202020202020202
-	low, high = math.MaxInt32, math.MinInt32
-	for len(cls) >= 8 {
-		if *(*uint64)(unsafe.Pointer(&cls[0]))&0xfefefefefefefefe == finite {
-			e := (*[8]int32)(exp)
-			low = min(low, min(min(e[0], e[1]), min(e[2], e[3])), min(min(e[4], e[5]), min(e[6], e[7])))
-			high = max(high, max(max(e[0], e[1]), max(e[2], e[3])), max(max(e[4], e[5]), max(e[6], e[7])))
-		} else {
-			l, h := a.scanFew(exp[:8], cls[:8], magnitudes)
-			low, high = min(low, l), max(high, h)
-		}
-		exp, cls = exp[8:], cls[8:]
+// maxNear is the most words of numbers whose sums the registers hold.
+const maxNear = 4
+
+// addNear adds finite MP numbers of l words whose exponents lie in (base, base+64), or their
+// magnitudes.
+func (a *Acc) addNear(sig []uint64, exp []int32, cls []uint8, l int, base int64, magnitudes bool) {
+	var room [maxNear + 2]uint64
+	sum, signs := room[:l+2], uint64(1)
+	if magnitudes {
+		signs = 0
 	}
-	l, h := a.scanFew(exp, cls, magnitudes)
-	return min(low, l), max(high, h)
+	if assembly() {
+		sumNearFast(sum, sig, exp, cls, l, base, signs)
+	} else {
+		sumNear(sum, sig, exp, cls, l, base, signs)
+	}
+	neg := int64(sum[l+1]) < 0
+	if neg {
+		num.Negate(sum)
+	}
+	if m := trim(sum); len(m) > 0 {
+		a.addMag(neg, base-int64(64*l), m)
+	}
 }
 
-func (a *Acc) scanFew(exp []int32, cls []num.Cls, magnitudes bool) (low, high int32) {
+// scan notes the zeros, infinities and NaNs, and returns the least and the largest
+// exponent of the finite numbers, and whether all are finite.
+func (a *Acc) scan(exp []int32, cls []num.Cls, magnitudes bool) (low, high int32, all bool) {
+	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
+	if assembly() {
+		low, high, all = spanFast(exp, bytes)
+	} else {
+		low, high, all = span(exp, bytes)
+	}
+	if all {
+		return low, high, true
+	}
 	low, high = math.MaxInt32, math.MinInt32
 	for i, c := range cls {
 		if c.Class() == num.Finite {
@@ -91,5 +111,5 @@ func (a *Acc) scanFew(exp []int32, cls []num.Cls, magnitudes bool) (low, high in
 			a.addSpecial(c.Class(), c.Neg() && !magnitudes)
 		}
 	}
-	return low, high
+	return low, high, false
 }

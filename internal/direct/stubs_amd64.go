@@ -19,10 +19,40 @@ func asumAVX2(x *float64, n int, out *[24]float64)
 //go:noescape
 func dotAVX2(x *float64, y *float64, n int, out *[24]float64)
 
+// axpyCompensatedAVX2 is the loop of axpy2. n is a positive multiple of 8.
+//
+//go:noescape
+func axpyCompensatedAVX2(a *float64, x float64, n int, s *float64, e *float64, m *float64)
+
+// spanAVX2 is the loop of span: the extremes of every eighth exponent. n is a positive multiple of 8.
+//
+//go:noescape
+func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
+
 // sumLimbsBMI2 is the loop of sumLimbs. n and limbs are positive, pitch counts bytes.
 //
 //go:noescape
 func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64)
+
+// sumNear1BMI2 is the loop of sumNear for limbs = 1. n is positive.
+//
+//go:noescape
+func sumNear1BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+
+// sumNear2BMI2 is the loop of sumNear for limbs = 2. n is positive.
+//
+//go:noescape
+func sumNear2BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+
+// sumNear3BMI2 is the loop of sumNear for limbs = 3. n is positive.
+//
+//go:noescape
+func sumNear3BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+
+// sumNear4BMI2 is the loop of sumNear for limbs = 4. n is positive.
+//
+//go:noescape
+func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
 
 // dotTop2BMI2 is the loop of the reference of that name without the suffix. n is positive.
 //

@@ -27,7 +27,12 @@ func main() {
 	compensated("sumAVX2", "sums: s, e and |x| lanes", false, false)
 	compensated("asumAVX2", "", false, true)
 	compensated("dotAVX2", "", true, false)
+	axpyCompensated()
+	span()
 	sumLimbs()
+	for words := 1; words <= 4; words++ {
+		sumNear(words)
+	}
 	mulAdd2(false)
 	mulAdd2(true)
 	for words := 3; words <= 7; words++ {
@@ -61,6 +66,18 @@ func words(name string, v ...uint64) Mem {
 
 var absMask *Mem
 
+// loadAbsMask returns four masks of all bits but the sign.
+func loadAbsMask() VecVirtual {
+	if absMask == nil {
+		k := uint64(1<<63 - 1)
+		m := words("absMask", k, k, k, k)
+		absMask = &m
+	}
+	mask := YMM()
+	VMOVUPD(*absMask, mask)
+	return mask
+}
+
 // compensated writes the loops of sum2, asum2 and dot2.
 func compensated(name, _ string, dot, abs bool) {
 	args := "x *float64"
@@ -77,13 +94,7 @@ func compensated(name, _ string, dot, abs bool) {
 	}
 	n := Load(Param("n"), GP64())
 	out := Load(Param("out"), GP64())
-	if absMask == nil {
-		k := uint64(1<<63 - 1)
-		m := words("absMask", k, k, k, k)
-		absMask = &m
-	}
-	mask := YMM()
-	VMOVUPD(*absMask, mask)
+	mask := loadAbsMask()
 	var s, e, a [2]VecVirtual
 	for v := range s {
 		s[v], e[v], a[v] = YMM(), YMM(), YMM()
@@ -133,6 +144,54 @@ func compensated(name, _ string, dot, abs bool) {
 		VMOVUPD(e[v], Mem{Base: out, Disp: 64 + 32*v})
 		VMOVUPD(a[v], Mem{Base: out, Disp: 128 + 32*v})
 	}
+	VZEROUPPER()
+	RET()
+}
+
+// axpyCompensated writes the loop of axpy2, for two groups of lanes at a time.
+func axpyCompensated() {
+	TEXT("axpyCompensatedAVX2", NOSPLIT, "func(a *float64, x float64, n int, s, e, m *float64)")
+	Doc("axpyCompensatedAVX2 is the loop of axpy2. n is a positive multiple of 8.")
+	Pragma("noescape")
+	a := Load(Param("a"), GP64())
+	n := Load(Param("n"), GP64())
+	s := Load(Param("s"), GP64())
+	e := Load(Param("e"), GP64())
+	m := Load(Param("m"), GP64())
+	addr, err := Param("x").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	x := YMM()
+	VBROADCASTSD(addr.Addr, x)
+	mask := loadAbsMask()
+	i := GP64()
+	XORQ(i, i)
+	Label("axpyCompensated_loop")
+	for v := range 2 {
+		at := func(base Register) Mem { return Mem{Base: base, Index: i, Scale: 8, Disp: 32 * v} }
+		q, p, old, sum, z, w := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+		VMOVUPD(at(a), q)
+		VMULPD(q, x, p)
+		VFMSUB213PD(p, x, q) // q = q x - p
+		VMOVUPD(at(s), old)
+		VADDPD(p, old, sum)
+		VMOVUPD(sum, at(s))
+		VSUBPD(old, sum, z)
+		VSUBPD(z, sum, w)
+		VSUBPD(w, old, w)
+		VSUBPD(z, p, z)
+		VADDPD(z, w, w)
+		VADDPD(q, w, w)
+		VADDPD(at(e), w, w)
+		VMOVUPD(w, at(e))
+		VANDPD(mask, p, p)
+		VADDPD(at(m), p, p)
+		VMOVUPD(p, at(m))
+	}
+	ADDQ(Imm(8), i)
+	CMPQ(i, n)
+	JL(LabelRef("axpyCompensated_loop"))
 	VZEROUPPER()
 	RET()
 }
@@ -204,6 +263,116 @@ func sumLimbs() {
 	Label("sum_skip")
 	LEAQ(Mem{Base: sig, Index: limbs, Scale: 8}, sig)
 	JMP(LabelRef("sum_next"))
+}
+
+// span writes the loop of span.
+func span() {
+	TEXT("spanAVX2", NOSPLIT, "func(exp *int32, cls *uint8, n int, low, high *[8]int32) (odd uint64)")
+	Doc("spanAVX2 is the loop of span: the extremes of every eighth exponent. n is a positive multiple of 8.")
+	Pragma("noescape")
+	exp := Load(Param("exp"), GP64())
+	cls := Load(Param("cls"), GP64())
+	n := Load(Param("n"), GP64())
+	mask, finite, odd, t := GP64(), GP64(), GP64(), GP64()
+	MOVQ(U64(0xfefefefefefefefe), mask)
+	MOVQ(U64(0x0202020202020202), finite)
+	XORQ(odd, odd)
+	low, high, e := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: exp}, low)
+	VMOVDQA(low, high)
+	Label("span_loop")
+	VMOVDQU(Mem{Base: exp}, e)
+	VPMINSD(e, low, low)
+	VPMAXSD(e, high, high)
+	MOVQ(Mem{Base: cls}, t)
+	ANDQ(mask, t)
+	XORQ(finite, t)
+	ORQ(t, odd)
+	ADDQ(Imm(32), exp)
+	ADDQ(Imm(8), cls)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("span_loop"))
+	p := Load(Param("low"), GP64())
+	VMOVDQU(low, Mem{Base: p})
+	p = Load(Param("high"), GP64())
+	VMOVDQU(high, Mem{Base: p})
+	Store(odd, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// sumNear writes the loop of sumNear for numbers of so many words, the sum in
+// registers.
+func sumNear(words int) {
+	name := fmt.Sprintf("sumNear%dBMI2", words)
+	label := func(s string) string { return fmt.Sprintf("near%d_%s", words, s) }
+	TEXT(name, NOSPLIT, "func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)")
+	Doc(fmt.Sprintf("%s is the loop of sumNear for limbs = %d. n is positive.", name, words))
+	Pragma("noescape")
+	sig := Load(Param("sig"), GP64())
+	exp := Load(Param("exp"), GP64())
+	cls := Load(Param("cls"), GP64())
+	n := Load(Param("n"), GP64())
+	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
+	ADDQ(n, cls)
+	NEGQ(n)
+	acc := make([]GPVirtual, words+2)
+	for i := range acc {
+		acc[i] = GP64()
+		XORQ(acc[i], acc[i])
+	}
+	Label(label("element"))
+	sign, s := GP64(), GP64()
+	MOVBQZX(Mem{Base: cls, Index: n, Scale: 1}, sign)
+	ANDQ(NewParamAddr("signs", 48), sign)
+	NEGQ(sign)
+	MOVLQSX(Mem{Base: exp, Index: n, Scale: 4}, s)
+	SUBQ(NewParamAddr("base", 40), s)
+	// The carry stays in a register between groups of words, which the registers
+	// bound. Shifts go by the low six bits, 1 <= s < 64; s is negated in turns.
+	carry, t := GP64(), GP64()
+	MOVQ(sign, carry) // the first carry completes the negation
+	group := min(words+1, 5-words)
+	x := make([]GPVirtual, group)
+	for i := range x {
+		x[i] = GP64()
+	}
+	for first := 0; first <= words; first += group {
+		last := min(first+group, words+1)
+		for i := first; i < min(last, words); i++ {
+			SHLXQ(s, Mem{Base: sig, Disp: 8 * i}, x[i-first])
+		}
+		NEGQ(s)
+		for i := max(first, 1); i < last; i++ {
+			low := Mem{Base: sig, Disp: 8 * (i - 1)}
+			if i == words {
+				SHRXQ(s, low, x[i-first])
+				continue
+			}
+			SHRXQ(s, low, t)
+			ORQ(t, x[i-first])
+		}
+		for i := first; i < last; i++ {
+			XORQ(sign, x[i-first])
+		}
+		ADDQ(carry, carry)
+		for i := first; i < last; i++ {
+			ADCQ(x[i-first], acc[i])
+		}
+		if last <= words {
+			SBBQ(carry, carry)
+			NEGQ(s)
+		}
+	}
+	ADCQ(sign, acc[words+1])
+	ADDQ(Imm(uint64(8*words)), sig)
+	INCQ(n)
+	JNZ(LabelRef(label("element")))
+	out := Load(Param("acc"), GP64())
+	for i := range acc {
+		MOVQ(acc[i], Mem{Base: out, Disp: 8 * i})
+	}
+	RET()
 }
 
 // Offsets of the fields of digitJob.
