@@ -137,7 +137,7 @@ func (b *base) tiles() (plain, pairs int) {
 
 // A modulus is a row of tiles of constants, as kernels/residues.cu takes it.
 type modulus struct {
-	inverse float32
+	inverse uint32 // the bits of 1/m in binary32 for plain moduli, round(2^32/m) for Karatsuba moduli
 	m       int32
 }
 
@@ -146,11 +146,11 @@ func (b *base) rowModuli() []modulus {
 	plain, pairs := b.tiles()
 	rows := make([]modulus, tileRows*(plain+pairs))
 	for t, m := range b.moduli {
-		at := t
-		if t >= b.plain {
-			at = tileRows*plain + t - b.plain
+		if t < b.plain {
+			rows[t] = modulus{math.Float32bits(1 / float32(m)), int32(m)}
+		} else {
+			rows[tileRows*plain+t-b.plain] = modulus{uint32((int64(1)<<33/int64(m) + 1) / 2), int32(m)}
 		}
-		rows[at] = modulus{1 / float32(m), int32(m)}
 	}
 	return rows
 }
@@ -234,9 +234,6 @@ func (b *base) reductions() []reduction {
 // quotientBits is the scale of the weights of the quotient: F_t = round(2^37/m_t).
 const quotientBits = 37
 
-// groupWords is the number of words that reconstruction sums at a time.
-const groupWords = 8
-
 // weights is the way back from residues y_t >= 0: with W_t = floor(M/m_t 2^-cut) and q the
 // integer nearest to 2^-37 sum y_t F_t, the number that the residues stand for is 2^cut (sum
 // y_t W_t - q floor(M 2^-cut)), up to err 2^cut.
@@ -270,22 +267,71 @@ func (b *base) dropped() float64 {
 	return e
 }
 
-// table returns the weights as kernels/finish.cu takes them, in groups of eight words: first
-// F, then the words of W.
-func (b *base) table(w weights) []uint32 {
-	n := len(b.moduli)
-	groups := (w.words + 1 + groupWords - 1) / groupWords
-	out := make([]uint32, groups*n*groupWords)
-	for t, m := range b.moduli {
-		for i := range groups * groupWords {
-			v := uint32((int64(1)<<quotientBits + int64(m)/2) / int64(m) & (1<<32 - 1))
-			if i > 0 {
-				v = wordAt(b.words[t], w.cut/32+i-1)
-			}
-			out[(i/groupWords*n+t)*groupWords+i%groupWords] = v
+// tileDigits is the number of digits of weights that the tensor cores take at a time.
+const tileDigits = 16
+
+// finishSteps are the steps of 32 bytes of residues that kernels/finish.cu has.
+var finishSteps = []int{1, 2, 3, 5, 9, 13, 17, 20}
+
+// groups returns the groups of residues of an entry: 16 bytes or 8 half words.
+func groups(plain, karatsuba int) (bytes, halfWords int) {
+	return (plain + 15) / 16, (karatsuba + 7) / 8
+}
+
+// finishStepsFor returns the least of finishSteps for n moduli, or false if none suffices.
+func finishStepsFor(n int) (int, bool) {
+	plain := min(n, pool().plain)
+	a, b := groups(plain, n-plain)
+	for _, k := range finishSteps {
+		if 2*k >= a+b {
+			return k, true
 		}
 	}
-	return out
+	return 0, false
+}
+
+// column returns where the factors of byte b of residue t lie in fragments of mma.m16n8k32:
+// the group of 16 factors, and the place in it.
+func (b *base) column(t, upper int) (group, place int) {
+	if t < b.plain {
+		return t / 16, t % 16
+	}
+	bytes, _ := groups(b.plain, 0)
+	u := t - b.plain
+	return bytes + u/8, 2*(u%8) + upper
+}
+
+// fragmentByte is the place of digit row of a tile, for a place of a group, in a table of
+// fragments of mma.m16n8k32 of the given steps.
+func fragmentByte(tile, steps, row, group, place int) int {
+	lane, word := row%8*4+place/4, row/8+group%2*2
+	return ((tile*steps+group/2)*32+lane)*16 + word*4 + place%4
+}
+
+// table returns the weights as kernels/finish.cu takes them: the digits in radix 2^8 of F_t and
+// W_t, least significant first, one after the other. The upper bytes of half words have those
+// of 256 F_t and 256 W_t.
+func (b *base) table(w weights, steps int) []uint32 {
+	tiles := (4*(w.words+1) + tileDigits - 1) / tileDigits
+	out := make([]byte, tiles*steps*512)
+	for t, m := range b.moduli {
+		stream := make([]uint32, w.words+1)
+		stream[0] = uint32((int64(1)<<quotientBits + int64(m)/2) / int64(m))
+		for i := range w.words {
+			stream[i+1] = wordAt(b.words[t], w.cut/32+i)
+		}
+		for d := range 4 * len(stream) {
+			digit := byte(stream[d/4] >> (d % 4 * 8))
+			group, place := b.column(t, 0)
+			out[fragmentByte(d/tileDigits, steps, d%tileDigits, group, place)] = digit
+			// The digit above, unless it belongs to W_t and this one to F_t.
+			if up := d + 1; t >= b.plain && up != 4 && up < 4*len(stream) {
+				group, place := b.column(t, 1)
+				out[fragmentByte(up/tileDigits, steps, up%tileDigits, group, place)] = digit
+			}
+		}
+	}
+	return wordsOf(out)
 }
 
 // productWords returns the words of floor(M 2^-cut).

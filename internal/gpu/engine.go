@@ -23,8 +23,8 @@ type engine struct {
 	samples   *cuda.Function
 	residues  [maxSteps + 1]*cuda.Function
 	products  *cuda.Function
-	wide      bool // products are those of Hopper, with two tiles of rows
-	finish    *cuda.Function
+	wide      bool                   // products are those of Hopper, with two tiles of rows
+	finish    map[int]*cuda.Function // by steps
 	exact     *cuda.Function
 	bases     map[int]*base
 	constants map[constantsKey]*cuda.Memory
@@ -42,6 +42,7 @@ type tableKey struct{ moduli, cutWords int }
 // reconstruction is weights on the device.
 type reconstruction struct {
 	weights
+	steps          int // of kernels/finish.cu
 	table, product *cuda.Memory
 }
 
@@ -83,11 +84,14 @@ func (e *engine) load(s *cuda.Stream) error {
 		{&e.scan, "scan", "scan"},
 		{&e.samples, "scan", "samples"},
 		{&e.products, product, "products"},
-		{&e.finish, "finish", "finish"},
 		{&e.exact, "exact", "exact"},
 	}
 	for k := 1; k <= maxSteps; k++ {
 		list = append(list, kernel{&e.residues[k], "residues", fmt.Sprintf("residues%d", k)})
+	}
+	finish := make([]*cuda.Function, len(finishSteps))
+	for i, k := range finishSteps {
+		list = append(list, kernel{&finish[i], "finish", fmt.Sprintf("finish%d", k)})
 	}
 	modules := map[string]*cuda.Module{}
 	for _, k := range list {
@@ -105,6 +109,10 @@ func (e *engine) load(s *cuda.Stream) error {
 		}
 		*k.to = f
 	}
+	e.finish = map[int]*cuda.Function{}
+	for i, k := range finishSteps {
+		e.finish[k] = finish[i]
+	}
 	return nil
 }
 
@@ -118,19 +126,30 @@ func (e *engine) base(n int) *base {
 	return b
 }
 
-// maxKept is the number of pieces of constants that are kept.
+// maxKept is the number of pieces of constants that are kept from product to product.
 const maxKept = 64
 
+// trim forgets constants if there are many. It is called between products.
+func (e *engine) trim() {
+	if len(e.constants)+len(e.tables) < maxKept {
+		return
+	}
+	for _, m := range e.constants {
+		m.Free()
+	}
+	for _, r := range e.tables {
+		r.table.Free()
+		r.product.Free()
+	}
+	clear(e.constants)
+	clear(e.tables)
+	clear(e.bases)
+}
+
 // constant returns the constants of the key on the device, which make computes.
-func constant[T uint32 | uint64](e *engine, s *cuda.Stream, key constantsKey, make func() []T) (*cuda.Memory, error) {
+func (e *engine) constant(s *cuda.Stream, key constantsKey, make func() []uint32) (*cuda.Memory, error) {
 	if m := e.constants[key]; m != nil {
 		return m, nil
-	}
-	if len(e.constants) >= maxKept {
-		for k, m := range e.constants {
-			m.Free()
-			delete(e.constants, k)
-		}
 	}
 	m, err := upload(s, make())
 	if err != nil {
@@ -159,16 +178,10 @@ func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconst
 	if r := e.tables[key]; r != nil {
 		return r, nil
 	}
-	if len(e.tables) >= maxKept {
-		for k, r := range e.tables {
-			r.table.Free()
-			r.product.Free()
-			delete(e.tables, k)
-		}
-	}
 	r := &reconstruction{weights: b.reconstruction(cutWords)}
 	var err error
-	if r.table, err = upload(s, b.table(r.weights)); err != nil {
+	r.steps, _ = finishStepsFor(len(b.moduli)) // the plan has looked
+	if r.table, err = upload(s, b.table(r.weights, r.steps)); err != nil {
 		return nil, err
 	}
 	if r.product, err = upload(s, b.productWords(r.weights)); err != nil {

@@ -155,6 +155,7 @@ func (p *call) run() (exact.Stats, error) {
 	if err != nil {
 		return exact.Stats{}, err
 	}
+	e.trim()
 	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c}
 	defer m.free()
 	if p.c != nil {

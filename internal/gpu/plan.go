@@ -73,7 +73,7 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 	// margin.
 	bound := math.Log2(min(l.norm, r.norm)+1e-300) + baseMargin
 	best := plan{cost: math.Inf(1)}
-	bits := resultBits(s.format)
+	odds := s.odds(samples)
 	for count := 1; count <= maxModuli; count++ {
 		total := int(math.Floor(pool().bits[count] - bound))
 		q := plan{moduli: count}
@@ -81,7 +81,7 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 		if int64(q.widthL) < min(2, l.width) || int64(q.widthR) < min(2, r.width) {
 			continue
 		}
-		if stepsFor(max(q.widthL, q.widthR)) > maxSteps {
+		if _, ok := finishStepsFor(count); !ok || stepsFor(max(q.widthL, q.widthR)) > maxSteps {
 			break
 		}
 		planes := float64(pool().products(count))
@@ -90,13 +90,7 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 		if work >= best.cost {
 			break
 		}
-		fail := 0.0
-		for _, p := range samples {
-			fail += q.failure(s, p, bits)
-		}
-		if len(samples) > 0 {
-			fail /= float64(len(samples))
-		}
+		fail := odds.failure(&q)
 		q.cost = work + fail*m*n*s.exactEntry()
 		if q.cost < best.cost {
 			best = q
@@ -141,24 +135,49 @@ func (q *plan) split(total int, exactL, exactR int64) {
 // one, exceeds that of the number: half a unit a term.
 func roundings(terms int) float64 { return math.Log2(float64(terms)) }
 
-// failure estimates the probability that an entry like p fails the rounding test to bits.
-func (q *plan) failure(s shape, p sample, bits float64) float64 {
-	if q.exactL && q.exactR {
+// odds are what the probability depends on that an entry fails the rounding test: for each
+// sample, log2 of its error over its last place, widths aside.
+type odds struct {
+	left, right []float64 // from the rounding of the left factor and of the right one
+	least       float64   // of all
+}
+
+func (s *shape) odds(samples []sample) odds {
+	o := odds{least: math.Inf(1)}
+	bits := resultBits(s.format)
+	for _, p := range samples {
+		l, r := math.Inf(1), math.Inf(1) // entries 0 need the exact pass whatever the widths
+		if p.size > -1e8 {
+			l = math.Log2(p.normR) - 1 + roundings(s.termsL) - p.size + bits
+			r = math.Log2(p.normL) - 1 + roundings(s.termsR) - p.size + bits
+		}
+		o.left, o.right = append(o.left, l), append(o.right, r)
+		o.least = min(o.least, l, r)
+	}
+	return o
+}
+
+// failure estimates the share of entries that fail the rounding test.
+func (o *odds) failure(q *plan) float64 {
+	if q.exactL && q.exactR || len(o.left) == 0 {
 		return 0
 	}
-	if p.size < -1e8 { // needs the exact pass whatever the widths
+	if o.least-float64(max(q.widthL, q.widthR)) > 0 {
 		return 1
 	}
-	e := math.Inf(-1) // log2 of the error
-	if !q.exactR {
-		e = math.Log2(p.normL) - 1 - float64(q.widthR) + roundings(s.termsR)
+	var fail float64
+	for i := range o.left {
+		e := math.Inf(-1)
+		if !q.exactR {
+			e = o.right[i] - float64(q.widthR)
+		}
+		if !q.exactL {
+			e = max(e, o.left[i]-float64(q.widthL)) + 1
+		}
+		// Twice the error over the last place, and an eighth more for the reconstruction.
+		fail += min(1, 2.25*math.Exp2(min(e, 0)))
 	}
-	if !q.exactL {
-		e = max(e, math.Log2(p.normR)-1-float64(q.widthL)+roundings(s.termsL)) + 1
-	}
-	// Twice the error over the last place, 2^(size - bits), and an eighth more for the
-	// reconstruction.
-	return min(1, 2.25*math.Exp2(min(e-p.size+bits, 0)))
+	return fail / float64(len(o.left))
 }
 
 // cut chooses the words that reconstruction drops. Its error stays at an eighth of that of

@@ -420,7 +420,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 		return err
 	}
 	key := constantsKey{m.plan.moduli, "reductions", 0}
-	reductions, err := constant(m.e, m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
+	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
 	if err != nil {
 		return err
 	}
@@ -477,11 +477,11 @@ func (m *multiplication) residues(o *operand, c chunk, left bool, width int, to 
 	if left {
 		side = "left"
 	}
-	constants, err := constant(m.e, m.s, constantsKey{m.plan.moduli, side, steps}, func() []uint32 { return m.base.constants(steps, left) })
+	constants, err := m.e.constant(m.s, constantsKey{m.plan.moduli, side, steps}, func() []uint32 { return m.base.constants(steps, left) })
 	if err != nil {
 		return err
 	}
-	moduli, err := constant(m.e, m.s, constantsKey{m.plan.moduli, "moduli", 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
+	moduli, err := m.e.constant(m.s, constantsKey{m.plan.moduli, "moduli", 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
 	if err != nil {
 		return err
 	}
@@ -534,13 +534,10 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 	} else {
 		f.c = m.c.target()
 	}
-	threads := 128
-	shared := func() int { return 4 * 4 * threads * m.weights.words }
-	for shared() > 96<<10 && threads > 32 {
-		threads /= 2
-	}
-	blocks := (l.n + 4*threads - 1) / (4 * threads) * r.n
-	if err := m.e.finish.Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: threads}, shared(), f); err != nil {
+	const warps = 4
+	shared := 4 * warps * (tileDigits*36 + 32*m.weights.words)
+	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
+	if err := m.e.finish[m.weights.steps].Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared, f); err != nil {
 		return err
 	}
 	return m.mark("finish")

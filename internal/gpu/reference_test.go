@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -21,12 +22,14 @@ func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("scan", refScan)
 	drv.Kernel("samples", refSamples)
 	for k := 1; k <= maxSteps; k++ {
-		drv.Kernel("residues"+string(rune('0'+k)), func(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion) {
+		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion) {
 			refResidues(l, x, exps, c, k)
 		})
 	}
 	drv.Kernel("products", refProducts)
-	drv.Kernel("finish", refFinish)
+	for _, k := range finishSteps {
+		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f finishing) { refFinish(l, f, k) })
+	}
 	drv.Kernel("exact", refExact)
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
@@ -168,7 +171,7 @@ func aligned(m num.Mat, v, h int, shift int64) *big.Int {
 func reducedReference(sum int32, m modulus) int32 {
 	const magic = 0x4B400000
 	s := float32(math.Float32frombits(uint32(sum)+magic) - 12582912)
-	q := float32(math.FMA(float64(s), float64(m.inverse), 12582912)) // exact in binary64 before the rounding
+	q := float32(math.FMA(float64(s), float64(math.Float32frombits(m.inverse)), 12582912)) // exact in binary64 before the rounding
 	return int32(uint32(sum) + magic - math.Float32bits(q)*uint32(m.m))
 }
 
@@ -238,9 +241,8 @@ func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, ste
 		low, high := sums(plainTiles+t/16*2, t%16), sums(plainTiles+t/16*2+1, t%16)
 		mod := moduli[16*plainTiles+t]
 		for e := range low {
-			h := int32(int16(reducedReference(high[e], mod)))
-			r := int32(int16(reducedReference(low[e]+128*h, mod)))
-			a0, a1 := split(int64(r))
+			s := low[e] + 128*high[e]
+			a0, a1 := split(int64(s - mulHigh(s+mod.m/2, int32(mod.inverse))*mod.m))
 			at := (int(c.plain)+3*t)*int(c.stride) + tilePlace(place(e/k), e%k, int(c.blocks))
 			planes[at], planes[at+int(c.stride)], planes[at+2*int(c.stride)] = int8(a0), int8(a1), int8(a0+a1)
 		}
@@ -323,22 +325,25 @@ func (f leftovers) leave(l *fake.Launch, i, j int) {
 	c[0]++
 }
 
-// integers returns the words of the integer of an entry's residues.
-func (f *finishing) integer(y []uint64, weights, product []uint32) []uint32 {
-	n := len(y)
-	var sum uint64
-	for t, v := range y {
-		sum += v * uint64(weights[t*groupWords])
+// integer returns the words of the integer of an entry's residues, 16 bytes a group.
+func (f *finishing) integer(y []uint8, weights []uint8, product []uint32, steps int) []uint32 {
+	word := func(w int) (x uint64) {
+		for d := 4*w + 3; d >= 4*w; d-- {
+			var sum int32
+			for k, v := range y {
+				if v != 0 {
+					sum += int32(v) * int32(weights[fragmentByte(d/tileDigits, steps, d%tileDigits, k/16, k%16)])
+				}
+			}
+			x = x<<8 + uint64(sum)
+		}
+		return x
 	}
-	q := int64((sum + 1<<(quotientBits-1)) >> quotientBits)
+	q := int64((word(0) + 1<<(quotientBits-1)) >> quotientBits)
 	out := make([]uint32, f.words)
 	var carry int64
 	for w := range out {
-		sum = 0
-		for t, v := range y {
-			sum += v * uint64(weights[((w+1)/groupWords*n+t)*groupWords+(w+1)%groupWords])
-		}
-		x := int64(sum) - q*int64(product[w]) + carry
+		x := int64(word(w+1)) - q*int64(product[w]) + carry
 		out[w] = uint32(x)
 		carry = x >> 32
 	}
@@ -365,15 +370,15 @@ func magnitudeOf(words []uint32) (neg bool, mag []uint64) {
 	return neg, mag
 }
 
-func refFinish(l *fake.Launch, f finishing) {
-	n := int(f.plain + f.karatsuba)
-	groups := (int(f.words) + 1 + groupWords - 1) / groupWords
-	weights := fake.Slice[uint32](l, f.weights, groups*n*groupWords)
+func refFinish(l *fake.Launch, f finishing, steps int) {
+	tiles := (4*(int(f.words)+1) + tileDigits - 1) / tileDigits
+	weights := fake.Slice[uint8](l, f.weights, tiles*steps*512)
 	product := fake.Slice[uint32](l, f.product, int(f.words))
 	expL, normL := fake.Slice[int64](l, f.l.exp, int(f.m)), fake.Slice[float64](l, f.l.second, int(f.m))
 	expR, normR := fake.Slice[int64](l, f.r.exp, int(f.n)), fake.Slice[float64](l, f.r.second, int(f.n))
 	flagsL, flagsR := fake.Slice[uint8](l, f.l.flags, int(f.m)), fake.Slice[uint8](l, f.r.flags, int(f.n))
-	y := make([]uint64, n)
+	y := make([]uint8, 32*steps)
+	bytes, _ := groups(int(f.plain), 0)
 	for j := range int(f.n) {
 		for i := range int(f.m) {
 			gi, gj := int(f.i0)+i, int(f.j0)+j
@@ -381,14 +386,14 @@ func refFinish(l *fake.Launch, f finishing) {
 				continue
 			}
 			at := int64(j)*f.ld + int64(i)
-			for t := range y {
-				if t < int(f.plain) {
-					y[t] = uint64(fake.Slice[uint8](l, f.y+cuda.Pointer(int64(t)*f.stride+at), 1)[0])
-				} else {
-					y[t] = uint64(fake.Slice[uint16](l, f.wide+cuda.Pointer(2*(int64(t-int(f.plain))*f.stride+at)), 1)[0])
-				}
+			for t := range int(f.plain) {
+				y[t] = fake.Slice[uint8](l, f.y+cuda.Pointer(int64(t)*f.stride+at), 1)[0]
 			}
-			x := f.integer(y, weights, product)
+			for t := range int(f.karatsuba) {
+				v := fake.Slice[uint16](l, f.wide+cuda.Pointer(2*(int64(t)*f.stride+at)), 1)[0]
+				y[16*bytes+2*t], y[16*bytes+2*t+1] = uint8(v), uint8(v>>8)
+			}
+			x := f.integer(y, weights, product, steps)
 			if f.raw != 0 {
 				copy(fake.Slice[uint32](l, f.raw+cuda.Pointer(4*(j*int(f.m)+i)*int(f.words)), int(f.words)), x)
 				continue

@@ -1,6 +1,9 @@
 // From residues to results. With W_t = floor(M/m_t 2^-cut), F_t = round(2^37/m_t) and q
 // the integer nearest to 2^-37 sum y_t F_t, the integer product is
-// 2^cut (sum y_t W_t - q floor(M 2^-cut)) up to an error that the host bounds.
+// 2^cut (sum y_t W_t - q floor(M 2^-cut)) up to an error that the host bounds. The sums are a
+// product of matrices: digits in radix 2^8 of F_t and W_t times the y_t. A half word y_t
+// is two bytes, the upper one with the digits of 256 F_t and 256 W_t.
+#include "mma.cuh"
 #include "round.cuh"
 
 struct vectorData {
@@ -15,7 +18,7 @@ struct finishing {
 	u64 y, wide;                  // residues, bytes and half words
 	i64 stride, ld;               // entries from plane to plane, from column to column
 	i64 unit;                     // exponent of one unit, vectors' exponents aside
-	u64 weights;                  // u32 [group of 8][modulus][8]: F, then the words of W
+	u64 weights;                  // fragments of the weights: uint4 [tile][step][lane]
 	u64 product;                  // u32: the words of floor(M 2^-cut)
 	u64 raw;                      // if not null, the words of the integers go here
 	int plain, karatsuba;
@@ -26,20 +29,9 @@ struct finishing {
 	int triangle; // 'U', 'L' or 0
 };
 
-#define ENTRIES 4 // consecutive rows that a thread finishes
-#define GROUP 8
-
-static __device__ __forceinline__ void add(u64 (&sum)[GROUP], u32 y, const uint4 &a, const uint4 &b)
-{
-	sum[0] += (u64)y * a.x;
-	sum[1] += (u64)y * a.y;
-	sum[2] += (u64)y * a.z;
-	sum[3] += (u64)y * a.w;
-	sum[4] += (u64)y * b.x;
-	sum[5] += (u64)y * b.y;
-	sum[6] += (u64)y * b.z;
-	sum[7] += (u64)y * b.w;
-}
+#define THREADS 128
+#define TILE_DIGITS 16
+#define TILE_PITCH 36 // words from digit to digit of sums in shared memory
 
 static __device__ void finishEntry(const finishing &f, integer x, int i, int j)
 {
@@ -65,69 +57,127 @@ static __device__ void finishEntry(const finishing &f, integer x, int i, int j)
 		leave(f.failed, f.i0 + i, f.j0 + j);
 }
 
-extern "C" __global__ void __launch_bounds__(128) finish(const __grid_constant__ finishing f)
+// bytes of K steps of 32 residues of 32 entries: word (s, h, j) holds residues 32 s + 16 h + 4 q
+// to + 3 of entry 4 g + j, q and g as in the fragments of mma.
+template <int K> struct residuesOf {
+	u32 y[K][2][4];
+};
+
+// loadPlain loads residues t to t + 3 of four entries.
+static __device__ __forceinline__ void loadPlain(u32 (&y)[4], const finishing &f, i64 at, int t)
 {
-	extern __shared__ u32 digits[]; // word w of entry e of a thread: (w ENTRIES + e) threads
-	int per = ENTRIES * blockDim.x, across = (f.m + per - 1) / per;
-	int j = blockIdx.x / across, i = (blockIdx.x % across * blockDim.x + threadIdx.x) * ENTRIES;
+	u32 a[4];
+#pragma unroll
+	for (int b = 0; b < 4; b++)
+		a[b] = t + b < f.plain ? *(const u32 *)((const u8 *)f.y + (t + b) * f.stride + at) : 0;
+	u32 low0 = __byte_perm(a[0], a[1], 0x5140), low1 = __byte_perm(a[2], a[3], 0x5140);
+	u32 high0 = __byte_perm(a[0], a[1], 0x7362), high1 = __byte_perm(a[2], a[3], 0x7362);
+	y[0] = __byte_perm(low0, low1, 0x5410);
+	y[1] = __byte_perm(low0, low1, 0x7632);
+	y[2] = __byte_perm(high0, high1, 0x5410);
+	y[3] = __byte_perm(high0, high1, 0x7632);
+}
+
+// loadWide loads residues t and t + 1 of four entries.
+static __device__ __forceinline__ void loadWide(u32 (&y)[4], const finishing &f, i64 at, int t)
+{
+	uint2 a[2];
+#pragma unroll
+	for (int b = 0; b < 2; b++)
+		a[b] = t + b < f.karatsuba ? *(const uint2 *)((const u16 *)f.wide + (t + b) * f.stride + at) : make_uint2(0, 0);
+	y[0] = __byte_perm(a[0].x, a[1].x, 0x5410);
+	y[1] = __byte_perm(a[0].x, a[1].x, 0x7632);
+	y[2] = __byte_perm(a[0].y, a[1].y, 0x5410);
+	y[3] = __byte_perm(a[0].y, a[1].y, 0x7632);
+}
+
+// A warp finishes 32 rows of a column.
+template <int K> static __device__ __forceinline__ void finish(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	int across = (f.m + 31) / 32;
+	i64 strip = (i64)blockIdx.x * (THREADS / 32) + warp;
+	int j = (int)(strip / across), i = (int)(strip % across) * 32;
 	int below = f.i0 - f.j0 + i - j; // the diagonal
-	if (i >= f.m || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + ENTRIES <= 0)
+	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0)
 		return;
-	i64 at = j * f.ld + i;
-	int moduli = f.plain + f.karatsuba;
+
+	residuesOf<K> r;
+	int halves = (f.plain + 15) / 16;
+	i64 at = j * f.ld + i + 4 * g;
+#pragma unroll
+	for (int h = 0; h < 2 * K; h++) {
+		if (h < halves)
+			loadPlain(r.y[h / 2][h % 2], f, at, 16 * h + 4 * q);
+		else
+			loadWide(r.y[h / 2][h % 2], f, at, 8 * (h - halves) + 2 * q);
+	}
+
+	u32 *sums = (u32 *)memory + warp * (TILE_DIGITS * TILE_PITCH + 32 * f.words);
+	u32 *words = sums + TILE_DIGITS * TILE_PITCH; // word w of entry e at 32 w + e
+	const uint4 *weights = (const uint4 *)f.weights + lane;
 	const u32 *product = (const u32 *)f.product;
-	i64 q[ENTRIES] = {}, carry[ENTRIES] = {};
-	for (int g = 0; g * GROUP < f.words + 1; g++) {
-		const uint4 *w = (const uint4 *)f.weights + (i64)g * moduli * 2;
-		u64 sum[ENTRIES][GROUP] = {};
-		const u8 *y = (const u8 *)f.y + at;
-#pragma unroll 4
-		for (int t = 0; t < f.plain; t++, y += f.stride, w += 2) {
-			u32 v = *(const u32 *)y;
-			uint4 a = __ldg(w), b = __ldg(w + 1);
-			add(sum[0], v & 0xff, a, b);
-			add(sum[1], v >> 8 & 0xff, a, b);
-			add(sum[2], v >> 16 & 0xff, a, b);
-			add(sum[3], v >> 24, a, b);
-		}
-		const u16 *z = (const u16 *)f.wide + at;
-#pragma unroll 4
-		for (int t = 0; t < f.karatsuba; t++, z += f.stride, w += 2) {
-			uint2 v = *(const uint2 *)z;
-			uint4 a = __ldg(w), b = __ldg(w + 1);
-			add(sum[0], v.x & 0xffff, a, b);
-			add(sum[1], v.x >> 16, a, b);
-			add(sum[2], v.y & 0xffff, a, b);
-			add(sum[3], v.y >> 16, a, b);
-		}
+	i64 quotient = 0, carry = 0;
+	for (int first = -1; first < f.words; first += TILE_DIGITS / 4, weights += 32 * K) {
+		int sum[4][4] = {};
 #pragma unroll
-		for (int k = 0; k < GROUP; k++) {
-			int word = g * GROUP + k - 1;
+		for (int s = 0; s < K; s++) {
+			uint4 w = __ldg(weights + 32 * s);
+#pragma unroll
+			for (int n = 0; n < 4; n++)
+				multiplyAddUnsigned(sum[n], w, r.y[s][0][n], r.y[s][1][n]);
+		}
+		// Rows g and g + 8 are digits; columns 2q and 2q + 1 of part n are entries 8q + n and
+		// 8q + 4 + n.
+		__syncwarp();
+		uint4 *to = (uint4 *)(sums + g * TILE_PITCH + 8 * q);
+		to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
+		to[1] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
+		to += 8 * TILE_PITCH / 4;
+		to[0] = make_uint4(sum[0][2], sum[1][2], sum[2][2], sum[3][2]);
+		to[1] = make_uint4(sum[0][3], sum[1][3], sum[2][3], sum[3][3]);
+		__syncwarp();
+#pragma unroll
+		for (int w = 0; w < TILE_DIGITS / 4; w++) {
+			const u32 *d = sums + 4 * w * TILE_PITCH + lane;
+			u64 x = d[0] + ((u64)d[TILE_PITCH] << 8) + ((u64)d[2 * TILE_PITCH] << 16) + ((u64)d[3 * TILE_PITCH] << 24);
+			int word = first + w;
 			if (word < 0) {
-#pragma unroll
-				for (int e = 0; e < ENTRIES; e++)
-					q[e] = (i64)((sum[e][0] + (1ull << 36)) >> 37);
+				quotient = (i64)(x + (1ull << 36) >> 37);
 			} else if (word < f.words) {
-				u32 m = product[word];
-#pragma unroll
-				for (int e = 0; e < ENTRIES; e++) {
-					i64 x = (i64)sum[e][k] - q[e] * m + carry[e];
-					digits[(word * ENTRIES + e) * blockDim.x + threadIdx.x] = (u32)x;
-					carry[e] = x >> 32;
-				}
+				i64 t = (i64)x - quotient * product[word] + carry;
+				words[32 * word + lane] = (u32)t;
+				carry = t >> 32;
 			}
 		}
 	}
-	for (int e = 0; e < ENTRIES && i + e < f.m; e++) {
-		if (f.triangle == 'U' && below + e > 0 || f.triangle == 'L' && below + e < 0)
-			continue;
-		integer x = {digits + e * blockDim.x + threadIdx.x, (int)(ENTRIES * blockDim.x), f.words};
-		if (f.raw) {
-			u32 *to = (u32 *)f.raw + ((i64)j * f.m + i + e) * f.words;
-			for (int w = 0; w < f.words; w++)
-				to[w] = x.word(w);
-		} else {
-			finishEntry(f, x, i + e, j);
-		}
+
+	i += lane;
+	if (i >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+		return;
+	integer x = {words + lane, 32, f.words};
+	if (f.raw) {
+		u32 *to = (u32 *)f.raw + ((i64)j * f.m + i) * f.words;
+		for (int w = 0; w < f.words; w++)
+			to[w] = x.word(w);
+	} else {
+		finishEntry(f, x, i, j);
 	}
 }
+
+// finishK takes up to 2 K groups of residues: 16 bytes or 8 half words.
+#define FINISH(K) \
+	extern "C" __global__ void __launch_bounds__(THREADS) finish##K(const __grid_constant__ finishing f) \
+	{ \
+		finish<K>(f); \
+	}
+
+FINISH(1)
+FINISH(2)
+FINISH(3)
+FINISH(5)
+FINISH(9)
+FINISH(13)
+FINISH(17)
+FINISH(20)

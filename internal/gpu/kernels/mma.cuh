@@ -24,6 +24,14 @@ static __device__ __forceinline__ void multiplyAdd(int (&c)[4], const uint4 &a, 
 		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
+// multiplyAddUnsigned: the same for unsigned bytes.
+static __device__ __forceinline__ void multiplyAddUnsigned(int (&c)[4], const uint4 &a, u32 b0, u32 b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+		: "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+
 // pack returns the low bytes of four words.
 static __device__ __forceinline__ u32 pack(u32 a, u32 b, u32 c, u32 d)
 {

@@ -15,7 +15,7 @@ struct conversion {
 };
 
 struct modulus {
-	float inverse; // 1/m
+	float inverse; // 1/m for plain moduli, the bits of round(2^32/m) for Karatsuba moduli
 	int m;
 };
 
@@ -26,10 +26,15 @@ struct modulus {
 
 // Threads of a block, and numbers along k that it converts.
 #define THREADS 256
+#define WARPS (THREADS / 32)
 #define STRIP 64
 
-// Vectors that a block converts, such that their digits fit shared memory.
-template <int K> static __device__ constexpr int groupOf() { return K <= 2 ? 16 : K <= 4 ? 8 : 4; }
+// A warp converts J groups of 8 numbers of a vector at a time: as many as registers hold.
+template <int K> static __device__ constexpr int groupsOf() { return K <= 4 ? 8 : 4; }
+
+// Vectors that a block converts, such that their digits fit shared memory and every warp
+// has something to do.
+template <int K> static __device__ constexpr int vectorsOf() { return K <= 2 ? 16 : K <= 4 ? 8 : 4; }
 
 // Digits of number h of vector v lie at word v vectorWords + h 8 K + h / 16 PAD. Words i
 // and i + 4 of eight are neighbours: a lane reads both at once.
@@ -38,44 +43,47 @@ template <int K> static __device__ constexpr int vectorWords() { return STRIP * 
 
 static __device__ __forceinline__ int slot(int i) { return i & ~7 | (i & 3) << 1 | i >> 2 & 1; }
 
-// An integer of words 32-bit words.
+// An integer of limbs 64-bit words.
 struct source {
-	const u32 *at; // null: the words are lo and hi
-	u32 lo, hi;
-	int words;
+	const u64 *at; // null: the only word is value
+	u64 value;
+	int limbs;
 
-	__device__ __forceinline__ u32 word(int i) const
+	__device__ __forceinline__ u64 limb(int i) const
 	{
-		if ((u32)i >= (u32)words)
+		if ((u32)i >= (u32)limbs)
 			return 0;
-		if (at)
-			return at[i];
-		return i ? hi : lo;
+		return at ? at[i] : value;
 	}
 };
 
 // writeDigits stores the balanced digits of (-1)^neg round(x 2^-pos) in 8 K words.
 template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, const source &x, i64 pos, bool neg)
 {
-	if (pos > 32 * x.words)
-		pos = 32 * x.words + 32;
-	int p = (int)pos, at = p >> 5;
+	if (pos > 64 * x.limbs)
+		pos = 64 * x.limbs + 64;
+	int p = (int)pos, at = p >> 6;
+	bool cross = p & 32;
 	u32 s = p & 31;
 	// Rounding adds bit pos - 1. Negation is ^x + 1, of x + r: ^x + 1 - r. Then 0x80 added
 	// to every digit and taken off again digit by digit balances them.
-	u32 carry = x.word((p - 1) >> 5) >> ((p - 1) & 31) & 1;
+	u32 carry = (u32)(x.limb((p - 1) >> 6) >> ((p - 1) & 63)) & 1;
 	u32 flip = neg ? ~0u : 0;
 	if (neg)
 		carry = 1 - carry;
-	u32 low = x.word(at);
+	u64 low = x.limb(at);
 	for (int step = 0; step < K; step++) {
 		u32 w[8];
 #pragma unroll
-		for (int i = 0; i < 8; i++) {
-			u32 high = x.word(++at);
-			u64 t = (u64)(__funnelshift_r(low, high, s) ^ flip) + 0x80808080u + carry;
+		for (int i = 0; i < 8; i += 2) {
+			u64 high = x.limb(++at);
+			u32 a = cross ? (u32)(low >> 32) : (u32)low, b = cross ? (u32)high : (u32)(low >> 32);
+			u32 c = cross ? (u32)(high >> 32) : (u32)high;
 			low = high;
+			u64 t = (u64)(__funnelshift_r(a, b, s) ^ flip) + 0x80808080u + carry;
 			w[i] = (u32)t ^ 0x80808080u;
+			t = (u64)(__funnelshift_r(b, c, s) ^ flip) + 0x80808080u + (u32)(t >> 32);
+			w[i + 1] = (u32)t ^ 0x80808080u;
 			carry = (u32)(t >> 32);
 		}
 		((uint4 *)to)[2 * step] = make_uint4(w[0], w[4], w[1], w[5]);
@@ -139,7 +147,7 @@ template <int K> static __device__ void align(u32 *to, const vectors &x, const i
 			clearDigits<K>(to);
 			return;
 		}
-		source s = {(const u32 *)a.plane[0] + at * 2 * a.limbs, 0, 0, 2 * a.limbs};
+		source s = {(const u64 *)a.plane[0] + at * a.limbs, 0, a.limbs};
 		writeDigits<K>(to, s, 64 * a.limbs - ((const int *)a.plane[1])[at] - shift, c & 1);
 		return;
 	}
@@ -154,40 +162,60 @@ template <int K> static __device__ void align(u32 *to, const vectors &x, const i
 		clearDigits<K>(to);
 		return;
 	}
-	source s = {0, (u32)m, (u32)(m >> 32), 2};
+	source s = {0, m, 1};
 	writeDigits<K>(to, s, -(shift + e), d < 0);
 }
 
 // reduced returns a number congruent to sum modulo m and of magnitude at most m/2, in its low
-// 16 bits; sum holds MAGIC + s, |s| < 2^22. The quotient is the integer nearest to s/m: the
-// error of s inverse, at most 2^22/m 2^-24, is less than its distance 1/(2m) from any
-// half, if m is odd. For m = 256 both halves give the byte -128.
-static __device__ __forceinline__ u32 reduced(int sum, float inverse, int m)
+// byte; sum holds MAGIC + s, |s| <= 2^22. The quotient is the integer nearest to s/m: the error
+// of s inverse, at most 2^22/m 2^-25, is less than its distance 1/(2m) from any half, if m is
+// odd. For m = 256 both halves give the byte -128.
+static __device__ __forceinline__ u32 reduced(int sum, const modulus &m)
 {
 	float s = __fadd_rn(__int_as_float(sum), -MAGIC_FLOAT);
-	float q = __fmaf_rn(s, inverse, MAGIC_FLOAT);
-	return (u32)sum - (u32)__float_as_int(q) * (u32)m;
+	float q = __fmaf_rn(s, m.inverse, MAGIC_FLOAT);
+	return (u32)sum - (u32)__float_as_int(q) * (u32)m.m;
 }
 
-template <int K> static __device__ __forceinline__ void tile(int (&sum)[8][4], const uint4 *constants, const uint2 (&digits)[8][K])
+// shifted returns r + 64 with r congruent to s modulo m, for |s| <= 2^28: with scale =
+// round(2^32/m), s scale 2^-32 differs from s/m by at most 1/32, so |r| <= 17/32 m + 1.
+static __device__ __forceinline__ int shifted(int s, const modulus &m)
+{
+	int q = __mulhi(s + m.m / 2, __float_as_int(m.inverse));
+	return s + 64 - q * m.m;
+}
+
+// minus64 takes 64 off each byte, modulo 256.
+static __device__ __forceinline__ u32 minus64(u32 x)
+{
+	x ^= 0x40404040;
+	return x ^ (x & 0x40404040) << 1;
+}
+
+template <int K, int J>
+static __device__ __forceinline__ void tile(int (&sum)[J][4], int start, const uint4 *constants, const uint2 (&digits)[J][K])
 {
 #pragma unroll
-	for (int j = 0; j < 8; j++)
-		sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = MAGIC;
+	for (int j = 0; j < J; j++)
+		sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = start;
 #pragma unroll
 	for (int s = 0; s < K; s++) {
-		uint4 a = constants[32 * s];
+		uint4 a = __ldg(constants + 32 * s);
 #pragma unroll
-		for (int j = 0; j < 8; j++)
+		for (int j = 0; j < J; j++)
 			multiplyAdd(sum[j], a, digits[j][s].x, digits[j][s].y);
 	}
 }
+
+// write stores 2 J bytes.
+static __device__ __forceinline__ void write(char *to, const u32 (&w)[2]) { *(uint2 *)to = make_uint2(w[0], w[1]); }
+static __device__ __forceinline__ void write(char *to, const u32 (&w)[4]) { *(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]); }
 
 template <int K> static __device__ __forceinline__ void residues(const vectors &x, const i64 *exps, const conversion &c)
 {
 	extern __shared__ uint4 memory[];
 	u32 *words = (u32 *)memory;
-	const int group = groupOf<K>();
+	const int group = vectorsOf<K>(), J = groupsOf<K>();
 	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * group;
 	for (int e = threadIdx.x; e < group * STRIP; e += THREADS) {
 		int v, h;
@@ -200,74 +228,74 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 	__syncthreads();
 
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	const int warps = THREADS / 32;
-	const int parts = group >= warps ? 1 : warps / group; // warps that share a vector
 	const uint4 *constants = (const uint4 *)c.constants + lane;
 	const modulus *moduli = (const modulus *)c.moduli;
 	int plainTiles = (c.plain + 15) / 16, pairs = (c.karatsuba + 15) / 16;
-	for (int v = warp / parts; v < group; v += warps / parts) {
-		// Column 2q + e of tile j is number 16 q + 2 j + e: a thread's results are
-		// those of 16 consecutive numbers.
-		uint2 digits[8][K];
-		const u32 *from = words + v * vectorWords<K>() + (g >> 1) * (16 * 8 * K + padOf<K>()) + (g & 1) * 8 * K + 2 * q;
+	const int parts = STRIP / (8 * J); // of a vector's strip
+	for (int task = warp; task < group * parts; task += WARPS) {
+		int v = task / parts, h0 = task % parts * 8 * J;
+		// Column 2q + e of group j is number 2 J q + 2 j + e: a thread's results are those of
+		// 2 J consecutive numbers.
+		uint2 digits[J][K];
+		const u32 *from = words + v * vectorWords<K>() + 2 * q;
 #pragma unroll
-		for (int j = 0; j < 8; j++)
+		for (int j = 0; j < J; j++) {
+			int h = h0 + (g >> 1) * 2 * J + 2 * j + (g & 1);
 #pragma unroll
 			for (int s = 0; s < K; s++)
-				digits[j][s] = *(const uint2 *)(from + j * 16 * K + 8 * s);
-
-		int at = c.permute ? place(v0 + v) : v0 + v;
-		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k0 / TILE) * TILE_BYTES +
-			at % TILE * TILE + ((k0 % TILE / 16 + q) ^ (at & 7)) * 16;
-		int sum[8][4];
-		for (int t = warp % parts; t < plainTiles; t += parts) {
-			tile<K>(sum, constants + (i64)t * K * 32, digits);
+				digits[j][s] = *(const uint2 *)(from + h * 8 * K + (h >> 4) * padOf<K>() + 8 * s);
+		}
+		int at = c.permute ? place(v0 + v) : v0 + v, k = k0 + h0 + 2 * J * q;
+		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k / TILE) * TILE_BYTES +
+			at % TILE * TILE + (k % TILE / 16 ^ (at & 7)) * 16 + k % 16;
+		int sum[J][4];
+		for (int t = 0; t < plainTiles; t++) {
+			tile<K, J>(sum, MAGIC, constants + (i64)t * K * 32, digits);
 #pragma unroll
 			for (int half = 0; half < 2; half++) {
 				int row = 16 * t + 8 * half + g;
 				modulus m = moduli[row];
-				u32 r[16];
+				u32 r[J / 2];
 #pragma unroll
-				for (int j = 0; j < 16; j++)
-					r[j] = reduced(sum[j / 2][2 * half + j % 2], m.inverse, m.m);
+				for (int j = 0; j < J / 2; j++)
+					r[j] = pack(reduced(sum[2 * j][2 * half], m), reduced(sum[2 * j][2 * half + 1], m),
+						reduced(sum[2 * j + 1][2 * half], m), reduced(sum[2 * j + 1][2 * half + 1], m));
 				if (row < c.plain)
-					*(uint4 *)(to + row * c.stride) = make_uint4(pack(r[0], r[1], r[2], r[3]), pack(r[4], r[5], r[6], r[7]),
-						pack(r[8], r[9], r[10], r[11]), pack(r[12], r[13], r[14], r[15]));
+					write(to + row * c.stride, r);
 			}
 		}
 		// Karatsuba moduli: the constants are 128 c1 + c0, in one tile each.
-		for (int t = warp % parts; t < pairs; t += parts) {
-			int high[8][4];
+		for (int t = 0; t < pairs; t++) {
+			int high[J][4];
 			const uint4 *from = constants + (i64)(plainTiles + 2 * t) * K * 32;
-			tile<K>(sum, from, digits);
-			tile<K>(high, from + K * 32, digits);
+			tile<K, J>(sum, 0, from, digits);
+			tile<K, J>(high, 0, from + K * 32, digits);
 #pragma unroll
 			for (int half = 0; half < 2; half++) {
 				int row = 16 * t + 8 * half + g;
 				modulus m = moduli[16 * plainTiles + row];
-				u32 lo[4], hi[4], both[4];
+				u32 a0[J / 2], a1[J / 2], both[J / 2];
 #pragma unroll
-				for (int w = 0; w < 4; w++) {
-					u32 a0[4], a1[4], a2[4];
+				for (int w = 0; w < J / 2; w++) {
+					u32 r[4], h[4], b[4];
 #pragma unroll
 					for (int i = 0; i < 4; i++) {
-						int j = 4 * w + i;
-						// sum + 128 high stays below 2^22 for K <= 8.
-						int h = (short)reduced(high[j / 2][2 * half + j % 2], m.inverse, m.m);
-						int r = (short)reduced(sum[j / 2][2 * half + j % 2] + 128 * h, m.inverse, m.m);
-						a1[i] = (u32)(r + 64 >> 7);
-						a0[i] = (u32)r - 128 * a1[i];
-						a2[i] = a0[i] + a1[i];
+						const int j = 2 * w + i / 2, n = 2 * half + i % 2;
+						int s = shifted(sum[j][n] + 128 * high[j][n], m); // a + 64 = 128 a1 + a0 + 64
+						int top = s >> 7;
+						r[i] = (u32)s;
+						h[i] = (u32)top;
+						b[i] = (u32)(s - 127 * top); // a0 + a1 + 64
 					}
-					lo[w] = pack(a0[0], a0[1], a0[2], a0[3]);
-					hi[w] = pack(a1[0], a1[1], a1[2], a1[3]);
-					both[w] = pack(a2[0], a2[1], a2[2], a2[3]);
+					a0[w] = minus64(pack(r[0], r[1], r[2], r[3]) & 0x7f7f7f7f);
+					a1[w] = pack(h[0], h[1], h[2], h[3]);
+					both[w] = minus64(pack(b[0], b[1], b[2], b[3]));
 				}
 				if (row < c.karatsuba) {
 					char *plane = to + (c.plain + 3 * row) * c.stride;
-					*(uint4 *)plane = make_uint4(lo[0], lo[1], lo[2], lo[3]);
-					*(uint4 *)(plane + c.stride) = make_uint4(hi[0], hi[1], hi[2], hi[3]);
-					*(uint4 *)(plane + 2 * c.stride) = make_uint4(both[0], both[1], both[2], both[3]);
+					write(plane, a0);
+					write(plane + c.stride, a1);
+					write(plane + 2 * c.stride, both);
 				}
 			}
 		}
