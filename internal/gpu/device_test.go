@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/kernels"
 	"github.com/halfulp/halfulp/internal/num"
@@ -168,9 +170,9 @@ func firstDifference(a, b []byte) int {
 // usual sizes.
 const patternLength = 1000003
 
-// residentRandom returns an n x n matrix of random numbers with full significands, uniform in
-// (-1, 1), without the host's memory for all of them.
-func residentRandom(s *cuda.Stream, f num.Format, n int, seed uint64) (Matrix, error) {
+// residentRandom returns an n x n matrix of numbers of sizes (u - 1/2) exp(phi g), u uniform, g
+// normal, and random full significands, without the host's memory for all of them.
+func residentRandom(s *cuda.Stream, f num.Format, n int, phi float64, seed uint64) (Matrix, error) {
 	rng := rand.New(rand.NewPCG(1, seed))
 	h := num.New(f, min(patternLength, n*n))
 	mag := make([]uint64, (f.Bits()+63)/64)
@@ -178,7 +180,9 @@ func residentRandom(s *cuda.Stream, f num.Format, n int, seed uint64) (Matrix, e
 		for k := range mag {
 			mag[k] = rng.Uint64()
 		}
-		h.Set(i, num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: mag, Exp: int64(-64 * len(mag))})
+		mag[len(mag)-1] |= 1 << 63
+		_, e := math.Frexp((rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64()))
+		h.Set(i, num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: mag, Exp: int64(e - 64*len(mag))})
 	}
 	small, err := Upload(s, h)
 	if err != nil {
@@ -208,31 +212,65 @@ func TestSpeed(t *testing.T) {
 	}
 	dev := machine(t)
 	fmt.Println(dev.Info(), "driver", dev.Info().Driver)
+	start := time.Now()
+	useGeneral(t, dev, false)
+	fmt.Printf("kernels loaded in %.0f ms\n", ms(time.Since(start)))
 	for _, n := range []int{1000, 4096} {
 		for _, p := range []int{53, 106, 212, 424, 848, 1696} {
 			f := mp(p)
 			if p == 53 {
 				f = num.Float64
 			}
-			speed(t, dev, f, n)
+			speed(t, dev, f, n, 0)
 		}
 	}
-	speed(t, dev, num.Float64, 8192)
-	useGeneral(t, dev, true)
-	defer useGeneral(t, dev, false)
-	fmt.Println("kernels of compute capability 8")
-	speed(t, dev, num.Float64, 4096)
-	speed(t, dev, mp(424), 4096)
+	speed(t, dev, num.Float64, 8192, 0)
+	for _, phi := range []float64{0.5, 4} {
+		fmt.Printf("entries spread by exp(%g randn)\n", phi)
+		speed(t, dev, num.Float64, 4096, phi)
+		speed(t, dev, num.Float64, 8192, phi)
+		speed(t, dev, mp(424), 4096, phi)
+	}
+	if os.Getenv("HALFULP_GPU_SPEED") == "all" {
+		fmt.Println("kernels of compute capability 8")
+		useGeneral(t, dev, true)
+		defer useGeneral(t, dev, false)
+		speed(t, dev, num.Float64, 4096, 0)
+		speed(t, dev, mp(424), 4096, 0)
+	}
 }
 
-func speed(t *testing.T, dev *cuda.Device, f num.Format, n int) {
+// spotCheck compares entries of a product with their exact values.
+func spotCheck(s *cuda.Stream, a, b, c Matrix) error {
+	var h [3]num.Mat
+	for i, m := range []Matrix{a, b, c} {
+		x, err := m.Arr.host(s)
+		if err != nil {
+			return err
+		}
+		h[i] = m.on(x)
+	}
+	one := num.New(c.Arr.Format, 1)
+	var acc direct.Acc
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 100 {
+		i, j := rng.IntN(c.Rows), rng.IntN(c.Cols)
+		one.Set(0, acc.Entry(c.Arr.Format, scalar(1), h[0].Row(i), h[1].Col(j), num.Real{}, num.Real{}))
+		if !one.SameBits(0, h[2].Arr, h[2].At(i, j)) {
+			return fmt.Errorf("%v: entry (%d, %d) of %d x %d is wrong", c.Arr.Format, i, j, c.Rows, c.Cols)
+		}
+	}
+	return nil
+}
+
+func speed(t *testing.T, dev *cuda.Device, f num.Format, n int, phi float64) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-		a, err := residentRandom(s, f, n, 1)
+		a, err := residentRandom(s, f, n, phi, 1)
 		if err != nil {
 			return err
 		}
 		defer a.Arr.Free()
-		b, err := residentRandom(s, f, n, 2)
+		b, err := residentRandom(s, f, n, phi, 2)
 		if err != nil {
 			return err
 		}
@@ -275,6 +313,9 @@ func speed(t *testing.T, dev *cuda.Device, f num.Format, n int) {
 			}
 		}
 		fmt.Println(line)
+		if n <= 1000 || f.Bits() <= 106 {
+			return spotCheck(s, a, b, c)
+		}
 		return nil
 	})
 	if err != nil {

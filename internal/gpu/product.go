@@ -161,10 +161,14 @@ func (m *multiplication) prepare() error {
 	if err := cuda.Upload(m.s, m.control.Pointer(), bytesOf(&c)); err != nil {
 		return err
 	}
-	if m.left, err = m.scan(m.a, 0); err != nil {
+	if m.left, err = m.operand(m.a, 0); err != nil {
 		return err
 	}
-	if m.right, err = m.scan(m.b, int64(unsafe.Sizeof(totals{}))); err != nil {
+	if m.right, err = m.operand(m.b, int64(unsafe.Sizeof(totals{}))); err != nil {
+		return err
+	}
+	if err := m.e.scan.Launch(m.s, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 2}, cuda.Dim{X: 512}, 0,
+		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned); err != nil {
 		return err
 	}
 	if err := m.e.samples.Launch(m.s, cuda.Dim{X: maxSamples}, cuda.Dim{X: 128}, 0,
@@ -215,8 +219,8 @@ func bytesOf[T any](x *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(x)), unsafe.Sizeof(*x))
 }
 
-// scan scans the rows of a; its totals are at offset of control.
-func (m *multiplication) scan(a Matrix, offset int64) (*operand, error) {
+// operand makes room for the scan of the rows of a; its totals are at offset of control.
+func (m *multiplication) operand(a Matrix, offset int64) (*operand, error) {
 	n := int64(a.Rows)
 	o := &operand{vectors: a.rows(), n: a.Rows, k: a.Cols}
 	var err error
@@ -224,7 +228,7 @@ func (m *multiplication) scan(a Matrix, offset int64) (*operand, error) {
 		return nil, err
 	}
 	o.scanned = scanned{o.exp.Pointer(), o.exp.At(8 * n), o.exp.At(16 * n), o.exp.At(24 * n), m.control.At(offset)}
-	return o, m.e.scan.Launch(m.s, cuda.Dim{X: (a.Rows + 7) / 8}, cuda.Dim{X: 512}, 0, o.vectors, o.scanned)
+	return o, nil
 }
 
 // sub returns the vectors v0 <= v < v1.
@@ -550,8 +554,12 @@ func boolInt(b bool) int32 {
 	return 0
 }
 
-// sumWords is the room of the exact pass for sums.
-const sumWords = 5 << 10
+// sumWords is the room of the exact pass for sums, in words of 32 bits; sumBytes is what each
+// takes in shared memory.
+const (
+	sumWords = 1280
+	sumBytes = 4*2*4 + 4
+)
 
 // exactPass computes the entries that failed the rounding test, and returns those that the
 // host has to compute.
@@ -562,7 +570,7 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 		alphaExp: m.exp, alphaNeg: boolInt(m.neg), room: sumWords,
 	}
 	grid := 2 * m.e.dev.Info().Multiprocessors
-	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 256}, 8*sumWords, p); err != nil {
+	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 256}, sumBytes*sumWords, p); err != nil {
 		return nil, err
 	}
 	if err := m.mark("exact pass"); err != nil {

@@ -19,7 +19,10 @@ import (
 // reference returns a fake device.
 func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
-	drv.Kernel("scan", refScan)
+	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned) {
+		refScan(l, x, sx)
+		refScan(l, y, sy)
+	})
 	drv.Kernel("samples", refSamples)
 	for k := 1; k <= maxSteps; k++ {
 		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion) {
@@ -82,13 +85,15 @@ func refScan(l *fake.Launch, x vectors, out scanned) {
 				flags[v] |= 2
 			case num.Finite:
 				exp[v], low[v] = max(exp[v], top+room), min(low[v], lo)
-				sum.Add(sum, new(big.Float).SetMantExp(big.NewFloat(1), int(top)))
+				x, e := m.Arr.Leading(m.At(v, h))
+				sum.Add(sum, new(big.Float).SetMantExp(big.NewFloat(math.Abs(x)), int(e)))
 			default:
 				flags[v] |= flagSpecial
 			}
 		}
 		if exp[v] != -1<<61 {
 			norm[v], _ = sum.SetMantExp(sum, -int(exp[v])).Float64()
+			norm[v] *= 1 + 0x1p-40
 			all.width = max(all.width, exp[v]-low[v])
 		}
 		all.norm = max(all.norm, norm[v])
@@ -101,7 +106,8 @@ func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, out cuda.Pointer) 
 	s := fake.Slice[sample](l, out, maxSamples)
 	var acc direct.Acc
 	for k := range s {
-		i, j := k*7%a.Rows, k*5%b.Rows
+		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))
+		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
 		s[k] = sample{-1e9, fake.Slice[float64](l, sx.norm, a.Rows)[i], fake.Slice[float64](l, sy.norm, b.Rows)[j]}
 		acc.Reset()
 		acc.AddDot(a.Row(i), b.Row(j))

@@ -13,8 +13,13 @@ struct exactPass {
 	leftovers from, to; // to: what needs the host
 	i64 alphaExp;
 	int alphaNeg;
-	int room; // words of shared memory that sums have
+	int room; // 32-bit words that sums have in shared memory
 };
+
+// A sum is kept in COPIES of counters, one a digit in radix 2^16, each of which takes part
+// of the products: at most LONGEST in all, so that no counter leaves its 32 bits.
+#define COPIES 4
+#define LONGEST (COPIES << 15)
 
 #define THREADS 256
 
@@ -55,9 +60,9 @@ static __device__ bool part(factor &f, const numbers &a, i64 i, int t)
 	return m != 0;
 }
 
-// addProduct adds (-1)^neg a b 2^shift to the sum, whose word i counts 2^(32 i); shift may
-// be negative where the bits that fall off are zeros.
-static __device__ void addProduct(u64 *sum, int words, const factor &a, const factor &b, bool neg, i64 shift)
+// addProduct adds (-1)^neg a b 2^shift to a sum of the given words; shift may be negative where
+// the bits that fall off are zeros.
+static __device__ void addProduct(int *sum, int words, const factor &a, const factor &b, bool neg, i64 shift)
 {
 	int at = (int)(shift >> 5), s = (int)(shift & 31);
 	u64 low = 0, high = 0; // of the column under way: low + 2^64 high
@@ -74,15 +79,18 @@ static __device__ void addProduct(u64 *sum, int words, const factor &a, const fa
 		high >>= 32;
 		u32 v = s ? d << s | above : d;
 		above = s ? d >> (32 - s) : 0;
-		if (v && at + c >= 0 && at + c < words)
-			atomicAdd(sum + at + c, neg ? 0 - (u64)v : v);
+		if (v && at + c >= 0 && at + c < words) {
+			int lower = v & 0xffff, upper = v >> 16;
+			atomicAdd(sum + 2 * (at + c), neg ? -lower : lower);
+			atomicAdd(sum + 2 * (at + c) + 1, neg ? -upper : upper);
+		}
 	}
 }
 
 // A block computes an entry at a time.
 extern "C" __global__ void __launch_bounds__(THREADS) exact(const __grid_constant__ exactPass p)
 {
-	extern __shared__ u64 sum[];
+	extern __shared__ int sums[]; // COPIES of 2 room counters, then room words
 	__shared__ int negativeZero; // every addend is -0
 	u32 count = min(((const u32 *)p.from.count)[0], ((const u32 *)p.from.count)[1]);
 	for (u32 f = blockIdx.x; f < count; f += gridDim.x) {
@@ -93,14 +101,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(const __grid_constan
 		u8 flags = ((const u8 *)p.l.flags)[i] | ((const u8 *)p.r.flags)[j];
 		bool zeros = top < low; // a vector of zeros
 		i64 need = zeros ? 1 : (top - low) / 32 + 2;
-		if (flags & SPECIAL || need > p.room) {
+		if (flags & SPECIAL || need > p.room || (i64)p.x.k * parts(p.x.a) * parts(p.y.a) > LONGEST) {
 			if (threadIdx.x == 0)
 				leave(p.to, i, j);
 			continue;
 		}
 		int words = (int)need;
-		for (int w = threadIdx.x; w < words; w += THREADS)
-			sum[w] = 0;
+		for (int w = threadIdx.x; w < 2 * COPIES * words; w += THREADS)
+			sums[w] = 0;
+		int *sum = sums + threadIdx.x % COPIES * 2 * words;
 		if (threadIdx.x == 0)
 			negativeZero = 1;
 		__syncthreads();
@@ -120,14 +129,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(const __grid_constan
 		}
 		__syncthreads();
 		if (threadIdx.x == 0) {
-			// Carries: words of the result overwrite the sums from below.
-			u32 *digits = (u32 *)sum;
+			u32 *digits = (u32 *)(sums + 2 * COPIES * p.room);
 			i64 carry = 0;
 			for (int w = 0; w < words; w++) {
-				i64 t = (i64)(sum[w] & 0xffffffff) + carry;
-				i64 rest = (i64)sum[w] >> 32;
+				i64 t = carry;
+#pragma unroll
+				for (int c = 0; c < COPIES; c++)
+					t += sums[2 * (c * words + w)] + (i64)sums[2 * (c * words + w) + 1] * 65536;
 				digits[w] = (u32)t;
-				carry = rest + (t >> 32);
+				carry = t >> 32;
 			}
 			integer x = {digits, 1, words};
 			bool neg = x.magnitude() != (p.alphaNeg != 0);

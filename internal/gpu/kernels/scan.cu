@@ -24,8 +24,10 @@ struct totals {
 	u32 pad;
 };
 
+// A block scans VECTORS vectors with LANES threads each, BATCH numbers at a time.
 #define VECTORS 8
 #define LANES 64
+#define BATCH 4
 
 struct state {
 	i64 top, low;
@@ -57,51 +59,70 @@ struct state {
 	}
 };
 
-static __device__ void scanMP(state &s, const numbers &a, i64 at)
+// scanMP takes in BATCH numbers from position at on, step apart, of which n are there.
+static __device__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int n)
 {
-	u8 c = ((const u8 *)a.plane[2])[at];
-	if (c >> 1 == ZERO) {
-		s.flags |= HAS_ZERO;
-	} else if (c >> 1 == FINITE) {
-		const u64 *sig = (const u64 *)a.plane[0] + at * a.limbs;
-		i64 e = ((const int *)a.plane[1])[at];
-		int k = 0;
-		u64 w = sig[0];
-		while (w == 0)
-			w = sig[++k];
-		// The leading 52 bits and one unit.
-		double lead = (double)((sig[a.limbs - 1] >> 12) + 1) * 0x1p-52;
-		s.add(lead, e, e - 64 * (a.limbs - k) + __ffsll((i64)w) - 1);
-	} else {
-		s.flags |= SPECIAL;
+	u8 classes[BATCH];
+	int exps[BATCH];
+	u64 tops[BATCH], lows[BATCH];
+	const u64 *sig = (const u64 *)a.plane[0];
+#pragma unroll
+	for (int b = 0; b < BATCH; b++) {
+		i64 i = b < n ? at + b * step : at;
+		classes[b] = ((const u8 *)a.plane[2])[i];
+		exps[b] = ((const int *)a.plane[1])[i];
+		tops[b] = sig[i * a.limbs + a.limbs - 1];
+		lows[b] = sig[i * a.limbs];
 	}
-}
-
-// scanTerms takes in the terms of an expansion one by one. Their sum stays below
-// four times the largest; spread is the room for that.
-static __device__ void scanTerms(state &s, const numbers &a, i64 at, int n, int spread)
-{
-	bool zero = true;
-	for (int t = 0; t < n; t++) {
-		double x = term(a, at, t);
-		if (x == 0)
-			continue;
-		zero = false;
-		if (!finite(x)) {
-			s.flags |= SPECIAL;
-			continue;
+#pragma unroll
+	for (int b = 0; b < BATCH; b++) {
+		if (b >= n)
+			break;
+		if (classes[b] >> 1 == FINITE) {
+			i64 e = exps[b];
+			int k = 0;
+			u64 w = lows[b];
+			while (w == 0)
+				w = sig[(at + b * step) * a.limbs + ++k];
+			// The leading 52 bits and one unit.
+			double lead = (double)((tops[b] >> 12) + 1) * 0x1p-52;
+			s.add(lead, e, e - 64 * (a.limbs - k) + __ffsll((i64)w) - 1);
+		} else {
+			s.flags |= classes[b] >> 1 == ZERO ? HAS_ZERO : SPECIAL;
 		}
-		int e;
-		u64 m = decompose(x, e);
-		int len = 64 - __clzll((i64)m);
-		s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
 	}
-	if (zero)
+}
+
+// scanTerms takes in the terms of expansions one by one. Their sum stays below four times
+// the largest; spread is the room for that.
+static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, int n, int terms, int spread)
+{
+	u32 zeros = (1u << n) - 1;
+	for (int t = 0; t < terms; t++) {
+		double x[BATCH];
+#pragma unroll
+		for (int b = 0; b < BATCH; b++)
+			x[b] = b < n ? term(a, at + b * step, t) : 0;
+#pragma unroll
+		for (int b = 0; b < BATCH; b++) {
+			if (x[b] == 0)
+				continue;
+			zeros &= ~(1u << b);
+			if (!finite(x[b])) {
+				s.flags |= SPECIAL;
+				continue;
+			}
+			int e;
+			u64 m = decompose(x[b], e);
+			int len = 64 - __clzll((i64)m);
+			s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
+		}
+	}
+	if (zeros)
 		s.flags |= HAS_ZERO;
 }
 
-// scan: a block scans VECTORS vectors with LANES threads each.
-extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, scanned out)
+static __device__ void scanVectors(const vectors &x, const scanned &out)
 {
 	__shared__ state part[VECTORS][LANES + 1];
 	int v, lane;
@@ -115,14 +136,14 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, sca
 	int vector = blockIdx.x * VECTORS + v;
 	state s = {ZERO_EXP, ZERO_LOW, 0, 0};
 	if (vector < x.n) {
-		int n = terms(x.a), spread = n > 2 ? 2 : n - 1;
-		i64 at = x.off + vector * x.rs + lane * x.cs;
-		for (int h = lane; h < x.k; h += LANES) {
+		int t = terms(x.a), spread = t > 2 ? 2 : t - 1;
+		i64 step = LANES * x.cs, at = x.off + vector * x.rs + lane * x.cs;
+		for (int h = lane; h < x.k; h += BATCH * LANES, at += BATCH * step) {
+			int n = min(BATCH, (x.k - h + LANES - 1) / LANES);
 			if (x.a.kind == MP)
-				scanMP(s, x.a, at);
+				scanMP(s, x.a, at, step, n);
 			else
-				scanTerms(s, x.a, at, n, spread);
-			at += LANES * x.cs;
+				scanTerms(s, x.a, at, step, n, t, spread);
 		}
 	}
 	part[v][lane] = s;
@@ -146,6 +167,15 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, sca
 		atomicMax(&t->width, s.top - s.low);
 	if (s.flags)
 		atomicOr(&t->flags, s.flags);
+}
+
+// scan scans both factors: blocks (b, 0) the left one, blocks (b, 1) the right one.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, scanned sx, vectors y, scanned sy)
+{
+	if (blockIdx.y == 0)
+		scanVectors(x, sx);
+	else
+		scanVectors(y, sy);
 }
 
 struct sample {
@@ -189,6 +219,7 @@ samples(vectors x, vectors y, scanned sx, scanned sy, u64 out)
 	int i = min((int)((u - floor(u)) * x.n), x.n - 1), j = min((int)((w - floor(w)) * y.n), y.n - 1);
 	i64 exp = ((const i64 *)sx.exp)[i] + ((const i64 *)sy.exp)[j];
 	double sum = 0, magnitude = 0;
+	#pragma unroll 4
 	for (int h = threadIdx.x; h < x.k; h += SAMPLE_THREADS) {
 		i64 ex, ey;
 		double a = leading(x.a, x.off + i * x.rs + h * x.cs, ex);
