@@ -21,7 +21,8 @@ type conversion struct {
 	constants, moduli, planes cuda.Pointer
 	stride                    int64
 	plain, karatsuba          int32
-	blocks, width, permute    int32
+	blocks, vectors           int32
+	width, permute            int32
 }
 
 type productArgs struct {
@@ -39,7 +40,10 @@ type target struct {
 	prec        int64
 }
 
-type leftovers struct{ count, list cuda.Pointer }
+type leftovers struct {
+	count, list cuda.Pointer
+	capacity    int64
+}
 
 type vectorData struct{ exp, second, flags cuda.Pointer } // second: norms or least exponents
 

@@ -67,10 +67,11 @@ type operand struct {
 	exp     *cuda.Memory // exponents, least exponents, norms, flags, one after the other
 }
 
-// control is what the kernels and the host tell each other. Counts come with capacities.
+// control is what the kernels tell the host: the operands' extremes, and the lengths of the
+// lists of entries for the exact pass and for the host.
 type control struct {
 	left, right totals
-	list, rest  [2]uint32
+	list, rest  uint32
 }
 
 const (
@@ -155,10 +156,7 @@ func (m *multiplication) prepare() error {
 	if m.control, err = m.alloc(controlBytes + maxSamples*sampleBytes); err != nil {
 		return err
 	}
-	entries := int64(m.a.Rows) * int64(m.b.Rows)
-	capacity := min(entries, maxList)
-	c := control{list: [2]uint32{0, uint32(capacity)}, rest: [2]uint32{0, uint32(capacity)}}
-	if err := cuda.Upload(m.s, m.control.Pointer(), bytesOf(&c)); err != nil {
+	if err := m.s.Zero(m.control.Pointer(), controlBytes); err != nil {
 		return err
 	}
 	if m.left, err = m.operand(m.a, 0); err != nil {
@@ -313,7 +311,7 @@ func (m *multiplication) layout() (layout, error) {
 	if budget <= 0 {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
-	budget -= 16 * min(int64(m.a.Rows)*int64(m.b.Rows), maxList)
+	budget -= 16 * m.capacity()
 	l := layout{m.a.Rows, m.b.Rows, pool().products(m.plan.moduli)}
 	least := 3 * tileRows
 	for m.bytes(l) > budget {
@@ -333,6 +331,18 @@ func (m *multiplication) layout() (layout, error) {
 	return l, nil
 }
 
+// capacity is the room of the lists.
+func (m *multiplication) capacity() int64 { return min(int64(m.a.Rows)*int64(m.b.Rows), maxList) }
+
+// failed and forHost are the lists of entries for the exact pass and for the host.
+func (m *multiplication) failed() leftovers {
+	return leftovers{m.control.At(listAt), m.list.Pointer(), m.capacity()}
+}
+
+func (m *multiplication) forHost() leftovers {
+	return leftovers{m.control.At(restAt), m.rest.Pointer(), m.capacity()}
+}
+
 // run multiplies, block after block. hand gets the words of the integers of each block if the
 // results are not rounded on the device.
 func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory) error) error {
@@ -340,11 +350,10 @@ func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory)
 	if err != nil {
 		return err
 	}
-	entries := min(int64(m.a.Rows)*int64(m.b.Rows), maxList)
-	if m.list, err = m.alloc(8 * entries); err != nil {
+	if m.list, err = m.alloc(8 * m.capacity()); err != nil {
 		return err
 	}
-	if m.rest, err = m.alloc(8 * entries); err != nil {
+	if m.rest, err = m.alloc(8 * m.capacity()); err != nil {
 		return err
 	}
 	chunks := m.base.chunks(l.planes)
@@ -414,10 +423,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 	k := m.a.Cols
 	rows, cols := roundUp(l.n, m.rowTile()), roundUp(r.n, tile)
 	lStride, rStride := residueBytes(rows, k), residueBytes(cols, k)
-	if err := m.residues(l, c, true, m.plan.widthL, left, rows, lStride); err != nil {
-		return err
-	}
-	if err := m.residues(r, c, false, m.plan.widthR, right, cols, rStride); err != nil {
+	if err := m.residues(l, r, c, left, right, rows, cols); err != nil {
 		return err
 	}
 	if err := m.mark("residues"); err != nil {
@@ -460,53 +466,57 @@ func wordsOfSlice[T any](x []T) []uint32 {
 }
 
 // groupVectors returns the vectors that a block of kernels/residues.cu converts, and the
-// bytes of shared memory that it takes.
+// bytes of shared memory that it takes: digits, and constants from three steps on.
 func groupVectors(steps int) (group, shared int) {
-	switch {
-	case steps <= 2:
-		group = 16
-	case steps <= 4:
-		group = 8
-	default:
-		group = 4
-	}
 	pad := 8 + 8*(steps%2)
-	return group, 4 * group * (strip*8*steps + strip/16*pad + 8)
+	words := strip*8*steps + strip/16*pad + 8
+	if steps < 3 {
+		return 16, 4 * 16 * words
+	}
+	return 4, 4*4*words + 2*2*512*steps
 }
 
-// residues converts an operand to residues modulo the moduli of a chunk.
-func (m *multiplication) residues(o *operand, c chunk, left bool, width int, to *cuda.Memory, vectors int, stride int64) error {
-	steps := stepsFor(width)
+// residues converts the operands to residues modulo the moduli of a chunk; rows and cols are
+// their vectors with padding.
+func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
+	steps := stepsFor(max(m.plan.widthL, m.plan.widthR))
+	x, err := m.conversion(c, steps, true, m.plan.widthL, left, rows)
+	if err != nil {
+		return err
+	}
+	y, err := m.conversion(c, steps, false, m.plan.widthR, right, cols)
+	if err != nil {
+		return err
+	}
+	group, shared := groupVectors(steps)
+	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: max(rows, cols) / group, Z: 2}
+	return m.e.residues[steps].Launch(m.s, grid, cuda.Dim{X: 256}, shared, l.vectors, l.scanned.exp, x, r.vectors, r.scanned.exp, y)
+}
+
+func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to *cuda.Memory, vectors int) (conversion, error) {
 	side := "right"
 	if left {
 		side = "left"
 	}
 	constants, err := m.e.constant(m.s, constantsKey{m.plan.moduli, side, steps}, func() []uint32 { return m.base.constants(steps, left) })
 	if err != nil {
-		return err
+		return conversion{}, err
 	}
 	moduli, err := m.e.constant(m.s, constantsKey{m.plan.moduli, "moduli", 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
 	if err != nil {
-		return err
+		return conversion{}, err
 	}
 	first, row := c.plain0/tileRows, c.plain0
 	if c.plain0 == c.plain1 {
 		plain, _ := m.base.tiles()
 		first, row = plain+2*(c.kar0/tileRows), tileRows*plain+c.kar0
 	}
-	k := roundUp(m.a.Cols, tile)
-	args := conversion{
+	return conversion{
 		constants: constants.At(int64(first) * int64(steps) * 512), moduli: moduli.At(8 * int64(row)),
-		planes: to.Pointer(), stride: stride,
+		planes: to.Pointer(), stride: residueBytes(vectors, m.a.Cols),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
-		blocks: int32(k / tile), width: int32(width),
-	}
-	if left {
-		args.permute = 1
-	}
-	group, shared := groupVectors(steps)
-	return m.e.residues[steps].Launch(m.s, cuda.Dim{X: k / strip, Y: vectors / group}, cuda.Dim{X: 256}, shared,
-		o.vectors, o.scanned.exp, args)
+		blocks: int32(roundUp(m.a.Cols, tile) / tile), vectors: int32(vectors), width: int32(width), permute: boolInt(left),
+	}, nil
 }
 
 // unit is the exponent of one unit of the integers that reconstruction makes, vectors'
@@ -524,7 +534,7 @@ func (m *multiplication) errors() (errL, errR, errAll float64) {
 // finish makes results of the residues of a block of C.
 func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Memory, ld int, n int64) error {
 	f := finishing{
-		failed: leftovers{m.control.At(listAt), m.list.Pointer()},
+		failed: m.failed(),
 		l:      l.norms(), r: r.norms(),
 		y: y.Pointer(), wide: wide.Pointer(), stride: n, ld: int64(ld),
 		unit: m.unit(), weights: m.weights.table.Pointer(), product: m.weights.product.Pointer(),
@@ -538,10 +548,19 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 	} else {
 		f.c = m.c.target()
 	}
-	const warps = 4
-	shared := 4 * warps * (tileDigits*36 + 32*m.weights.words)
+	warps := 8
+	shared := func() int {
+		n := 4 * warps * (tileDigits*36 + 32*m.weights.words)
+		if m.weights.steps >= 5 { // two tiles of weights
+			n += 2 * 512 * m.weights.steps
+		}
+		return n
+	}
+	for shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
+		warps /= 2
+	}
 	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
-	if err := m.e.finish[m.weights.steps].Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared, f); err != nil {
+	if err := m.e.finish[m.weights.steps].Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {
 		return err
 	}
 	return m.mark("finish")
@@ -566,11 +585,11 @@ const (
 func (m *multiplication) exactPass() ([]uint64, error) {
 	p := exactPass{
 		x: m.left.vectors, y: m.right.vectors, l: m.left.lows(), r: m.right.lows(), c: m.c.target(),
-		from: leftovers{m.control.At(listAt), m.list.Pointer()}, to: leftovers{m.control.At(restAt), m.rest.Pointer()},
+		from: m.failed(), to: m.forHost(),
 		alphaExp: m.exp, alphaNeg: boolInt(m.neg), room: sumWords,
 	}
 	grid := 2 * m.e.dev.Info().Multiprocessors
-	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 256}, sumBytes*sumWords, p); err != nil {
+	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 512}, sumBytes*sumWords, p); err != nil {
 		return nil, err
 	}
 	if err := m.mark("exact pass"); err != nil {
@@ -580,11 +599,11 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
 		return nil, err
 	}
-	m.stats.Exact = int64(got.list[0])
-	if got.list[0] > got.list[1] {
+	m.stats.Exact = int64(got.list)
+	if int64(got.list) > m.capacity() {
 		return nil, errRange
 	}
-	rest := make([]uint64, got.rest[0])
+	rest := make([]uint64, got.rest)
 	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
 }
 

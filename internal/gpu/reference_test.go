@@ -25,8 +25,9 @@ func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	})
 	drv.Kernel("samples", refSamples)
 	for k := 1; k <= maxSteps; k++ {
-		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion) {
-			refResidues(l, x, exps, c, k)
+		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, ex cuda.Pointer, c conversion, y vectors, ey cuda.Pointer, d conversion) {
+			refResidues(l, x, ex, c, k)
+			refResidues(l, y, ey, d, k)
 		})
 	}
 	drv.Kernel("products", refProducts)
@@ -199,8 +200,7 @@ func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, ste
 	plainTiles, pairs := (int(c.plain)+15)/16, (int(c.karatsuba)+15)/16
 	fragments := fake.Slice[uint8](l, c.constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[modulus](l, c.moduli, 16*(plainTiles+pairs))
-	group, _ := groupVectors(steps)
-	vectors, k := int(l.Grid.Y)*group, int(l.Grid.X)*strip
+	vectors, k := int(c.vectors), int(l.Grid.X)*strip
 	planes := fake.Slice[int8](l, c.planes, int(c.plain+3*c.karatsuba)*int(c.stride))
 	digits := make([][]int8, vectors*k)
 	for v := range vectors {
@@ -324,11 +324,11 @@ func refProducts(l *fake.Launch, p productArgs) {
 
 // leave adds an entry to a list.
 func (f leftovers) leave(l *fake.Launch, i, j int) {
-	c := fake.Slice[uint32](l, f.count, 2)
-	if c[0] < c[1] {
-		fake.Slice[uint64](l, f.list, int(c[1]))[c[0]] = uint64(j)<<32 | uint64(i)
+	count := &fake.Slice[uint32](l, f.count, 1)[0]
+	if int64(*count) < f.capacity {
+		fake.Slice[uint64](l, f.list, int(f.capacity))[*count] = uint64(j)<<32 | uint64(i)
 	}
-	c[0]++
+	*count++
 }
 
 // integer returns the words of the integer of an entry's residues, 16 bytes a group.
@@ -455,10 +455,10 @@ func storeReference(c *num.Array, to int, neg bool, mag []uint64, exp int64, err
 
 func refExact(l *fake.Launch, p exactPass) {
 	x, y := p.x.mat(l), p.y.mat(l)
-	counts := fake.Slice[uint32](l, p.from.count, 2)
-	list := fake.Slice[uint64](l, p.from.list, int(counts[1]))
+	count := fake.Slice[uint32](l, p.from.count, 1)[0]
+	list := fake.Slice[uint64](l, p.from.list, int(p.from.capacity))
 	var acc direct.Acc
-	for _, e := range list[:min(counts[0], counts[1])] {
+	for _, e := range list[:min(int64(count), p.from.capacity)] {
 		i, j := int(uint32(e)), int(e>>32)
 		low := fake.Slice[int64](l, p.l.second, x.Rows)[i] + fake.Slice[int64](l, p.r.second, y.Rows)[j]
 		top := fake.Slice[int64](l, p.l.exp, x.Rows)[i] + fake.Slice[int64](l, p.r.exp, y.Rows)[j] + 2 + int64(bits.Len32(uint32(p.x.k)))

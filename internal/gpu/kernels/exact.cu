@@ -21,7 +21,7 @@ struct exactPass {
 #define COPIES 4
 #define LONGEST (COPIES << 15)
 
-#define THREADS 256
+#define THREADS 512
 
 // A magnitude of words 32-bit words times 2^exp.
 struct factor {
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(const __grid_constan
 {
 	extern __shared__ int sums[]; // COPIES of 2 room counters, then room words
 	__shared__ int negativeZero; // every addend is -0
-	u32 count = min(((const u32 *)p.from.count)[0], ((const u32 *)p.from.count)[1]);
+	u32 count = min(*(const u32 *)p.from.count, (u32)p.from.capacity);
 	for (u32 f = blockIdx.x; f < count; f += gridDim.x) {
 		u64 entry = ((const u64 *)p.from.list)[f];
 		int i = (int)(u32)entry, j = (int)(entry >> 32);

@@ -29,7 +29,12 @@ struct finishing {
 	int triangle; // 'U', 'L' or 0
 };
 
-#define THREADS 128
+#define MAX_THREADS 256
+
+// From so many steps on, weights pass through shared memory, in two buffers: they would
+// not stay in the first level cache.
+#define STAGED 5
+
 #define TILE_DIGITS 16
 #define TILE_PITCH 36 // words from digit to digit of sums in shared memory
 
@@ -97,15 +102,29 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
 	int across = (f.m + 31) / 32;
-	i64 strip = (i64)blockIdx.x * (THREADS / 32) + warp;
+	i64 strip = (i64)blockIdx.x * (blockDim.x / 32) + warp;
 	int j = (int)(strip / across), i = (int)(strip % across) * 32;
 	int below = f.i0 - f.j0 + i - j; // the diagonal
-	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0)
+	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
+	if (idle && K < STAGED)
 		return;
+
+	const uint4 *weights = (const uint4 *)f.weights;
+	uint4 *staged = memory;
+	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4);
+	// load starts the copy of the weights of tile t.
+	auto load = [&](int t) {
+		if (t < tiles)
+			for (int i = threadIdx.x; i < 32 * K; i += blockDim.x)
+				copyAsync(sharedAddress(staged + t % 2 * 32 * K + i), weights + t * 32 * K + i);
+		closeGroup();
+	};
+	if (K >= STAGED)
+		load(0);
 
 	residuesOf<K> r;
 	int halves = (f.plain + 15) / 16;
-	i64 at = j * f.ld + i + 4 * g;
+	i64 at = idle ? 4 * g : j * f.ld + i + 4 * g;
 #pragma unroll
 	for (int h = 0; h < 2 * K; h++) {
 		if (h < halves)
@@ -114,19 +133,26 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 			loadWide(r.y[h / 2][h % 2], f, at, 8 * (h - halves) + 2 * q);
 	}
 
-	u32 *sums = (u32 *)memory + warp * (TILE_DIGITS * TILE_PITCH + 32 * f.words);
+	u32 *sums = (u32 *)(memory + (K >= STAGED ? 2 * 32 * K : 0)) + warp * (TILE_DIGITS * TILE_PITCH + 32 * f.words);
 	u32 *words = sums + TILE_DIGITS * TILE_PITCH; // word w of entry e at 32 w + e
-	const uint4 *weights = (const uint4 *)f.weights + lane;
 	const u32 *product = (const u32 *)f.product;
 	i64 quotient = 0, carry = 0;
-	for (int first = -1; first < f.words; first += TILE_DIGITS / 4, weights += 32 * K) {
+	for (int t = 0; t < tiles; t++) {
+		const uint4 *w = weights + t * 32 * K;
+		if (K >= STAGED) {
+			__syncthreads();
+			load(t + 1);
+			waitGroups<1>();
+			__syncthreads();
+			w = staged + t % 2 * 32 * K;
+		}
 		int sum[4][4] = {};
 #pragma unroll
 		for (int s = 0; s < K; s++) {
-			uint4 w = __ldg(weights + 32 * s);
+			uint4 a = w[32 * s + lane];
 #pragma unroll
 			for (int n = 0; n < 4; n++)
-				multiplyAddUnsigned(sum[n], w, r.y[s][0][n], r.y[s][1][n]);
+				multiplyAddUnsigned(sum[n], a, r.y[s][0][n], r.y[s][1][n]);
 		}
 		// Rows g and g + 8 are digits; columns 2q and 2q + 1 of part n are entries 8q + n and
 		// 8q + 4 + n.
@@ -139,22 +165,22 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 		to[1] = make_uint4(sum[0][3], sum[1][3], sum[2][3], sum[3][3]);
 		__syncwarp();
 #pragma unroll
-		for (int w = 0; w < TILE_DIGITS / 4; w++) {
-			const u32 *d = sums + 4 * w * TILE_PITCH + lane;
+		for (int k = 0; k < TILE_DIGITS / 4; k++) {
+			const u32 *d = sums + 4 * k * TILE_PITCH + lane;
 			u64 x = d[0] + ((u64)d[TILE_PITCH] << 8) + ((u64)d[2 * TILE_PITCH] << 16) + ((u64)d[3 * TILE_PITCH] << 24);
-			int word = first + w;
+			int word = 4 * t + k - 1;
 			if (word < 0) {
 				quotient = (i64)(x + (1ull << 36) >> 37);
 			} else if (word < f.words) {
-				i64 t = (i64)x - quotient * product[word] + carry;
-				words[32 * word + lane] = (u32)t;
-				carry = t >> 32;
+				i64 y = (i64)x - quotient * product[word] + carry;
+				words[32 * word + lane] = (u32)y;
+				carry = y >> 32;
 			}
 		}
 	}
 
 	i += lane;
-	if (i >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+	if (idle || i >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
 		return;
 	integer x = {words + lane, 32, f.words};
 	if (f.raw) {
@@ -168,7 +194,7 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 
 // finishK takes up to 2 K groups of residues: 16 bytes or 8 half words.
 #define FINISH(K) \
-	extern "C" __global__ void __launch_bounds__(THREADS) finish##K(const __grid_constant__ finishing f) \
+	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K(const __grid_constant__ finishing f) \
 	{ \
 		finish<K>(f); \
 	}

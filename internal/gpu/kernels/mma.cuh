@@ -32,6 +32,19 @@ static __device__ __forceinline__ void multiplyAddUnsigned(int (&c)[4], const ui
 		: "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
+// Copies of 16 bytes to shared memory that go on in the background, in groups.
+static __device__ __forceinline__ u32 sharedAddress(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+static __device__ __forceinline__ void copyAsync(u32 to, const void *from)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+}
+
+static __device__ __forceinline__ void closeGroup() { asm volatile("cp.async.commit_group;"); }
+
+// waitGroups waits until at most N groups are going on.
+template <int N> static __device__ __forceinline__ void waitGroups() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+
 // pack returns the low bytes of four words.
 static __device__ __forceinline__ u32 pack(u32 a, u32 b, u32 c, u32 d)
 {

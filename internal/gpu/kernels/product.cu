@@ -5,13 +5,6 @@
 #define STAGES 3
 #define STAGE_BYTES (2 * TILE_BYTES)
 
-static __device__ __forceinline__ u32 sharedAddress(const void *p) { return (u32)__cvta_generic_to_shared(p); }
-
-static __device__ __forceinline__ void copyAsync(u32 to, const void *from)
-{
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
-}
-
 static __device__ __forceinline__ uint4 loadMatrices(u32 at)
 {
 	uint4 r;
@@ -46,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 				copyAsync(to + TILE_BYTES + i, l + i);
 			}
 		}
-		asm volatile("cp.async.commit_group;");
+		closeGroup();
 	};
 
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -61,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 	for (int s = 0; s < STAGES - 1; s++)
 		load(s);
 	for (int step = 0, b = 0, pass = 0; step < steps; step++) {
-		asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+		waitGroups<STAGES - 2>();
 		__syncthreads();
 		load(step + STAGES - 1);
 		u32 a = base + step % STAGES * STAGE_BYTES, bb = a + TILE_BYTES;

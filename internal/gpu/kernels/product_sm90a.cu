@@ -7,8 +7,6 @@
 #define STAGES 4
 #define STAGE_BYTES (3 * TILE_BYTES) // one tile of columns of B, two of rows of A
 
-static __device__ __forceinline__ u32 sharedAddress(const void *p) { return (u32)__cvta_generic_to_shared(p); }
-
 static __device__ __forceinline__ void barrierInit(u32 at, u32 count)
 {
 	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count));

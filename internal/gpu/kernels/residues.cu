@@ -10,6 +10,7 @@ struct conversion {
 	i64 stride;          // bytes from plane to plane
 	int plain, karatsuba; // moduli of the two sorts
 	int blocks;          // tiles along k
+	int vectors;         // with padding
 	int width;           // bits of the integers
 	int permute;         // vectors are placed as place says
 };
@@ -29,12 +30,16 @@ struct modulus {
 #define WARPS (THREADS / 32)
 #define STRIP 64
 
-// A warp converts J groups of 8 numbers of a vector at a time: as many as registers hold.
-template <int K> static __device__ constexpr int groupsOf() { return K <= 4 ? 8 : 4; }
+// A warp converts J groups of 8 numbers of a vector at a time: half a strip.
+#define J 4
 
-// Vectors that a block converts, such that their digits fit shared memory and every warp
-// has something to do.
-template <int K> static __device__ constexpr int vectorsOf() { return K <= 2 ? 16 : K <= 4 ? 8 : 4; }
+// From so many steps on, constants pass through shared memory, in two buffers: they would
+// not stay in the first level cache.
+#define STAGED 3
+
+// Vectors that a block converts, such that their digits fit shared memory. The warps have
+// the same number of half strips each, one if constants are staged.
+template <int K> static __device__ constexpr int vectorsOf() { return K < STAGED ? 16 : 4; }
 
 // Digits of number h of vector v lie at word v vectorWords + h 8 K + h / 16 PAD. Words i
 // and i + 4 of eight are neighbours: a lane reads both at once.
@@ -192,7 +197,8 @@ static __device__ __forceinline__ u32 minus64(u32 x)
 	return x ^ (x & 0x40404040) << 1;
 }
 
-template <int K, int J>
+// tile multiplies a tile of constants, in shared memory if they are staged, by the digits.
+template <int K>
 static __device__ __forceinline__ void tile(int (&sum)[J][4], int start, const uint4 *constants, const uint2 (&digits)[J][K])
 {
 #pragma unroll
@@ -200,23 +206,96 @@ static __device__ __forceinline__ void tile(int (&sum)[J][4], int start, const u
 		sum[j][0] = sum[j][1] = sum[j][2] = sum[j][3] = start;
 #pragma unroll
 	for (int s = 0; s < K; s++) {
-		uint4 a = __ldg(constants + 32 * s);
+		uint4 a = constants[32 * s];
 #pragma unroll
 		for (int j = 0; j < J; j++)
 			multiplyAdd(sum[j], a, digits[j][s].x, digits[j][s].y);
 	}
 }
 
-// write stores 2 J bytes.
 static __device__ __forceinline__ void write(char *to, const u32 (&w)[2]) { *(uint2 *)to = make_uint2(w[0], w[1]); }
-static __device__ __forceinline__ void write(char *to, const u32 (&w)[4]) { *(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]); }
+
+// plainTile writes the residues modulo 16 plain moduli, of which n are there.
+template <int K>
+static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
+{
+	int sum[J][4], g = threadIdx.x % 32 / 4;
+	tile<K>(sum, MAGIC, constants, digits);
+#pragma unroll
+	for (int half = 0; half < 2; half++) {
+		int row = 8 * half + g;
+		modulus m = moduli[row];
+		u32 r[J / 2];
+#pragma unroll
+		for (int j = 0; j < J / 2; j++)
+			r[j] = pack(reduced(sum[2 * j][2 * half], m), reduced(sum[2 * j][2 * half + 1], m),
+				reduced(sum[2 * j + 1][2 * half], m), reduced(sum[2 * j + 1][2 * half + 1], m));
+		if (row < n)
+			write(to + row * stride, r);
+	}
+}
+
+// karatsubaTiles writes the residues modulo 16 Karatsuba moduli, whose constants 128 c1 + c0 lie
+// in a tile each.
+template <int K>
+static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
+{
+	int sum[J][4], high[J][4], g = threadIdx.x % 32 / 4;
+	tile<K>(sum, 0, constants, digits);
+	tile<K>(high, 0, constants + K * 32, digits);
+#pragma unroll
+	for (int half = 0; half < 2; half++) {
+		int row = 8 * half + g;
+		modulus m = moduli[row];
+		u32 a0[J / 2], a1[J / 2], both[J / 2];
+#pragma unroll
+		for (int w = 0; w < J / 2; w++) {
+			u32 r[4], h[4], b[4];
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const int j = 2 * w + i / 2, c = 2 * half + i % 2;
+				int s = shifted(sum[j][c] + 128 * high[j][c], m); // a + 64 = 128 a1 + a0 + 64
+				int top = s >> 7;
+				r[i] = (u32)s;
+				h[i] = (u32)top;
+				b[i] = (u32)(s - 127 * top); // a0 + a1 + 64
+			}
+			a0[w] = minus64(pack(r[0], r[1], r[2], r[3]) & 0x7f7f7f7f);
+			a1[w] = pack(h[0], h[1], h[2], h[3]);
+			both[w] = minus64(pack(b[0], b[1], b[2], b[3]));
+		}
+		if (row < n) {
+			char *plane = to + 3 * row * stride;
+			write(plane, a0);
+			write(plane + stride, a1);
+			write(plane + 2 * stride, both);
+		}
+	}
+}
 
 template <int K> static __device__ __forceinline__ void residues(const vectors &x, const i64 *exps, const conversion &c)
 {
 	extern __shared__ uint4 memory[];
 	u32 *words = (u32 *)memory;
-	const int group = vectorsOf<K>(), J = groupsOf<K>();
+	const int group = vectorsOf<K>();
 	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * group;
+	if (v0 >= c.vectors)
+		return;
+	const uint4 *constants = (const uint4 *)c.constants;
+	int plainTiles = (c.plain + 15) / 16, tiles = plainTiles + (c.karatsuba + 15) / 16;
+	const int buffer = 2 * K * 32; // of constants
+	uint4 *staged = memory + group * vectorWords<K>() / 4;
+	// load starts the copy of the constants of tile t, or of pair of tiles t - plainTiles.
+	auto load = [&](int t) {
+		if (t < tiles) {
+			int first = t < plainTiles ? t : 2 * t - plainTiles, size = (t < plainTiles ? 1 : 2) * K * 32;
+			for (int i = threadIdx.x; i < size; i += THREADS)
+				copyAsync(sharedAddress(staged + t % 2 * buffer + i), constants + first * K * 32 + i);
+		}
+		closeGroup();
+	};
+	if (K >= STAGED)
+		load(0);
 	for (int e = threadIdx.x; e < group * STRIP; e += THREADS) {
 		int v, h;
 		if (x.rs == 1 || x.rs == -1)
@@ -228,9 +307,7 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 	__syncthreads();
 
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	const uint4 *constants = (const uint4 *)c.constants + lane;
 	const modulus *moduli = (const modulus *)c.moduli;
-	int plainTiles = (c.plain + 15) / 16, pairs = (c.karatsuba + 15) / 16;
 	const int parts = STRIP / (8 * J); // of a vector's strip
 	for (int task = warp; task < group * parts; task += WARPS) {
 		int v = task / parts, h0 = task % parts * 8 * J;
@@ -248,66 +325,34 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 		int at = c.permute ? place(v0 + v) : v0 + v, k = k0 + h0 + 2 * J * q;
 		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k / TILE) * TILE_BYTES +
 			at % TILE * TILE + (k % TILE / 16 ^ (at & 7)) * 16 + k % 16;
-		int sum[J][4];
-		for (int t = 0; t < plainTiles; t++) {
-			tile<K, J>(sum, MAGIC, constants + (i64)t * K * 32, digits);
-#pragma unroll
-			for (int half = 0; half < 2; half++) {
-				int row = 16 * t + 8 * half + g;
-				modulus m = moduli[row];
-				u32 r[J / 2];
-#pragma unroll
-				for (int j = 0; j < J / 2; j++)
-					r[j] = pack(reduced(sum[2 * j][2 * half], m), reduced(sum[2 * j][2 * half + 1], m),
-						reduced(sum[2 * j + 1][2 * half], m), reduced(sum[2 * j + 1][2 * half + 1], m));
-				if (row < c.plain)
-					write(to + row * c.stride, r);
+		for (int t = 0; t < tiles; t++) {
+			const uint4 *tile = constants + (t < plainTiles ? t : 2 * t - plainTiles) * K * 32;
+			if (K >= STAGED) {
+				__syncthreads();
+				load(t + 1);
+				waitGroups<1>();
+				__syncthreads();
+				tile = staged + t % 2 * buffer;
 			}
-		}
-		// Karatsuba moduli: the constants are 128 c1 + c0, in one tile each.
-		for (int t = 0; t < pairs; t++) {
-			int high[J][4];
-			const uint4 *from = constants + (i64)(plainTiles + 2 * t) * K * 32;
-			tile<K, J>(sum, 0, from, digits);
-			tile<K, J>(high, 0, from + K * 32, digits);
-#pragma unroll
-			for (int half = 0; half < 2; half++) {
-				int row = 16 * t + 8 * half + g;
-				modulus m = moduli[16 * plainTiles + row];
-				u32 a0[J / 2], a1[J / 2], both[J / 2];
-#pragma unroll
-				for (int w = 0; w < J / 2; w++) {
-					u32 r[4], h[4], b[4];
-#pragma unroll
-					for (int i = 0; i < 4; i++) {
-						const int j = 2 * w + i / 2, n = 2 * half + i % 2;
-						int s = shifted(sum[j][n] + 128 * high[j][n], m); // a + 64 = 128 a1 + a0 + 64
-						int top = s >> 7;
-						r[i] = (u32)s;
-						h[i] = (u32)top;
-						b[i] = (u32)(s - 127 * top); // a0 + a1 + 64
-					}
-					a0[w] = minus64(pack(r[0], r[1], r[2], r[3]) & 0x7f7f7f7f);
-					a1[w] = pack(h[0], h[1], h[2], h[3]);
-					both[w] = minus64(pack(b[0], b[1], b[2], b[3]));
-				}
-				if (row < c.karatsuba) {
-					char *plane = to + (c.plain + 3 * row) * c.stride;
-					write(plane, a0);
-					write(plane + c.stride, a1);
-					write(plane + 2 * c.stride, both);
-				}
-			}
+			if (t < plainTiles)
+				plainTile<K>(to + 16 * t * c.stride, c.stride, tile + lane, moduli + 16 * t, c.plain - 16 * t, digits);
+			else
+				karatsubaTiles<K>(to + (c.plain + 48 * (t - plainTiles)) * c.stride, c.stride, tile + lane, moduli + 16 * t,
+					c.karatsuba - 16 * (t - plainTiles), digits);
 		}
 	}
 }
 
-// residuesK converts integers of at most 256 K - 2 bits. Block (b, g) converts numbers 64 b
-// to 64 b + 63 of the vectors of group g.
+// residuesK converts integers of at most 256 K - 2 bits. Block (b, g, s) converts numbers 64 b
+// to 64 b + 63 of the vectors of group g of the left factor, s = 0, or of the right one.
 #define RESIDUES(K) \
-	extern "C" __global__ void __launch_bounds__(THREADS) residues##K(vectors x, u64 exps, conversion c) \
+	extern "C" __global__ void __launch_bounds__(THREADS, K <= 2 ? 3 : 2) \
+	residues##K(vectors x, u64 exps, conversion c, vectors y, u64 yExps, conversion d) \
 	{ \
-		residues<K>(x, (const i64 *)exps, c); \
+		if (blockIdx.z == 0) \
+			residues<K>(x, (const i64 *)exps, c); \
+		else \
+			residues<K>(y, (const i64 *)yExps, d); \
 	}
 
 RESIDUES(1)

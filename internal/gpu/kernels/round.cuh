@@ -10,16 +10,17 @@ struct target {
 	i64 prec;
 };
 
-// Entries that are left for another pass: a count, and room for as many as there is.
+// Entries that are left for another pass. The count goes on where the list is full.
 struct leftovers {
-	u64 count; // u32, and after it the capacity, u32
+	u64 count; // u32
 	u64 list;  // u64: column << 32 | row
+	i64 capacity;
 };
 
 static __device__ void leave(const leftovers &l, int i, int j)
 {
-	u32 *count = (u32 *)l.count, at = atomicAdd(count, 1);
-	if (at < count[1])
+	u32 at = atomicAdd((u32 *)l.count, 1);
+	if (at < l.capacity)
 		((u64 *)l.list)[at] = (u64)j << 32 | (u32)i;
 }
 
