@@ -7,15 +7,21 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// maxSamples is the number of entries that the choice of widths looks at.
-const maxSamples = 64
+// The choice of widths looks at one of samplePart entries, but at least minSamples
+// and at most maxSamples.
+const (
+	samplePart = 1000
+	minSamples = 16
+	maxSamples = 64
+)
 
 // samples measures entries spread over the product A B: how far each lies below
 // 2^(exponents of its vectors) decides the bits that its rounding needs.
 func (p *product) samples(l, r *operand) []sample {
 	var acc direct.Acc
 	var out []sample
-	count := min(maxSamples, l.n*r.n)
+	entries := l.n * r.n
+	count := min(entries, max(minSamples, min(maxSamples, entries/samplePart)))
 	zero := num.Real{Class: num.Zero}
 	for s := range count {
 		// A Weyl sequence over the rows and columns.
