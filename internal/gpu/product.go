@@ -549,6 +549,9 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 		f.c = m.c.target()
 	}
 	warps := 8
+	if m.weights.steps >= 9 { // registers for two blocks a multiprocessor, one of which loads while the other multiplies
+		warps = 4
+	}
 	shared := func() int {
 		n := 4 * warps * (tileDigits*36 + 32*m.weights.words)
 		if m.weights.steps >= 5 { // two tiles of weights

@@ -68,32 +68,39 @@ template <int K> struct residuesOf {
 	u32 y[K][2][4];
 };
 
-// loadPlain loads residues t to t + 3 of four entries.
-static __device__ __forceinline__ void loadPlain(u32 (&y)[4], const finishing &f, i64 at, int t)
+// loadPlain loads residues t to t + 3 of four entries, one after the other.
+static __device__ __forceinline__ void loadPlain(u32 (&a)[4], const finishing &f, i64 at, int t)
 {
-	u32 a[4];
 #pragma unroll
 	for (int b = 0; b < 4; b++)
 		a[b] = t + b < f.plain ? *(const u32 *)((const u8 *)f.y + (t + b) * f.stride + at) : 0;
-	u32 low0 = __byte_perm(a[0], a[1], 0x5140), low1 = __byte_perm(a[2], a[3], 0x5140);
-	u32 high0 = __byte_perm(a[0], a[1], 0x7362), high1 = __byte_perm(a[2], a[3], 0x7362);
-	y[0] = __byte_perm(low0, low1, 0x5410);
-	y[1] = __byte_perm(low0, low1, 0x7632);
-	y[2] = __byte_perm(high0, high1, 0x5410);
-	y[3] = __byte_perm(high0, high1, 0x7632);
 }
 
-// loadWide loads residues t and t + 1 of four entries.
-static __device__ __forceinline__ void loadWide(u32 (&y)[4], const finishing &f, i64 at, int t)
+// loadWide loads residues t and t + 1 of four entries, one after the other.
+static __device__ __forceinline__ void loadWide(u32 (&a)[4], const finishing &f, i64 at, int t)
 {
-	uint2 a[2];
 #pragma unroll
-	for (int b = 0; b < 2; b++)
-		a[b] = t + b < f.karatsuba ? *(const uint2 *)((const u16 *)f.wide + (t + b) * f.stride + at) : make_uint2(0, 0);
-	y[0] = __byte_perm(a[0].x, a[1].x, 0x5410);
-	y[1] = __byte_perm(a[0].x, a[1].x, 0x7632);
-	y[2] = __byte_perm(a[0].y, a[1].y, 0x5410);
-	y[3] = __byte_perm(a[0].y, a[1].y, 0x7632);
+	for (int b = 0; b < 2; b++) {
+		uint2 x = t + b < f.karatsuba ? *(const uint2 *)((const u16 *)f.wide + (t + b) * f.stride + at) : make_uint2(0, 0);
+		a[2 * b] = x.x;
+		a[2 * b + 1] = x.y;
+	}
+}
+
+// transpose puts the residues of an entry into one word.
+static __device__ __forceinline__ void transpose(u32 (&a)[4], bool plain)
+{
+	u32 x0, x1, y0, y1; // entries 0 and 1, 2 and 3
+	if (plain) {
+		x0 = __byte_perm(a[0], a[1], 0x5140), x1 = __byte_perm(a[2], a[3], 0x5140);
+		y0 = __byte_perm(a[0], a[1], 0x7362), y1 = __byte_perm(a[2], a[3], 0x7362);
+	} else {
+		x0 = a[0], x1 = a[2], y0 = a[1], y1 = a[3];
+	}
+	a[0] = __byte_perm(x0, x1, 0x5410);
+	a[1] = __byte_perm(x0, x1, 0x7632);
+	a[2] = __byte_perm(y0, y1, 0x5410);
+	a[3] = __byte_perm(y0, y1, 0x7632);
 }
 
 // A warp finishes 32 rows of a column.
@@ -132,6 +139,10 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 		else
 			loadWide(r.y[h / 2][h % 2], f, at, 8 * (h - halves) + 2 * q);
 	}
+	// All loads are under way before the first is waited for.
+#pragma unroll
+	for (int h = 0; h < 2 * K; h++)
+		transpose(r.y[h / 2][h % 2], h < halves);
 
 	u32 *sums = (u32 *)(memory + (K >= STAGED ? 2 * 32 * K : 0)) + warp * (TILE_DIGITS * TILE_PITCH + 32 * f.words);
 	u32 *words = sums + TILE_DIGITS * TILE_PITCH; // word w of entry e at 32 w + e

@@ -137,38 +137,56 @@ template <int K> static __device__ void writeSum(u32 *to, const numbers &a, i64 
 	}
 }
 
-// align writes the digits of number h of vector v of x.
-template <int K> static __device__ void align(u32 *to, const vectors &x, const i64 *exps, int v, int h, int width)
+// A number on its way from memory. MP: the value is not yet read.
+struct number {
+	i64 at, shift; // place; the integer is round(number 2^shift)
+	double value;
+	int exp;
+	u8 cls;
+	bool there;
+};
+
+// fetch starts to load number h of vector v. touched depends on all loads, which bring the
+// number into the first level cache.
+static __device__ __forceinline__ void fetch(number &n, u64 &touched, const vectors &x, const i64 *exps, int v, int h, int width)
 {
-	if (v >= x.n || h >= x.k) {
-		clearDigits<K>(to);
+	n.there = v < x.n && h < x.k;
+	if (!n.there)
 		return;
-	}
 	const numbers &a = x.a;
-	i64 at = x.off + v * x.rs + h * x.cs, shift = width - exps[v];
+	n.at = x.off + v * x.rs + h * x.cs;
+	n.shift = width - exps[v];
 	if (a.kind == MP) {
-		u8 c = ((const u8 *)a.plane[2])[at];
-		if (c >> 1 != FINITE) {
-			clearDigits<K>(to);
-			return;
-		}
-		source s = {(const u64 *)a.plane[0] + at * a.limbs, 0, a.limbs};
-		writeDigits<K>(to, s, 64 * a.limbs - ((const int *)a.plane[1])[at] - shift, c & 1);
+		n.cls = ((const u8 *)a.plane[2])[n.at];
+		n.exp = ((const int *)a.plane[1])[n.at];
+		const u64 *sig = (const u64 *)a.plane[0] + n.at * a.limbs;
+		for (int i = 0; i < a.limbs; i += 16) // 128 bytes
+			touched ^= sig[i];
+		touched ^= sig[a.limbs - 1];
+	} else {
+		n.value = term(a, n.at, 0);
+	}
+}
+
+// align writes the digits of a number of a.
+template <int K> static __device__ __forceinline__ void align(u32 *to, const numbers &a, const number &n)
+{
+	if (n.there && a.kind == MP && n.cls >> 1 == FINITE) {
+		source s = {(const u64 *)a.plane[0] + n.at * a.limbs, 0, a.limbs};
+		writeDigits<K>(to, s, 64 * a.limbs - n.exp - n.shift, n.cls & 1);
 		return;
 	}
-	if (a.kind > F64) {
-		writeSum<K>(to, a, at, shift);
+	if (n.there && a.kind > F64 && a.kind != MP) {
+		writeSum<K>(to, a, n.at, n.shift);
 		return;
 	}
-	double d = term(a, at, 0);
-	int e;
-	u64 m = decompose(d, e);
-	if (m == 0 || !finite(d)) {
-		clearDigits<K>(to);
+	if (n.there && a.kind != MP && n.value != 0 && finite(n.value)) {
+		int e;
+		source s = {0, decompose(n.value, e), 1};
+		writeDigits<K>(to, s, -(n.shift + e), n.value < 0);
 		return;
 	}
-	source s = {0, m, 1};
-	writeDigits<K>(to, s, -(shift + e), d < 0);
+	clearDigits<K>(to);
 }
 
 // reduced returns a number congruent to sum modulo m and of magnitude at most m/2, in its low
@@ -296,13 +314,21 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 	};
 	if (K >= STAGED)
 		load(0);
-	for (int e = threadIdx.x; e < group * STRIP; e += THREADS) {
-		int v, h;
-		if (x.rs == 1 || x.rs == -1)
-			v = e % group, h = e / group;
-		else
-			v = e / STRIP, h = e % STRIP;
-		align<K>(words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>(), x, exps, v0 + v, k0 + h, c.width);
+	// Numbers are taken in the order of memory.
+	const int count = group * STRIP / THREADS;
+	bool across = x.rs == 1 || x.rs == -1;
+	number n[count];
+	u64 touched = 0;
+#pragma unroll
+	for (int i = 0; i < count; i++) {
+		int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+		fetch(n[i], touched, x, exps, v0 + v, k0 + h, c.width);
+	}
+	asm volatile("" ::"l"(touched));
+#pragma unroll
+	for (int i = 0; i < count; i++) {
+		int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+		align<K>(words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>(), x.a, n[i]);
 	}
 	__syncthreads();
 
@@ -347,7 +373,8 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 // to 64 b + 63 of the vectors of group g of the left factor, s = 0, or of the right one.
 #define RESIDUES(K) \
 	extern "C" __global__ void __launch_bounds__(THREADS, K <= 2 ? 3 : 2) \
-	residues##K(vectors x, u64 exps, conversion c, vectors y, u64 yExps, conversion d) \
+	residues##K(const __grid_constant__ vectors x, u64 exps, const __grid_constant__ conversion c, \
+		const __grid_constant__ vectors y, u64 yExps, const __grid_constant__ conversion d) \
 	{ \
 		if (blockIdx.z == 0) \
 			residues<K>(x, (const i64 *)exps, c); \

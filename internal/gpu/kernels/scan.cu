@@ -170,7 +170,8 @@ static __device__ void scanVectors(const vectors &x, const scanned &out)
 }
 
 // scan scans both factors: blocks (b, 0) the left one, blocks (b, 1) the right one.
-extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(vectors x, scanned sx, vectors y, scanned sy)
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy)
 {
 	if (blockIdx.y == 0)
 		scanVectors(x, sx);
@@ -211,7 +212,8 @@ static __device__ double leading(const numbers &a, i64 i, i64 &e)
 // samples: block s measures one entry of the product, in binary64. Where cancellation
 // spoils that, the entry counts as 2^-30 times the sum of magnitudes.
 extern "C" __global__ void __launch_bounds__(SAMPLE_THREADS)
-samples(vectors x, vectors y, scanned sx, scanned sy, u64 out)
+samples(const __grid_constant__ vectors x, const __grid_constant__ vectors y,
+	const __grid_constant__ scanned sx, const __grid_constant__ scanned sy, u64 out)
 {
 	__shared__ double sums[SAMPLE_THREADS], magnitudes[SAMPLE_THREADS];
 	// A Weyl sequence over the rows and columns.
