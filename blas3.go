@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -90,7 +91,13 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 		out = copyMat(c)
 	}
 	var bufA, bufB [num.MaxValueWords]uint64
-	st, err := exact.Gemm(cfg, alpha.array().Value(0, bufA[:]), a, b, beta.array().Value(0, bufB[:]), old, out, preA, preB)
+	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
+	var st exact.Stats
+	if s.device == cpu {
+		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
+	} else {
+		st, err = gemmOn(s.device, cfg, al, a, b, be, old, out)
+	}
 	if err == nil && out.Arr != c.Arr {
 		for j := range c.Cols {
 			for i := range c.Rows {
@@ -107,6 +114,23 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	return stats(st, s.threads), err
 }
 
+// gemmOn is exact.Gemm on a GPU.
+func gemmOn(device int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	if cfg.Method == exact.Direct {
+		return exact.Stats{}, fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", cfg.Method, ErrMethod)
+	}
+	dev, err := openDevice(device)
+	if err != nil {
+		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
+	}
+	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Triangle: cfg.Triangle, Timing: true}
+	st, err := gpu.Gemm(dev, on, alpha, a, b, beta, old, c)
+	if err != nil {
+		return st, fmt.Errorf("gemm %d x %d x %d: %w", c.Rows, a.Cols, c.Cols, deviceError(err))
+	}
+	return st, nil
+}
+
 // copyMat returns a compact copy of m.
 func copyMat(m num.Mat) num.Mat {
 	z := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
@@ -120,7 +144,7 @@ func copyMat(m num.Mat) num.Mat {
 
 func stats(st exact.Stats, threads int) Stats {
 	z := Stats{
-		Device: "cpu", Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
+		Device: st.Device, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
 		WidthA: st.WidthL, WidthB: st.WidthR, Blocks: st.Blocks, Exact: st.Exact, Overflow: st.Overflow, Underflow: st.Underflow,
 	}
 	for _, g := range st.Stages {

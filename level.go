@@ -28,6 +28,9 @@ func begin(name string, opt *Options) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if s.device != cpu {
+		return nil, fmt.Errorf("%s: %w", name, refuseDevice(s.device))
+	}
 	if s.method == methodResidue {
 		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/halfulp/halfulp/cuda"
 )
 
 // Transpose says whether a routine reads a matrix or its transpose.
@@ -28,7 +30,8 @@ const (
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {
-	// Device is "auto" (or empty), "cpu" or "cuda:N".
+	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
+	// the CPU. GPUs run Gemm, GemmTo and Syrk; other routines refuse them.
 	Device string
 	// Threads is the number of threads; 0 means all of GOMAXPROCS.
 	Threads int
@@ -46,8 +49,9 @@ type Options struct {
 	MemoryLimit int64
 }
 
-// ErrDevice is wrapped by errors about devices that do not exist.
-var ErrDevice = errors.New("no such device")
+// ErrDevice is wrapped by errors about devices that do not exist or do not run a
+// routine.
+var ErrDevice = cuda.ErrNoDevice
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not
 // apply.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 )
 
 // The names of methods.
@@ -17,6 +16,7 @@ const (
 // settings are options with the defaults filled in.
 type settings struct {
 	ctx      context.Context
+	device   int // number of a GPU, or cpu
 	threads  int
 	method   string
 	progress func(float64)
@@ -25,17 +25,14 @@ type settings struct {
 
 // settings checks o and fills in the defaults.
 func (o *Options) settings() (settings, error) {
-	s := settings{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), method: methodAuto}
+	s := settings{ctx: context.Background(), device: cpu, threads: runtime.GOMAXPROCS(0), method: methodAuto}
 	if o == nil {
 		s.memory = defaultMemory()
 		return s, nil
 	}
-	switch {
-	case o.Device == "", o.Device == "auto", o.Device == "cpu":
-	case strings.HasPrefix(o.Device, "cuda:"):
-		return s, fmt.Errorf("device %q: %w: this build computes on the CPU only", o.Device, ErrDevice)
-	default:
-		return s, fmt.Errorf("device %q: %w (want auto, cpu or cuda:N)", o.Device, ErrDevice)
+	var err error
+	if s.device, err = parseDevice(o.Device); err != nil {
+		return s, err
 	}
 	switch o.Method {
 	case "", methodAuto:

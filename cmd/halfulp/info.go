@@ -140,7 +140,7 @@ func gpus() []deviceInfo {
 	for _, g := range found {
 		list = append(list, deviceInfo{
 			Name: fmt.Sprintf("cuda:%d", g.Index),
-			Text: fmt.Sprintf("found: %v, driver for CUDA %v; this version computes on the CPU only", g, g.Driver),
+			Text: fmt.Sprintf("found: %v, driver for CUDA %v", g, g.Driver),
 
 			Model:             g.Name,
 			Memory:            g.Memory,

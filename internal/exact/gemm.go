@@ -18,6 +18,7 @@ import (
 
 // Stats tells how a product ran.
 type Stats struct {
+	Device         string
 	Method         string
 	Kernel         string
 	Moduli         int
@@ -81,7 +82,7 @@ type product struct {
 // view. alpha and beta zero leave A and B, or Old, unread.
 func Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (Stats, error) {
 	p := &product{cfg: cfg, a: a, b: b.T(), old: old, c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
-	p.stats.Blocks = 1
+	p.stats.Device, p.stats.Blocks = "cpu", 1
 	if c.Rows == 0 || c.Cols == 0 {
 		p.stats.Method = Direct
 		return p.stats, cfg.Ctx.Err()

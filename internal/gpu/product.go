@@ -196,7 +196,7 @@ func (m *multiplication) prepare() error {
 	if m.weights, err = m.e.reconstruction(m.s, m.base, m.plan.cutWords); err != nil {
 		return err
 	}
-	m.stats.Method, m.stats.Kernel = exact.Residue, "mma"
+	m.stats.Device, m.stats.Method, m.stats.Kernel = m.s.Device().String(), exact.Residue, "mma"
 	if m.e.wide {
 		m.stats.Kernel = "wgmma"
 	}
