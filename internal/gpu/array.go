@@ -23,8 +23,23 @@ func planeBytes(f num.Format) []int64 {
 	return []int64{8, 8, 8, 8}[:f.Terms()]
 }
 
-// NewArray returns an array of n numbers with unspecified contents.
+// NewArray returns an array of n numbers, all +0.
 func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+	a, err := newArray(s, f, n)
+	if err != nil {
+		return nil, err
+	}
+	for i, size := range planeBytes(f) {
+		if err := s.Zero(a.planes[i].Pointer(), size*int64(n)); err != nil {
+			a.Free()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// newArray returns an array of n numbers with unspecified contents.
+func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}
 	for i, size := range planeBytes(f) {
 		m, err := s.Alloc(size * int64(n))
@@ -52,7 +67,7 @@ func (a *Array) Len() int { return a.n }
 
 // Upload returns a copy of the array h on the device.
 func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
-	a, err := NewArray(s, h.Format, h.Len())
+	a, err := newArray(s, h.Format, h.Len())
 	if err != nil {
 		return nil, err
 	}

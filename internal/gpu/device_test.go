@@ -324,3 +324,90 @@ func speed(t *testing.T, dev *cuda.Device, f num.Format, n int, phi float64) {
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// TestExtremes compares products of the bytes of largest magnitude with the reference.
+func TestExtremes(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { extremes(t, reference(t, &fake.Driver{}), 1<<10) })
+	t.Run("device", func(t *testing.T) {
+		dev := machine(t)
+		extremes(t, dev, maxInner)
+		useGeneral(t, dev, true)
+		defer useGeneral(t, dev, false)
+		extremes(t, dev, maxInner)
+	})
+}
+
+// extremes multiplies planes of equal bytes, k numbers a vector, for all moduli of a base.
+func extremes(t *testing.T, dev *cuda.Device, k int) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		e, err := engineOf(s)
+		if err != nil {
+			return err
+		}
+		b := e.base(pool().plain + 20)
+		m := &multiplication{e: e, s: s, base: b, a: Matrix{Cols: k}, plan: plan{moduli: len(b.moduli)}}
+		defer m.free()
+		c := chunk{plain1: b.plain, kar1: len(b.moduli) - b.plain}
+		rows, cols := m.rowTile(), tile
+		left, err := m.alloc(int64(c.planes()) * residueBytes(rows, k))
+		if err != nil {
+			return err
+		}
+		right, err := m.alloc(int64(c.planes()) * residueBytes(cols, k))
+		if err != nil {
+			return err
+		}
+		n := int64(rows * cols)
+		y, err := m.alloc(n * int64(c.plain1))
+		if err != nil {
+			return err
+		}
+		wide, err := m.alloc(2 * n * int64(c.kar1))
+		if err != nil {
+			return err
+		}
+		for _, bytes := range [][2]int8{{-128, -128}, {-128, 127}, {127, -128}, {127, 127}} {
+			if err := s.Fill(left.Pointer(), byte(bytes[0]), left.Size()); err != nil {
+				return err
+			}
+			if err := s.Fill(right.Pointer(), byte(bytes[1]), right.Size()); err != nil {
+				return err
+			}
+			if err := m.products(c, left, right, y, wide, rows, cols, rows, n); err != nil {
+				return err
+			}
+			got, gotWide := make([]uint8, y.Size()), make([]uint16, wide.Size()/2)
+			if err := cuda.Download(s, got, y.Pointer()); err != nil {
+				return err
+			}
+			if err := cuda.Download(s, gotWide, wide.Pointer()); err != nil {
+				return err
+			}
+			sum := int32(k) * int32(bytes[0]) * int32(bytes[1])
+			for u, r := range b.reductions() {
+				for i := range int(n) {
+					v, want := 0, 0
+					if u < b.plain {
+						v, want = int(got[u*int(n)+i]), int(reducePlainReference(sum, r))
+					} else {
+						v, want = int(gotWide[(u-b.plain)*int(n)+i]), int(r.m)
+						for pass := range 3 {
+							want += int(reduceFactorReference(sum, r, pass))
+						}
+					}
+					exact := int64(sum) // times -127 + 16256 + 128 for Karatsuba moduli
+					if u >= b.plain {
+						exact *= 16257
+					}
+					if v != want || (int64(v)-exact)%int64(r.m) != 0 {
+						return fmt.Errorf("bytes %v, k = %d, modulus %d, entry %d: got %d, want %d", bytes, k, r.m, i, v, want)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

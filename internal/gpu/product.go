@@ -420,15 +420,23 @@ func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory)
 
 // multiply computes the residues of a block of C modulo the moduli of a chunk.
 func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *cuda.Memory, ld int, n int64) error {
-	k := m.a.Cols
 	rows, cols := roundUp(l.n, m.rowTile()), roundUp(r.n, tile)
-	lStride, rStride := residueBytes(rows, k), residueBytes(cols, k)
 	if err := m.residues(l, r, c, left, right, rows, cols); err != nil {
 		return err
 	}
 	if err := m.mark("residues"); err != nil {
 		return err
 	}
+	if err := m.products(c, left, right, y, wide, rows, cols, ld, n); err != nil {
+		return err
+	}
+	return m.mark("products")
+}
+
+// products multiplies the planes of a chunk. Columns of the results lie ld entries apart, moduli
+// n entries.
+func (m *multiplication) products(c chunk, left, right, y, wide *cuda.Memory, rows, cols, ld int, n int64) error {
+	k := m.a.Cols
 	key := constantsKey{m.plan.moduli, "reductions", 0}
 	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
 	if err != nil {
@@ -439,24 +447,20 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 		first = m.base.plain + c.kar0
 	}
 	p := productArgs{
-		left: left.Pointer(), right: right.Pointer(), leftStride: lStride, rightStride: rStride,
+		left: left.Pointer(), right: right.Pointer(),
+		leftStride: residueBytes(rows, k), rightStride: residueBytes(cols, k),
 		moduli: reductions.At(int64(first) * int64(unsafe.Sizeof(reduction{}))),
 		out:    y.At(int64(c.plain0) * n), wide: wide.At(2 * int64(c.kar0) * n), stride: n, ld: int64(ld),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
 		blocks: int32(roundUp(k, tile) / tile), rows: int32(rows / m.rowTile()), cols: int32(cols / tile),
 	}
+	m.stats.Products += int64(c.planes())
 	items := int(p.rows) * int(p.cols) * int(p.plain+p.karatsuba)
 	if m.e.wide {
 		grid := min(items, m.e.dev.Info().Multiprocessors)
-		err = m.e.products.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*tileBytes+1024, p)
-	} else {
-		err = m.e.products.Launch(m.s, cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*tileBytes, p)
+		return m.e.products.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*tileBytes+1024, p)
 	}
-	if err != nil {
-		return err
-	}
-	m.stats.Products += int64(c.planes())
-	return m.mark("products")
+	return m.e.products.Launch(m.s, cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*tileBytes, p)
 }
 
 // wordsOfSlice returns the words of structures.

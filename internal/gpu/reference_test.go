@@ -209,7 +209,9 @@ func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, ste
 			if v < m.Rows {
 				shift -= exp[v]
 			}
-			digits[v*k+h] = balancedDigits(aligned(m, v, h, shift), stepBytes*steps)
+			if x := aligned(m, v, h, shift); x.Sign() != 0 {
+				digits[v*k+h] = balancedDigits(x, stepBytes*steps)
+			}
 		}
 	}
 	constant := func(tile, row, digit int) int32 {
