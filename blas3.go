@@ -96,6 +96,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	if s.device == cpu {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	} else {
+		cfg.Memory = opt.MemoryLimit
 		st, err = gemmOn(s.device, cfg, al, a, b, be, old, out)
 	}
 	if err == nil && out.Arr != c.Arr {
@@ -123,7 +124,7 @@ func gemmOn(device int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Triangle: cfg.Triangle, Timing: true}
+	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true}
 	st, err := gpu.Gemm(dev, on, alpha, a, b, beta, old, c)
 	if err != nil {
 		return st, fmt.Errorf("gemm %d x %d x %d: %w", c.Rows, a.Cols, c.Cols, deviceError(err))

@@ -31,6 +31,9 @@ type Backend struct {
 	// Modes are the ways in which the backend runs, instruction sets for one;
 	// nil stands for one mode.
 	Modes []Mode
+	// Partial says that the backend may refuse routines, with ErrDevice, methods and
+	// small limits of memory.
+	Partial bool
 }
 
 // Mode is one way in which a backend runs. Setup puts it in force until restore is
@@ -50,6 +53,22 @@ func CPU() Backend {
 		}
 	}
 	return b
+}
+
+// refused reports whether the backend refuses a routine or method, and may.
+func (b Backend) refused(err error) bool {
+	return b.Partial && (errors.Is(err, halfulp.ErrDevice) || errors.Is(err, halfulp.ErrMethod))
+}
+
+// CUDA returns the backend of NVIDIA GPU number n.
+func CUDA(n int) Backend {
+	name := fmt.Sprintf("cuda:%d", n)
+	return Backend{
+		Name:    name,
+		Options: func() *halfulp.Options { return &halfulp.Options{Device: name} },
+		Modes:   []Mode{{Name: name}},
+		Partial: true,
+	}
 }
 
 // Summary names the modes of b in one line.
@@ -119,6 +138,7 @@ func Run(t *testing.T, b Backend) {
 		t.Logf("level %s: of the calls of Gemm and Syrk, %d ran residue, %d direct; %d of residue were refused", m.Name,
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])
 	}
+	t.Logf("%d calls of routines that the device does not run; calls that ran on it: %d", s.stats["refused routines"], s.stats["on "+b.Name])
 	for _, f := range formats {
 		t.Logf("format %v: %d ran residue, %d direct; %d of residue were refused", f,
 			s.stats["residue "+f.String()], s.stats["direct "+f.String()], s.stats["refused "+f.String()])
@@ -191,6 +211,13 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 		switch {
 		case errors.As(err, &bad):
 			return fmt.Errorf("%s; ran %s %s: %w", c, st.Method, st.Kernel, err)
+		case tr.b.Partial && errors.Is(err, halfulp.ErrDevice):
+			tr.stats["refused routines"]++
+		case tr.b.Partial && c.method != "auto" && errors.Is(err, halfulp.ErrMethod),
+			tr.b.Partial && c.memory != 0 && errors.Is(err, halfulp.ErrMemory):
+			tr.stats[c.mode.Name+" refused"]++
+			c.method, c.memory = "auto", 0
+			todo = append(todo, c)
 		case c.method == "residue" && errors.Is(err, halfulp.ErrMethod),
 			c.method == "residue" && c.memory != 0 && errors.Is(err, halfulp.ErrMemory):
 			if tr.product {
@@ -206,6 +233,7 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 			return fmt.Errorf("%s: Stats says method %q", c, st.Method)
 		default:
 			tr.ran++
+			tr.stats["on "+st.Device]++
 			if tr.product {
 				tr.stats[c.mode.Name+" "+st.Method]++
 				tr.stats[st.Method+" "+tr.format]++

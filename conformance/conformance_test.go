@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/impl"
 )
 
@@ -25,6 +26,19 @@ func TestCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	Run(t, CPU())
+}
+
+// TestGPU needs the first NVIDIA GPU. The environment variable HALFULP_WANT_GPU makes its
+// absence a failure.
+func TestGPU(t *testing.T) {
+	gpus, err := cuda.Devices()
+	if len(gpus) == 0 {
+		if os.Getenv("HALFULP_WANT_GPU") != "" {
+			t.Fatalf("no GPU: %v", err)
+		}
+		t.Skipf("no GPU: %v", err)
+	}
+	Run(t, CUDA(0))
 }
 
 // digest multiplies in the child processes of TestEnvironment.
