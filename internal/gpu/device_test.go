@@ -327,7 +327,7 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // TestExtremes compares products of the bytes of largest magnitude with the reference.
 func TestExtremes(t *testing.T) {
-	t.Run("reference", func(t *testing.T) { extremes(t, reference(t, &fake.Driver{}), 1<<10) })
+	t.Run("reference", func(t *testing.T) { extremes(t, reference(t, &fake.Driver{}), tile) })
 	t.Run("device", func(t *testing.T) {
 		dev := machine(t)
 		extremes(t, dev, maxInner)
@@ -344,7 +344,7 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 		if err != nil {
 			return err
 		}
-		b := e.base(pool().plain + 20)
+		b := e.base(pool().plain + 5)
 		m := &multiplication{e: e, s: s, base: b, a: Matrix{Cols: k}, plan: plan{moduli: len(b.moduli)}}
 		defer m.free()
 		c := chunk{plain1: b.plain, kar1: len(b.moduli) - b.plain}
@@ -386,7 +386,7 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 			sum := int32(k) * int32(bytes[0]) * int32(bytes[1])
 			for u, r := range b.reductions() {
 				for i := range int(n) {
-					v, want := 0, 0
+					var v, want int
 					if u < b.plain {
 						v, want = int(got[u*int(n)+i]), int(reducePlainReference(sum, r))
 					} else {

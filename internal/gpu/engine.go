@@ -2,7 +2,7 @@
 //
 // The mathematics is that of package exact; the moduli fit the 8-bit integer tensor cores.
 // A product goes through the kernels of folder kernels in this order: scan (exponents and
-// norms of rows and columns), samples (which the plan needs), residues, products, finish
+// norms of rows and columns, sizes of some entries), residues, products, finish
 // (reconstruction, Ziv's test, rounding), exact (what the test left undecided). Since every
 // result is correctly rounded, its bits are those of package exact.
 package gpu
@@ -20,7 +20,6 @@ import (
 type engine struct {
 	dev       *cuda.Device
 	scan      *cuda.Function
-	samples   *cuda.Function
 	residues  [maxSteps + 1]*cuda.Function
 	products  *cuda.Function
 	wide      bool                   // products are those of Hopper, with two tiles of rows
@@ -82,7 +81,6 @@ func (e *engine) load(s *cuda.Stream) error {
 	}
 	list := []kernel{
 		{&e.scan, "scan", "scan"},
-		{&e.samples, "scan", "samples"},
 		{&e.products, product, "products"},
 		{&e.exact, "exact", "exact"},
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
@@ -205,6 +206,8 @@ func problems(n int) []problem {
 		problem{in: f64, inB: f64, out: f64, m: 0, n: 3, k: 1, alpha: 1},
 		problem{in: f64, inB: f64, out: f64, m: 2, n: 3, k: 0, alpha: 1},
 		problem{in: f64, inB: f64, out: f64, m: 2, n: 3, k: 5, alpha: math.Inf(1)},
+		problem{in: f64, inB: f64, out: f64, m: 140, n: 150, k: 20, alpha: 1, memory: 2 << 20},
+		problem{in: mp(300), inB: f64, out: mp(300), m: 20, n: 150, k: 20, alpha: 1, triangle: 'L', memory: 4 << 20},
 		problem{in: f64, inB: f64, out: f64, m: 1, n: 300, k: 5, alpha: 1},
 		problem{in: f64, inB: f64, out: f64, m: 300, n: 2, k: 130, alpha: 1},
 	)
@@ -222,5 +225,43 @@ func TestReference(t *testing.T) {
 	}
 	if c := dev.Counters(); c.Events != 0 {
 		t.Errorf("%d events left", c.Events)
+	}
+}
+
+// TestFailures lets calls of the driver fail, one after the other: an error each time, and
+// nothing kept.
+func TestFailures(t *testing.T) {
+	drv := &fake.Driver{}
+	dev := reference(t, drv)
+	rng := rand.New(rand.NewPCG(1, 1))
+	a, b := randomMat(rng, num.Float64, uniform, 3, 4), randomMat(rng, num.Float64, uniform, 4, 2)
+	run := func() error {
+		c := num.Mat{Arr: num.New(num.Float64, 6), RS: 1, CS: 3, Rows: 3, Cols: 2}
+		_, err := Gemm(dev, Config{}, scalar(1), a, b, num.Real{}, c, c)
+		return err
+	}
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	kept := dev.Counters().InUse
+	for after := range 20 {
+		if err := dev.Do(context.Background(), func(s *cuda.Stream) error { return s.Trim() }); err != nil {
+			t.Fatal(err)
+		}
+		drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+		drv.Fail("MemAlloc", after, cudadrv.OutOfMemory) // once more after the pool is trimmed
+		err := run()
+		if err == nil {
+			if after < 5 {
+				t.Errorf("no error of allocation %d", after)
+			}
+			break
+		}
+		if !errors.Is(err, cuda.ErrMemory) {
+			t.Error(err)
+		}
+		if n := dev.Counters().InUse; n != kept {
+			t.Errorf("%d bytes in use after failure %d, want %d", n, after, kept)
+		}
 	}
 }

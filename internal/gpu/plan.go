@@ -11,7 +11,7 @@ type totals struct {
 	norm  float64 // of the largest sum of magnitudes in units of the vector's 2^exp
 	width int64   // bits that hold every vector exactly
 	flags uint32
-	pad   uint32
+	_     uint32
 }
 
 // A sample is what is known of one entry of the result, as kernels/scan.cu makes it: its
@@ -132,8 +132,9 @@ func (q *plan) split(total int, exactL, exactR int64) {
 }
 
 // roundings returns log2 of the factor by which the rounding of a number's terms, one by
-// one, exceeds that of the number: half a unit a term.
-func roundings(terms int) float64 { return math.Log2(float64(terms)) }
+// one, exceeds that of the number: half a unit a term, of a vector's exponent that leaves
+// room for their sum.
+func roundings(terms int) float64 { return math.Log2(float64(terms)) + float64(min(terms-1, 2)) }
 
 // odds are what the probability depends on that an entry fails the rounding test: for each
 // sample, log2 of its error over its last place, widths aside.

@@ -49,7 +49,6 @@ type multiplication struct {
 
 	left, right *operand
 	control     *cuda.Memory // struct control
-	samples     *cuda.Memory
 	list, rest  *cuda.Memory // entries for the exact pass, and for the host
 	plan        plan
 	base        *base
@@ -165,12 +164,8 @@ func (m *multiplication) prepare() error {
 	if m.right, err = m.operand(m.b, int64(unsafe.Sizeof(totals{}))); err != nil {
 		return err
 	}
-	if err := m.e.scan.Launch(m.s, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 2}, cuda.Dim{X: 512}, 0,
-		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned); err != nil {
-		return err
-	}
-	if err := m.e.samples.Launch(m.s, cuda.Dim{X: maxSamples}, cuda.Dim{X: 128}, 0,
-		m.left.vectors, m.right.vectors, m.left.scanned, m.right.scanned, m.control.At(controlBytes)); err != nil {
+	if err := m.e.scan.Launch(m.s, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 512}, 0,
+		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.control.At(controlBytes)); err != nil {
 		return err
 	}
 	if err := m.mark("scan"); err != nil {

@@ -19,11 +19,11 @@ import (
 // reference returns a fake device.
 func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
-	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned) {
+	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned, samples cuda.Pointer) {
 		refScan(l, x, sx)
 		refScan(l, y, sy)
+		refSamples(l, x, y, sx, sy, samples)
 	})
-	drv.Kernel("samples", refSamples)
 	for k := 1; k <= maxSteps; k++ {
 		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, ex cuda.Pointer, c conversion, y vectors, ey cuda.Pointer, d conversion) {
 			refResidues(l, x, ex, c, k)

@@ -122,9 +122,9 @@ static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, i
 		s.flags |= HAS_ZERO;
 }
 
-static __device__ void scanVectors(const vectors &x, const scanned &out)
+static __device__ void scanVectors(const vectors &x, const scanned &out, void *shared)
 {
-	__shared__ state part[VECTORS][LANES + 1];
+	state(*part)[LANES + 1] = (state(*)[LANES + 1])shared;
 	int v, lane;
 	if (x.rs == 1 || x.rs == -1) {
 		v = threadIdx.x % VECTORS;
@@ -169,19 +169,28 @@ static __device__ void scanVectors(const vectors &x, const scanned &out)
 		atomicOr(&t->flags, s.flags);
 }
 
-// scan scans both factors: blocks (b, 0) the left one, blocks (b, 1) the right one.
-extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
-	const __grid_constant__ vectors y, const __grid_constant__ scanned sy)
-{
-	if (blockIdx.y == 0)
-		scanVectors(x, sx);
-	else
-		scanVectors(y, sy);
-}
-
 struct sample {
 	double size; // exponent of the entry relative to those of its vectors; -1e9 for zero
 	double normL, normR;
+};
+
+// A sum of numbers in units of 2^top, top being the largest exponent met.
+struct scaledSum {
+	i64 top;
+	double sum, magnitude;
+
+	__device__ void add(double s, double m, i64 e)
+	{
+		if (e > top) {
+			double f = pow2(top - e);
+			sum *= f;
+			magnitude *= f;
+			top = e;
+		}
+		double f = pow2(e - top);
+		sum += s * f;
+		magnitude += m * f;
+	}
 };
 
 // leading returns x 2^e close to number i, 1/2 <= |x| < 1 or so; 0 if there is no such.
@@ -207,46 +216,63 @@ static __device__ double leading(const numbers &a, i64 i, i64 &e)
 	return x < 0 ? -f : f;
 }
 
-#define SAMPLE_THREADS 128
-
-// samples: block s measures one entry of the product, in binary64. Where cancellation
-// spoils that, the entry counts as 2^-30 times the sum of magnitudes.
-extern "C" __global__ void __launch_bounds__(SAMPLE_THREADS)
-samples(const __grid_constant__ vectors x, const __grid_constant__ vectors y,
-	const __grid_constant__ scanned sx, const __grid_constant__ scanned sy, u64 out)
+// sampleEntry measures entry number index of SAMPLES of the product, in binary64. Where
+// cancellation spoils that, the entry counts as 2^-30 times the sum of magnitudes.
+static __device__ void sampleEntry(const vectors &x, const vectors &y, int index, sample *out, void *shared)
 {
-	__shared__ double sums[SAMPLE_THREADS], magnitudes[SAMPLE_THREADS];
+	scaledSum(*part)[VECTORS * LANES] = (scaledSum(*)[VECTORS * LANES])shared; // of x, y and their products
 	// A Weyl sequence over the rows and columns.
-	double u = (blockIdx.x + 0.5) * 0.7548776662466927, w = (blockIdx.x + 0.5) * 0.5698402909980532;
+	double u = (index + 0.5) * 0.7548776662466927, w = (index + 0.5) * 0.5698402909980532;
 	int i = min((int)((u - floor(u)) * x.n), x.n - 1), j = min((int)((w - floor(w)) * y.n), y.n - 1);
-	i64 exp = ((const i64 *)sx.exp)[i] + ((const i64 *)sy.exp)[j];
-	double sum = 0, magnitude = 0;
-	#pragma unroll 4
-	for (int h = threadIdx.x; h < x.k; h += SAMPLE_THREADS) {
+	scaledSum s[3] = {{ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}};
+	for (int h = threadIdx.x; h < x.k; h += VECTORS * LANES) {
 		i64 ex, ey;
 		double a = leading(x.a, x.off + i * x.rs + h * x.cs, ex);
 		double b = leading(y.a, y.off + j * y.rs + h * y.cs, ey);
-		if (a == 0 || b == 0)
-			continue;
-		double t = a * b * pow2(ex + ey - exp);
-		sum += t;
-		magnitude += fabs(t);
+		if (a != 0)
+			s[0].add(a, fabs(a), ex);
+		if (b != 0)
+			s[1].add(b, fabs(b), ey);
+		if (a != 0 && b != 0)
+			s[2].add(a * b, fabs(a * b), ex + ey);
 	}
-	sums[threadIdx.x] = sum;
-	magnitudes[threadIdx.x] = magnitude;
-	for (int step = SAMPLE_THREADS / 2; step > 0; step /= 2) {
+	for (int c = 0; c < 3; c++)
+		part[c][threadIdx.x] = s[c];
+	for (int step = VECTORS * LANES / 2; step > 0; step /= 2) {
 		__syncthreads();
-		if (threadIdx.x < step) {
-			sums[threadIdx.x] += sums[threadIdx.x + step];
-			magnitudes[threadIdx.x] += magnitudes[threadIdx.x + step];
-		}
+		if (threadIdx.x < step)
+			for (int c = 0; c < 3; c++) {
+				scaledSum t = part[c][threadIdx.x + step];
+				part[c][threadIdx.x].add(t.sum, t.magnitude, t.top);
+			}
 	}
 	if (threadIdx.x != 0)
 		return;
-	sum = fabs(sums[0]);
-	magnitude = magnitudes[0];
-	sample s = {-1e9, ((const double *)sx.norm)[i], ((const double *)sy.norm)[j]};
-	if (magnitude > 0)
-		s.size = ilogb(fmax(sum, magnitude * 0x1p-30)) + 1;
-	((sample *)out)[blockIdx.x] = s;
+	const scaledSum &l = part[0][0], &r = part[1][0], &p = part[2][0];
+	sample e = {-1e9, l.magnitude, r.magnitude};
+	double size = fmax(fabs(p.sum), p.magnitude * 0x1p-30);
+	if (size > 0)
+		e.size = (double)(ilogb(size) + 1 + p.top - l.top - r.top);
+	out[index] = e;
+}
+
+static_assert(sizeof(state) * VECTORS * (LANES + 1) <= 3 * sizeof(scaledSum) * VECTORS * LANES, "shared memory of scanVectors");
+
+#define SAMPLES 64
+
+// scan scans both factors and measures entries of their product: blocks (b, 0) the left one,
+// blocks (b, 1) the right one, blocks (b, 2) entries.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, u64 samples)
+{
+	__shared__ double shared[3 * sizeof(scaledSum) * VECTORS * LANES / 8];
+	if (blockIdx.y == 0)
+		scanVectors(x, sx, shared);
+	else if (blockIdx.y == 1)
+		scanVectors(y, sy, shared);
+	else
+		for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
+			sampleEntry(x, y, i, (sample *)samples, shared);
+			__syncthreads();
+		}
 }
