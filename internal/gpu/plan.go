@@ -137,10 +137,10 @@ func (q *plan) split(total int, exactL, exactR int64) {
 func roundings(terms int) float64 { return math.Log2(float64(terms)) + float64(min(terms-1, 2)) }
 
 // odds are what the probability depends on that an entry fails the rounding test: for each
-// sample, log2 of its error over its last place, widths aside.
+// sample, its error over its last place, widths aside, in units of 2^least.
 type odds struct {
 	left, right []float64 // from the rounding of the left factor and of the right one
-	least       float64   // of all
+	least       float64
 }
 
 func (s *shape) odds(samples []sample) odds {
@@ -155,6 +155,10 @@ func (s *shape) odds(samples []sample) odds {
 		o.left, o.right = append(o.left, l), append(o.right, r)
 		o.least = min(o.least, l, r)
 	}
+	for i := range o.left {
+		o.left[i] = math.Exp2(min(o.left[i]-o.least, 1000))
+		o.right[i] = math.Exp2(min(o.right[i]-o.least, 1000))
+	}
 	return o
 }
 
@@ -163,20 +167,20 @@ func (o *odds) failure(q *plan) float64 {
 	if q.exactL && q.exactR || len(o.left) == 0 {
 		return 0
 	}
-	if o.least-float64(max(q.widthL, q.widthR)) > 0 {
+	if math.IsInf(o.least, 1) || o.least-float64(max(q.widthL, q.widthR)) > 0 {
 		return 1
+	}
+	// Twice the error over the last place, and an eighth more for the reconstruction.
+	l, r := 2.25*math.Exp2(o.least-float64(q.widthL)), 2.25*math.Exp2(o.least-float64(q.widthR))
+	if q.exactL {
+		l = 0
+	}
+	if q.exactR {
+		r = 0
 	}
 	var fail float64
 	for i := range o.left {
-		e := math.Inf(-1)
-		if !q.exactR {
-			e = o.right[i] - float64(q.widthR)
-		}
-		if !q.exactL {
-			e = max(e, o.left[i]-float64(q.widthL)) + 1
-		}
-		// Twice the error over the last place, and an eighth more for the reconstruction.
-		fail += min(1, 2.25*math.Exp2(min(e, 0)))
+		fail += min(1, l*o.left[i]+r*o.right[i])
 	}
 	return fail / float64(len(o.left))
 }
