@@ -24,7 +24,7 @@ import (
 // for a product that does not fit the memory allowed, and that of a cancelled
 // context; the contents of C are then unspecified.
 //
-// The method "residue" is DESIGN's exact engine: integer matrix products modulo
+// The method "residue" runs the exact engine: integer matrix products modulo
 // small coprime moduli (Ozaki scheme II), the Chinese remainder theorem, and Ziv's
 // rounding test with an exact second pass; "direct" accumulates exactly, entry by
 // entry.

@@ -500,3 +500,35 @@ func TestStatsCount(t *testing.T) {
 		t.Errorf("underflow: %+v", s)
 	}
 }
+
+func TestVec(t *testing.T) {
+	m := Random(MP(70), 5, 7, 3, 1)
+	for _, x := range []*Matrix{m, m.T(), m.Slice(1, 4, 2, 6), m.Slice(1, 4, 2, 6).T(), m.Slice(2, 3, 0, 7), m.Slice(0, 5, 3, 4),
+		m.Slice(2, 3, 0, 7).T(), m.Slice(0, 0, 0, 7), m.Slice(0, 5, 2, 2)} {
+		v := x.Vec()
+		if v.Len() != x.Rows()*x.Cols() {
+			t.Fatalf("%d x %d: length %d", x.Rows(), x.Cols(), v.Len())
+		}
+		for j := range x.Cols() {
+			for i := range x.Rows() {
+				if !v.At(i + j*x.Rows()).Same(x.At(i, j)) {
+					t.Fatalf("%d x %d: entry (%d, %d) differs", x.Rows(), x.Cols(), i, j)
+				}
+			}
+		}
+	}
+	m.Vec().SetFloat64(3, 42)
+	if m.Float64(3, 0) != 42 {
+		t.Error("Vec of a whole matrix is no view")
+	}
+}
+
+func TestManyThreads(t *testing.T) {
+	a := Random(Float64, 60, 60, 0, 1)
+	c := NewMatrix(Float64, 60, 60)
+	for _, method := range []string{"residue", "direct", "auto"} {
+		if _, err := Gemm(NoTrans, NoTrans, Float(1), a, a, Float(0), c, &Options{Threads: 1 << 40, Method: method}); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}

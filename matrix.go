@@ -149,6 +149,21 @@ func (m *Matrix) Col(j int) *Vector {
 	return &Vector{m.m.Col(j)}
 }
 
+// Vec returns vec(m), the entries column by column: a view if they lie at equal
+// distances, else a copy.
+func (m *Matrix) Vec() *Vector {
+	v := num.Vec{Arr: m.m.Arr, Off: m.m.Off, Inc: m.m.RS, N: m.m.Rows * m.m.Cols}
+	switch {
+	case m.m.Cols <= 1, m.m.CS == m.m.RS*m.m.Rows:
+		return &Vector{v}
+	case m.m.Rows == 1:
+		v.Inc = m.m.CS
+		return &Vector{v}
+	}
+	v = num.Vec{Arr: copyMat(m.m).Arr, Inc: 1, N: v.N}
+	return &Vector{v}
+}
+
 func (m *Matrix) at(i, j int) int {
 	if i < 0 || i >= m.m.Rows || j < 0 || j >= m.m.Cols {
 		panic(errIndex)

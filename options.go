@@ -33,7 +33,8 @@ type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
 	// the CPU. GPUs run Gemm, GemmTo and Syrk; other routines refuse them.
 	Device string
-	// Threads is the number of threads; 0 means all of GOMAXPROCS.
+	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
+	// than 4 GOMAXPROCS + 16 are never used.
 	Threads int
 	// Method is the algorithm: "auto" (or empty), "residue" (products modulo
 	// small moduli on SIMD integer units) or "direct" (multi-limb arithmetic

@@ -45,7 +45,7 @@ func (o *Options) settings() (settings, error) {
 		s.ctx = o.Context
 	}
 	if o.Threads > 0 {
-		s.threads = o.Threads
+		s.threads = min(o.Threads, 4*s.threads+16)
 	}
 	s.progress = o.Progress
 	s.memory = o.MemoryLimit

@@ -102,24 +102,6 @@ func shown(name string) string {
 	return name
 }
 
-// entries returns all entries of m, column by column.
-func entries(m *halfulp.Matrix) *halfulp.Vector {
-	rows, cols := m.Dims()
-	switch {
-	case rows == 1:
-		return m.Row(0)
-	case cols == 1:
-		return m.Col(0)
-	}
-	v := halfulp.NewVector(m.Format(), rows*cols)
-	for j := range cols {
-		for i := range rows {
-			v.Set(i+j*rows, m.At(i, j))
-		}
-	}
-	return v
-}
-
 // factors returns alpha and beta. last names the operand that beta multiplies,
 // file its file or nothing.
 func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.Scalar, err error) {

@@ -86,7 +86,7 @@ func unary(env *environment, name, file string, in *inputFlags, res *resultFlags
 	if err != nil {
 		return err
 	}
-	z, stats, err := routine(entries(m), res.Format.Format, j.options())
+	z, stats, err := routine(m.Vec(), res.Format.Format, j.options())
 	j.finish()
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *statsCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	x := entries(m)
+	x := m.Vec()
 	var values []namedScalar
 	for _, r := range []struct {
 		name    string
