@@ -207,7 +207,7 @@ func problems(n int) []problem {
 		problem{in: f64, inB: f64, out: f64, m: 2, n: 3, k: 0, alpha: 1},
 		problem{in: f64, inB: f64, out: f64, m: 2, n: 3, k: 5, alpha: math.Inf(1)},
 		problem{in: f64, inB: f64, out: f64, m: 140, n: 150, k: 20, alpha: 1, memory: 2 << 20},
-		problem{in: mp(300), inB: f64, out: mp(300), m: 20, n: 150, k: 20, alpha: 1, triangle: 'L', memory: 4 << 20},
+		problem{in: mp(300), inB: f64, out: mp(300), m: 20, n: 150, k: 20, alpha: 1, triangle: 'L', memory: 6 << 20},
 		problem{in: f64, inB: f64, out: f64, m: 1, n: 300, k: 5, alpha: 1},
 		problem{in: f64, inB: f64, out: f64, m: 300, n: 2, k: 130, alpha: 1},
 	)

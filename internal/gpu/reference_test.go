@@ -75,7 +75,7 @@ func refScan(l *fake.Launch, x vectors, out scanned) {
 	exp, low := fake.Slice[int64](l, out.exp, m.Rows), fake.Slice[int64](l, out.low, m.Rows)
 	norm, flags := fake.Slice[float64](l, out.norm, m.Rows), fake.Slice[uint8](l, out.flags, m.Rows)
 	all := &fake.Slice[totals](l, out.total, 1)[0]
-	room := int64(max(0, m.Arr.Terms()-1))
+	room := spreadOf(m.Arr.Format)
 	for v := range m.Rows {
 		exp[v], low[v], norm[v], flags[v] = -1<<61, 1<<61, 0, 0
 		sum := new(big.Float)
@@ -102,6 +102,9 @@ func refScan(l *fake.Launch, x vectors, out scanned) {
 	}
 }
 
+// spreadOf is the room that scan leaves for the sum of the terms of an expansion.
+func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
+
 func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, out cuda.Pointer) {
 	a, b := x.mat(l), y.mat(l)
 	s := fake.Slice[sample](l, out, maxSamples)
@@ -109,11 +112,13 @@ func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, out cuda.Pointer) 
 	for k := range s {
 		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))
 		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
-		s[k] = sample{-1e9, fake.Slice[float64](l, sx.norm, a.Rows)[i], fake.Slice[float64](l, sy.norm, b.Rows)[j]}
+		roomX, roomY := spreadOf(a.Arr.Format), spreadOf(b.Arr.Format)
+		s[k] = sample{-1e9, math.Ldexp(fake.Slice[float64](l, sx.norm, a.Rows)[i], int(roomX)), math.Ldexp(fake.Slice[float64](l, sy.norm, b.Rows)[j], int(roomY))}
 		acc.Reset()
 		acc.AddDot(a.Row(i), b.Row(j))
 		if r := acc.Value(num.Float64); r.Class == num.Finite {
-			s[k].size = float64(r.Exp + int64(num.BitLen(r.Mag)) - fake.Slice[int64](l, sx.exp, a.Rows)[i] - fake.Slice[int64](l, sy.exp, b.Rows)[j])
+			s[k].size = float64(r.Exp + int64(num.BitLen(r.Mag)) + roomX + roomY -
+				fake.Slice[int64](l, sx.exp, a.Rows)[i] - fake.Slice[int64](l, sy.exp, b.Rows)[j])
 		}
 	}
 }
