@@ -18,6 +18,13 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
 	}
+	p := parts{dev: dev, cfg: cfg, limit: int64(dev.Info().Memory / 2), alpha: alpha, beta: beta}
+	err := p.run(a, b, old, c, cfg.Triangle)
+	return p.stats, err
+}
+
+// gemm is Gemm for matrices that fit the device's memory.
+func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 	var stats exact.Stats
 	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
 		x, err := uploadView(s, a)
