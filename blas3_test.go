@@ -90,3 +90,32 @@ func ratOf(x *big.Float) *big.Rat {
 	r, _ := x.Rat(nil)
 	return r
 }
+
+// TestShortWidths multiplies integers of few bits, whose rounding adds much to their norms.
+func TestShortWidths(t *testing.T) {
+	for _, c := range []struct {
+		x float64
+		k int
+	}{{8.500001 * 0x1p-14, 12805}, {8.500001 * 0x1p-14, 12825}, {8.500001 * 0x1p-14, 12941}, {10.500001 * 0x1p-14, 10476}, {6.500001 * 0x1p-15, 14139}} {
+		a, b := NewMatrix(Float64, 4, c.k), NewMatrix(Float64, c.k, 32)
+		for i := range 4 {
+			a.SetFloat64(i, 0, 1-0x1p-40)
+		}
+		for h := 1; h < c.k; h++ {
+			a.SetFloat64(3, h, c.x)
+			b.SetFloat64(h, 30, 1-0x1p-8)
+		}
+		for j := range 32 {
+			b.SetFloat64(0, j, 1-0x1p-8)
+		}
+		got, want := NewMatrix(MP(2), 4, 32), NewMatrix(MP(2), 4, 32)
+		for method, z := range map[string]*Matrix{"residue": got, "direct": want} {
+			if _, err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), z, &Options{Method: method}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !got.Same(want) {
+			t.Errorf("k = %d: entry (3, 30) = %v, want %v", c.k, got.At(3, 30), want.At(3, 30))
+		}
+	}
+}

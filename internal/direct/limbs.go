@@ -33,10 +33,10 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	if low > high { // nothing finite
 		return true
 	}
-	span := int(high) - int(low)
-	if span > limbSpan {
+	if int64(high)-int64(low) > limbSpan {
 		return false
 	}
+	span := int(int64(high) - int64(low))
 	sig := arr.Sig[x.Off*l : (x.Off+x.N)*l]
 	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
 	a.seen |= seenFinite

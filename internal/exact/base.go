@@ -50,24 +50,6 @@ var pool = sync.OnceValue(func() (p struct {
 // maxModuli bounds the moduli of a base: reconstruction sums them in int64.
 const maxModuli = 900
 
-// moduliFor returns how many moduli have a product of at least 2^bits, or false
-// if the pool does not suffice.
-func moduliFor(need float64) (int, bool) {
-	p := pool()
-	lo, hi := 1, min(len(p.moduli), maxModuli)
-	if p.bits[hi] < need {
-		return 0, false
-	}
-	for lo < hi {
-		if mid := (lo + hi) / 2; p.bits[mid] >= need {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo, true
-}
-
 var bases sync.Map // number of moduli -> *base
 
 func baseOf(n int) *base {

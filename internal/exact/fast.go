@@ -28,7 +28,7 @@ func (f *finisher) fastRow(i, j, n int, words []int64, stride, e int) {
 		col := j + d
 		f.integer(&v, words, stride, e+d)
 		top := len(v.mag) - 1
-		bound := min(errRow+f.errR[col], 1<<60)
+		bound := errRow + f.errR[col]
 		if top < 0 || f.right.special[col] {
 			f.entry(i, col, words, stride, e+d)
 			continue
@@ -116,6 +116,8 @@ func tailError(bound float64, drop int64) (err uint64, ok bool) {
 	switch {
 	case bound == 0:
 		return 0, true
+	case bound >= 1<<60:
+		return 0, false
 	case drop >= 64:
 		return uint64(bound)>>min(uint64(drop-64), 63) + 3, true
 	case drop >= 2 && bound < float64(uint64(1)<<(drop-2)):
@@ -181,7 +183,7 @@ func (f *finisher) fastRow1(i, j, n int, words []int64, stride, e int) {
 		hi = hi<<(s&63) | lo>>1>>(63-s&63)
 		lo <<= s & 63
 		tail := lo>>spare | hi<<1<<(63-spare)
-		bound := min(errRow+errR[d], 1<<60)
+		bound := errRow + errR[d]
 		err, ok := tailError(bound, int64(64-s)+int64(spare))
 		if !ok {
 			f.fail(i, j+d)

@@ -399,7 +399,8 @@ func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAl
 		}
 	}
 	// Both factors' roundings multiply to at most 1/4 a term; the norms of the
-	// integers exceed those of the numbers by at most 1/2 a term.
+	// integers exceed those of the numbers by at most 1/2 a term. The 2 lets users
+	// cut the bound to an integer.
 	return errL, errR, w.err + 2 + float64(l.k)*math.Exp2(-float64(w.cut))
 }
 

@@ -35,36 +35,46 @@ type sample struct {
 	normL, normR float64
 }
 
-// bound returns log2 of the bound on |integer product| 2^-(widthL + widthR).
-func bound(l, r *operand) float64 {
-	// |sum a b| <= ||a||_1 max |b|; rounding to integers adds 1/2 each, far
-	// within the margin of moduliFor's caller.
-	n := min(l.maxNorm, r.maxNorm)
-	return math.Log2(n + 1e-300)
+// bits returns log2 of a bound on the integer product: sum a' b' <= ||a'||_1 2^widthR
+// and the same with a and b exchanged. Rounding to integers adds at most 1/2 to each
+// of the k numbers of a norm.
+func (q *plan) bits(l, r *operand) float64 {
+	normL, normR := l.maxNorm, r.maxNorm
+	if !q.exactL {
+		normL += float64(l.k) * math.Exp2(-float64(q.widthL+1))
+	}
+	if !q.exactR {
+		normR += float64(r.k) * math.Exp2(-float64(q.widthR+1))
+	}
+	return float64(q.widthL+q.widthR) + math.Log2(min(normL, normR)+1e-300)
 }
 
-// baseMargin is the room that a base leaves above twice the bound of the integers:
-// sign, the rounding of integers and of log2, and the error of the quotient.
+// baseMargin is the room that a base leaves above the bound of the integers: sign,
+// the rounding of log2, and the error of the quotient.
 const baseMargin = 1.05
+
+// fill gives the operands the largest widths for which a base of log2M bits holds
+// their product.
+func (q *plan) fill(log2M float64, l, r *operand) {
+	room := log2M - baseMargin
+	for total := int(math.Floor(room - math.Log2(min(l.maxNorm, r.maxNorm)+1e-300))); ; total-- {
+		if q.split(total, l.width, r.width); total <= 0 || q.bits(l, r) <= room {
+			return
+		}
+	}
+}
 
 // planFor chooses the cheapest base for a product with results of bits p, or
 // returns false if no base suffices. fails is the number of entries in the
 // whole result.
 func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (plan, bool) {
 	m, n, k := float64(l.n), float64(r.n), float64(l.k)
-	bnd := bound(l, r) + baseMargin
 	c := costOf(kern)
 	best := plan{cost: math.Inf(1)}
-	// At least two bits an operand.
-	first, ok := moduliFor(max(bnd+4, 1))
-	if !ok {
-		return best, false
-	}
 	limit := min(len(pool().moduli), maxModuli)
-	for count := first; count <= limit; count++ {
-		total := int(math.Floor(pool().bits[count] - bnd))
+	for count := 1; count <= limit; count++ {
 		q := plan{kernel: kern}
-		q.split(total, l.width, r.width)
+		q.fill(pool().bits[count], l, r)
 		if q.widthL < min(2, l.width) || q.widthR < min(2, r.width) {
 			continue
 		}
@@ -95,7 +105,7 @@ func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (
 		return best, false
 	}
 	// The bits of the base beyond what its choice needed go to the widths.
-	best.split(int(math.Floor(best.base.log2M-bnd)), l.width, r.width)
+	best.fill(best.base.log2M, l, r)
 	best.least = math.Inf(1)
 	for _, s := range samples {
 		best.least = min(best.least, s.size)

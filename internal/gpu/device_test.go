@@ -2,20 +2,13 @@ package gpu
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"os"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/kernels"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -167,165 +160,6 @@ func firstDifference(a, b []byte) int {
 	}
 	return min(len(a), len(b))
 }
-
-// patternLength is the number of numbers that residentRandom repeats: no multiple of
-// usual sizes.
-const patternLength = 1000003
-
-// residentRandom returns an n x n matrix of numbers of sizes (u - 1/2) exp(phi g), u uniform, g
-// normal, and random full significands, without the host's memory for all of them.
-func residentRandom(s *cuda.Stream, f num.Format, n int, phi float64, seed uint64) (Matrix, error) {
-	rng := rand.New(rand.NewPCG(1, seed))
-	h := num.New(f, min(patternLength, n*n))
-	mag := make([]uint64, (f.Bits()+63)/64)
-	for i := range h.Len() {
-		for k := range mag {
-			mag[k] = rng.Uint64()
-		}
-		mag[len(mag)-1] |= 1 << 63
-		_, e := math.Frexp((rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64()))
-		h.Set(i, num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: mag, Exp: int64(e - 64*len(mag))})
-	}
-	small, err := Upload(s, h)
-	if err != nil {
-		return Matrix{}, err
-	}
-	defer small.Free()
-	a, err := NewArray(s, f, n*n)
-	if err != nil {
-		return Matrix{}, err
-	}
-	for at := 0; at < n*n; at += h.Len() {
-		count := int64(min(h.Len(), n*n-at))
-		for i, size := range planeBytes(f) {
-			if err := s.Copy(a.planes[i].At(size*int64(at)), small.planes[i].Pointer(), size*count); err != nil {
-				return Matrix{}, err
-			}
-		}
-	}
-	return Matrix{Arr: a, RS: 1, CS: n, Rows: n, Cols: n}, nil
-}
-
-// TestSpeed prints the times of products of resident matrices, stage by stage. It runs where
-// HALFULP_GPU_SPEED is set.
-func TestSpeed(t *testing.T) {
-	if os.Getenv("HALFULP_GPU_SPEED") == "" {
-		t.Skip("HALFULP_GPU_SPEED is not set")
-	}
-	dev := machine(t)
-	fmt.Println(dev.Info(), "driver", dev.Info().Driver)
-	start := time.Now()
-	useGeneral(t, dev, false)
-	fmt.Printf("kernels loaded in %.0f ms\n", ms(time.Since(start)))
-	for _, n := range []int{1000, 4096} {
-		for _, p := range []int{53, 106, 212, 424, 848, 1696} {
-			f := mp(p)
-			if p == 53 {
-				f = num.Float64
-			}
-			speed(t, dev, f, n, 0)
-		}
-	}
-	speed(t, dev, num.Float64, 8192, 0)
-	for _, phi := range []float64{0.5, 4} {
-		fmt.Printf("entries spread by exp(%g randn)\n", phi)
-		speed(t, dev, num.Float64, 4096, phi)
-		speed(t, dev, num.Float64, 8192, phi)
-		speed(t, dev, mp(424), 4096, phi)
-	}
-	if os.Getenv("HALFULP_GPU_SPEED") == "all" {
-		fmt.Println("kernels of compute capability 8")
-		useGeneral(t, dev, true)
-		defer useGeneral(t, dev, false)
-		speed(t, dev, num.Float64, 4096, 0)
-		speed(t, dev, mp(424), 4096, 0)
-	}
-}
-
-// spotCheck compares entries of a product with their exact values.
-func spotCheck(s *cuda.Stream, a, b, c Matrix) error {
-	var h [3]num.Mat
-	for i, m := range []Matrix{a, b, c} {
-		x, err := m.Arr.host(s)
-		if err != nil {
-			return err
-		}
-		h[i] = m.on(x)
-	}
-	one := num.New(c.Arr.Format, 1)
-	var acc direct.Acc
-	rng := rand.New(rand.NewPCG(3, 3))
-	for range 100 {
-		i, j := rng.IntN(c.Rows), rng.IntN(c.Cols)
-		one.Set(0, acc.Entry(c.Arr.Format, scalar(1), h[0].Row(i), h[1].Col(j), num.Real{}, num.Real{}))
-		if !one.SameBits(0, h[2].Arr, h[2].At(i, j)) {
-			return fmt.Errorf("%v: entry (%d, %d) of %d x %d is wrong", c.Arr.Format, i, j, c.Rows, c.Cols)
-		}
-	}
-	return nil
-}
-
-func speed(t *testing.T, dev *cuda.Device, f num.Format, n int, phi float64) {
-	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-		a, err := residentRandom(s, f, n, phi, 1)
-		if err != nil {
-			return err
-		}
-		defer a.Arr.Free()
-		b, err := residentRandom(s, f, n, phi, 2)
-		if err != nil {
-			return err
-		}
-		defer b.Arr.Free()
-		z, err := NewArray(s, f, n*n)
-		if err != nil {
-			return err
-		}
-		defer z.Free()
-		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
-		type run struct {
-			stats       exact.Stats
-			device, all time.Duration
-		}
-		var runs []run
-		for range 7 {
-			start := time.Now()
-			stats, err := GemmResident(s, Config{Timing: true}, scalar(1), a, b, num.Real{}, c, c)
-			if err != nil {
-				return err
-			}
-			r := run{stats: stats, all: time.Since(start)}
-			for _, st := range stats.Stages {
-				r.device += st.Time
-			}
-			runs = append(runs, r)
-			if r.all > 3*time.Second {
-				break
-			}
-		}
-		slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.all, b.all) })
-		r := runs[len(runs)/2]
-		line := fmt.Sprintf("%-8v n=%d: %8.3f ms (host %.3f), %.1f TFLOPS, %d moduli, widths %d %d, %d products, %d exact;", f, n,
-			ms(r.device), ms(r.all), 2*float64(n)*float64(n)*float64(n)/r.device.Seconds()*1e-12,
-			r.stats.Moduli, r.stats.WidthL, r.stats.WidthR, r.stats.Products, r.stats.Exact)
-		for _, st := range r.stats.Stages {
-			line += fmt.Sprintf(" %s %.3f", st.Name, ms(st.Time))
-			if st.Name == "products" {
-				line += fmt.Sprintf(" (%.0f TOPS)", 2*float64(n)*float64(n)*float64(n)*float64(r.stats.Products)/st.Time.Seconds()*1e-12)
-			}
-		}
-		fmt.Println(line)
-		if n <= 1000 || f.Bits() <= 106 {
-			return spotCheck(s, a, b, c)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // TestExtremes compares products of the bytes of largest magnitude with the reference.
 func TestExtremes(t *testing.T) {

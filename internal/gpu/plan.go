@@ -40,8 +40,8 @@ type plan struct {
 }
 
 // What work costs, in ns on an H100. The figures steer choices between correctly rounded
-// ways and cannot change a result. HALFULP_GPU_SPEED=1 go test -run Speed measures the stages
-// that they stand for.
+// ways and cannot change a result. go test -bench Gemm measures the stages that they
+// stand for.
 const (
 	productCost  = 1.3e-6 // a multiply-add of bytes
 	residueCost  = 8e-4   // a plane's residue of a number
@@ -56,9 +56,34 @@ func (s *shape) exactEntry() float64 {
 	return exactCost * float64(s.k) * (exactPerTerm + 4*a*b + 30*(a+b))
 }
 
-// baseMargin is the room that a base leaves above twice the bound of the integers: sign,
-// the rounding of integers and of log2, and the error of the quotient.
+// bits returns log2 of a bound on the integer product: sum a' b' <= ||a'||_1 2^widthR and the
+// same with a and b exchanged. Rounding adds at most half a unit, times the terms'
+// roundings, to each of the k numbers of a norm.
+func (q *plan) bits(s *shape, l, r totals) float64 {
+	normL, normR := l.norm, r.norm
+	if !q.exactL {
+		normL += float64(s.k) * math.Exp2(roundings(s.termsL)-float64(q.widthL+1))
+	}
+	if !q.exactR {
+		normR += float64(s.k) * math.Exp2(roundings(s.termsR)-float64(q.widthR+1))
+	}
+	return float64(q.widthL+q.widthR) + math.Log2(min(normL, normR)+1e-300)
+}
+
+// baseMargin is the room that a base leaves above the bound of the integers: sign, the
+// rounding of log2, and the error of the quotient.
 const baseMargin = 1.05
+
+// fill gives the operands the largest widths for which a base of log2M bits holds their
+// product.
+func (q *plan) fill(log2M float64, s *shape, l, r totals) {
+	room := log2M - baseMargin
+	for total := int(math.Floor(room - math.Log2(min(l.norm, r.norm)+1e-300))); ; total-- {
+		if q.split(total, l.width, r.width); total <= 0 || q.bits(s, l, r) <= room {
+			return
+		}
+	}
+}
 
 // maxSteps is the greatest number of steps of 32 digits that kernels/residues.cu has.
 const maxSteps = 8
@@ -69,15 +94,11 @@ func stepsFor(width int) int { return (width + 2 + 8*stepBytes - 1) / (8 * stepB
 // planFor chooses the cheapest base, or returns false if none suffices.
 func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 	m, n, k := float64(s.m), float64(s.n), float64(s.k)
-	// |sum a b| <= ||a||_1 max |b|; rounding to integers adds 1/2 each, far within the
-	// margin.
-	bound := math.Log2(min(l.norm, r.norm)+1e-300) + baseMargin
 	best := plan{cost: math.Inf(1)}
 	odds := s.odds(samples)
 	for count := 1; count <= maxModuli; count++ {
-		total := int(math.Floor(pool().bits[count] - bound))
 		q := plan{moduli: count}
-		q.split(total, l.width, r.width)
+		q.fill(pool().bits[count], &s, l, r)
 		if int64(q.widthL) < min(2, l.width) || int64(q.widthR) < min(2, r.width) {
 			continue
 		}
