@@ -1,0 +1,151 @@
+package gpu
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// BenchmarkGemm measures products of resident matrices with full random significands,
+// nothing prepared, rounding included: the median of seven by the device's clock, stage by
+// stage, and by the host's. TOPS counts the additions and multiplications of bytes.
+func BenchmarkGemm(b *testing.B) {
+	dev := machine(b)
+	for _, n := range []int{1000, 4096, 8192} {
+		for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+			if n > 4096 && p > 53 {
+				break
+			}
+			f := mp(p)
+			if p == 53 {
+				f = num.Float64
+			}
+			for _, phi := range []float64{0, 0.5, 4} {
+				if phi != 0 && (n <= 1000 || p != 53 && p != 424) {
+					continue
+				}
+				b.Run(fmt.Sprintf("n=%d/bits=%d/spread=%g", n, p, phi), func(b *testing.B) { benchmarkGemm(b, dev, f, n, phi) })
+			}
+		}
+	}
+}
+
+func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi float64) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		x, err := residentRandom(s, f, n, phi, 1)
+		if err != nil {
+			return err
+		}
+		defer x.Arr.Free()
+		y, err := residentRandom(s, f, n, phi, 2)
+		if err != nil {
+			return err
+		}
+		defer y.Arr.Free()
+		z, err := NewArray(s, f, n*n)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		type run struct {
+			stats       exact.Stats
+			device, all time.Duration
+		}
+		var runs []run
+		for b.Loop() {
+			for range 7 {
+				start := time.Now()
+				stats, err := GemmResident(s, Config{Timing: true}, scalar(1), x, y, num.Real{}, c, c)
+				if err != nil {
+					return err
+				}
+				r := run{stats: stats, all: time.Since(start)}
+				for _, st := range stats.Stages {
+					r.device += st.Time
+				}
+				runs = append(runs, r)
+			}
+		}
+		slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.all, b.all) })
+		r := runs[len(runs)/2]
+		flops := 2 * float64(n) * float64(n) * float64(n)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(ms(r.device), "ms")
+		b.ReportMetric(ms(r.all), "host-ms")
+		b.ReportMetric(flops/r.device.Seconds()*1e-12, "TFLOPS")
+		b.ReportMetric(float64(r.stats.Moduli), "moduli")
+		b.ReportMetric(float64(r.stats.Products), "products")
+		b.ReportMetric(float64(r.stats.Exact), "exact-entries")
+		for _, st := range r.stats.Stages {
+			b.ReportMetric(ms(st.Time), st.Name+"-ms")
+			if st.Name == "products" {
+				b.ReportMetric(flops*float64(r.stats.Products)/st.Time.Seconds()*1e-12, "TOPS")
+			}
+		}
+		return spotCheck(s, x, y, c)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// residentRandom returns an n x n matrix of numbers of sizes (u - 1/2) exp(phi g), u uniform, g
+// normal, and random full significands.
+func residentRandom(s *cuda.Stream, f num.Format, n int, phi float64, seed uint64) (Matrix, error) {
+	h := num.New(f, n*n)
+	err := par.For(context.Background(), runtime.GOMAXPROCS(0), n, func(_, j int) {
+		rng := rand.New(rand.NewPCG(seed, uint64(j)))
+		mag := make([]uint64, (f.Bits()+63)/64)
+		for i := j * n; i < (j+1)*n; i++ {
+			for k := range mag {
+				mag[k] = rng.Uint64()
+			}
+			mag[len(mag)-1] |= 1 << 63
+			_, e := math.Frexp((rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64()))
+			h.Set(i, num.Real{Class: num.Finite, Neg: rng.IntN(2) == 0, Mag: mag, Exp: int64(e - 64*len(mag))})
+		}
+	})
+	if err != nil {
+		return Matrix{}, err
+	}
+	a, err := Upload(s, h)
+	return Matrix{Arr: a, RS: 1, CS: n, Rows: n, Cols: n}, err
+}
+
+// spotCheck compares entries of a product with their exact values.
+func spotCheck(s *cuda.Stream, a, b, c Matrix) error {
+	var h [3]num.Mat
+	for i, m := range []Matrix{a, b, c} {
+		x, err := m.Arr.host(s)
+		if err != nil {
+			return err
+		}
+		h[i] = m.on(x)
+	}
+	one := num.New(c.Arr.Format, 1)
+	var acc direct.Acc
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 100 {
+		i, j := rng.IntN(c.Rows), rng.IntN(c.Cols)
+		one.Set(0, acc.Entry(c.Arr.Format, scalar(1), h[0].Row(i), h[1].Col(j), num.Real{}, num.Real{}))
+		if !one.SameBits(0, h[2].Arr, h[2].At(i, j)) {
+			return fmt.Errorf("%v: entry (%d, %d) of %d x %d is wrong", c.Arr.Format, i, j, c.Rows, c.Cols)
+		}
+	}
+	return nil
+}
