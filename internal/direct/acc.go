@@ -208,7 +208,7 @@ func (a *Acc) AddProduct(x, y num.Real) {
 		a.addSpecial(c, neg)
 		return
 	}
-	a.product = multiply(a.product, x.Mag, y.Mag)
+	a.product = Multiply(a.product, x.Mag, y.Mag)
 	a.addMag(x.Neg != y.Neg, x.Exp+y.Exp, a.product)
 }
 
@@ -221,8 +221,8 @@ func (a *Acc) AddProduct3(x, y, z num.Real) {
 		a.addSpecial(c, neg)
 		return
 	}
-	a.product = multiply(a.product, x.Mag, y.Mag)
-	a.product3 = multiply(a.product3, a.product, z.Mag)
+	a.product = Multiply(a.product, x.Mag, y.Mag)
+	a.product3 = Multiply(a.product3, a.product, z.Mag)
 	a.addMag((x.Neg != y.Neg) != z.Neg, x.Exp+y.Exp+z.Exp, a.product3)
 }
 
@@ -264,7 +264,7 @@ func (a *Acc) addScaled(b *Acc, s num.Real) {
 		if minus {
 			num.Negate(t[:])
 		}
-		a.product3 = multiply(a.product3, t[:], s.Mag)
+		a.product3 = Multiply(a.product3, t[:], s.Mag)
 		a.addMag(minus != s.Neg, p.index<<pageShift+s.Exp, a.product3)
 	}
 }

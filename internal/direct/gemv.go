@@ -501,9 +501,9 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	}
 	if carry < 0 {
 		num.Negate(mag)
-		return trim(mag), true
+		return Trim(mag), true
 	}
-	return trim(mag), false
+	return Trim(mag), false
 }
 
 // round stores row i if the digits kept decide it.
@@ -537,7 +537,7 @@ func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 	if w.beta.Class != num.Zero {
 		a.AddProduct(w.beta, w.y.Arr.Value(w.y.At(i), a.values[2][:]))
 	}
-	bound.Mag = multiply(nil, bound.Mag, w.alpha.Mag)
+	bound.Mag = Multiply(nil, bound.Mag, w.alpha.Mag)
 	bound.Exp += w.alpha.Exp
 	return a.Finite() && w.enclosed(i, bound)
 }

@@ -59,7 +59,7 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 		sumLimbs(w, pitch, sig, exp, bytes, l, base)
 	}
 	for i := range 2 {
-		if m := trim(w[i*pitch : (i+1)*pitch]); len(m) > 0 {
+		if m := Trim(w[i*pitch : (i+1)*pitch]); len(m) > 0 {
 			a.addMag(i == 1 && !magnitudes, base-int64(64*l), m)
 		}
 	}
@@ -86,7 +86,7 @@ func (a *Acc) addNear(sig []uint64, exp []int32, cls []uint8, l int, base int64,
 	if neg {
 		num.Negate(sum)
 	}
-	if m := trim(sum); len(m) > 0 {
+	if m := Trim(sum); len(m) > 0 {
 		a.addMag(neg, base-int64(64*l), m)
 	}
 }

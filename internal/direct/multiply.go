@@ -11,9 +11,9 @@ import (
 // whose Karatsuba then pays for copying the operands.
 const bigWords = 48
 
-// multiply returns x y in the memory of z, which it grows if need be.
-func multiply(z, x, y []uint64) []uint64 {
-	x, y = trim(x), trim(y)
+// Multiply returns x y in the memory of z, which it grows if need be.
+func Multiply(z, x, y []uint64) []uint64 {
+	x, y = Trim(x), Trim(y)
 	if len(x) < len(y) {
 		x, y = y, x
 	}
@@ -49,8 +49,8 @@ func addMul(z, x []uint64, w uint64) (carry uint64) {
 	return carry
 }
 
-// trim drops the leading zero words.
-func trim(x []uint64) []uint64 {
+// Trim returns x without leading zero words.
+func Trim(x []uint64) []uint64 {
 	for len(x) > 0 && x[len(x)-1] == 0 {
 		x = x[:len(x)-1]
 	}

@@ -109,7 +109,7 @@ func (t topPlan) value(sum []uint64, ref int64) num.Real {
 	if v.Neg {
 		num.Negate(sum)
 	}
-	v.Mag = trim(sum)
+	v.Mag = Trim(sum)
 	return v
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -113,14 +114,7 @@ func (f *finisher) integer(v *value, words []int64, stride, e int) {
 			mag[k], c = bits.Add64(^w, 0, c)
 		}
 	}
-	v.mag = trim(mag)
-}
-
-func trim(x []uint64) []uint64 {
-	for len(x) > 0 && x[len(x)-1] == 0 {
-		x = x[:len(x)-1]
-	}
-	return x
+	v.mag = direct.Trim(mag)
 }
 
 // entry finishes entry (i, j) of the output: row i of the left operand times
@@ -272,7 +266,7 @@ func (f *finisher) scale(v *value) {
 		return
 	}
 	alpha := f.p.alpha.mag
-	z := mulWords(f.scaled[:0], v.mag, alpha)
+	z := direct.Multiply(f.scaled[:0], v.mag, alpha)
 	f.scaled = z
 	if v.err != 0 {
 		// err alpha < err 2^(64 words): in units of that, at most err + 1, and
@@ -281,7 +275,7 @@ func (f *finisher) scale(v *value) {
 		v.exp += int64(64 * len(alpha))
 		v.err += 2
 	}
-	v.mag = trim(z)
+	v.mag = direct.Trim(z)
 }
 
 // maxGap bounds the bits between the old entry and the product that addOld
@@ -301,7 +295,7 @@ func (f *finisher) addOld(v *value, at int) bool {
 	beta := &f.p.beta
 	mag, exp := c.Mag, c.Exp+beta.exp
 	if !beta.pow {
-		f.scaledOld = mulWords(f.scaledOld, c.Mag, beta.mag)
+		f.scaledOld = direct.Multiply(f.scaledOld, c.Mag, beta.mag)
 		mag = f.scaledOld
 	}
 	neg := c.Neg != beta.neg
@@ -335,31 +329,8 @@ func (f *finisher) addOld(v *value, at int) bool {
 			v.neg = !v.neg
 		}
 	}
-	v.mag = trim(sum)
+	v.mag = direct.Trim(sum)
 	return true
-}
-
-// mulWords sets z to x y and returns it.
-func mulWords(z, x, y []uint64) []uint64 {
-	n := len(x) + len(y)
-	if cap(z) < n {
-		z = make([]uint64, n)
-	}
-	z = z[:n]
-	clear(z)
-	for i, a := range x {
-		var carry uint64
-		for j, b := range y {
-			hi, lo := bits.Mul64(a, b)
-			var c uint64
-			lo, c = bits.Add64(lo, z[i+j], 0)
-			hi += c
-			lo, c = bits.Add64(lo, carry, 0)
-			z[i+j], carry = lo, hi+c
-		}
-		z[i+len(y)] = carry
-	}
-	return z
 }
 
 // shiftWords sets z to floor(x 2^s) and returns it.

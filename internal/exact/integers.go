@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 )
@@ -90,7 +91,7 @@ func (f *finisher) roundInteger(x *Integers, i, j int) {
 	if sign != 0 {
 		num.Negate(f.mag)
 	}
-	v := value{neg: sign != 0, mag: trim(f.mag), err: uint64(bound), exp: x.Unit + x.Left.Exp[i] + x.Right.Exp[j]}
+	v := value{neg: sign != 0, mag: direct.Trim(f.mag), err: uint64(bound), exp: x.Unit + x.Left.Exp[i] + x.Right.Exp[j]}
 	if bound > 0 {
 		v.err++
 	}
