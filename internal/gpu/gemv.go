@@ -1,0 +1,353 @@
+package gpu
+
+import (
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z, for operands of the
+// host, like direct.Gemv. alpha zero leaves m and x unread, beta zero y.
+func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
+	cfg = cfg.defaults()
+	p := multiplying{cfg: cfg, alpha: alpha, beta: beta, count: count, out: z.Format, n: m.Rows,
+		hostM: func() (num.Mat, error) { return m, nil }, hostX: func() (num.Vec, error) { return x, nil },
+		hostY: func() (num.Vec, error) { return y, nil }, hostZ: func() (num.Vec, error) { return num.Vec{Arr: z, Inc: 1, N: m.Rows}, nil },
+		put: func() error { return nil }}
+	if !p.applies(m.Cols, m.Arr.Format, x.Arr.Format) {
+		return p.counts, p.onHost()
+	}
+	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) (err error) {
+		p.s = s
+		if p.m, err = uploadView(s, m); err != nil {
+			return err
+		}
+		defer p.m.Arr.Free()
+		if p.x, err = uploadVector(s, x); err != nil {
+			return err
+		}
+		defer p.x.Arr.Free()
+		if p.roundsOnDevice() {
+			a, err := NewArray(s, z.Format, m.Rows)
+			if err != nil {
+				return err
+			}
+			defer a.Free()
+			p.z = &Vector{Arr: a, Inc: 1, N: m.Rows}
+			p.get = func() error { return a.Get(s, z) }
+		}
+		return p.run()
+	})
+	return p.counts, err
+}
+
+// GemvResident is Gemv for operands in the memory of the device of s. z shares no storage with
+// m and x, and with y only if it is the same view.
+func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m Matrix, x Vector, beta num.Real, y, z Vector, count func(num.Flags)) (Counts, error) {
+	copies := map[*Array]*num.Array{}
+	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, z: &z, count: count, out: z.Arr.Format, n: m.Rows,
+		hostX: func() (num.Vec, error) { return hostVector(s, copies, x) },
+		hostY: func() (num.Vec, error) { return hostVector(s, copies, y) },
+		hostZ: func() (num.Vec, error) { return hostVector(s, copies, z) },
+		get:   func() error { return nil },
+		put:   func() error { return z.Arr.Set(s, copies[z.Arr]) }}
+	p.hostM = func() (num.Mat, error) {
+		v, err := hostVector(s, copies, Vector{Arr: m.Arr})
+		return m.on(v.Arr), err
+	}
+	if !p.applies(m.Cols, m.Arr.Format, x.Arr.Format) {
+		return p.counts, p.onHost()
+	}
+	err := p.run()
+	return p.counts, err
+}
+
+// A multiplying is a product of a matrix and a vector with what connects it to its operands.
+type multiplying struct {
+	cfg          Config
+	s            *cuda.Stream
+	alpha, beta  num.Real
+	m            Matrix
+	x            Vector
+	z            *Vector // where the device rounds results to, if it does
+	out          num.Format
+	n            int
+	hostM        func() (num.Mat, error)
+	hostX, hostY func() (num.Vec, error)
+	hostZ        func() (num.Vec, error)
+	get          func() error // copies z to the host's z, where that is the result
+	put          func() error // copies the host's z to the device, where that is the result
+	count        func(num.Flags)
+	counts       Counts
+}
+
+// applies reports whether there is a part for the device.
+func (p *multiplying) applies(k int, formats ...num.Format) bool {
+	return p.n > 0 && p.alpha.Class == num.Finite && applies(k, formats...)
+}
+
+// roundsOnDevice reports whether the device rounds the results, not the host.
+func (p *multiplying) roundsOnDevice() bool { return roundsOnDevice(p.alpha, p.beta, p.out) }
+
+// operands are the host's.
+type operands struct {
+	m    num.Mat
+	x, y num.Vec
+	z    num.Vec
+}
+
+func (p *multiplying) host() (h operands, err error) {
+	if h.z, err = p.hostZ(); err != nil {
+		return h, err
+	}
+	if p.alpha.Class != num.Zero {
+		if h.m, err = p.hostM(); err != nil {
+			return h, err
+		}
+		if h.x, err = p.hostX(); err != nil {
+			return h, err
+		}
+	}
+	if p.beta.Class != num.Zero {
+		h.y, err = p.hostY()
+	}
+	return h, err
+}
+
+// onHost is the product on the host.
+func (p *multiplying) onHost() error {
+	p.counts.Host = int64(p.n)
+	h, err := p.host()
+	if err != nil {
+		return err
+	}
+	if p.alpha.Class == num.Zero { // only the shape counts
+		h.m = num.Mat{Arr: h.z.Arr, Rows: p.n}
+		h.x = num.Vec{Arr: h.z.Arr}
+	}
+	z := num.New(p.out, p.n)
+	w := direct.Work{Context: p.cfg.Ctx, Threads: p.cfg.Threads}
+	if _, err := direct.Gemv(w, p.alpha, h.m, h.x, p.beta, h.y, z, p.count); err != nil {
+		return err
+	}
+	for i := range p.n {
+		h.z.Arr.CopyFrom(h.z.At(i), z, i)
+	}
+	return p.put()
+}
+
+func (p *multiplying) run() error {
+	x := p.x.row()
+	q := &rowSums{s: p.s, a: p.m, x: &x}
+	defer q.free()
+	digits := q.digitsToRound(p.out)
+	if digits == 0 {
+		return p.onHost()
+	}
+	if !p.roundsOnDevice() {
+		return p.roundOnHost(q, digits)
+	}
+	rest, err := p.roundOnDevice(q, digits)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		if rest, err = p.again(q, rest); err != nil {
+			return err
+		}
+	}
+	if err := p.get(); err != nil || len(rest) == 0 {
+		return err
+	}
+	h, err := p.host()
+	if err != nil {
+		return err
+	}
+	if err := p.exactRows(h, rest); err != nil {
+		return err
+	}
+	return p.put()
+}
+
+// again rounds all rows with as many digits as make those exact that the last pass left, and
+// returns what is left then.
+func (p *multiplying) again(q *rowSums, rest []int) ([]int, error) {
+	h, err := q.download()
+	if err != nil {
+		return nil, err
+	}
+	digits, undecided := q.digits, int64(0)
+	for _, i := range rest {
+		if !h.special(i) && !h.exact(i) {
+			if k := q.digitsOfExact(h.spread(i)); k != 0 {
+				undecided++
+				digits = max(digits, k)
+			}
+		}
+	}
+	if undecided == 0 {
+		return rest, nil
+	}
+	p.counts.Again = undecided
+	return p.roundOnDevice(q, digits)
+}
+
+// roundOnDevice computes all rows and returns those that it did not decide.
+func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
+	if err := q.run(digits); err != nil {
+		return nil, err
+	}
+	p.counts.Digits = digits
+	list, err := p.s.Alloc(int64(8 * (p.n + 1))) // and before it the count
+	if err != nil {
+		return nil, err
+	}
+	defer list.Free()
+	if err := p.s.Zero(list.Pointer(), 8); err != nil {
+		return nil, err
+	}
+	f, err := reducerOf(p.s).function(p.s, "reduce", "roundRows")
+	if err != nil {
+		return nil, err
+	}
+	exp, _ := powerOfTwo(p.alpha)
+	errors, shift := q.error()
+	r := rowRounding{s: q.spans(), columns: q.memory.Pointer(),
+		c:    target{p.z.Arr.native(), int64(p.z.Off), int64(p.z.Inc), 0, int64(p.z.Arr.Prec)},
+		rest: leftovers{list.Pointer(), list.At(8), int64(p.n)},
+		unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift), exact: q.exactSpread(digits),
+		digits: int32(digits), rows: int32(p.n), neg: flag(p.alpha.Neg), expansions: flag(q.expansions())}
+	words := (rowDigit*digits + 64 + 31) / 32
+	if err := f.Launch(p.s, cuda.Dim{X: (p.n + roundThreads - 1) / roundThreads}, cuda.Dim{X: roundThreads}, 4*roundThreads*words, r); err != nil {
+		return nil, err
+	}
+	var count [1]uint32
+	if err := cuda.Download(p.s, count[:], list.Pointer()); err != nil || count[0] == 0 {
+		return nil, err
+	}
+	left := make([]uint64, count[0])
+	if err := cuda.Download(p.s, left, list.At(8)); err != nil {
+		return nil, err
+	}
+	rest := make([]int, len(left))
+	for i, e := range left {
+		rest[i] = int(uint32(e))
+	}
+	return rest, nil
+}
+
+// rowsPerPart is how many rows a goroutine rounds at a time.
+const rowsPerPart = 16
+
+// roundOnHost computes all rows on the device and rounds them on the host.
+func (p *multiplying) roundOnHost(q *rowSums, digits int) error {
+	if err := q.run(digits); err != nil {
+		return err
+	}
+	p.counts.Digits = digits
+	sums, err := q.download()
+	if err != nil {
+		return err
+	}
+	z, err := p.hostZ()
+	if err != nil {
+		return err
+	}
+	var y num.Vec
+	if p.beta.Class != num.Zero {
+		if y, err = p.hostY(); err != nil {
+			return err
+		}
+	}
+	rest := make([]bool, p.n)
+	rounders := make([]rowRounder, p.cfg.Threads)
+	err = p.eachRow(func(worker, i int) {
+		rest[i] = !rounders[worker].row(p, sums, y, z, i)
+	})
+	if err != nil {
+		return err
+	}
+	var list []int
+	for i, left := range rest {
+		if left {
+			list = append(list, i)
+		}
+	}
+	if len(list) > 0 {
+		h, err := p.host()
+		if err != nil {
+			return err
+		}
+		if err := p.exactRows(h, list); err != nil {
+			return err
+		}
+	}
+	return p.put()
+}
+
+// eachRow calls f for all rows, on the threads of the host.
+func (p *multiplying) eachRow(f func(worker, i int)) error {
+	return par.For(p.cfg.Ctx, p.cfg.Threads, (p.n+rowsPerPart-1)/rowsPerPart, func(worker, part int) {
+		for i := part * rowsPerPart; i < min((part+1)*rowsPerPart, p.n); i++ {
+			f(worker, i)
+		}
+	})
+}
+
+// rowRounder holds the memory of a worker that rounds rows.
+type rowRounder struct {
+	acc    direct.Acc
+	one    *num.Array
+	values [num.MaxValueWords]uint64
+}
+
+// row stores row i if its sum decides it.
+func (r *rowRounder) row(p *multiplying, sums *hostSums, y, z num.Vec, i int) bool {
+	a := &r.acc
+	a.Reset()
+	bound, ok := sums.add(a, i, p.alpha)
+	if !ok {
+		return false
+	}
+	if p.beta.Class != num.Zero {
+		a.AddProduct(p.beta, y.Arr.Value(y.At(i), r.values[:]))
+	}
+	if r.one == nil {
+		r.one = num.New(p.out, 1)
+	}
+	var flags num.Flags
+	if bound.Class == num.Zero || !a.Finite() {
+		flags = r.one.Set(0, a.Value(p.out))
+	} else if flags, ok = a.RoundEnclosure(r.one, bound); !ok {
+		return false
+	}
+	z.Arr.CopyFrom(z.At(i), r.one, 0)
+	if flags != 0 {
+		p.count(flags)
+	}
+	return true
+}
+
+// exactRows computes rows on the host. If z is y, their entries of it are still y's.
+func (p *multiplying) exactRows(h operands, rows []int) error {
+	p.counts.Host = int64(len(rows))
+	accs := make([]direct.Acc, p.cfg.Threads)
+	ones := make([]*num.Array, p.cfg.Threads)
+	return par.For(p.cfg.Ctx, p.cfg.Threads, len(rows), func(worker, k int) {
+		i := rows[k]
+		if ones[worker] == nil {
+			ones[worker] = num.New(p.out, 1)
+		}
+		var buf [num.MaxValueWords]uint64
+		var c num.Real
+		if p.beta.Class != num.Zero {
+			c = h.y.Arr.Value(h.y.At(i), buf[:])
+		}
+		flags := ones[worker].Set(0, accs[worker].Entry(p.out, p.alpha, h.m.Row(i), h.x, p.beta, c))
+		h.z.Arr.CopyFrom(h.z.At(i), ones[worker], 0)
+		if flags != 0 {
+			p.count(flags)
+		}
+	})
+}

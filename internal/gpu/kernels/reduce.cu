@@ -1,0 +1,198 @@
+// The spans of rows, their rounding, and the kernels of reduce.cuh for up to 10 digits.
+#include "reduce.cuh"
+#include "round.cuh"
+
+// heads reads n numbers from position at on, step apart.
+template <int N> static __device__ __forceinline__ void heads(const numbers &a, i64 at, i64 step, int n, head (&h)[N])
+{
+	if (a.kind == MP) {
+#pragma unroll
+		for (int b = 0; b < N; b++) {
+			i64 i = b < n ? at + b * step : at;
+			h[b].exp = __ldg((const int *)a.plane[1] + i);
+			h[b].cls = __ldg((const u8 *)a.plane[2] + i);
+		}
+		return;
+	}
+#pragma unroll
+	for (int b = 0; b < N; b++)
+		h[b] = headOfTerm(term(a, b < n ? at + b * step : at, 0));
+}
+
+// span is spans of one row.
+struct span {
+	i64 top, bottom;
+	u32 flags;
+
+	__device__ void add(u32 cls, i64 exp)
+	{
+		u32 c = cls >> 1;
+		if (c == FINITE) {
+			top = max64(top, exp);
+			bottom = max64(bottom, -exp);
+			flags |= SEEN_FINITE;
+		} else {
+			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
+		}
+	}
+
+	__device__ void merge(const span &s)
+	{
+		top = max64(top, s.top);
+		bottom = max64(bottom, s.bottom);
+		flags |= s.flags;
+	}
+
+	__device__ void merge(const spans &to, i64 row) const
+	{
+		if (top > NO_TOP) {
+			atomicMax((i64 *)to.top + row, top);
+			atomicMax((i64 *)to.bottom + row, bottom);
+		}
+		if (flags)
+			atomicOr((u32 *)to.flags + row, flags);
+	}
+};
+
+// productClass is the class byte of a product, any special one being NaN.
+static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
+{
+	u32 c = a >> 1 > FINITE || x >> 1 > FINITE ? NAN_ : a >> 1 < x >> 1 ? a >> 1 : x >> 1;
+	return c << 1 | ((a ^ x) & 1);
+}
+
+#define SCAN_THREADS 256
+#define BATCH 4
+
+// scanRows finds the spans, and sets the columns to 0. A block works on SCAN_THREADS rows, a
+// thread a row, where memory runs down the columns, else on one.
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid_constant__ reduction r)
+{
+	int lanes = r.down ? 1 : SCAN_THREADS; // a row
+	int row = r.down ? blockIdx.x * SCAN_THREADS + threadIdx.x : blockIdx.x;
+	int first = r.down ? blockIdx.y : blockIdx.y * SCAN_THREADS + threadIdx.x;
+	int step = lanes * gridDim.y;
+	span s = {NO_TOP, NO_TOP, 0};
+	if (row < r.a.n) {
+		for (int h = first; h < r.a.k; h += BATCH * step) {
+			int n = min(BATCH, (r.a.k - h + step - 1) / step);
+			head a[BATCH], x[BATCH];
+			heads(r.a.a, r.a.off + row * r.a.rs + h * r.a.cs, step * r.a.cs, n, a);
+			if (r.products)
+				heads(r.x.a, r.x.off + h * r.x.cs, step * r.x.cs, n, x);
+#pragma unroll
+			for (int b = 0; b < BATCH; b++) {
+				if (b >= n)
+					break;
+				if (r.products)
+					s.add(productClass(a[b].cls, x[b].cls), (i64)a[b].exp + x[b].exp);
+				else
+					s.add(r.magnitudes ? a[b].cls & ~1u : a[b].cls, a[b].exp);
+			}
+		}
+	}
+	if (r.later)
+		s.flags &= ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
+	if (lanes == 1) {
+		if (row < r.a.n)
+			s.merge(r.s, row);
+	} else {
+		__shared__ span part[SCAN_THREADS / 32];
+		for (int d = 16; d > 0; d /= 2) {
+			span t = {__shfl_xor_sync(~0u, s.top, d), __shfl_xor_sync(~0u, s.bottom, d), __shfl_xor_sync(~0u, s.flags, d)};
+			s.merge(t);
+		}
+		if (threadIdx.x % 32 == 0)
+			part[threadIdx.x / 32] = s;
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			for (int w = 1; w < SCAN_THREADS / 32; w++)
+				s.merge(part[w]);
+			s.merge(r.s, row);
+		}
+	}
+	if (r.later)
+		return;
+	i64 words = (i64)(r.digits + 1) * r.a.n, threads = (i64)gridDim.x * gridDim.y * SCAN_THREADS;
+	for (i64 i = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x; i < words; i += threads)
+		((i64 *)r.columns)[i] = 0;
+}
+
+ACCUMULATE(3)
+ACCUMULATE(4)
+ACCUMULATE(5)
+ACCUMULATE(6)
+ACCUMULATE(8)
+ACCUMULATE(9)
+ACCUMULATE(10)
+
+// How rows are rounded.
+struct rounding {
+	spans s;
+	u64 columns;
+	target c;
+	leftovers rest;
+	i64 unit;     // exponent of column K - 1 relative to the row's, and of the factor
+	double error; // of a sum in such units
+	i64 exact;    // rows whose addends' exponents spread no more than this have exact sums
+	int digits, rows;
+	int neg;
+	int expansions; // the addends are terms of expansions
+};
+
+#define ROUND_THREADS 32
+
+// roundRows rounds a row a thread. A sum that its error or its class leaves undecided is left to
+// the host.
+extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __grid_constant__ rounding r)
+{
+	extern __shared__ u32 digits[];
+	int row = blockIdx.x * ROUND_THREADS + threadIdx.x;
+	if (row >= r.rows)
+		return;
+	u32 flags = ((const u32 *)r.s.flags)[row];
+	i64 top = ((const i64 *)r.s.top)[row], to = r.c.off + row * r.c.rs;
+	if (flags & SEEN_SPECIAL) {
+		leave(r.rest, row, 0);
+		return;
+	}
+	if (!(flags & SEEN_FINITE)) {
+		bool positive = flags & SEEN_POSITIVE_ZERO, negative = flags & SEEN_NEGATIVE_ZERO;
+		storeZero(r.c, to, r.neg ? positive && !negative : negative && !positive);
+		return;
+	}
+	int words = (DIGIT * r.digits + 64 + 31) / 32;
+	integer x = {digits + threadIdx.x, ROUND_THREADS, words};
+	const i64 *column = (const i64 *)r.columns + row;
+	i64 carry = 0;
+	u64 bits = 0; // low bits of the next word
+	int have = 0, w = 0;
+#pragma unroll 4
+	for (int c = r.digits; c > 0; c--) {
+		i64 v = column[(i64)c * r.rows] + carry;
+		carry = v >> DIGIT;
+		bits |= (u64)(v & MASK) << have;
+		have += DIGIT;
+		if (have >= 32) {
+			x.at[w++ * ROUND_THREADS] = (u32)bits;
+			bits >>= 32;
+			have -= 32;
+		}
+	}
+	// The rest, sign included.
+	i64 v = column[0] + carry;
+	u64 low = bits | (u64)v << have;
+	i64 high = have ? v >> (64 - have) : v >> 63;
+	for (; w < words; w++) {
+		x.at[w * ROUND_THREADS] = (u32)low;
+		low = low >> 32 | (u64)high << 32;
+		high >>= 32;
+	}
+	bool neg = x.magnitude() != (r.neg != 0);
+	int n = x.length();
+	double error = top + ((const i64 *)r.s.bottom)[row] <= r.exact ? 0 : r.error;
+	if (n == 0 ? error != 0 || r.expansions : !store(r.c, to, x, n, neg, top + r.unit, error))
+		leave(r.rest, row, 0);
+	else if (n == 0)
+		storeZero(r.c, to, false);
+}

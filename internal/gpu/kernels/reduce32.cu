@@ -1,0 +1,5 @@
+// The kernels of reduce.cuh for 24 and 32 digits.
+#include "reduce.cuh"
+
+ACCUMULATE(24)
+ACCUMULATE(32)

@@ -1,0 +1,5 @@
+// The kernels of reduce.cuh for 48 and 62 digits.
+#include "reduce.cuh"
+
+ACCUMULATE(48)
+ACCUMULATE(62)

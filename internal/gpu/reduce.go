@@ -1,0 +1,275 @@
+package gpu
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Vector is a view of an array as a vector: entry i is number Off + i Inc of Arr.
+type Vector struct {
+	Arr         *Array
+	Off, Inc, N int
+}
+
+// row returns the vector as a matrix of one row.
+func (v Vector) row() Matrix { return Matrix{Arr: v.Arr, Off: v.Off, CS: v.Inc, Rows: 1, Cols: v.N} }
+
+// on returns the same view of an array of the host.
+func (v Vector) on(h *num.Array) num.Vec { return num.Vec{Arr: h, Off: v.Off, Inc: v.Inc, N: v.N} }
+
+// Counts says how the results of level 1 and 2 came about.
+type Counts struct {
+	Digits int   // digits in radix 2^28 that the last pass on the device kept
+	Again  int64 // results that took a second pass
+	Host   int64 // results that took the host's exact sum
+}
+
+// Reduce stores the reduction of vectors of the host rounded to nearest even in number 0 of z,
+// like direct.Reduction.Round.
+func Reduce(dev *cuda.Device, cfg Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, Counts, error) {
+	return reduceHost(dev, cfg, r, false, x, y, z)
+}
+
+// Norm stores the Euclidean norm of a vector of the host rounded to nearest even in number 0 of
+// z, like direct.Norm.
+func Norm(dev *cuda.Device, cfg Config, x num.Vec, z *num.Array) (num.Flags, Counts, error) {
+	return reduceHost(dev, cfg, direct.Squares, true, x, x, z)
+}
+
+// ReduceResident is Reduce for vectors in the memory of the device of s; z is the host's.
+func ReduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, x, y Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceResident(s, cfg, r, false, x, y, z)
+}
+
+// NormResident is Norm for a vector in the memory of the device of s; z is the host's.
+func NormResident(s *cuda.Stream, cfg Config, x Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceResident(s, cfg, direct.Squares, true, x, x, z)
+}
+
+func reduceHost(dev *cuda.Device, cfg Config, r direct.Reduction, root bool, x, y num.Vec, z *num.Array) (flags num.Flags, counts Counts, err error) {
+	if r != direct.Dot {
+		y = x
+	}
+	cfg = cfg.defaults()
+	p := reducing{cfg: cfg, r: r, root: root, z: z,
+		hostX: func() (num.Vec, error) { return x, nil }, hostY: func() (num.Vec, error) { return y, nil }}
+	if !applies(x.N, x.Arr.Format, y.Arr.Format) || r == direct.Asum && x.Arr.Terms() > 1 {
+		flags, err = p.onHost()
+		return flags, p.counts, err
+	}
+	err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+		p.s = s
+		u, err := uploadVector(s, x)
+		if err != nil {
+			return err
+		}
+		defer u.Arr.Free()
+		p.x, p.y = u, u
+		if r == direct.Dot {
+			if p.y, err = uploadVector(s, y); err != nil {
+				return err
+			}
+			defer p.y.Arr.Free()
+		}
+		flags, err = p.run()
+		return err
+	})
+	return flags, p.counts, err
+}
+
+func reduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, root bool, x, y Vector, z *num.Array) (num.Flags, Counts, error) {
+	if r != direct.Dot {
+		y = x
+	}
+	p := reducing{cfg: cfg.defaults(), s: s, r: r, root: root, x: x, y: y, z: z}
+	copies := map[*Array]*num.Array{}
+	p.hostX = func() (num.Vec, error) { return hostVector(s, copies, x) }
+	p.hostY = func() (num.Vec, error) { return hostVector(s, copies, y) }
+	if !applies(x.N, x.Arr.Format, y.Arr.Format) || r == direct.Asum && x.Arr.Terms() > 1 {
+		flags, err := p.onHost()
+		return flags, p.counts, err
+	}
+	flags, err := p.run()
+	return flags, p.counts, err
+}
+
+// hostVector returns a vector of the device on the host, copying each array once.
+func hostVector(s *cuda.Stream, copies map[*Array]*num.Array, v Vector) (num.Vec, error) {
+	h := copies[v.Arr]
+	if h == nil {
+		var err error
+		if h, err = v.Arr.host(s); err != nil {
+			return num.Vec{}, err
+		}
+		copies[v.Arr] = h
+	}
+	return v.on(h), nil
+}
+
+// uploadVector returns a packed copy of a vector on the device.
+func uploadVector(s *cuda.Stream, v num.Vec) (Vector, error) {
+	m, err := uploadView(s, v.Mat())
+	return Vector{Arr: m.Arr, Off: m.Off, Inc: m.RS, N: v.N}, err
+}
+
+// maxEntries bounds the entries of a row, so that all counts of addends fit 32 bits.
+const maxEntries = 1 << 27
+
+// applies reports whether rows of k entries have a part for the device.
+func applies(k int, formats ...num.Format) bool {
+	for _, f := range formats {
+		if f.Kind == num.MP && f.Limbs() > maxLimbs {
+			return false
+		}
+	}
+	return k > 0 && k <= maxEntries
+}
+
+// A reducing is a reduction with what connects it to its operands.
+type reducing struct {
+	cfg          Config
+	s            *cuda.Stream
+	r            direct.Reduction
+	root         bool // the result is the root of the sum
+	x, y         Vector
+	z            *num.Array
+	hostX, hostY func() (num.Vec, error) // for what the device leaves to the host
+	counts       Counts
+}
+
+// onHost is the reduction on the host.
+func (p *reducing) onHost() (num.Flags, error) {
+	p.counts.Host = 1
+	x, err := p.hostX()
+	if err != nil {
+		return 0, err
+	}
+	y, err := p.hostY()
+	if err != nil {
+		return 0, err
+	}
+	w := direct.Work{Context: p.cfg.Ctx, Threads: p.cfg.Threads}
+	if p.root {
+		flags, _, err := direct.Norm(w, x, p.z)
+		return flags, err
+	}
+	flags, _, err := p.r.Round(w, x, y, p.z)
+	return flags, err
+}
+
+func (p *reducing) run() (num.Flags, error) {
+	q := &rowSums{s: p.s, a: p.x.row(), magnitudes: p.r == direct.Asum}
+	if p.r == direct.Dot || p.r == direct.Squares {
+		x := p.y.row()
+		q.x = &x
+	}
+	defer q.free()
+	for k := q.digitsToRound(p.z.Format); k != 0; {
+		if err := q.run(k); err != nil {
+			return 0, err
+		}
+		p.counts.Digits = k
+		h, err := q.download()
+		if err != nil {
+			return 0, err
+		}
+		if flags, ok := p.round(h); ok {
+			return flags, nil
+		}
+		if h.special(0) || h.exact(0) {
+			break
+		}
+		p.counts.Again = 1
+		k = q.digitsOfExact(h.spread(0))
+	}
+	return p.onHost()
+}
+
+// round stores the result if the sums decide it.
+func (p *reducing) round(h *hostSums) (num.Flags, bool) {
+	var a direct.Acc
+	bound, ok := h.add(&a, 0, unitReal)
+	if !ok {
+		return 0, false
+	}
+	if bound.Class == num.Zero {
+		return p.z.Set(0, p.value(&a)), true
+	}
+	a.Add(bound)
+	flags := p.z.Set(0, p.value(&a))
+	bound.Neg = true
+	bound.Exp++
+	a.Add(bound)
+	other := num.New(p.z.Format, 1)
+	same := other.Set(0, p.value(&a)) == flags && other.SameBits(0, p.z, 0)
+	return flags, same
+}
+
+// value returns the result for an exact sum.
+func (p *reducing) value(a *direct.Acc) num.Real {
+	if !p.root {
+		return a.Value(p.z.Format)
+	}
+	v := a.RootValue(p.z.Format)
+	if v.Class != num.Finite {
+		v.Neg = false
+		return v
+	}
+	if v.Neg { // the lower end of an enclosure that holds 0
+		return num.Real{Class: num.NaN}
+	}
+	return direct.Root(p.z.Format, v, big.NewInt(1))
+}
+
+var unitReal = num.Real{Class: num.Finite, Mag: []uint64{1}}
+
+// significandBits returns how many bits the significands of f have, a term's for expansions.
+func significandBits(f num.Format) int { return int(f.Prec) }
+
+// digitsToRound returns how many digits decide the rounding to format f of most sums, 0 if
+// there are no kernels for as many. On data of like size a sum of n addends has about
+// 2^P sqrt(n); 20 bits below that and the error make failures rare.
+func (q *rowSums) digitsToRound(f num.Format) int {
+	n := q.addends()
+	for _, k := range reduceDigits() {
+		if rowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+20 {
+			return k
+		}
+	}
+	return 0
+}
+
+// digitsOfExact returns with how many digits, more than those of the last pass, the sums of rows
+// are exact whose addends' exponents spread up to that many bits; 0 if there are no kernels for
+// as many.
+func (q *rowSums) digitsOfExact(spread int64) int {
+	for _, k := range reduceDigits() {
+		if k > q.digits && spread <= q.exactSpread(k) {
+			return k
+		}
+	}
+	return 0
+}
+
+// errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit: kernels/reduce.cuh.
+func (q *rowSums) errorDigits(k int) uint64 {
+	if q.x == nil {
+		return 1
+	}
+	return uint64(k + 3)
+}
+
+// exactSpread returns how many bits the exponents of a row's addends may spread for k digits to
+// hold their sum. A first factor then has ceil((spread + its bits) / rowDigit) digits, a second
+// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2.
+func (q *rowSums) exactSpread(k int) int64 {
+	if q.x != nil {
+		k -= (significandBits(q.x.Arr.Format) + rowDigit - 1) / rowDigit
+		k++
+	}
+	return int64(rowDigit*k - significandBits(q.a.Arr.Format))
+}

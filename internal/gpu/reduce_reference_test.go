@@ -1,0 +1,189 @@
+package gpu
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// rowReference returns a fake device with the kernels of kernels/reduce.cu in Go.
+func rowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("scanRows", refScanRows)
+	drv.Kernel("roundRows", refRoundRows)
+	for _, k := range reduceDigits() {
+		drv.Kernel(fmt.Sprintf("sums%d", k), refAccumulate)
+		drv.Kernel(fmt.Sprintf("products%d", k), refAccumulate)
+	}
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// anyMat returns the vectors as rows of a matrix, for strides of any sign.
+func (x vectors) anyMat(l *fake.Launch) num.Mat {
+	last := int(x.off) + max(0, (int(x.n)-1)*int(x.rs)) + max(0, (int(x.k)-1)*int(x.cs))
+	return num.Mat{Arr: x.a.array(l, 0, last+1), Off: int(x.off), RS: int(x.rs), CS: int(x.cs), Rows: int(x.n), Cols: int(x.k)}
+}
+
+// An addend is a number or a product as the kernels see it: top is the sum of the exponents.
+type addend struct {
+	class num.Class
+	neg   bool
+	top   int64
+	a, x  num.Real
+}
+
+// addends calls f for the addends of row i.
+func (r *rowReduction) addends(l *fake.Launch, i int, f func(addend)) {
+	a := r.a.anyMat(l)
+	var bufs [2][num.MaxValueWords]uint64
+	for h := range a.Cols {
+		u := a.Arr.Value(a.At(i, h), bufs[0][:])
+		d := addend{class: u.Class, neg: u.Neg, top: u.Exp + int64(num.BitLen(u.Mag)), a: u}
+		if r.products != 0 {
+			x := r.x.anyMat(l)
+			v := x.Arr.Value(x.At(0, h), bufs[1][:])
+			d.x = v
+			d.top += v.Exp + int64(num.BitLen(v.Mag))
+			d.neg = u.Neg != v.Neg
+			d.class = min(u.Class, v.Class)
+			if max(u.Class, v.Class) > num.Finite {
+				d.class = num.NaN
+			}
+		}
+		if r.magnitudes != 0 {
+			d.neg = false
+		}
+		f(d)
+	}
+}
+
+func refScanRows(l *fake.Launch, r rowReduction) {
+	n := int(r.a.n)
+	top, bottom := fake.Slice[int64](l, r.s.top, n), fake.Slice[int64](l, r.s.bottom, n)
+	flags := fake.Slice[uint32](l, r.s.flags, n)
+	for i := range n {
+		r.addends(l, i, func(d addend) {
+			switch {
+			case d.class > num.Finite:
+				flags[i] |= seenSpecial
+			case d.class == num.Finite:
+				flags[i] |= seenFinite
+				top[i], bottom[i] = max(top[i], d.top), max(bottom[i], -d.top)
+			case r.later != 0:
+			case d.neg:
+				flags[i] |= seenNegativeZero
+			default:
+				flags[i] |= seenPositiveZero
+			}
+		})
+	}
+	if r.later == 0 {
+		clear(fake.Slice[int64](l, r.columns, (int(r.digits)+1)*n))
+	}
+}
+
+// fraction returns floor(|x| 2^(bits - top)), |x| < 2^top.
+func fraction(x num.Real, bits, top int64) *big.Int {
+	x.Neg = false
+	n := direct.ToInt(x.Mag)
+	if s := x.Exp + bits - top; s >= 0 {
+		return n.Lsh(n, uint(s))
+	} else if -s > int64(64*len(x.Mag)) {
+		return n.SetInt64(0)
+	} else {
+		return n.Rsh(n, uint(-s))
+	}
+}
+
+// digitsOf returns the k digits of x, the highest first.
+func digitsOf(x *big.Int, k int) []int64 {
+	d := make([]int64, k)
+	for i := range d {
+		d[k-1-i] = new(big.Int).And(new(big.Int).Rsh(x, uint(rowDigit*i)), big.NewInt(1<<rowDigit-1)).Int64()
+	}
+	return d
+}
+
+func refAccumulate(l *fake.Launch, r rowReduction) {
+	n, k := int(r.a.n), int(r.digits)
+	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
+	tops := fake.Slice[int64](l, r.s.top, n)
+	for i := range n {
+		total := new(big.Int) // in units of the last column
+		r.addends(l, i, func(d addend) {
+			if d.class != num.Finite {
+				return
+			}
+			bits := int64(rowDigit * k)
+			topA := d.a.Exp + int64(num.BitLen(d.a.Mag))
+			a := fraction(d.a, bits, topA+tops[i]-d.top)
+			v := a
+			if r.products != 0 {
+				v = new(big.Int)
+				u, w := digitsOf(a, k), digitsOf(fraction(d.x, bits, d.x.Exp+int64(num.BitLen(d.x.Mag))), k)
+				for c := range k {
+					column := int64(0)
+					for j := range c + 1 {
+						column += u[c-j] * w[j]
+					}
+					v.Add(v.Lsh(v, rowDigit), big.NewInt(column))
+				}
+			}
+			if d.neg {
+				total.Sub(total, v)
+			} else {
+				total.Add(total, v)
+			}
+		})
+		for c := k; c > 0; c-- {
+			columns[c*n+i] += new(big.Int).And(total, big.NewInt(1<<rowDigit-1)).Int64()
+			total.Rsh(total, rowDigit)
+		}
+		columns[i] += total.Int64()
+	}
+}
+
+func refRoundRows(l *fake.Launch, r rowRounding) {
+	n, k := int(r.rows), int(r.digits)
+	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
+	top, bottom := fake.Slice[int64](l, r.s.top, n), fake.Slice[int64](l, r.s.bottom, n)
+	flags := fake.Slice[uint32](l, r.s.flags, n)
+	for i := range n {
+		to := int(r.c.off) + i*int(r.c.rs)
+		c := r.c.a.array(l, int(r.c.prec), to+1)
+		if flags[i]&seenSpecial != 0 {
+			r.rest.leave(l, i, 0)
+			continue
+		}
+		if flags[i]&seenFinite == 0 {
+			only := uint32(seenNegativeZero)
+			if r.neg != 0 {
+				only = seenPositiveZero
+			}
+			c.Set(to, num.Real{Neg: flags[i]&(seenPositiveZero|seenNegativeZero) == only})
+			continue
+		}
+		total := new(big.Int)
+		for c := range k + 1 {
+			total.Add(total.Lsh(total, rowDigit), big.NewInt(columns[c*n+i]))
+		}
+		err := r.error
+		if top[i]+bottom[i] <= r.exact {
+			err = 0
+		}
+		mag := direct.FromInt(nil, total)
+		if num.IsZero(mag) && r.expansions != 0 ||
+			!storeReference(c, to, (total.Sign() < 0) != (r.neg != 0), mag, top[i]+r.unit, err, 0) {
+			r.rest.leave(l, i, 0)
+		}
+	}
+}

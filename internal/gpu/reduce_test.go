@@ -1,0 +1,328 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A rowProblem is a reduction or a matrix-vector product.
+type rowProblem struct {
+	in, inX, out num.Format
+	kind         family
+	m, k         int
+	alpha, beta  float64
+	trans        bool
+	inc          int // of vectors
+}
+
+func (p rowProblem) String() string {
+	return fmt.Sprintf("%v*%v->%v/%v/%dx%d/%g,%g,%v,%d", p.in, p.inX, p.out, p.kind, p.m, p.k, p.alpha, p.beta, p.trans, p.inc)
+}
+
+// rowProblems returns products of about n x n.
+func rowProblems(n int) (list []rowProblem) {
+	for _, f := range []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(106), mp(212), mp(424)} {
+		for _, kind := range []family{uniform, spread, integers, cancel, special, scaled} {
+			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: n, k: n + 3, alpha: 1, inc: 1})
+		}
+	}
+	f64 := num.Float64
+	return append(list,
+		rowProblem{in: mp(848), inX: mp(848), out: mp(848), m: n, k: 2 * n, alpha: -2, inc: 1},
+		rowProblem{in: mp(848), inX: mp(848), out: mp(848), kind: cancel, m: n, k: n, alpha: 1, inc: -1},
+		rowProblem{in: mp(1696), inX: mp(1696), out: mp(1696), m: n, k: n, alpha: 0.125, trans: true, inc: 2},
+		rowProblem{in: mp(1696), inX: mp(1696), out: mp(1696), kind: integers, m: n, k: n, alpha: 1, inc: 1},
+		rowProblem{in: mp(2000), inX: f64, out: mp(2000), m: 4, k: n, alpha: 1, inc: 1},
+		rowProblem{in: f64, inX: mp(150), out: mp(100), kind: spread, m: n, k: 2 * n, alpha: -1, trans: true, inc: 3},
+		rowProblem{in: mp(1200), inX: f64, out: mp(300), kind: scaled, m: 2 * n, k: n, alpha: 1, inc: -2},
+		rowProblem{in: num.TDouble, inX: num.Float32, out: mp(150), m: n, k: n, alpha: 1, inc: 1},
+		rowProblem{in: f64, inX: num.DDouble, out: num.TDouble, kind: cancel, m: n, k: n, alpha: -3, beta: 0.7, inc: 1},
+		rowProblem{in: f64, inX: f64, out: f64, kind: integers, m: n, k: n, alpha: 0.3, beta: -1, inc: -1, trans: true},
+		rowProblem{in: f64, inX: f64, out: f64, kind: special, m: n, k: 3, alpha: -1, beta: 1, inc: 1},
+		rowProblem{in: mp(212), inX: mp(212), out: mp(106), kind: cancel, m: n, k: n, alpha: 1, beta: -3, inc: 1},
+		rowProblem{in: mp(106), inX: mp(106), out: mp(106), m: 60, k: n, alpha: 1, inc: 1},
+		rowProblem{in: mp(106), inX: mp(106), out: mp(106), m: 131, k: n, alpha: 1, inc: 2, trans: true},
+		rowProblem{in: f64, inX: f64, out: f64, m: 3, k: 1, alpha: 1, inc: 1},
+		rowProblem{in: f64, inX: f64, out: f64, m: 1, k: 0, alpha: 1, beta: 2, inc: 1},
+		rowProblem{in: f64, inX: f64, out: f64, m: 0, k: 3, alpha: 1, inc: 1},
+		rowProblem{in: f64, inX: f64, out: f64, m: 3, k: 3, alpha: 0, beta: 2, inc: 1},
+	)
+}
+
+// A counter counts flags.
+type counter struct{ overflows, underflows atomic.Int64 }
+
+func (c *counter) count(f num.Flags) {
+	c.overflows.Add(int64(f & num.Overflow))
+	c.underflows.Add(int64(f & num.Underflow / num.Underflow))
+}
+
+func (c *counter) sums() [2]int64 { return [2]int64{c.overflows.Load(), c.underflows.Load()} }
+
+// randomVec returns a vector with distance inc between its entries.
+func randomVec(rng *rand.Rand, f num.Format, kind family, n, inc int) num.Vec {
+	v := num.Vec{Arr: num.New(f, max(1, n*max(inc, -inc))), Inc: inc, N: n}
+	if inc < 0 {
+		v.Off = v.Arr.Len() - 1
+	}
+	a := randomMat(rng, f, kind, 1, n)
+	for i := range n {
+		v.Arr.CopyFrom(v.At(i), a.Arr, a.At(0, i))
+	}
+	return v
+}
+
+// data returns the operands of p.
+func (p rowProblem) data() (a num.Mat, x, y num.Vec) {
+	rng := rand.New(rand.NewPCG(11, uint64(p.m*p.k)))
+	a = randomMat(rng, p.in, p.kind, p.m, p.k)
+	kind := p.kind
+	if kind == cancel {
+		kind = uniform
+	}
+	x = randomVec(rng, p.inX, kind, p.k, p.inc)
+	if p.kind == cancel { // whole rows cancel
+		for j := p.k / 2; j < p.k/2*2; j++ {
+			x.Arr.CopyFrom(x.At(j), x.Arr, x.At(j-p.k/2))
+		}
+		for j := p.k / 2 * 2; j < p.k; j++ {
+			x.Arr.Set(x.At(j), num.Real{})
+		}
+	}
+	if p.trans {
+		b := num.Mat{Arr: num.New(p.in, p.m*p.k), RS: p.k, CS: 1, Rows: p.m, Cols: p.k}
+		for i := range p.m {
+			for j := range p.k {
+				b.Arr.CopyFrom(b.At(i, j), a.Arr, a.At(i, j))
+			}
+		}
+		a = b
+	}
+	return a, x, randomVec(rng, p.out, uniform, p.m, p.inc)
+}
+
+// checkGemv compares a product with the host's, bit for bit, for operands of the host and of the
+// device.
+func checkGemv(t *testing.T, dev *cuda.Device, p rowProblem) {
+	t.Helper()
+	a, x, y := p.data()
+	alpha, beta := scalar(p.alpha), scalar(p.beta)
+	cfg := Config{Ctx: context.Background(), Threads: 2}
+	var flags [3]counter
+	want := num.New(p.out, p.m)
+	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	if _, err := direct.Gemv(work, alpha, a, x, beta, y, want, flags[0].count); err != nil {
+		t.Fatal(err)
+	}
+	got := num.New(p.out, p.m)
+	counts, err := Gemv(dev, cfg, alpha, a, x, beta, y, got, flags[1].count)
+	if err != nil {
+		t.Errorf("%v: %v", p, err)
+		return
+	}
+	compare(t, p, counts, got, want, &flags[0], &flags[1])
+	if p.m == 0 || p.k == 0 {
+		return
+	}
+	got = num.New(p.out, p.m)
+	err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+		var arrays [4]*Array
+		for i, h := range []*num.Array{a.Arr, x.Arr, y.Arr, got} {
+			var err error
+			if arrays[i], err = Upload(s, h); err != nil {
+				return err
+			}
+			defer arrays[i].Free()
+		}
+		m := Matrix{Arr: arrays[0], Off: a.Off, RS: a.RS, CS: a.CS, Rows: a.Rows, Cols: a.Cols}
+		counts, err = GemvResident(s, cfg, alpha, m, Vector{arrays[1], x.Off, x.Inc, x.N}, beta,
+			Vector{arrays[2], y.Off, y.Inc, y.N}, Vector{arrays[3], 0, 1, p.m}, flags[2].count)
+		if err != nil {
+			return err
+		}
+		return arrays[3].Get(s, got)
+	})
+	if err != nil {
+		t.Errorf("%v, resident: %v", p, err)
+		return
+	}
+	compare(t, p, counts, got, want, &flags[0], &flags[2])
+}
+
+func compare(t *testing.T, p any, counts Counts, got, want *num.Array, expected, counted *counter) {
+	t.Helper()
+	bad := 0
+	for i := range want.Len() {
+		if !got.SameBits(i, want, i) {
+			if bad++; bad <= 3 {
+				t.Errorf("%v: number %d: got %v, want %v", p, i, show(got, i), show(want, i))
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%v: %d of %d numbers wrong; %+v", p, bad, want.Len(), counts)
+	} else if testing.Verbose() {
+		t.Logf("%v: %+v", p, counts)
+	}
+	if expected.sums() != counted.sums() {
+		t.Errorf("%v: flags %v, want %v", p, counted.sums(), expected.sums())
+	}
+}
+
+// checkReductions compares all reductions of the first row of p with those of the host.
+func checkReductions(t *testing.T, dev *cuda.Device, p rowProblem) {
+	t.Helper()
+	a, x, _ := p.data()
+	if p.m == 0 {
+		return
+	}
+	u := a.Row(0)
+	cfg := Config{Ctx: context.Background(), Threads: 2}
+	work := direct.Work{Context: cfg.Ctx, Threads: 2}
+	for _, r := range []direct.Reduction{direct.Sum, direct.Asum, direct.Dot, direct.Squares, -1} {
+		want, got := num.New(p.out, 1), num.New(p.out, 2)
+		var flags, resident, expected num.Flags
+		var counts Counts
+		var err error
+		if r < 0 {
+			if expected, _, err = direct.Norm(work, u, want); err == nil {
+				flags, counts, err = Norm(dev, cfg, u, got)
+			}
+		} else {
+			y := u
+			if r == direct.Dot {
+				y = x
+			}
+			if expected, _, err = r.Round(work, u, y, want); err == nil {
+				flags, counts, err = Reduce(dev, cfg, r, u, y, got)
+			}
+		}
+		if err != nil {
+			t.Errorf("%v, reduction %d: %v", p, r, err)
+			continue
+		}
+		got.CopyFrom(1, got, 0)
+		err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+			b, err := Upload(s, u.Arr)
+			if err != nil {
+				return err
+			}
+			defer b.Free()
+			y, err := Upload(s, x.Arr)
+			if err != nil {
+				return err
+			}
+			defer y.Free()
+			v := Vector{b, u.Off, u.Inc, u.N}
+			if r < 0 {
+				resident, _, err = NormResident(s, cfg, v, got)
+			} else {
+				resident, _, err = ReduceResident(s, cfg, r, v, Vector{y, x.Off, x.Inc, x.N}, got)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%v, reduction %d: %v", p, r, err)
+			continue
+		}
+		if testing.Verbose() {
+			t.Logf("%v, reduction %d: %+v", p, r, counts)
+		}
+		for i := range 2 {
+			if !got.SameBits(i, want, 0) || flags != expected || resident != expected {
+				t.Errorf("%v, reduction %d: got %v %v, want %v %v; %+v", p, r, show(got, i), flags, show(want, 0), expected, counts)
+			}
+		}
+	}
+}
+
+// TestRowReference runs all the host's part of level 1 and 2, with Go functions for the kernels.
+func TestRowReference(t *testing.T) {
+	dev := rowReference(t, &fake.Driver{})
+	for _, p := range rowProblems(10) {
+		checkGemv(t, dev, p)
+		checkReductions(t, dev, p)
+	}
+	if c := dev.Counters(); c.InUse != 0 {
+		t.Errorf("%d bytes left", c.InUse)
+	}
+}
+
+// TestExactSpread checks, at the limit, that sums are exact of which that is said.
+func TestExactSpread(t *testing.T) {
+	dev := rowReference(t, &fake.Driver{})
+	for _, p := range []int{53, 56, 57, 84, 106} {
+		for extra := range int64(3) {
+			q := &rowSums{a: Matrix{Arr: &Array{Format: mp(p)}}, x: &Matrix{Arr: &Array{Format: mp(p)}}}
+			spread := q.exactSpread(10) + extra - 1
+			if spread < 0 {
+				continue
+			}
+			// 2^spread u v - 2^spread u v + u v, u and v without trailing zeros.
+			x, y := num.New(mp(p), 3), num.New(mp(p), 3)
+			for i := range 3 {
+				r := num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(p)}
+				y.Set(i, num.Real{Class: num.Finite, Mag: onesOf(p)})
+				if i < 2 {
+					r.Exp = spread
+				}
+				x.Set(i, r)
+			}
+			err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+				a, err := Upload(s, x)
+				if err != nil {
+					return err
+				}
+				defer a.Free()
+				b, err := Upload(s, y)
+				if err != nil {
+					return err
+				}
+				defer b.Free()
+				right := Vector{b, 0, 1, 3}.row()
+				q := &rowSums{s: s, a: Vector{a, 0, 1, 3}.row(), x: &right}
+				defer q.free()
+				if err := q.run(10); err != nil {
+					return err
+				}
+				h, err := q.download()
+				if err != nil {
+					return err
+				}
+				want := direct.ToInt(onesOf(p))
+				want.Mul(want, want)
+				v := h.sum(0)
+				got := direct.ToInt(v.Mag)
+				if v.Exp >= 0 {
+					got.Lsh(got, uint(v.Exp))
+				} else {
+					want.Lsh(want, uint(-v.Exp))
+				}
+				if h.exact(0) != (extra < 2) || h.exact(0) && got.Cmp(want) != 0 {
+					t.Errorf("%d bits, spread %d: exact %v, %x, want %x", p, spread, h.exact(0), got, want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// onesOf returns 2^p - 1.
+func onesOf(p int) []uint64 {
+	m := make([]uint64, (p+63)/64)
+	for i := range p {
+		m[i/64] |= 1 << (i % 64)
+	}
+	return m
+}
