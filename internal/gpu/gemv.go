@@ -15,7 +15,7 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 		hostM: func() (num.Mat, error) { return m, nil }, hostX: func() (num.Vec, error) { return x, nil },
 		hostY: func() (num.Vec, error) { return y, nil }, hostZ: func() (num.Vec, error) { return num.Vec{Arr: z, Inc: 1, N: m.Rows}, nil },
 		put: func() error { return nil }}
-	if !p.applies(m.Cols, m.Arr.Format, x.Arr.Format) {
+	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}
 	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) (err error) {
@@ -56,7 +56,7 @@ func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m Matrix, x Vector
 		v, err := hostVector(s, copies, Vector{Arr: m.Arr})
 		return m.on(v.Arr), err
 	}
-	if !p.applies(m.Cols, m.Arr.Format, x.Arr.Format) {
+	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}
 	err := p.run()
@@ -83,8 +83,8 @@ type multiplying struct {
 }
 
 // applies reports whether there is a part for the device.
-func (p *multiplying) applies(k int, formats ...num.Format) bool {
-	return p.n > 0 && p.alpha.Class == num.Finite && applies(k, formats...)
+func (p *multiplying) applies(k int) bool {
+	return p.n > 0 && p.alpha.Class == num.Finite && applies(k)
 }
 
 // roundsOnDevice reports whether the device rounds the results, not the host.

@@ -57,7 +57,7 @@ func reduceHost(dev *cuda.Device, cfg Config, r direct.Reduction, root bool, x, 
 	cfg = cfg.defaults()
 	p := reducing{cfg: cfg, r: r, root: root, z: z,
 		hostX: func() (num.Vec, error) { return x, nil }, hostY: func() (num.Vec, error) { return y, nil }}
-	if !applies(x.N, x.Arr.Format, y.Arr.Format) || r == direct.Asum && x.Arr.Terms() > 1 {
+	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
 		flags, err = p.onHost()
 		return flags, p.counts, err
 	}
@@ -89,7 +89,7 @@ func reduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, root bool, x
 	copies := map[*Array]*num.Array{}
 	p.hostX = func() (num.Vec, error) { return hostVector(s, copies, x) }
 	p.hostY = func() (num.Vec, error) { return hostVector(s, copies, y) }
-	if !applies(x.N, x.Arr.Format, y.Arr.Format) || r == direct.Asum && x.Arr.Terms() > 1 {
+	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
 		flags, err := p.onHost()
 		return flags, p.counts, err
 	}
@@ -120,14 +120,7 @@ func uploadVector(s *cuda.Stream, v num.Vec) (Vector, error) {
 const maxEntries = 1 << 27
 
 // applies reports whether rows of k entries have a part for the device.
-func applies(k int, formats ...num.Format) bool {
-	for _, f := range formats {
-		if f.Kind == num.MP && f.Limbs() > maxLimbs {
-			return false
-		}
-	}
-	return k > 0 && k <= maxEntries
-}
+func applies(k int) bool { return k > 0 && k <= maxEntries }
 
 // A reducing is a reduction with what connects it to its operands.
 type reducing struct {
@@ -234,6 +227,9 @@ func significandBits(f num.Format) int { return int(f.Prec) }
 // there are no kernels for as many. On data of like size a sum of n addends has about
 // 2^P sqrt(n); 20 bits below that and the error make failures rare.
 func (q *rowSums) digitsToRound(f num.Format) int {
+	if !q.fits() {
+		return 0
+	}
 	n := q.addends()
 	for _, k := range reduceDigits() {
 		if rowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+20 {

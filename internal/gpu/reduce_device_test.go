@@ -306,11 +306,12 @@ func (b *rowBench) speed(name string, p int) error {
 	if err := q.run(counts.Digits); err != nil {
 		return err
 	}
-	r := q.arguments()
+	r, grid := q.arguments()
+	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansAt(q.partsAt(), int(r.count))
 	for _, k := range []struct {
 		name string
 		f    func(rowReduction) error
-	}{{"scan", q.scan}, {"accumulate", q.accumulate}} {
+	}{{"scan", func(r rowReduction) error { return q.scan(r, grid) }}, {"accumulate", q.accumulate}} {
 		d, err := b.device(20, func() error { return q.eachTerm(r, k.f) })
 		if err != nil {
 			return err

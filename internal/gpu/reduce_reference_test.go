@@ -66,10 +66,37 @@ func (r *rowReduction) addends(l *fake.Launch, i int, f func(addend)) {
 	}
 }
 
+// addSpan adds the spans of the rows at from to those at to.
+func addSpan(l *fake.Launch, to spans, n int, top, bottom []int64, flags []uint32) {
+	t, b, f := fake.Slice[int64](l, to.top, n), fake.Slice[int64](l, to.bottom, n), fake.Slice[uint32](l, to.flags, n)
+	for i := range n {
+		t[i], b[i], f[i] = max(t[i], top[i]), max(b[i], bottom[i]), f[i]|flags[i]
+	}
+}
+
+// clearSpans sets the spans of n rows to those of nothing.
+func clearSpans(l *fake.Launch, s spans, n int) {
+	t, b, f := fake.Slice[int64](l, s.top, n), fake.Slice[int64](l, s.bottom, n), fake.Slice[uint32](l, s.flags, n)
+	for i := range n {
+		t[i], b[i], f[i] = -1<<61, -1<<61, 0
+	}
+}
+
+// part returns the spans of part p of n rows.
+func (s spans) part(p, n int) spans {
+	at := cuda.Pointer(p * n)
+	return spans{s.top + 8*at, s.bottom + 8*at, s.flags + 4*at}
+}
+
+// refScanRows finds all in the first of the launch's parts.
 func refScanRows(l *fake.Launch, r rowReduction) {
 	n := int(r.a.n)
-	top, bottom := fake.Slice[int64](l, r.s.top, n), fake.Slice[int64](l, r.s.bottom, n)
-	flags := fake.Slice[uint32](l, r.s.flags, n)
+	for y := range int(l.Grid.Y) {
+		clearSpans(l, r.parts.part(int(r.first)+y, n), n)
+	}
+	to := r.parts.part(int(r.first), n)
+	top, bottom := fake.Slice[int64](l, to.top, n), fake.Slice[int64](l, to.bottom, n)
+	flags := fake.Slice[uint32](l, to.flags, n)
 	for i := range n {
 		r.addends(l, i, func(d addend) {
 			switch {
@@ -116,6 +143,11 @@ func digitsOf(x *big.Int, k int) []int64 {
 func refAccumulate(l *fake.Launch, r rowReduction) {
 	n, k := int(r.a.n), int(r.digits)
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
+	clearSpans(l, r.s, n)
+	for p := range int(r.count) {
+		from := r.parts.part(p, n)
+		addSpan(l, r.s, n, fake.Slice[int64](l, from.top, n), fake.Slice[int64](l, from.bottom, n), fake.Slice[uint32](l, from.flags, n))
+	}
 	tops := fake.Slice[int64](l, r.s.top, n)
 	for i := range n {
 		total := new(big.Int) // in units of the last column

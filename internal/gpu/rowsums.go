@@ -19,12 +19,13 @@ const (
 	rowDigit     = 28  // bits of a digit
 	rowThreads   = 128 // of a block of accumulating kernels
 	scanThreads  = 256 // of a block of scanRows
-	scanBatch    = 4   // numbers that a thread of it reads at a time
+	scanBatch    = 8   // numbers that a thread of it reads at a time
 	roundThreads = 32  // of a block of roundRows
-	maxLimbs     = 64  // of a number: a block's fit its shared memory
-	fewRows      = 48  // up to which a block works on one row
-	maxBlocks    = 4   // a multiprocessor, of those that add to a row's sums by atomics
-	stageBytes   = 16 << 10
+	rowTile      = 32  // rows of a block, if it does not work on one
+	fewRows      = 16  // up to which a block works on one row
+	scanBlocks   = 4   // a multiprocessor
+	stageBytes   = 8 << 10
+	staticShared = 3 << 10 // shared memory of an accumulating kernel beside the stages
 )
 
 // digitFiles tells which source has the kernels for how many digits. A file is compiled when
@@ -112,10 +113,12 @@ type spans struct{ top, bottom, flags cuda.Pointer }
 
 type rowReduction struct {
 	a, x                         vectors
-	s                            spans
+	parts, s                     spans
 	columns                      cuda.Pointer
 	digits, products, magnitudes int32
-	rows, width, down, later     int32
+	count, first                 int32
+	rows, width, buffers         int32
+	down, later                  int32
 }
 
 type rowRounding struct {
@@ -146,7 +149,8 @@ type rowSums struct {
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, then spans
+	memory *cuda.Memory // columns, spans, spans of parts
+	parts  int          // that a launch of scanRows cuts rows into
 }
 
 func (q *rowSums) free() { q.memory.Free() }
@@ -190,10 +194,25 @@ func (q *rowSums) columnBytes() int64 { return int64(8 * (q.digits + 1) * q.a.Ro
 // spanBytes is the size of the spans of a row.
 const spanBytes = 20
 
-func (q *rowSums) spans() spans {
-	at, n := q.memory.At(q.columnBytes()), cuda.Pointer(q.a.Rows)
+// launches returns the number of terms, or of pairs of them.
+func (q *rowSums) launches() int {
+	n := termsOf(q.a.Arr.Format)
+	if q.x != nil {
+		n *= termsOf(q.x.Arr.Format)
+	}
+	return n
+}
+
+// spansAt returns spans of rows and parts from an offset in memory on.
+func (q *rowSums) spansAt(offset int64, parts int) spans {
+	at, n := q.memory.At(offset), cuda.Pointer(q.a.Rows*parts)
 	return spans{at, at + 8*n, at + 16*n}
 }
+
+func (q *rowSums) spans() spans { return q.spansAt(q.columnBytes(), 1) }
+
+// partsAt returns where the spans of parts begin in memory.
+func (q *rowSums) partsAt() int64 { return (q.columnBytes() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
 
 // term returns the vectors of term t of the numbers.
 func (v vectors) term(t int) vectors {
@@ -207,31 +226,40 @@ func (v vectors) term(t int) vectors {
 func (q *rowSums) run(digits int) error {
 	q.digits = digits
 	q.memory.Free()
+	q.memory = nil
+	r, grid := q.arguments()
+	parts := int(r.count)
 	var err error
-	if q.memory, err = q.s.Alloc(q.columnBytes() + spanBytes*int64(q.a.Rows)); err != nil {
+	if q.memory, err = q.s.Alloc(q.partsAt() + spanBytes*int64(parts)*int64(q.a.Rows)); err != nil {
 		return err
 	}
-	if err := q.s.Fill(q.spans().top, 0x80, spanBytes*int64(q.a.Rows)); err != nil {
-		return err
-	}
-	r := q.arguments()
-	if err := q.eachTerm(r, q.scan); err != nil {
+	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansAt(q.partsAt(), parts)
+	if err := q.eachTerm(r, func(r rowReduction) error { return q.scan(r, grid) }); err != nil {
 		return err
 	}
 	return q.eachTerm(r, q.accumulate)
 }
 
-// arguments returns those of the kernels, but for the vectors.
-func (q *rowSums) arguments() rowReduction {
-	r := rowReduction{
-		s: q.spans(), columns: q.memory.Pointer(), digits: int32(q.digits), rows: 1, width: 1,
-		products: flag(q.x != nil), magnitudes: flag(q.magnitudes),
-		down: flag(abs(q.a.RS) < abs(q.a.CS) && q.a.Rows > 1),
+// arguments returns those of the kernels, but for the vectors and the memory, and the grid of
+// scanRows.
+func (q *rowSums) arguments() (r rowReduction, grid cuda.Dim) {
+	r = rowReduction{
+		digits: int32(q.digits), rows: 1, products: flag(q.x != nil), magnitudes: flag(q.magnitudes),
+		down: flag(abs(q.a.RS) < abs(q.a.CS) && q.a.Rows > fewRows),
 	}
 	if q.a.Rows > fewRows {
-		r.rows = rowThreads
+		r.rows = rowTile
 	}
-	return r
+	lanes := scanThreads
+	grid.X = q.a.Rows
+	if r.down != 0 {
+		lanes = scanThreads / rowTile
+		grid.X = (q.a.Rows + rowTile - 1) / rowTile
+	}
+	blocks := scanBlocks * q.s.Device().Info().Multiprocessors
+	grid.Y = min((q.a.Cols+lanes*scanBatch-1)/(lanes*scanBatch), max(1, blocks/grid.X))
+	r.count = int32(q.launches() * grid.Y)
+	return r, grid
 }
 
 // eachTerm calls f for the terms of a, or for all pairs of terms of a and x.
@@ -246,6 +274,7 @@ func (q *rowSums) eachTerm(r rowReduction, f func(rowReduction) error) error {
 			if q.x != nil {
 				r.x = q.x.rows().term(u)
 			}
+			r.first = r.count / int32(q.launches()) * int32(t*others+u)
 			r.later = flag(t+u > 0)
 			if err := f(r); err != nil {
 				return err
@@ -255,19 +284,11 @@ func (q *rowSums) eachTerm(r rowReduction, f func(rowReduction) error) error {
 	return nil
 }
 
-func (q *rowSums) scan(r rowReduction) error {
+func (q *rowSums) scan(r rowReduction, grid cuda.Dim) error {
 	f, err := reducerOf(q.s).function(q.s, "reduce", "scanRows")
 	if err != nil {
 		return err
 	}
-	blocks := 4 * q.s.Device().Info().Multiprocessors
-	grid := cuda.Dim{X: q.a.Rows}
-	most := (q.a.Cols + scanThreads*scanBatch - 1) / (scanThreads * scanBatch)
-	if r.down != 0 {
-		grid.X = (q.a.Rows + scanThreads - 1) / scanThreads
-		most = (q.a.Cols + scanBatch - 1) / scanBatch
-	}
-	grid.Y = min(most, max(1, blocks/grid.X))
 	return f.Launch(q.s, grid, cuda.Dim{X: scanThreads}, 0, r)
 }
 
@@ -286,21 +307,19 @@ func (q *rowSums) accumulate(r rowReduction) error {
 	if err != nil {
 		return err
 	}
-	// A stage of numbers is in shared memory: the more, the more copies are under way.
-	number, other := numberBytes(q.a.Arr.Format), 0
-	if q.x != nil {
-		other = numberBytes(q.x.Arr.Format)
-	}
-	lanes := rowThreads / int(r.rows)
-	each := rowThreads*number + lanes*other
+	lanes, each := q.stage(int(r.rows))
 	r.width = int32(min(max(1, stageBytes/each), 8, (q.a.Cols+lanes-1)/lanes))
-	shared := max(int(r.width)*each, rowThreads/32*8*(q.digits+1))
+	r.buffers = 2
+	if most := q.s.Device().Info().SharedPerBlock - staticShared; 2*int(r.width)*each > most {
+		r.buffers = 1
+	}
+	shared := max(int(r.buffers*r.width)*each, 8*(q.digits+1)*rowThreads/32) // the sums of warps in the end
+	if r.rows > 1 {
+		shared = max(shared, 8*(q.digits+1)*(rowThreads-rowTile))
+	}
 	perSM, err := red.blocksOf(f, shared)
 	if err != nil {
 		return err
-	}
-	if r.rows > 1 {
-		perSM = min(perSM, maxBlocks)
 	}
 	grid := cuda.Dim{X: (q.a.Rows + int(r.rows) - 1) / int(r.rows)}
 	stages := (q.a.Cols + lanes*int(r.width) - 1) / (lanes * int(r.width))
@@ -308,6 +327,23 @@ func (q *rowSums) accumulate(r rowReduction) error {
 	turns := (stages + slices - 1) / slices
 	grid.Y = (stages + turns - 1) / turns
 	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
+}
+
+// stage returns how many threads of a block work on a row, and the bytes of shared memory that
+// one entry a thread takes.
+func (q *rowSums) stage(rows int) (lanes, bytes int) {
+	lanes = rowThreads / rows
+	bytes = rowThreads * numberBytes(q.a.Arr.Format)
+	if q.x != nil {
+		bytes += lanes * numberBytes(q.x.Arr.Format)
+	}
+	return lanes, bytes
+}
+
+// fits reports whether the shared memory holds a stage.
+func (q *rowSums) fits() bool {
+	_, bytes := q.stage(1)
+	return bytes <= q.s.Device().Info().SharedPerBlock-staticShared
 }
 
 // numberBytes is what a number takes in shared memory.

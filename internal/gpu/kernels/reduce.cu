@@ -19,41 +19,6 @@ template <int N> static __device__ __forceinline__ void heads(const numbers &a, 
 		h[b] = headOfTerm(term(a, b < n ? at + b * step : at, 0));
 }
 
-// span is spans of one row.
-struct span {
-	i64 top, bottom;
-	u32 flags;
-
-	__device__ void add(u32 cls, i64 exp)
-	{
-		u32 c = cls >> 1;
-		if (c == FINITE) {
-			top = max64(top, exp);
-			bottom = max64(bottom, -exp);
-			flags |= SEEN_FINITE;
-		} else {
-			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
-		}
-	}
-
-	__device__ void merge(const span &s)
-	{
-		top = max64(top, s.top);
-		bottom = max64(bottom, s.bottom);
-		flags |= s.flags;
-	}
-
-	__device__ void merge(const spans &to, i64 row) const
-	{
-		if (top > NO_TOP) {
-			atomicMax((i64 *)to.top + row, top);
-			atomicMax((i64 *)to.bottom + row, bottom);
-		}
-		if (flags)
-			atomicOr((u32 *)to.flags + row, flags);
-	}
-};
-
 // productClass is the class byte of a product, any special one being NaN.
 static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 {
@@ -62,19 +27,18 @@ static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 }
 
 #define SCAN_THREADS 256
-#define BATCH 4
+#define BATCH 8
 
-// scanRows finds the spans, and sets the columns to 0. A block works on SCAN_THREADS rows, a
-// thread a row, where memory runs down the columns, else on one.
+// scanRows finds the spans of parts of rows, and sets the columns to 0. A block works on ROWS
+// rows, where memory runs down the columns, else on one.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid_constant__ reduction r)
 {
-	int lanes = r.down ? 1 : SCAN_THREADS; // a row
-	int row = r.down ? blockIdx.x * SCAN_THREADS + threadIdx.x : blockIdx.x;
-	int first = r.down ? blockIdx.y : blockIdx.y * SCAN_THREADS + threadIdx.x;
+	int rows = r.down ? ROWS : 1, lanes = SCAN_THREADS / rows;
+	int row = blockIdx.x * rows + threadIdx.x % rows, lane = threadIdx.x / rows;
 	int step = lanes * gridDim.y;
 	span s = {NO_TOP, NO_TOP, 0};
 	if (row < r.a.n) {
-		for (int h = first; h < r.a.k; h += BATCH * step) {
+		for (int h = blockIdx.y * lanes + lane; h < r.a.k; h += BATCH * step) {
 			int n = min(BATCH, (r.a.k - h + step - 1) / step);
 			head a[BATCH], x[BATCH];
 			heads(r.a.a, r.a.off + row * r.a.rs + h * r.a.cs, step * r.a.cs, n, a);
@@ -93,24 +57,9 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 	}
 	if (r.later)
 		s.flags &= ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
-	if (lanes == 1) {
-		if (row < r.a.n)
-			s.merge(r.s, row);
-	} else {
-		__shared__ span part[SCAN_THREADS / 32];
-		for (int d = 16; d > 0; d /= 2) {
-			span t = {__shfl_xor_sync(~0u, s.top, d), __shfl_xor_sync(~0u, s.bottom, d), __shfl_xor_sync(~0u, s.flags, d)};
-			s.merge(t);
-		}
-		if (threadIdx.x % 32 == 0)
-			part[threadIdx.x / 32] = s;
-		__syncthreads();
-		if (threadIdx.x == 0) {
-			for (int w = 1; w < SCAN_THREADS / 32; w++)
-				s.merge(part[w]);
-			s.merge(r.s, row);
-		}
-	}
+	s = mergeLanes<SCAN_THREADS>(s, rows);
+	if (lane == 0 && row < r.a.n)
+		s.write(r.parts, (i64)(r.first + blockIdx.y) * r.a.n + row);
 	if (r.later)
 		return;
 	i64 words = (i64)(r.digits + 1) * r.a.n, threads = (i64)gridDim.x * gridDim.y * SCAN_THREADS;
@@ -118,13 +67,13 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 		((i64 *)r.columns)[i] = 0;
 }
 
-ACCUMULATE(3)
-ACCUMULATE(4)
-ACCUMULATE(5)
-ACCUMULATE(6)
-ACCUMULATE(8)
-ACCUMULATE(9)
-ACCUMULATE(10)
+ACCUMULATE(3, 8, 8)
+ACCUMULATE(4, 8, 8)
+ACCUMULATE(5, 8, 8)
+ACCUMULATE(6, 8, 8)
+ACCUMULATE(8, 8, 7)
+ACCUMULATE(9, 8, 6)
+ACCUMULATE(10, 8, 6)
 
 // How rows are rounded.
 struct rounding {

@@ -18,13 +18,15 @@
 #include "common.cuh"
 
 #define THREADS 128
+#define ROWS 32
 #define DIGIT 28
 #define MASK ((1 << DIGIT) - 1)
 
 // Flags of a row.
 enum { SEEN_SPECIAL = 1, SEEN_FINITE = 2, SEEN_POSITIVE_ZERO = 4, SEEN_NEGATIVE_ZERO = 8 };
 
-// What is known of the addends of each row. All bytes start as 0x80.
+// What is known of the addends of each row, or of parts of them: of part p of row r of n at
+// p n + r.
 struct spans {
 	u64 top;    // i64: the largest exponent of an addend, that is of the sum of its factors'
 	u64 bottom; // i64: the negative of the least such exponent
@@ -51,16 +53,74 @@ static __device__ __forceinline__ head headOfTerm(double x)
 	return h;
 }
 
+// span is spans of one row.
+struct span {
+	i64 top, bottom;
+	u32 flags;
+
+	__device__ void add(u32 cls, i64 exp)
+	{
+		u32 c = cls >> 1;
+		if (c == FINITE) {
+			top = max64(top, exp);
+			bottom = max64(bottom, -exp);
+			flags |= SEEN_FINITE;
+		} else {
+			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
+		}
+	}
+
+	__device__ void merge(const span &s)
+	{
+		top = max64(top, s.top);
+		bottom = max64(bottom, s.bottom);
+		flags |= s.flags;
+	}
+
+	__device__ void read(const spans &from, i64 i)
+	{
+		top = ((const i64 *)from.top)[i];
+		bottom = ((const i64 *)from.bottom)[i];
+		flags = ((const u32 *)from.flags)[i];
+	}
+
+	__device__ void write(const spans &to, i64 i) const
+	{
+		((i64 *)to.top)[i] = top;
+		((i64 *)to.bottom)[i] = bottom;
+		((u32 *)to.flags)[i] = flags;
+	}
+};
+
+// mergeLanes merges what the threads of a block know of rows, thread t of row t % rows, and
+// returns it to all of them.
+template <int BLOCK> static __device__ span mergeLanes(const span &s, int rows)
+{
+	__shared__ span found[BLOCK];
+	found[threadIdx.x] = s;
+	for (int step = BLOCK / 2; step >= rows; step /= 2) {
+		__syncthreads();
+		if (threadIdx.x < step)
+			found[threadIdx.x].merge(found[threadIdx.x + step]);
+	}
+	__syncthreads();
+	return found[threadIdx.x % rows];
+}
+
 struct reduction {
 	vectors a; // the first factors, or the addends of sums
 	vectors x; // one vector: the second factors
-	spans s;
+	spans parts; // what the blocks of scanRows find
+	spans s;     // what it comes to
 	u64 columns;    // i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column -1
 	int digits;     // K
 	int products;   // 0: sums
 	int magnitudes; // sums of magnitudes
-	int rows;       // that a block works on at a time: 1 or THREADS
+	int count;      // parts
+	int first;      // part of this launch of scanRows
+	int rows;       // that a block works on at a time: 1 or ROWS
 	int width;      // entries of a row that a thread works on at a time
+	int buffers;    // 2: a block loads entries while it works on others
 	int down;       // whether memory runs down the columns of a
 	int later;      // terms of expansions but the first: their zeros do not count
 };
@@ -77,8 +137,8 @@ static __device__ __forceinline__ void copyWord(u64 *to, const u64 *from)
 	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
 }
 
-// load begins to load the numbers at + f sf + s ss of a into a tile.
-static __device__ void load(const tile &t, const numbers &a, i64 at, int fast, i64 sf, int df, int slow, i64 ss, int ds)
+// begin begins to load the numbers at + f sf + s ss of a into a tile.
+static __device__ void begin(const tile &t, const numbers &a, i64 at, int fast, i64 sf, int df, int slow, i64 ss, int ds)
 {
 	// Positions in a mixed radix, advanced by THREADS at a time.
 	int f = threadIdx.x % fast, s = threadIdx.x / fast, stepF = THREADS % fast, stepS = THREADS / fast;
@@ -183,40 +243,65 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 {
 	extern __shared__ u64 room[];
 	int rows = r.rows, lanes = THREADS / rows, width = lanes * r.width;
-	int row = blockIdx.x * rows + threadIdx.x % rows, lane = threadIdx.x / rows;
-	int rowsHere = min(rows, r.a.n - (int)blockIdx.x * rows);
-	tile a, x;
-	a.pitch = r.a.a.kind == MP ? r.a.a.limbs | 1 : 1;
-	x.pitch = r.x.a.kind == MP ? r.x.a.limbs | 1 : 1;
-	a.words = room;
-	x.words = a.words + width * rows * a.pitch;
-	a.h = (head *)(x.words + (PRODUCTS ? width * x.pitch : 0));
-	x.h = a.h + width * rows;
+	int place = threadIdx.x % rows, lane = threadIdx.x / rows;
+	int row = blockIdx.x * rows + place, rowsHere = min(rows, r.a.n - (int)blockIdx.x * rows);
+	span s = {NO_TOP, NO_TOP, 0};
+	for (int p = lane; p < r.count && row < r.a.n; p += lanes) {
+		span t;
+		t.read(r.parts, (i64)p * r.a.n + row);
+		s.merge(t);
+	}
+	s = mergeLanes<THREADS>(s, rows);
+	if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
+		s.write(r.s, row);
+
+	int pitchA = r.a.a.kind == MP ? r.a.a.limbs | 1 : 1, pitchX = r.x.a.kind == MP ? r.x.a.limbs | 1 : 1;
+	int size = width * (rows * (pitchA + 1) + (PRODUCTS ? pitchX + 1 : 0)); // words of a buffer
+	// The tiles of a buffer.
+	auto first = [&](int buffer) {
+		u64 *at = room + buffer * size;
+		return tile{(head *)at, at + width * rows, pitchA};
+	};
+	auto second = [&](int buffer) {
+		u64 *at = room + buffer * size + width * rows * (pitchA + 1);
+		return tile{(head *)at, at + width, pitchX};
+	};
+	auto load = [&](int base, int buffer) {
+		if (base < r.a.k) {
+			int n = min(width, r.a.k - base);
+			i64 at = r.a.off + (i64)blockIdx.x * rows * r.a.rs + base * r.a.cs;
+			if (rows > 1 && r.down)
+				begin(first(buffer), r.a.a, at, rowsHere, r.a.rs, 1, n, r.a.cs, rows);
+			else
+				begin(first(buffer), r.a.a, at, n, r.a.cs, rows, rowsHere, r.a.rs, 1);
+			if (PRODUCTS)
+				begin(second(buffer), r.x.a, r.x.off + base * r.x.cs, n, r.x.cs, 1, 1, 0, 0);
+		}
+		asm volatile("cp.async.commit_group;" ::: "memory");
+	};
 
 	i64 sum[K + 1];
 #pragma unroll
 	for (int c = 0; c <= K; c++)
 		sum[c] = 0;
-	i64 top = row < r.a.n ? ((const i64 *)r.s.top)[row] : 0;
 	const int longest = PRODUCTS ? 126 / K : 1 << 30; // products between normalisations
-	int count = 0;
-	for (int base = blockIdx.y * width; base < r.a.k; base += gridDim.y * width) {
-		int n = min(width, r.a.k - base);
-		i64 at = r.a.off + (i64)blockIdx.x * rows * r.a.rs + base * r.a.cs;
-		if (rows > 1 && r.down)
-			load(a, r.a.a, at, rowsHere, r.a.rs, 1, n, r.a.cs, rows);
-		else
-			load(a, r.a.a, at, n, r.a.cs, rows, rowsHere, r.a.rs, 1);
-		if (PRODUCTS)
-			load(x, r.x.a, r.x.off + base * r.x.cs, n, r.x.cs, 1, 1, 0, 0);
-		asm volatile("cp.async.wait_all;" ::: "memory");
+	int count = 0, buffer = 0, stride = gridDim.y * width;
+	load(blockIdx.y * width, 0);
+	for (int base = blockIdx.y * width; base < r.a.k; base += stride) {
+		if (r.buffers > 1) {
+			load(base + stride, buffer ^ 1);
+			asm volatile("cp.async.wait_group 1;" ::: "memory");
+		} else {
+			asm volatile("cp.async.wait_group 0;" ::: "memory");
+		}
 		__syncthreads();
+		tile a = first(buffer), x = second(buffer);
+		int n = min(width, r.a.k - base);
 		for (int h = lane; h < n && row < r.a.n; h += lanes) {
-			int place = h * rows + threadIdx.x % rows;
-			head ha = a.h[place];
-			significand sa = {(const u32 *)(a.words + place * a.pitch), r.a.a.kind == MP ? 2 * r.a.a.limbs : 2};
+			int at = h * rows + place;
+			head ha = a.h[at];
 			u32 negative = ha.cls & 1;
-			i64 shift = top - ha.exp;
+			i64 shift = s.top - ha.exp;
 			bool some = ha.cls >> 1 == FINITE;
 			if (PRODUCTS) {
 				head hx = x.h[h];
@@ -229,7 +314,7 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 			if (!some || shift >= DIGIT * K)
 				continue;
 			u32 d[K];
-			digits<K>(d, sa, (int)shift);
+			digits<K>(d, significand{(const u32 *)(a.words + at * pitchA), r.a.a.kind == MP ? 2 * r.a.a.limbs : 2}, (int)shift);
 			int sign = -(int)negative;
 			if (!PRODUCTS) {
 #pragma unroll
@@ -237,9 +322,8 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 					sum[c + 1] += (int)(d[c] ^ sign) - sign;
 				continue;
 			}
-			significand sx = {(const u32 *)(x.words + h * x.pitch), r.x.a.kind == MP ? 2 * r.x.a.limbs : 2};
 			u32 e[K];
-			digits<K>(e, sx, 0);
+			digits<K>(e, significand{(const u32 *)(x.words + h * pitchX), r.x.a.kind == MP ? 2 * r.x.a.limbs : 2}, 0);
 #pragma unroll
 			for (int j = 0; j < K; j++) {
 				int v = (int)(e[j] ^ sign) - sign;
@@ -253,26 +337,41 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 			}
 		}
 		__syncthreads();
+		if (r.buffers > 1)
+			buffer ^= 1;
+		else
+			load(base + stride, 0);
 	}
 	normalise<K>(sum);
+	// The sums of the lanes, then those of the blocks.
 	u64 *to = (u64 *)r.columns;
+	i64 *part = (i64 *)room;
+	int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
 	if (rows > 1) {
-		if (row < r.a.n) {
 #pragma unroll
-			for (int c = 0; c <= K; c++)
-				atomicAdd(to + (i64)c * r.a.n + row, (u64)sum[c]);
+		for (int c = 0; c <= K; c++)
+			if (warp > 0)
+				part[((warp - 1) * (K + 1) + c) * 32 + thread] = sum[c];
+		__syncthreads();
+		if (warp > 0 || row >= r.a.n)
+			return;
+#pragma unroll
+		for (int c = 0; c <= K; c++) {
+			i64 v = sum[c];
+			for (int w = 1; w < THREADS / 32; w++)
+				v += part[((w - 1) * (K + 1) + c) * 32 + thread];
+			atomicAdd(to + (i64)c * r.a.n + row, (u64)v);
 		}
 		return;
 	}
-	i64 *part = (i64 *)room;
 #pragma unroll
 	for (int c = 0; c <= K; c++) {
 		i64 v = sum[c];
 #pragma unroll
 		for (int d = 16; d > 0; d /= 2)
 			v += __shfl_xor_sync(~0u, v, d);
-		if (threadIdx.x % 32 == 0)
-			part[threadIdx.x / 32 * (K + 1) + c] = v;
+		if (thread == 0)
+			part[warp * (K + 1) + c] = v;
 	}
 	__syncthreads();
 	for (int c = threadIdx.x; c <= K; c += THREADS) {
@@ -283,7 +382,13 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	}
 }
 
-#define ACCUMULATE(K)                                                                                                     \
-	extern "C" __global__ void __launch_bounds__(THREADS) sums##K(const __grid_constant__ reduction r) { accumulate<K, false>(r); } \
-	extern "C" __global__ void __launch_bounds__(THREADS) products##K(const __grid_constant__ reduction r) { accumulate<K, true>(r); }
-
+// ACCUMULATE defines the kernels for K digits; a multiprocessor is to hold so many blocks of them.
+#define ACCUMULATE(K, SUM_BLOCKS, PRODUCT_BLOCKS)                                                                      \
+	extern "C" __global__ void __launch_bounds__(THREADS, SUM_BLOCKS) sums##K(const __grid_constant__ reduction r)     \
+	{                                                                                                                  \
+		accumulate<K, false>(r);                                                                                       \
+	}                                                                                                                  \
+	extern "C" __global__ void __launch_bounds__(THREADS, PRODUCT_BLOCKS) products##K(const __grid_constant__ reduction r) \
+	{                                                                                                                  \
+		accumulate<K, true>(r);                                                                                        \
+	}
