@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,7 +91,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 		b.ReportMetric(float64(r.stats.Products), "products")
 		b.ReportMetric(float64(r.stats.Exact), "exact-entries")
 		for _, st := range r.stats.Stages {
-			b.ReportMetric(ms(st.Time), st.Name+"-ms")
+			b.ReportMetric(ms(st.Time), strings.ReplaceAll(st.Name, " ", "-")+"-ms")
 			if st.Name == "products" {
 				b.ReportMetric(flops*float64(r.stats.Products)/st.Time.Seconds()*1e-12, "TOPS")
 			}
