@@ -199,14 +199,6 @@ func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
 		return nil, err
 	}
 	p.counts.Digits = digits
-	list, err := p.s.Alloc(int64(8 * (p.n + 1))) // and before it the count
-	if err != nil {
-		return nil, err
-	}
-	defer list.Free()
-	if err := p.s.Zero(list.Pointer(), 8); err != nil {
-		return nil, err
-	}
 	f, err := reducerOf(p.s).function(p.s, "reduce", "roundRows")
 	if err != nil {
 		return nil, err
@@ -215,7 +207,7 @@ func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
 	errors, shift := q.error()
 	r := rowRounding{s: q.spans(), columns: q.memory.Pointer(),
 		c:    target{p.z.Arr.native(), int64(p.z.Off), int64(p.z.Inc), 0, int64(p.z.Arr.Prec)},
-		rest: leftovers{list.Pointer(), list.At(8), int64(p.n)},
+		rest: leftovers{q.memory.At(q.countAt()), q.memory.At(q.listAt()), int64(p.n)},
 		unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift), exact: q.exactSpread(digits),
 		digits: int32(digits), rows: int32(p.n), neg: flag(p.alpha.Neg), expansions: flag(q.expansions())}
 	words := (rowDigit*digits + 64 + 31) / 32
@@ -223,11 +215,11 @@ func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
 		return nil, err
 	}
 	var count [1]uint32
-	if err := cuda.Download(p.s, count[:], list.Pointer()); err != nil || count[0] == 0 {
+	if err := cuda.Download(p.s, count[:], q.memory.At(q.countAt())); err != nil || count[0] == 0 {
 		return nil, err
 	}
 	left := make([]uint64, count[0])
-	if err := cuda.Download(p.s, left, list.At(8)); err != nil {
+	if err := cuda.Download(p.s, left, q.memory.At(q.listAt())); err != nil {
 		return nil, err
 	}
 	rest := make([]int, len(left))

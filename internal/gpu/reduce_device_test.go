@@ -307,7 +307,7 @@ func (b *rowBench) speed(name string, p int) error {
 		return err
 	}
 	r, grid := q.arguments()
-	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansAt(q.partsAt(), int(r.count))
+	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansOf(q.partsAt(), q.parts)
 	for _, k := range []struct {
 		name string
 		f    func(rowReduction) error

@@ -114,7 +114,7 @@ func refScanRows(l *fake.Launch, r rowReduction) {
 		})
 	}
 	if r.later == 0 {
-		clear(fake.Slice[int64](l, r.columns, (int(r.digits)+1)*n))
+		clear(fake.Slice[int64](l, r.columns, (int(r.digits)+1)*n+1))
 	}
 }
 

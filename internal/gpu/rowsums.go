@@ -149,8 +149,8 @@ type rowSums struct {
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, spans, spans of parts
-	parts  int          // that a launch of scanRows cuts rows into
+	memory *cuda.Memory // columns, a count, spans, spans of parts, a list of rows
+	parts  int          // of a row
 }
 
 func (q *rowSums) free() { q.memory.Free() }
@@ -189,7 +189,19 @@ func (q *rowSums) error() (errors uint64, shift int64) {
 	return errors, shift
 }
 
-func (q *rowSums) columnBytes() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
+// countAt returns where the count of rows that are left over is in memory.
+func (q *rowSums) countAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
+
+// spansAt returns where the spans of rows are.
+func (q *rowSums) spansAt() int64 { return q.countAt() + 8 }
+
+// partsAt returns where the spans of parts are.
+func (q *rowSums) partsAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
+
+// listAt returns where the list of rows that are left over is.
+func (q *rowSums) listAt() int64 {
+	return (q.partsAt() + spanBytes*int64(q.parts)*int64(q.a.Rows) + 7) &^ 7
+}
 
 // spanBytes is the size of the spans of a row.
 const spanBytes = 20
@@ -203,16 +215,13 @@ func (q *rowSums) launches() int {
 	return n
 }
 
-// spansAt returns spans of rows and parts from an offset in memory on.
-func (q *rowSums) spansAt(offset int64, parts int) spans {
+// spansOf returns spans of the parts of rows.
+func (q *rowSums) spansOf(offset int64, parts int) spans {
 	at, n := q.memory.At(offset), cuda.Pointer(q.a.Rows*parts)
 	return spans{at, at + 8*n, at + 16*n}
 }
 
-func (q *rowSums) spans() spans { return q.spansAt(q.columnBytes(), 1) }
-
-// partsAt returns where the spans of parts begin in memory.
-func (q *rowSums) partsAt() int64 { return (q.columnBytes() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
+func (q *rowSums) spans() spans { return q.spansOf(q.spansAt(), 1) }
 
 // term returns the vectors of term t of the numbers.
 func (v vectors) term(t int) vectors {
@@ -228,12 +237,12 @@ func (q *rowSums) run(digits int) error {
 	q.memory.Free()
 	q.memory = nil
 	r, grid := q.arguments()
-	parts := int(r.count)
+	q.parts = int(r.count)
 	var err error
-	if q.memory, err = q.s.Alloc(q.partsAt() + spanBytes*int64(parts)*int64(q.a.Rows)); err != nil {
+	if q.memory, err = q.s.Alloc(q.listAt() + int64(8*q.a.Rows)); err != nil {
 		return err
 	}
-	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansAt(q.partsAt(), parts)
+	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansOf(q.partsAt(), q.parts)
 	if err := q.eachTerm(r, func(r rowReduction) error { return q.scan(r, grid) }); err != nil {
 		return err
 	}
@@ -375,13 +384,13 @@ type hostSums struct {
 // download copies the sums to the host.
 func (q *rowSums) download() (*hostSums, error) {
 	n := q.a.Rows
-	words := make([]int64, (q.digits+1)*n+2*n+(n+1)/2)
+	words := make([]int64, (q.digits+1)*n+1+2*n+(n+1)/2)
 	raw := unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))
-	if err := cuda.Download(q.s, raw[:q.columnBytes()+spanBytes*int64(n)], q.memory.Pointer()); err != nil {
+	if err := cuda.Download(q.s, raw[:q.spansAt()+spanBytes*int64(n)], q.memory.Pointer()); err != nil {
 		return nil, err
 	}
 	h := &hostSums{q: q}
-	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n:]
+	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n+1:]
 	h.top, h.bottom = words[:n], words[n:2*n]
 	h.flags = unsafe.Slice((*uint32)(unsafe.Pointer(&words[2*n])), n)
 	return h, nil

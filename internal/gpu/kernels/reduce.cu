@@ -29,8 +29,8 @@ static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 #define SCAN_THREADS 256
 #define BATCH 8
 
-// scanRows finds the spans of parts of rows, and sets the columns to 0. A block works on ROWS
-// rows, where memory runs down the columns, else on one.
+// scanRows finds the spans of parts of rows, and sets the columns and the word behind them to 0.
+// A block works on ROWS rows, where memory runs down the columns, else on one.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid_constant__ reduction r)
 {
 	int rows = r.down ? ROWS : 1, lanes = SCAN_THREADS / rows;
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 		s.write(r.parts, (i64)(r.first + blockIdx.y) * r.a.n + row);
 	if (r.later)
 		return;
-	i64 words = (i64)(r.digits + 1) * r.a.n, threads = (i64)gridDim.x * gridDim.y * SCAN_THREADS;
+	i64 words = (i64)(r.digits + 1) * r.a.n + 1, threads = (i64)gridDim.x * gridDim.y * SCAN_THREADS;
 	for (i64 i = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x; i < words; i += threads)
 		((i64 *)r.columns)[i] = 0;
 }
