@@ -20,6 +20,8 @@ const (
 	errShape       = "halfulp: shapes do not fit"
 	errTranspose   = "halfulp: bad Transpose"
 	errUplo        = "halfulp: bad Uplo"
+	errAlias       = "halfulp: the output shares storage with a factor"
+	errDevices     = "halfulp: matrices on several devices"
 )
 
 // Matrix is a rows x cols matrix of numbers in one format, stored column by
