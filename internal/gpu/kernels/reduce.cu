@@ -14,9 +14,19 @@ template <int N> static __device__ __forceinline__ void heads(const numbers &a, 
 		}
 		return;
 	}
+	double x[N];
+	if (a.kind == F32) {
+#pragma unroll
+		for (int b = 0; b < N; b++)
+			x[b] = __ldg((const float *)a.plane[0] + (b < n ? at + b * step : at));
+	} else {
+#pragma unroll
+		for (int b = 0; b < N; b++)
+			x[b] = __ldg((const double *)a.plane[0] + (b < n ? at + b * step : at));
+	}
 #pragma unroll
 	for (int b = 0; b < N; b++)
-		h[b] = headOfTerm(term(a, b < n ? at + b * step : at, 0));
+		h[b] = headOfTerm(x[b]);
 }
 
 // productClass is the class byte of a product, any special one being NaN.
@@ -57,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 	}
 	if (r.later)
 		s.flags &= ~(SEEN_POSITIVE_ZERO | SEEN_NEGATIVE_ZERO);
-	s = mergeLanes<SCAN_THREADS>(s, rows);
+	__shared__ span found[SCAN_THREADS];
+	s = mergeLanes<SCAN_THREADS>(found, s, rows);
 	if (lane == 0 && row < r.a.n)
 		s.write(r.parts, (i64)(r.first + blockIdx.y) * r.a.n + row);
 	if (r.later)

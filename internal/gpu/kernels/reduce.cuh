@@ -18,7 +18,8 @@
 #include "common.cuh"
 
 #define THREADS 128
-#define ROWS 32
+#define LOG_ROWS 5
+#define ROWS (1 << LOG_ROWS)
 #define DIGIT 28
 #define MASK ((1 << DIGIT) - 1)
 
@@ -93,10 +94,9 @@ struct span {
 };
 
 // mergeLanes merges what the threads of a block know of rows, thread t of row t % rows, and
-// returns it to all of them.
-template <int BLOCK> static __device__ span mergeLanes(const span &s, int rows)
+// returns it to all of them. found is shared memory.
+template <int BLOCK> static __device__ span mergeLanes(span *found, const span &s, int rows)
 {
-	__shared__ span found[BLOCK];
 	found[threadIdx.x] = s;
 	for (int step = BLOCK / 2; step >= rows; step /= 2) {
 		__syncthreads();
@@ -104,7 +104,9 @@ template <int BLOCK> static __device__ span mergeLanes(const span &s, int rows)
 			found[threadIdx.x].merge(found[threadIdx.x + step]);
 	}
 	__syncthreads();
-	return found[threadIdx.x % rows];
+	span all = found[threadIdx.x % rows];
+	__syncthreads();
+	return all;
 }
 
 struct reduction {
@@ -119,13 +121,14 @@ struct reduction {
 	int count;      // parts
 	int first;      // part of this launch of scanRows
 	int rows;       // that a block works on at a time: 1 or ROWS
-	int width;      // entries of a row that a thread works on at a time
+	int width;      // entries of a row that a thread works on at a time, a power of two
 	int buffers;    // 2: a block loads entries while it works on others
 	int down;       // whether memory runs down the columns of a
 	int later;      // terms of expansions but the first: their zeros do not count
 };
 
 // A tile of numbers in shared memory: number (f, s), f < fast, s < slow, has place f df + s ds.
+// fast and the number of places are powers of two.
 struct tile {
 	head *h;
 	u64 *words; // pitch a number, an odd count
@@ -137,55 +140,71 @@ static __device__ __forceinline__ void copyWord(u64 *to, const u64 *from)
 	asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
 }
 
-// begin begins to load the numbers at + f sf + s ss of a into a tile.
-static __device__ void begin(const tile &t, const numbers &a, i64 at, int fast, i64 sf, int df, int slow, i64 ss, int ds)
+// A walk leads a thread through the words of numbers: it begins with word w of number n, and
+// goes on by THREADS words.
+struct walk {
+	int n, w, stepN, stepW;
+
+	__device__ walk(const numbers &a)
+	{
+		int words = a.kind == MP ? a.limbs : 1;
+		n = threadIdx.x / words;
+		w = threadIdx.x % words;
+		stepN = THREADS / words;
+		stepW = THREADS % words;
+	}
+};
+
+// One direction of a tile: of its numbers here are there, step apart in memory and d places
+// apart in the tile.
+struct direction {
+	int here;
+	i64 step;
+	int d;
+};
+
+// begin begins to load the numbers from number at on of a into a tile of 2^places.
+static __device__ __forceinline__ void begin(const tile &t, const numbers &a, const walk &start, i64 at, int places, int logFast,
+	const direction &fast, const direction &slow)
 {
-	// Positions in a mixed radix, advanced by THREADS at a time.
-	int f = threadIdx.x % fast, s = threadIdx.x / fast, stepF = THREADS % fast, stepS = THREADS / fast;
+	int mask = (1 << logFast) - 1;
 	if (a.kind != MP) {
-		while (s < slow) {
-			double x = term(a, at + f * sf + s * ss, 0);
-			int to = f * df + s * ds, e;
+#pragma unroll 1
+		for (int n = threadIdx.x; n < 1 << places; n += THREADS) {
+			int f = n & mask, s = n >> logFast;
+			if (f >= fast.here || s >= slow.here)
+				continue;
+			double x = term(a, at + f * fast.step + s * slow.step, 0);
+			int to = f * fast.d + s * slow.d, e;
 			t.h[to] = headOfTerm(x);
 			u64 m = decompose(x, e);
 			t.words[to * t.pitch] = m << (__clzll((i64)m) & 63);
-			f += stepF;
-			s += stepS;
-			if (f >= fast) {
-				f -= fast;
-				s++;
-			}
 		}
 		return;
 	}
-	int words = a.limbs;
-	int w = threadIdx.x % words, n = threadIdx.x / words;
-	int wf = n % fast, ws = n / fast;
-	n = THREADS / words;
-	int stepW = THREADS % words, stepWF = n % fast, stepWS = n / fast;
-	while (ws < slow) {
-		copyWord(&t.words[(wf * df + ws * ds) * t.pitch + w], (const u64 *)a.plane[0] + (at + wf * sf + ws * ss) * words + w);
-		w += stepW;
-		wf += stepWF;
-		ws += stepWS;
+	int words = a.limbs, n = start.n, w = start.w;
+	const u64 *from = (const u64 *)a.plane[0] + at * words;
+	i64 stepF = fast.step * words, stepS = slow.step * words;
+#pragma unroll 2
+	while (n < 1 << places) {
+		int f = n & mask, s = n >> logFast;
+		if (f < fast.here && s < slow.here)
+			copyWord(&t.words[(f * fast.d + s * slow.d) * t.pitch + w], from + f * stepF + s * stepS + w);
+		n += start.stepN;
+		w += start.stepW;
 		if (w >= words) {
 			w -= words;
-			wf++;
-		}
-		if (wf >= fast) {
-			wf -= fast;
-			ws++;
+			n++;
 		}
 	}
-	while (s < slow) {
-		i64 i = at + f * sf + s * ss;
-		head h = {__ldg((const int *)a.plane[1] + i), __ldg((const u8 *)a.plane[2] + i)};
-		t.h[f * df + s * ds] = h;
-		f += stepF;
-		s += stepS;
-		if (f >= fast) {
-			f -= fast;
-			s++;
+	const int *exps = (const int *)a.plane[1] + at;
+	const u8 *classes = (const u8 *)a.plane[2] + at;
+#pragma unroll 2
+	for (n = threadIdx.x; n < 1 << places; n += THREADS) {
+		int f = n & mask, s = n >> logFast;
+		if (f < fast.here && s < slow.here) {
+			i64 i = f * fast.step + s * slow.step;
+			t.h[f * fast.d + s * slow.d] = head{__ldg(exps + i), __ldg(classes + i)};
 		}
 	}
 }
@@ -243,6 +262,7 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 {
 	extern __shared__ u64 room[];
 	int rows = r.rows, lanes = THREADS / rows, width = lanes * r.width;
+	int logRows = rows > 1 ? LOG_ROWS : 0, logWidth = 31 - __clz(width);
 	int place = threadIdx.x % rows, lane = threadIdx.x / rows;
 	int row = blockIdx.x * rows + place, rowsHere = min(rows, r.a.n - (int)blockIdx.x * rows);
 	span s = {NO_TOP, NO_TOP, 0};
@@ -251,12 +271,13 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 		t.read(r.parts, (i64)p * r.a.n + row);
 		s.merge(t);
 	}
-	s = mergeLanes<THREADS>(s, rows);
+	s = mergeLanes<THREADS>((span *)room, s, rows);
 	if (blockIdx.y == 0 && lane == 0 && row < r.a.n)
 		s.write(r.s, row);
 
 	int pitchA = r.a.a.kind == MP ? r.a.a.limbs | 1 : 1, pitchX = r.x.a.kind == MP ? r.x.a.limbs | 1 : 1;
 	int size = width * (rows * (pitchA + 1) + (PRODUCTS ? pitchX + 1 : 0)); // words of a buffer
+	walk walkA(r.a.a), walkX(r.x.a);
 	// The tiles of a buffer.
 	auto first = [&](int buffer) {
 		u64 *at = room + buffer * size;
@@ -270,12 +291,12 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 		if (base < r.a.k) {
 			int n = min(width, r.a.k - base);
 			i64 at = r.a.off + (i64)blockIdx.x * rows * r.a.rs + base * r.a.cs;
-			if (rows > 1 && r.down)
-				begin(first(buffer), r.a.a, at, rowsHere, r.a.rs, 1, n, r.a.cs, rows);
-			else
-				begin(first(buffer), r.a.a, at, n, r.a.cs, rows, rowsHere, r.a.rs, 1);
+			bool down = rows > 1 && r.down;
+			direction fast = {down ? rowsHere : n, down ? r.a.rs : r.a.cs, down ? 1 : rows};
+			direction slow = {down ? n : rowsHere, down ? r.a.cs : r.a.rs, down ? rows : 1};
+			begin(first(buffer), r.a.a, walkA, at, logRows + logWidth, down ? logRows : logWidth, fast, slow);
 			if (PRODUCTS)
-				begin(second(buffer), r.x.a, r.x.off + base * r.x.cs, n, r.x.cs, 1, 1, 0, 0);
+				begin(second(buffer), r.x.a, walkX, r.x.off + base * r.x.cs, logWidth, logWidth, direction{n, r.x.cs, 1}, direction{1, 0, 0});
 		}
 		asm volatile("cp.async.commit_group;" ::: "memory");
 	};
@@ -285,15 +306,19 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 	for (int c = 0; c <= K; c++)
 		sum[c] = 0;
 	const int longest = PRODUCTS ? 126 / K : 1 << 30; // products between normalisations
-	int count = 0, buffer = 0, stride = gridDim.y * width;
-	load(blockIdx.y * width, 0);
-	for (int base = blockIdx.y * width; base < r.a.k; base += stride) {
-		if (r.buffers > 1) {
-			load(base + stride, buffer ^ 1);
-			asm volatile("cp.async.wait_group 1;" ::: "memory");
-		} else {
-			asm volatile("cp.async.wait_group 0;" ::: "memory");
+	// With two buffers the first turn of the loop only loads.
+	int start = blockIdx.y * width, stride = gridDim.y * width, ahead = r.buffers > 1 ? stride : 0;
+	int count = 0, buffer = ahead ? 1 : 0;
+	for (int base = start - ahead; base < r.a.k; base += stride) {
+		load(base + ahead, ahead ? buffer ^ 1 : 0);
+		if (base < start) {
+			buffer = 0;
+			continue;
 		}
+		if (ahead)
+			asm volatile("cp.async.wait_group 1;" ::: "memory");
+		else
+			asm volatile("cp.async.wait_group 0;" ::: "memory");
 		__syncthreads();
 		tile a = first(buffer), x = second(buffer);
 		int n = min(width, r.a.k - base);
@@ -337,10 +362,8 @@ template <int K, bool PRODUCTS> static __device__ __forceinline__ void accumulat
 			}
 		}
 		__syncthreads();
-		if (r.buffers > 1)
+		if (ahead)
 			buffer ^= 1;
-		else
-			load(base + stride, 0);
 	}
 	normalise<K>(sum);
 	// The sums of the lanes, then those of the blocks.
