@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -35,14 +36,22 @@ func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 }
 
 func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin(name, opt)
+	r, err := beginOn(name, opt)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
 	z := num.New(f.f, 1)
-	flags, exact, err := kind.Round(r.work(), x.v, y.v, z)
+	var flags num.Flags
+	var exact bool
+	if r.gpu == nil {
+		flags, exact, err = kind.Round(r.work(), x.v, y.v, z)
+	} else {
+		var n gpu.Counts
+		flags, n, err = gpu.Reduce(r.gpu, r.config(), kind, x.v, y.v, z)
+		exact = n.Host > 0
+	}
 	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
 	}
 	r.count(flags)
 	if exact {
@@ -56,14 +65,22 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 // the correctly rounded root of the exact sum. NaN gives NaN, else an infinity
 // gives +Inf. The norm of the empty vector is +0. Errors are those of Sum.
 func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin("Nrm2", opt)
+	r, err := beginOn("Nrm2", opt)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
 	z := num.New(f.f, 1)
-	flags, exact, err := direct.Norm(r.work(), x.v, z)
+	var flags num.Flags
+	var exact bool
+	if r.gpu == nil {
+		flags, exact, err = direct.Norm(r.work(), x.v, z)
+	} else {
+		var n gpu.Counts
+		flags, n, err = gpu.Norm(r.gpu, r.config(), x.v, z)
+		exact = n.Host > 0
+	}
 	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("Nrm2: %w", err)
+		return Scalar{}, r.end(), fmt.Errorf("Nrm2: %w", deviceError(err))
 	}
 	r.count(flags)
 	if exact {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -57,14 +58,21 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 	if x.v.N != m.Cols || y.v.N != m.Rows || z.v.N != m.Rows {
 		panic(errShape)
 	}
-	r, err := begin("Gemv", opt)
+	r, err := beginOn("Gemv", opt)
 	if err != nil {
 		return Stats{}, err
 	}
 	out := num.New(z.v.Arr.Format, z.v.N)
-	exact, err := direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
+	var exact int64
+	if r.gpu == nil {
+		exact, err = direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
+	} else {
+		var n gpu.Counts
+		n, err = gpu.Gemv(r.gpu, r.config(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
+		exact = n.Host
+	}
 	if err != nil {
-		return r.end(), fmt.Errorf("Gemv: %w", err)
+		return r.end(), fmt.Errorf("Gemv: %w", deviceError(err))
 	}
 	r.exact.Add(exact)
 	store(z.v.Mat(), out)

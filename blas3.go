@@ -96,7 +96,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	if s.device == cpu {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	} else {
-		cfg.Memory = opt.MemoryLimit
+		cfg.Memory = s.limit
 		st, err = gemmOn(s.device, cfg, al, a, b, be, old, out)
 	}
 	if err == nil && out.Arr != c.Arr {

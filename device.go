@@ -51,15 +51,6 @@ func openDevice(n int) (*cuda.Device, error) {
 	return d, nil
 }
 
-// refuseDevice is the error of a routine that has no kernels for GPU number n, or of
-// the GPU if it is not there.
-func refuseDevice(n int) error {
-	if _, err := openDevice(n); err != nil {
-		return err
-	}
-	return fmt.Errorf("device \"cuda:%d\": %w: this routine runs on the CPU only", n, ErrDevice)
-}
-
 // deviceError adds ErrMemory to errors about a device's memory.
 func deviceError(err error) error {
 	if errors.Is(err, cuda.ErrMemory) {

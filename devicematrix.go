@@ -144,10 +144,7 @@ func DeviceGemm(tA, tB Transpose, alpha Scalar, a, b *DeviceMatrix, beta Scalar,
 	if err != nil {
 		return Stats{}, err
 	}
-	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads}
-	if opt != nil {
-		cfg.Memory = opt.MemoryLimit
-	}
+	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Memory: s.limit}
 	var bufA, bufB [num.MaxValueWords]uint64
 	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
 	var st exact.Stats

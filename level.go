@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -14,6 +16,7 @@ import (
 // report.
 type run struct {
 	settings
+	gpu                 *cuda.Device // nil for the CPU
 	stats               Stats
 	overflow, underflow atomic.Int64
 	exact               atomic.Int64
@@ -22,14 +25,20 @@ type run struct {
 	since               time.Time
 }
 
-// begin checks the options of routine name.
+// begin checks the options of routine name, which runs on the CPU only.
 func begin(name string, opt *Options) (*run, error) {
+	r, err := beginOn(name, opt)
+	if err == nil && r.gpu != nil {
+		return nil, fmt.Errorf("%s: device %q: %w: this routine runs on the CPU only", name, r.gpu, ErrDevice)
+	}
+	return r, err
+}
+
+// beginOn checks the options of routine name, which runs on GPUs too.
+func beginOn(name string, opt *Options) (*run, error) {
 	s, err := opt.settings()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if s.device != cpu {
-		return nil, fmt.Errorf("%s: %w", name, refuseDevice(s.device))
 	}
 	if s.method == methodResidue {
 		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
@@ -39,7 +48,18 @@ func begin(name string, opt *Options) (*run, error) {
 	}
 	r := &run{settings: s, since: time.Now()}
 	r.stats = Stats{Device: "cpu", Method: methodDirect, Threads: s.threads}
+	if s.device != cpu {
+		if r.gpu, err = openDevice(s.device); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.stats.Device = r.gpu.String()
+	}
 	return r, nil
+}
+
+// config is how r runs on its GPU.
+func (r *run) config() gpu.Config {
+	return gpu.Config{Ctx: r.ctx, Threads: r.threads, Memory: r.limit}
 }
 
 // work is how loops of r run.

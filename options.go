@@ -31,7 +31,8 @@ const (
 // stands for the defaults.
 type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
-	// the CPU. GPUs run Gemm, GemmTo and Syrk; other routines refuse them.
+	// the CPU. GPUs run Sum, Asum, Dot, Nrm2, Gemv, GemvTo, Gemm, GemmTo and Syrk,
+	// transfers included; other routines refuse them.
 	Device string
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
 	// than 4 GOMAXPROCS + 16 are never used.

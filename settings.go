@@ -21,6 +21,7 @@ type settings struct {
 	method   string
 	progress func(float64)
 	memory   int64
+	limit    int64 // Options.MemoryLimit
 }
 
 // settings checks o and fills in the defaults.
@@ -48,7 +49,7 @@ func (o *Options) settings() (settings, error) {
 		s.threads = min(o.Threads, 4*s.threads+16)
 	}
 	s.progress = o.Progress
-	s.memory = o.MemoryLimit
+	s.memory, s.limit = o.MemoryLimit, o.MemoryLimit
 	if s.memory <= 0 {
 		s.memory = defaultMemory()
 	}
