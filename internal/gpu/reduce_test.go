@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
@@ -253,6 +254,42 @@ func TestRowReference(t *testing.T) {
 	}
 	if c := dev.Counters(); c.InUse != 0 {
 		t.Errorf("%d bytes left", c.InUse)
+	}
+}
+
+// TestRowFailures lets every call of the driver fail in turn: there is an error, and no memory is
+// lost.
+func TestRowFailures(t *testing.T) {
+	p := rowProblem{in: num.DDouble, inX: num.Float64, out: num.Float64, m: 20, k: 5, alpha: 1, inc: 1}
+	a, x, y := p.data()
+	failed := 0
+	for _, beta := range []float64{0, 1} {
+		calls := 1
+		for after := -1; after < calls; after++ {
+			drv := &fake.Driver{}
+			dev := rowReference(t, drv)
+			drv.ForgetCalls()
+			if after >= 0 {
+				drv.Fail("", after, cudadrv.InvalidDevice)
+			}
+			cfg := Config{Ctx: context.Background(), Threads: 1}
+			_, err := Gemv(dev, cfg, scalar(1), a, x, scalar(beta), y, num.New(p.out, p.m), func(num.Flags) {})
+			if err == nil {
+				_, _, err = Reduce(dev, cfg, direct.Dot, x, x, num.New(p.out, 1))
+			}
+			if c := dev.Counters(); c.InUse != 0 || c.Events > 2 { // two are staging's
+				t.Errorf("call %d of %d fails: %+v left", after, calls, c)
+			}
+			if after < 0 {
+				calls = len(drv.Calls())
+			}
+			if err != nil {
+				failed++
+			}
+		}
+	}
+	if failed < 30 {
+		t.Errorf("%d calls can fail", failed)
 	}
 }
 

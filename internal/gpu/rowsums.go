@@ -227,11 +227,11 @@ func (q *rowSums) spansOf(offset int64, parts int) spans {
 func (q *rowSums) spans() spans { return q.spansOf(q.spansAt(), 1) }
 
 // term returns the vectors of term t of the numbers.
-func (v vectors) term(t int) vectors {
-	if v.a.kind == int32(num.DD) || v.a.kind == int32(num.TD) || v.a.kind == int32(num.QD) {
-		v.a = numbers{plane: [4]cuda.Pointer{v.a.plane[t]}, kind: int32(num.F64)}
+func (x vectors) term(t int) vectors {
+	if x.a.kind == int32(num.DD) || x.a.kind == int32(num.TD) || x.a.kind == int32(num.QD) {
+		x.a = numbers{plane: [4]cuda.Pointer{x.a.plane[t]}, kind: int32(num.F64)}
 	}
-	return v
+	return x
 }
 
 // run computes the columns of digits.
