@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -72,15 +73,23 @@ func argument(a *any) (p unsafe.Pointer, size int) {
 		size = 4
 	default:
 		t := reflect.TypeOf(v)
-		if t == nil || !plain(t) {
-			panic(fmt.Sprintf("cuda: argument of type %T", v))
+		known, ok := plainSizes.Load(t)
+		if !ok {
+			if t == nil || !plain(t) {
+				panic(fmt.Sprintf("cuda: argument of type %T", v))
+			}
+			known = int(t.Size())
+			plainSizes.Store(t, known)
 		}
-		size = int(t.Size())
+		size = known.(int)
 	}
 	// An interface is a pair of its type and the address of its value, for all types
 	// that are not pointers themselves.
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(a))[1], size
 }
+
+// plainSizes are the sizes of the types that have been found plain.
+var plainSizes sync.Map // from reflect.Type to int
 
 // plain reports whether values of t have the same layout in C.
 func plain(t reflect.Type) bool {

@@ -247,3 +247,16 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 		t.Error(err)
 	}
 }
+
+// TestSanitizeGemm multiplies small matrices, and the bytes of largest magnitude, with every
+// kernel of products.
+func TestSanitizeGemm(t *testing.T) {
+	dev := machine(t)
+	for _, p := range problems(20) {
+		check(t, dev, p)
+	}
+	for _, general := range []bool{true, false} {
+		useGeneral(t, dev, general)
+		extremes(t, dev, tile)
+	}
+}

@@ -3,10 +3,8 @@ package gpu
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
@@ -238,114 +236,4 @@ func BenchmarkRows(b *testing.B) {
 			})
 		}
 	}
-}
-
-// TestRowSpeed prints the times of level 1 and 2 of resident operands, as the host sees them and
-// of the kernels. It runs where HALFULP_GPU_SPEED is set.
-func TestRowSpeed(t *testing.T) {
-	if os.Getenv("HALFULP_GPU_SPEED") == "" {
-		t.Skip("HALFULP_GPU_SPEED is not set")
-	}
-	dev := machine(t)
-	for _, p := range rowPrecisions {
-		err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-			r, err := newRowBench(s, benchFormat(p))
-			if err != nil {
-				return err
-			}
-			defer r.free()
-			for _, name := range rowRoutines {
-				if err := r.speed(name, p); err != nil {
-					return err
-				}
-				if err := r.check(name); err != nil {
-					t.Error(err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// speed prints the median time of a routine, and those of its kernels.
-func (b *rowBench) speed(name string, p int) error {
-	start := time.Now()
-	counts, err := b.run(name)
-	if err != nil {
-		return err
-	}
-	first := time.Since(start)
-	times := make([]time.Duration, 51)
-	for i := range times {
-		start := time.Now()
-		if counts, err = b.run(name); err != nil {
-			return err
-		}
-		times[i] = time.Since(start)
-	}
-	slices.Sort(times)
-	line := fmt.Sprintf("%-9s %4d bits: %.4f ms, least %.4f, first %.0f; %+v;", name, p, ms(times[len(times)/2]), ms(times[0]), ms(first), counts)
-	q := &rowSums{s: b.s, a: b.x.row()}
-	switch name {
-	case "Gemv", "GemvTrans":
-		x := b.y
-		x.N = side
-		row := x.row()
-		q.a, q.x = b.m, &row
-		if name == "GemvTrans" {
-			q.a = b.m.T()
-		}
-	case "Dot":
-		row := b.y.row()
-		q.x = &row
-	}
-	defer q.free()
-	if err := q.run(counts.Digits); err != nil {
-		return err
-	}
-	r, grid := q.arguments()
-	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansOf(q.partsAt(), q.parts)
-	for _, k := range []struct {
-		name string
-		f    func(rowReduction) error
-	}{{"scan", func(r rowReduction) error { return q.scan(r, grid) }}, {"accumulate", q.accumulate}} {
-		d, err := b.device(20, func() error { return q.eachTerm(r, k.f) })
-		if err != nil {
-			return err
-		}
-		line += fmt.Sprintf(" %s %.4f", k.name, ms(d))
-	}
-	fmt.Println(line)
-	return nil
-}
-
-// device returns the time on the device of one of n calls of f in a row.
-func (b *rowBench) device(n int, f func() error) (time.Duration, error) {
-	var marks [2]*cuda.Event
-	for i := range marks {
-		e, err := b.s.NewEvent()
-		if err != nil {
-			return 0, err
-		}
-		defer e.Close()
-		if err := b.s.Record(e); err != nil {
-			return 0, err
-		}
-		marks[i] = e
-		if i == 0 {
-			for range n {
-				if err := f(); err != nil {
-					return 0, err
-				}
-			}
-		}
-	}
-	if err := b.s.Synchronize(); err != nil {
-		return 0, err
-	}
-	d, err := marks[1].Since(marks[0])
-	return d / time.Duration(n), err
 }
