@@ -588,7 +588,8 @@ func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
 }
 
 // RoundEnclosure stores the sum a, known up to |bound| > 0, rounded in number 0 of
-// z, and reports whether all numbers within the bound round alike. a moves by
+// z, and reports whether all numbers within the bound round alike. Whether a number
+// that lost bits to underflow is exact, and counts, is not for it to say. a moves by
 // bound.
 func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 	a.Add(bound)
@@ -598,7 +599,7 @@ func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 	a.Add(bound)
 	other := num.New(z.Format, 1)
 	g := other.Set(0, a.Value(z.Format))
-	return f, f == g && z.SameBits(0, other, 0)
+	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
 }
 
 // exactRow stores row i from its exact sum.

@@ -79,7 +79,7 @@ func (a *Acc) roundNorm(z *num.Array, bound num.Real) (num.Flags, bool) {
 	}
 	other := num.New(z.Format, 1)
 	g := other.Set(0, Root(z.Format, v, big.NewInt(1)))
-	return f, f == g && z.SameBits(0, other, 0)
+	return f, f == g && f&num.Underflow == 0 && z.SameBits(0, other, 0)
 }
 
 // norm returns the root of a sum of squares for rounding to f.
