@@ -139,8 +139,9 @@ func gpus() []deviceInfo {
 	var list []deviceInfo
 	for _, g := range found {
 		list = append(list, deviceInfo{
-			Name: fmt.Sprintf("cuda:%d", g.Index),
-			Text: fmt.Sprintf("found: %v, driver for CUDA %v", g, g.Driver),
+			Name:      fmt.Sprintf("cuda:%d", g.Index),
+			Available: true,
+			Text:      fmt.Sprintf("%v, driver for CUDA %v", g, g.Driver),
 
 			Model:             g.Name,
 			Memory:            g.Memory,
