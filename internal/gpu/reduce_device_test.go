@@ -228,7 +228,7 @@ func BenchmarkRows(b *testing.B) {
 							return err
 						}
 					}
-					return nil
+					return r.check(name)
 				})
 				if err != nil {
 					b.Fatal(err)
