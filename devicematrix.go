@@ -44,18 +44,28 @@ func NewDeviceMatrix(device string, f Format, rows, cols int) (*DeviceMatrix, er
 	if err != nil {
 		return nil, err
 	}
-	z := &DeviceMatrix{m: gpu.Matrix{RS: 1, CS: rows, Rows: rows, Cols: cols}}
-	if z.dev, err = openDevice(n); err != nil {
-		return nil, err
-	}
-	err = z.do(nil, func(s *cuda.Stream) (err error) {
-		z.m.Arr, err = gpu.NewArray(s, f.f, rows*cols)
-		return err
-	})
+	dev, err := openDevice(n)
 	if err != nil {
 		return nil, err
 	}
+	z := newDeviceMatrix(dev, rows, cols)
+	if err := z.allocate(f); err != nil {
+		return nil, err
+	}
 	return z, nil
+}
+
+// newDeviceMatrix returns a matrix without memory.
+func newDeviceMatrix(dev *cuda.Device, rows, cols int) *DeviceMatrix {
+	return &DeviceMatrix{dev, gpu.Matrix{RS: 1, CS: rows, Rows: rows, Cols: cols}}
+}
+
+// allocate gives z memory of zeros.
+func (z *DeviceMatrix) allocate(f Format) error {
+	return z.do(nil, func(s *cuda.Stream) (err error) {
+		z.m.Arr, err = gpu.NewArray(s, f.f, z.m.Rows*z.m.Cols)
+		return err
+	})
 }
 
 // do runs f on the device.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 )
 
 // needGPU skips a test on a machine without a GPU, or fails it where one is wanted.
@@ -25,6 +26,62 @@ func TestNoDevice(t *testing.T) {
 		if d, err := m.To(name); !errors.Is(err, ErrDevice) || d != nil {
 			t.Errorf("To(%q) = %v, %v", name, d, err)
 		}
+	}
+}
+
+// TestDeviceMatrix runs on a fake driver, which has memory but no kernels: transfers,
+// views, and a product too long for the GPU, which the host computes.
+func TestDeviceMatrix(t *testing.T) {
+	drv := new(fake.Driver)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := func(m *Matrix) *DeviceMatrix {
+		z := newDeviceMatrix(dev, m.Rows(), m.Cols())
+		if err := z.allocate(m.Format()); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Set(m); err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
+	back := func(z *DeviceMatrix) *Matrix {
+		m, err := z.Matrix()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for _, f := range []Format{Float32, DD, MP(100)} {
+		const k = 1<<16 + 3
+		a, b, c := Random(f, 3, k, 2, 1), Random(f, 2, k, 2, 2), Random(f, 3, 2, 2, 3)
+		x, y, z := to(a), to(b.T()), to(c)
+		for _, v := range []struct {
+			got  *DeviceMatrix
+			want *Matrix
+		}{{x, a}, {x.T(), a.T()}, {x.Slice(1, 3, 5, 9), a.Slice(1, 3, 5, 9)}, {x.T().Slice(5, 9, 1, 3), a.T().Slice(5, 9, 1, 3)}, {y, b.T()}, {z, c}} {
+			if m := back(v.got); !m.Same(v.want) {
+				t.Errorf("%v: a view changes on its way", f)
+			}
+		}
+		if _, err := Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := DeviceGemm(Trans, NoTrans, Float(3), x.T(), y, Float(-1), z, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !back(z).Same(c) || st.Device != "cpu" {
+			t.Errorf("%v on %s: wrong product", f, st.Device)
+		}
+		for _, d := range []*DeviceMatrix{x, y, z} {
+			d.Free()
+		}
+	}
+	if n := dev.Counters().InUse; n != 0 {
+		t.Errorf("%d bytes are left in use", n)
 	}
 }
 

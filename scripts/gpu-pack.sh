@@ -11,10 +11,9 @@ export CGO_ENABLED=0
 
 go build -trimpath -ldflags='-s -w' -o "$pack/halfulp" ./cmd/halfulp
 for package in cuda internal/gpu conformance; do
-	if [ -n "$(find "$package" -maxdepth 1 -name '*_test.go' -print -quit)" ]; then
-		go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
-	fi
+	go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
 done
+go test -c -trimpath -ldflags='-s -w' -o "$pack/root.test" .
 git rev-parse HEAD >"$pack/commit"
 git diff --quiet HEAD -- || echo "and changes" >>"$pack/commit"
 cp scripts/gpu-run.sh "$pack/run.sh"

@@ -80,7 +80,10 @@ figures() {
 ./halfulp info
 for step in $steps; do
 	case $step in
-	tests) each_test_binary tests ;;
+	tests)
+		each_test_binary tests
+		run "tests root" ./root.test -test.v $short -test.run Device
+		;;
 	conformance) run conformance ./conformance.test $short -test.timeout 0 ;;
 	sanitizer)
 		if command -v compute-sanitizer >/dev/null; then

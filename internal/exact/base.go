@@ -79,17 +79,6 @@ func baseOf(n int) *base {
 	return got.(*base)
 }
 
-// balance returns the residue of x modulo m in [-m/2, m/2].
-func balance(x, m int64) int64 {
-	x %= m
-	if 2*x > m {
-		x -= m
-	} else if 2*x < -m {
-		x += m
-	}
-	return x
-}
-
 // conversion returns the left operand of Convert: row t holds 2^(16 s) mod m_t for
 // the digits s, for left operands times (M/m_t)^-1, so that the products come
 // out ready for the Chinese remainder sum.
@@ -108,7 +97,7 @@ func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
 			w = b.inv[t]
 		}
 		for s := range 2 * pairs {
-			rows[t*2*pairs+s] = int16(balance(w, int64(m)))
+			rows[t*2*pairs+s] = int16(modgemm.Balanced(w, int64(m)))
 			w = w << 16 % int64(m)
 		}
 	}

@@ -133,7 +133,7 @@ func (p *product) progress(share float64) {
 // written, if direct arithmetic is the better way.
 func (p *product) residue(preA, preB *Prepared) (bool, error) {
 	kern := modgemm.Best()
-	bitsP := resultBits(p.c.Arr.Format)
+	bitsP := ResultBits(p.c.Arr.Format)
 	m, n, k := float64(p.c.Rows), float64(p.c.Cols), float64(p.a.Cols)
 	directCost := m * n * k * exactCost(max(bitsP, float64(p.a.Arr.Bits())))
 	if p.cfg.Method == Auto && directCost < smallProduct {
@@ -362,7 +362,7 @@ func (p *product) cut(l, r *operand) int {
 		if math.IsInf(pl.least, 0) {
 			return 0
 		}
-		cut := float64(pl.widthL+pl.widthR) + pl.least - resultBits(p.c.Arr.Format) - 30 - float64(slack)
+		cut := float64(pl.widthL+pl.widthR) + pl.least - ResultBits(p.c.Arr.Format) - 30 - float64(slack)
 		if cut < wordBits { // not worth a rounding test
 			return 0
 		}

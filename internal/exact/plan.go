@@ -18,9 +18,9 @@ type plan struct {
 	cost           float64
 }
 
-// resultBits returns the bits to the last place of a result of format f, of
+// ResultBits returns the bits to the last place of a result of format f, of
 // typical numbers.
-func resultBits(f num.Format) float64 {
+func ResultBits(f num.Format) float64 {
 	if n := f.Terms(); n > 1 {
 		return float64(53*n + n - 1)
 	}
@@ -65,8 +65,7 @@ func (q *plan) fill(log2M float64, l, r *operand) {
 }
 
 // planFor chooses the cheapest base for a product with results of bits p, or
-// returns false if no base suffices. fails is the number of entries in the
-// whole result.
+// returns false if no base suffices.
 func planFor(kern *modgemm.Kernel, l, r *operand, p float64, samples []sample) (plan, bool) {
 	m, n, k := float64(l.n), float64(r.n), float64(l.k)
 	c := costOf(kern)

@@ -41,15 +41,8 @@ func panelOf(k *modgemm.Kernel, s side) int {
 // paddedPairs returns the pairs of an operand of k numbers a vector, padded so
 // that the entries of a panel fill whole panels of Convert.
 func paddedPairs(kern *modgemm.Kernel, k int) int {
-	align := kern.NR / gcd(2*kern.MR, kern.NR)
+	align := kern.NR / modgemm.GCD(2*kern.MR, kern.NR)
 	return (modgemm.Pairs(k) + align - 1) / align * align
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // newResidues lays out residues without computing them.
@@ -88,7 +81,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
 	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
 
-	align := r.kernel.NR / gcd(2*r.kernel.MR, r.kernel.NR)
+	align := r.kernel.NR / modgemm.GCD(2*r.kernel.MR, r.kernel.NR)
 	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
 	chunks := (r.kPairs + chunk - 1) / chunk
 	tasks := r.panels * chunks

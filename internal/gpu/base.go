@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"sync"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
 // A base is a residue number system: the first moduli of the pool. The plain ones come
@@ -63,18 +65,11 @@ var pool = sync.OnceValue(func() *moduliPool {
 
 func coprime(m int, with []int) bool {
 	for _, q := range with {
-		if gcd(m, q) != 1 {
+		if modgemm.GCD(m, q) != 1 {
 			return false
 		}
 	}
 	return true
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // products returns how many products of byte matrices n moduli of the pool take.
@@ -107,17 +102,6 @@ func words(x *big.Int) []uint32 {
 		w[k/4] |= uint32(v) << (k % 4 * 8)
 	}
 	return w
-}
-
-// balance returns the residue of x modulo m in [-m/2, m/2].
-func balance(x, m int64) int64 {
-	x %= m
-	if 2*x > m {
-		x -= m
-	} else if 2*x < -m {
-		x += m
-	}
-	return x
 }
 
 // split returns a0 and a1 with a = 128 a1 + a0 and -64 <= a0 <= 63.
@@ -178,7 +162,7 @@ func (b *base) constants(steps int, left bool) []uint32 {
 			w = b.inv[t]
 		}
 		for s := range stepBytes * steps {
-			c := balance(w, m)
+			c := modgemm.Balanced(w, m)
 			if t < b.plain {
 				put(t/tileRows, t%tileRows, s, c)
 			} else {
@@ -221,7 +205,7 @@ func (b *base) reductions() []reduction {
 			r.scale[0] = int32((int64(1)<<(33+r.shift)/int64(m) + 1) / 2)
 		} else {
 			for i, f := range []int64{-127, 16256, 128} {
-				f = balance(f, int64(m))
+				f = modgemm.Balanced(f, int64(m))
 				r.factor[i] = int32(f)
 				r.scale[i] = int32(math.RoundToEven(float64(f) * 0x1p32 / float64(m)))
 			}

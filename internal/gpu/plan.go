@@ -3,6 +3,7 @@ package gpu
 import (
 	"math"
 
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -127,15 +128,6 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 	return best, true
 }
 
-// resultBits returns the bits to the last place of a result of format f, of typical
-// numbers.
-func resultBits(f num.Format) float64 {
-	if n := f.Terms(); n > 1 {
-		return float64(53*n + n - 1)
-	}
-	return float64(f.Prec)
-}
-
 // split divides total bits between the operands: equally, but never more than holds an
 // operand exactly.
 func (q *plan) split(total int, exactL, exactR int64) {
@@ -166,7 +158,7 @@ type odds struct {
 
 func (s *shape) odds(samples []sample) odds {
 	o := odds{least: math.Inf(1)}
-	bits := resultBits(s.format)
+	bits := exact.ResultBits(s.format)
 	for _, p := range samples {
 		l, r := math.Inf(1), math.Inf(1) // entries 0 need the exact pass whatever the widths
 		if p.size > -1e8 {
@@ -215,7 +207,7 @@ func (q *plan) cut(s shape, l, r totals, samples []sample) int {
 	e := math.Inf(1)
 	if q.exactL && q.exactR {
 		for _, p := range samples {
-			e = min(e, float64(q.widthL+q.widthR)+p.size-resultBits(s.format)-30)
+			e = min(e, float64(q.widthL+q.widthR)+p.size-exact.ResultBits(s.format)-30)
 		}
 		if math.IsInf(e, 0) {
 			return 0

@@ -34,7 +34,7 @@ func modTilesGeneric(c []int16, ldc int, a []int16, aStride int, b []int16, pane
 				if accumulate {
 					sum[j] += int64(row[j])
 				}
-				row[j] = int16(balanced(sum[j], int64(mod[p*modStep+i])))
+				row[j] = int16(Balanced(sum[j], int64(mod[p*modStep+i])))
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func rowSums(sum *[genericNR]int64, a, b []int16, i, kPairs int) {
 	}
 }
 
-// balanced is the representative of x modulo m in (-m/2, m/2].
-func balanced(x, m int64) int64 {
+// Balanced is the representative of x modulo m in (-m/2, m/2].
+func Balanced(x, m int64) int64 {
 	r := x % m
 	switch {
 	case 2*r > m:

@@ -480,8 +480,8 @@ func TestModuli(t *testing.T) {
 				t.Fatalf("width %d: modulus %d at %d", width, m, i)
 			}
 			for _, n := range moduli[:i] {
-				if gcd(m, n) != 1 {
-					t.Fatalf("width %d: gcd(%d, %d) = %d", width, m, n, gcd(m, n))
+				if GCD(m, n) != 1 {
+					t.Fatalf("width %d: GCD(%d, %d) = %d", width, m, n, GCD(m, n))
 				}
 			}
 			bits += math.Log2(float64(m))
@@ -496,11 +496,4 @@ func TestModuli(t *testing.T) {
 	if Moduli(13)[0] == 0 {
 		t.Error("Moduli returns its cache")
 	}
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -42,13 +42,21 @@ func NewRowModuli(k *Kernel, moduli []int) RowModuli {
 	return r
 }
 
+// GCD returns the greatest common divisor of positive numbers.
+func GCD(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
 func (r *Modulus) add(m int) {
 	if m < 2 || m > maxModulus {
 		panic(badModulus)
 	}
 	r.m = append(r.m, int32(m))
 	r.inv = append(r.inv, float32(1/float64(m)))
-	r.step = append(r.step, int32(uint16(balanced(1<<foldBits, int64(m)))))
+	r.step = append(r.step, int32(uint16(Balanced(1<<foldBits, int64(m)))))
 }
 
 var moduliCache [maxWidth + 1]struct {
