@@ -93,6 +93,9 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	var bufA, bufB [num.MaxValueWords]uint64
 	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
 	var st exact.Stats
+	if s.device == auto {
+		s.device = fasterDevice(s, a, b, c)
+	}
 	if s.device == cpu {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	} else {

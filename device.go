@@ -10,13 +10,18 @@ import (
 	"github.com/halfulp/halfulp/cuda"
 )
 
-// cpu is the number of no GPU.
-const cpu = -1
+// Devices that are not the number of a GPU.
+const (
+	cpu  = -1
+	auto = -2 // the CPU or a GPU
+)
 
-// parseDevice returns the number of the GPU "cuda:N", or cpu.
+// parseDevice returns the number of the GPU "cuda:N", cpu or auto.
 func parseDevice(name string) (int, error) {
 	switch name {
-	case "", "auto", "cpu":
+	case "", "auto":
+		return auto, nil
+	case "cpu":
 		return cpu, nil
 	}
 	if digits, ok := strings.CutPrefix(name, "cuda:"); ok {

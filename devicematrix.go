@@ -38,7 +38,7 @@ func NewDeviceMatrix(device string, f Format, rows, cols int) (*DeviceMatrix, er
 		panic(errNegativeDim)
 	}
 	n, err := parseDevice(device)
-	if err == nil && n == cpu {
+	if err == nil && n < 0 {
 		err = fmt.Errorf("device %q: %w (want cuda:N)", device, ErrDevice)
 	}
 	if err != nil {

@@ -20,6 +20,14 @@ func needGPU(t *testing.T) {
 	}
 }
 
+// skipWithGPU skips a test on a machine with a GPU.
+func skipWithGPU(t *testing.T) {
+	t.Helper()
+	if gpus, _ := cuda.Devices(); len(gpus) > 0 {
+		t.Skip("there is a GPU")
+	}
+}
+
 func TestNoDevice(t *testing.T) {
 	m := Identity(Float64, 3)
 	for _, name := range []string{"", "auto", "cpu", "cuda:", "cuda:-1", "cuda:x", "cuda:99", "abacus"} {

@@ -48,7 +48,7 @@ func beginOn(name string, opt *Options) (*run, error) {
 	}
 	r := &run{settings: s, since: time.Now()}
 	r.stats = Stats{Device: "cpu", Method: methodDirect, Threads: s.threads}
-	if s.device != cpu {
+	if s.device >= 0 {
 		if r.gpu, err = openDevice(s.device); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

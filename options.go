@@ -31,7 +31,8 @@ const (
 // stands for the defaults.
 type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
-	// the CPU. GPUs run Sum, Asum, Dot, Nrm2, Gemv, GemvTo, Gemm, GemmTo and Syrk,
+	// the CPU, but for Gemm, GemmTo and Syrk where GPU 0 is estimated to be faster,
+	// transfers and the opening of the GPU included. GPUs run Sum, Asum, Dot, Nrm2, Gemv, GemvTo, Gemm, GemmTo and Syrk,
 	// transfers included; other routines refuse them.
 	Device string
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More

@@ -16,7 +16,7 @@ const (
 // settings are options with the defaults filled in.
 type settings struct {
 	ctx      context.Context
-	device   int // number of a GPU, or cpu
+	device   int // number of a GPU, cpu or auto
 	threads  int
 	method   string
 	progress func(float64)
@@ -26,7 +26,7 @@ type settings struct {
 
 // settings checks o and fills in the defaults.
 func (o *Options) settings() (settings, error) {
-	s := settings{ctx: context.Background(), device: cpu, threads: runtime.GOMAXPROCS(0), method: methodAuto}
+	s := settings{ctx: context.Background(), device: auto, threads: runtime.GOMAXPROCS(0), method: methodAuto}
 	if o == nil {
 		s.memory = defaultMemory()
 		return s, nil

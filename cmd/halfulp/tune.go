@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/exact"
 )
 
@@ -13,10 +19,11 @@ type tuneCmd struct {
 }
 
 func (tuneCmd) Help() string {
-	return `Measures on one thread of this machine, within about a second, what the choice of methods rests on, and prints it beside the values built in:
+	return `Measures on one thread of this machine, within about two seconds, what the choice of methods rests on, and prints it beside the values built in:
 
   - for each kernel, the time of one multiply-add of residues;
-  - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on a square product by residues is the faster one.
+  - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on a square product by residues is the faster one;
+  - where there is a GPU, on all threads, the order from which on a square product is faster there, transfers included, and the one from which device auto takes it there once the GPU is open.
 
 Other values could make a method run that is slower here, but change no bit of a result. Measure on a quiet machine.`
 }
@@ -31,8 +38,17 @@ func (c *tuneCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	var g []gpuTuning
+	if gpus, _ := cuda.Devices(); len(gpus) > 0 {
+		if g, err = tuneGPU(env.ctx); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
-		return writeJSON(env.stdout, t)
+		return writeJSON(env.stdout, struct {
+			exact.Tuning
+			GPU []gpuTuning `json:"gpu,omitempty"`
+		}{t, g})
 	}
 	w := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "kernel\tns here\tns built in\t")
@@ -45,11 +61,83 @@ func (c *tuneCmd) Run(env *environment) error {
 	fmt.Fprintln(env.stdout)
 	fmt.Fprintln(w, "bits\tns here\tns built in\tresidues from order\t")
 	for _, e := range t.Exact {
-		from := "none found"
-		if e.Crossover > 0 {
-			from = fmt.Sprint(e.Crossover)
-		}
-		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%s\t\n", e.Bits, e.Measured, e.BuiltIn, from)
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%s\t\n", e.Bits, e.Measured, e.BuiltIn, foundOrder(e.Crossover))
+	}
+	if err := w.Flush(); err != nil || g == nil {
+		return err
+	}
+	fmt.Fprintln(env.stdout)
+	fmt.Fprintln(w, "bits\tGPU from order\tauto from order\t")
+	for _, e := range g {
+		fmt.Fprintf(w, "%d\t%s\t%s\t\n", e.Bits, foundOrder(e.Crossover), foundOrder(e.Auto))
 	}
 	return w.Flush()
+}
+
+func foundOrder(order int) string {
+	if order == 0 {
+		return "none found"
+	}
+	return fmt.Sprint(order)
+}
+
+// gpuTuning tells from which order on a square product of Bits-bit numbers is faster on the
+// GPU, and from which on device auto takes it there (0: none was found).
+type gpuTuning struct {
+	Bits      int `json:"bits"`
+	Crossover int `json:"crossover_n"`
+	Auto      int `json:"auto_n"`
+}
+
+func tuneGPU(ctx context.Context) ([]gpuTuning, error) {
+	var list []gpuTuning
+	for _, p := range []uint{53, 106, 212, 424, 848, 1696} {
+		f := halfulp.MP(p)
+		if p == 53 {
+			f = halfulp.Float64
+		}
+		g := gpuTuning{Bits: int(p)}
+		for _, n := range []int{50, 75, 100, 150, 200, 300, 400, 600, 800, 1200} {
+			a, c := halfulp.Random(f, n, n, 1, 1), halfulp.NewMatrix(f, n, n)
+			gemm := func(device string) (halfulp.Stats, time.Duration, error) {
+				var st halfulp.Stats
+				d := make([]time.Duration, 4) // the first warms up
+				for i := range d {
+					start := time.Now()
+					var err error
+					st, err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), c,
+						&halfulp.Options{Context: ctx, Device: device})
+					if err != nil {
+						return st, 0, err
+					}
+					d[i] = time.Since(start)
+				}
+				slices.Sort(d[1:])
+				return st, d[2], nil
+			}
+			_, onGPU, err := gemm("cuda:0")
+			if err != nil {
+				return nil, err
+			}
+			_, onCPU, err := gemm("cpu")
+			if err != nil {
+				return nil, err
+			}
+			st, _, err := gemm("auto")
+			if err != nil {
+				return nil, err
+			}
+			if g.Crossover == 0 && onGPU < onCPU {
+				g.Crossover = n
+			}
+			if g.Auto == 0 && strings.HasPrefix(st.Device, "cuda:") {
+				g.Auto = n
+			}
+			if g.Crossover > 0 && g.Auto > 0 {
+				break
+			}
+		}
+		list = append(list, g)
+	}
+	return list, nil
 }

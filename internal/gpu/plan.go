@@ -30,6 +30,15 @@ type shape struct {
 	termsL, termsR int        // binary64 terms of the operands' numbers, 1 if not expansions
 }
 
+// shapeOf returns the shape of an m x k matrix by a k x n one, of formats a and b.
+func shapeOf(m, n, k int, a, b, result num.Format) shape {
+	return shape{
+		m: m, n: n, k: k, format: result,
+		limbsL: words32(a), limbsR: words32(b),
+		termsL: termsOf(a), termsR: termsOf(b),
+	}
+}
+
 // A plan says how a product of integers runs: the number of moduli, the widths of the
 // operands' integers, and what reconstruction drops.
 type plan struct {

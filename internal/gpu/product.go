@@ -178,11 +178,7 @@ func (m *multiplication) prepare() error {
 	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
 		return err
 	}
-	s := shape{
-		m: m.a.Rows, n: m.b.Rows, k: m.a.Cols, format: m.format,
-		limbsL: words32(m.a.Arr.Format), limbsR: words32(m.b.Arr.Format),
-		termsL: max(m.a.Arr.Terms(), 1), termsR: max(m.b.Arr.Terms(), 1),
-	}
+	s := shapeOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	var ok bool
 	if m.plan, ok = planFor(s, got.left, got.right, got.samples[:]); !ok {
 		return errRange

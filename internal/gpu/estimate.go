@@ -1,0 +1,37 @@
+package gpu
+
+import (
+	"math"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// What a product of matrices of the host takes besides the work that plans count, measured
+// on an H100 by halfulp tune.
+const (
+	callTime     = 300 * time.Microsecond // of a product, however small
+	transferRate = 10e9                   // bytes a second
+)
+
+// Estimate returns about how long Gemm takes for matrices of the host, with numbers of like
+// size in formats a and b and results of format c, and false if it leaves the product to
+// the host.
+func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
+	if m == 0 || n == 0 || k == 0 || k > maxInner {
+		return 0, false
+	}
+	norm := float64(k) / 4
+	size := math.Log2(float64(k))/2 - 3
+	s := shapeOf(m, n, k, a, b, c)
+	p, ok := planFor(s, totals{norm: norm, width: int64(a.Bits()) + spreadBits}, totals{norm: norm, width: int64(b.Bits()) + spreadBits},
+		[]sample{{size, norm, norm}})
+	if !ok {
+		return 0, false
+	}
+	moved := num.SizeOf(a)*int64(m)*int64(k) + num.SizeOf(b)*int64(k)*int64(n) + num.SizeOf(c)*int64(m)*int64(n)
+	return callTime + time.Duration(p.cost+float64(moved)/transferRate*1e9), true
+}
+
+// spreadBits is by how much the exponents of a vector of numbers of like size spread.
+const spreadBits = 14
