@@ -26,10 +26,7 @@ func fasterDevice(s settings, a, b, c num.Mat) int {
 	if !ok {
 		return cpu
 	}
-	devices.Lock()
-	open := devices.open[0] != nil
-	devices.Unlock()
-	if !open {
+	if !gpu.IsOpen(0) {
 		onGPU += openTime
 	}
 	if onGPU > onCPU {

@@ -50,15 +50,7 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 		flags, n, err = gpu.Reduce(r.gpu, r.config(), kind, x.v, y.v, z)
 		exact = n.Host > 0
 	}
-	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
-	}
-	r.count(flags)
-	if exact {
-		r.exact.Add(1)
-	}
-	r.stage("sum")
-	return Scalar{z}, r.end(), nil
+	return r.reduced(name, z, flags, exact, err)
 }
 
 // Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f:
@@ -79,15 +71,7 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 		flags, n, err = gpu.Norm(r.gpu, r.config(), x.v, z)
 		exact = n.Host > 0
 	}
-	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("Nrm2: %w", deviceError(err))
-	}
-	r.count(flags)
-	if exact {
-		r.exact.Add(1)
-	}
-	r.stage("norm")
-	return Scalar{z}, r.end(), nil
+	return r.reduced("Nrm2", z, flags, exact, err)
 }
 
 // Iamax returns the index of the first entry of x of the largest magnitude,

@@ -99,6 +99,9 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	if s.device == cpu {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	} else {
+		if err := s.gpuMethod(); err != nil {
+			return Stats{}, err
+		}
 		cfg.Memory = s.limit
 		st, err = gemmOn(s.device, cfg, al, a, b, be, old, out)
 	}
@@ -120,9 +123,6 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 
 // gemmOn is exact.Gemm on a GPU.
 func gemmOn(device int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
-	if cfg.Method == exact.Direct {
-		return exact.Stats{}, fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", cfg.Method, ErrMethod)
-	}
 	dev, err := openDevice(device)
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
@@ -130,9 +130,22 @@ func gemmOn(device int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num
 	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true}
 	st, err := gpu.Gemm(dev, on, alpha, a, b, beta, old, c)
 	if err != nil {
-		return st, fmt.Errorf("gemm %d x %d x %d: %w", c.Rows, a.Cols, c.Cols, deviceError(err))
+		return st, gemmError(c.Rows, a.Cols, c.Cols, err)
 	}
 	return st, nil
+}
+
+// gpuMethod is the error of methods that GPUs do not have for products of matrices.
+func (s settings) gpuMethod() error {
+	if s.method == methodDirect {
+		return fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", s.method, ErrMethod)
+	}
+	return nil
+}
+
+// gemmError is the error of a GPU in an m x k x n product.
+func gemmError(m, k, n int, err error) error {
+	return fmt.Errorf("gemm %d x %d x %d: %w", m, k, n, deviceError(err))
 }
 
 // copyMat returns a compact copy of m.

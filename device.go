@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
 )
 
 // Devices that are not the number of a GPU.
@@ -32,28 +32,46 @@ func parseDevice(name string) (int, error) {
 	return cpu, fmt.Errorf("device %q: %w (want auto, cpu or cuda:N)", name, ErrDevice)
 }
 
-// devices are the GPUs in use. They stay open: their kernels are loaded once.
-var devices struct {
-	sync.Mutex
-	open map[int]*cuda.Device
-}
-
 // openDevice returns GPU number n.
 func openDevice(n int) (*cuda.Device, error) {
-	devices.Lock()
-	defer devices.Unlock()
-	if d := devices.open[n]; d != nil {
-		return d, nil
-	}
-	d, err := cuda.Open(n)
+	d, err := gpu.Open(n)
 	if err != nil {
 		return nil, fmt.Errorf("device \"cuda:%d\": %w", n, err)
 	}
-	if devices.open == nil {
-		devices.open = map[int]*cuda.Device{}
-	}
-	devices.open[n] = d
 	return d, nil
+}
+
+// openOne returns the GPU "cuda:N".
+func openOne(name string) (*cuda.Device, error) {
+	n, err := parseDevice(name)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 {
+		return nil, fmt.Errorf("device %q: %w (want cuda:N)", name, ErrDevice)
+	}
+	return openDevice(n)
+}
+
+// resident is an operand in a GPU's memory.
+type resident interface {
+	place() (*cuda.Device, *gpu.Array)
+}
+
+// placeOf returns the GPU of operands, none of which is nil. It panics if they are on several,
+// or freed.
+func placeOf(operands ...resident) *cuda.Device {
+	first, _ := operands[0].place()
+	for _, x := range operands {
+		dev, a := x.place()
+		if a.Freed() {
+			panic(errFreed)
+		}
+		if dev != first {
+			panic(errDevices)
+		}
+	}
+	return first
 }
 
 // deviceError adds ErrMemory to errors about a device's memory.

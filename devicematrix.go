@@ -1,16 +1,19 @@
 package halfulp
 
 import (
-	"fmt"
+	"context"
 
 	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu"
-	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A DeviceMatrix is a matrix in the memory of an NVIDIA GPU. Numbers travel by To, Set
-// and Matrix alone; results of DeviceGemm stay where their operands are.
+// A DeviceMatrix is a matrix in the memory of an NVIDIA GPU, column by column, or a view
+// of one: T, Slice, Row, Col and Vec share storage with their matrix. Numbers travel by
+// To, Set and Matrix alone; results of DeviceGemm and the other routines for such
+// operands stay where the operands are.
+//
+// Free gives the memory back; any later use of the matrix or of a view of it panics, but
+// for Free, which does nothing then.
 type DeviceMatrix struct {
 	dev *cuda.Device
 	m   gpu.Matrix
@@ -31,54 +34,47 @@ func (m *Matrix) To(device string) (*DeviceMatrix, error) {
 	return z, nil
 }
 
-// NewDeviceMatrix returns a rows x cols matrix of zeros in the memory of the GPU
-// "cuda:N", with the errors of To.
+// NewDeviceMatrix returns a rows x cols matrix of +0 in the memory of the GPU "cuda:N",
+// with the errors of To.
 func NewDeviceMatrix(device string, f Format, rows, cols int) (*DeviceMatrix, error) {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
 	}
-	n, err := parseDevice(device)
-	if err == nil && n < 0 {
-		err = fmt.Errorf("device %q: %w (want cuda:N)", device, ErrDevice)
-	}
+	dev, err := openOne(device)
 	if err != nil {
 		return nil, err
 	}
-	dev, err := openDevice(n)
+	a, err := newDeviceArray(dev, f, rows*cols)
 	if err != nil {
 		return nil, err
 	}
-	z := newDeviceMatrix(dev, rows, cols)
-	if err := z.allocate(f); err != nil {
-		return nil, err
-	}
-	return z, nil
+	return &DeviceMatrix{dev, gpu.Matrix{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}}, nil
 }
 
-// newDeviceMatrix returns a matrix without memory.
-func newDeviceMatrix(dev *cuda.Device, rows, cols int) *DeviceMatrix {
-	return &DeviceMatrix{dev, gpu.Matrix{RS: 1, CS: rows, Rows: rows, Cols: cols}}
-}
-
-// allocate gives z memory of zeros.
-func (z *DeviceMatrix) allocate(f Format) error {
-	return z.do(nil, func(s *cuda.Stream) (err error) {
-		z.m.Arr, err = gpu.NewArray(s, f.f, z.m.Rows*z.m.Cols)
+// newDeviceArray returns n times +0.
+func newDeviceArray(dev *cuda.Device, f Format, n int) (a *gpu.Array, err error) {
+	err = deviceDo(dev, func(s *cuda.Stream) error {
+		a, err = gpu.NewArray(s, f.f, n)
 		return err
 	})
+	return a, err
 }
 
-// do runs f on the device.
-func (z *DeviceMatrix) do(opt *Options, f func(s *cuda.Stream) error) error {
-	s, err := opt.settings()
-	if err != nil {
-		return err
-	}
-	return deviceError(z.dev.Do(s.ctx, f))
+// deviceDo runs f on a GPU.
+func deviceDo(dev *cuda.Device, f func(s *cuda.Stream) error) error {
+	return deviceError(dev.Do(context.Background(), f))
 }
+
+func (z *DeviceMatrix) place() (*cuda.Device, *gpu.Array) { return z.dev, z.m.Arr }
 
 // Dims returns the numbers of rows and columns.
 func (z *DeviceMatrix) Dims() (rows, cols int) { return z.m.Rows, z.m.Cols }
+
+// Rows returns the number of rows.
+func (z *DeviceMatrix) Rows() int { return z.m.Rows }
+
+// Cols returns the number of columns.
+func (z *DeviceMatrix) Cols() int { return z.m.Cols }
 
 // Format returns the format of the entries.
 func (z *DeviceMatrix) Format() Format { return Format{z.m.Arr.Format} }
@@ -100,74 +96,61 @@ func (z *DeviceMatrix) Slice(i0, i1, j0, j1 int) *DeviceMatrix {
 	return &DeviceMatrix{z.dev, v}
 }
 
-// whole reports whether z is all of its storage, column by column.
-func (z *DeviceMatrix) whole() bool {
-	return z.m.Off == 0 && z.m.RS == 1 && z.m.CS == z.m.Rows && z.m.Rows*z.m.Cols == z.m.Arr.Len()
+// Row returns row i as a view.
+func (z *DeviceMatrix) Row(i int) *DeviceVector {
+	if i < 0 || i >= z.m.Rows {
+		panic(errIndex)
+	}
+	return &DeviceVector{z.dev, gpu.Vector{Arr: z.m.Arr, Off: z.m.Off + i*z.m.RS, Inc: z.m.CS, N: z.m.Cols}}
 }
 
-// Set copies m, of the same shape and format, to z. It panics if z is a view of part
-// of a matrix.
+// Col returns column j as a view.
+func (z *DeviceMatrix) Col(j int) *DeviceVector { return z.T().Row(j) }
+
+// Vec returns vec(z), the entries column by column, as a view. It panics if they do not
+// lie at equal distances, as those of a slice of some rows.
+func (z *DeviceMatrix) Vec() *DeviceVector {
+	v := gpu.Vector{Arr: z.m.Arr, Off: z.m.Off, Inc: z.m.RS, N: z.m.Rows * z.m.Cols}
+	switch {
+	case z.m.Rows == 1:
+		v.Inc = z.m.CS
+	case v.N > 0 && z.m.Cols > 1 && z.m.CS != z.m.RS*z.m.Rows:
+		panic(errGaps)
+	}
+	return &DeviceVector{z.dev, v}
+}
+
+// Set copies m, of the same shape and format, to z. If z is a view whose entries do not
+// lie one after the other, what lies between them travels as well.
 func (z *DeviceMatrix) Set(m *Matrix) error {
-	if m.m.Rows != z.m.Rows || m.m.Cols != z.m.Cols || m.m.Arr.Format != z.m.Arr.Format || !z.whole() {
+	if m.m.Rows != z.m.Rows || m.m.Cols != z.m.Cols {
 		panic(errShape)
 	}
-	h := m.m
-	if h.Off != 0 || h.RS != 1 || h.CS != h.Rows || h.Rows*h.Cols != h.Arr.Len() {
-		h = copyMat(h)
+	if m.m.Arr.Format != z.m.Arr.Format {
+		panic(errFormat)
 	}
-	return z.do(nil, func(s *cuda.Stream) error { return z.m.Arr.Set(s, h.Arr) })
+	return deviceDo(placeOf(z), func(s *cuda.Stream) error { return z.m.Set(s, m.m) })
 }
 
-// Matrix returns a copy of z in the host's memory.
+// Matrix returns a copy of z in the host's memory. If z is a view whose entries do not lie
+// one after the other, what lies between them travels as well.
 func (z *DeviceMatrix) Matrix() (*Matrix, error) {
-	h := num.New(z.m.Arr.Format, z.m.Arr.Len())
-	if err := z.do(nil, func(s *cuda.Stream) error { return z.m.Arr.Get(s, h) }); err != nil {
-		return nil, err
-	}
-	v := num.Mat{Arr: h, Off: z.m.Off, RS: z.m.RS, CS: z.m.CS, Rows: z.m.Rows, Cols: z.m.Cols}
-	if z.whole() {
-		return &Matrix{m: v}, nil
-	}
-	return &Matrix{m: copyMat(v)}, nil
-}
-
-// Free gives the memory of z and of all its views back.
-func (z *DeviceMatrix) Free() { z.m.Arr.Free() }
-
-// DeviceGemm is Gemm for matrices in the memory of one GPU, opt.Device being left
-// aside: the same bits, no transfer but of the few entries that the GPU leaves to the
-// host, or of all where alpha is no power of two, beta is not 0 or the format of C is
-// DD, TD or QD. C must not share storage with A or B; DeviceGemm panics then, and
-// if the matrices are on several GPUs.
-func DeviceGemm(tA, tB Transpose, alpha Scalar, a, b *DeviceMatrix, beta Scalar, c *DeviceMatrix, opt *Options) (Stats, error) {
-	x, y := a.op(tA), b.op(tB)
-	if c.m.Rows != x.Rows || c.m.Cols != y.Cols || x.Cols != y.Rows {
-		panic(errShape)
-	}
-	if a.dev != c.dev || b.dev != c.dev {
-		panic(errDevices)
-	}
-	if c.m.Arr == x.Arr || c.m.Arr == y.Arr {
-		panic(errAlias)
-	}
-	s, err := opt.settings()
-	if err != nil {
-		return Stats{}, err
-	}
-	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Memory: s.limit}
-	var bufA, bufB [num.MaxValueWords]uint64
-	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
-	var st exact.Stats
-	err = c.do(opt, func(s *cuda.Stream) error {
-		var err error
-		st, err = gpu.GemmResident(s, cfg, al, x, y, be, c.m, c.m)
+	var m Matrix
+	err := deviceDo(placeOf(z), func(s *cuda.Stream) (err error) {
+		m.m, err = z.m.Get(s)
 		return err
 	})
 	if err != nil {
-		return Stats{}, fmt.Errorf("gemm %d x %d x %d: %w", c.m.Rows, x.Cols, c.m.Cols, err)
+		return nil, err
 	}
-	return stats(st, s.threads), nil
+	if m.m.RS != 1 || m.m.CS != max(m.m.Rows, 1) {
+		m.m = copyMat(m.m)
+	}
+	return &m, nil
 }
+
+// Free gives the memory of z and of all its views back. No routine may be using it.
+func (z *DeviceMatrix) Free() { z.m.Arr.Free() }
 
 // op returns op(z).
 func (z *DeviceMatrix) op(t Transpose) gpu.Matrix {

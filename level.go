@@ -36,6 +36,28 @@ func begin(name string, opt *Options) (*run, error) {
 
 // beginOn checks the options of routine name, which runs on GPUs too.
 func beginOn(name string, opt *Options) (*run, error) {
+	r, err := newRun(name, opt)
+	if err == nil && r.device >= 0 {
+		if r.gpu, err = openDevice(r.device); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.stats.Device = r.gpu.String()
+	}
+	return r, err
+}
+
+// beginAt checks the options of routine name for operands in the memory of a GPU, which
+// opt.Device does not change.
+func beginAt(name string, dev *cuda.Device, opt *Options) (*run, error) {
+	r, err := newRun(name, opt)
+	if err == nil {
+		r.gpu, r.stats.Device = dev, dev.String()
+	}
+	return r, err
+}
+
+// newRun checks the options of routine name, devices aside.
+func newRun(name string, opt *Options) (*run, error) {
 	s, err := opt.settings()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -48,12 +70,6 @@ func beginOn(name string, opt *Options) (*run, error) {
 	}
 	r := &run{settings: s, since: time.Now()}
 	r.stats = Stats{Device: "cpu", Method: methodDirect, Threads: s.threads}
-	if s.device >= 0 {
-		if r.gpu, err = openDevice(s.device); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		r.stats.Device = r.gpu.String()
-	}
 	return r, nil
 }
 
@@ -100,6 +116,19 @@ func (r *run) end() Stats {
 	r.stats.Underflow = r.underflow.Load()
 	r.stats.Exact = r.exact.Load()
 	return r.stats
+}
+
+// reduced is what a reduction to z ended with; exact says that the exact value decided it.
+func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, err error) (Scalar, Stats, error) {
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+	}
+	r.count(flags)
+	if exact {
+		r.exact.Add(1)
+	}
+	r.stage("sum")
+	return Scalar{z}, r.end(), nil
 }
 
 // scalar returns v rounded to f.

@@ -20,8 +20,10 @@ const (
 	errShape       = "halfulp: shapes do not fit"
 	errTranspose   = "halfulp: bad Transpose"
 	errUplo        = "halfulp: bad Uplo"
-	errAlias       = "halfulp: the output shares storage with a factor"
-	errDevices     = "halfulp: matrices on several devices"
+	errAlias       = "halfulp: the output overlaps an operand in the memory of a GPU"
+	errDevices     = "halfulp: operands on several GPUs"
+	errFreed       = "halfulp: use of a matrix or vector after Free"
+	errGaps        = "halfulp: entries do not lie at equal distances"
 )
 
 // Matrix is a rows x cols matrix of numbers in one format, stored column by

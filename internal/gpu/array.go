@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"sync/atomic"
+
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -10,6 +12,7 @@ type Array struct {
 	num.Format
 	n      int
 	planes [4]*cuda.Memory // F32: numbers; F64 to QD: terms; MP: significands, exponents, classes
+	freed  atomic.Bool
 }
 
 // planeBytes returns the bytes that a number takes in each plane.
@@ -52,15 +55,18 @@ func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
-// Free gives the memory back. Free of nil does nothing.
+// Free gives the memory back. Free of nil, or once more, does nothing.
 func (a *Array) Free() {
-	if a == nil {
+	if a == nil || !a.freed.CompareAndSwap(false, true) {
 		return
 	}
 	for _, m := range a.planes {
 		m.Free()
 	}
 }
+
+// Freed reports whether the memory was given back.
+func (a *Array) Freed() bool { return a.freed.Load() }
 
 // Len returns how many numbers the array holds.
 func (a *Array) Len() int { return a.n }
@@ -79,21 +85,29 @@ func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
 }
 
 // Set copies h, of the same format and length, to a.
-func (a *Array) Set(s *cuda.Stream, h *num.Array) error {
+func (a *Array) Set(s *cuda.Stream, h *num.Array) error { return a.setFrom(s, 0, h) }
+
+// at is the address of number i in a plane.
+func (a *Array) at(plane, i int) cuda.Pointer {
+	return a.planes[plane].At(planeBytes(a.Format)[plane] * int64(i))
+}
+
+// setFrom copies h, of the same format, to the numbers of a from number i on.
+func (a *Array) setFrom(s *cuda.Stream, i int, h *num.Array) error {
 	switch a.Kind {
 	case num.F32:
-		return cuda.Upload(s, a.planes[0].Pointer(), h.F32)
+		return cuda.Upload(s, a.at(0, i), h.F32)
 	case num.MP:
-		if err := cuda.Upload(s, a.planes[0].Pointer(), h.Sig); err != nil {
+		if err := cuda.Upload(s, a.at(0, i), h.Sig); err != nil {
 			return err
 		}
-		if err := cuda.Upload(s, a.planes[1].Pointer(), h.Exp); err != nil {
+		if err := cuda.Upload(s, a.at(1, i), h.Exp); err != nil {
 			return err
 		}
-		return cuda.Upload(s, a.planes[2].Pointer(), h.Cls)
+		return cuda.Upload(s, a.at(2, i), h.Cls)
 	}
 	for t := range a.Terms() {
-		if err := cuda.Upload(s, a.planes[t].Pointer(), h.F64[t]); err != nil {
+		if err := cuda.Upload(s, a.at(t, i), h.F64[t]); err != nil {
 			return err
 		}
 	}
@@ -101,21 +115,24 @@ func (a *Array) Set(s *cuda.Stream, h *num.Array) error {
 }
 
 // Get copies a to h, of the same format and length.
-func (a *Array) Get(s *cuda.Stream, h *num.Array) error {
+func (a *Array) Get(s *cuda.Stream, h *num.Array) error { return a.getFrom(s, 0, h) }
+
+// getFrom copies the numbers of a from number i on to h, of the same format.
+func (a *Array) getFrom(s *cuda.Stream, i int, h *num.Array) error {
 	switch a.Kind {
 	case num.F32:
-		return cuda.Download(s, h.F32, a.planes[0].Pointer())
+		return cuda.Download(s, h.F32, a.at(0, i))
 	case num.MP:
-		if err := cuda.Download(s, h.Sig, a.planes[0].Pointer()); err != nil {
+		if err := cuda.Download(s, h.Sig, a.at(0, i)); err != nil {
 			return err
 		}
-		if err := cuda.Download(s, h.Exp, a.planes[1].Pointer()); err != nil {
+		if err := cuda.Download(s, h.Exp, a.at(1, i)); err != nil {
 			return err
 		}
-		return cuda.Download(s, h.Cls, a.planes[2].Pointer())
+		return cuda.Download(s, h.Cls, a.at(2, i))
 	}
 	for t := range a.Terms() {
-		if err := cuda.Download(s, h.F64[t], a.planes[t].Pointer()); err != nil {
+		if err := cuda.Download(s, h.F64[t], a.at(t, i)); err != nil {
 			return err
 		}
 	}

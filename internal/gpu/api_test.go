@@ -1,0 +1,148 @@
+package gpu_test
+
+import (
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// onDevices runs f on a fake device with small problems and on the machine's with larger ones.
+func onDevices(t *testing.T, f func(t *testing.T, size int)) {
+	t.Run("reference", func(t *testing.T) {
+		gpu.References(t, 1)
+		f(t, 12)
+	})
+	t.Run("device", func(t *testing.T) {
+		gpu.Machine(t)
+		f(t, 50)
+	})
+}
+
+// onCPU keeps auto from choosing a GPU.
+var onCPU = &Options{Device: "cpu"}
+
+// must returns a value that came without an error.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// operands are those of a routine of the host and on a GPU.
+type operands struct {
+	format      Format
+	alpha, beta Scalar
+	a, b, c     *Matrix
+	x, y        *Vector
+	da, db, dc  *DeviceMatrix
+	dx, dy      *DeviceVector
+}
+
+// newOperands returns A n+20 x n, B n x n+10, C n+20 x n+10, x of n and y of n+20 entries.
+func newOperands(f Format, n int) *operands {
+	o := &operands{format: f, a: Random(f, n+20, n, 3, 1), b: Random(f, n, n+10, 3, 2), c: Random(f, n+20, n+10, 3, 3),
+		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
+	o.da, o.db, o.dc = must(o.a.To("cuda:0")), must(o.b.To("cuda:0")), must(o.c.To("cuda:0"))
+	o.dx, o.dy = must(o.x.To("cuda:0")), must(o.y.To("cuda:0"))
+	return o
+}
+
+func (o *operands) free() {
+	for _, d := range []interface{ Free() }{o.da, o.db, o.dc, o.dx, o.dy} {
+		d.Free()
+	}
+}
+
+// TestResident compares the routines for resident operands with the host's, bit for bit.
+func TestResident(t *testing.T) {
+	onDevices(t, func(t *testing.T, size int) {
+		for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
+			o := newOperands(f, size)
+			third := must(ParseScalar(MP(80), "0.33333"))
+			for _, s := range []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {Float(-2), Float(0)}, {third, Float(1)}, {Float(1), third}, {Float(0), Float(2)}} {
+				o.alpha, o.beta = s.alpha, s.beta
+				o.products(t)
+			}
+			o.reductions(t)
+			o.free()
+		}
+	})
+}
+
+// check runs a routine on the host and on the GPU, with the same C and another result.
+func (o *operands) check(t *testing.T, what string, h func(z *Matrix) (Stats, error), d func(z *DeviceMatrix) (Stats, error)) {
+	t.Helper()
+	want := o.c.Clone()
+	must(h(want))
+	if err := o.dc.Set(o.c); err != nil {
+		t.Fatal(err)
+	}
+	must(d(o.dc))
+	if !must(o.dc.Matrix()).Same(want) {
+		t.Errorf("%s of %v, alpha %v, beta %v: other bits than on the CPU", what, o.format, o.alpha, o.beta)
+	}
+}
+
+func (o *operands) products(t *testing.T) {
+	n := o.x.Len()
+	al, be := o.alpha, o.beta
+	o.check(t, "Gemm", func(z *Matrix) (Stats, error) { return Gemm(NoTrans, NoTrans, al, o.a, o.b, be, z, onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceGemm(NoTrans, NoTrans, al, o.da, o.db, be, z, nil) })
+	o.check(t, "Gemm of views", func(z *Matrix) (Stats, error) {
+		return GemmTo(Trans, Trans, al, o.b.Slice(0, n, 2, 12), o.a.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), onCPU)
+	}, func(z *DeviceMatrix) (Stats, error) {
+		return DeviceGemmTo(Trans, Trans, al, o.db.Slice(0, n, 2, 12), o.da.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), nil)
+	})
+	o.check(t, "Gemm within a matrix", func(z *Matrix) (Stats, error) {
+		return Gemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), onCPU)
+	}, func(z *DeviceMatrix) (Stats, error) {
+		return DeviceGemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), nil)
+	})
+	o.check(t, "Syrk", func(z *Matrix) (Stats, error) { return Syrk(Lower, Trans, al, o.a, be, z.Slice(0, n, 0, n), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) {
+			return DeviceSyrk(Lower, Trans, al, o.da, be, z.Slice(0, n, 0, n), nil)
+		})
+	o.check(t, "Gemv", func(z *Matrix) (Stats, error) { return Gemv(NoTrans, al, o.a, o.x, be, z.Col(3), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceGemv(NoTrans, al, o.da, o.dx, be, z.Col(3), nil) })
+	o.check(t, "Gemv within a matrix", func(z *Matrix) (Stats, error) {
+		return GemvTo(Trans, al, z.Slice(3, n, 1, 6), o.y.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), onCPU)
+	}, func(z *DeviceMatrix) (Stats, error) {
+		return DeviceGemvTo(Trans, al, z.Slice(3, n, 1, 6), o.dy.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), nil)
+	})
+	if o.beta.Float64() == 0 {
+		o.check(t, "GemmTo without C", func(z *Matrix) (Stats, error) { return GemmTo(NoTrans, NoTrans, al, o.a, o.b, be, nil, z, onCPU) },
+			func(z *DeviceMatrix) (Stats, error) {
+				return DeviceGemmTo(NoTrans, NoTrans, al, o.da, o.db, be, nil, z, nil)
+			})
+		o.check(t, "GemvTo without y", func(z *Matrix) (Stats, error) { return GemvTo(NoTrans, al, o.a, o.x, be, nil, z.Col(1), onCPU) },
+			func(z *DeviceMatrix) (Stats, error) {
+				return DeviceGemvTo(NoTrans, al, o.da, o.dx, be, nil, z.Col(1), nil)
+			})
+	}
+}
+
+func (o *operands) reductions(t *testing.T) {
+	row, drow := o.b.Row(3).Stride(-1).Slice(0, o.x.Len()), o.db.Row(3).Stride(-1).Slice(0, o.x.Len())
+	for _, f := range []Format{o.format, Float64, MP(90)} {
+		for _, r := range []struct {
+			name string
+			h, d func() (Scalar, Stats, error)
+		}{
+			{"Sum", func() (Scalar, Stats, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceSum(o.dx, f, nil) }},
+			{"Asum", func() (Scalar, Stats, error) { return Asum(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceAsum(drow, f, nil) }},
+			{"Dot", func() (Scalar, Stats, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceDot(o.dx, drow, f, nil) }},
+			{"Nrm2", func() (Scalar, Stats, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceNrm2(drow, f, nil) }},
+		} {
+			want, _, err := r.h()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, st, err := r.d()
+			if err != nil || !got.Same(want) || st.Device != "cuda:0" {
+				t.Errorf("%s of %v to %v: %v, want %v; %+v, %v", r.name, o.format, f, got, want, st, err)
+			}
+		}
+	}
+}
