@@ -19,7 +19,7 @@ func fasterDevice(s settings, a, b, c num.Mat) int {
 		return cpu
 	}
 	onCPU := exact.Estimate(s.threads, c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)
-	if onCPU < time.Millisecond {
+	if onCPU < 300*time.Microsecond {
 		return cpu
 	}
 	onGPU, ok := gpu.Estimate(c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)

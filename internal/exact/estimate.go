@@ -8,9 +8,14 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// besides is the time of a product by residues over that of its plan's cost, which leaves
-// out the scan, carries and rounding: bench/records has 1.6 to 2.1 for n = 1000.
-const besides = 1.3
+// What a product by residues takes besides its plan's cost, measured with halfulp tune on
+// Emerald Rapids: the start, and, in ns on one thread, each number of the operands and the
+// result, and each of its residues.
+const (
+	startTime   = 200 * time.Microsecond
+	numberCost  = 60
+	residueCost = 2.4
+)
 
 // Estimate returns about how long Gemm takes for an m x k matrix by a k x n one of numbers
 // of like size in formats a and b, with results of format c.
@@ -27,10 +32,11 @@ func Estimate(threads, m, n, k int, a, b, c num.Format) time.Duration {
 		r := operand{n: n, k: k, maxNorm: norm, width: b.Bits() + spreadBits}
 		size := math.Log2(float64(k))/2 - 3
 		if q, ok := planFor(modgemm.Best(), &l, &r, p, []sample{{size, norm, norm}}); ok {
-			cost = min(cost, besides*q.cost)
+			numbers := float64(m)*float64(k) + float64(k)*float64(n) + float64(m)*float64(n)
+			cost = min(cost, q.cost+numbers*(numberCost+residueCost*float64(len(q.base.moduli))))
 		}
 	}
-	return time.Duration(cost / float64(threads))
+	return startTime + time.Duration(cost/float64(threads))
 }
 
 // spreadBits is by how much the exponents of a vector of numbers of like size spread.

@@ -10,8 +10,8 @@ import (
 // What a product of matrices of the host takes besides the work that plans count, measured
 // on an H100 by halfulp tune.
 const (
-	callTime     = 300 * time.Microsecond // of a product, however small
-	transferRate = 10e9                   // bytes a second
+	callTime     = 250 * time.Microsecond // of a product, however small
+	transferRate = 20e9                   // bytes a second
 )
 
 // Estimate returns about how long Gemm takes for matrices of the host, with numbers of like
