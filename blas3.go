@@ -93,17 +93,17 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	var bufA, bufB [num.MaxValueWords]uint64
 	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
 	var st exact.Stats
-	if s.device == auto {
-		s.device = fasterDevice(s, a, b, c)
+	if s.devices[0] == auto {
+		s.devices = []int{fasterDevice(s, a, b, c)}
 	}
-	if s.device == cpu {
+	if s.devices[0] == cpu {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	} else {
 		if err := s.gpuMethod(); err != nil {
 			return Stats{}, err
 		}
 		cfg.Memory = s.limit
-		st, err = gemmOn(s.device, cfg, al, a, b, be, old, out)
+		st, err = gemmOn(s.devices, cfg, al, a, b, be, old, out)
 	}
 	if err == nil && out.Arr != c.Arr {
 		for j := range c.Cols {
@@ -121,14 +121,15 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	return stats(st, s.threads), err
 }
 
-// gemmOn is exact.Gemm on a GPU.
-func gemmOn(device int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
-	dev, err := openDevice(device)
+// gemmOn is exact.Gemm on GPUs.
+func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	devs, err := openDevices(devices)
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true}
-	st, err := gpu.Gemm(dev, on, alpha, a, b, beta, old, c)
+	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
+		More: devs[1:], Progress: cfg.Progress}
+	st, err := gpu.Gemm(devs[0], on, alpha, a, b, beta, old, c)
 	if err != nil {
 		return st, gemmError(c.Rows, a.Cols, c.Cols, err)
 	}

@@ -170,7 +170,7 @@ func deviceGemm(dev *cuda.Device, a, b, old, c gpu.Matrix, alpha, beta Scalar, t
 	if err := s.gpuMethod(); err != nil {
 		return Stats{}, err
 	}
-	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Memory: s.limit, Triangle: triangle}
+	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Memory: s.limit, Triangle: triangle, Progress: s.progress}
 	var st exact.Stats
 	err = dev.Do(s.ctx, func(s *cuda.Stream) (err error) {
 		st, err = gpu.GemmResident(s, cfg, alpha.value(), a, b, beta.value(), old, c)

@@ -162,6 +162,9 @@ func TestDeviceViews(t *testing.T) {
 		if !must(d.Matrix()).Same(h) {
 			t.Errorf("%v: a slice sets other entries", f)
 		}
+		if err := d.Slice(6, 6, 0, 5).Set(h.Slice(6, 6, 0, 5)); err != nil {
+			t.Error(err)
+		}
 		x := must(h.Row(3).To("cuda:0"))
 		if !must(x.Vector()).Same(h.Row(3)) {
 			t.Errorf("%v: a vector changes on its way", f)

@@ -37,8 +37,8 @@ func begin(name string, opt *Options) (*run, error) {
 // beginOn checks the options of routine name, which runs on GPUs too.
 func beginOn(name string, opt *Options) (*run, error) {
 	r, err := newRun(name, opt)
-	if err == nil && r.device >= 0 {
-		if r.gpu, err = openDevice(r.device); err != nil {
+	if err == nil && r.devices[0] >= 0 {
+		if r.gpu, err = openFirst(r.devices); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		r.stats.Device = r.gpu.String()
@@ -92,8 +92,11 @@ func (r *run) work() direct.Work {
 	return w
 }
 
-// stage ends a stage.
+// stage ends a stage, which is all that there is on a GPU.
 func (r *run) stage(name string) {
+	if r.gpu != nil && r.progress != nil {
+		r.progress(1)
+	}
 	now := time.Now()
 	r.stats.Stages = append(r.stats.Stages, Stage{name, now.Sub(r.since)})
 	r.since = now

@@ -34,6 +34,10 @@ type Options struct {
 	// the CPU, but for Gemm, GemmTo and Syrk where GPU 0 is estimated to be faster,
 	// transfers and the opening of the GPU included. GPUs run Sum, Asum, Dot, Nrm2, Gemv, GemvTo, Gemm, GemmTo and Syrk,
 	// transfers included; other routines refuse them.
+	//
+	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
+	// or "cuda:all". Gemm, GemmTo and Syrk cut the result into parts, which they
+	// compute side by side; the other routines run on the first.
 	Device string
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
 	// than 4 GOMAXPROCS + 16 are never used.
@@ -45,10 +49,12 @@ type Options struct {
 	// Context cancels a routine; its error is the context's.
 	Context context.Context
 	// Progress, if not nil, is called now and then with the share of the work
-	// done, from one goroutine at a time.
+	// done, which rises up to 1, from one goroutine at a time. On GPUs it is called
+	// on their threads: it must not call routines that run there.
 	Progress func(done float64)
 	// MemoryLimit bounds the working memory in bytes; 0 means half of the
-	// machine's. Larger products run in blocks.
+	// machine's. Larger products run in blocks. On a GPU it bounds what a product
+	// takes there beside its operands; 0 means most of what is there.
 	MemoryLimit int64
 }
 
@@ -66,7 +72,7 @@ var ErrMemory = errors.New("not enough memory")
 
 // Stats tells how a routine ran.
 type Stats struct {
-	Device    string  `json:"device"`
+	Device    string  `json:"device"`             // cpu, cuda:N or cuda:N,M
 	Method    string  `json:"method"`             // algorithm that ran
 	Kernel    string  `json:"kernel,omitempty"`   // small-integer kernel
 	Threads   int     `json:"threads"`            // threads used at most

@@ -16,7 +16,7 @@ const (
 // settings are options with the defaults filled in.
 type settings struct {
 	ctx      context.Context
-	device   int // number of a GPU, cpu or auto
+	devices  []int // numbers of GPUs; cpu or auto alone
 	threads  int
 	method   string
 	progress func(float64)
@@ -26,13 +26,13 @@ type settings struct {
 
 // settings checks o and fills in the defaults.
 func (o *Options) settings() (settings, error) {
-	s := settings{ctx: context.Background(), device: auto, threads: runtime.GOMAXPROCS(0), method: methodAuto}
+	s := settings{ctx: context.Background(), devices: []int{auto}, threads: runtime.GOMAXPROCS(0), method: methodAuto}
 	if o == nil {
 		s.memory = defaultMemory()
 		return s, nil
 	}
 	var err error
-	if s.device, err = parseDevice(o.Device); err != nil {
+	if s.devices, err = parseDevice(o.Device); err != nil {
 		return s, err
 	}
 	switch o.Method {

@@ -1,6 +1,8 @@
 package gpu_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	. "github.com/halfulp/halfulp"
@@ -10,7 +12,8 @@ import (
 // onDevices runs f on a fake device with small problems and on the machine's with larger ones.
 func onDevices(t *testing.T, f func(t *testing.T, size int)) {
 	t.Run("reference", func(t *testing.T) {
-		gpu.References(t, 1)
+		devs, _ := gpu.References(t, 1)
+		defer gpu.Substitute(devs...)()
 		f(t, 12)
 	})
 	t.Run("device", func(t *testing.T) {
@@ -142,6 +145,57 @@ func (o *operands) reductions(t *testing.T) {
 			got, st, err := r.d()
 			if err != nil || !got.Same(want) || st.Device != "cuda:0" {
 				t.Errorf("%s of %v to %v: %v, want %v; %+v, %v", r.name, o.format, f, got, want, st, err)
+			}
+		}
+	}
+}
+
+// TestSeveral compares products that several devices share with the host's, and checks what
+// Options.Device asks for.
+func TestSeveral(t *testing.T) {
+	devs, _ := gpu.References(t, 3)
+	defer gpu.Substitute(devs...)()
+	a, b := Random(Float64, 3, 4, 3, 1), Random(Float64, 4, 800, 3, 2)
+	want := NewMatrix(Float64, 3, 800)
+	must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
+	for device, ran := range map[string]string{
+		"cuda:0,1,2": "cuda:0,1,2", "cuda:0-2": "cuda:0,1,2", "cuda:all": "cuda:0,1,2", "cuda:2,0-1": "cuda:0,1,2",
+		"cuda:1-2": "cuda:1,2", "cuda:2,0": "cuda:0,2", "cuda:1": "cuda:1", "cuda:1-1": "cuda:1",
+	} {
+		var done float64
+		opt := &Options{Device: device, Progress: func(d float64) { done = d }}
+		c := NewMatrix(Float64, 3, 800)
+		st := must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, opt))
+		if !c.Same(want) || st.Device != ran || done != 1 {
+			t.Errorf("%s: on %s, %g done; the same bits: %v", device, st.Device, done, c.Same(want))
+		}
+		c = NewMatrix(Float64, 800, 3)
+		must(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, opt))
+		if !c.T().Same(want) {
+			t.Errorf("%s: other bits of the transpose", device)
+		}
+		// The first one runs the rest.
+		first := device[:len("cuda:0")]
+		if device == "cuda:all" {
+			first = "cuda:0"
+		}
+		done = 0
+		s, st, err := Sum(b.Vec(), Float64, opt)
+		plain, _, _ := Sum(b.Vec(), Float64, onCPU)
+		if err != nil || !s.Same(plain) || st.Device != first || done != 1 {
+			t.Errorf("%s: Sum on %s, %g done: %v", device, st.Device, done, err)
+		}
+	}
+	for device, text := range map[string]string{
+		"cuda:0,3": "cuda:3", "cuda:0-3": "cuda:3", "cuda:0,0": "want", "cuda:0-1,1": "want", "cuda:": "want", "cuda:,": "want", "cuda:1-0": "want",
+		"cuda:0,": "want", "cuda:-": "want", "cuda:0-1-2": "want", "cuda:all,0": "want", "cuda:+1": "want", "cuda:99999999": "want",
+	} {
+		c := NewMatrix(Float64, 3, 800)
+		_, err := Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device})
+		_, _, errSum := Sum(b.Vec(), Float64, &Options{Device: device})
+		for _, err := range []error{err, errSum} {
+			if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v", device, err)
 			}
 		}
 	}

@@ -129,9 +129,13 @@ const maxKept = 64
 
 // trim forgets constants if there are many. It is called between products.
 func (e *engine) trim() {
-	if len(e.constants)+len(e.tables) < maxKept {
-		return
+	if len(e.constants)+len(e.tables) >= maxKept {
+		e.forget()
 	}
+}
+
+// forget frees all constants.
+func (e *engine) forget() {
 	for _, m := range e.constants {
 		m.Free()
 	}

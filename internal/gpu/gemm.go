@@ -3,24 +3,31 @@ package gpu
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 // Gemm sets C to alpha A B + beta Old, rounded once, for matrices of the host, A m x k, B
 // k x n, Old and C m x n views; C shares no storage with A and B, and with Old only if it
-// is the same view. alpha and beta zero leave A and B, or Old, unread.
+// is the same view. alpha and beta zero leave A and B, or Old, unread. cfg.More shares the work
+// with dev.
 func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 	cfg = cfg.defaults()
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
 	}
-	p := parts{dev: dev, cfg: cfg, limit: int64(dev.Info().Memory / 2), alpha: alpha, beta: beta}
-	err := p.run(a, b, old, c, cfg.Triangle)
-	return p.stats, err
+	devs := append([]*cuda.Device{dev}, cfg.More...)
+	limit := int64(math.MaxInt64)
+	for _, d := range devs {
+		limit = min(limit, int64(d.Info().Memory/2))
+	}
+	p := parts{devs: devs, cfg: cfg, limit: limit, least: leastPart, alpha: alpha, beta: beta}
+	return p.run(a, b, old, c)
 }
 
 // gemm is Gemm for matrices that fit the device's memory.
@@ -62,6 +69,16 @@ func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 // GemmResident is Gemm for matrices in the memory of the device of s.
 func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b Matrix, beta num.Real, old, c Matrix) (exact.Stats, error) {
 	cfg = cfg.defaults()
+	done := newMeter(cfg.Progress)
+	cfg.Progress = done.share(1)
+	stats, err := gemmResident(s, cfg, alpha, a, b, beta, old, c)
+	if err == nil {
+		done.finish()
+	}
+	return stats, err
+}
+
+func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b Matrix, beta num.Real, old, c Matrix) (exact.Stats, error) {
 	host := residentHost(s, a, b, old, c)
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return host.gemm(cfg, alpha, beta)
@@ -91,7 +108,7 @@ func (cfg Config) defaults() Config {
 
 // host is the configuration of the host's engine.
 func (cfg Config) host() exact.Config {
-	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: exact.Auto, Memory: 4 << 30, Triangle: cfg.Triangle}
+	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: exact.Auto, Memory: 4 << 30, Progress: cfg.Progress, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.
@@ -110,37 +127,53 @@ func roundsOnDevice(alpha, beta num.Real, f num.Format) bool {
 func uploadView(s *cuda.Stream, m num.Mat) (Matrix, error) {
 	view := Matrix{Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
 	h := m.Arr
-	if m.Rows*m.Cols != h.Len() {
-		h = num.New(m.Arr.Format, m.Rows*m.Cols)
-		for j := range m.Cols {
-			for i := range m.Rows {
-				h.CopyFrom(j*m.Rows+i, m.Arr, m.At(i, j))
-			}
+	if n := m.Rows * m.Cols; n != h.Len() {
+		if lo, hi := view.span(); hi-lo == n { // all numbers from lo on
+			h = h.Slice(lo, hi)
+			view.Off -= lo
+		} else {
+			h = pack(m)
+			view.Off, view.RS, view.CS = 0, 1, m.Rows
 		}
-		view.Off, view.RS, view.CS = 0, 1, m.Rows
 	}
 	var err error
 	view.Arr, err = Upload(s, h)
 	return view, err
 }
 
+// pack returns the numbers of a view column by column.
+func pack(m num.Mat) *num.Array {
+	h := num.New(m.Arr.Format, m.Rows*m.Cols)
+	eachColumn(m.Cols, func(j int) {
+		for i := range m.Rows {
+			h.CopyFrom(j*m.Rows+i, m.Arr, m.At(i, j))
+		}
+	})
+	return h
+}
+
+// eachColumn calls f for n columns that are copied, on several goroutines.
+func eachColumn(n int, f func(j int)) {
+	_ = par.For(context.Background(), runtime.GOMAXPROCS(0), n, func(_, j int) { f(j) }) // never cancelled
+}
+
 // downloadView copies a packed matrix of the device to a view of the host, or one triangle.
 func downloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error {
-	if triangle == 0 && to.RS == 1 && to.CS == to.Rows && to.Off == 0 && to.Arr.Len() == from.Arr.Len() {
-		return from.Arr.Get(s, to.Arr)
+	if triangle == 0 && to.RS == 1 && to.CS == to.Rows {
+		return from.Arr.Get(s, to.Arr.Slice(to.Off, to.Off+from.Arr.Len()))
 	}
 	h, err := from.Arr.host(s)
 	if err != nil {
 		return err
 	}
-	for j := range to.Cols {
+	eachColumn(to.Cols, func(j int) {
 		for i := range to.Rows {
 			if triangle == 'U' && i > j || triangle == 'L' && i < j {
 				continue
 			}
 			to.Arr.CopyFrom(to.At(i, j), h, from.Off+i*from.RS+j*from.CS)
 		}
-	}
+	})
 	return nil
 }
 

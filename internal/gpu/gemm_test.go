@@ -266,34 +266,3 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
-
-// TestParts runs products in parts and compares them with the whole.
-func TestParts(t *testing.T) {
-	dev := reference(t, &fake.Driver{})
-	rng := rand.New(rand.NewPCG(1, 2))
-	const n = 13
-	a, b := randomMat(rng, num.Float64, spread, n, 9), randomMat(rng, num.Float64, spread, 9, n)
-	old := randomMat(rng, num.Float64, uniform, n, n)
-	for _, triangle := range []byte{0, 'U', 'L'} {
-		for _, beta := range []float64{0, 1} {
-			want := num.Mat{Arr: num.New(num.Float64, n*n), RS: 1, CS: n, Rows: n, Cols: n}
-			got := num.Mat{Arr: num.New(num.Float64, n*n), RS: 1, CS: n, Rows: n, Cols: n}
-			cfg := Config{Triangle: triangle}.defaults()
-			if _, err := exact.Gemm(cfg.host(), scalar(2), a, b, scalar(beta), old, want, nil, nil); err != nil {
-				t.Fatal(err)
-			}
-			p := parts{dev: dev, cfg: cfg, limit: 1200, alpha: scalar(2), beta: scalar(beta)}
-			if err := p.run(a, b, old, got, triangle); err != nil {
-				t.Fatal(err)
-			}
-			if p.stats.Blocks < 4 {
-				t.Errorf("%d blocks", p.stats.Blocks)
-			}
-			for i := range n * n {
-				if !got.Arr.SameBits(i, want.Arr, i) {
-					t.Errorf("triangle %c, beta %g: entry (%d, %d): got %v, want %v", triangle|' ', beta, i%n, i/n, show(got.Arr, i), show(want.Arr, i))
-				}
-			}
-		}
-	}
-}

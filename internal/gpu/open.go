@@ -35,6 +35,17 @@ func Open(i int) (*cuda.Device, error) {
 	return d, nil
 }
 
+// Count returns the number of GPUs, or an error that says why there are none.
+func Count() (int, error) {
+	opened.Lock()
+	defer opened.Unlock()
+	if opened.only {
+		return len(opened.devices), nil
+	}
+	list, err := cuda.Devices()
+	return len(list), err
+}
+
 // IsOpen reports whether GPU number i is open.
 func IsOpen(i int) bool {
 	opened.Lock()

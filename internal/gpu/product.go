@@ -22,6 +22,10 @@ type Config struct {
 	Triangle byte
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
+	More   []*cuda.Device // that share the work on matrices of the host
+	// Progress is called now and then with the share of the work done, from one goroutine at a
+	// time.
+	Progress func(done float64)
 }
 
 // errRange says that residues do not apply: the precision is beyond the pool of moduli, or
@@ -56,6 +60,7 @@ type multiplication struct {
 	stats       exact.Stats
 	marks       []mark
 	owned       []*cuda.Memory
+	steps       steps
 }
 
 // operand is a scanned factor.
@@ -106,6 +111,7 @@ func (m *multiplication) free() {
 		k.e.Close()
 	}
 	m.marks = nil
+	m.steps.free()
 }
 
 // mark ends a stage.
@@ -382,31 +388,51 @@ func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory)
 			return err
 		}
 	}
-	m.stats.Blocks = 0
-	for j0 := 0; j0 < m.b.Rows; j0 += l.cols {
-		for i0 := 0; i0 < m.a.Rows; i0 += l.rows {
-			i1, j1 := min(i0+l.rows, m.a.Rows), min(j0+l.cols, m.b.Rows)
-			if m.cfg.Triangle == 'U' && i0 >= j1 || m.cfg.Triangle == 'L' && j0 >= i1 {
-				continue
-			}
-			m.stats.Blocks++
-			lo, ro := m.left.sub(i0, i1), m.right.sub(j0, j1)
-			for _, c := range chunks {
-				if err := m.multiply(lo, ro, c, left, right, y, wide, rows, n); err != nil {
+	blocks := m.blocks(l)
+	m.stats.Blocks = len(blocks)
+	m.steps.total = len(blocks) * len(chunks)
+	for _, b := range blocks {
+		lo, ro := m.left.sub(b.i0, b.i1), m.right.sub(b.j0, b.j1)
+		for i, c := range chunks {
+			if i > 0 {
+				if err := m.step(); err != nil {
 					return err
 				}
 			}
-			if err := m.finish(lo, ro, i0, j0, y, wide, raw, rows, n); err != nil {
+			if err := m.multiply(lo, ro, c, left, right, y, wide, rows, n); err != nil {
 				return err
 			}
-			if raw != nil {
-				if err := hand(i0, j0, i1-i0, j1-j0, raw); err != nil {
-					return err
-				}
+		}
+		if err := m.finish(lo, ro, b.i0, b.j0, y, wide, raw, rows, n); err != nil {
+			return err
+		}
+		if raw != nil {
+			if err := hand(b.i0, b.j0, lo.n, ro.n, raw); err != nil {
+				return err
 			}
+		}
+		if err := m.step(); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// A region is rows i0 <= i < i1 and columns j0 <= j < j1 of C.
+type region struct{ i0, i1, j0, j1 int }
+
+// blocks lists the blocks of C.
+func (m *multiplication) blocks(l layout) (list []region) {
+	for j0 := 0; j0 < m.b.Rows; j0 += l.cols {
+		for i0 := 0; i0 < m.a.Rows; i0 += l.rows {
+			b := region{i0, min(i0+l.rows, m.a.Rows), j0, min(j0+l.cols, m.b.Rows)}
+			if m.cfg.Triangle == 'U' && b.i0 >= b.j1 || m.cfg.Triangle == 'L' && b.j0 >= b.i1 {
+				continue
+			}
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // multiply computes the residues of a block of C modulo the moduli of a chunk.

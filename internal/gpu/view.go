@@ -35,24 +35,25 @@ func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
 // Set copies the entries of h, of the same shape and format, to m. Those between them keep
 // their values, but travel to the host and back.
 func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
-	to := num.Mat{RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil
+	}
 	lo, _ := m.span()
 	if m.packed() {
-		if h.Off == 0 && h.RS == to.RS && h.CS == to.CS && h.Arr.Len() == m.Rows*m.Cols {
-			return m.Arr.setFrom(s, lo, h.Arr)
+		if n := m.Rows * m.Cols; h.RS == 1 && (h.CS == h.Rows || h.Cols == 1) {
+			return m.Arr.setFrom(s, lo, h.Arr.Slice(h.Off, h.Off+n))
 		}
-		to.Arr = num.New(m.Arr.Format, m.Rows*m.Cols)
-	} else {
-		var err error
-		if to, err = m.Get(s); err != nil {
-			return err
-		}
+		return m.Arr.setFrom(s, lo, pack(h))
 	}
-	for j := range m.Cols {
+	to, err := m.Get(s)
+	if err != nil {
+		return err
+	}
+	eachColumn(m.Cols, func(j int) {
 		for i := range m.Rows {
 			to.Arr.CopyFrom(to.At(i, j), h.Arr, h.At(i, j))
 		}
-	}
+	})
 	return m.Arr.setFrom(s, lo, to.Arr)
 }
 

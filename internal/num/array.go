@@ -77,6 +77,23 @@ func (a *Array) Len() int {
 	return len(a.F64[0])
 }
 
+// Slice returns the numbers lo <= i < hi of a, which share its storage.
+func (a *Array) Slice(lo, hi int) *Array {
+	b := &Array{Format: a.Format}
+	switch a.Kind {
+	case F32:
+		b.F32 = a.F32[lo:hi]
+	case MP:
+		l := a.Limbs()
+		b.Sig, b.Exp, b.Cls = a.Sig[lo*l:hi*l], a.Exp[lo:hi], a.Cls[lo:hi]
+	default:
+		for t := range a.Terms() {
+			b.F64[t] = a.F64[t][lo:hi]
+		}
+	}
+	return b
+}
+
 // SizeOf returns the bytes that one number of format f takes.
 func SizeOf(f Format) int64 {
 	switch f.Kind {
