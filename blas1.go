@@ -79,13 +79,18 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // are larger than finite numbers. The index is -1 if x is empty. Errors are
 // those of Sum.
 func Iamax(x *Vector, opt *Options) (int, Stats, error) {
-	r, err := begin("Iamax", opt)
+	r, err := beginOn("Iamax", opt)
 	if err != nil {
 		return -1, Stats{}, err
 	}
-	i, err := direct.LargestIndex(r.work(), x.v)
+	var i int
+	if r.gpu == nil {
+		i, err = direct.LargestIndex(r.work(), x.v)
+	} else {
+		i, _, err = gpu.Iamax(r.gpu, r.config(), x.v)
+	}
 	if err != nil {
-		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
+		return -1, r.end(), fmt.Errorf("Iamax: %w", deviceError(err))
 	}
 	r.stage("search")
 	return i, r.end(), nil
@@ -100,37 +105,47 @@ func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 	if x.v.N != y.v.N {
 		panic(errShape)
 	}
-	return update("Axpy", alpha, x.v.Mat(), oneMatrix, y.v.Mat(), opt)
+	return update("Axpy", y.v.Mat(), alpha, opt, func(r *run, s num.Real, z *num.Array) error {
+		if r.gpu == nil {
+			return direct.Update(r.work(), s, x.v, one, y.v.Mat(), z, r.count)
+		}
+		_, err := gpu.Axpy(r.gpu, r.config(), s, x.v, y.v, z, r.count)
+		return err
+	})
 }
 
 // Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x.
 // α = 0 leaves x unread and stores +0. With an error, a cancelled context
 // included, x is unchanged.
 func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
-	r, err := begin("Scal", opt)
+	r, err := beginOn("Scal", opt)
 	if err != nil {
 		return Stats{}, err
 	}
 	z := num.New(x.v.Arr.Format, x.v.N)
-	err = direct.Scale(r.work(), alpha.value(), x.v, z, r.count)
+	if r.gpu == nil {
+		err = direct.Scale(r.work(), alpha.value(), x.v, z, r.count)
+	} else {
+		_, err = gpu.Scal(r.gpu, r.config(), alpha.value(), x.v, z, r.count)
+	}
 	if err != nil {
-		return r.end(), fmt.Errorf("Scal: %w", err)
+		return r.end(), fmt.Errorf("Scal: %w", deviceError(err))
 	}
 	store(x.v.Mat(), z)
 	r.stage("scale")
 	return r.end(), nil
 }
 
-// oneMatrix is the 1 x 1 matrix 1.
-var oneMatrix = func() num.Mat {
+// one is the vector (1).
+var one = func() num.Vec {
 	a := num.New(num.Float64, 1)
 	a.F64[0][0] = 1
-	return num.Mat{Arr: a, RS: 1, CS: 1, Rows: 1, Cols: 1}
+	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// update stores A ← RN(α x yᵀ + A) for columns x and y.
-func update(name string, alpha Scalar, x, y, a num.Mat, opt *Options) (Stats, error) {
-	r, err := begin(name, opt)
+// update stores what compute makes of A, by columns, in A. alpha = 0 leaves A as it is.
+func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error) (Stats, error) {
+	r, err := beginOn(name, opt)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -139,8 +154,8 @@ func update(name string, alpha Scalar, x, y, a num.Mat, opt *Options) (Stats, er
 		return r.end(), nil
 	}
 	z := num.New(a.Arr.Format, a.Rows*a.Cols)
-	if err := direct.Update(r.work(), s, x.Col(0), y.Col(0), a, z, r.count); err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, err)
+	if err := compute(r, s, z); err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
 	}
 	store(a, z)
 	r.stage("update")
@@ -160,16 +175,16 @@ func store(a num.Mat, z *num.Array) {
 // format f; NaN for the empty vector. Special values and errors are those of
 // Sum.
 func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin("Mean", opt)
+	r, err := beginOn("Mean", opt)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	sum, err := direct.Sum.Exact(r.work(), x.v, x.v)
+	m, err := r.moments(x.v, direct.First)
 	if err != nil {
 		return Scalar{}, r.end(), fmt.Errorf("Mean: %w", err)
 	}
 	r.exact.Add(1)
-	v := sum.RootValue(f.f)
+	v := m.sum.RootValue(f.f)
 	switch {
 	case x.v.N == 0:
 		v = num.Real{Class: num.NaN}

@@ -18,7 +18,13 @@ func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 	if x.v.N != a.m.Rows || y.v.N != a.m.Cols {
 		panic(errShape)
 	}
-	return update("Ger", alpha, x.v.Mat(), y.v.Mat(), a.m, opt)
+	return update("Ger", a.m, alpha, opt, func(r *run, s num.Real, z *num.Array) error {
+		if r.gpu == nil {
+			return direct.Update(r.work(), s, x.v, y.v, a.m, z, r.count)
+		}
+		_, err := gpu.Ger(r.gpu, r.config(), s, x.v, y.v, a.m, z, r.count)
+		return err
+	})
 }
 
 // Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and

@@ -25,16 +25,7 @@ type run struct {
 	since               time.Time
 }
 
-// begin checks the options of routine name, which runs on the CPU only.
-func begin(name string, opt *Options) (*run, error) {
-	r, err := beginOn(name, opt)
-	if err == nil && r.gpu != nil {
-		return nil, fmt.Errorf("%s: device %q: %w: this routine runs on the CPU only", name, r.gpu, ErrDevice)
-	}
-	return r, err
-}
-
-// beginOn checks the options of routine name, which runs on GPUs too.
+// beginOn checks the options of routine name and opens its device.
 func beginOn(name string, opt *Options) (*run, error) {
 	r, err := newRun(name, opt)
 	if err == nil && r.devices[0] >= 0 {

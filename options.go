@@ -32,8 +32,8 @@ const (
 type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
 	// the CPU, but for Gemm, GemmTo and Syrk where GPU 0 is estimated to be faster,
-	// transfers and the opening of the GPU included. GPUs run Sum, Asum, Dot, Nrm2, Gemv, GemvTo, Gemm, GemmTo and Syrk,
-	// transfers included; other routines refuse them.
+	// transfers and the opening of the GPU included. GPUs run all routines, transfers
+	// included.
 	//
 	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
 	// or "cuda:all". Gemm, GemmTo and Syrk cut the result into parts, which they
@@ -58,8 +58,7 @@ type Options struct {
 	MemoryLimit int64
 }
 
-// ErrDevice is wrapped by errors about devices that do not exist or do not run a
-// routine.
+// ErrDevice is wrapped by errors about devices that do not exist.
 var ErrDevice = cuda.ErrNoDevice
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -13,17 +14,36 @@ const maxSpan = 1 << 26
 
 // moments holds exact sums over a vector.
 type moments struct {
-	n           int64
-	sum, square *direct.Acc
+	n                     int64
+	sum, square, products *direct.Acc
 }
 
-func (r *run) moments(x num.Vec) (m moments, err error) {
-	m.n = int64(x.N)
-	if m.sum, err = direct.Sum.Exact(r.work(), x, x); err != nil {
-		return m, err
+// moments returns the sums that are listed.
+func (r *run) moments(x num.Vec, list ...direct.Moment) (m moments, err error) {
+	var sums []*direct.Acc
+	if r.gpu == nil {
+		for _, k := range list {
+			a, err := k.Exact(r.work(), x)
+			if err != nil {
+				return m, err
+			}
+			sums = append(sums, a)
+		}
+	} else if sums, _, err = gpu.Moments(r.gpu, r.config(), x, list...); err != nil {
+		return m, deviceError(err)
 	}
-	m.square, err = direct.Squares.Exact(r.work(), x, x)
-	return m, err
+	m.n = int64(x.N)
+	for i, k := range list {
+		switch k {
+		case direct.First:
+			m.sum = sums[i]
+		case direct.Second:
+			m.square = sums[i]
+		case direct.Neighbours:
+			m.products = sums[i]
+		}
+	}
+	return m, nil
 }
 
 // variation returns n ∑ x_i² - (∑ x_i)² = n ∑ (x_i - mean)².
@@ -46,11 +66,11 @@ func integer(n int64) num.Real {
 // rounded once to format f; NaN for fewer than two entries or if an entry is
 // infinite or NaN. Errors are those of Sum.
 func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin("StdDev", opt)
+	r, err := beginOn("StdDev", opt)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	m, err := r.moments(x.v)
+	m, err := r.moments(x.v, direct.First, direct.Second)
 	if err != nil {
 		return Scalar{}, r.end(), fmt.Errorf("StdDev: %w", err)
 	}
@@ -75,7 +95,7 @@ func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // infinite or NaN. Errors are those of Sum, and ErrMemory if the exponents of x
 // spread so far that the exact quotient does not fit.
 func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin("Autocorr1", opt)
+	r, err := beginOn("Autocorr1", opt)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
@@ -93,22 +113,15 @@ func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // (n² P - (n+1) S² + n S (x_1 + x_n)) / (n (n Q - S²)).
 func (r *run) autocorr1(x num.Vec, f Format) (num.Real, error) {
 	nan := num.Real{Class: num.NaN}
-	m, err := r.moments(x)
+	m, err := r.moments(x, direct.First, direct.Second, direct.Neighbours)
 	if err != nil {
 		return nan, err
 	}
 	if m.n < 2 || !m.sum.Finite() {
 		return nan, nil
 	}
-	head, tail := x, x
-	head.N--
-	tail.N--
-	tail.Off = x.At(1)
-	products, err := direct.Dot.Exact(r.work(), head, tail)
-	if err != nil {
-		return nan, err
-	}
 	ends := new(direct.Acc)
+	head, tail := x, x
 	head.N, tail.N = 1, 1
 	tail.Off = x.At(x.N - 1)
 	ends.AddVec(head)
@@ -121,7 +134,7 @@ func (r *run) autocorr1(x num.Vec, f Format) (num.Real, error) {
 	above, below := new(direct.Acc), new(direct.Acc)
 	squareN := n
 	squareN.Mag = direct.FromInt(nil, new(big.Int).Mul(big.NewInt(m.n), big.NewInt(m.n)))
-	above.AddScaled(products, squareN)
+	above.AddScaled(m.products, squareN)
 	minus := integer(m.n + 1)
 	minus.Neg = true
 	above.AddScaled(square, minus)

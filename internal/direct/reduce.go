@@ -74,3 +74,27 @@ func (r Reduction) Exact(w Work, x, y num.Vec) (*Acc, error) {
 	}
 	return &accs[0], nil
 }
+
+// Moment is an exact sum over the entries of a vector.
+type Moment int
+
+// The moments.
+const (
+	First      Moment = iota // sum x_i
+	Second                   // sum x_i^2
+	Neighbours               // sum x_i x_(i+1)
+)
+
+// Exact returns the exact sum.
+func (m Moment) Exact(w Work, x num.Vec) (*Acc, error) {
+	switch m {
+	case First:
+		return Sum.Exact(w, x, x)
+	case Second:
+		return Squares.Exact(w, x, x)
+	}
+	if x.N == 0 {
+		return new(Acc), nil
+	}
+	return Dot.Exact(w, slice(x, 0, x.N-1), slice(x, 1, x.N))
+}

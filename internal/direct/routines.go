@@ -168,10 +168,15 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 		return w.Context.Err()
 	}
 	return w.rounded(x.N, count, func(a *Acc, i int) num.Flags {
-		a.Reset()
-		a.AddProduct(alpha, x.Arr.Value(x.At(i), a.values[0][:]))
-		return z.Set(i, a.Value(z.Format))
+		return z.Set(i, a.Scaled(z.Format, alpha, x, i))
 	})
+}
+
+// Scaled returns alpha x_i for rounding to f, like Entry.
+func (a *Acc) Scaled(f num.Format, alpha num.Real, x num.Vec, i int) num.Real {
+	a.Reset()
+	a.AddProduct(alpha, x.Arr.Value(x.At(i), a.values[0][:]))
+	return a.Value(f)
 }
 
 // Update stores alpha x_i y_j + c_ij rounded in number i + j m of z, m the length of
@@ -179,20 +184,16 @@ func Scale(w Work, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags
 func Update(w Work, alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, count func(num.Flags)) error {
 	m := x.N
 	return w.rounded(m*y.N, count, func(a *Acc, k int) num.Flags {
-		i, j := k%m, k/m
-		if fast(alpha, x, y, c, z, i, j, k) {
-			return 0
-		}
-		a.Reset()
-		a.AddProduct3(alpha, x.Arr.Value(x.At(i), a.values[0][:]), y.Arr.Value(y.At(j), a.values[1][:]))
-		a.Add(c.Arr.Value(c.At(i, j), a.values[2][:]))
-		return z.Set(k, a.Value(z.Format))
+		return z.Set(k, a.Updated(z.Format, alpha, x, y, c, k%m, k/m))
 	})
 }
 
-// fast tries one binary64 fused multiply-add.
-func fast(alpha num.Real, x, y num.Vec, c num.Mat, z *num.Array, i, j, k int) bool {
-	return false
+// Updated returns alpha x_i y_j + c_ij for rounding to f, like Entry.
+func (a *Acc) Updated(f num.Format, alpha num.Real, x, y num.Vec, c num.Mat, i, j int) num.Real {
+	a.Reset()
+	a.AddProduct3(alpha, x.Arr.Value(x.At(i), a.values[0][:]), y.Arr.Value(y.At(j), a.values[1][:]))
+	a.Add(c.Arr.Value(c.At(i, j), a.values[2][:]))
+	return a.Value(f)
 }
 
 // rounded calls f for all i < n, with an accumulator for each worker, and counts the

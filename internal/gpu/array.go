@@ -55,6 +55,21 @@ func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
+// clone returns a copy of a on the device.
+func (a *Array) clone(s *cuda.Stream) (*Array, error) {
+	b, err := newArray(s, a.Format, a.n)
+	if err != nil {
+		return nil, err
+	}
+	for i, size := range planeBytes(a.Format) {
+		if err := s.Copy(b.planes[i].Pointer(), a.planes[i].Pointer(), size*int64(a.n)); err != nil {
+			b.Free()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
 // Free gives the memory back. Free of nil, or once more, does nothing.
 func (a *Array) Free() {
 	if a == nil || !a.freed.CompareAndSwap(false, true) {

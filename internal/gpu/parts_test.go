@@ -25,7 +25,7 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 	for i := range devs {
 		drivers[i] = &fake.Driver{Devices: n}
 		reference(t, drivers[i])
-		rowReference(t, drivers[i])
+		elementReference(t, drivers[i])
 		var err error
 		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,90 @@
+package gpu_test
+
+import (
+	"errors"
+	"testing"
+
+	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// TestElements compares routines of level 1 on "cuda:0", for operands of the host, with those
+// on the CPU.
+func TestElements(t *testing.T) {
+	onGPU := &Options{Device: "cuda:0"}
+	onDevices(t, func(t *testing.T, size int) {
+		for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
+			a, x := Random(f, size, size+3, 5, 1), Random(MP(80), size, 1, 5, 2).Col(0)
+			y := Random(Float64, 2*size+6, 1, 5, 3).Col(0).Stride(-2)
+			third := must(ParseScalar(MP(80), "0.33333"))
+			for _, alpha := range []Scalar{Float(-1), third, Float(0)} {
+				for _, r := range []struct {
+					name string
+					call func(z *Matrix, opt *Options) (Stats, error)
+				}{
+					{"Ger", func(z *Matrix, opt *Options) (Stats, error) { return Ger(alpha, x, y, z, opt) }},
+					{"Ger of a transpose", func(z *Matrix, opt *Options) (Stats, error) { return Ger(alpha, y, x, z.T(), opt) }},
+					{"Ger within a matrix", func(z *Matrix, opt *Options) (Stats, error) {
+						return Ger(alpha, z.Col(1), z.Row(2), z, opt)
+					}},
+					{"Axpy", func(z *Matrix, opt *Options) (Stats, error) { return Axpy(alpha, x, z.Col(2).Stride(-1), opt) }},
+					{"Axpy within a vector", func(z *Matrix, opt *Options) (Stats, error) {
+						return Axpy(alpha, z.Vec().Slice(0, size), z.Vec().Slice(1, size+1), opt)
+					}},
+					{"Scal", func(z *Matrix, opt *Options) (Stats, error) { return Scal(alpha, z.Row(3), opt) }},
+				} {
+					got, want := a.Clone(), a.Clone()
+					must(r.call(want, onCPU))
+					st, err := r.call(got, onGPU)
+					if err != nil || !got.Same(want) || st.Device != "cuda:0" {
+						t.Errorf("%s of %v, alpha %v: other bits than on the CPU; %+v, %v", r.name, f, alpha, st, err)
+					}
+				}
+			}
+			for _, r := range []struct {
+				name string
+				call func(x *Vector, f Format, opt *Options) (Scalar, Stats, error)
+			}{
+				{"Mean", Mean}, {"StdDev", StdDev}, {"Autocorr1", Autocorr1},
+				{"Iamax", func(x *Vector, _ Format, opt *Options) (Scalar, Stats, error) {
+					i, st, err := Iamax(x, opt)
+					return Float(float64(i)), st, err
+				}},
+			} {
+				for _, v := range []*Vector{a.Vec(), a.Row(1).Stride(-2), a.Vec().Slice(0, 2), a.Vec().Slice(0, 1), a.Vec().Slice(0, 0)} {
+					want, _, err := r.call(v, f, onCPU)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, st, err := r.call(v, f, onGPU)
+					if err != nil || !got.Same(want) || st.Device != "cuda:0" {
+						t.Errorf("%s of %d %v: %v, want %v; %+v, %v", r.name, v.Len(), f, got, want, st, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestElementMemory checks the error where a GPU has too little memory.
+func TestElementMemory(t *testing.T) {
+	devs, drivers := gpu.References(t, 1)
+	defer gpu.Substitute(devs...)()
+	drivers[0].TotalMemory = 1 << 20
+	opt := &Options{Device: "cuda:0"}
+	x := Random(MP(424), 1<<15, 1, 5, 1).Col(0)
+	y := x.Clone()
+	for i, call := range []func() error{
+		func() error { _, err := Axpy(Float(3), x, y, opt); return err },
+		func() error { _, err := Scal(Float(3), y, opt); return err },
+		func() error { _, _, err := Iamax(x, opt); return err },
+		func() error { _, _, err := Mean(x, Float64, opt); return err },
+	} {
+		if err := call(); !errors.Is(err, ErrMemory) {
+			t.Errorf("routine %d: %v", i, err)
+		}
+	}
+	if !y.Same(x) {
+		t.Error("a failed routine changed its output")
+	}
+}
