@@ -1,8 +1,10 @@
 package halfulp
 
 import (
+	"errors"
 	"time"
 
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
@@ -19,21 +21,46 @@ func fasterDevice(s settings, a, b, c num.Mat) int {
 		return cpu
 	}
 	onCPU := exact.Estimate(s.threads, c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)
-	if onCPU < 300*time.Microsecond {
-		return cpu
-	}
 	onGPU, ok := gpu.Estimate(c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)
-	if !ok {
-		return cpu
-	}
-	if !gpu.IsOpen(0) {
-		onGPU += openTime
-	}
-	if onGPU > onCPU {
-		return cpu
-	}
-	if _, err := openDevice(0); err != nil {
+	if !ok || fasterGPU(onCPU, onGPU) == nil {
 		return cpu
 	}
 	return 0
 }
+
+// fasterGPU returns GPU 0 if there is one and a routine takes less time there, opening it
+// included.
+func fasterGPU(onCPU, onGPU time.Duration) *cuda.Device {
+	if onGPU >= onCPU || onGPU+openTime >= onCPU && !gpu.IsOpen(0) {
+		return nil
+	}
+	dev, err := openDevice(0)
+	if err != nil {
+		return nil
+	}
+	return dev
+}
+
+// choose lets a routine with device auto run on GPU 0 where that takes less time for numbers of
+// the host of so many bytes.
+func (r *run) choose(onCPU time.Duration, bytes int64) {
+	if r.devices[0] != auto {
+		return
+	}
+	if r.gpu = fasterGPU(onCPU, gpu.EstimateTransfer(bytes)); r.gpu != nil {
+		r.stats.Device = r.gpu.String()
+	}
+}
+
+// leave reports whether a routine that chose a GPU has found too little memory there. It runs on
+// the CPU then.
+func (r *run) leave(err error) bool {
+	if r.devices[0] != auto || r.gpu == nil || !errors.Is(err, cuda.ErrMemory) {
+		return false
+	}
+	r.gpu, r.stats.Device = nil, "cpu"
+	return true
+}
+
+// vecBytes returns the bytes of the numbers of v.
+func vecBytes(v num.Vec) int64 { return int64(v.N) * num.SizeOf(v.Arr.Format) }

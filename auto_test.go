@@ -3,7 +3,20 @@ package halfulp
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu"
 )
+
+// must2 returns two values that came without an error.
+func must2[T, U any](x T, y U, err error) (T, U) {
+	if err != nil {
+		panic(err)
+	}
+	return x, y
+}
 
 func TestAutoWithoutGPU(t *testing.T) {
 	skipWithGPU(t)
@@ -15,11 +28,60 @@ func TestAutoWithoutGPU(t *testing.T) {
 	}
 }
 
+// TestAutoLeaves chooses a GPU with too little memory, and computes on the CPU.
+func TestAutoLeaves(t *testing.T) {
+	dev, err := cuda.OpenDriver(&fake.Driver{TotalMemory: 1 << 10}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gpu.Substitute(dev)()
+	opt := &Options{Threads: 1}
+	x := uniformVector(MP(1696), 20000)
+	if r, err := beginOn("Dot", opt); err != nil {
+		t.Fatal(err)
+	} else if r.choose(direct.EstimateProducts(1, x.Len(), x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v)); r.gpu != dev {
+		t.Fatal("the GPU is not chosen")
+	}
+	want, _ := must2(Dot(x, x, Float64, onCPU))
+	if got, st := must2(Dot(x, x, Float64, opt)); !got.Same(want) || st.Device != "cpu" {
+		t.Errorf("Dot on %s: %v, want %v", st.Device, got, want)
+	}
+	want, _ = must2(Nrm2(x, Float64, onCPU))
+	if got, st := must2(Nrm2(x, Float64, opt)); !got.Same(want) || st.Device != "cpu" {
+		t.Errorf("Nrm2 on %s: %v, want %v", st.Device, got, want)
+	}
+	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
+	if fasterDevice(settings{threads: 1}, a.m, b.m, c.m) == cpu {
+		t.Fatal("the GPU is not chosen for a product of matrices")
+	}
+	d := c.Clone()
+	must(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), c, onCPU))
+	if st := must(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), d, opt)); !d.Same(c) || st.Device != "cpu" {
+		t.Errorf("wrong product on %s", st.Device)
+	}
+	big, u := Random(MP(1696), 70, 2000, 3, 1), uniformVector(MP(1696), 2000)
+	v, y := NewVector(MP(424), 70), NewVector(MP(424), 70)
+	must(Gemv(NoTrans, Float(1), big, u, Float(0), v, onCPU))
+	if st := must(Gemv(NoTrans, Float(1), big, u, Float(0), y, opt)); !y.Same(v) || st.Device != "cpu" {
+		t.Errorf("Gemv: wrong product on %s", st.Device)
+	}
+}
+
 // TestDeviceAuto runs on a GPU: large products go there once it is open, small ones stay.
 func TestDeviceAuto(t *testing.T) {
 	needGPU(t)
 	if _, err := openDevice(0); err != nil {
 		t.Fatal(err)
+	}
+	x := uniformVector(MP(1696), 1<<20)
+	for _, c := range []struct {
+		n      int
+		device string
+	}{{100, "cpu"}, {x.Len(), "cuda:0"}} {
+		_, st, err := Dot(x.Slice(0, c.n), x.Slice(0, c.n), Float64, &Options{Threads: 2})
+		if err != nil || st.Device != c.device {
+			t.Errorf("Dot of %d ran on %s, want %s: %v", c.n, st.Device, c.device, err)
+		}
 	}
 	for _, c := range []struct {
 		n      int

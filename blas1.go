@@ -40,15 +40,21 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
+	if kind == direct.Dot {
+		r.choose(direct.EstimateProducts(r.threads, x.v.N, x.v.Arr.Format, y.v.Arr.Format), vecBytes(x.v)+vecBytes(y.v))
+	} else {
+		r.choose(direct.EstimateSum(r.threads, x.v.N, x.v.Arr.Format), vecBytes(x.v))
+	}
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
-	if r.gpu == nil {
-		flags, exact, err = kind.Round(r.work(), x.v, y.v, z)
-	} else {
+	if r.gpu != nil {
 		var n gpu.Counts
 		flags, n, err = gpu.Reduce(r.gpu, r.config(), kind, x.v, y.v, z)
 		exact = n.Host > 0
+	}
+	if r.gpu == nil || r.leave(err) {
+		flags, exact, err = kind.Round(r.work(), x.v, y.v, z)
 	}
 	return r.reduced(name, z, flags, exact, err)
 }
@@ -61,15 +67,17 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
+	r.choose(direct.EstimateProducts(r.threads, x.v.N, x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v))
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
-	if r.gpu == nil {
-		flags, exact, err = direct.Norm(r.work(), x.v, z)
-	} else {
+	if r.gpu != nil {
 		var n gpu.Counts
 		flags, n, err = gpu.Norm(r.gpu, r.config(), x.v, z)
 		exact = n.Host > 0
+	}
+	if r.gpu == nil || r.leave(err) {
+		flags, exact, err = direct.Norm(r.work(), x.v, z)
 	}
 	return r.reduced("Nrm2", z, flags, exact, err)
 }

@@ -68,14 +68,17 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 	if err != nil {
 		return Stats{}, err
 	}
+	entries := m.Rows * m.Cols
+	r.choose(direct.EstimateProducts(r.threads, entries, m.Arr.Format, x.v.Arr.Format), int64(entries)*num.SizeOf(m.Arr.Format))
 	out := num.New(z.v.Arr.Format, z.v.N)
 	var exact int64
-	if r.gpu == nil {
-		exact, err = direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
-	} else {
+	if r.gpu != nil {
 		var n gpu.Counts
 		n, err = gpu.Gemv(r.gpu, r.config(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
 		exact = n.Host
+	}
+	if r.gpu == nil || r.leave(err) {
+		exact, err = direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
 	}
 	if err != nil {
 		return r.end(), fmt.Errorf("Gemv: %w", deviceError(err))

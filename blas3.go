@@ -93,17 +93,25 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 	var bufA, bufB [num.MaxValueWords]uint64
 	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
 	var st exact.Stats
-	if s.devices[0] == auto {
+	chosen := s.devices[0] == auto
+	if chosen {
 		s.devices = []int{fasterDevice(s, a, b, c)}
 	}
-	if s.devices[0] == cpu {
-		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
-	} else {
+	onCPU := s.devices[0] == cpu
+	if !onCPU {
 		if err := s.gpuMethod(); err != nil {
 			return Stats{}, err
 		}
-		cfg.Memory = s.limit
-		st, err = gemmOn(s.devices, cfg, al, a, b, be, old, out)
+		if chosen && be.Class != num.Zero && out.Arr == old.Arr {
+			out = copyMat(c) // for the CPU to begin anew
+		}
+		on := cfg
+		on.Memory = s.limit
+		st, err = gemmOn(s.devices, on, al, a, b, be, old, out)
+		onCPU = chosen && errors.Is(err, ErrMemory)
+	}
+	if onCPU {
+		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
 	}
 	if err == nil && out.Arr != c.Arr {
 		for j := range c.Cols {

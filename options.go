@@ -31,9 +31,8 @@ const (
 // stands for the defaults.
 type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
-	// the CPU, but for Gemm, GemmTo and Syrk where GPU 0 is estimated to be faster,
-	// transfers and the opening of the GPU included. GPUs run all routines, transfers
-	// included.
+	// the CPU, but for sums, Gemv and products of matrices that are estimated to take
+	// less time on GPU 0, transfers and its opening included. GPUs run all routines.
 	//
 	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
 	// or "cuda:all". Gemm, GemmTo and Syrk cut the result into parts, which they

@@ -30,8 +30,14 @@ func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
 		return 0, false
 	}
 	moved := num.SizeOf(a)*int64(m)*int64(k) + num.SizeOf(b)*int64(k)*int64(n) + num.SizeOf(c)*int64(m)*int64(n)
-	return callTime + time.Duration(p.cost+float64(moved)/transferRate*1e9), true
+	return EstimateTransfer(moved) + time.Duration(p.cost), true
 }
 
 // spreadBits is by how much the exponents of a vector of numbers of like size spread.
 const spreadBits = 14
+
+// EstimateTransfer returns about how long a call takes that moves so many bytes, and does little
+// more.
+func EstimateTransfer(bytes int64) time.Duration {
+	return callTime + time.Duration(float64(bytes)/transferRate*1e9)
+}
