@@ -37,13 +37,39 @@ func BenchmarkGemm(b *testing.B) {
 				if phi != 0 && (n <= 1000 || p != 53 && p != 424) {
 					continue
 				}
-				b.Run(fmt.Sprintf("n=%d/bits=%d/spread=%g", n, p, phi), func(b *testing.B) { benchmarkGemm(b, dev, f, n, phi) })
+				b.Run(fmt.Sprintf("n=%d/bits=%d/spread=%g", n, p, phi), func(b *testing.B) {
+					benchmarkGemm(b, dev, f, n, phi, scalar(1), num.Real{})
+				})
 			}
 		}
 	}
 }
 
-func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi float64) {
+// BenchmarkGemmExpressions measures products with old entries, a general alpha and beta of the
+// format's precision, and results that are expansions.
+func BenchmarkGemmExpressions(b *testing.B) {
+	dev := machine(b)
+	for _, n := range []int{1000, 4096} {
+		for _, f := range []num.Format{num.Float64, num.DDouble, num.QDouble, mp(424), mp(1696)} {
+			for i, name := range []string{"AB", "AB+C", "aAB+bC"} {
+				if i == 0 && f.Terms() <= 1 {
+					continue
+				}
+				b.Run(fmt.Sprintf("n=%d/%v/%s", n, f, name), func(b *testing.B) {
+					alpha, beta := scalar(1), num.Real{}
+					if i == 1 {
+						beta = scalar(1)
+					} else if i == 2 {
+						alpha, beta = problem{alpha: 1, beta: 1, bits: f.Bits()}.scalars(rand.New(rand.NewPCG(4, 4)))
+					}
+					benchmarkGemm(b, dev, f, n, 0, alpha, beta)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi float64, alpha, beta num.Real) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		x, err := residentRandom(s, f, n, phi, 1)
 		if err != nil {
@@ -61,6 +87,13 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 		}
 		defer z.Free()
 		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		old := c
+		if beta.Class != num.Zero {
+			if old, err = residentRandom(s, f, n, phi, 3); err != nil {
+				return err
+			}
+			defer old.Arr.Free()
+		}
 		type run struct {
 			stats       exact.Stats
 			device, all time.Duration
@@ -69,7 +102,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 		for b.Loop() {
 			for range 7 {
 				start := time.Now()
-				stats, err := GemmResident(s, Config{Timing: true}, scalar(1), x, y, num.Real{}, c, c)
+				stats, err := GemmResident(s, Config{Timing: true}, alpha, x, y, beta, old, c)
 				if err != nil {
 					return err
 				}
@@ -96,7 +129,7 @@ func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi floa
 				b.ReportMetric(flops*float64(r.stats.Products)/st.Time.Seconds()*1e-12, "TOPS")
 			}
 		}
-		return spotCheck(s, x, y, c)
+		return spotCheck(s, alpha, x, y, beta, old, c)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -129,9 +162,9 @@ func residentRandom(s *cuda.Stream, f num.Format, n int, phi float64, seed uint6
 }
 
 // spotCheck compares entries of a product with their exact values.
-func spotCheck(s *cuda.Stream, a, b, c Matrix) error {
-	var h [3]num.Mat
-	for i, m := range []Matrix{a, b, c} {
+func spotCheck(s *cuda.Stream, alpha num.Real, a, b Matrix, beta num.Real, old, c Matrix) error {
+	var h [4]num.Mat
+	for i, m := range []Matrix{a, b, c, old} {
 		x, err := m.Arr.host(s)
 		if err != nil {
 			return err
@@ -143,7 +176,8 @@ func spotCheck(s *cuda.Stream, a, b, c Matrix) error {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 100 {
 		i, j := rng.IntN(c.Rows), rng.IntN(c.Cols)
-		one.Set(0, acc.Entry(c.Arr.Format, scalar(1), h[0].Row(i), h[1].Col(j), num.Real{}, num.Real{}))
+		o := h[3].Arr.Value(h[3].At(i, j), make([]uint64, num.MaxValueWords))
+		one.Set(0, acc.Entry(c.Arr.Format, alpha, h[0].Row(i), h[1].Col(j), beta, o))
 		if !one.SameBits(0, h[2].Arr, h[2].At(i, j)) {
 			return fmt.Errorf("%v: entry (%d, %d) of %d x %d is wrong", c.Arr.Format, i, j, c.Rows, c.Cols)
 		}

@@ -16,7 +16,7 @@ import (
 // TestGemm compares products of a GPU with those of the host.
 func TestGemm(t *testing.T) {
 	dev := machine(t)
-	list := problems(150)
+	list := append(problems(150), expressions(70)...)
 	for _, f := range []num.Format{num.Float64, mp(106), mp(424)} {
 		list = append(list, problem{in: f, inB: f, out: f, m: 700, n: 600, k: 1500, alpha: 1},
 			problem{in: f, inB: f, out: f, kind: spread, m: 300, n: 1000, k: 129, alpha: 1, transA: true},
@@ -109,17 +109,14 @@ func stages(t *testing.T, dev *cuda.Device, a, b num.Mat) (out [][]byte, p plan)
 			return err
 		}
 		c := Matrix{Arr: z, RS: 1, CS: a.Rows, Rows: a.Rows, Cols: b.Rows}
-		m := &multiplication{cfg: Config{}.defaults(), e: e, s: s, a: x, b: y, c: &c, format: a.Arr.Format}
-		if a.Arr.Terms() > 1 {
-			m.c = nil
-		}
+		m := &multiplication{cfg: Config{}.defaults(), e: e, s: s, a: x, b: y, c: &c, format: a.Arr.Format, expr: expression{alpha: scalar(1)}}
 		defer m.free()
 		if err := m.prepare(); err != nil {
 			return err
 		}
 		p = m.plan
 		p.cost = 0
-		if err := m.run(func(int, int, int, int, *cuda.Memory) error { return nil }); err != nil {
+		if err := m.run(); err != nil {
 			return err
 		}
 		for _, k := range m.owned {
@@ -252,9 +249,12 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 // kernel of products.
 func TestSanitizeGemm(t *testing.T) {
 	dev := machine(t)
-	for _, p := range problems(20) {
-		check(t, dev, p)
+	for i, p := range append(problems(20), expressions(10)...) {
+		if i%3 == 0 {
+			check(t, dev, p)
+		}
 	}
+	everyEntry(t, dev, few(600)[:8])
 	for _, general := range []bool{true, false} {
 		useGeneral(t, dev, general)
 		extremes(t, dev, tile)

@@ -3,8 +3,9 @@
 // The mathematics is that of package exact; the moduli fit the 8-bit integer tensor cores.
 // A product goes through the kernels of folder kernels in this order: scan (exponents and
 // norms of rows and columns, sizes of some entries), residues, products, finish
-// (reconstruction, Ziv's test, rounding), exact (what the test left undecided). Since every
-// result is correctly rounded, its bits are those of package exact.
+// (reconstruction, Ziv's test, rounding), settle (the rounding where alpha, beta or the format
+// ask for more), exact (what the test left undecided). Since every result is correctly
+// rounded, its bits are those of package exact.
 package gpu
 
 import (
@@ -24,6 +25,7 @@ type engine struct {
 	products  *cuda.Function
 	wide      bool                   // products are those of Hopper, with two tiles of rows
 	finish    map[int]*cuda.Function // by steps
+	settle    *cuda.Function
 	exact     *cuda.Function
 	bases     map[int]*base
 	constants map[constantsKey]*cuda.Memory
@@ -82,6 +84,7 @@ func (e *engine) load(s *cuda.Stream) error {
 	list := []kernel{
 		{&e.scan, "scan", "scan"},
 		{&e.products, product, "products"},
+		{&e.settle, "settle", "settle"},
 		{&e.exact, "exact", "exact"},
 	}
 	for k := 1; k <= maxSteps; k++ {

@@ -44,19 +44,33 @@ func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 			return err
 		}
 		defer y.Arr.Free()
-		p := call{cfg: cfg, s: s, alpha: alpha, beta: beta, a: x, b: y.T(),
+		p := call{cfg: cfg, s: s, expr: expression{alpha: alpha, beta: beta}, a: x, b: y.T(),
 			hostA: func() (num.Mat, error) { return a, nil }, hostB: func() (num.Mat, error) { return b, nil },
 			hostOld: func() (num.Mat, error) { return old, nil }, hostC: func() (num.Mat, error) { return c, nil },
 			put: func() error { return nil }}
-		if roundsOnDevice(alpha, beta, c.Arr.Format) {
+		if p.expr.adds() {
+			o := old
+			if o.RS != 1 || o.CS != o.Rows {
+				o = num.Mat{Arr: pack(o), RS: 1, CS: o.Rows, Rows: o.Rows, Cols: o.Cols}
+			}
+			z, err := uploadView(s, o)
+			if err != nil {
+				return err
+			}
+			defer z.Arr.Free()
+			p.expr.old = &z
+		}
+		// Where formats agree results take the place of old entries. What is left to the host is
+		// still there then, should Old and C be the same.
+		if p.c = p.expr.old; p.c == nil || p.c.Arr.Format != c.Arr.Format {
 			z, err := NewArray(s, c.Arr.Format, c.Rows*c.Cols)
 			if err != nil {
 				return err
 			}
 			defer z.Free()
 			p.c = &Matrix{Arr: z, RS: 1, CS: c.Rows, Rows: c.Rows, Cols: c.Cols}
-			p.get = func() error { return downloadView(s, c, *p.c, cfg.Triangle) }
 		}
+		p.get = func() error { return downloadView(s, c, *p.c, cfg.Triangle) }
 		stats, err = p.run()
 		return err
 	})
@@ -83,12 +97,9 @@ func gemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b Matrix, beta 
 	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return host.gemm(cfg, alpha, beta)
 	}
-	p := call{cfg: cfg, s: s, alpha: alpha, beta: beta, a: a, b: b.T(),
+	p := call{cfg: cfg, s: s, expr: expression{alpha, beta, &old}, a: a, b: b.T(), c: &c,
 		hostA: host.a, hostB: host.b, hostOld: host.old, hostC: host.c, put: host.put,
 		get: func() error { return nil }}
-	if roundsOnDevice(alpha, beta, c.Arr.Format) {
-		p.c = &c
-	}
 	stats, err := p.run()
 	if errors.Is(err, errRange) {
 		return host.gemm(cfg, alpha, beta)
@@ -115,12 +126,6 @@ func (cfg Config) host() exact.Config {
 func (cfg Config) applies(alpha, beta num.Real, m, n, k int) bool {
 	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) &&
 		m > 0 && n > 0 && k > 0 && k <= maxInner
-}
-
-// roundsOnDevice reports whether the device rounds the results, not the host.
-func roundsOnDevice(alpha, beta num.Real, f num.Format) bool {
-	_, pow := powerOfTwo(alpha)
-	return pow && beta.Class == num.Zero && f.Terms() <= 1
 }
 
 // uploadView returns a packed copy of a view on the device.
@@ -179,11 +184,11 @@ func downloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error 
 
 // A call is a product with what connects it to its operands' and results' places.
 type call struct {
-	cfg         Config
-	s           *cuda.Stream
-	alpha, beta num.Real
-	a, b        Matrix
-	c           *Matrix // nil if the host rounds
+	cfg  Config
+	s    *cuda.Stream
+	expr expression
+	a, b Matrix
+	c    *Matrix
 	// The host's copies, for what the device leaves to the host.
 	hostA, hostB, hostOld, hostC func() (num.Mat, error)
 	get                          func() error // copies c to the host's copy, where that is the result
@@ -196,22 +201,12 @@ func (p *call) run() (exact.Stats, error) {
 		return exact.Stats{}, err
 	}
 	e.trim()
-	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c}
+	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c, expr: p.expr, format: p.c.Arr.Format}
 	defer m.free()
-	if p.c != nil {
-		m.exp, _ = powerOfTwo(p.alpha)
-		m.neg = p.alpha.Neg
-		m.format = p.c.Arr.Format
-		return p.roundOnDevice(m)
-	}
-	return p.roundOnHost(m)
-}
-
-func (p *call) roundOnDevice(m *multiplication) (exact.Stats, error) {
 	if err := m.prepare(); err != nil {
 		return m.stats, err
 	}
-	if err := m.run(nil); err != nil {
+	if err := m.run(); err != nil {
 		return m.stats, err
 	}
 	rest, err := m.exactPass()
@@ -240,7 +235,7 @@ func (p *call) roundOnDevice(m *multiplication) (exact.Stats, error) {
 func (p *call) finisher() (*exact.Finisher, error) {
 	var v [4]num.Mat
 	for i, get := range []func() (num.Mat, error){p.hostA, p.hostB, p.hostOld, p.hostC} {
-		if i == 2 && p.beta.Class == num.Zero {
+		if i == 2 && !p.expr.adds() {
 			continue
 		}
 		var err error
@@ -248,79 +243,5 @@ func (p *call) finisher() (*exact.Finisher, error) {
 			return nil, err
 		}
 	}
-	return exact.NewFinisher(p.cfg.host(), p.alpha, v[0], v[1], p.beta, v[2], v[3]), nil
+	return exact.NewFinisher(p.cfg.host(), p.expr.alpha, v[0], v[1], p.expr.beta, v[2], v[3]), nil
 }
-
-func (p *call) roundOnHost(m *multiplication) (exact.Stats, error) {
-	c, err := p.hostC()
-	if err != nil {
-		return m.stats, err
-	}
-	m.format = c.Arr.Format
-	if err := m.prepare(); err != nil {
-		return m.stats, err
-	}
-	f, err := p.finisher()
-	if err != nil {
-		return m.stats, err
-	}
-	l, err := m.left.host(m.s)
-	if err != nil {
-		return m.stats, err
-	}
-	r, err := m.right.host(m.s)
-	if err != nil {
-		return m.stats, err
-	}
-	errL, errR, errAll := m.errors()
-	err = m.run(func(i0, j0, rows, cols int, raw *cuda.Memory) error {
-		words := make([]uint32, rows*cols*m.weights.words)
-		if err := cuda.Download(m.s, words, raw.Pointer()); err != nil {
-			return err
-		}
-		return f.Round(exact.Integers{
-			I0: i0, J0: j0, Rows: rows, Cols: cols, Words: m.weights.words, Data: words, Unit: m.unit(),
-			Left:  exact.Vectors{Exp: l.exp[i0:], Norm: l.norm[i0:], Special: l.special[i0:], Error: errL},
-			Right: exact.Vectors{Exp: r.exp[j0:], Norm: r.norm[j0:], Special: r.special[j0:], Error: errR},
-			Error: errAll,
-		})
-	})
-	if err != nil {
-		return m.stats, err
-	}
-	if err := m.times(); err != nil {
-		return m.stats, err
-	}
-	if err := f.Exact(&m.stats); err != nil {
-		return m.stats, err
-	}
-	return m.stats, p.put()
-}
-
-// hostOperand is a scan on the host.
-type hostOperand struct {
-	exp     []int64
-	norm    []float64
-	special []bool
-}
-
-func (o *operand) host(s *cuda.Stream) (h hostOperand, err error) {
-	h = hostOperand{make([]int64, o.n), make([]float64, o.n), make([]bool, o.n)}
-	flags := make([]uint8, o.n)
-	if err := cuda.Download(s, h.exp, o.scanned.exp); err != nil {
-		return h, err
-	}
-	if err := cuda.Download(s, h.norm, o.scanned.norm); err != nil {
-		return h, err
-	}
-	if err := cuda.Download(s, flags, o.scanned.flags); err != nil {
-		return h, err
-	}
-	for i, f := range flags {
-		h.special[i] = f&flagSpecial != 0
-	}
-	return h, nil
-}
-
-// flagSpecial marks vectors with infinities or NaN, as kernels/common.cuh numbers it.
-const flagSpecial = 1

@@ -39,10 +39,12 @@ const (
 	cancel                 // the second half of a row is the negative of the first
 	special                // with zeros of both signs, infinities and NaN
 	scaled                 // rows and columns scaled by up to 2^300
+	edges                  // rows scaled such that squares are around the ends of the range
+	sparse                 // mostly zeros of both signs
 )
 
 func (f family) String() string {
-	return [...]string{"uniform", "spread", "integers", "cancel", "special", "scaled"}[f]
+	return [...]string{"uniform", "spread", "integers", "cancel", "special", "scaled", "edges", "sparse"}[f]
 }
 
 func randomMat(rng *rand.Rand, f num.Format, kind family, m, n int) num.Mat {
@@ -76,6 +78,12 @@ func randomMat(rng *rand.Rand, f num.Format, kind family, m, n int) num.Mat {
 				case 2, 3, 4, 5:
 					r.Class = num.Zero
 				}
+			case sparse:
+				if rng.IntN(3) != 0 {
+					r.Class = num.Zero
+				}
+			case edges:
+				r.Exp += int64(edgesOf(f)[i%5])
 			case scaled:
 				r.Exp += int64(i*37%20 - 10)
 				if f.Kind != num.F32 {
@@ -86,6 +94,18 @@ func randomMat(rng *rand.Rand, f num.Format, kind family, m, n int) num.Mat {
 		}
 	}
 	return a
+}
+
+// edgesOf returns exponents of which two make results that overflow, barely or not, are
+// ordinary, or underflow.
+func edgesOf(f num.Format) [5]int {
+	switch f.Kind {
+	case num.F32:
+		return [5]int{63, 62, 0, -64, -70}
+	case num.MP:
+		return [5]int{1 << 30, 1<<30 - 2, 0, -1 << 30, -1<<30 - 60}
+	}
+	return [5]int{511, 510, 0, -512, -533}
 }
 
 func negate(a *num.Array, i int) {
@@ -107,13 +127,33 @@ type problem struct {
 	kind         family
 	m, n, k      int
 	alpha, beta  float64
-	transA       bool
+	transA       bool // A, and C, are stored row by row
 	triangle     byte
 	memory       int64
+	bits         int        // of significands of alpha and beta, if not 0
+	old          num.Format // of Old, if not that of C
+	oldKind      family
+	oldExp       int64 // of a factor of Old
+	against      bool  // Old is the rounded -alpha/beta A B for alpha = beta = 1
+	inPlace      bool  // Old is C
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%v*%v->%v/%v/%dx%dx%d/%g,%g,%v,%c,%d", p.in, p.inB, p.out, p.kind, p.m, p.n, p.k, p.alpha, p.beta, p.transA, p.triangle|' ', p.memory)
+	return fmt.Sprintf("%v*%v->%v/%v/%dx%dx%d/%g,%g,%v,%c,%d/%d,%v,%v,2^%d,%v,%v", p.in, p.inB, p.out, p.kind, p.m, p.n, p.k, p.alpha, p.beta,
+		p.transA, p.triangle|' ', p.memory, p.bits, p.old, p.oldKind, p.oldExp, p.against, p.inPlace)
+}
+
+// scalars returns alpha and beta.
+func (p problem) scalars(rng *rand.Rand) (alpha, beta num.Real) {
+	alpha, beta = scalar(p.alpha), scalar(p.beta)
+	for _, r := range []*num.Real{&alpha, &beta} {
+		if p.bits > 0 && r.Class == num.Finite {
+			a := randomMat(rng, mp(p.bits), uniform, 1, 1).Arr
+			v := a.Value(0, nil)
+			*r = num.Real{Class: num.Finite, Neg: r.Neg, Mag: v.Mag, Exp: v.Exp + int64(rng.IntN(9))}
+		}
+	}
+	return alpha, beta
 }
 
 func scalar(x float64) num.Real {
@@ -127,6 +167,14 @@ func scalar(x float64) num.Real {
 
 // check compares a product with the host's, bit for bit.
 func check(t *testing.T, dev *cuda.Device, p problem) {
+	t.Helper()
+	compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+		return Gemm(dev, cfg, alpha, a, b, beta, old, c)
+	})
+}
+
+// compareGemm compares a way to multiply with the host's, bit for bit.
+func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, uint64(p.m*p.n*p.k)))
 	a, b := randomMat(rng, p.in, p.kind, p.m, p.k), randomMat(rng, p.inB, p.kind, p.n, p.k).T()
@@ -147,17 +195,57 @@ func check(t *testing.T, dev *cuda.Device, p problem) {
 		}
 		a = x
 	}
-	old := randomMat(rng, p.out, uniform, p.m, p.n)
-	want := num.Mat{Arr: num.New(p.out, p.m*p.n), RS: 1, CS: p.m, Rows: p.m, Cols: p.n}
-	got := num.Mat{Arr: num.New(p.out, p.m*p.n), RS: 1, CS: p.m, Rows: p.m, Cols: p.n}
+	alpha, beta := p.scalars(rng)
 	cfg := Config{Ctx: context.Background(), Triangle: p.triangle, Memory: p.memory}.defaults()
-	if _, err := exact.Gemm(cfg.host(), scalar(p.alpha), a, b, scalar(p.beta), old, want, nil, nil); err != nil {
-		t.Fatal(err)
+	product := func(old, c num.Mat) exact.Stats {
+		stats, err := exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats
 	}
-	stats, err := Gemm(dev, cfg, scalar(p.alpha), a, b, scalar(p.beta), old, got)
+	if p.old == (num.Format{}) {
+		p.old = p.out
+	}
+	old := randomMat(rng, p.old, p.oldKind, p.m, p.n)
+	if p.against {
+		if _, err := exact.Gemm(cfg.host(), scalar(-1), a, b, num.Real{}, old, old, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.oldExp != 0 {
+		for i := range old.Arr.Len() {
+			r := old.Arr.Value(i, make([]uint64, num.MaxValueWords))
+			r.Exp += p.oldExp
+			r.Mag = append([]uint64{}, r.Mag...)
+			old.Arr.Set(i, r)
+		}
+	}
+	fresh := func() num.Mat {
+		c := num.Mat{Arr: num.New(p.out, p.m*p.n), RS: 1, CS: p.m, Rows: p.m, Cols: p.n}
+		if p.transA {
+			c.RS, c.CS = p.n, 1
+		}
+		if p.inPlace {
+			for i := range p.m * p.n {
+				c.Arr.CopyFrom(c.At(i%p.m, i/p.m), old.Arr, i)
+			}
+		}
+		return c
+	}
+	want, got := fresh(), fresh()
+	oldWant, oldGot := old, old
+	if p.inPlace {
+		oldWant, oldGot = want, got
+	}
+	counted := product(oldWant, want)
+	stats, err := gemm(cfg, alpha, a, b, beta, oldGot, got)
 	if err != nil {
 		t.Errorf("%v: %v", p, err)
 		return
+	}
+	if stats.Overflow != counted.Overflow || p.out.Terms() < 2 && stats.Underflow != counted.Underflow {
+		t.Errorf("%v: %d overflows, %d underflows, want %d, %d", p, stats.Overflow, stats.Underflow, counted.Overflow, counted.Underflow)
 	}
 	bad := 0
 	for i := range p.m * p.n {
@@ -214,10 +302,58 @@ func problems(n int) []problem {
 	)
 }
 
+// expressions returns products of about n x n with alpha, beta, old entries and formats of all
+// sorts.
+func expressions(n int) []problem {
+	f64, f32, dd, td, qd := num.Float64, num.Float32, num.DDouble, num.TDouble, num.QDouble
+	var list []problem
+	add := func(p problem) {
+		p.m, p.n, p.k = n, n+3, n-1
+		if p.alpha == 0 {
+			p.alpha = 1
+		}
+		if p.inB == (num.Format{}) {
+			p.inB = p.in
+		}
+		if p.out == (num.Format{}) {
+			p.out = p.in
+		}
+		list = append(list, p)
+	}
+	for _, f := range []num.Format{f64, f32, dd, td, qd, mp(53), mp(300)} {
+		for _, kind := range []family{uniform, spread, integers, cancel, special, sparse, edges} {
+			add(problem{in: f, kind: kind, alpha: 0.3})
+			add(problem{in: f, kind: kind, beta: 1, inPlace: true, oldKind: kind, transA: kind == spread || kind == special})
+			add(problem{in: f, kind: kind, alpha: -3, beta: 0.7, bits: 100, oldKind: kind, triangle: 'L'})
+		}
+		add(problem{in: f})
+		add(problem{in: f, beta: 1, against: true, inPlace: true})
+		add(problem{in: f, beta: 1, against: true, kind: spread})
+		add(problem{in: f, kind: integers, beta: 1, against: true, inPlace: true})
+		add(problem{in: f, kind: integers, out: qd, beta: -5, oldKind: integers})
+		add(problem{in: f, beta: 0.1, old: mp(500), oldExp: 40})
+		add(problem{in: f, beta: 0.1, bits: 600, old: qd, oldExp: -60})
+		add(problem{in: f, beta: 1, old: f32, oldKind: sparse, out: mp(900)})
+		for _, e := range []int64{-1000, -140, -60, 20, 120, 900} {
+			if f.Kind != num.F32 || e > -100 && e < 100 {
+				add(problem{in: f, alpha: 0.9, beta: 1, oldExp: e})
+			}
+			add(problem{in: f64, out: f, kind: sparse, beta: 1, oldExp: e, old: f64})
+		}
+	}
+	add(problem{in: mp(200), kind: uniform, beta: 1, oldExp: 1 << 28, inPlace: true})
+	add(problem{in: mp(200), kind: uniform, beta: 1, oldExp: -1 << 28, bits: 64})
+	add(problem{in: f64, kind: edges, out: f32})
+	add(problem{in: f64, kind: edges, out: dd, alpha: 0.1})
+	add(problem{in: mp(60), kind: edges, out: f64, alpha: 0.1})
+	add(problem{in: f64, kind: special, beta: 2, oldKind: special, inPlace: true, triangle: 'U'})
+	return list
+}
+
 // TestReference runs all the host's part, with Go functions for the kernels.
 func TestReference(t *testing.T) {
 	dev := reference(t, &fake.Driver{})
-	list := problems(12)
+	list := append(problems(12), expressions(5)...)
 	if testing.Short() {
 		list = list[:8]
 	}
@@ -227,6 +363,100 @@ func TestReference(t *testing.T) {
 	if c := dev.Counters(); c.Events != 0 {
 		t.Errorf("%d events left", c.Events)
 	}
+}
+
+// TestExactPass computes every entry in the exact pass.
+func TestExactPass(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { everyEntry(t, reference(t, &fake.Driver{}), append(few(2)[:36], expressions(2)...)) })
+	t.Run("device", func(t *testing.T) {
+		list := append(few(3000), expressions(40)...)
+		for _, f := range []num.Format{num.QDouble, mp(1000)} { // one block an entry, but counters that carry in between
+			list = append(list, problem{in: f, inB: f, out: f, kind: spread, m: 18, n: 19, k: 34000, alpha: 3})
+		}
+		everyEntry(t, machine(t), list)
+	})
+}
+
+// few returns products of few entries, whose sums the exact pass divides, and whose counters it
+// has to carry in between.
+func few(k int) []problem {
+	var list []problem
+	for _, f := range []num.Format{num.Float64, num.QDouble, mp(106), mp(2000)} {
+		for _, kind := range []family{uniform, spread, cancel, sparse} {
+			list = append(list,
+				problem{in: f, inB: f, out: f, kind: kind, m: 1, n: 2, k: k, alpha: 1},
+				problem{in: f, inB: f, out: f, kind: kind, m: 3, n: 4, k: k, alpha: 0.1, beta: 3},
+				problem{in: f, inB: f, out: f, kind: kind, m: 3, n: 2, k: 20 * k, alpha: -1, beta: 1, against: true, inPlace: true})
+		}
+	}
+	return list
+}
+
+// everyEntry lets the rounding test fail for every entry of products.
+func everyEntry(t *testing.T, dev *cuda.Device, list []problem) {
+	for _, p := range list {
+		if p.kind != special { // which the host computes
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (stats exact.Stats, err error) {
+				err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+					stats, err = gemmUndecided(s, cfg, alpha, a, b, beta, old, c)
+					return err
+				})
+				return stats, err
+			})
+		}
+	}
+}
+
+// gemmUndecided is gemm with errors that leave nothing decided.
+func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	e, err := engineOf(s)
+	if err != nil {
+		return exact.Stats{}, err
+	}
+	var v [4]Matrix
+	for i, m := range []num.Mat{a, b, old, c} {
+		if v[i], err = uploadView(s, m); err != nil {
+			return exact.Stats{}, err
+		}
+		defer v[i].Arr.Free()
+	}
+	m := &multiplication{cfg: cfg, e: e, s: s, a: v[0], b: v[1].T(), c: &v[3], expr: expression{alpha, beta, &v[2]}, format: c.Arr.Format}
+	defer m.free()
+	if err := m.prepare(); err != nil {
+		return m.stats, err
+	}
+	w := *m.weights
+	w.err = 1e30
+	m.weights = &w
+	if err := m.run(); err != nil {
+		return m.stats, err
+	}
+	rest, err := m.exactPass()
+	if err != nil {
+		return m.stats, err
+	}
+	entries := int64(c.Rows * c.Cols)
+	if cfg.Triangle != 0 {
+		entries = 0
+		for j := range c.Cols {
+			if cfg.Triangle == 'L' {
+				entries += int64(max(0, c.Rows-j))
+			} else {
+				entries += int64(min(c.Rows, j+1))
+			}
+		}
+	}
+	if m.stats.Exact != entries {
+		return m.stats, fmt.Errorf("%d of %d entries in the exact pass", m.stats.Exact, entries)
+	}
+	if err := downloadView(s, c, v[3], cfg.Triangle); err != nil {
+		return m.stats, err
+	}
+	f := exact.NewFinisher(cfg.host(), alpha, a, b, beta, old, c)
+	for _, e := range rest {
+		f.Fail(int(uint32(e)), int(e>>32))
+	}
+	return m.stats, f.Exact(&m.stats)
 }
 
 // TestFailures lets calls of the driver fail, one after the other: an error each time, and

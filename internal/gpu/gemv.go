@@ -88,7 +88,9 @@ func (p *multiplying) applies(k int) bool {
 }
 
 // roundsOnDevice reports whether the device rounds the results, not the host.
-func (p *multiplying) roundsOnDevice() bool { return roundsOnDevice(p.alpha, p.beta, p.out) }
+func (p *multiplying) roundsOnDevice() bool {
+	return coefficientOf(p.alpha).plain && p.beta.Class == num.Zero && p.out.Terms() <= 1
+}
 
 // operands are the host's.
 type operands struct {
@@ -203,7 +205,7 @@ func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	exp, _ := powerOfTwo(p.alpha)
+	exp := coefficientOf(p.alpha).exp
 	errors, shift := q.error()
 	r := rowRounding{s: q.spans(), columns: q.memory.Pointer(),
 		c:    target{p.z.Arr.native(), int64(p.z.Off), int64(p.z.Inc), 0, int64(p.z.Arr.Prec)},

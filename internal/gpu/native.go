@@ -59,6 +59,33 @@ type finishing struct {
 	plain, karatsuba      int32
 	words, m, n, i0, j0   int32
 	neg, triangle         int32
+	pitch, _              int32
+}
+
+type scaling struct {
+	words                     cuda.Pointer
+	exp                       int64
+	count, length, neg, plain int32
+}
+
+type expressionArgs struct {
+	alpha, beta scaling
+	old         numbers
+	off, rs, cs int64
+	adds, _     int32
+}
+
+type settling struct {
+	c                         target
+	failed                    leftovers
+	counts                    cuda.Pointer
+	l, r                      vectorData
+	errorL, errorR, error     float64
+	e                         expressionArgs
+	raw                       cuda.Pointer
+	unit                      int64
+	words, below              int32
+	m, n, i0, j0, triangle, _ int32
 }
 
 type exactPass struct {
@@ -66,9 +93,11 @@ type exactPass struct {
 	l, r     vectorData
 	c        target
 	from, to leftovers
-	alphaExp int64
-	alphaNeg int32
-	room     int32
+	counts   cuda.Pointer
+	e        expressionArgs
+	partial  cuda.Pointer
+	arrived  cuda.Pointer
+	room, _  int32
 }
 
 func (a *Array) native() numbers {

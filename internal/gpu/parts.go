@@ -48,7 +48,13 @@ func (q part) work() float64 {
 }
 
 // bytes is what operands and result take.
-func (q part) bytes() int64 { return matBytes(q.a) + matBytes(q.b) + matBytes(q.c) }
+func (q part) bytes() int64 {
+	n := matBytes(q.a) + matBytes(q.b) + matBytes(q.c)
+	if q.old.Arr != nil && q.old.Arr.Format != q.c.Arr.Format {
+		n += matBytes(q.old)
+	}
+	return n
+}
 
 // block is the part for rows i0 <= i < i1 and columns j0 <= j < j1 of q.
 func (q part) block(i0, i1, j0, j1 int, triangle byte) part {

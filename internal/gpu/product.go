@@ -39,17 +39,20 @@ const (
 	strip     = 64 // numbers that a block of residues converts
 )
 
-// A multiplication is C = (-1)^neg 2^exp A B under way, on the device. Vectors are rows of
+// A multiplication is C = alpha A B + beta Old under way, on the device. Vectors are rows of
 // a, and of b, which is the transposed right factor.
 type multiplication struct {
 	cfg    Config
 	e      *engine
 	s      *cuda.Stream
 	a, b   Matrix
-	c      *Matrix    // results are rounded there; nil: the integers are handed over as words
+	c      *Matrix
+	expr   expression
 	format num.Format // of the result
-	neg    bool
-	exp    int64
+
+	native  expressionArgs
+	settles bool // kernels/settle.cu rounds the results
+	below   int  // words below the integers that it wants
 
 	left, right *operand
 	control     *cuda.Memory // struct control
@@ -57,6 +60,7 @@ type multiplication struct {
 	plan        plan
 	base        *base
 	weights     *reconstruction
+	widths      int64 // bits that hold every product of numbers exactly
 	stats       exact.Stats
 	marks       []mark
 	owned       []*cuda.Memory
@@ -71,21 +75,24 @@ type operand struct {
 	exp     *cuda.Memory // exponents, least exponents, norms, flags, one after the other
 }
 
-// control is what the kernels tell the host: the operands' extremes, and the lengths of the
-// lists of entries for the exact pass and for the host.
+// control is what the kernels tell the host: the operands' extremes, the lengths of the
+// lists of entries for the exact pass and for the host, and how many results left the range.
 type control struct {
-	left, right totals
-	list, rest  uint32
+	left, right         totals
+	list, rest          uint32
+	overflow, underflow uint64
 }
 
 const (
 	controlBytes = int64(unsafe.Sizeof(control{}))
 	listAt       = int64(unsafe.Offsetof(control{}.list))
 	restAt       = int64(unsafe.Offsetof(control{}.rest))
+	countsAt     = int64(unsafe.Offsetof(control{}.overflow))
 	sampleBytes  = int64(unsafe.Sizeof(sample{}))
+	arrivedAt    = controlBytes + maxSamples*sampleBytes // counters of the exact pass, one a block
 )
 
-// maxList bounds the entries that the exact pass can take.
+// maxList bounds the entries that the exact pass can take if the host can start anew.
 const maxList = 1 << 24
 
 type mark struct {
@@ -158,10 +165,10 @@ func (m *multiplication) prepare() error {
 		return err
 	}
 	var err error
-	if m.control, err = m.alloc(controlBytes + maxSamples*sampleBytes); err != nil {
+	if m.control, err = m.alloc(arrivedAt + 4*int64(m.exactBlocks())); err != nil {
 		return err
 	}
-	if err := m.s.Zero(m.control.Pointer(), controlBytes); err != nil {
+	if err := m.s.Zero(m.control.Pointer(), m.control.Size()); err != nil {
 		return err
 	}
 	if m.left, err = m.operand(m.a, 0); err != nil {
@@ -189,6 +196,7 @@ func (m *multiplication) prepare() error {
 	if m.plan, ok = planFor(s, got.left, got.right, got.samples[:]); !ok {
 		return errRange
 	}
+	m.widths = got.left.width + got.right.width
 	m.base = m.e.base(m.plan.moduli)
 	if m.weights, err = m.e.reconstruction(m.s, m.base, m.plan.cutWords); err != nil {
 		return err
@@ -200,6 +208,9 @@ func (m *multiplication) prepare() error {
 	m.stats.Moduli = m.plan.moduli
 	m.stats.WidthL, m.stats.WidthR = m.plan.widthL, m.plan.widthR
 	m.stats.Blocks = 1
+	if err := m.expression(); err != nil {
+		return err
+	}
 	return m.mark("plan")
 }
 
@@ -299,7 +310,7 @@ func (m *multiplication) bytes(l layout) int64 {
 	r, c := roundUp(l.rows, m.rowTile()), roundUp(l.cols, tile)
 	b := m.base
 	y := int64(r) * int64(c) * int64(b.plain+2*(len(b.moduli)-b.plain))
-	return y + int64(l.planes)*(residueBytes(r, m.a.Cols)+residueBytes(c, m.a.Cols))
+	return y + m.rawBytes(l.rows, l.cols) + int64(l.planes)*(residueBytes(r, m.a.Cols)+residueBytes(c, m.a.Cols))
 }
 
 // layout chooses blocks that fit the memory.
@@ -328,8 +339,15 @@ func (m *multiplication) layout() (layout, error) {
 	return l, nil
 }
 
-// capacity is the room of the lists.
-func (m *multiplication) capacity() int64 { return min(int64(m.a.Rows)*int64(m.b.Rows), maxList) }
+// capacity is the room of the lists. Results may take the place of old entries, which are gone
+// if the host has to start anew: then there is room for all.
+func (m *multiplication) capacity() int64 {
+	n := int64(m.a.Rows) * int64(m.b.Rows)
+	if m.expr.adds() {
+		return n
+	}
+	return min(n, maxList)
+}
 
 // failed and forHost are the lists of entries for the exact pass and for the host.
 func (m *multiplication) failed() leftovers {
@@ -340,9 +358,8 @@ func (m *multiplication) forHost() leftovers {
 	return leftovers{m.control.At(restAt), m.rest.Pointer(), m.capacity()}
 }
 
-// run multiplies, block after block. hand gets the words of the integers of each block if the
-// results are not rounded on the device.
-func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory) error) error {
+// run multiplies and rounds, block after block.
+func (m *multiplication) run() error {
 	l, err := m.layout()
 	if err != nil {
 		return err
@@ -378,15 +395,13 @@ func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory)
 		return err
 	}
 	var raw *cuda.Memory
-	if m.c == nil {
-		if raw, err = m.alloc(4 * int64(l.rows) * int64(l.cols) * int64(m.weights.words)); err != nil {
+	if m.settles {
+		if raw, err = m.alloc(m.rawBytes(l.rows, l.cols)); err != nil {
 			return err
 		}
 	}
-	if m.c != nil {
-		if err := m.mark("plan"); err != nil {
-			return err
-		}
+	if err := m.mark("plan"); err != nil {
+		return err
 	}
 	blocks := m.blocks(l)
 	m.stats.Blocks = len(blocks)
@@ -406,8 +421,8 @@ func (m *multiplication) run(hand func(i0, j0, rows, cols int, raw *cuda.Memory)
 		if err := m.finish(lo, ro, b.i0, b.j0, y, wide, raw, rows, n); err != nil {
 			return err
 		}
-		if raw != nil {
-			if err := hand(b.i0, b.j0, lo.n, ro.n, raw); err != nil {
+		if m.settles {
+			if err := m.settle(lo, ro, b.i0, b.j0, raw); err != nil {
 				return err
 			}
 		}
@@ -541,9 +556,9 @@ func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to
 }
 
 // unit is the exponent of one unit of the integers that reconstruction makes, vectors'
-// exponents aside.
+// exponents and alpha aside.
 func (m *multiplication) unit() int64 {
-	return int64(m.weights.cut-m.plan.widthL-m.plan.widthR) + m.exp
+	return int64(m.weights.cut - m.plan.widthL - m.plan.widthR)
 }
 
 // errors returns the bounds of the integers' errors.
@@ -558,14 +573,14 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 		failed: m.failed(),
 		l:      l.norms(), r: r.norms(),
 		y: y.Pointer(), wide: wide.Pointer(), stride: n, ld: int64(ld),
-		unit: m.unit(), weights: m.weights.table.Pointer(), product: m.weights.product.Pointer(),
+		unit: m.unit() + m.native.alpha.exp, weights: m.weights.table.Pointer(), product: m.weights.product.Pointer(),
 		plain: int32(m.base.plain), karatsuba: int32(len(m.base.moduli) - m.base.plain),
 		words: int32(m.weights.words), m: int32(l.n), n: int32(r.n), i0: int32(i0), j0: int32(j0),
-		neg: boolInt(m.neg), triangle: int32(m.cfg.Triangle),
+		neg: m.native.alpha.neg, triangle: int32(m.cfg.Triangle),
 	}
 	f.errorL, f.errorR, f.error = m.errors()
 	if raw != nil {
-		f.raw = raw.Pointer()
+		f.raw, f.pitch = raw.At(128*int64(m.below)), int32(m.below+m.weights.words)
 	} else {
 		f.c = m.c.target()
 	}
@@ -597,23 +612,36 @@ func boolInt(b bool) int32 {
 	return 0
 }
 
-// sumWords is the room of the exact pass for sums, in words of 32 bits; sumBytes is what each
-// takes in shared memory.
-const (
-	sumWords = 1280
-	sumBytes = 4*2*4 + 4
-)
+// sumBytes is what a word of a sum takes in shared memory in the exact pass.
+const sumBytes = 4*2*4 + 4
+
+// sumWords returns the room of the exact pass for sums, in words of 32 bits: what all entries
+// need, for old entries of about their size, if the device has that.
+func (m *multiplication) sumWords() int {
+	bits := m.widths + int64(m.native.alpha.length) + 128
+	if m.native.adds != 0 {
+		bits += 32*(int64(m.native.beta.count)+int64(words32(m.expr.old.Arr.Format))) + 2200
+	}
+	return int(max(64, min(bits/32, int64(m.e.dev.Info().SharedPerBlock-1024)/sumBytes)))
+}
+
+// exactBlocks is the number of blocks of the exact pass.
+func (m *multiplication) exactBlocks() int { return 2 * m.e.dev.Info().Multiprocessors }
 
 // exactPass computes the entries that failed the rounding test, and returns those that the
 // host has to compute.
 func (m *multiplication) exactPass() ([]uint64, error) {
+	grid, room := m.exactBlocks(), m.sumWords()
+	partial, err := m.alloc(4 * int64(grid) * int64(room+1))
+	if err != nil {
+		return nil, err
+	}
 	p := exactPass{
 		x: m.left.vectors, y: m.right.vectors, l: m.left.lows(), r: m.right.lows(), c: m.c.target(),
-		from: m.failed(), to: m.forHost(),
-		alphaExp: m.exp, alphaNeg: boolInt(m.neg), room: sumWords,
+		from: m.failed(), to: m.forHost(), counts: m.control.At(countsAt), e: m.native,
+		partial: partial.Pointer(), arrived: m.control.At(arrivedAt), room: int32(room),
 	}
-	grid := 2 * m.e.dev.Info().Multiprocessors
-	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 512}, sumBytes*sumWords, p); err != nil {
+	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 512}, sumBytes*room, p); err != nil {
 		return nil, err
 	}
 	if err := m.mark("exact pass"); err != nil {
@@ -624,18 +652,10 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 		return nil, err
 	}
 	m.stats.Exact = int64(got.list)
+	m.stats.Overflow, m.stats.Underflow = int64(got.overflow), int64(got.underflow)
 	if int64(got.list) > m.capacity() {
 		return nil, errRange
 	}
 	rest := make([]uint64, got.rest)
 	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
-}
-
-// powerOfTwo returns the exponent of a finite power of two.
-func powerOfTwo(r num.Real) (exp int64, ok bool) {
-	if r.Class != num.Finite {
-		return 0, false
-	}
-	n, tz := num.BitLen(r.Mag), num.TrailingZeros(r.Mag)
-	return r.Exp + int64(tz), n == tz+1
 }

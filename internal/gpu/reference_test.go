@@ -34,6 +34,7 @@ func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	for _, k := range finishSteps {
 		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f finishing) { refFinish(l, f, k) })
 	}
+	drv.Kernel("settle", refSettle)
 	drv.Kernel("exact", refExact)
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
@@ -101,6 +102,9 @@ func refScan(l *fake.Launch, x vectors, out scanned) {
 		all.flags |= uint32(flags[v])
 	}
 }
+
+// flagSpecial marks vectors with infinities or NaN, as kernels/common.cuh numbers it.
+const flagSpecial = 1
 
 // spreadOf is the room that scan leaves for the sum of the terms of an expansion.
 func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
@@ -408,7 +412,9 @@ func refFinish(l *fake.Launch, f finishing, steps int) {
 			}
 			x := f.integer(y, weights, product, steps)
 			if f.raw != 0 {
-				copy(fake.Slice[uint32](l, f.raw+cuda.Pointer(4*(j*int(f.m)+i)*int(f.words)), int(f.words)), x)
+				for w, v := range x {
+					fake.Slice[uint32](l, f.raw+rawPlace(i, j, int(f.m), int(f.pitch), w), 1)[0] = v
+				}
 				continue
 			}
 			if (flagsL[i]|flagsR[j])&flagSpecial != 0 {
@@ -460,6 +466,113 @@ func storeReference(c *num.Array, to int, neg bool, mag []uint64, exp int64, err
 	return true
 }
 
+// rawPlace is where word w of the integer of entry (i, j) lies, words pitch to an integer.
+func rawPlace(i, j, m, pitch, w int) cuda.Pointer {
+	return cuda.Pointer(4 * (32*((j*((m+31)/32)+i/32)*pitch+w) + i%32))
+}
+
+// real returns the coefficient.
+func (s scaling) real(l *fake.Launch) num.Real {
+	if s.plain != 0 {
+		return num.Real{Class: num.Finite, Neg: s.neg != 0, Exp: s.exp, Mag: []uint64{1}}
+	}
+	r := num.Real{Class: num.Finite, Neg: s.neg != 0, Exp: s.exp, Mag: make([]uint64, (s.count+1)/2)}
+	for i, w := range fake.Slice[uint32](l, s.words, int(s.count)) {
+		r.Mag[i/2] |= uint64(w) << (i % 2 * 32)
+	}
+	return r
+}
+
+// scaledOld returns beta, and old entry (i, j); zeros if there is none.
+func (e *expressionArgs) scaledOld(l *fake.Launch, i, j int) (beta, old num.Real) {
+	if e.adds == 0 {
+		return num.Real{}, num.Real{}
+	}
+	at := int(e.off) + i*int(e.rs) + j*int(e.cs)
+	return e.beta.real(l), e.old.array(l, 0, at+1).Value(at, make([]uint64, num.MaxValueWords))
+}
+
+// tally counts what a result met.
+func tally(l *fake.Launch, counts cuda.Pointer, f num.Flags) {
+	c := fake.Slice[uint64](l, counts, 2)
+	if f&num.Overflow != 0 {
+		c[0]++
+	}
+	if f&num.Underflow != 0 {
+		c[1]++
+	}
+}
+
+func refSettle(l *fake.Launch, p settling) {
+	expL, normL := fake.Slice[int64](l, p.l.exp, int(p.m)), fake.Slice[float64](l, p.l.second, int(p.m))
+	expR, normR := fake.Slice[int64](l, p.r.exp, int(p.n)), fake.Slice[float64](l, p.r.second, int(p.n))
+	flagsL, flagsR := fake.Slice[uint8](l, p.l.flags, int(p.m)), fake.Slice[uint8](l, p.r.flags, int(p.n))
+	for j := range int(p.n) {
+		for i := range int(p.m) {
+			gi, gj := int(p.i0)+i, int(p.j0)+j
+			if p.triangle == 'U' && gi > gj || p.triangle == 'L' && gi < gj {
+				continue
+			}
+			x := make([]uint32, p.words)
+			for w := range x {
+				x[w] = fake.Slice[uint32](l, p.raw+rawPlace(i, j, int(p.m), int(p.below+p.words), int(p.below)+w), 1)[0]
+			}
+			flags := flagsL[i] | flagsR[j]
+			err := p.errorL*normL[i] + p.errorR*normR[j] + p.error
+			if flags&flagSpecial != 0 || err >= 1<<60 || !p.settle(l, gi, gj, x, p.unit+expL[i]+expR[j], err, flags) {
+				p.failed.leave(l, gi, gj)
+			}
+		}
+	}
+}
+
+// settle rounds both ends of the enclosure of entry (i, j).
+func (p *settling) settle(l *fake.Launch, i, j int, words []uint32, unit int64, err float64, flags uint8) bool {
+	to := int(p.c.off) + i*int(p.c.rs) + j*int(p.c.cs)
+	c := p.c.a.array(l, int(p.c.prec), to+1)
+	beta, old := p.e.scaledOld(l, i, j)
+	if old.Class > num.Finite {
+		return false
+	}
+	ends := num.New(c.Format, 2)
+	var met [2]num.Flags
+	for k, side := range []int64{-1, 1} {
+		neg, mag := magnitudeOf(words)
+		x := new(big.Int)
+		for w := range mag {
+			x.Or(x, new(big.Int).Lsh(new(big.Int).SetUint64(mag[w]), uint(64*w)))
+		}
+		if neg {
+			x.Neg(x)
+		}
+		if err != 0 {
+			x.Add(x, big.NewInt(side*(int64(err)+1)))
+		}
+		var acc direct.Acc
+		if x.Sign() != 0 {
+			r := num.Real{Class: num.Finite, Neg: x.Sign() < 0, Exp: unit}
+			for _, w := range x.Bits() {
+				r.Mag = append(r.Mag, uint64(w))
+			}
+			acc.AddProduct(p.e.alpha.real(l), r)
+		}
+		if old.Class == num.Finite {
+			acc.AddProduct(beta, old)
+		}
+		r := acc.Value(c.Format)
+		if r.Class == num.Zero && (err != 0 || flags&2 != 0 && num.IsZero(mag)) {
+			return false
+		}
+		met[k] = ends.Set(k, r)
+	}
+	if met[0] != met[1] || met[0]&num.Underflow != 0 && err != 0 || !ends.SameBits(0, ends, 1) {
+		return false
+	}
+	tally(l, p.counts, met[0])
+	c.CopyFrom(to, ends, 0)
+	return true
+}
+
 func refExact(l *fake.Launch, p exactPass) {
 	x, y := p.x.mat(l), p.y.mat(l)
 	count := fake.Slice[uint32](l, p.from.count, 1)[0]
@@ -474,12 +587,20 @@ func refExact(l *fake.Launch, p exactPass) {
 			p.to.leave(l, i, j)
 			continue
 		}
-		alpha := num.Real{Class: num.Finite, Neg: p.alphaNeg != 0, Mag: []uint64{1}, Exp: p.alphaExp}
 		to := int(p.c.off) + i*int(p.c.rs) + j*int(p.c.cs)
 		c := p.c.a.array(l, int(p.c.prec), to+1)
-		r := acc.Entry(c.Format, alpha, x.Row(i), y.Row(j), num.Real{}, num.Real{})
-		if c.Set(to, r) != 0 {
+		beta, old := p.e.scaledOld(l, i, j)
+		if old.Class > num.Finite {
 			p.to.leave(l, i, j)
+			continue
 		}
+		one := num.New(c.Format, 1)
+		f := one.Set(0, acc.Entry(c.Format, p.e.alpha.real(l), x.Row(i), y.Row(j), beta, old))
+		if f != 0 && c.Format.Kind != num.F32 && c.Format.Kind != num.F64 {
+			p.to.leave(l, i, j)
+			continue
+		}
+		tally(l, p.counts, f)
+		c.CopyFrom(to, one, 0)
 	}
 }

@@ -20,13 +20,15 @@ struct finishing {
 	i64 unit;                     // exponent of one unit, vectors' exponents aside
 	u64 weights;                  // fragments of the weights: uint4 [tile][step][lane]
 	u64 product;                  // u32: the words of floor(M 2^-cut)
-	u64 raw;                      // if not null, the words of the integers go here
+	u64 raw;                      // if not null, the integers go here: word w of entry 32 s + e at 32 (s pitch + w) + e
 	int plain, karatsuba;
 	int words; // of the integers, in two's complement
 	int m, n;
 	int i0, j0;   // place of entry (0, 0) in C
 	int neg;      // alpha is negative
 	int triangle; // 'U', 'L' or 0
+	int pitch;
+	int pad;
 };
 
 #define MAX_THREADS 256
@@ -195,9 +197,9 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 		return;
 	integer x = {words + lane, 32, f.words};
 	if (f.raw) {
-		u32 *to = (u32 *)f.raw + ((i64)j * f.m + i) * f.words;
+		u32 *to = (u32 *)f.raw + strip * 32 * f.pitch + lane;
 		for (int w = 0; w < f.words; w++)
-			to[w] = x.word(w);
+			to[32 * w] = x.word(w);
 	} else {
 		finishEntry(f, x, i, j);
 	}
