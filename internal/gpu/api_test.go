@@ -2,8 +2,10 @@ package gpu_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -196,6 +198,106 @@ func TestSeveral(t *testing.T) {
 		for _, err := range []error{err, errSum} {
 			if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %v", device, err)
+			}
+		}
+	}
+}
+
+// TestDevicePrepare multiplies by a prepared resident matrix, changes it and frees it.
+func TestDevicePrepare(t *testing.T) {
+	onDevices(t, func(t *testing.T, size int) {
+		for _, f := range []Format{Float64, MP(212)} {
+			o := newOperands(f, size)
+			o.alpha, o.beta = Float(1), Float(0)
+			for range 3 {
+				o.da.Prepare()
+				o.db.T().Prepare()
+				o.products(t)
+				o.a, o.b = Random(f, size+20, size, 2, 7), Random(f, size, size+10, 3, 8)
+				if err := errors.Join(o.da.Set(o.a), o.db.T().Set(o.b.T())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o.free()
+			if text := func() (text any) {
+				defer func() { text = recover() }()
+				o.da.Prepare()
+				return nil
+			}(); text != "halfulp: use of a matrix or vector after Free" {
+				t.Error(text)
+			}
+		}
+	})
+}
+
+// TestPrepare multiplies by a prepared matrix of the host on a GPU, where it keeps a copy until it
+// is garbage.
+func TestPrepare(t *testing.T) {
+	devs, drivers := gpu.References(t, 2)
+	defer gpu.Substitute(devs...)()
+	x := Random(MP(106), 7, 5, 3, 1)
+	uploads := func() (n int) {
+		for _, drv := range drivers {
+			for _, call := range drv.Calls() {
+				if call == "MemcpyHtoDAsync" {
+					n++
+				}
+			}
+			drv.ForgetCalls()
+		}
+		return n
+	}
+	inUse := func() (n int64) { return devs[0].Counters().InUse + devs[1].Counters().InUse }
+	multiply := func(a *Matrix, device string) {
+		n := 6
+		if device == "cuda:0,1" { // two parts
+			n = 520
+		}
+		for i, f := range []Format{MP(106), Float64} {
+			b := Random(f, 5, n, 3, uint64(i))
+			c, want := NewMatrix(f, 7, n), NewMatrix(f, 7, n)
+			must(Gemm(NoTrans, NoTrans, Float(1), x, b, Float(0), want, onCPU))
+			st := must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits: %+v", device, st)
+			}
+			c, want = NewMatrix(f, n, 7), NewMatrix(f, n, 7)
+			must(Gemm(Trans, Trans, Float(1), b, x, Float(0), want, onCPU))
+			must(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits of the transpose", device)
+			}
+			c, want = NewMatrix(f, 5, 5), NewMatrix(f, 5, 5)
+			must(Syrk(Upper, Trans, Float(1), x, Float(0), want, onCPU))
+			must(Syrk(Upper, Trans, Float(1), a, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits of the square", device)
+			}
+		}
+	}
+	multiply(x, "cuda:0")
+	multiply(x, "cuda:0,1")
+	uploads()
+	multiply(x, "cuda:0")
+	plain := uploads()
+	before := inUse()
+	for _, device := range []string{"cuda:0", "cuda:0,1"} {
+		func() {
+			a := Prepare(x)
+			multiply(a, device)
+			uploads()
+			multiply(a, device)
+			// Three planes of the copy for each of six products.
+			if n := uploads(); device == "cuda:0" && n > plain-3*6 {
+				t.Errorf("%d uploads, %d without preparation", n, plain)
+			}
+			if n := inUse(); n <= before+64<<10 { // but constants of bases
+				t.Errorf("nothing is kept: %d bytes in use, %d before", n, before)
+			}
+		}()
+		for deadline := time.Now().Add(20 * time.Second); inUse() > before+64<<10; time.Sleep(time.Millisecond) {
+			if runtime.GC(); time.Now().After(deadline) {
+				t.Fatalf("%s: %d bytes in use, %d before", device, inUse(), before)
 			}
 		}
 	}
