@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -320,5 +323,75 @@ func TestPreparedFailures(t *testing.T) {
 			})
 			checkUnused(t, dev)
 		}
+	}
+}
+
+// BenchmarkPrepared measures products of resident matrices of which none, the left one or both are
+// prepared: the median of seven, by the host's clock and stage by stage by the device's.
+func BenchmarkPrepared(b *testing.B) {
+	dev := machine(b)
+	for _, c := range []struct{ n, bits int }{{1000, 53}, {1000, 106}, {1000, 212}, {1000, 424}, {4096, 212}} {
+		for i, name := range []string{"none", "left", "both"} {
+			b.Run(fmt.Sprintf("n=%d/bits=%d/prepared=%s", c.n, c.bits, name), func(b *testing.B) {
+				benchmarkPrepared(b, dev, c.n, c.bits, i)
+			})
+		}
+	}
+}
+
+func benchmarkPrepared(b *testing.B, dev *cuda.Device, n, bits, prepared int) {
+	f := mp(bits)
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		var m [2]Matrix
+		for i := range m {
+			var err error
+			if m[i], err = residentRandom(s, f, n, 0, uint64(i)); err != nil {
+				return err
+			}
+			defer m[i].Arr.Free()
+			if i < prepared {
+				m[i].Prepare()
+			}
+		}
+		z, err := NewArray(s, f, n*n)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		run := func(timing bool) (exact.Stats, error) {
+			return GemmResident(s, Config{Timing: timing}, scalar(1), m[0], m[1], num.Real{}, c, c)
+		}
+		if _, err := run(false); err != nil {
+			return err
+		}
+		var times []time.Duration
+		for b.Loop() {
+			for range 7 {
+				start := time.Now()
+				if _, err := run(false); err != nil {
+					return err
+				}
+				if err := s.Synchronize(); err != nil {
+					return err
+				}
+				times = append(times, time.Since(start))
+			}
+		}
+		slices.Sort(times)
+		b.ReportMetric(ms(times[len(times)/2]), "host-ms")
+		stats, err := run(true)
+		if err != nil {
+			return err
+		}
+		for _, st := range stats.Stages {
+			b.ReportMetric(ms(st.Time), strings.ReplaceAll(st.Name, " ", "-")+"-ms")
+		}
+		b.ReportMetric(float64(stats.Moduli), "moduli")
+		b.ReportMetric(0, "ns/op")
+		return spotCheck(s, m[0], m[1], c)
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 }
