@@ -3,6 +3,7 @@ package halfulp
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -49,6 +50,8 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 			panic(errShape)
 		}
 	}
+	defer runtime.KeepAlive(a) // what is prepared
+	defer runtime.KeepAlive(b)
 	return gemm(opA, opB, c.m, d.m, alpha, beta, preA, preB, 0, opt)
 }
 
@@ -64,11 +67,12 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	if c.m.Rows != opA.Rows || c.m.Cols != opA.Rows {
 		panic(errShape)
 	}
+	defer runtime.KeepAlive(a) // what is prepared
 	return gemm(opA, opA.T(), c.m, c.m, alpha, beta, pre, pre, byte(uplo), opt)
 }
 
 // op returns op(m) as a view with what is prepared of it.
-func (m *Matrix) op(t Transpose) (num.Mat, *exact.Prepared) {
+func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 	switch t {
 	case NoTrans:
 		return m.m, m.prepared
@@ -78,7 +82,7 @@ func (m *Matrix) op(t Transpose) (num.Mat, *exact.Prepared) {
 	panic(errTranspose)
 }
 
-func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, triangle byte, opt *Options) (Stats, error) {
+func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, opt *Options) (Stats, error) {
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, err
@@ -107,11 +111,11 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 		}
 		on := cfg
 		on.Memory = s.limit
-		st, err = gemmOn(s.devices, on, al, a, b, be, old, out)
+		st, err = gemmOn(s.devices, on, al, a, b, be, old, out, [2]*gpu.Copies{preA.onGPU(), preB.onGPU()})
 		onCPU = chosen && errors.Is(err, ErrMemory)
 	}
 	if onCPU {
-		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA, preB)
+		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA.onCPU(), preB.onCPU())
 	}
 	if err == nil && out.Arr != c.Arr {
 		for j := range c.Cols {
@@ -130,13 +134,13 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *exact.Prepared, 
 }
 
 // gemmOn is exact.Gemm on GPUs.
-func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, copies [2]*gpu.Copies) (exact.Stats, error) {
 	devs, err := openDevices(devices)
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
-		More: devs[1:], Progress: cfg.Progress}
+		More: devs[1:], Copies: copies, Progress: cfg.Progress}
 	st, err := gpu.Gemm(devs[0], on, alpha, a, b, beta, old, c)
 	if err != nil {
 		return st, gemmError(c.Rows, a.Cols, c.Cols, err)
@@ -187,6 +191,12 @@ func stats(st exact.Stats, threads int) Stats {
 // The residues take about (2p + 60)/13 words of 2 bytes an entry at p bits. Views
 // of the result, but for its transposition by a routine's argument, are ordinary
 // matrices.
+//
+// GPUs keep a copy of a as well, in what DeviceMatrix.Prepare may take of their
+// memory, until the result is collected as garbage.
 func Prepare(a *Matrix) *Matrix {
-	return &Matrix{m: a.m, prepared: exact.NewPrepared(a.m)}
+	p := &prepared{exact.NewPrepared(a.m), gpu.NewCopies(a.m)}
+	m := &Matrix{m: a.m, prepared: p}
+	runtime.AddCleanup(m, (*gpu.Copies).Free, p.gpu)
+	return m
 }

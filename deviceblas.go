@@ -65,6 +65,84 @@ func deviceScalar(name string, dev *cuda.Device, f Format, opt *Options,
 	return r.reduced(name, z, flags, n.Host > 0, err)
 }
 
+// DeviceIamax is Iamax for a vector in the memory of a GPU.
+func DeviceIamax(x *DeviceVector, opt *Options) (int, Stats, error) {
+	dev := placeOf(x)
+	r, err := beginAt("DeviceIamax", dev, opt)
+	if err != nil {
+		return -1, Stats{}, err
+	}
+	best := -1
+	err = dev.Do(r.ctx, func(s *cuda.Stream) (err error) {
+		best, _, err = gpu.IamaxResident(s, r.config(), x.v)
+		return err
+	})
+	if err != nil {
+		return -1, r.end(), fmt.Errorf("DeviceIamax: %w", deviceError(err))
+	}
+	r.stage("search")
+	return best, r.end(), nil
+}
+
+// DeviceAxpy is Axpy for vectors in the memory of one GPU, which may overlap. Nothing travels but
+// a few words, and the vectors if the host computes some entries: of vectors in the formats DD, TD
+// and QD whose terms spread far, and of some whose precision is too high for the GPU. With an error
+// y is unspecified.
+func DeviceAxpy(alpha Scalar, x, y *DeviceVector, opt *Options) (Stats, error) {
+	if x.v.N != y.v.N {
+		panic(errShape)
+	}
+	return deviceUpdate("DeviceAxpy", placeOf(x, y), alpha, opt, func(r *run, s *cuda.Stream) (gpu.Counts, error) {
+		return gpu.AxpyResident(s, r.config(), alpha.value(), x.v, y.v, r.count)
+	})
+}
+
+// DeviceScal is Scal for a vector in the memory of a GPU, with the transfers and errors of
+// DeviceAxpy.
+func DeviceScal(alpha Scalar, x *DeviceVector, opt *Options) (Stats, error) {
+	return deviceRun("DeviceScal", "scale", placeOf(x), opt, func(r *run, s *cuda.Stream) (gpu.Counts, error) {
+		return gpu.ScalResident(s, r.config(), alpha.value(), x.v, r.count)
+	})
+}
+
+// DeviceGer is Ger for operands in the memory of one GPU, which may overlap, with the transfers and
+// errors of DeviceAxpy.
+func DeviceGer(alpha Scalar, x, y *DeviceVector, a *DeviceMatrix, opt *Options) (Stats, error) {
+	if x.v.N != a.m.Rows || y.v.N != a.m.Cols {
+		panic(errShape)
+	}
+	return deviceUpdate("DeviceGer", placeOf(x, y, a), alpha, opt, func(r *run, s *cuda.Stream) (gpu.Counts, error) {
+		return gpu.GerResident(s, r.config(), alpha.value(), x.v, y.v, a.m, r.count)
+	})
+}
+
+// deviceUpdate runs an update, which alpha = 0 leaves out.
+func deviceUpdate(name string, dev *cuda.Device, alpha Scalar, opt *Options, compute func(r *run, s *cuda.Stream) (gpu.Counts, error)) (Stats, error) {
+	return deviceRun(name, "update", dev, opt, func(r *run, s *cuda.Stream) (gpu.Counts, error) {
+		if alpha.isZero() {
+			return gpu.Counts{}, nil
+		}
+		return compute(r, s)
+	})
+}
+
+// deviceRun runs a routine that stores its results.
+func deviceRun(name, stage string, dev *cuda.Device, opt *Options, compute func(r *run, s *cuda.Stream) (gpu.Counts, error)) (Stats, error) {
+	r, err := beginAt(name, dev, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	err = dev.Do(r.ctx, func(s *cuda.Stream) error {
+		_, err := compute(r, s)
+		return err
+	})
+	if err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+	}
+	r.stage(stage)
+	return r.end(), nil
+}
+
 // DeviceGemv is Gemv for operands in the memory of one GPU. Nothing travels but a few words,
 // and the operands of rows that the host computes: those with infinities or NaN or a wide spread
 // of exponents, and all if alpha is no power of two, beta is not 0 or the format of y is DD, TD
@@ -92,21 +170,11 @@ func DeviceGemvTo(t Transpose, alpha Scalar, a *DeviceMatrix, x *DeviceVector, b
 	if y.v != z.v {
 		apart(z.v.Col(), y.v.Col())
 	}
-	r, err := beginAt("DeviceGemv", dev, opt)
-	if err != nil {
-		return Stats{}, err
-	}
-	var n gpu.Counts
-	err = dev.Do(r.ctx, func(s *cuda.Stream) (err error) {
-		n, err = gpu.GemvResident(s, r.config(), alpha.value(), m, x.v, beta.value(), y.v, z.v, r.count)
-		return err
+	return deviceRun("DeviceGemv", "product", dev, opt, func(r *run, s *cuda.Stream) (gpu.Counts, error) {
+		n, err := gpu.GemvResident(s, r.config(), alpha.value(), m, x.v, beta.value(), y.v, z.v, r.count)
+		r.exact.Add(n.Host)
+		return n, err
 	})
-	if err != nil {
-		return r.end(), fmt.Errorf("DeviceGemv: %w", deviceError(err))
-	}
-	r.exact.Add(n.Host)
-	r.stage("product")
-	return r.end(), nil
 }
 
 // apart panics if the output c overlaps an operand.

@@ -149,6 +149,20 @@ func (z *DeviceMatrix) Matrix() (*Matrix, error) {
 	return &m, nil
 }
 
+// Prepare lets products keep the exponents and the residues of z in the GPU's memory, from
+// the next one on, for repeated products with other matrices. Results have the same bits.
+// It serves z, its transpose and views equal to either; other views are ordinary matrices.
+//
+// Residues take about 21 bytes an entry at 53 bits, 36 at 106, 78 at 212, 171 at 424. They
+// serve products of like precision from the same side; for others they are computed anew. A
+// GPU keeps what fits a quarter of its memory, and a product adds no more than a quarter of
+// Options.MemoryLimit if that is given; what does not fit is computed every time. A change
+// of z, by Set or as a result, gives them back, and so does Free.
+func (z *DeviceMatrix) Prepare() {
+	placeOf(z)
+	z.m.Prepare()
+}
+
 // Free gives the memory of z and of all its views back. No routine may be using it.
 func (z *DeviceMatrix) Free() { z.m.Arr.Free() }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math/big"
 	"strings"
 
 	"github.com/halfulp/halfulp"
@@ -263,6 +264,65 @@ func ExampleFromGonum() {
 	// Output:
 	// ⎡2e+40      0⎤
 	// ⎣    0      2⎦
+}
+
+// The method of conjugate gradients for A x = b, A symmetric and positive definite, on a GPU: but
+// for scalar products nothing travels.
+func ExampleDeviceMatrix() {
+	conjugateGradients := func(a *halfulp.DeviceMatrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
+		f := b.Format()
+		// x, r, p and q are columns of one matrix.
+		work, err := halfulp.NewDeviceMatrix(a.Device(), f, b.Len(), 4)
+		if err != nil {
+			return nil, err
+		}
+		defer work.Free()
+		x, r, p, q := work.Col(0), work.Col(1), work.Col(2), work.Col(3)
+		if err := errors.Join(r.Set(b), p.Set(b)); err != nil {
+			return nil, err
+		}
+		var failed error
+		dot := func(x, y *halfulp.DeviceVector) *big.Float {
+			s, _, err := halfulp.DeviceDot(x, y, f, nil)
+			failed = errors.Join(failed, err)
+			return s.Big()
+		}
+		check := func(_ halfulp.Stats, err error) { failed = errors.Join(failed, err) }
+		ratio := func(x, y *big.Float) halfulp.Scalar { return halfulp.NewScalar(f, new(big.Float).Quo(x, y)) }
+		rr := dot(r, r)
+		for step := 0; step < steps && failed == nil && rr.Sign() > 0; step++ {
+			check(halfulp.DeviceGemv(halfulp.NoTrans, halfulp.Float(1), a, p, halfulp.Float(0), q, nil))
+			alpha := ratio(rr, dot(p, q))
+			check(halfulp.DeviceAxpy(alpha, p, x, nil))
+			check(halfulp.DeviceAxpy(halfulp.NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, nil))
+			last := rr
+			rr = dot(r, r)
+			check(halfulp.DeviceScal(ratio(rr, last), p, nil))
+			check(halfulp.DeviceAxpy(halfulp.Float(1), r, p, nil))
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		return x.Vector()
+	}
+
+	f := halfulp.MP(212)
+	a, err := halfulp.Hilbert(f, 8).To("cuda:0")
+	if errors.Is(err, halfulp.ErrDevice) {
+		fmt.Println("there is no GPU:", err)
+		return
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Free()
+	b := halfulp.NewVector(f, 8)
+	b.SetFloat64(0, 1)
+	x, err := conjugateGradients(a, b, 20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.Matrix().Text(20)) // 64, -2016, 20160, -92400, ...
 }
 
 // A cancelled context ends a routine with the context's error.

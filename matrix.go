@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 	"gonum.org/v1/gonum/mat"
 )
@@ -32,7 +33,29 @@ const (
 // matrix.
 type Matrix struct {
 	m        num.Mat
-	prepared *exact.Prepared // of Prepare, else nil
+	prepared *prepared // of Prepare, else nil
+}
+
+// prepared is what products keep of a matrix, on the CPU and on GPUs.
+type prepared struct {
+	cpu *exact.Prepared
+	gpu *gpu.Copies
+}
+
+// onCPU returns what exact.Gemm takes, for nothing as well.
+func (p *prepared) onCPU() *exact.Prepared {
+	if p == nil {
+		return nil
+	}
+	return p.cpu
+}
+
+// onGPU returns what gpu.Gemm takes, for nothing as well.
+func (p *prepared) onGPU() *gpu.Copies {
+	if p == nil {
+		return nil
+	}
+	return p.gpu
 }
 
 // NewMatrix returns a rows x cols matrix of +0 with leading dimension rows.

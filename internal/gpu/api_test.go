@@ -2,14 +2,21 @@ package gpu_test
 
 import (
 	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu"
 )
 
-// onDevices runs f on a fake device with small problems and on the machine's with larger ones.
+// onDevices runs f on a fake device with small problems and on the machine's with larger ones, of
+// about 12 and of 50 rows.
 func onDevices(t *testing.T, f func(t *testing.T, size int)) {
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := gpu.References(t, 1)
@@ -67,6 +74,7 @@ func TestResident(t *testing.T) {
 			for _, s := range []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {Float(-2), Float(0)}, {third, Float(1)}, {Float(1), third}, {Float(0), Float(2)}} {
 				o.alpha, o.beta = s.alpha, s.beta
 				o.products(t)
+				o.updates(t)
 			}
 			o.reductions(t)
 			o.free()
@@ -126,7 +134,35 @@ func (o *operands) products(t *testing.T) {
 	}
 }
 
+func (o *operands) updates(t *testing.T) {
+	n, al := o.x.Len(), o.alpha
+	o.check(t, "Axpy", func(z *Matrix) (Stats, error) { return Axpy(al, o.x, z.Row(2).Slice(3, n+3), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceAxpy(al, o.dx, z.Row(2).Slice(3, n+3), nil) })
+	o.check(t, "Axpy within a vector", func(z *Matrix) (Stats, error) { return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) {
+			return DeviceAxpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), nil)
+		})
+	o.check(t, "Scal", func(z *Matrix) (Stats, error) { return Scal(al, z.Col(1).Stride(-3), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceScal(al, z.Col(1).Stride(-3), nil) })
+	o.check(t, "Ger", func(z *Matrix) (Stats, error) { return Ger(al, o.y, o.x, z.Slice(0, n+20, 4, n+4), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceGer(al, o.dy, o.dx, z.Slice(0, n+20, 4, n+4), nil) })
+	o.check(t, "Ger within a matrix", func(z *Matrix) (Stats, error) { return Ger(al, z.Row(1), z.Col(2), z.T(), onCPU) },
+		func(z *DeviceMatrix) (Stats, error) { return DeviceGer(al, z.Row(1), z.Col(2), z.T(), nil) })
+}
+
 func (o *operands) reductions(t *testing.T) {
+	for _, v := range []struct {
+		h *Vector
+		d *DeviceVector
+	}{{o.x, o.dx}, {o.b.Row(1).Stride(-2), o.db.Row(1).Stride(-2)}, {o.x.Slice(1, 1), o.dx.Slice(1, 1)}} {
+		want, _, err := Iamax(v.h, onCPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, st, err := DeviceIamax(v.d, nil); err != nil || got != want || st.Device != "cuda:0" {
+			t.Errorf("Iamax of %v: %d, want %d; %+v, %v", o.format, got, want, st, err)
+		}
+	}
 	row, drow := o.b.Row(3).Stride(-1).Slice(0, o.x.Len()), o.db.Row(3).Stride(-1).Slice(0, o.x.Len())
 	for _, f := range []Format{o.format, Float64, MP(90)} {
 		for _, r := range []struct {
@@ -197,6 +233,289 @@ func TestSeveral(t *testing.T) {
 			if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %v", device, err)
 			}
+		}
+	}
+}
+
+// TestDevicePrepare multiplies by a prepared resident matrix, changes it and frees it.
+func TestDevicePrepare(t *testing.T) {
+	onDevices(t, func(t *testing.T, size int) {
+		for _, f := range []Format{Float64, MP(212)} {
+			o := newOperands(f, size)
+			o.alpha, o.beta = Float(1), Float(0)
+			for range 3 {
+				o.da.Prepare()
+				o.db.T().Prepare()
+				o.products(t)
+				o.a, o.b = Random(f, size+20, size, 2, 7), Random(f, size, size+10, 3, 8)
+				if err := errors.Join(o.da.Set(o.a), o.db.T().Set(o.b.T())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o.free()
+			if text := func() (text any) {
+				defer func() { text = recover() }()
+				o.da.Prepare()
+				return nil
+			}(); text != "halfulp: use of a matrix or vector after Free" {
+				t.Error(text)
+			}
+		}
+	})
+}
+
+// TestPrepare multiplies by a prepared matrix of the host on a GPU, where it keeps a copy until it
+// is garbage.
+func TestPrepare(t *testing.T) {
+	devs, drivers := gpu.References(t, 2)
+	defer gpu.Substitute(devs...)()
+	x := Random(MP(106), 7, 5, 3, 1)
+	uploads := func() (n int) {
+		for _, drv := range drivers {
+			for _, call := range drv.Calls() {
+				if call == "MemcpyHtoDAsync" {
+					n++
+				}
+			}
+			drv.ForgetCalls()
+		}
+		return n
+	}
+	inUse := func() (n int64) { return devs[0].Counters().InUse + devs[1].Counters().InUse }
+	multiply := func(a *Matrix, device string) {
+		n := 6
+		if device == "cuda:0,1" { // two parts
+			n = 520
+		}
+		for i, f := range []Format{MP(106), Float64} {
+			b := Random(f, 5, n, 3, uint64(i))
+			c, want := NewMatrix(f, 7, n), NewMatrix(f, 7, n)
+			must(Gemm(NoTrans, NoTrans, Float(1), x, b, Float(0), want, onCPU))
+			st := must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits: %+v", device, st)
+			}
+			c, want = NewMatrix(f, n, 7), NewMatrix(f, n, 7)
+			must(Gemm(Trans, Trans, Float(1), b, x, Float(0), want, onCPU))
+			must(Gemm(Trans, Trans, Float(1), b, a, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits of the transpose", device)
+			}
+			c, want = NewMatrix(f, 5, 5), NewMatrix(f, 5, 5)
+			must(Syrk(Upper, Trans, Float(1), x, Float(0), want, onCPU))
+			must(Syrk(Upper, Trans, Float(1), a, Float(0), c, &Options{Device: device}))
+			if !c.Same(want) {
+				t.Errorf("%s: other bits of the square", device)
+			}
+		}
+	}
+	multiply(x, "cuda:0")
+	multiply(x, "cuda:0,1")
+	uploads()
+	multiply(x, "cuda:0")
+	plain := uploads()
+	before := inUse()
+	for _, device := range []string{"cuda:0", "cuda:0,1"} {
+		func() {
+			a := Prepare(x)
+			multiply(a, device)
+			uploads()
+			multiply(a, device)
+			// Three planes of the copy for each of six products.
+			if n := uploads(); device == "cuda:0" && n > plain-3*6 {
+				t.Errorf("%d uploads, %d without preparation", n, plain)
+			}
+			if n := inUse(); n <= before+64<<10 { // but constants of bases
+				t.Errorf("nothing is kept: %d bytes in use, %d before", n, before)
+			}
+		}()
+		for deadline := time.Now().Add(20 * time.Second); inUse() > before+64<<10; time.Sleep(time.Millisecond) {
+			if runtime.GC(); time.Now().After(deadline) {
+				t.Fatalf("%s: %d bytes in use, %d before", device, inUse(), before)
+			}
+		}
+	}
+}
+
+// vectors is what the method of conjugate gradients computes with, on the CPU and on a GPU.
+type vectors[M, V any] struct {
+	gemv func(a M, x, y V) (Stats, error) // y = A x
+	dot  func(x, y V) (Scalar, Stats, error)
+	axpy func(alpha Scalar, x, y V) (Stats, error)
+	scal func(alpha Scalar, x V) (Stats, error)
+}
+
+// conjugateGradients improves x until the residual r has shrunk a million million times, and returns
+// the number of steps. p and q have the length of r, r = p = b - A x at the beginning.
+func conjugateGradients[M, V any](v vectors[M, V], f Format, a M, x, r, p, q V) int {
+	dot := func(x, y V) *big.Float {
+		s, _, err := v.dot(x, y)
+		return must(s, err).Big()
+	}
+	ratio := func(x, y *big.Float) Scalar { return NewScalar(f, new(big.Float).SetPrec(uint(f.Bits())).Quo(x, y)) }
+	rr := dot(r, r)
+	end := new(big.Float).Mul(rr, big.NewFloat(1e-24))
+	for step := 1; ; step++ {
+		must(v.gemv(a, p, q))
+		alpha := ratio(rr, dot(p, q))
+		must(v.axpy(alpha, p, x))
+		must(v.axpy(NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r))
+		before := rr
+		if rr = dot(r, r); rr.Cmp(end) <= 0 {
+			return step
+		}
+		must(v.scal(ratio(rr, before), p))
+		must(v.axpy(Float(1), r, p))
+	}
+}
+
+// TestConjugateGradients solves a system of equations on the CPU and, with a resident matrix, on a
+// GPU: the same steps, bit for bit.
+func TestConjugateGradients(t *testing.T) {
+	onDevices(t, func(t *testing.T, size int) {
+		f := MP(212)
+		a := NewMatrix(f, size, size)
+		b := Random(f, size, size, 0, 1)
+		must(Syrk(Upper, NoTrans, Float(1), b, Float(0), a, onCPU))
+		for i := range size {
+			a.SetFloat64(i, i, a.Float64(i, i)+1)
+			for j := range i {
+				a.Set(i, j, a.At(j, i))
+			}
+		}
+		rhs := Random(f, size, 1, 0, 2).Col(0)
+		x := NewVector(f, size)
+		steps := conjugateGradients(vectors[*Matrix, *Vector]{
+			func(a *Matrix, x, y *Vector) (Stats, error) { return Gemv(NoTrans, Float(1), a, x, Float(0), y, onCPU) },
+			func(x, y *Vector) (Scalar, Stats, error) { return Dot(x, y, f, onCPU) },
+			func(alpha Scalar, x, y *Vector) (Stats, error) { return Axpy(alpha, x, y, onCPU) },
+			func(alpha Scalar, x *Vector) (Stats, error) { return Scal(alpha, x, onCPU) },
+		}, f, a, x, rhs.Clone(), rhs.Clone(), NewVector(f, size))
+
+		on := must(NewDeviceMatrix("cuda:0", f, size, size+4))
+		defer on.Free()
+		matrix, work := on.Slice(0, size, 0, size), on.Slice(0, size, size, size+4)
+		if err := errors.Join(matrix.Set(a), work.Col(1).Set(rhs), work.Col(2).Set(rhs)); err != nil {
+			t.Fatal(err)
+		}
+		got := conjugateGradients(vectors[*DeviceMatrix, *DeviceVector]{
+			func(a *DeviceMatrix, x, y *DeviceVector) (Stats, error) {
+				return DeviceGemv(NoTrans, Float(1), a, x, Float(0), y, nil)
+			},
+			func(x, y *DeviceVector) (Scalar, Stats, error) { return DeviceDot(x, y, f, nil) },
+			func(alpha Scalar, x, y *DeviceVector) (Stats, error) { return DeviceAxpy(alpha, x, y, nil) },
+			func(alpha Scalar, x *DeviceVector) (Stats, error) { return DeviceScal(alpha, x, nil) },
+		}, f, matrix, work.Col(0), work.Col(1), work.Col(2), work.Col(3))
+		if z := must(work.Col(0).Vector()); got != steps || !z.Same(x) {
+			t.Errorf("%d steps on the GPU, %d on the CPU; the same bits: %v", got, steps, z.Same(x))
+		}
+		must(Gemv(NoTrans, Float(-1), a, x, Float(1), rhs, onCPU))
+		if s, _, err := Nrm2(rhs, Float64, onCPU); err != nil || s.Float64() > 1e-11 || steps > 3*size {
+			t.Errorf("residual %v after %d steps: %v", s, steps, err)
+		}
+	})
+}
+
+// TestCycles creates, computes and frees many times: the memory in use does not grow, neither on
+// the GPU nor on the host.
+func TestCycles(t *testing.T) {
+	t.Run("reference", func(t *testing.T) {
+		devs, drivers := gpu.References(t, 1)
+		defer gpu.Substitute(devs...)()
+		cycle(t, 3)
+		cycle(t, 3)
+		live, counters := drivers[0].Live(), devs[0].Counters()
+		for range 50 {
+			cycle(t, 3)
+		}
+		if l, c := drivers[0].Live(), devs[0].Counters(); l != live || c != counters {
+			t.Errorf("%+v after %+v\n%+v after %+v", l, live, c, counters)
+		}
+	})
+	t.Run("device", func(t *testing.T) {
+		dev := gpu.Machine(t)
+		free := func() (n uint64) {
+			err := dev.Do(t.Context(), func(s *cuda.Stream) (err error) {
+				n, _, err = s.MemInfo()
+				return err
+			})
+			return must(n, err)
+		}
+		for range 50 {
+			cycle(t, 100)
+		}
+		before, heap, resident := free(), heapBytes(), residentBytes()
+		for range 1000 {
+			cycle(t, 100)
+		}
+		t.Logf("bytes before and after: GPU %d %d free, heap %d %d, process %d %d", before, free(), heap, heapBytes(), resident, residentBytes())
+		if n := free(); n+1<<20 < before {
+			t.Errorf("%d bytes of the GPU's memory are free, %d before", n, before)
+		}
+		if n := heapBytes(); n > heap+4<<20 {
+			t.Errorf("%d bytes on the heap, %d before", n, heap)
+		}
+		if n := residentBytes(); n > resident+64<<20 {
+			t.Errorf("%d bytes of the host's memory, %d before", n, resident)
+		}
+	})
+}
+
+// cycle computes with operands of the host and of the GPU, and frees these.
+func cycle(t *testing.T, n int) {
+	f := MP(106)
+	a, x := Random(f, n, n, 3, 1), Random(f, n, 1, 3, 2).Col(0)
+	c := NewMatrix(f, n, n)
+	onGPU := &Options{Device: "cuda:0"}
+	must(Gemm(NoTrans, Trans, Float(1), a, a, Float(0), c, onGPU))
+	must(Gemv(NoTrans, Float(1), a, x, Float(0), c.Col(0), onGPU))
+	da, dc, dx := must(a.To("cuda:0")), must(NewDeviceMatrix("cuda:0", f, n, n)), must(x.To("cuda:0"))
+	da.Prepare()
+	for range 2 {
+		must(DeviceGemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
+	}
+	must(DeviceGemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
+	must(DeviceAxpy(Float(3), dx, dc.Col(1), nil))
+	_, _, err := DeviceDot(dx, dc.Row(1), f, nil)
+	must(must(dc.Matrix()), err)
+	for _, d := range []interface{ Free() }{da, dc, dx} {
+		d.Free()
+	}
+}
+
+// heapBytes is what is in use on the heap.
+func heapBytes() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// residentBytes is the memory of the process, 0 where the system does not tell it.
+func residentBytes() (n int) {
+	var size, pages int
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		fmt.Sscan(string(text), &size, &pages)
+	}
+	return pages * os.Getpagesize()
+}
+
+// BenchmarkPrepare measures products of matrices of the host on a GPU, with and without preparation.
+func BenchmarkPrepare(b *testing.B) {
+	gpu.Machine(b)
+	const n = 1000
+	for _, f := range []Format{Float64, MP(212)} {
+		a, x, c := Random(f, n, n, 0, 1), Random(f, n, n, 0, 2), NewMatrix(f, n, n)
+		for _, m := range []struct {
+			name string
+			a    *Matrix
+		}{{"none", a}, {"left", Prepare(a)}} {
+			b.Run(fmt.Sprintf("%v/%s", f, m.name), func(b *testing.B) {
+				for b.Loop() {
+					must(Gemm(NoTrans, NoTrans, Float(1), m.a, x, Float(0), c, &Options{Device: "cuda:0"}))
+				}
+			})
 		}
 	}
 }

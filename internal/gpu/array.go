@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/cuda"
@@ -13,6 +14,9 @@ type Array struct {
 	n      int
 	planes [4]*cuda.Memory // F32: numbers; F64 to QD: terms; MP: significands, exponents, classes
 	freed  atomic.Bool
+
+	mu       sync.Mutex
+	prepared []*prepared // guarded by mu
 }
 
 // planeBytes returns the bytes that a number takes in each plane.
@@ -78,6 +82,12 @@ func (a *Array) Free() {
 	for _, m := range a.planes {
 		m.Free()
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.prepared {
+		p.drop()
+	}
+	a.prepared = nil
 }
 
 // Freed reports whether the memory was given back.

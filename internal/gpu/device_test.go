@@ -206,7 +206,7 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 			if err := s.Fill(right.Pointer(), byte(bytes[1]), right.Size()); err != nil {
 				return err
 			}
-			if err := m.products(c, left, right, y, wide, rows, cols, rows, n); err != nil {
+			if err := m.products(c, planes{left.Pointer(), residueBytes(rows, k)}, planes{right.Pointer(), residueBytes(cols, k)}, y, wide, rows, cols, rows, n); err != nil {
 				return err
 			}
 			got, gotWide := make([]uint8, y.Size()), make([]uint16, wide.Size()/2)

@@ -32,6 +32,7 @@ func Scal(dev *cuda.Device, cfg Config, alpha num.Real, x num.Vec, z *num.Array,
 // ScalResident replaces the entries of x, in the memory of the device of s, by alpha x_i rounded,
 // or by +0 for alpha = 0. With an error x is unspecified.
 func ScalResident(s *cuda.Stream, cfg Config, alpha num.Real, x Vector, count func(num.Flags)) (Counts, error) {
+	x.Col().changed()
 	u := newUpdating(cfg, alpha, x.N, 1, count)
 	u.resident(s, x, Vector{}, x.Col())
 	if !u.applies(s.Device(), x.Arr.Format, num.Format{}, x.Arr.Format) {
@@ -100,6 +101,7 @@ func Ger(dev *cuda.Device, cfg Config, alpha num.Real, x, y num.Vec, c num.Mat, 
 // GerResident replaces the entries of c by alpha x_i y_j + c_ij rounded, for operands in the memory of
 // the device of s, which may overlap. alpha is not 0. With an error c is unspecified.
 func GerResident(s *cuda.Stream, cfg Config, alpha num.Real, x, y Vector, c Matrix, count func(num.Flags)) (Counts, error) {
+	c.changed()
 	if y.Arr != nil && abs(c.RS) > abs(c.CS) { // neighbouring threads take neighbouring numbers
 		x, y, c = y, x, c.T()
 	}

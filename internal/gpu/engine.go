@@ -11,6 +11,7 @@ package gpu
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/kernels"
@@ -30,6 +31,7 @@ type engine struct {
 	bases     map[int]*base
 	constants map[constantsKey]*cuda.Memory
 	tables    map[tableKey]*reconstruction
+	kept      atomic.Int64 // bytes of residues of prepared matrices and of copies
 }
 
 type constantsKey struct {

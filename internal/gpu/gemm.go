@@ -34,16 +34,16 @@ func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 	var stats exact.Stats
 	err := dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
-		x, err := uploadView(s, a)
+		x, free, err := cfg.Copies[leftSide].get(s, a)
 		if err != nil {
 			return err
 		}
-		defer x.Arr.Free()
-		y, err := uploadView(s, b)
+		defer free()
+		y, free, err := cfg.Copies[rightSide].get(s, b)
 		if err != nil {
 			return err
 		}
-		defer y.Arr.Free()
+		defer free()
 		p := call{cfg: cfg, s: s, expr: expression{alpha: alpha, beta: beta}, a: x, b: y.T(),
 			hostA: func() (num.Mat, error) { return a, nil }, hostB: func() (num.Mat, error) { return b, nil },
 			hostOld: func() (num.Mat, error) { return old, nil }, hostC: func() (num.Mat, error) { return c, nil },
@@ -83,6 +83,7 @@ func gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.R
 // GemmResident is Gemm for matrices in the memory of the device of s.
 func GemmResident(s *cuda.Stream, cfg Config, alpha num.Real, a, b Matrix, beta num.Real, old, c Matrix) (exact.Stats, error) {
 	cfg = cfg.defaults()
+	c.changed()
 	done := newMeter(cfg.Progress)
 	cfg.Progress = done.share(1)
 	stats, err := gemmResident(s, cfg, alpha, a, b, beta, old, c)

@@ -367,7 +367,9 @@ func TestReference(t *testing.T) {
 
 // TestExactPass computes every entry in the exact pass.
 func TestExactPass(t *testing.T) {
-	t.Run("reference", func(t *testing.T) { everyEntry(t, reference(t, &fake.Driver{}), append(few(2)[:36], expressions(2)...)) })
+	t.Run("reference", func(t *testing.T) {
+		everyEntry(t, reference(t, &fake.Driver{}), append(few(2)[:36], expressions(2)...))
+	})
 	t.Run("device", func(t *testing.T) {
 		list := append(few(3000), expressions(40)...)
 		for _, f := range []num.Format{num.QDouble, mp(1000)} { // one block an entry, but counters that carry in between

@@ -45,6 +45,7 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 // GemvResident is Gemv for operands in the memory of the device of s. z shares no storage with
 // m and x, and with y only if it is the same view.
 func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m Matrix, x Vector, beta num.Real, y, z Vector, count func(num.Flags)) (Counts, error) {
+	z.Col().changed()
 	copies := map[*Array]*num.Array{}
 	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, z: &z, count: count, out: z.Arr.Format, n: m.Rows,
 		hostX: func() (num.Vec, error) { return hostVector(s, copies, x) },

@@ -103,7 +103,6 @@ func stepsFor(width int) int { return (width + 2 + 8*stepBytes - 1) / (8 * stepB
 
 // planFor chooses the cheapest base, or returns false if none suffices.
 func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
-	m, n, k := float64(s.m), float64(s.n), float64(s.k)
 	best := plan{cost: math.Inf(1)}
 	odds := s.odds(samples)
 	for count := 1; count <= maxModuli; count++ {
@@ -115,14 +114,11 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 		if _, ok := finishStepsFor(count); !ok || stepsFor(max(q.widthL, q.widthR)) > maxSteps {
 			break
 		}
-		planes := float64(pool().products(count))
-		words := float64(q.widthL+q.widthR)/2/32 + 2
-		work := planes*(m*n*k*productCost+(m+n)*k*residueCost) + float64(count)*words*m*n*finishCost
+		work := s.work(&q)
 		if work >= best.cost {
 			break
 		}
-		fail := odds.failure(&q)
-		q.cost = work + fail*m*n*s.exactEntry()
+		q.cost = work + s.exactCost(odds.failure(&q))
 		if q.cost < best.cost {
 			best = q
 		}
@@ -135,6 +131,19 @@ func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 	}
 	best.cutWords = best.cut(s, l, r, samples)
 	return best, true
+}
+
+// work is the cost of a product but for the exact pass.
+func (s *shape) work(q *plan) float64 {
+	m, n, k := float64(s.m), float64(s.n), float64(s.k)
+	planes := float64(pool().products(q.moduli))
+	words := float64(q.widthL+q.widthR)/2/32 + 2
+	return planes*(m*n*k*productCost+(m+n)*k*residueCost) + float64(q.moduli)*words*m*n*finishCost
+}
+
+// exactCost is the cost of the exact pass for a share of the entries.
+func (s *shape) exactCost(share float64) float64 {
+	return share * float64(s.m) * float64(s.n) * s.exactEntry()
 }
 
 // split divides total bits between the operands: equally, but never more than holds an

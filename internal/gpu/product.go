@@ -23,6 +23,7 @@ type Config struct {
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host
+	Copies [2]*Copies     // of the factors, if they are matrices of the host that are prepared
 	// Progress is called now and then with the share of the work done, from one goroutine at a
 	// time.
 	Progress func(done float64)
@@ -73,6 +74,12 @@ type operand struct {
 	n, k    int
 	scanned scanned
 	exp     *cuda.Memory // exponents, least exponents, norms, flags, one after the other
+	totals  totals
+
+	side     int           // of the product
+	first    int           // of all vectors
+	kept     *keptVectors  // nil if the matrix is not prepared
+	residues *keptResidues // that this product takes
 }
 
 // control is what the kernels tell the host: the operands' extremes, the lengths of the
@@ -171,10 +178,10 @@ func (m *multiplication) prepare() error {
 	if err := m.s.Zero(m.control.Pointer(), m.control.Size()); err != nil {
 		return err
 	}
-	if m.left, err = m.operand(m.a, 0); err != nil {
+	if m.left, err = m.operand(m.a, leftSide, 0); err != nil {
 		return err
 	}
-	if m.right, err = m.operand(m.b, int64(unsafe.Sizeof(totals{}))); err != nil {
+	if m.right, err = m.operand(m.b, rightSide, int64(unsafe.Sizeof(totals{}))); err != nil {
 		return err
 	}
 	if err := m.e.scan.Launch(m.s, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 512}, 0,
@@ -192,11 +199,14 @@ func (m *multiplication) prepare() error {
 		return err
 	}
 	s := shapeOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
+	m.scannedBy(m.left, got.left)
+	m.scannedBy(m.right, got.right)
 	var ok bool
-	if m.plan, ok = planFor(s, got.left, got.right, got.samples[:]); !ok {
+	if m.plan, ok = planFor(s, m.left.totals, m.right.totals, got.samples[:]); !ok {
 		return errRange
 	}
-	m.widths = got.left.width + got.right.width
+	m.widths = m.left.totals.width + m.right.totals.width
+	m.reuse(s, got.samples[:])
 	m.base = m.e.base(m.plan.moduli)
 	if m.weights, err = m.e.reconstruction(m.s, m.base, m.plan.cutWords); err != nil {
 		return err
@@ -225,15 +235,21 @@ func bytesOf[T any](x *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(x)), unsafe.Sizeof(*x))
 }
 
-// operand makes room for the scan of the rows of a; its totals are at offset of control.
-func (m *multiplication) operand(a Matrix, offset int64) (*operand, error) {
+// operand makes room for the scan of the rows of a, or takes the one that is kept; its totals
+// are at offset of control.
+func (m *multiplication) operand(a Matrix, side int, offset int64) (*operand, error) {
 	n := int64(a.Rows)
-	o := &operand{vectors: a.rows(), n: a.Rows, k: a.Cols}
-	var err error
-	if o.exp, err = m.alloc(25 * n); err != nil {
-		return nil, err
+	o := &operand{vectors: a.rows(), n: a.Rows, k: a.Cols, side: side}
+	total := m.control.At(offset)
+	if o.known(a) {
+		total = 0
+	} else {
+		var err error
+		if o.exp, err = m.alloc(25 * n); err != nil {
+			return nil, err
+		}
 	}
-	o.scanned = scanned{o.exp.Pointer(), o.exp.At(8 * n), o.exp.At(16 * n), o.exp.At(24 * n), m.control.At(offset)}
+	o.scanned = scanned{o.exp.Pointer(), o.exp.At(8 * n), o.exp.At(16 * n), o.exp.At(24 * n), total}
 	return o, nil
 }
 
@@ -241,6 +257,7 @@ func (m *multiplication) operand(a Matrix, offset int64) (*operand, error) {
 func (o *operand) sub(v0, v1 int) *operand {
 	p := *o
 	p.n = v1 - v0
+	p.first += v0
 	p.vectors.off += int64(v0) * p.vectors.rs
 	p.vectors.n = int32(p.n)
 	p.scanned.exp += cuda.Pointer(8 * v0)
@@ -310,13 +327,21 @@ func (m *multiplication) bytes(l layout) int64 {
 	r, c := roundUp(l.rows, m.rowTile()), roundUp(l.cols, tile)
 	b := m.base
 	y := int64(r) * int64(c) * int64(b.plain+2*(len(b.moduli)-b.plain))
-	return y + m.rawBytes(l.rows, l.cols) + int64(l.planes)*(residueBytes(r, m.a.Cols)+residueBytes(c, m.a.Cols))
+	return y + m.rawBytes(l.rows, l.cols) + int64(l.planes)*(m.left.roomBytes(r)+m.right.roomBytes(c))
+}
+
+// roomBytes is what a plane of residues of n vectors takes, if they are not kept.
+func (o *operand) roomBytes(n int) int64 {
+	if o.residues != nil {
+		return 0
+	}
+	return residueBytes(n, o.k)
 }
 
 // layout chooses blocks that fit the memory.
 func (m *multiplication) layout() (layout, error) {
-	budget := m.cfg.Memory
-	if budget <= 0 {
+	budget := m.cfg.Memory - m.left.keptBytes() - m.right.keptBytes()
+	if m.cfg.Memory <= 0 {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
@@ -360,6 +385,11 @@ func (m *multiplication) forHost() leftovers {
 
 // run multiplies and rounds, block after block.
 func (m *multiplication) run() error {
+	for _, o := range []*operand{m.left, m.right} {
+		if err := m.keep(o); err != nil {
+			return err
+		}
+	}
 	l, err := m.layout()
 	if err != nil {
 		return err
@@ -376,12 +406,11 @@ func (m *multiplication) run() error {
 		planes = max(planes, c.planes())
 	}
 	rows, cols := roundUp(l.rows, m.rowTile()), roundUp(l.cols, tile)
-	k := m.a.Cols
-	left, err := m.alloc(int64(planes) * residueBytes(rows, k))
+	left, err := m.alloc(int64(planes) * m.left.roomBytes(rows))
 	if err != nil {
 		return err
 	}
-	right, err := m.alloc(int64(planes) * residueBytes(cols, k))
+	right, err := m.alloc(int64(planes) * m.right.roomBytes(cols))
 	if err != nil {
 		return err
 	}
@@ -459,7 +488,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 	if err := m.mark("residues"); err != nil {
 		return err
 	}
-	if err := m.products(c, left, right, y, wide, rows, cols, ld, n); err != nil {
+	if err := m.products(c, l.planes(m.base, c, left, rows), r.planes(m.base, c, right, cols), y, wide, rows, cols, ld, n); err != nil {
 		return err
 	}
 	return m.mark("products")
@@ -467,7 +496,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 
 // products multiplies the planes of a chunk. Columns of the results lie ld entries apart, moduli
 // n entries.
-func (m *multiplication) products(c chunk, left, right, y, wide *cuda.Memory, rows, cols, ld int, n int64) error {
+func (m *multiplication) products(c chunk, left, right planes, y, wide *cuda.Memory, rows, cols, ld int, n int64) error {
 	k := m.a.Cols
 	key := constantsKey{m.plan.moduli, "reductions", 0}
 	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
@@ -479,8 +508,7 @@ func (m *multiplication) products(c chunk, left, right, y, wide *cuda.Memory, ro
 		first = m.base.plain + c.kar0
 	}
 	p := productArgs{
-		left: left.Pointer(), right: right.Pointer(),
-		leftStride: residueBytes(rows, k), rightStride: residueBytes(cols, k),
+		left: left.at, right: right.at, leftStride: left.stride, rightStride: right.stride,
 		moduli: reductions.At(int64(first) * int64(unsafe.Sizeof(reduction{}))),
 		out:    y.At(int64(c.plain0) * n), wide: wide.At(2 * int64(c.kar0) * n), stride: n, ld: int64(ld),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
@@ -512,24 +540,46 @@ func groupVectors(steps int) (group, shared int) {
 	return 4, 4*4*words + 2*2*512*steps
 }
 
-// residues converts the operands to residues modulo the moduli of a chunk; rows and cols are
-// their vectors with padding.
+// residues converts the operands, but for those whose residues are kept, to residues modulo the
+// moduli of a chunk; rows and cols are their vectors with padding.
 func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
 	steps := stepsFor(max(m.plan.widthL, m.plan.widthR))
-	x, err := m.conversion(c, steps, true, m.plan.widthL, left, rows)
-	if err != nil {
-		return err
+	var list []converted
+	if l.residues == nil {
+		x, err := m.conversion(c, steps, true, m.plan.widthL, left.Pointer(), rows)
+		if err != nil {
+			return err
+		}
+		list = append(list, converted{l, x})
 	}
-	y, err := m.conversion(c, steps, false, m.plan.widthR, right, cols)
-	if err != nil {
-		return err
+	if r.residues == nil {
+		y, err := m.conversion(c, steps, false, m.plan.widthR, right.Pointer(), cols)
+		if err != nil {
+			return err
+		}
+		list = append(list, converted{r, y})
 	}
-	group, shared := groupVectors(steps)
-	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: max(rows, cols) / group, Z: 2}
-	return m.e.residues[steps].Launch(m.s, grid, cuda.Dim{X: 256}, shared, l.vectors, l.scanned.exp, x, r.vectors, r.scanned.exp, y)
+	return m.convert(steps, list...)
 }
 
-func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to *cuda.Memory, vectors int) (conversion, error) {
+// converted is a factor that is converted to residues.
+type converted struct {
+	o *operand
+	c conversion
+}
+
+// convert converts up to two factors.
+func (m *multiplication) convert(steps int, list ...converted) error {
+	if len(list) == 0 {
+		return nil
+	}
+	x, y := list[0], list[len(list)-1]
+	group, shared := groupVectors(steps)
+	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: int(max(x.c.vectors, y.c.vectors)) / group, Z: len(list)}
+	return m.e.residues[steps].Launch(m.s, grid, cuda.Dim{X: 256}, shared, x.o.vectors, x.o.scanned.exp, x.c, y.o.vectors, y.o.scanned.exp, y.c)
+}
+
+func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to cuda.Pointer, vectors int) (conversion, error) {
 	side := "right"
 	if left {
 		side = "left"
@@ -549,7 +599,7 @@ func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to
 	}
 	return conversion{
 		constants: constants.At(int64(first) * int64(steps) * 512), moduli: moduli.At(8 * int64(row)),
-		planes: to.Pointer(), stride: residueBytes(vectors, m.a.Cols),
+		planes: to, stride: residueBytes(vectors, m.a.Cols),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
 		blocks: int32(roundUp(m.a.Cols, tile) / tile), vectors: int32(vectors), width: int32(width), permute: boolInt(left),
 	}, nil

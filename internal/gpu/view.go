@@ -38,6 +38,7 @@ func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
 	if m.Rows == 0 || m.Cols == 0 {
 		return nil
 	}
+	m.changed()
 	lo, _ := m.span()
 	if m.packed() {
 		if n := m.Rows * m.Cols; h.RS == 1 && (h.CS == h.Rows || h.Cols == 1) {

@@ -13,7 +13,7 @@ struct scanned {
 	u64 low;   // i64: x is a multiple of 2^low[v]
 	u64 norm;  // double: at least sum |x| 2^-exp[v]
 	u64 flags; // u8
-	u64 total; // struct totals
+	u64 total; // struct totals; 0 if the rest is there already
 };
 
 // The extremes of all vectors of an operand, which start as zeros.
@@ -124,6 +124,8 @@ static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, i
 
 static __device__ void scanVectors(const vectors &x, const scanned &out, void *shared)
 {
+	if (out.total == 0)
+		return;
 	state(*part)[LANES + 1] = (state(*)[LANES + 1])shared;
 	int v, lane;
 	if (x.rs == 1 || x.rs == -1) {

@@ -1,0 +1,397 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// preparedRun multiplies prepared matrices on a device and on the host.
+type preparedRun struct {
+	t   *testing.T
+	s   *cuda.Stream
+	cfg Config
+}
+
+// on runs f with a run on dev.
+func (r *preparedRun) on(dev *cuda.Device, f func() error) {
+	r.t.Helper()
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		r.s = s
+		return f()
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// upload returns a resident copy.
+func (r *preparedRun) upload(h num.Mat) Matrix {
+	r.t.Helper()
+	m, err := uploadView(r.s, h)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return m
+}
+
+// check multiplies a and b in format f and compares with the host's product of x and y.
+func (r *preparedRun) check(what string, f num.Format, a, b Matrix, x, y num.Mat) exact.Stats {
+	r.t.Helper()
+	m, n := a.Rows, b.Cols
+	z, err := NewArray(r.s, f, m*n)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer z.Free()
+	c := Matrix{Arr: z, RS: 1, CS: m, Rows: m, Cols: n}
+	stats, err := GemmResident(r.s, r.cfg, scalar(1), a, b, num.Real{}, c, c)
+	if err != nil {
+		r.t.Fatalf("%s: %v", what, err)
+	}
+	got, err := z.host(r.s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	want := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
+	if _, err := exact.Gemm(Config{}.defaults().host(), scalar(1), x, y, num.Real{}, want, want, nil, nil); err != nil {
+		r.t.Fatal(err)
+	}
+	for i := range m * n {
+		if !got.SameBits(i, want.Arr, i) {
+			r.t.Errorf("%s: entry (%d, %d): got %v, want %v", what, i%m, i/m, show(got, i), show(want.Arr, i))
+			break
+		}
+	}
+	return stats
+}
+
+// keptOf returns the residues that are kept of the rows of m.
+func keptOf(m Matrix, side int) *keptResidues {
+	if k := m.kept(); k != nil {
+		return k.residues[side]
+	}
+	return nil
+}
+
+// TestPrepared multiplies a prepared matrix by others from both sides: the same bits, with the
+// same residues as long as these serve.
+func TestPrepared(t *testing.T) {
+	t.Run("reference", func(t *testing.T) {
+		testPrepared(t, reference(t, &fake.Driver{}), 11)
+	})
+	t.Run("device", func(t *testing.T) { testPrepared(t, machine(t), 300) })
+}
+
+func testPrepared(t *testing.T, dev *cuda.Device, n int) {
+	r := &preparedRun{t: t}
+	before := dev.Counters().InUse
+	for _, f := range []num.Format{num.Float64, num.DDouble, mp(106), mp(424)} {
+		for _, memory := range []int64{0, int64(n) * 2 << 20} {
+			r.cfg = Config{Memory: memory}.defaults()
+			r.on(dev, func() error {
+				rng := rand.New(rand.NewPCG(1, uint64(n)))
+				x := randomMat(rng, f, spread, n, n+2)
+				a := r.upload(x)
+				defer a.Arr.Free()
+				a.Prepare()
+				a.Prepare()
+				var kept *keptResidues
+				reused := 0
+				for i, kind := range []family{uniform, uniform, spread, integers, uniform, special, cancel, scaled, uniform} {
+					y := randomMat(rng, f, kind, n+2, 5+i)
+					b := r.upload(y)
+					what := fmt.Sprintf("%v, %v, memory %d", f, kind, memory)
+					r.check(what, f, a, b, x, y)
+					r.check(what+" by the transpose", f, b.T(), a.T(), y.T(), x.T())
+					b.Arr.Free()
+					now := keptOf(a, leftSide)
+					if now == nil || i == 1 && f == num.Float64 && now != kept {
+						t.Errorf("%s: residues %+v after %+v", what, now, kept)
+					}
+					if now == kept {
+						reused++
+					}
+					kept = now
+				}
+				if reused < 3 {
+					t.Errorf("%v: residues reused %d times", f, reused)
+				}
+				// The columns of Aᵀ, the right factor of Bᵀ Aᵀ, are the rows of A.
+				if keptOf(a, rightSide) == nil || keptOf(a.T(), leftSide) != nil || keptOf(a.T(), rightSide) != nil {
+					t.Errorf("%v: residues of the wrong sides", f)
+				}
+				r.check(fmt.Sprintf("%v, A Aᵀ", f), f, a, a.T(), x, x.T())
+				r.check(fmt.Sprintf("%v, Aᵀ A", f), f, a.T(), a, x.T(), x)
+				// A part is another matrix, whose change drops what is kept of the whole.
+				part := a
+				part.Off, part.Rows, part.Cols = 1, n-3, 3
+				y := randomMat(rng, f, uniform, 3, 4)
+				b := r.upload(y)
+				defer b.Arr.Free()
+				xPart := x
+				xPart.Off, xPart.Rows, xPart.Cols = 1, n-3, 3
+				r.check(fmt.Sprintf("%v, a part", f), f, part, b, xPart, y)
+				if keptOf(a, leftSide) == nil {
+					t.Errorf("%v: reading drops residues", f)
+				}
+				fresh := randomMat(rng, f, uniform, n-3, 3)
+				if err := part.Set(r.s, fresh); err != nil {
+					return err
+				}
+				if k := a.kept(); k == nil || k.scan != nil || k.residues != [2]*keptResidues{} {
+					t.Errorf("%v: %+v is kept of a matrix that changed", f, k)
+				}
+				for j := range 3 {
+					for i := range n - 3 {
+						x.Arr.CopyFrom(x.At(i+1, j), fresh.Arr, fresh.At(i, j))
+					}
+				}
+				r.check(fmt.Sprintf("%v after a change", f), f, a, a.T(), x, x.T())
+				return nil
+			})
+		}
+	}
+	r.on(dev, func() error {
+		e, err := engineOf(r.s)
+		if err != nil {
+			return err
+		}
+		if n := e.kept.Load(); n != 0 {
+			t.Errorf("%d bytes count as kept", n)
+		}
+		return nil
+	})
+	if dev.Info().Name == "Fake GPU" {
+		checkUnused(t, dev)
+	} else if n := dev.Counters().InUse; n > before+16<<20 { // constants of bases
+		t.Errorf("%d bytes in use, %d before", n, before)
+	}
+}
+
+// TestPreparedResults checks that results drop what is kept of the matrix that they are stored in.
+func TestPreparedResults(t *testing.T) {
+	drv := &fake.Driver{}
+	reference(t, drv)
+	dev := rowReference(t, drv)
+	r := &preparedRun{t: t, cfg: Config{}.defaults()}
+	rng := rand.New(rand.NewPCG(1, 3))
+	x, y := randomMat(rng, num.Float64, uniform, 4, 4), randomMat(rng, num.Float64, uniform, 4, 4)
+	r.on(dev, func() error {
+		a, b := r.upload(x), r.upload(y)
+		defer a.Arr.Free()
+		defer b.Arr.Free()
+		a.Prepare()
+		prepare := func() {
+			r.check("A A", num.Float64, a, a, x, x)
+			if keptOf(a, leftSide) == nil || keptOf(a.T(), rightSide) == nil {
+				t.Error("nothing is kept")
+			}
+		}
+		back := func() {
+			h, err := a.Arr.host(r.s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Arr = h
+		}
+		prepare()
+		if _, err := GemmResident(r.s, r.cfg, scalar(1), b, b, num.Real{}, a, a); err != nil {
+			return err
+		}
+		back()
+		prepare()
+		row := Vector{Arr: a.Arr, Off: 1, Inc: 4, N: 4}
+		col := Vector{Arr: b.Arr, Inc: 1, N: 4}
+		if _, err := GemvResident(r.s, r.cfg, scalar(1), b, col, num.Real{}, row, row, func(num.Flags) {}); err != nil {
+			return err
+		}
+		back()
+		prepare()
+		return nil
+	})
+	checkUnused(t, dev)
+}
+
+// TestPreparedMemory checks that residues are not kept where there is little memory, and that a
+// base too large for some products gives way.
+func TestPreparedMemory(t *testing.T) {
+	dev := reference(t, &fake.Driver{TotalMemory: 7 << 19})
+	r := &preparedRun{t: t}
+	rng := rand.New(rand.NewPCG(1, 4))
+	x, y := randomMat(rng, num.Float64, uniform, 130, 3), randomMat(rng, num.Float64, uniform, 3, 4)
+	for _, c := range []struct {
+		memory int64
+		kept   bool
+	}{{0, true}, {3 << 19, false}, {5 << 19, true}} {
+		r.cfg = Config{Memory: c.memory}.defaults()
+		r.on(dev, func() error {
+			a, b, more := r.upload(x), r.upload(y), r.upload(x)
+			defer b.Arr.Free()
+			a.Prepare()
+			more.Prepare()
+			r.check("first", num.Float64, a, b, x, y)
+			if (keptOf(a, leftSide) != nil) != c.kept {
+				t.Errorf("%+v: %+v is kept", c, keptOf(a, leftSide))
+			}
+			r.check("second", num.Float64, a, b, x, y)
+			r.check("another", num.Float64, more, b, x, y)
+			if c.kept && keptOf(more, leftSide) != nil {
+				t.Errorf("%+v: more than a quarter of the memory is kept", c)
+			}
+			a.Arr.Free()
+			r.check("another", num.Float64, more, b, x, y)
+			if (keptOf(more, leftSide) != nil) != c.kept {
+				t.Errorf("%+v: %+v is kept", c, keptOf(more, leftSide))
+			}
+			more.Arr.Free()
+			return nil
+		})
+		checkUnused(t, dev)
+	}
+	dev = reference(t, &fake.Driver{})
+	r.cfg = Config{}.defaults()
+	r.on(dev, func() error {
+		x := randomMat(rng, mp(300), uniform, 5, 4)
+		a, b := r.upload(x), r.upload(y.T())
+		defer a.Arr.Free()
+		defer b.Arr.Free()
+		a.Prepare()
+		r.check("wide", mp(300), a, a.T(), x, x.T())
+		wide := keptOf(a, leftSide)
+		z := randomMat(rng, num.Float64, integers, 4, 3)
+		c := r.upload(z)
+		defer c.Arr.Free()
+		for i := range maxMissed {
+			if keptOf(a, leftSide) != wide {
+				t.Errorf("replaced after %d products", i)
+			}
+			r.check("narrow", num.Float32, a, c, x, z)
+		}
+		if k := keptOf(a, leftSide); k == wide || k.moduli >= wide.moduli {
+			t.Errorf("%+v is still kept", k)
+		}
+		return nil
+	})
+}
+
+// TestPreparedFailures lets calls of the driver fail: an error or the right product each time,
+// and nothing kept but by the matrix.
+func TestPreparedFailures(t *testing.T) {
+	for _, call := range []string{"MemAlloc", "LaunchKernel", "MemcpyDtoHAsync", "EventRecord"} {
+		for after := range 16 {
+			drv := &fake.Driver{}
+			dev := reference(t, drv)
+			r := &preparedRun{t: t, cfg: Config{}.defaults()}
+			rng := rand.New(rand.NewPCG(1, 5))
+			x := randomMat(rng, num.Float64, uniform, 5, 5)
+			r.on(dev, func() error {
+				y := r.upload(x)
+				r.check("loads the kernels", num.Float64, y, y, x, x)
+				y.Arr.Free()
+				a := r.upload(x)
+				defer a.Arr.Free()
+				a.Prepare()
+				z, err := NewArray(r.s, num.Float64, 25)
+				if err != nil {
+					return err
+				}
+				defer z.Free()
+				c := Matrix{Arr: z, RS: 1, CS: 5, Rows: 5, Cols: 5}
+				if err := r.s.Trim(); err != nil {
+					return err
+				}
+				for range 2 {
+					drv.Fail(call, after, cudadrv.OutOfMemory)
+				}
+				_, err = GemmResident(r.s, r.cfg, scalar(1), a, a, num.Real{}, c, c)
+				if call == "MemAlloc" && err != nil && !errors.Is(err, cuda.ErrMemory) {
+					t.Errorf("%s %d: %v", call, after, err)
+				}
+				return nil
+			})
+			checkUnused(t, dev)
+		}
+	}
+}
+
+// BenchmarkPrepared measures products of resident matrices of which none, the left one or both are
+// prepared: the median of seven, by the host's clock and stage by stage by the device's.
+func BenchmarkPrepared(b *testing.B) {
+	dev := machine(b)
+	for _, c := range []struct{ n, bits int }{{1000, 53}, {1000, 106}, {1000, 212}, {1000, 424}, {4096, 212}} {
+		for i, name := range []string{"none", "left", "both"} {
+			b.Run(fmt.Sprintf("n=%d/bits=%d/prepared=%s", c.n, c.bits, name), func(b *testing.B) {
+				benchmarkPrepared(b, dev, c.n, c.bits, i)
+			})
+		}
+	}
+}
+
+func benchmarkPrepared(b *testing.B, dev *cuda.Device, n, bits, prepared int) {
+	f := mp(bits)
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		var m [2]Matrix
+		for i := range m {
+			var err error
+			if m[i], err = residentRandom(s, f, n, 0, uint64(i)); err != nil {
+				return err
+			}
+			defer m[i].Arr.Free()
+			if i < prepared {
+				m[i].Prepare()
+			}
+		}
+		z, err := NewArray(s, f, n*n)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		run := func(timing bool) (exact.Stats, error) {
+			return GemmResident(s, Config{Timing: timing}, scalar(1), m[0], m[1], num.Real{}, c, c)
+		}
+		if _, err := run(false); err != nil {
+			return err
+		}
+		var times []time.Duration
+		for b.Loop() {
+			for range 7 {
+				start := time.Now()
+				if _, err := run(false); err != nil {
+					return err
+				}
+				if err := s.Synchronize(); err != nil {
+					return err
+				}
+				times = append(times, time.Since(start))
+			}
+		}
+		slices.Sort(times)
+		b.ReportMetric(ms(times[len(times)/2]), "host-ms")
+		stats, err := run(true)
+		if err != nil {
+			return err
+		}
+		for _, st := range stats.Stages {
+			b.ReportMetric(ms(st.Time), strings.ReplaceAll(st.Name, " ", "-")+"-ms")
+		}
+		b.ReportMetric(float64(stats.Moduli), "moduli")
+		b.ReportMetric(0, "ns/op")
+		return spotCheck(s, scalar(1), m[0], m[1], num.Real{}, c, c)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
