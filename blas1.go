@@ -2,7 +2,6 @@ package halfulp
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -177,28 +176,4 @@ func store(a num.Mat, z *num.Array) {
 			a.Arr.CopyFrom(a.At(i, j), z, i+j*a.Rows)
 		}
 	}
-}
-
-// Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to
-// format f; NaN for the empty vector. Special values and errors are those of
-// Sum.
-func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := beginOn("Mean", opt)
-	if err != nil {
-		return Scalar{}, Stats{}, err
-	}
-	m, err := r.moments(x.v, direct.First)
-	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("Mean: %w", err)
-	}
-	r.exact.Add(1)
-	v := m.sum.RootValue(f.f)
-	switch {
-	case x.v.N == 0:
-		v = num.Real{Class: num.NaN}
-	case v.Class == num.Finite:
-		v = direct.Quotient(f.f, v, big.NewInt(int64(x.v.N)))
-	}
-	r.stage("sum")
-	return r.scalar(f, v), r.end(), nil
 }

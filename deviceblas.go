@@ -65,6 +65,42 @@ func deviceScalar(name string, dev *cuda.Device, f Format, opt *Options,
 	return r.reduced(name, z, flags, n.Host > 0, err)
 }
 
+// DeviceMean is Mean for a vector in the memory of a GPU, with the transfers of DeviceSum.
+func DeviceMean(x *DeviceVector, f Format, opt *Options) (Scalar, Stats, error) {
+	return deviceStatistic("DeviceMean", x, f, opt, mean)
+}
+
+// DeviceStdDev is StdDev for a vector in the memory of a GPU, with the transfers of DeviceSum.
+func DeviceStdDev(x *DeviceVector, f Format, opt *Options) (Scalar, Stats, error) {
+	return deviceStatistic("DeviceStdDev", x, f, opt, stdDev)
+}
+
+// DeviceAutocorr1 is Autocorr1 for a vector in the memory of a GPU, with the transfers of
+// DeviceSum.
+func DeviceAutocorr1(x *DeviceVector, f Format, opt *Options) (Scalar, Stats, error) {
+	return deviceStatistic("DeviceAutocorr1", x, f, opt, autocorr1)
+}
+
+func deviceStatistic(name string, x *DeviceVector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, Stats, error) {
+	dev := placeOf(x)
+	r, err := beginAt(name, dev, opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	var v num.Real
+	err = dev.Do(r.ctx, func(s *cuda.Stream) (err error) {
+		v, err = compute(sample{x.v.N, func(list ...direct.Moment) ([]*direct.Acc, error) {
+			sums, _, err := gpu.MomentsResident(s, r.config(), x.v, list...)
+			return sums, err
+		}, func(i int) (num.Vec, error) {
+			m, err := x.Slice(i, i+1).v.Col().Get(s)
+			return m.Col(0), err
+		}}, f)
+		return err
+	})
+	return r.computed(name, v, f, err)
+}
+
 // DeviceIamax is Iamax for a vector in the memory of a GPU.
 func DeviceIamax(x *DeviceVector, opt *Options) (int, Stats, error) {
 	dev := placeOf(x)

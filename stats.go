@@ -18,21 +18,38 @@ type moments struct {
 	sum, square, products *direct.Acc
 }
 
-// moments returns the sums that are listed.
-func (r *run) moments(x num.Vec, list ...direct.Moment) (m moments, err error) {
-	var sums []*direct.Acc
-	if r.gpu == nil {
+// A sample is a vector of the host or of a GPU.
+type sample struct {
+	n     int
+	sums  func(list ...direct.Moment) ([]*direct.Acc, error)
+	entry func(i int) (num.Vec, error)
+}
+
+// sample returns x, to be summed where r runs.
+func (r *run) sample(x num.Vec) sample {
+	return sample{x.N, func(list ...direct.Moment) (sums []*direct.Acc, err error) {
+		if r.gpu != nil {
+			sums, _, err = gpu.Moments(r.gpu, r.config(), x, list...)
+			return sums, err
+		}
 		for _, k := range list {
 			a, err := k.Exact(r.work(), x)
 			if err != nil {
-				return m, err
+				return nil, err
 			}
 			sums = append(sums, a)
 		}
-	} else if sums, _, err = gpu.Moments(r.gpu, r.config(), x, list...); err != nil {
-		return m, deviceError(err)
+		return sums, nil
+	}, func(i int) (num.Vec, error) { return num.Vec{Arr: x.Arr, Off: x.At(i), N: 1}, nil }}
+}
+
+// moments returns the sums that are listed.
+func (x sample) moments(list ...direct.Moment) (m moments, err error) {
+	sums, err := x.sums(list...)
+	if err != nil {
+		return m, err
 	}
-	m.n = int64(x.N)
+	m.n = int64(x.n)
 	for i, k := range list {
 		switch k {
 		case direct.First:
@@ -59,6 +76,45 @@ func integer(n int64) num.Real {
 	return num.Real{Class: num.Finite, Mag: []uint64{uint64(n)}}
 }
 
+// statistic returns what compute makes of x rounded to format f.
+func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, Stats, error) {
+	r, err := beginOn(name, opt)
+	if err != nil {
+		return Scalar{}, Stats{}, err
+	}
+	v, err := compute(r.sample(x.v), f)
+	return r.computed(name, v, f, err)
+}
+
+// computed is the end of a statistic.
+func (r *run) computed(name string, v num.Real, f Format, err error) (Scalar, Stats, error) {
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+	}
+	r.exact.Add(1)
+	r.stage("sums")
+	return r.scalar(f, v), r.end(), nil
+}
+
+// Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to
+// format f; NaN for the empty vector. Special values and errors are those of
+// Sum.
+func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
+	return statistic("Mean", x, f, opt, mean)
+}
+
+func mean(x sample, f Format) (num.Real, error) {
+	m, err := x.moments(direct.First)
+	if err != nil || m.n == 0 {
+		return num.Real{Class: num.NaN}, err
+	}
+	v := m.sum.RootValue(f.f)
+	if v.Class == num.Finite {
+		v = direct.Quotient(f.f, v, big.NewInt(m.n))
+	}
+	return v, nil
+}
+
 // StdDev returns the sample standard deviation
 //
 //	RN(√(∑ (x_i - m)² / (n-1))) = RN(√((n ∑ x_i² - (∑ x_i)²) / (n (n-1)))), m the exact mean,
@@ -66,25 +122,20 @@ func integer(n int64) num.Real {
 // rounded once to format f; NaN for fewer than two entries or if an entry is
 // infinite or NaN. Errors are those of Sum.
 func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := beginOn("StdDev", opt)
-	if err != nil {
-		return Scalar{}, Stats{}, err
+	return statistic("StdDev", x, f, opt, stdDev)
+}
+
+func stdDev(x sample, f Format) (num.Real, error) {
+	m, err := x.moments(direct.First, direct.Second)
+	if err != nil || m.n < 2 || !m.sum.Finite() {
+		return num.Real{Class: num.NaN}, err
 	}
-	m, err := r.moments(x.v, direct.First, direct.Second)
-	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("StdDev: %w", err)
+	v := m.variation().RootValue(f.f)
+	if v.Class == num.Finite {
+		d := big.NewInt(m.n)
+		v = direct.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
 	}
-	r.exact.Add(1)
-	v := num.Real{Class: num.NaN}
-	if m.n > 1 && m.sum.Finite() {
-		v = m.variation().RootValue(f.f)
-		if v.Class == num.Finite {
-			d := big.NewInt(m.n)
-			v = direct.Root(f.f, v, d.Mul(d, big.NewInt(m.n-1)))
-		}
-	}
-	r.stage("sums")
-	return r.scalar(f, v), r.end(), nil
+	return v, nil
 }
 
 // Autocorr1 returns the lag-1 autocorrelation coefficient as NIST defines it,
@@ -95,25 +146,15 @@ func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // infinite or NaN. Errors are those of Sum, and ErrMemory if the exponents of x
 // spread so far that the exact quotient does not fit.
 func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := beginOn("Autocorr1", opt)
-	if err != nil {
-		return Scalar{}, Stats{}, err
-	}
-	v, err := r.autocorr1(x.v, f)
-	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("Autocorr1: %w", err)
-	}
-	r.exact.Add(1)
-	r.stage("sums")
-	return r.scalar(f, v), r.end(), nil
+	return statistic("Autocorr1", x, f, opt, autocorr1)
 }
 
 // autocorr1 multiplies numerator and denominator by n²: with S the sum, Q the sum
 // of squares and P the sum of products of neighbours, the quotient is
 // (n² P - (n+1) S² + n S (x_1 + x_n)) / (n (n Q - S²)).
-func (r *run) autocorr1(x num.Vec, f Format) (num.Real, error) {
+func autocorr1(x sample, f Format) (num.Real, error) {
 	nan := num.Real{Class: num.NaN}
-	m, err := r.moments(x, direct.First, direct.Second, direct.Neighbours)
+	m, err := x.moments(direct.First, direct.Second, direct.Neighbours)
 	if err != nil {
 		return nan, err
 	}
@@ -121,11 +162,13 @@ func (r *run) autocorr1(x num.Vec, f Format) (num.Real, error) {
 		return nan, nil
 	}
 	ends := new(direct.Acc)
-	head, tail := x, x
-	head.N, tail.N = 1, 1
-	tail.Off = x.At(x.N - 1)
-	ends.AddVec(head)
-	ends.AddVec(tail)
+	for _, i := range []int{0, x.n - 1} {
+		v, err := x.entry(i)
+		if err != nil {
+			return nan, err
+		}
+		ends.AddVec(v)
+	}
 
 	n := integer(m.n)
 	square, sumEnds := new(direct.Acc), new(direct.Acc)

@@ -172,6 +172,9 @@ func (o *operands) reductions(t *testing.T) {
 			{"Sum", func() (Scalar, Stats, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceSum(o.dx, f, nil) }},
 			{"Asum", func() (Scalar, Stats, error) { return Asum(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceAsum(drow, f, nil) }},
 			{"Dot", func() (Scalar, Stats, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceDot(o.dx, drow, f, nil) }},
+			{"Mean", func() (Scalar, Stats, error) { return Mean(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceMean(drow, f, nil) }},
+			{"StdDev", func() (Scalar, Stats, error) { return StdDev(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceStdDev(drow, f, nil) }},
+			{"Autocorr1", func() (Scalar, Stats, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceAutocorr1(o.dx, f, nil) }},
 			{"Nrm2", func() (Scalar, Stats, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceNrm2(drow, f, nil) }},
 		} {
 			want, _, err := r.h()
