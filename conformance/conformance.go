@@ -33,6 +33,8 @@ type Backend struct {
 	Modes []Mode
 	// Partial says that the backend may refuse methods and small limits of memory.
 	Partial bool
+
+	calls calls
 }
 
 // Mode is one way in which a backend runs. Setup puts it in force until restore is
@@ -110,16 +112,26 @@ type suite struct {
 	stats map[string]int // calls by method and device that ran, and refusals
 }
 
-// Run tests the backend. Seeds are fixed, but for one random seed that is logged.
-func Run(t *testing.T, b Backend) {
+func newSuite(b Backend) *suite {
 	if b.Options == nil {
 		b.Options = func() *halfulp.Options { return new(halfulp.Options) }
 	}
 	if len(b.Modes) == 0 {
 		b.Modes = []Mode{{Name: "default"}}
 	}
-	s := &suite{b: b, stats: map[string]int{}}
-	t.Log(b.Summary())
+	if b.calls.sum == nil {
+		b.calls = onHost
+	}
+	return &suite{b: b, stats: map[string]int{}}
+}
+
+// RunSome tests the routines of the backend, one in so many trials of Run's.
+func RunSome(t *testing.T, b Backend, every int) { newSuite(b).some(t, 0, every) }
+
+// Run tests the backend. Seeds are fixed, but for one random seed that is logged.
+func Run(t *testing.T, b Backend) {
+	s := newSuite(b)
+	t.Log(s.b.Summary())
 	t.Run("Rounding", s.rounding)
 	t.Run("Routines", func(t *testing.T) { s.routines(t, 0) })
 	t.Run("RandomSeed", func(t *testing.T) {
@@ -133,7 +145,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Large", s.large)
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
-	for _, m := range b.Modes {
+	for _, m := range s.b.Modes {
 		t.Logf("level %s: of the calls of Gemm and Syrk, %d ran residue, %d direct; %d of residue were refused", m.Name,
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])
 	}

@@ -39,6 +39,7 @@ func TestGPU(t *testing.T) {
 		t.Skipf("no GPU: %v", err)
 	}
 	Run(t, CUDA(0))
+	t.Run("Resident", func(t *testing.T) { RunSome(t, Resident(0), 7) })
 }
 
 // digest multiplies in the child processes of TestEnvironment.

@@ -28,15 +28,21 @@ var routines = []routine{
 // routines runs every routine in every format over the families. A short run, and
 // one with a random seed, takes a part of them.
 func (s *suite) routines(t *testing.T, base uint64) {
-	every, repeats := 1, 2
 	switch {
 	case base != 0 && testing.Short():
-		every = 79
+		s.some(t, base, 79)
 	case base != 0:
-		every = 11
+		s.some(t, base, 11)
 	case testing.Short():
-		every = 13
+		s.some(t, base, 13)
+	default:
+		s.some(t, base, 1)
 	}
+}
+
+// some runs one in so many trials of the routines.
+func (s *suite) some(t *testing.T, base uint64, every int) {
+	const repeats = 2
 	count := 0
 	for _, r := range routines {
 		t.Run(r.name, func(t *testing.T) {
@@ -303,7 +309,7 @@ func lineOf(v *view) *halfulp.Vector { return v.lineOn(v.g.matrix()) }
 func runSum(tr *trial, f halfulp.Format, fam family) error {
 	x, v := tr.vector(f, fam)
 	err := tr.scalarResult(sum(v), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Sum(lineOf(x), f, opt)
+		return tr.b.calls.sum(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -324,7 +330,7 @@ func runAsum(tr *trial, f halfulp.Format, fam family) error {
 		ts = append(ts, t.abs())
 	}
 	err := tr.scalarResult(sum(ts), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Asum(lineOf(x), f, opt)
+		return tr.b.calls.asum(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -335,7 +341,7 @@ func runDot(tr *trial, f halfulp.Format, fam family) error {
 	y := tr.placeLine(p.fb, p.k, func(i int) real { return p.b[i] })
 	tr.note("x %v, y %v", x, y)
 	err := tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Dot(lineOf(x), lineOf(y), f, opt)
+		return tr.b.calls.dot(lineOf(x), lineOf(y), f, opt)
 	})
 	return firstError(err, untouched(x.g, y.g))
 }
@@ -362,7 +368,7 @@ func runNrm2(tr *trial, f halfulp.Format, fam family) error {
 		exact.neg = false
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Nrm2(lineOf(x), f, opt)
+		return tr.b.calls.nrm2(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -411,7 +417,7 @@ func runIamax(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
-		got, st, err := halfulp.Iamax(lineOf(x), opt)
+		got, st, err := tr.b.calls.iamax(lineOf(x), opt)
 		if err == nil && got != want {
 			return st, mismatchf("got %d, want %d of %v", got, want, p.a)
 		}
@@ -431,7 +437,7 @@ func runMean(tr *trial, f halfulp.Format, fam family) error {
 		exact = exact.ratio(n, fine(f, exact.top()-int64(n.BitLen())))
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Mean(lineOf(x), f, opt)
+		return tr.b.calls.mean(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -484,7 +490,7 @@ func runStdDev(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.StdDev(lineOf(x), f, opt)
+		return tr.b.calls.stdDev(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -508,7 +514,7 @@ func runAutocorr1(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return halfulp.Autocorr1(lineOf(x), f, opt)
+		return tr.b.calls.autocorr1(lineOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -529,7 +535,7 @@ func runAxpy(tr *trial, f halfulp.Format, fam family) error {
 	tr.note("x %v, y %v", x, y)
 	err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, one, i, 0), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return halfulp.Axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
+			return tr.b.calls.axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
 		})
 	return firstError(err, untouched(x.g))
 }
@@ -546,7 +552,7 @@ func runScal(tr *trial, f halfulp.Format, fam family) error {
 		}
 		return alpha.times(p.c[i]), true
 	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-		return halfulp.Scal(alpha.s, vectorAt(at, x), opt)
+		return tr.b.calls.scal(alpha.s, vectorAt(at, x), opt)
 	})
 }
 
@@ -564,7 +570,7 @@ func runGer(tr *trial, f halfulp.Format, fam family) error {
 	tr.note("x %v, y %v, A %v", x, y, a)
 	err := tr.matrixResult(a, func(i, j int) (real, bool) { return p.entry(alpha.real, one, i, j), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return halfulp.Ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
+			return tr.b.calls.ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
 		})
 	return firstError(err, untouched(x.g, y.g))
 }
@@ -588,7 +594,7 @@ func runGemv(t halfulp.Transpose) func(tr *trial, f halfulp.Format, fam family) 
 		tr.note("A %v, x %v, y %v", a, x, y)
 		err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, beta.real, i, 0), true },
 			func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-				return halfulp.Gemv(t, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
+				return tr.b.calls.gemv(t, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
 			})
 		return firstError(err, untouched(a.g, x.g))
 	}
@@ -614,7 +620,7 @@ func (tr *trial) gemm(tA, tB halfulp.Transpose, p *problem) error {
 	tr.product, tr.format = true, p.fc.String()
 	err := tr.matrixResult(c, func(i, j int) (real, bool) { return p.entry(alpha.real, beta.real, i, j), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return halfulp.Gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
+			return tr.b.calls.gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
 		})
 	return firstError(err, untouched(a.g, b.g))
 }
@@ -644,7 +650,7 @@ func runSyrk(uplo halfulp.Uplo, t halfulp.Transpose) func(tr *trial, f halfulp.F
 			}
 			return p.entry(alpha.real, beta.real, i, j), true
 		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return halfulp.Syrk(uplo, t, alpha.s, at(a), beta.s, at(c), opt)
+			return tr.b.calls.syrk(uplo, t, alpha.s, at(a), beta.s, at(c), opt)
 		})
 		return firstError(err, untouched(a.g))
 	}

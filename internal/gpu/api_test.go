@@ -11,6 +11,7 @@ import (
 	"time"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance"
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu"
 )
@@ -520,5 +521,19 @@ func BenchmarkPrepare(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// TestConformance runs some trials of the conformance suite on a fake device, with operands of the
+// host and with resident ones.
+func TestConformance(t *testing.T) {
+	devs, _ := gpu.References(t, 1)
+	defer gpu.Substitute(devs...)()
+	every := 100
+	if testing.Short() {
+		every = 400
+	}
+	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.Resident(0)} {
+		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
 	}
 }

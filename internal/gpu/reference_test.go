@@ -69,7 +69,7 @@ func (n numbers) array(l *fake.Launch, prec, length int) *num.Array {
 
 // mat returns the vectors as rows of a matrix.
 func (x vectors) mat(l *fake.Launch) num.Mat {
-	last := int(x.off) + max(0, int(x.n)-1)*int(x.rs) + max(0, int(x.k)-1)*int(x.cs)
+	last := int(x.off) + max(0, (int(x.n)-1)*int(x.rs)) + max(0, (int(x.k)-1)*int(x.cs))
 	return num.Mat{Arr: x.a.array(l, 0, last+1), Off: int(x.off), RS: int(x.rs), CS: int(x.cs), Rows: int(x.n), Cols: int(x.k)}
 }
 
