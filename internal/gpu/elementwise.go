@@ -266,23 +266,25 @@ func (u *updating) entries(list []uint64) error {
 }
 
 const (
-	alphaWords   = 128 // most 32-bit words of alpha
-	updateBlocks = 32  // a multiprocessor, at most
-	kindOnes     = -1  // of y where there is none
+	alphaWords    = 64  // most words of alpha
+	updateThreads = 256 // of a block, at most
+	updateBlocks  = 32  // a multiprocessor, at most
+	updateFloats  = 4   // binary32 or binary64 entries of a thread
+	kindOnes      = -1  // of y where there is none
 )
 
 // update is what the kernel of that name takes, laid out as in kernels/elementwise.cu.
 type update struct {
-	x, y          vectors
-	c             target
-	rest          leftovers
-	counts        cuda.Pointer
-	value         float64
-	exp           int64
-	cls, isDouble int32
-	bits          int32
-	add, words    int32
-	alpha         [alphaWords]uint32
+	x, y       vectors
+	c          target
+	rest       leftovers
+	counts     cuda.Pointer
+	value      float64
+	exp        int64
+	alpha      [alphaWords]uint64
+	cls, bits  int32
+	floats     int32
+	add, words int32
 }
 
 // applies reports whether the device computes entries, and prepares it for alpha and the formats.
@@ -294,23 +296,17 @@ func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 	k := &u.kernel
 	k.cls = int32(num.MakeCls(u.alpha.Neg, u.alpha.Class))
 	k.add = flag(u.add)
-	if u.alpha.Class == num.Finite && !k.setAlpha(u.alpha) {
+	if u.alpha.Class == num.Finite && !k.setAlpha(u.alpha, x, y, z) {
 		return false
 	}
-	k.words = int32((u.windowBits(x, y, z) + 31) / 32)
-	each := int(k.words)
-	if x.Kind == num.MP {
-		each += 2 * x.Limbs()
-	}
-	if z.Kind == num.MP && u.add {
-		each += 2 * z.Limbs()
-	}
-	scaled := (int(k.bits)+31)/32 + partWords(y)
+	k.words = int32((u.windowBits(x, y, z) + 63) / 64)
+	each := int(k.words) + x.Limbs()
+	scaled := (int(k.bits)+63)/64 + max(1, y.Limbs())
 	limit := dev.Info().SharedPerBlock
 	// A block of many threads, if three fit a multiprocessor.
 	for _, share := range []int{3, 1} {
-		for u.threads = 256; u.threads >= 32; u.threads /= 2 {
-			u.shared = 4 * (each*(u.threads+1) + scaled*max(1, y.Terms()))
+		for u.threads = updateThreads; u.threads >= 32; u.threads /= 2 {
+			u.shared = 8 * (each*(u.threads+1) + scaled*max(1, y.Terms()))
 			if u.shared <= limit/share {
 				return true
 			}
@@ -320,30 +316,22 @@ func (u *updating) applies(dev *cuda.Device, x, y, z num.Format) bool {
 }
 
 // setAlpha sets the parameters of a finite alpha, and reports whether it is short enough.
-func (k *update) setAlpha(alpha num.Real) bool {
+func (k *update) setAlpha(alpha num.Real, x, y, z num.Format) bool {
 	tz := num.TrailingZeros(alpha.Mag)
 	n := num.BitLen(alpha.Mag) - tz
-	if n > 32*alphaWords {
+	if n > 64*alphaWords {
 		return false
 	}
-	for i := range (n + 31) / 32 {
-		k.alpha[i] = uint32(num.WordAt(alpha.Mag, int64(tz+32*i)))
+	for i := range (n + 63) / 64 {
+		k.alpha[i] = num.WordAt(alpha.Mag, int64(tz+64*i))
 	}
 	k.bits, k.exp = int32(n), alpha.Exp+int64(tz)
 	top := k.exp + int64(n)
 	if n <= 53 && top > -1022 && top <= 1024 {
 		k.value, _ = num.RoundFloat64(alpha)
-		k.isDouble = 1
+		k.floats = flag(y.Kind <= num.F64 && z.Kind <= num.F64 && x.Kind <= z.Kind)
 	}
 	return true
-}
-
-// partWords returns how many 32-bit words a part of a number of format f has.
-func partWords(f num.Format) int {
-	if f.Kind == num.MP {
-		return 2 * f.Limbs()
-	}
-	return 2
 }
 
 // windowBits returns how many bits the windows of entries have. With numbers that are no sums of
@@ -403,7 +391,11 @@ func (u *updating) run(s *cuda.Stream, x, y Vector, c Matrix) error {
 		return err
 	}
 	k.counts, k.rest = m.Pointer(), leftovers{m.At(16), m.At(counters), capacity}
-	grid := cuda.Dim{X: (u.rows + u.threads - 1) / u.threads}
+	rows := u.threads // of a block
+	if k.floats != 0 {
+		rows *= updateFloats
+	}
+	grid := cuda.Dim{X: (u.rows + rows - 1) / rows}
 	blocks := updateBlocks * s.Device().Info().Multiprocessors
 	grid.X = min(grid.X, blocks)
 	grid.Y = min(u.cols, (blocks+grid.X-1)/grid.X, 1<<16-1)

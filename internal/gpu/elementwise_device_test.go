@@ -45,12 +45,12 @@ func TestSanitizeElementwise(t *testing.T) {
 	checkSearches(t, dev, 50)
 }
 
-// BenchmarkElementwise measures routines entry by entry on resident operands of 2^20 numbers, with
-// alpha of 53 bits or of as many as the numbers have.
+// BenchmarkElementwise measures routines entry by entry on resident operands of 2^20 numbers, 2^24 of
+// binary64. alpha has 53 bits, as many as the numbers in those named Long; of Ger it is -1 or has 53 bits.
 func BenchmarkElementwise(b *testing.B) {
 	dev := machine(b)
 	for _, p := range rowPrecisions {
-		for _, name := range []string{"Scal", "Axpy", "AxpyLong", "Ger", "Iamax", "Mean"} {
+		for _, name := range []string{"Scal", "Axpy", "AxpyLong", "Ger", "GerLong", "Iamax", "Mean"} {
 			b.Run(fmt.Sprintf("%s/%d", name, p), func(b *testing.B) {
 				err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 					e, err := newElementBench(s, name, benchFormat(p))
@@ -66,7 +66,7 @@ func BenchmarkElementwise(b *testing.B) {
 							return err
 						}
 					}
-					vectors := map[string]int64{"Scal": 2, "Axpy": 3, "AxpyLong": 3, "Ger": 2}[name]
+					vectors := map[string]int64{"Scal": 2, "Axpy": 3, "AxpyLong": 3, "Ger": 2, "GerLong": 2}[name]
 					bytes := max(1, vectors) * int64(e.a.Rows*e.a.Cols) * num.SizeOf(e.a.Arr.Format)
 					b.ReportMetric(float64(bytes)*float64(b.N)/b.Elapsed().Seconds()*1e-9, "GB/s")
 					return nil
@@ -88,10 +88,16 @@ type elementBench struct {
 }
 
 func newElementBench(s *cuda.Stream, name string, f num.Format) (*elementBench, error) {
-	const side = 1 << 10
+	side := 1 << 10
+	if f == num.Float64 {
+		side = 1 << 12
+	}
 	e := &elementBench{s: s, name: name, alpha: scalar(-1 + 0x1p-53)}
-	if name == "AxpyLong" {
+	switch name {
+	case "AxpyLong":
 		e.alpha = num.Real{Class: num.Finite, Exp: int64(-f.Bits()), Mag: onesOf(f.Bits())}
+	case "Ger":
+		e.alpha = scalar(-1)
 	}
 	var err error
 	if e.a, err = residentRandom(s, f, side, 0, 1); err != nil {
@@ -117,7 +123,7 @@ func (e *elementBench) run() (err error) {
 		_, err = ScalResident(e.s, Config{}, e.alpha, x, none)
 	case "Axpy", "AxpyLong":
 		_, err = AxpyResident(e.s, Config{}, e.alpha, y, x, none)
-	case "Ger":
+	case "Ger", "GerLong":
 		x.N, y.N = e.a.Rows, e.a.Cols
 		y.Off = e.b.Rows
 		x.Arr = e.b.Arr
@@ -157,7 +163,7 @@ func (e *elementBench) check() error {
 		err = direct.Scale(w, e.alpha, x, want, none)
 	case "Axpy", "AxpyLong":
 		err = direct.Update(w, e.alpha, y, ones, x.Mat(), want, none)
-	case "Ger":
+	case "Ger", "GerLong":
 		err = direct.Update(w, e.alpha, b.Col(0), b.Col(1), a, want, none)
 	default:
 		return nil

@@ -79,9 +79,7 @@ func topOf(r num.Real) int64 { return r.Exp + int64(num.BitLen(r.Mag)) }
 func refUpdate(l *fake.Launch, k update) {
 
 	alpha := num.Real{Class: num.Cls(k.cls).Class(), Neg: num.Cls(k.cls).Neg(), Exp: k.exp}
-	for i := range (int(k.bits) + 63) / 64 {
-		alpha.Mag = append(alpha.Mag, uint64(k.alpha[2*i])|uint64(k.alpha[2*i+1])<<32)
-	}
+	alpha.Mag = k.alpha[:(k.bits+63)/64]
 	x := k.x.anyMat(l)
 	var y num.Mat
 	if k.y.a.kind != kindOnes {
@@ -155,7 +153,7 @@ func refEntry(k update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flags, b
 	} else if len(a.parts) > 0 {
 		top, low = max(top, a.top), min(low, a.low)
 	}
-	room := int64(32 * k.words)
+	room := int64(64 * k.words)
 	if top-low+6 > room {
 		if expansions || len(p.parts) == 0 || len(a.parts) == 0 {
 			return 0, false
@@ -183,9 +181,6 @@ func refEntry(k update, alpha num.Real, x, y, c num.Mat, i, j int) (num.Flags, b
 		panic("a sum leaves the window")
 	}
 	if sum.Sign() == 0 {
-		if expansions {
-			return 0, false
-		}
 		return c.Arr.Set(to, num.Real{}), true
 	}
 	r := num.Real{Class: num.Finite, Neg: sum.Sign() < 0, Exp: low, Mag: direct.FromInt(nil, sum)}
