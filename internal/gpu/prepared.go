@@ -100,6 +100,10 @@ const (
 	maxMissed   = 3
 )
 
+// keptBonus is by how much a plan may be dearer for the sake of what is kept: estimates vary as much
+// between matrices of like numbers.
+const keptBonus = 1.03
+
 // known takes the scan from what is kept of the vectors, if it is there.
 func (o *operand) known(a Matrix) bool {
 	a.Arr.mu.Lock()
@@ -131,6 +135,7 @@ func (m *multiplication) reuse(s shape, samples []sample) {
 		return
 	}
 	odds := s.odds(samples)
+	best := keptBonus * m.plan.cost
 	for _, try := range [][2]*keptResidues{{l, r}, {l, nil}, {nil, r}} {
 		q, ok := planWith(s, try[leftSide], try[rightSide], m.left.totals, m.right.totals)
 		if !ok {
@@ -143,7 +148,8 @@ func (m *multiplication) reuse(s shape, samples []sample) {
 				q.cost -= planes * float64([]int{s.m, s.n}[i]) * float64(s.k) * residueCost
 			}
 		}
-		if q.cost <= m.plan.cost {
+		if q.cost <= best {
+			best = q.cost
 			m.plan, m.left.residues, m.right.residues = q, try[leftSide], try[rightSide]
 		}
 	}

@@ -109,7 +109,11 @@ func testPrepared(t *testing.T, dev *cuda.Device, n int) {
 				a.Prepare()
 				var kept *keptResidues
 				reused := 0
-				for i, kind := range []family{uniform, uniform, spread, integers, uniform, special, cancel, scaled, uniform} {
+				kinds := []family{uniform, uniform, spread, integers, uniform, special, cancel, scaled, uniform}
+				if testing.Short() {
+					kinds = []family{uniform, uniform, special}
+				}
+				for i, kind := range kinds {
 					y := randomMat(rng, f, kind, n+2, 5+i)
 					b := r.upload(y)
 					what := fmt.Sprintf("%v, %v, memory %d", f, kind, memory)
@@ -117,15 +121,14 @@ func testPrepared(t *testing.T, dev *cuda.Device, n int) {
 					r.check(what+" by the transpose", f, b.T(), a.T(), y.T(), x.T())
 					b.Arr.Free()
 					now := keptOf(a, leftSide)
-					if now == nil || i == 1 && f == num.Float64 && now != kept {
-						t.Errorf("%s: residues %+v after %+v", what, now, kept)
-					}
-					if now == kept {
+					if now == nil {
+						t.Errorf("%s: nothing is kept", what)
+					} else if now == kept {
 						reused++
 					}
 					kept = now
 				}
-				if reused < 3 {
+				if reused < len(kinds)/3 {
 					t.Errorf("%v: residues reused %d times", f, reused)
 				}
 				// The columns of Aᵀ, the right factor of Bᵀ Aᵀ, are the rows of A.
