@@ -224,8 +224,7 @@ func apart(c gpu.Matrix, operands ...gpu.Matrix) {
 
 // DeviceGemm is Gemm for matrices in the memory of one GPU. Nothing travels but a few words,
 // and operands and result if the host has to compute some entries: those with infinities or NaN
-// or a wide spread of exponents. If alpha is no power of two, beta is not 0 or the format of C is DD,
-// TD or QD, the host rounds all. It panics if C overlaps A or B.
+// or a wide spread of exponents. It panics if C overlaps A or B.
 func DeviceGemm(tA, tB Transpose, alpha Scalar, a, b *DeviceMatrix, beta Scalar, c *DeviceMatrix, opt *Options) (Stats, error) {
 	return DeviceGemmTo(tA, tB, alpha, a, b, beta, c, c, opt)
 }

@@ -46,17 +46,14 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 // m and x, and with y only if it is the same view.
 func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m Matrix, x Vector, beta num.Real, y, z Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().changed()
-	copies := map[*Array]*num.Array{}
+	copies := newHostCopies(s)
 	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, z: &z, count: count, out: z.Arr.Format, n: m.Rows,
-		hostX: func() (num.Vec, error) { return hostVector(s, copies, x) },
-		hostY: func() (num.Vec, error) { return hostVector(s, copies, y) },
-		hostZ: func() (num.Vec, error) { return hostVector(s, copies, z) },
+		hostM: func() (num.Mat, error) { return copies.get(m) },
+		hostX: func() (num.Vec, error) { return copies.vector(x) },
+		hostY: func() (num.Vec, error) { return copies.vector(y) },
+		hostZ: func() (num.Vec, error) { return copies.vector(z) },
 		get:   func() error { return nil },
-		put:   func() error { return z.Arr.Set(s, copies[z.Arr]) }}
-	p.hostM = func() (num.Mat, error) {
-		v, err := hostVector(s, copies, Vector{Arr: m.Arr})
-		return m.on(v.Arr), err
-	}
+		put:   func() error { return copies.put(z.Col()) }}
 	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}

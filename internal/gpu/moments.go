@@ -28,8 +28,8 @@ func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]
 
 // MomentsResident is Moments for a vector in the memory of the device of s.
 func MomentsResident(s *cuda.Stream, cfg Config, x Vector, list ...direct.Moment) ([]*direct.Acc, Counts, error) {
-	copies := map[*Array]*num.Array{}
-	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return hostVector(s, copies, x) }}
+	copies := newHostCopies(s)
+	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return copies.vector(x) }}
 	if !applies(x.N) {
 		sums, err := p.onHost(list)
 		return sums, p.counts, err

@@ -86,28 +86,15 @@ func reduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, root bool, x
 		y = x
 	}
 	p := reducing{cfg: cfg.defaults(), s: s, r: r, root: root, x: x, y: y, z: z}
-	copies := map[*Array]*num.Array{}
-	p.hostX = func() (num.Vec, error) { return hostVector(s, copies, x) }
-	p.hostY = func() (num.Vec, error) { return hostVector(s, copies, y) }
+	copies := newHostCopies(s)
+	p.hostX = func() (num.Vec, error) { return copies.vector(x) }
+	p.hostY = func() (num.Vec, error) { return copies.vector(y) }
 	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
 		flags, err := p.onHost()
 		return flags, p.counts, err
 	}
 	flags, err := p.run()
 	return flags, p.counts, err
-}
-
-// hostVector returns a vector of the device on the host, copying each array once.
-func hostVector(s *cuda.Stream, copies map[*Array]*num.Array, v Vector) (num.Vec, error) {
-	h := copies[v.Arr]
-	if h == nil {
-		var err error
-		if h, err = v.Arr.host(s); err != nil {
-			return num.Vec{}, err
-		}
-		copies[v.Arr] = h
-	}
-	return v.on(h), nil
 }
 
 // uploadVector returns a packed copy of a vector on the device.

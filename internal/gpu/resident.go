@@ -6,38 +6,25 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// residents makes copies on the host of operands that live on a device, when they are asked
-// for first.
+// residents are the operands of a product that live on a device, for what is left to the host.
 type residents struct {
-	s            *cuda.Stream
+	copies       *hostCopies
 	views        [4]Matrix // a, b, old, c
-	copies       map[*Array]*num.Array
 	a, b, old, c func() (num.Mat, error)
 }
 
 func residentHost(s *cuda.Stream, a, b, old, c Matrix) *residents {
-	r := &residents{s: s, views: [4]Matrix{a, b, old, c}, copies: map[*Array]*num.Array{}}
+	r := &residents{copies: newHostCopies(s), views: [4]Matrix{a, b, old, c}}
 	for i, f := range []*func() (num.Mat, error){&r.a, &r.b, &r.old, &r.c} {
 		*f = func() (num.Mat, error) { return r.view(i) }
 	}
 	return r
 }
 
-func (r *residents) view(i int) (num.Mat, error) {
-	m := r.views[i]
-	h := r.copies[m.Arr]
-	if h == nil {
-		var err error
-		if h, err = m.Arr.host(r.s); err != nil {
-			return num.Mat{}, err
-		}
-		r.copies[m.Arr] = h
-	}
-	return m.on(h), nil
-}
+func (r *residents) view(i int) (num.Mat, error) { return r.copies.get(r.views[i]) }
 
 // put copies the host's result to the device.
-func (r *residents) put() error { return r.views[3].Arr.Set(r.s, r.copies[r.views[3].Arr]) }
+func (r *residents) put() error { return r.copies.put(r.views[3]) }
 
 // gemm is the product on the host.
 func (r *residents) gemm(cfg Config, alpha, beta num.Real) (exact.Stats, error) {

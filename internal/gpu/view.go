@@ -58,6 +58,36 @@ func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
 	return m.Arr.setFrom(s, lo, to.Arr)
 }
 
+// hostCopies makes copies on the host of views on a device, when they are asked for first.
+type hostCopies struct {
+	s  *cuda.Stream
+	of map[Matrix]num.Mat
+}
+
+func newHostCopies(s *cuda.Stream) *hostCopies { return &hostCopies{s, map[Matrix]num.Mat{}} }
+
+// get returns the copy of m, the same for equal views.
+func (c *hostCopies) get(m Matrix) (num.Mat, error) {
+	h, ok := c.of[m]
+	if !ok {
+		var err error
+		if h, err = m.Get(c.s); err != nil {
+			return h, err
+		}
+		c.of[m] = h
+	}
+	return h, nil
+}
+
+// vector returns the copy of v.
+func (c *hostCopies) vector(v Vector) (num.Vec, error) {
+	m, err := c.get(v.Col())
+	return m.Col(0), err
+}
+
+// put copies what became of the copy of m to the device.
+func (c *hostCopies) put(m Matrix) error { return m.Set(c.s, c.of[m]) }
+
 // Col returns the vector as a matrix of one column.
 func (v Vector) Col() Matrix { return Matrix{Arr: v.Arr, Off: v.Off, RS: v.Inc, Rows: v.N, Cols: 1} }
 
