@@ -39,7 +39,11 @@ func TestGPU(t *testing.T) {
 		t.Skipf("no GPU: %v", err)
 	}
 	Run(t, CUDA(0))
-	t.Run("Resident", func(t *testing.T) { RunSome(t, Resident(0), 7) })
+	every := 7
+	if testing.Short() {
+		every = 40
+	}
+	t.Run("Resident", func(t *testing.T) { RunSome(t, Resident(0), every) })
 }
 
 // digest multiplies in the child processes of TestEnvironment.

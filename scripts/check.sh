@@ -61,6 +61,7 @@ fi
 step "race detector"
 if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
 	go test -race -short ./cuda/... ./internal/par/... ./internal/exact/... ./internal/files/...
+	go test -race -short -run 'Parts|Progress|Cancel|Several' ./internal/gpu
 else
 	left_out "go test -race: no C compiler"
 fi

@@ -206,6 +206,9 @@ func TestSeveral(t *testing.T) {
 		"cuda:0,1,2": "cuda:0,1,2", "cuda:0-2": "cuda:0,1,2", "cuda:all": "cuda:0,1,2", "cuda:2,0-1": "cuda:0,1,2",
 		"cuda:1-2": "cuda:1,2", "cuda:2,0": "cuda:0,2", "cuda:1": "cuda:1", "cuda:1-1": "cuda:1",
 	} {
+		if testing.Short() && len(device) != len("cuda:all") {
+			continue
+		}
 		var done float64
 		opt := &Options{Device: device, Progress: func(d float64) { done = d }}
 		c := NewMatrix(Float64, 3, 800)

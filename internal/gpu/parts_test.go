@@ -73,6 +73,9 @@ func (p *partsProblem) run(devs []*cuda.Device, cfg Config, limit int64, least i
 // whole.
 func TestParts(t *testing.T) {
 	for devices := 1; devices <= 3; devices++ {
+		if testing.Short() && devices < 3 {
+			continue
+		}
 		devs, _ := References(t, devices)
 		for _, shape := range [][2]int{{13, 13}, {5, 40}, {40, 5}, {1, 9}} {
 			for _, triangle := range []byte{0, 'U', 'L'} {
@@ -167,6 +170,9 @@ func TestPartsFailures(t *testing.T) {
 		{"EventRecord", cudadrv.LaunchFailed, cuda.ErrLost, "cuda:1: device lost: "},
 	} {
 		for after := range 4 {
+			if testing.Short() && after%3 != 1 {
+				continue
+			}
 			devs, drivers := References(t, 3)
 			p := newPartsProblem(24, 24, 9)
 			if _, _, err := p.run(devs, Config{}, 1<<30, 3); err != nil { // loads the kernels
