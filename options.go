@@ -82,7 +82,7 @@ type Stats struct {
 	Exact     int64   `json:"exact_pass"`         // entries that needed the exact second pass
 	Overflow  int64   `json:"overflow"`           // finite results that became infinite
 	Underflow int64   `json:"underflow"`          // results that lost bits below the smallest normal number
-	Stages    []Stage `json:"stages,omitempty"`   // time a stage
+	Stages    []Stage `json:"stages,omitempty"`   // time a stage, added up over several GPUs
 }
 
 // Stage is the wall-clock time of one stage of a routine.

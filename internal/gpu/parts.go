@@ -164,6 +164,14 @@ func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
 	close(queue)
 	cfg := p.cfg
 	cfg.Threads = max(1, cfg.Threads/len(devs))
+	if len(list) > len(devs) { // a factor that all parts share stays on the devices until the end
+		for side, m := range []num.Mat{a, b} {
+			if cfg.Copies[side] == nil {
+				cfg.Copies[side] = NewCopies(m)
+				defer cfg.Copies[side].Free()
+			}
+		}
+	}
 	ctx, cancel := context.WithCancel(cfg.Ctx)
 	defer cancel()
 	cfg.Ctx = ctx

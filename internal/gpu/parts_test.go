@@ -114,6 +114,36 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestPartsShare checks that a factor which all parts share travels to a device once.
+func TestPartsShare(t *testing.T) {
+	devs, drivers := References(t, 2)
+	p := newPartsProblem(5, 40, 9) // 8 parts of 5 columns
+	for n := 1; n <= 2; n++ {
+		for range 2 { // the second time all constants are there
+			for _, drv := range drivers {
+				drv.ForgetCalls()
+			}
+			if _, stats, err := p.run(devs[:n], Config{}, 1200, 3); err != nil || stats.Blocks != 8 {
+				t.Fatalf("%d blocks, %v", stats.Blocks, err)
+			}
+		}
+		uploads := 0
+		for _, drv := range drivers {
+			for _, call := range drv.Calls() {
+				if call == "MemcpyHtoDAsync" {
+					uploads++
+				}
+			}
+		}
+		if uploads > 8+n {
+			t.Errorf("%d uploads for 8 parts on %d devices", uploads, n)
+		}
+	}
+	for _, dev := range devs {
+		checkUnused(t, dev)
+	}
+}
+
 // checkUnused fails if products left memory on a device, but for constants, or events.
 func checkUnused(t *testing.T, dev *cuda.Device) {
 	t.Helper()
