@@ -39,7 +39,7 @@ func TestGPU(t *testing.T) {
 		t.Skipf("no GPU: %v", err)
 	}
 	Run(t, CUDA(0))
-	every := 7
+	every := 2
 	if testing.Short() {
 		every = 40
 	}
