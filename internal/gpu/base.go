@@ -27,8 +27,9 @@ type base struct {
 // words (kernels/product.cuh).
 const maxKaratsuba = 14979
 
-// maxModuli bounds the moduli of a base: reconstruction sums them in 64 bits.
-const maxModuli = 900
+// minKaratsuba bounds Karatsuba moduli from below: 2^quotientBits/m has three bytes. Sums of
+// products of bytes over all of the pool stay below 2^31, and the error of the quotient below 1/250.
+const minKaratsuba = 512
 
 // maxInner is the greatest inner dimension of a product: its sums of products of bytes
 // stay within 2^30.
@@ -51,7 +52,7 @@ var pool = sync.OnceValue(func() *moduliPool {
 		}
 	}
 	p.plain = len(p.moduli)
-	for m := maxKaratsuba; len(p.moduli) < maxModuli; m -= 2 {
+	for m := maxKaratsuba; m > minKaratsuba; m -= 2 {
 		if big.NewInt(int64(m)).ProbablyPrime(0) {
 			p.moduli = append(p.moduli, m)
 		}
@@ -146,8 +147,8 @@ const stepBytes = 32
 // mma.m16n8k32: word r of lane l of step s of a tile holds four bytes of row l/4 + 8 (r%2)
 // from digit 32 s + 4 (l%4) + 16 (r/2) on. Digit s of modulus m is 2^(8s) mod m, times
 // (M/m)^-1 for left operands. A Karatsuba modulus' digits c = 128 c1 + c0 lie in two tiles,
-// c0 in the first.
-func (b *base) constants(steps int, left bool) []uint32 {
+// c0 in the first. The steps are those from step first on.
+func (b *base) constants(first, steps int, left bool) []uint32 {
 	plain, pairs := b.tiles()
 	out := make([]byte, (plain+2*pairs)*steps*512)
 	put := func(tile, row, digit int, v int64) {
@@ -160,6 +161,9 @@ func (b *base) constants(steps int, left bool) []uint32 {
 		w := int64(1)
 		if left {
 			w = b.inv[t]
+		}
+		for range stepBytes * first {
+			w = w << 8 % m
 		}
 		for s := range stepBytes * steps {
 			c := modgemm.Balanced(w, m)
@@ -215,11 +219,11 @@ func (b *base) reductions() []reduction {
 	return out
 }
 
-// quotientBits is the scale of the weights of the quotient: F_t = round(2^37/m_t).
-const quotientBits = 37
+// quotientBits is the scale of the weights of the quotient: F_t = round(2^33/m_t).
+const quotientBits = 33
 
 // weights is the way back from residues y_t >= 0: with W_t = floor(M/m_t 2^-cut) and q the
-// integer nearest to 2^-37 sum y_t F_t, the number that the residues stand for is 2^cut (sum
+// integer nearest to 2^-33 sum y_t F_t, the number that the residues stand for is 2^cut (sum
 // y_t W_t - q floor(M 2^-cut)), up to err 2^cut.
 type weights struct {
 	cut   int // a multiple of 32
@@ -254,7 +258,8 @@ func (b *base) dropped() float64 {
 // tileDigits is the number of digits of weights that the tensor cores take at a time.
 const tileDigits = 16
 
-// finishSteps are the steps of 32 bytes of residues that kernels/finish.cu has.
+// finishSteps are the steps of 32 bytes of residues for which kernels/finish.cu has kernels.
+// finishLong takes more.
 var finishSteps = []int{1, 2, 3, 5, 9, 13, 17, 20}
 
 // groups returns the groups of residues of an entry: 16 bytes or 8 half words.
@@ -262,16 +267,16 @@ func groups(plain, karatsuba int) (bytes, halfWords int) {
 	return (plain + 15) / 16, (karatsuba + 7) / 8
 }
 
-// finishStepsFor returns the least of finishSteps for n moduli, or false if none suffices.
-func finishStepsFor(n int) (int, bool) {
+// finishStepsFor returns the steps of the kernel that takes n moduli.
+func finishStepsFor(n int) int {
 	plain := min(n, pool().plain)
 	a, b := groups(plain, n-plain)
 	for _, k := range finishSteps {
 		if 2*k >= a+b {
-			return k, true
+			return k
 		}
 	}
-	return 0, false
+	return (a + b + 1) / 2
 }
 
 // column returns where the factors of byte b of residue t lie in fragments of mma.m16n8k32:

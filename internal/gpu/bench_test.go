@@ -69,6 +69,77 @@ func BenchmarkGemmExpressions(b *testing.B) {
 	}
 }
 
+// BenchmarkGemmLong measures products whose integers take several passes of residues.
+func BenchmarkGemmLong(b *testing.B) {
+	dev := machine(b)
+	for _, p := range []int{3000, 5000, 10000} {
+		b.Run(fmt.Sprintf("n=1000/bits=%d", p), func(b *testing.B) { benchmarkGemm(b, dev, mp(p), 1000, 0, scalar(1), num.Real{}) })
+	}
+}
+
+// BenchmarkExactPass measures the exact pass of a product with a few zeros.
+func BenchmarkExactPass(b *testing.B) {
+	dev := machine(b)
+	const n = 1000
+	for _, f := range []num.Format{num.Float64, num.QDouble, mp(424), mp(1696)} {
+		for _, rows := range []int{1, 1000} {
+			b.Run(fmt.Sprintf("%v/entries=%d", f, rows), func(b *testing.B) { benchmarkExactPass(b, dev, f, n, rows) })
+		}
+	}
+}
+
+func benchmarkExactPass(b *testing.B, dev *cuda.Device, f num.Format, n, rows int) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		rng := rand.New(rand.NewPCG(6, 6))
+		x, y := randomMat(rng, f, spread, n, n), randomMat(rng, f, spread, n, n)
+		for h := range n / 2 { // the second halves of rows are the first ones' negatives, those of column 0 their equals
+			for i := range rows {
+				x.Arr.CopyFrom(x.At(i, n/2+h), x.Arr, x.At(i, h))
+				negate(x.Arr, x.At(i, n/2+h))
+			}
+			y.Arr.CopyFrom(y.At(n/2+h, 0), y.Arr, y.At(h, 0))
+		}
+		var v [2]Matrix
+		for i, m := range []num.Mat{x, y} {
+			var err error
+			if v[i], err = uploadView(s, m); err != nil {
+				return err
+			}
+			defer v[i].Arr.Free()
+		}
+		z, err := NewArray(s, f, n*n)
+		if err != nil {
+			return err
+		}
+		defer z.Free()
+		c := Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
+		var times []time.Duration
+		for b.Loop() {
+			for range 7 {
+				stats, err := GemmResident(s, Config{Timing: true}, scalar(1), v[0], v[1], num.Real{}, c, c)
+				if err != nil {
+					return err
+				}
+				if stats.Exact != int64(rows) {
+					return fmt.Errorf("%d entries in the exact pass, want %d", stats.Exact, rows)
+				}
+				for _, st := range stats.Stages {
+					if st.Name == "exact pass" {
+						times = append(times, st.Time)
+					}
+				}
+			}
+		}
+		slices.Sort(times)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(ms(times[len(times)/2]), "ms")
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
 func benchmarkGemm(b *testing.B, dev *cuda.Device, f num.Format, n int, phi float64, alpha, beta num.Real) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		x, err := residentRandom(s, f, n, phi, 1)

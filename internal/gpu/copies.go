@@ -69,10 +69,7 @@ func (c *Copies) whole(s *cuda.Stream, m num.Mat) (*copied, error) {
 	if k := c.on[s.Device()]; k != nil {
 		return k, nil
 	}
-	e, err := engineOf(s)
-	if err != nil {
-		return nil, err
-	}
+	e := engineOf(s)
 	size := matBytes(m)
 	if e.kept.Load()+size > e.mayKeep() {
 		return nil, nil

@@ -9,7 +9,6 @@
 package gpu
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -21,13 +20,8 @@ import (
 // It is used on the device's thread alone.
 type engine struct {
 	dev       *cuda.Device
-	scan      *cuda.Function
-	residues  [maxSteps + 1]*cuda.Function
-	products  *cuda.Function
-	wide      bool                   // products are those of Hopper, with two tiles of rows
-	finish    map[int]*cuda.Function // by steps
-	settle    *cuda.Function
-	exact     *cuda.Function
+	kernels   map[string]*cuda.Function // by name; compiled when they are first needed
+	wide      bool                      // products are those of Hopper, with two tiles of rows
 	bases     map[int]*base
 	constants map[constantsKey]*cuda.Memory
 	tables    map[tableKey]*reconstruction
@@ -38,6 +32,7 @@ type constantsKey struct {
 	moduli int
 	kind   string
 	steps  int
+	first  int // step
 }
 
 type tableKey struct{ moduli, cutWords int }
@@ -55,68 +50,41 @@ var engines struct {
 }
 
 // engineOf returns the engine of the device of s.
-func engineOf(s *cuda.Stream) (*engine, error) {
+func engineOf(s *cuda.Stream) *engine {
 	engines.Lock()
 	defer engines.Unlock()
 	dev := s.Device()
-	if e := engines.of[dev]; e != nil {
-		return e, nil
+	e := engines.of[dev]
+	if e == nil {
+		i := dev.Info()
+		e = &engine{
+			dev: dev, kernels: map[string]*cuda.Function{}, wide: i.Major == 9 && i.Minor == 0,
+			bases: map[int]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{},
+		}
+		if engines.of == nil {
+			engines.of = map[*cuda.Device]*engine{}
+		}
+		engines.of[dev] = e
 	}
-	e := &engine{dev: dev, bases: map[int]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{}}
-	if err := e.load(s); err != nil {
-		return nil, err
-	}
-	if engines.of == nil {
-		engines.of = map[*cuda.Device]*engine{}
-	}
-	engines.of[dev] = e
-	return e, nil
+	return e
 }
 
-// load compiles the kernels.
-func (e *engine) load(s *cuda.Stream) error {
-	product := "product"
-	if i := e.dev.Info(); i.Major == 9 && i.Minor == 0 {
-		product, e.wide = "product_sm90a", true
+// kernel returns a kernel of a source. The driver takes tenths of a second to compile one.
+func (e *engine) kernel(s *cuda.Stream, file, name string) (*cuda.Function, error) {
+	key := file + "." + name
+	if f := e.kernels[key]; f != nil {
+		return f, nil
 	}
-	type kernel struct {
-		to         **cuda.Function
-		file, name string
+	m, err := s.Load(kernels.Entry(file, name))
+	if err != nil {
+		return nil, err
 	}
-	list := []kernel{
-		{&e.scan, "scan", "scan"},
-		{&e.products, product, "products"},
-		{&e.settle, "settle", "settle"},
-		{&e.exact, "exact", "exact"},
+	f, err := m.Function(name)
+	if err != nil {
+		return nil, err
 	}
-	for k := 1; k <= maxSteps; k++ {
-		list = append(list, kernel{&e.residues[k], "residues", fmt.Sprintf("residues%d", k)})
-	}
-	finish := make([]*cuda.Function, len(finishSteps))
-	for i, k := range finishSteps {
-		list = append(list, kernel{&finish[i], "finish", fmt.Sprintf("finish%d", k)})
-	}
-	modules := map[string]*cuda.Module{}
-	for _, k := range list {
-		m := modules[k.file]
-		if m == nil {
-			var err error
-			if m, err = s.Load(kernels.PTX(k.file)); err != nil {
-				return err
-			}
-			modules[k.file] = m
-		}
-		f, err := m.Function(k.name)
-		if err != nil {
-			return err
-		}
-		*k.to = f
-	}
-	e.finish = map[int]*cuda.Function{}
-	for i, k := range finishSteps {
-		e.finish[k] = finish[i]
-	}
-	return nil
+	e.kernels[key] = f
+	return f, nil
 }
 
 // base returns the base of the first n moduli.
@@ -187,7 +155,7 @@ func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconst
 	}
 	r := &reconstruction{weights: b.reconstruction(cutWords)}
 	var err error
-	r.steps, _ = finishStepsFor(len(b.moduli)) // the plan has looked
+	r.steps = finishStepsFor(len(b.moduli))
 	if r.table, err = upload(s, b.table(r.weights, r.steps)); err != nil {
 		return nil, err
 	}

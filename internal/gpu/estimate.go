@@ -25,7 +25,7 @@ func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
 	size := math.Log2(float64(k))/2 - 3
 	s := shapeOf(m, n, k, a, b, c)
 	p, ok := planFor(s, totals{norm: norm, width: int64(a.Bits()) + spreadBits}, totals{norm: norm, width: int64(b.Bits()) + spreadBits},
-		[]sample{{size, norm, norm}})
+		[]sample{{size, norm, norm, 0}})
 	if !ok {
 		return 0, false
 	}

@@ -18,6 +18,28 @@ type expression struct {
 // adds reports whether the old entries take part.
 func (x expression) adds() bool { return x.beta.Class != num.Zero }
 
+// oldSample is what the scan samples the results with.
+func (x expression) oldSample() oldSample {
+	if !x.adds() {
+		return oldSample{}
+	}
+	a, b := coefficientOf(x.alpha), coefficientOf(x.beta)
+	p, e := a.leading()
+	q, f := b.leading()
+	o := x.old
+	return oldSample{o.Arr.native(), int64(o.Off), int64(o.RS), int64(o.CS), q / p, f - e}
+}
+
+// foresee sets the sizes of samples that the old entries cancel to those of residuals: the old
+// entries are taken for the product rounded to their format.
+func (x expression) foresee(samples []sample) {
+	for i := range samples {
+		if s := &samples[i]; s.cancelled != 0 {
+			s.size -= exact.ResultBits(x.old.Arr.Format) + 2
+		}
+	}
+}
+
 // A coefficient is (-1)^neg words 2^exp, with 32-bit words. words is 1 if plain is set, else
 // the top bit of the last word is set.
 type coefficient struct {
@@ -43,6 +65,16 @@ func coefficientOf(r num.Real) coefficient {
 	}
 	c.exp = r.Exp + int64(n-32*count)
 	return c
+}
+
+// leading returns x and e with x 2^e close to the coefficient.
+func (c coefficient) leading() (x float64, e int64) {
+	n := len(c.words) - 1
+	x, e = float64(c.words[n]), c.exp+int64(32*n)
+	if c.neg {
+		x = -x
+	}
+	return x, e
 }
 
 // native returns the coefficient with its words at the given place of the device.
@@ -76,7 +108,7 @@ func (m *multiplication) expression() error {
 		m.native.old, m.native.off, m.native.rs, m.native.cs = o.Arr.native(), int64(o.Off), int64(o.RS), int64(o.CS)
 		m.native.adds = 1
 	}
-	m.settles = !alpha.plain || m.expr.adds() || m.format.Terms() > 1
+	m.settles = !alpha.plain || m.expr.adds() || m.format.Terms() > 1 || m.weights.words > maxFused
 	m.below = 0
 	if !alpha.plain {
 		m.below = len(alpha.words)
@@ -90,6 +122,9 @@ func (m *multiplication) expression() error {
 	}
 	return nil
 }
+
+// maxFused bounds the words of integers that kernels/finish.cu keeps in shared memory and rounds.
+const maxFused = 96
 
 // maxBelow bounds the room for alpha, in words.
 const maxBelow = 1024
@@ -105,7 +140,7 @@ func (m *multiplication) settle(l, r *operand, i0, j0 int, raw *cuda.Memory) err
 	p.errorL, p.errorR, p.error = m.errors()
 	const warps = 8
 	strips := (l.n + 31) / 32 * r.n
-	if err := m.e.settle.Launch(m.s, cuda.Dim{X: (strips + warps - 1) / warps}, cuda.Dim{X: 32 * warps}, 0, p); err != nil {
+	if err := m.launch("settle", "settle", cuda.Dim{X: (strips + warps - 1) / warps}, cuda.Dim{X: 32 * warps}, 0, p); err != nil {
 		return err
 	}
 	return m.mark("settle")

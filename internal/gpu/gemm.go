@@ -197,10 +197,7 @@ type call struct {
 }
 
 func (p *call) run() (exact.Stats, error) {
-	e, err := engineOf(p.s)
-	if err != nil {
-		return exact.Stats{}, err
-	}
+	e := engineOf(p.s)
 	e.trim()
 	m := &multiplication{cfg: p.cfg, e: e, s: p.s, a: p.a, b: p.b, c: p.c, expr: p.expr, format: p.c.Arr.Format}
 	defer m.free()

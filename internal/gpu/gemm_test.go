@@ -353,7 +353,7 @@ func expressions(n int) []problem {
 // TestReference runs all the host's part, with Go functions for the kernels.
 func TestReference(t *testing.T) {
 	dev := reference(t, &fake.Driver{})
-	list := append(problems(12), expressions(5)...)
+	list := append(problems(12), expressions(3)...)
 	if testing.Short() {
 		list = list[:8]
 	}
@@ -377,6 +377,77 @@ func TestExactPass(t *testing.T) {
 		}
 		everyEntry(t, machine(t), list)
 	})
+}
+
+// TestLong multiplies integers that take several passes of residues, and checks that the device
+// does it.
+func TestLong(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { longIntegers(t, reference(t, &fake.Driver{}), 2, 3, 2040, 4100) })
+	t.Run("device", func(t *testing.T) { longIntegers(t, machine(t), 70, 130, 2040, 2100, 4090, 5000, 9000, 10300) })
+}
+
+func longIntegers(t *testing.T, dev *cuda.Device, n, k int, precisions ...int) {
+	for i, bits := range precisions {
+		for _, p := range []problem{
+			{alpha: 1},
+			{alpha: -1, kind: spread, transA: true},
+			{alpha: 0.1, beta: 1, inPlace: true, triangle: 'L'},
+			{alpha: 1, kind: special},
+			{alpha: 1, kind: cancel},
+		} {
+			p.in, p.inB, p.out, p.m, p.n, p.k = mp(bits), mp(bits), mp(bits), n, n, k
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
+				if err == nil && (stats.Device != dev.String() || stats.WidthL < bits) {
+					err = fmt.Errorf("%s, integers of %d bits", stats.Device, stats.WidthL)
+				}
+				return stats, err
+			})
+			if n < 10 && i > 0 || testing.Short() {
+				break
+			}
+		}
+	}
+	// One long factor and a short one; numbers for which there are not enough moduli.
+	check(t, dev, problem{in: mp(19000), inB: mp(100), out: mp(300), m: 3, n: 4, k: 20, alpha: 1})
+	check(t, dev, problem{in: mp(20000), inB: mp(20000), out: mp(20000), m: 2, n: 2, k: 3, alpha: 1})
+}
+
+// TestResiduals adds to products the negatives of what they round to: the plan foresees the
+// cancellation, and few entries need the exact pass.
+func TestResiduals(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { residuals(t, reference(t, &fake.Driver{}), 12) })
+	t.Run("device", func(t *testing.T) { residuals(t, machine(t), 150) })
+}
+
+func residuals(t *testing.T, dev *cuda.Device, n int) {
+	for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, num.QDouble, mp(200)} {
+		for _, p := range []problem{{alpha: 1, beta: 1}, {alpha: 0.3, beta: 0.3}} {
+			p.in, p.inB, p.out, p.m, p.n, p.k, p.against, p.kind = f, f, f, n, n+1, n, true, spread
+			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
+				if all := int64(n * (n + 1)); err == nil && stats.Exact > all/8 {
+					err = fmt.Errorf("%d of %d entries in the exact pass, widths %d, %d", stats.Exact, all, stats.WidthL, stats.WidthR)
+				}
+				return stats, err
+			})
+		}
+	}
+}
+
+// TestQuotientWeights checks that the weights of the quotient have the digits that
+// kernels/finish.cu takes, for residues of two bytes as for those of one.
+func TestQuotientWeights(t *testing.T) {
+	p := pool()
+	for i, m := range p.moduli {
+		bits := 32
+		if i >= p.plain {
+			bits = 24
+		}
+		if f := (1<<quotientBits + m/2) / m; f>>bits != 0 {
+			t.Errorf("modulus %d: %#x", m, f)
+		}
+	}
 }
 
 // few returns products of few entries, whose sums the exact pass divides, and whose counters it
@@ -411,12 +482,10 @@ func everyEntry(t *testing.T, dev *cuda.Device, list []problem) {
 
 // gemmUndecided is gemm with errors that leave nothing decided.
 func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
-	e, err := engineOf(s)
-	if err != nil {
-		return exact.Stats{}, err
-	}
+	e := engineOf(s)
 	var v [4]Matrix
 	for i, m := range []num.Mat{a, b, old, c} {
+		var err error
 		if v[i], err = uploadView(s, m); err != nil {
 			return exact.Stats{}, err
 		}

@@ -15,6 +15,13 @@ type vectors struct {
 	n, k        int32
 }
 
+type oldSample struct {
+	old         numbers
+	off, rs, cs int64
+	ratio       float64
+	exp         int64
+}
+
 type scanned struct{ exp, low, norm, flags, total cuda.Pointer }
 
 type conversion struct {
@@ -23,7 +30,16 @@ type conversion struct {
 	plain, karatsuba          int32
 	blocks, vectors           int32
 	width, permute            int32
+	first, _                  int32
 }
+
+type factorArgs struct {
+	x    vectors
+	exps cuda.Pointer
+	c    conversion
+}
+
+type sides [2]factorArgs
 
 type productArgs struct {
 	left, right             cuda.Pointer
@@ -59,7 +75,7 @@ type finishing struct {
 	plain, karatsuba      int32
 	words, m, n, i0, j0   int32
 	neg, triangle         int32
-	pitch, _              int32
+	pitch, steps          int32
 }
 
 type scaling struct {

@@ -16,8 +16,9 @@ type totals struct {
 }
 
 // A sample is what is known of one entry of the result, as kernels/scan.cu makes it: its
-// exponent relative to those of its vectors, -1e9 for zero, and their norms.
-type sample struct{ size, normL, normR float64 }
+// exponent over alpha relative to those of its vectors, -1e9 for zero, and their norms. If
+// cancelled is not 0 the old entry cancels the product, and size is that of either.
+type sample struct{ size, normL, normR, cancelled float64 }
 
 // maxSamples is the number of entries that the choice of widths looks at.
 const maxSamples = 64
@@ -95,23 +96,30 @@ func (q *plan) fill(log2M float64, s *shape, l, r totals) {
 	}
 }
 
-// maxSteps is the greatest number of steps of 32 digits that kernels/residues.cu has.
+// maxSteps is the number of steps of 32 digits that kernels/residues.cu takes in a pass. Only the
+// digits of expansions have to fit one.
 const maxSteps = 8
 
 // stepsFor returns the steps of digits that hold integers |a| <= 2^width.
 func stepsFor(width int) int { return (width + 2 + 8*stepBytes - 1) / (8 * stepBytes) }
 
+// passes is the number of passes of kernels/residues.cu.
+func (q *plan) passes() int { return (stepsFor(max(q.widthL, q.widthR)) + maxSteps - 1) / maxSteps }
+
+// digitsFit reports whether the kernel takes the factors' digits.
+func (q *plan) digitsFit(s *shape) bool { return q.passes() == 1 || max(s.termsL, s.termsR) == 1 }
+
 // planFor chooses the cheapest base, or returns false if none suffices.
 func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
 	best := plan{cost: math.Inf(1)}
 	odds := s.odds(samples)
-	for count := 1; count <= maxModuli; count++ {
+	for count := 1; count <= len(pool().moduli); count++ {
 		q := plan{moduli: count}
 		q.fill(pool().bits[count], &s, l, r)
 		if int64(q.widthL) < min(2, l.width) || int64(q.widthR) < min(2, r.width) {
 			continue
 		}
-		if _, ok := finishStepsFor(count); !ok || stepsFor(max(q.widthL, q.widthR)) > maxSteps {
+		if !q.digitsFit(&s) {
 			break
 		}
 		work := s.work(&q)
@@ -138,7 +146,7 @@ func (s *shape) work(q *plan) float64 {
 	m, n, k := float64(s.m), float64(s.n), float64(s.k)
 	planes := float64(pool().products(q.moduli))
 	words := float64(q.widthL+q.widthR)/2/32 + 2
-	return planes*(m*n*k*productCost+(m+n)*k*residueCost) + float64(q.moduli)*words*m*n*finishCost
+	return planes*(m*n*k*productCost+(m+n)*k*residueCost*float64(q.passes())) + float64(q.moduli)*words*m*n*finishCost
 }
 
 // exactCost is the cost of the exact pass for a share of the entries.
@@ -176,7 +184,8 @@ type odds struct {
 
 func (s *shape) odds(samples []sample) odds {
 	o := odds{least: math.Inf(1)}
-	bits := exact.ResultBits(s.format)
+	// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
+	bits := exact.ResultBits(s.format) + 3*float64(max(s.format.Terms()-1, 0))
 	for _, p := range samples {
 		l, r := math.Inf(1), math.Inf(1) // entries 0 need the exact pass whatever the widths
 		if p.size > -1e8 {

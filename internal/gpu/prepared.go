@@ -180,7 +180,7 @@ func planWith(s shape, left, right *keptResidues, l, r totals) (q plan, ok bool)
 		}
 		q.moduli = k.moduli
 	}
-	if _, ok := finishStepsFor(q.moduli); q.moduli == 0 || !ok {
+	if q.moduli == 0 {
 		return q, false
 	}
 	room := pool().bits[q.moduli] - baseMargin
@@ -198,7 +198,7 @@ func planWith(s shape, left, right *keptResidues, l, r totals) (q plan, ok bool)
 		q.exactL, q.exactR = int64(q.widthL) >= l.width, int64(q.widthR) >= r.width
 		if q.bits(&s, l, r) <= room {
 			least := int64(min(q.widthL, q.widthR))
-			return q, (least >= 2 || q.exactL && q.exactR) && stepsFor(max(q.widthL, q.widthR)) <= maxSteps
+			return q, (least >= 2 || q.exactL && q.exactR) && q.digitsFit(&s)
 		}
 		if left != nil && right != nil {
 			break
@@ -239,12 +239,7 @@ func (m *multiplication) keep(o *operand) error {
 		return err
 	}
 	c := chunk{plain1: m.base.plain, kar1: len(m.base.moduli) - m.base.plain}
-	steps := stepsFor(width)
-	to, err := m.conversion(c, steps, o.side == leftSide, width, memory.Pointer(), vectors)
-	if err == nil {
-		err = m.convert(steps, converted{o, to})
-	}
-	if err != nil {
+	if err := m.convert(c, stepsFor(width), converted{o, width, memory.Pointer(), vectors}); err != nil {
 		memory.Free()
 		return err
 	}

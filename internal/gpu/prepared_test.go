@@ -167,10 +167,7 @@ func testPrepared(t *testing.T, dev *cuda.Device, n int) {
 		t.Errorf("residues reused %d times", reused)
 	}
 	r.on(dev, func() error {
-		e, err := engineOf(r.s)
-		if err != nil {
-			return err
-		}
+		e := engineOf(r.s)
 		if n := e.kept.Load(); n != 0 {
 			t.Errorf("%d bytes count as kept", n)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/cuda"
@@ -115,6 +116,15 @@ func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {
 	return p, err
 }
 
+// launch starts a kernel of a source.
+func (m *multiplication) launch(file, name string, grid, block cuda.Dim, shared int, args ...any) error {
+	f, err := m.e.kernel(m.s, file, name)
+	if err != nil {
+		return err
+	}
+	return f.Launch(m.s, grid, block, shared, args...)
+}
+
 // free gives back all memory but the operands'.
 func (m *multiplication) free() {
 	for _, p := range m.owned {
@@ -184,8 +194,8 @@ func (m *multiplication) prepare() error {
 	if m.right, err = m.operand(m.b, rightSide, int64(unsafe.Sizeof(totals{}))); err != nil {
 		return err
 	}
-	if err := m.e.scan.Launch(m.s, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 512}, 0,
-		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.control.At(controlBytes)); err != nil {
+	if err := m.launch("scan", "scan", cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 512}, 0,
+		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.At(controlBytes)); err != nil {
 		return err
 	}
 	if err := m.mark("scan"); err != nil {
@@ -198,6 +208,7 @@ func (m *multiplication) prepare() error {
 	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
 		return err
 	}
+	m.expr.foresee(got.samples[:])
 	s := shapeOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	m.scannedBy(m.left, got.left)
 	m.scannedBy(m.right, got.right)
@@ -498,7 +509,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, left, right, y, wide *
 // n entries.
 func (m *multiplication) products(c chunk, left, right planes, y, wide *cuda.Memory, rows, cols, ld int, n int64) error {
 	k := m.a.Cols
-	key := constantsKey{m.plan.moduli, "reductions", 0}
+	key := constantsKey{m.plan.moduli, "reductions", 0, 0}
 	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
 	if err != nil {
 		return err
@@ -518,9 +529,9 @@ func (m *multiplication) products(c chunk, left, right planes, y, wide *cuda.Mem
 	items := int(p.rows) * int(p.cols) * int(p.plain+p.karatsuba)
 	if m.e.wide {
 		grid := min(items, m.e.dev.Info().Multiprocessors)
-		return m.e.products.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*tileBytes+1024, p)
+		return m.launch("product_sm90a", "products", cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*tileBytes+1024, p)
 	}
-	return m.e.products.Launch(m.s, cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*tileBytes, p)
+	return m.launch("product", "products", cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*tileBytes, p)
 }
 
 // wordsOfSlice returns the words of structures.
@@ -546,62 +557,74 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 	steps := stepsFor(max(m.plan.widthL, m.plan.widthR))
 	var list []converted
 	if l.residues == nil {
-		x, err := m.conversion(c, steps, true, m.plan.widthL, left.Pointer(), rows)
-		if err != nil {
-			return err
-		}
-		list = append(list, converted{l, x})
+		list = append(list, converted{l, m.plan.widthL, left.Pointer(), rows})
 	}
 	if r.residues == nil {
-		y, err := m.conversion(c, steps, false, m.plan.widthR, right.Pointer(), cols)
-		if err != nil {
-			return err
-		}
-		list = append(list, converted{r, y})
+		list = append(list, converted{r, m.plan.widthR, right.Pointer(), cols})
 	}
-	return m.convert(steps, list...)
+	return m.convert(c, steps, list...)
 }
 
-// converted is a factor that is converted to residues.
+// converted is a factor that is converted to residues: integers of width bits, in planes of so
+// many vectors.
 type converted struct {
-	o *operand
-	c conversion
+	o       *operand
+	width   int
+	to      cuda.Pointer
+	vectors int
 }
 
-// convert converts up to two factors.
-func (m *multiplication) convert(steps int, list ...converted) error {
+// convert converts up to two factors to residues modulo the moduli of a chunk.
+func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
 	if len(list) == 0 {
 		return nil
 	}
 	x, y := list[0], list[len(list)-1]
-	group, shared := groupVectors(steps)
-	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: int(max(x.c.vectors, y.c.vectors)) / group, Z: len(list)}
-	return m.e.residues[steps].Launch(m.s, grid, cuda.Dim{X: 256}, shared, x.o.vectors, x.o.scanned.exp, x.c, y.o.vectors, y.o.scanned.exp, y.c)
+	group, shared := groupVectors(min(steps, maxSteps))
+	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
+	kernel := fmt.Sprintf("residues%d", min(steps, maxSteps))
+	for first := 0; first < steps; first += maxSteps {
+		var both sides
+		for i, f := range []converted{x, y} {
+			to, err := m.conversion(c, first, min(steps, maxSteps), f)
+			if err != nil {
+				return err
+			}
+			both[i] = factorArgs{f.o.vectors, f.o.scanned.exp, to}
+		}
+		if err := m.launch("residues", kernel, grid, cuda.Dim{X: 256}, shared, both); err != nil {
+			return err
+		}
+		kernel = "residuesMore"
+	}
+	return nil
 }
 
-func (m *multiplication) conversion(c chunk, steps int, left bool, width int, to cuda.Pointer, vectors int) (conversion, error) {
-	side := "right"
+// conversion is what a pass over the given steps of digits takes.
+func (m *multiplication) conversion(c chunk, first, steps int, f converted) (conversion, error) {
+	left, side := f.o.side == leftSide, "right"
 	if left {
 		side = "left"
 	}
-	constants, err := m.e.constant(m.s, constantsKey{m.plan.moduli, side, steps}, func() []uint32 { return m.base.constants(steps, left) })
+	constants, err := m.e.constant(m.s, constantsKey{m.plan.moduli, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
 	if err != nil {
 		return conversion{}, err
 	}
-	moduli, err := m.e.constant(m.s, constantsKey{m.plan.moduli, "moduli", 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
+	moduli, err := m.e.constant(m.s, constantsKey{m.plan.moduli, "moduli", 0, 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
 	if err != nil {
 		return conversion{}, err
 	}
-	first, row := c.plain0/tileRows, c.plain0
+	tiles, row := c.plain0/tileRows, c.plain0
 	if c.plain0 == c.plain1 {
 		plain, _ := m.base.tiles()
-		first, row = plain+2*(c.kar0/tileRows), tileRows*plain+c.kar0
+		tiles, row = plain+2*(c.kar0/tileRows), tileRows*plain+c.kar0
 	}
 	return conversion{
-		constants: constants.At(int64(first) * int64(steps) * 512), moduli: moduli.At(8 * int64(row)),
-		planes: to, stride: residueBytes(vectors, m.a.Cols),
+		constants: constants.At(int64(tiles) * int64(steps) * 512), moduli: moduli.At(8 * int64(row)),
+		planes: f.to, stride: residueBytes(f.vectors, m.a.Cols),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
-		blocks: int32(roundUp(m.a.Cols, tile) / tile), vectors: int32(vectors), width: int32(width), permute: boolInt(left),
+		blocks: int32(roundUp(m.a.Cols, tile) / tile), vectors: int32(f.vectors), width: int32(f.width),
+		permute: boolInt(left), first: int32(first * stepBytes / 4),
 	}, nil
 }
 
@@ -634,22 +657,29 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 	} else {
 		f.c = m.c.target()
 	}
-	warps := 8
-	if m.weights.steps >= 9 { // registers for two blocks a multiprocessor, one of which loads while the other multiplies
+	steps := m.weights.steps
+	kernel, long := fmt.Sprintf("finish%d", steps), !slices.Contains(finishSteps, steps)
+	warps, weights := 8, 0 // bytes of weights in shared memory
+	switch {
+	case long:
+		kernel, warps, weights = "finishLong", 4, 3*8*512
+		f.steps = int32(steps)
+	case steps >= 9: // registers for two blocks a multiprocessor, one of which loads while the other multiplies
 		warps = 4
+		fallthrough
+	case steps >= 5:
+		weights = 2 * 512 * steps
 	}
-	shared := func() int {
-		n := 4 * warps * (tileDigits*36 + 32*m.weights.words)
-		if m.weights.steps >= 5 { // two tiles of weights
-			n += 2 * 512 * m.weights.steps
-		}
-		return n
+	words := m.weights.words
+	if long && m.settles {
+		words = 0
 	}
-	for shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
+	shared := func() int { return weights + 4*warps*(tileDigits*36+32*words) }
+	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
 		warps /= 2
 	}
 	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
-	if err := m.e.finish[m.weights.steps].Launch(m.s, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {
+	if err := m.launch("finish", kernel, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {
 		return err
 	}
 	return m.mark("finish")
@@ -681,6 +711,13 @@ func (m *multiplication) exactBlocks() int { return 2 * m.e.dev.Info().Multiproc
 // exactPass computes the entries that failed the rounding test, and returns those that the
 // host has to compute.
 func (m *multiplication) exactPass() ([]uint64, error) {
+	got, err := m.readControl()
+	if err != nil || got.list == 0 {
+		return nil, err
+	}
+	if m.stats.Exact = int64(got.list); m.stats.Exact > m.capacity() {
+		return nil, errRange
+	}
 	grid, room := m.exactBlocks(), m.sumWords()
 	partial, err := m.alloc(4 * int64(grid) * int64(room+1))
 	if err != nil {
@@ -691,21 +728,22 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 		from: m.failed(), to: m.forHost(), counts: m.control.At(countsAt), e: m.native,
 		partial: partial.Pointer(), arrived: m.control.At(arrivedAt), room: int32(room),
 	}
-	if err := m.e.exact.Launch(m.s, cuda.Dim{X: grid}, cuda.Dim{X: 512}, sumBytes*room, p); err != nil {
+	if err := m.launch("exact", "exact", cuda.Dim{X: grid}, cuda.Dim{X: 512}, sumBytes*room, p); err != nil {
 		return nil, err
 	}
 	if err := m.mark("exact pass"); err != nil {
 		return nil, err
 	}
-	var got control
-	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
+	if got, err = m.readControl(); err != nil {
 		return nil, err
-	}
-	m.stats.Exact = int64(got.list)
-	m.stats.Overflow, m.stats.Underflow = int64(got.overflow), int64(got.underflow)
-	if int64(got.list) > m.capacity() {
-		return nil, errRange
 	}
 	rest := make([]uint64, got.rest)
 	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
+}
+
+// readControl waits for the kernels and returns what they tell.
+func (m *multiplication) readControl() (got control, err error) {
+	err = cuda.Download(m.s, bytesOf(&got), m.control.Pointer())
+	m.stats.Overflow, m.stats.Underflow = int64(got.overflow), int64(got.underflow)
+	return got, err
 }

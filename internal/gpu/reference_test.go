@@ -19,23 +19,20 @@ import (
 // reference returns a fake device.
 func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
-	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned, samples cuda.Pointer) {
+	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned, o oldSample, samples cuda.Pointer) {
 		refScan(l, x, sx)
 		refScan(l, y, sy)
-		refSamples(l, x, y, sx, sy, samples)
+		refSamples(l, x, y, sx, sy, o, samples)
 	})
 	for k := 1; k <= maxSteps; k++ {
-		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, x vectors, ex cuda.Pointer, c conversion, y vectors, ey cuda.Pointer, d conversion) {
-			refResidues(l, x, ex, c, k)
-			if l.Grid.Z > 1 {
-				refResidues(l, y, ey, d, k)
-			}
-		})
+		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, both sides) { refResidues(l, both, k, false) })
 	}
+	drv.Kernel("residuesMore", func(l *fake.Launch, both sides) { refResidues(l, both, maxSteps, true) })
 	drv.Kernel("products", refProducts)
 	for _, k := range finishSteps {
 		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f finishing) { refFinish(l, f, k) })
 	}
+	drv.Kernel("finishLong", func(l *fake.Launch, f finishing) { refFinish(l, f, int(f.steps)) })
 	drv.Kernel("settle", refSettle)
 	drv.Kernel("exact", refExact)
 	dev, err := cuda.OpenDriver(drv, 0)
@@ -114,7 +111,7 @@ const flagSpecial = 1
 // spreadOf is the room that scan leaves for the sum of the terms of an expansion.
 func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
 
-func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, out cuda.Pointer) {
+func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, o oldSample, out cuda.Pointer) {
 	a, b := x.mat(l), y.mat(l)
 	s := fake.Slice[sample](l, out, maxSamples)
 	var acc direct.Acc
@@ -122,13 +119,31 @@ func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, out cuda.Pointer) 
 		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))
 		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
 		roomX, roomY := spreadOf(a.Arr.Format), spreadOf(b.Arr.Format)
-		s[k] = sample{-1e9, math.Ldexp(fake.Slice[float64](l, sx.norm, a.Rows)[i], int(roomX)), math.Ldexp(fake.Slice[float64](l, sy.norm, b.Rows)[j], int(roomY))}
+		s[k] = sample{-1e9, math.Ldexp(fake.Slice[float64](l, sx.norm, a.Rows)[i], int(roomX)), math.Ldexp(fake.Slice[float64](l, sy.norm, b.Rows)[j], int(roomY)), 0}
 		acc.Reset()
 		acc.AddDot(a.Row(i), b.Row(j))
-		if r := acc.Value(num.Float64); r.Class == num.Finite {
-			s[k].size = float64(r.Exp + int64(num.BitLen(r.Mag)) + roomX + roomY -
-				fake.Slice[int64](l, sx.exp, a.Rows)[i] - fake.Slice[int64](l, sy.exp, b.Rows)[j])
+		r := acc.Value(num.Float64)
+		if r.Class != num.Finite {
+			continue
 		}
+		top := r.Exp + int64(num.BitLen(r.Mag))
+		if o.ratio != 0 {
+			at := int(o.off) + i*int(o.rs) + j*int(o.cs)
+			old := o.old.array(l, 0, at+1).Value(at, make([]uint64, num.MaxValueWords))
+			ratio := scalar(o.ratio)
+			ratio.Exp += o.exp
+			if old.Class == num.Finite {
+				acc.AddProduct(ratio, old)
+				most := max(top, old.Exp+int64(num.BitLen(old.Mag))+ratio.Exp+53)
+				if r = acc.Value(num.Float64); r.Class == num.Finite {
+					top = r.Exp + int64(num.BitLen(r.Mag))
+				}
+				if r.Class != num.Finite || top < most-30 {
+					s[k].cancelled, top = 1, most
+				}
+			}
+		}
+		s[k].size = float64(min(64, top+roomX+roomY-fake.Slice[int64](l, sx.exp, a.Rows)[i]-fake.Slice[int64](l, sy.exp, b.Rows)[j]))
 	}
 }
 
@@ -208,9 +223,19 @@ func tilePlace(v, k, blocks int) int {
 	return (v/tile*blocks+k/tile)*tileBytes + r*tile + (c^r%8)*16 + k%16
 }
 
-func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, steps int) {
+func refResidues(l *fake.Launch, both sides, steps int, more bool) {
+	for _, s := range both[:l.Grid.Z] {
+		refResiduesOf(l, s.x, s.exps, s.c, steps, more)
+	}
+}
+
+func refResiduesOf(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, steps int, more bool) {
 	m := x.mat(l)
 	exp := fake.Slice[int64](l, exps, m.Rows)
+	first := 0 // digit
+	if more {
+		first = 4 * int(c.first)
+	}
 	plainTiles, pairs := (int(c.plain)+15)/16, (int(c.karatsuba)+15)/16
 	fragments := fake.Slice[uint8](l, c.constants, (plainTiles+2*pairs)*steps*512)
 	moduli := fake.Slice[modulus](l, c.moduli, 16*(plainTiles+pairs))
@@ -224,7 +249,7 @@ func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, ste
 				shift -= exp[v]
 			}
 			if x := aligned(m, v, h, shift); x.Sign() != 0 {
-				digits[v*k+h] = balancedDigits(x, stepBytes*steps)
+				digits[v*k+h] = balancedDigits(x, first+stepBytes*steps)[first:]
 			}
 		}
 	}
@@ -256,16 +281,23 @@ func refResidues(l *fake.Launch, x vectors, exps cuda.Pointer, c conversion, ste
 	}
 	for t := range int(c.plain) {
 		for e, s := range sums(t/16, t%16) {
-			planes[t*int(c.stride)+tilePlace(place(e/k), e%k, int(c.blocks))] = int8(reducedReference(s, moduli[t]))
+			at := t*int(c.stride) + tilePlace(place(e/k), e%k, int(c.blocks))
+			if more {
+				s += int32(planes[at])
+			}
+			planes[at] = int8(reducedReference(s, moduli[t]))
 		}
 	}
 	for t := range int(c.karatsuba) {
 		low, high := sums(plainTiles+t/16*2, t%16), sums(plainTiles+t/16*2+1, t%16)
 		mod := moduli[16*plainTiles+t]
 		for e := range low {
-			s := low[e] + 128*high[e]
-			a0, a1 := split(int64(s - mulHigh(s+mod.m/2, int32(mod.inverse))*mod.m))
 			at := (int(c.plain)+3*t)*int(c.stride) + tilePlace(place(e/k), e%k, int(c.blocks))
+			s := low[e] + 128*high[e]
+			if more {
+				s += int32(planes[at]) + 128*int32(planes[at+int(c.stride)])
+			}
+			a0, a1 := split(int64(s - mulHigh(s+mod.m/2, int32(mod.inverse))*mod.m))
 			planes[at], planes[at+int(c.stride)], planes[at+2*int(c.stride)] = int8(a0), int8(a1), int8(a0+a1)
 		}
 	}

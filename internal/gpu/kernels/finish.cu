@@ -1,5 +1,5 @@
-// From residues to results. With W_t = floor(M/m_t 2^-cut), F_t = round(2^37/m_t) and q
-// the integer nearest to 2^-37 sum y_t F_t, the integer product is
+// From residues to results. With W_t = floor(M/m_t 2^-cut), F_t = round(2^33/m_t) and q
+// the integer nearest to 2^-33 sum y_t F_t, the integer product is
 // 2^cut (sum y_t W_t - q floor(M 2^-cut)) up to an error that the host bounds. The sums are a
 // product of matrices: digits in radix 2^8 of F_t and W_t times the y_t. A half word y_t
 // is two bytes, the upper one with the digits of 256 F_t and 256 W_t.
@@ -28,7 +28,7 @@ struct finishing {
 	int neg;      // alpha is negative
 	int triangle; // 'U', 'L' or 0
 	int pitch;
-	int pad;
+	int steps; // of 32 bytes of residues, for finishLong
 };
 
 #define MAX_THREADS 256
@@ -105,7 +105,31 @@ static __device__ __forceinline__ void transpose(u32 (&a)[4], bool plain)
 	a[3] = __byte_perm(y0, y1, 0x7632);
 }
 
-// A warp finishes 32 rows of a column.
+// exchange hands the sums of a tile over to the lanes of their entries, digit after digit.
+static __device__ __forceinline__ void exchange(u32 *sums, const int (&sum)[4][4], int g, int q)
+{
+	// Rows g and g + 8 are digits; columns 2q and 2q + 1 of part n are entries 8q + n and
+	// 8q + 4 + n.
+	__syncwarp();
+	uint4 *to = (uint4 *)(sums + g * TILE_PITCH + 8 * q);
+	to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
+	to[1] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
+	to += 8 * TILE_PITCH / 4;
+	to[0] = make_uint4(sum[0][2], sum[1][2], sum[2][2], sum[3][2]);
+	to[1] = make_uint4(sum[0][3], sum[1][3], sum[2][3], sum[3][3]);
+	__syncwarp();
+}
+
+// digits adds up four digits' sums.
+static __device__ __forceinline__ u64 digits(const u32 *d)
+{
+	return d[0] + ((u64)d[TILE_PITCH] << 8) + ((u64)d[2 * TILE_PITCH] << 16) + ((u64)d[3 * TILE_PITCH] << 24);
+}
+
+// quotientOf is the integer nearest to x 2^-33.
+static __device__ __forceinline__ i64 quotientOf(u64 x) { return (i64)(x + (1ull << 32) >> 33); }
+
+// A warp finishes 32 rows of a column, whose residues it keeps in registers.
 template <int K> static __device__ __forceinline__ void finish(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
@@ -167,23 +191,13 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 			for (int n = 0; n < 4; n++)
 				multiplyAddUnsigned(sum[n], a, r.y[s][0][n], r.y[s][1][n]);
 		}
-		// Rows g and g + 8 are digits; columns 2q and 2q + 1 of part n are entries 8q + n and
-		// 8q + 4 + n.
-		__syncwarp();
-		uint4 *to = (uint4 *)(sums + g * TILE_PITCH + 8 * q);
-		to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
-		to[1] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
-		to += 8 * TILE_PITCH / 4;
-		to[0] = make_uint4(sum[0][2], sum[1][2], sum[2][2], sum[3][2]);
-		to[1] = make_uint4(sum[0][3], sum[1][3], sum[2][3], sum[3][3]);
-		__syncwarp();
+		exchange(sums, sum, g, q);
 #pragma unroll
 		for (int k = 0; k < TILE_DIGITS / 4; k++) {
-			const u32 *d = sums + 4 * k * TILE_PITCH + lane;
-			u64 x = d[0] + ((u64)d[TILE_PITCH] << 8) + ((u64)d[2 * TILE_PITCH] << 16) + ((u64)d[3 * TILE_PITCH] << 24);
+			u64 x = digits(sums + 4 * k * TILE_PITCH + lane);
 			int word = 4 * t + k - 1;
 			if (word < 0) {
-				quotient = (i64)(x + (1ull << 36) >> 37);
+				quotient = quotientOf(x);
 			} else if (word < f.words) {
 				i64 y = (i64)x - quotient * product[word] + carry;
 				words[32 * word + lane] = (u32)y;
@@ -220,3 +234,107 @@ FINISH(9)
 FINISH(13)
 FINISH(17)
 FINISH(20)
+
+// Warps of a block of finishLong, and tiles whose sums they keep.
+#define WARPS 4
+#define TILES 8
+
+// Buffers of weights: one is read while the next ones arrive.
+#define BUFFERS 3
+
+// A warp finishes 32 rows of a column, whose residues it reads once for every TILES tiles.
+static __device__ __forceinline__ void finishTiles(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	int across = (f.m + 31) / 32;
+	i64 strip = (i64)blockIdx.x * (blockDim.x / 32) + warp;
+	int j = (int)(strip / across), i = (int)(strip % across) * 32;
+	int below = f.i0 - f.j0 + i - j; // the diagonal
+	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
+	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4), halves = (f.plain + 15) / 16;
+	i64 at = idle ? 4 * g : j * f.ld + i + 4 * g;
+	const uint4 *weights = (const uint4 *)f.weights;
+	u32 *sums = (u32 *)(memory + BUFFERS * TILES * 32) + warp * (TILE_DIGITS * TILE_PITCH + (f.raw ? 0 : 32 * f.words));
+	u32 *words = sums + TILE_DIGITS * TILE_PITCH;
+	if (f.raw && !idle)
+		words = (u32 *)f.raw + strip * 32 * f.pitch;
+	auto fetch = [&](u32 (&y)[2][4], int k) {
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			if (2 * k + h < halves)
+				loadPlain(y[h], f, at, 16 * (2 * k + h) + 4 * q);
+			else
+				loadWide(y[h], f, at, 8 * (2 * k + h - halves) + 2 * q);
+		}
+	};
+	const u32 *product = (const u32 *)f.product;
+	i64 quotient = 0, carry = 0;
+	for (int t0 = 0; t0 < tiles; t0 += TILES) {
+		int live = min(TILES, tiles - t0);
+		// load starts the copy of step k of the weights of these tiles.
+		auto load = [&](int k) {
+			if (k < f.steps)
+				for (int i = threadIdx.x; i < 32 * live; i += 32 * WARPS)
+					copyAsync(sharedAddress(memory + k % BUFFERS * TILES * 32 + i), weights + ((i64)(t0 + i / 32) * f.steps + k) * 32 + i % 32);
+			closeGroup();
+		};
+		__syncthreads();
+		for (int k = 0; k < BUFFERS - 1; k++)
+			load(k);
+		int sum[TILES][4][4] = {};
+		u32 next[2][4];
+		fetch(next, 0);
+		for (int k = 0; k < f.steps; k++) {
+			u32 y[2][4];
+#pragma unroll
+			for (int h = 0; h < 2; h++) {
+#pragma unroll
+				for (int n = 0; n < 4; n++)
+					y[h][n] = next[h][n];
+				transpose(y[h], 2 * k + h < halves);
+			}
+			waitGroups<BUFFERS - 2>();
+			__syncthreads();
+			load(k + BUFFERS - 1);
+			if (k + 1 < f.steps)
+				fetch(next, k + 1);
+			const uint4 *w = memory + k % BUFFERS * TILES * 32 + lane;
+#pragma unroll
+			for (int t = 0; t < TILES; t++) {
+				if (t >= live)
+					break;
+				uint4 a = w[32 * t];
+#pragma unroll
+				for (int n = 0; n < 4; n++)
+					multiplyAddUnsigned(sum[t][n], a, y[0][n], y[1][n]);
+			}
+		}
+#pragma unroll
+		for (int t = 0; t < TILES; t++) {
+			if (t >= live || idle)
+				break;
+			exchange(sums, sum[t], g, q);
+#pragma unroll
+			for (int k = 0; k < TILE_DIGITS / 4; k++) {
+				u64 x = digits(sums + 4 * k * TILE_PITCH + lane);
+				int word = 4 * (t0 + t) + k - 1;
+				if (word < 0) {
+					quotient = quotientOf(x);
+				} else if (word < f.words) {
+					i64 y = (i64)x - quotient * product[word] + carry;
+					words[32 * word + lane] = (u32)y;
+					carry = y >> 32;
+				}
+			}
+		}
+	}
+	if (!(f.raw || idle || i + lane >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0))
+		finishEntry(f, {words + lane, 32, f.words}, i + lane, j);
+}
+
+// finishLong takes any number of groups of residues.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) finishLong(const __grid_constant__ finishing f)
+{
+	finishTiles(f);
+}

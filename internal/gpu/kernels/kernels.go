@@ -5,7 +5,10 @@
 // the others for all from compute capability 8.0 on.
 package kernels
 
-import "embed"
+import (
+	"bytes"
+	"embed"
+)
 
 //go:generate _ptx/ptx.py generate
 
@@ -19,6 +22,19 @@ func PTX(name string) []byte {
 		panic("kernels: no " + name + ".ptx")
 	}
 	return text
+}
+
+// Entry returns the part of PTX(name) that has the kernel entry alone, so that a driver compiles no
+// other. It panics if there is no such kernel.
+func Entry(name, entry string) []byte {
+	begin := []byte("\n.visible .entry ")
+	parts := bytes.Split(PTX(name), begin) // what all kernels share comes first
+	for _, p := range parts[1:] {
+		if bytes.HasPrefix(p, []byte(entry+"(")) {
+			return bytes.Join([][]byte{parts[0], p}, begin)
+		}
+	}
+	panic("kernels: no " + entry + " in " + name + ".ptx")
 }
 
 // Files names all sources, without their .cu.

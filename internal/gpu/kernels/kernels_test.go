@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,32 @@ func TestPTXVersion(t *testing.T) {
 	}
 }
 
+// TestEntry checks that the parts of files have one kernel each, and that kernels share only what
+// comes before the first.
+func TestEntry(t *testing.T) {
+	for _, name := range Files() {
+		text := string(PTX(name))
+		entries := regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`).FindAllStringSubmatch(text, -1)
+		if len(entries) == 0 || len(entries) != strings.Count(text, ".entry ") || strings.Contains(text, ".func") {
+			t.Errorf("%s.ptx: %d kernels, %d entries, or functions", name, len(entries), strings.Count(text, ".entry "))
+			continue
+		}
+		head, _, _ := strings.Cut(text, "\n.visible .entry ")
+		size := len(head)
+		for _, e := range entries {
+			part := string(Entry(name, e[1]))
+			body, ok := strings.CutPrefix(part, head)
+			if size += len(body); !ok || strings.Count(part, ".entry ") != 1 || !strings.HasPrefix(body, "\n.visible .entry "+e[1]+"(") ||
+				regexp.MustCompile(`(?m)^\.(global|const|shared|extern|weak)`).MatchString(body) {
+				t.Errorf("%s of %s.ptx: %d bytes", e[1], name, len(part))
+			}
+		}
+		if size != len(text) {
+			t.Errorf("%s.ptx: parts of %d bytes in all, want %d", name, size, len(text))
+		}
+	}
+}
+
 // TestPTXUnknown checks that a name without a file is a mistake of the program.
 func TestPTXUnknown(t *testing.T) {
 	defer func() {
@@ -47,4 +74,14 @@ func TestPTXUnknown(t *testing.T) {
 		}
 	}()
 	PTX("no such file")
+}
+
+// TestEntryUnknown checks the same for a kernel.
+func TestEntryUnknown(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	Entry("scan", "sca")
 }

@@ -13,6 +13,20 @@ struct conversion {
 	int vectors;         // with padding
 	int width;           // bits of the integers
 	int permute;         // vectors are placed as place says
+	int first;           // words of digits before those that residuesMore takes
+	int pad;
+};
+
+// A factor on its way to residues. exps are the exponents of its vectors.
+struct side {
+	vectors x;
+	u64 exps;
+	conversion c;
+};
+
+// Both factors.
+struct sides {
+	side s[2];
 };
 
 struct modulus {
@@ -48,6 +62,9 @@ template <int K> static __device__ constexpr int vectorWords() { return STRIP * 
 
 static __device__ __forceinline__ int slot(int i) { return i & ~7 | (i & 3) << 1 | i >> 2 & 1; }
 
+// Loops over N words are rolled where they are long.
+#define ROLLED(K, N) (K <= 2 ? N : 1)
+
 // An integer of limbs 64-bit words.
 struct source {
 	const u64 *at; // null: the only word is value
@@ -62,8 +79,9 @@ struct source {
 	}
 };
 
-// writeDigits stores the balanced digits of (-1)^neg round(x 2^-pos) in 8 K words.
-template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, const source &x, i64 pos, bool neg)
+// writeDigits stores words first to first + 8 K - 1 of the balanced digits of
+// (-1)^neg round(x 2^-pos); first is a multiple of 8.
+template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, const source &x, i64 pos, bool neg, int first)
 {
 	if (pos > 64 * x.limbs)
 		pos = 64 * x.limbs + 64;
@@ -77,7 +95,8 @@ template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, con
 	if (neg)
 		carry = 1 - carry;
 	u64 low = x.limb(at);
-	for (int step = 0; step < K; step++) {
+#pragma unroll(ROLLED(K, K))
+	for (int step = -first / 8; step < K; step++) {
 		u32 w[8];
 #pragma unroll
 		for (int i = 0; i < 8; i += 2) {
@@ -91,6 +110,8 @@ template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, con
 			w[i + 1] = (u32)t ^ 0x80808080u;
 			carry = (u32)(t >> 32);
 		}
+		if (step < 0)
+			continue;
 		((uint4 *)to)[2 * step] = make_uint4(w[0], w[4], w[1], w[5]);
 		((uint4 *)to)[2 * step + 1] = make_uint4(w[2], w[6], w[3], w[7]);
 	}
@@ -98,6 +119,7 @@ template <int K> static __device__ __forceinline__ void writeDigits(u32 *to, con
 
 template <int K> static __device__ void clearDigits(u32 *to)
 {
+#pragma unroll(ROLLED(K, 2 * K))
 	for (int i = 0; i < 2 * K; i++)
 		((uint4 *)to)[i] = make_uint4(0, 0, 0, 0);
 }
@@ -130,6 +152,7 @@ template <int K> static __device__ void writeSum(u32 *to, const numbers &a, i64 
 		}
 	}
 	u32 carry = 0;
+#pragma unroll(ROLLED(K, 8 * K))
 	for (int i = 0; i < 8 * K; i++) {
 		u64 sum = (u64)to[slot(i)] + 0x80808080u + carry;
 		to[slot(i)] = (u32)sum ^ 0x80808080u;
@@ -168,22 +191,18 @@ static __device__ __forceinline__ void fetch(number &n, u64 &touched, const vect
 	}
 }
 
-// align writes the digits of a number of a.
-template <int K> static __device__ __forceinline__ void align(u32 *to, const numbers &a, const number &n)
+// align writes the digits of a number of a, no expansion, from word first on.
+template <int K> static __device__ __forceinline__ void align(u32 *to, const numbers &a, const number &n, int first)
 {
 	if (n.there && a.kind == MP && n.cls >> 1 == FINITE) {
 		source s = {(const u64 *)a.plane[0] + n.at * a.limbs, 0, a.limbs};
-		writeDigits<K>(to, s, 64 * a.limbs - n.exp - n.shift, n.cls & 1);
-		return;
-	}
-	if (n.there && a.kind > F64 && a.kind != MP) {
-		writeSum<K>(to, a, n.at, n.shift);
+		writeDigits<K>(to, s, 64 * a.limbs - n.exp - n.shift, n.cls & 1, first);
 		return;
 	}
 	if (n.there && a.kind != MP && n.value != 0 && finite(n.value)) {
 		int e;
 		source s = {0, decompose(n.value, e), 1};
-		writeDigits<K>(to, s, -(n.shift + e), n.value < 0);
+		writeDigits<K>(to, s, -(n.shift + e), n.value < 0, first);
 		return;
 	}
 	clearDigits<K>(to);
@@ -233,8 +252,12 @@ static __device__ __forceinline__ void tile(int (&sum)[J][4], int start, const u
 
 static __device__ __forceinline__ void write(char *to, const u32 (&w)[2]) { *(uint2 *)to = make_uint2(w[0], w[1]); }
 
-// plainTile writes the residues modulo 16 plain moduli, of which n are there.
-template <int K>
+// residueAt is byte b, as a signed number, of the word at a place.
+static __device__ __forceinline__ int residueAt(const char *from, int b) { return (signed char)from[b]; }
+
+// plainTile writes the residues modulo 16 plain moduli, of which n are there. If MORE is set it
+// adds them to those that stand there.
+template <int K, bool MORE>
 static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
 {
 	int sum[J][4], g = threadIdx.x % 32 / 4;
@@ -243,6 +266,13 @@ static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uin
 	for (int half = 0; half < 2; half++) {
 		int row = 8 * half + g;
 		modulus m = moduli[row];
+		if (MORE && row < n) {
+#pragma unroll
+			for (int j = 0; j < J; j++) {
+				sum[j][2 * half] += residueAt(to + row * stride, 2 * j);
+				sum[j][2 * half + 1] += residueAt(to + row * stride, 2 * j + 1);
+			}
+		}
 		u32 r[J / 2];
 #pragma unroll
 		for (int j = 0; j < J / 2; j++)
@@ -254,8 +284,8 @@ static __device__ __forceinline__ void plainTile(char *to, i64 stride, const uin
 }
 
 // karatsubaTiles writes the residues modulo 16 Karatsuba moduli, whose constants 128 c1 + c0 lie
-// in a tile each.
-template <int K>
+// in a tile each. MORE is as in plainTile.
+template <int K, bool MORE>
 static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, const uint4 *constants, const modulus *moduli, int n, const uint2 (&digits)[J][K])
 {
 	int sum[J][4], high[J][4], g = threadIdx.x % 32 / 4;
@@ -265,6 +295,14 @@ static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, cons
 	for (int half = 0; half < 2; half++) {
 		int row = 8 * half + g;
 		modulus m = moduli[row];
+		char *plane = to + 3 * row * stride;
+		if (MORE && row < n) {
+#pragma unroll
+			for (int j = 0; j < J; j++)
+#pragma unroll
+				for (int e = 0; e < 2; e++)
+					sum[j][2 * half + e] += residueAt(plane, 2 * j + e) + 128 * residueAt(plane + stride, 2 * j + e);
+		}
 		u32 a0[J / 2], a1[J / 2], both[J / 2];
 #pragma unroll
 		for (int w = 0; w < J / 2; w++) {
@@ -283,7 +321,6 @@ static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, cons
 			both[w] = minus64(pack(b[0], b[1], b[2], b[3]));
 		}
 		if (row < n) {
-			char *plane = to + 3 * row * stride;
 			write(plane, a0);
 			write(plane + stride, a1);
 			write(plane + 2 * stride, both);
@@ -291,8 +328,11 @@ static __device__ __forceinline__ void karatsubaTiles(char *to, i64 stride, cons
 	}
 }
 
-template <int K> static __device__ __forceinline__ void residues(const vectors &x, const i64 *exps, const conversion &c)
+template <int K, bool MORE> static __device__ __forceinline__ void residues(const side &s)
 {
+	const vectors &x = s.x;
+	const conversion &c = s.c;
+	const i64 *exps = (const i64 *)s.exps;
 	extern __shared__ uint4 memory[];
 	u32 *words = (u32 *)memory;
 	const int group = vectorsOf<K>();
@@ -317,18 +357,30 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 	// Numbers are taken in the order of memory.
 	const int count = group * STRIP / THREADS;
 	bool across = x.rs == 1 || x.rs == -1;
-	number n[count];
-	u64 touched = 0;
+	if (!MORE && terms(x.a) > 1 && x.a.kind != MP) {
+#pragma unroll 1
+		for (int e = threadIdx.x; e < group * STRIP; e += THREADS) {
+			int v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+			u32 *to = words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>();
+			if (v0 + v < x.n && k0 + h < x.k)
+				writeSum<K>(to, x.a, x.off + (v0 + v) * x.rs + (k0 + h) * x.cs, c.width - exps[v0 + v]);
+			else
+				clearDigits<K>(to);
+		}
+	} else {
+		number n[count];
+		u64 touched = 0;
 #pragma unroll
-	for (int i = 0; i < count; i++) {
-		int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
-		fetch(n[i], touched, x, exps, v0 + v, k0 + h, c.width);
-	}
-	asm volatile("" ::"l"(touched));
+		for (int i = 0; i < count; i++) {
+			int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+			fetch(n[i], touched, x, exps, v0 + v, k0 + h, c.width);
+		}
+		asm volatile("" ::"l"(touched));
 #pragma unroll
-	for (int i = 0; i < count; i++) {
-		int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
-		align<K>(words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>(), x.a, n[i]);
+		for (int i = 0; i < count; i++) {
+			int e = i * THREADS + threadIdx.x, v = across ? e % group : e / STRIP, h = across ? e / group : e % STRIP;
+			align<K>(words + v * vectorWords<K>() + h * 8 * K + (h >> 4) * padOf<K>(), x.a, n[i], MORE ? c.first : 0);
+		}
 	}
 	__syncthreads();
 
@@ -361,25 +413,26 @@ template <int K> static __device__ __forceinline__ void residues(const vectors &
 				tile = staged + t % 2 * buffer;
 			}
 			if (t < plainTiles)
-				plainTile<K>(to + 16 * t * c.stride, c.stride, tile + lane, moduli + 16 * t, c.plain - 16 * t, digits);
+				plainTile<K, MORE>(to + 16 * t * c.stride, c.stride, tile + lane, moduli + 16 * t, c.plain - 16 * t, digits);
 			else
-				karatsubaTiles<K>(to + (c.plain + 48 * (t - plainTiles)) * c.stride, c.stride, tile + lane, moduli + 16 * t,
+				karatsubaTiles<K, MORE>(to + (c.plain + 48 * (t - plainTiles)) * c.stride, c.stride, tile + lane, moduli + 16 * t,
 					c.karatsuba - 16 * (t - plainTiles), digits);
 		}
 	}
 }
 
-// residuesK converts integers of at most 256 K - 2 bits. Block (b, g, s) converts numbers 64 b
-// to 64 b + 63 of the vectors of group g of the left factor, s = 0, or of the right one.
+// residuesK converts integers of at most 256 K - 2 bits, or the lowest 256 K bits of longer ones.
+// Block (b, g, s) converts numbers 64 b to 64 b + 63 of the vectors of group g of the left
+// factor, s = 0, or of the right one.
 #define RESIDUES(K) \
-	extern "C" __global__ void __launch_bounds__(THREADS, K <= 2 ? 3 : 2) \
-	residues##K(const __grid_constant__ vectors x, u64 exps, const __grid_constant__ conversion c, \
-		const __grid_constant__ vectors y, u64 yExps, const __grid_constant__ conversion d) \
+	extern "C" __global__ void __launch_bounds__(THREADS, K <= 2 ? 3 : 2) residues##K(const __grid_constant__ sides both) \
 	{ \
-		if (blockIdx.z == 0) \
-			residues<K>(x, (const i64 *)exps, c); \
+		if (K > 1) /* one copy of the code: it is the better the longer that is */ \
+			residues<K, false>(both.s[blockIdx.z]); \
+		else if (blockIdx.z == 0) \
+			residues<K, false>(both.s[0]); \
 		else \
-			residues<K>(y, (const i64 *)yExps, d); \
+			residues<K, false>(both.s[1]); \
 	}
 
 RESIDUES(1)
@@ -390,3 +443,9 @@ RESIDUES(5)
 RESIDUES(6)
 RESIDUES(7)
 RESIDUES(8)
+
+// residuesMore adds the residues of the 2048 bits from word first on.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) residuesMore(const __grid_constant__ sides both)
+{
+	residues<8, true>(both.s[blockIdx.z]);
+}

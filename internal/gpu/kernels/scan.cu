@@ -172,8 +172,17 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 }
 
 struct sample {
-	double size; // exponent of the entry relative to those of its vectors; -1e9 for zero
+	double size; // exponent of the entry over alpha relative to those of its vectors; -1e9 for zero
 	double normL, normR;
+	double cancelled; // not 0: the old entry cancels the product, size being that of either
+};
+
+// What is added to the product: ratio 2^exp times the old entries, number off + i rs + j cs.
+struct oldSample {
+	numbers old;
+	i64 off, rs, cs;
+	double ratio; // 0: nothing
+	i64 exp;
 };
 
 // A sum of numbers in units of 2^top, top being the largest exponent met.
@@ -218,9 +227,10 @@ static __device__ double leading(const numbers &a, i64 i, i64 &e)
 	return x < 0 ? -f : f;
 }
 
-// sampleEntry measures entry number index of SAMPLES of the product, in binary64. Where
-// cancellation spoils that, the entry counts as 2^-30 times the sum of magnitudes.
-static __device__ void sampleEntry(const vectors &x, const vectors &y, int index, sample *out, void *shared)
+// sampleEntry measures entry number index of SAMPLES of the result, in binary64. Where
+// cancellation within the product spoils that, the entry counts as 2^-30 times the sum of
+// magnitudes.
+static __device__ void sampleEntry(const vectors &x, const vectors &y, const oldSample &o, int index, sample *out, void *shared)
 {
 	scaledSum(*part)[VECTORS * LANES] = (scaledSum(*)[VECTORS * LANES])shared; // of x, y and their products
 	// A Weyl sequence over the rows and columns.
@@ -251,10 +261,20 @@ static __device__ void sampleEntry(const vectors &x, const vectors &y, int index
 	if (threadIdx.x != 0)
 		return;
 	const scaledSum &l = part[0][0], &r = part[1][0], &p = part[2][0];
-	sample e = {-1e9, l.magnitude, r.magnitude};
+	sample e = {-1e9, l.magnitude, r.magnitude, 0};
 	double size = fmax(fabs(p.sum), p.magnitude * 0x1p-30);
-	if (size > 0)
-		e.size = (double)(ilogb(size) + 1 + p.top - l.top - r.top);
+	if (size > 0) {
+		i64 top = p.top, exp;
+		double old;
+		if (o.ratio != 0 && (old = o.ratio * leading(o.old, o.off + i * o.rs + j * o.cs, exp)) != 0) {
+			scaledSum all = {top, p.sum < 0 ? -size : size, size};
+			all.add(old, fabs(old), exp + o.exp);
+			e.cancelled = fabs(all.sum) <= all.magnitude * 0x1p-30;
+			size = e.cancelled ? all.magnitude : fabs(all.sum);
+			top = all.top;
+		}
+		e.size = fmin((double)(ilogb(size) + 1 + top - l.top - r.top), 64);
+	}
 	out[index] = e;
 }
 
@@ -265,7 +285,7 @@ static_assert(sizeof(state) * VECTORS * (LANES + 1) <= 3 * sizeof(scaledSum) * V
 // scan scans both factors and measures entries of their product: blocks (b, 0) the left one,
 // blocks (b, 1) the right one, blocks (b, 2) entries.
 extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
-	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, u64 samples)
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old, u64 samples)
 {
 	__shared__ double shared[3 * sizeof(scaledSum) * VECTORS * LANES / 8];
 	if (blockIdx.y == 0)
@@ -274,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_c
 		scanVectors(y, sy, shared);
 	else
 		for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
-			sampleEntry(x, y, i, (sample *)samples, shared);
+			sampleEntry(x, y, old, i, (sample *)samples, shared);
 			__syncthreads();
 		}
 }
