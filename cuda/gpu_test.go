@@ -38,6 +38,7 @@ func TestSanitizeGPU(t *testing.T) {
 	dev := gpu(t)
 	checkArguments(t, dev)
 	checkReverse(t, dev)
+	checkMailbox(t, dev)
 	checkScaleAdd(t, dev, 1000)
 }
 

@@ -16,9 +16,9 @@ func TestParsePTX(t *testing.T) {
 		parameters: map[string][]int{
 			"scale_add": {8, 8, 8, 8, 4},
 			"empty":     {},
-			"arguments": {8, 4, 32, 8, 4, 8},
-			"reverse":   {8, 4},
-			"wander":    {8},
+			"answer":    {8, 4, 4}, "arguments": {8, 4, 32, 8, 4, 8},
+			"reverse": {8, 4},
+			"wander":  {8},
 		},
 	}
 	if !reflect.DeepEqual(h, want) {

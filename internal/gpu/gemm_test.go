@@ -33,18 +33,20 @@ func machine(t testing.TB) *cuda.Device {
 type family int
 
 const (
-	uniform  family = iota // full significands, exponents 0 to -1
-	spread                 // exponents over 40 octaves
-	integers               // small integers: ties, exact zeros
-	cancel                 // the second half of a row is the negative of the first
-	special                // with zeros of both signs, infinities and NaN
-	scaled                 // rows and columns scaled by up to 2^300
-	edges                  // rows scaled such that squares are around the ends of the range
-	sparse                 // mostly zeros of both signs
+	uniform   family = iota // full significands, exponents 0 to -1
+	spread                  // exponents over 40 octaves
+	integers                // small integers: ties, exact zeros
+	cancel                  // the second half of a row is the negative of the first
+	special                 // with zeros of both signs, infinities and NaN
+	scaled                  // rows and columns scaled by up to 2^300
+	edges                   // rows scaled such that squares are around the ends of the range
+	sparse                  // mostly zeros of both signs
+	ascending               // exponents from -400 to 400 along the rows
+	scattered               // few numbers but zeros, of exponents far apart
 )
 
 func (f family) String() string {
-	return [...]string{"uniform", "spread", "integers", "cancel", "special", "scaled", "edges", "sparse"}[f]
+	return [...]string{"uniform", "spread", "integers", "cancel", "special", "scaled", "edges", "sparse", "ascending", "scattered"}[f]
 }
 
 func randomMat(rng *rand.Rand, f num.Format, kind family, m, n int) num.Mat {
@@ -89,6 +91,13 @@ func randomMat(rng *rand.Rand, f num.Format, kind family, m, n int) num.Mat {
 				if f.Kind != num.F32 {
 					r.Exp += int64((i%3 - 1) * 100)
 				}
+			case ascending:
+				r.Exp += int64((j*2 - n) * farthest(f) / n)
+			case scattered:
+				if rng.IntN(50) != 0 {
+					r.Class = num.Zero
+				}
+				r.Exp += int64((rng.IntN(3) - 1) * farthest(f))
 			}
 			a.Arr.Set(a.At(i, j), r)
 		}
@@ -106,6 +115,14 @@ func edgesOf(f num.Format) [5]int {
 		return [5]int{1 << 30, 1<<30 - 2, 0, -1 << 30, -1<<30 - 60}
 	}
 	return [5]int{511, 510, 0, -512, -533}
+}
+
+// farthest is an exponent from whose square f is far enough.
+func farthest(f num.Format) int {
+	if f.Kind == num.F32 {
+		return 20
+	}
+	return 400
 }
 
 func negate(a *num.Array, i int) {

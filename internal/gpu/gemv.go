@@ -152,11 +152,6 @@ func (p *multiplying) run() error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 {
-		if rest, err = p.again(q, rest); err != nil {
-			return err
-		}
-	}
 	if err := p.get(); err != nil || len(rest) == 0 {
 		return err
 	}
@@ -170,63 +165,36 @@ func (p *multiplying) run() error {
 	return p.put()
 }
 
-// again rounds all rows with as many digits as make those exact that the last pass left, and
-// returns what is left then.
-func (p *multiplying) again(q *rowSums, rest []int) ([]int, error) {
-	h, err := q.download()
-	if err != nil {
-		return nil, err
-	}
-	digits, undecided := q.digits, int64(0)
-	for _, i := range rest {
-		if !h.special(i) && !h.exact(i) {
-			if k := q.digitsOfExact(h.spread(i)); k != 0 {
-				undecided++
-				digits = max(digits, k)
+// roundOnDevice computes all rows, and again with more digits if that decides more of them. It
+// returns those that it did not decide.
+func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
+	for digits := first; ; {
+		n, err := q.round(digits, p.alpha, target{p.z.Arr.native(), int64(p.z.Off), int64(p.z.Inc), 0, int64(p.z.Arr.Prec)})
+		if err != nil {
+			return nil, err
+		}
+		p.counts.Digits = digits
+		if n == 0 {
+			return nil, nil
+		}
+		rest, h, err := q.left(n)
+		if err != nil {
+			return nil, err
+		}
+		again := int64(0)
+		for _, i := range rest {
+			if !h.special(i) && !h.exact(i) {
+				if k := q.digitsAgain(first, h.spread(i)); k != 0 {
+					again++
+					digits = max(digits, k)
+				}
 			}
 		}
+		if again == 0 {
+			return rest, nil
+		}
+		p.counts.Again = max(p.counts.Again, again)
 	}
-	if undecided == 0 {
-		return rest, nil
-	}
-	p.counts.Again = undecided
-	return p.roundOnDevice(q, digits)
-}
-
-// roundOnDevice computes all rows and returns those that it did not decide.
-func (p *multiplying) roundOnDevice(q *rowSums, digits int) ([]int, error) {
-	if err := q.run(digits); err != nil {
-		return nil, err
-	}
-	p.counts.Digits = digits
-	f, err := reducerOf(p.s).function(p.s, "reduce", "roundRows")
-	if err != nil {
-		return nil, err
-	}
-	exp := coefficientOf(p.alpha).exp
-	errors, shift := q.error()
-	r := rowRounding{s: q.spans(), columns: q.memory.Pointer(),
-		c:    target{p.z.Arr.native(), int64(p.z.Off), int64(p.z.Inc), 0, int64(p.z.Arr.Prec)},
-		rest: leftovers{q.memory.At(q.countAt()), q.memory.At(q.listAt()), int64(p.n)},
-		unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift), exact: q.exactSpread(digits),
-		digits: int32(digits), rows: int32(p.n), neg: flag(p.alpha.Neg), expansions: flag(q.expansions())}
-	words := (rowDigit*digits + 64 + 31) / 32
-	if err := f.Launch(p.s, cuda.Dim{X: (p.n + roundThreads - 1) / roundThreads}, cuda.Dim{X: roundThreads}, 4*roundThreads*words, r); err != nil {
-		return nil, err
-	}
-	var count [1]uint32
-	if err := cuda.Download(p.s, count[:], q.memory.At(q.countAt())); err != nil || count[0] == 0 {
-		return nil, err
-	}
-	left := make([]uint64, count[0])
-	if err := cuda.Download(p.s, left, q.memory.At(q.listAt())); err != nil {
-		return nil, err
-	}
-	rest := make([]int, len(left))
-	for i, e := range left {
-		rest[i] = int(uint32(e))
-	}
-	return rest, nil
 }
 
 // rowsPerPart is how many rows a goroutine rounds at a time.
@@ -234,14 +202,11 @@ const rowsPerPart = 16
 
 // roundOnHost computes all rows on the device and rounds them on the host.
 func (p *multiplying) roundOnHost(q *rowSums, digits int) error {
-	if err := q.run(digits); err != nil {
-		return err
-	}
-	p.counts.Digits = digits
-	sums, err := q.download()
+	sums, err := q.sums(digits)
 	if err != nil {
 		return err
 	}
+	p.counts.Digits = digits
 	z, err := p.hostZ()
 	if err != nil {
 		return err

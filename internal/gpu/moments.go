@@ -103,14 +103,11 @@ func (p *summing) exact(s *cuda.Stream, x Vector, m direct.Moment) (*direct.Acc,
 		return nil, nil
 	}
 	for k := q.digitsOfExact(likelySpread); k != 0; {
-		if err := q.run(k); err != nil {
-			return nil, err
-		}
-		p.counts.Digits = max(p.counts.Digits, k)
-		h, err := q.download()
+		h, err := q.sums(k)
 		if err != nil {
 			return nil, err
 		}
+		p.counts.Digits = max(p.counts.Digits, k)
 		if h.special(0) {
 			break
 		}

@@ -148,29 +148,34 @@ func (p *reducing) run() (num.Flags, error) {
 		q.x = &x
 	}
 	defer q.free()
-	for k := q.digitsToRound(p.z.Format); k != 0; {
-		if err := q.run(k); err != nil {
-			return 0, err
-		}
-		p.counts.Digits = k
-		h, err := q.download()
+	digits := q.digitsToRound(p.z.Format)
+	for k := digits; k != 0; {
+		h, err := q.sums(k)
 		if err != nil {
 			return 0, err
 		}
+		p.counts.Digits = k
 		if flags, ok := p.round(h); ok {
 			return flags, nil
 		}
 		if h.special(0) || h.exact(0) {
 			break
 		}
-		p.counts.Again = 1
-		k = q.digitsOfExact(h.spread(0))
+		if k = q.digitsAgain(digits, h.spread(0)); k != 0 {
+			p.counts.Again = 1
+		}
 	}
 	return p.onHost()
 }
 
-// round stores the result if the sums decide it.
+// round stores the result if the sums decide it. Whether a number that lost bits to underflow is
+// exact, and counts, an enclosure does not say.
 func (p *reducing) round(h *hostSums) (num.Flags, bool) {
+	if !p.root && !h.special(0) && h.flags[0]&seenFinite != 0 {
+		if v := h.sum(0); !num.IsZero(v.Mag) {
+			return p.roundSum(h, v)
+		}
+	}
 	var a direct.Acc
 	bound, ok := h.add(&a, 0, unitReal)
 	if !ok {
@@ -184,9 +189,30 @@ func (p *reducing) round(h *hostSums) (num.Flags, bool) {
 	bound.Neg = true
 	bound.Exp++
 	a.Add(bound)
+	return flags, p.same(p.value(&a), flags)
+}
+
+// roundSum is round for a sum v, not zero, without an accumulator.
+func (p *reducing) roundSum(h *hostSums, v num.Real) (num.Flags, bool) {
+	if h.exact(0) {
+		return p.z.Set(0, v), true
+	}
+	errors, shift := h.q.error()
+	bound := []uint64{errors << shift, errors >> (64 - shift)}
+	num.SubShifted(v.Mag, bound)
+	if int64(v.Mag[len(v.Mag)-1]) < 0 || num.IsZero(v.Mag) {
+		return 0, false
+	}
+	flags := p.z.Set(0, v)
+	num.AddShifted(v.Mag, bound)
+	num.AddShifted(v.Mag, bound)
+	return flags, p.same(v, flags)
+}
+
+// same reports whether v rounds to the result that is stored, which had those flags.
+func (p *reducing) same(v num.Real, flags num.Flags) bool {
 	other := num.New(p.z.Format, 1)
-	same := other.Set(0, p.value(&a)) == flags && other.SameBits(0, p.z, 0)
-	return flags, same
+	return other.Set(0, v) == flags && flags&num.Underflow == 0 && other.SameBits(0, p.z, 0)
 }
 
 // value returns the result for an exact sum.
@@ -212,14 +238,15 @@ func significandBits(f num.Format) int { return int(f.Prec) }
 
 // digitsToRound returns how many digits decide the rounding to format f of most sums, 0 if
 // there are no kernels for as many. On data of like size a sum of n addends has about
-// 2^P sqrt(n); 20 bits below that and the error make failures rare.
+// 2^P sqrt(n), the reference being rowMargin above P; 20 bits below that and the error make
+// failures rare.
 func (q *rowSums) digitsToRound(f num.Format) int {
 	if !q.fits() {
 		return 0
 	}
 	n := q.addends()
 	for _, k := range reduceDigits() {
-		if rowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+20 {
+		if rowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+rowMargin+20 {
 			return k
 		}
 	}
@@ -238,12 +265,27 @@ func (q *rowSums) digitsOfExact(spread int64) int {
 	return 0
 }
 
+// digitsAgain returns how many digits to try next for rows whose addends' exponents spread up to
+// that many bits, 0 to leave them to the host: digitsOfExact, or after the first pass one step
+// more, for the reference can be up to a digit too high.
+func (q *rowSums) digitsAgain(first int, spread int64) int {
+	if k := q.digitsOfExact(spread); k != 0 || q.digits != first {
+		return k
+	}
+	for _, k := range reduceDigits() {
+		if k > first {
+			return k
+		}
+	}
+	return 0
+}
+
 // errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit: kernels/reduce.cuh.
 func (q *rowSums) errorDigits(k int) uint64 {
 	if q.x == nil {
-		return 1
+		return 2
 	}
-	return uint64(k + 3)
+	return uint64(k + 4)
 }
 
 // exactSpread returns how many bits the exponents of a row's addends may spread for k digits to

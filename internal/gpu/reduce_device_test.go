@@ -3,11 +3,9 @@ package gpu
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -46,67 +44,8 @@ func TestSanitizeRows(t *testing.T) {
 	}
 }
 
-// TestColumns compares the columns of digits with those of the reference.
-func TestColumns(t *testing.T) {
-	dev, ref := machine(t), rowReference(t, &fake.Driver{})
-	for _, digits := range reduceDigits() {
-		for _, products := range []bool{false, true} {
-			for _, p := range []rowProblem{
-				{in: mp(28*digits + 5), inX: mp(28 * digits), kind: spread, m: 3, k: 300, inc: 1},
-				{in: mp(28*digits - 30), inX: num.Float64, kind: scaled, m: 60, k: 20, inc: 2},
-				{in: num.Float64, inX: mp(28 * digits), kind: uniform, m: 70, k: 21, inc: 1, trans: true},
-			} {
-				p.out = num.Float64
-				a, x, _ := p.data()
-				var sums [2][]string
-				for i, d := range []*cuda.Device{ref, dev} {
-					sums[i] = columnSums(t, d, a, x, digits, products)
-				}
-				if !slices.Equal(sums[0], sums[1]) {
-					t.Errorf("%v, %d digits, products %v: sums differ", p, digits, products)
-				}
-			}
-		}
-	}
-}
-
-// columnSums returns the sums of rows, as they are kept.
-func columnSums(t *testing.T, dev *cuda.Device, a num.Mat, x num.Vec, digits int, products bool) (list []string) {
-	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-		m, err := uploadView(s, a)
-		if err != nil {
-			return err
-		}
-		defer m.Arr.Free()
-		v, err := uploadVector(s, x)
-		if err != nil {
-			return err
-		}
-		defer v.Arr.Free()
-		q := &rowSums{s: s, a: m}
-		if products {
-			row := v.row()
-			q.x = &row
-		}
-		defer q.free()
-		if err := q.run(digits); err != nil {
-			return err
-		}
-		h, err := q.download()
-		if err != nil {
-			return err
-		}
-		for i := range a.Rows {
-			r := h.sum(i)
-			list = append(list, fmt.Sprint(r.Neg, r.Exp, r.Mag, h.spread(i), h.flags[i]))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
+// TestColumns checks the columns of digits.
+func TestColumns(t *testing.T) { checkColumns(t, machine(t)) }
 
 // rowBench is what the benchmarks run: level 1 and 2 on resident operands.
 type rowBench struct {
@@ -140,7 +79,7 @@ func (b *rowBench) free() {
 }
 
 // rowRoutines are what is measured.
-var rowRoutines = []string{"Gemv", "GemvTrans", "Sum", "Dot"}
+var rowRoutines = []string{"Gemv", "GemvTrans", "Sum", "Asum", "Dot", "Nrm2"}
 
 func (b *rowBench) run(name string) (Counts, error) {
 	m := b.m
@@ -154,6 +93,12 @@ func (b *rowBench) run(name string) (Counts, error) {
 		return GemvResident(b.s, Config{}, scalar(1), m, x, num.Real{}, Vector{}, Vector{b.z, 0, 1, side}, func(num.Flags) {})
 	case "Sum":
 		_, c, err := ReduceResident(b.s, Config{}, direct.Sum, b.x, b.x, b.out)
+		return c, err
+	case "Asum":
+		_, c, err := ReduceResident(b.s, Config{}, direct.Asum, b.x, b.x, b.out)
+		return c, err
+	case "Nrm2":
+		_, c, err := NormResident(b.s, Config{}, b.x, b.out)
 		return c, err
 	}
 	_, c, err := ReduceResident(b.s, Config{}, direct.Dot, b.x, b.y, b.out)
@@ -185,6 +130,10 @@ func (b *rowBench) check(name string) error {
 		_, err = direct.Gemv(w, scalar(1), m, num.Vec{Arr: y, Inc: 1, N: side}, num.Real{}, num.Vec{}, want, func(num.Flags) {})
 	case "Sum":
 		_, _, err = direct.Sum.Round(w, b.x.on(x), b.x.on(x), want)
+	case "Asum":
+		_, _, err = direct.Asum.Round(w, b.x.on(x), b.x.on(x), want)
+	case "Nrm2":
+		_, _, err = direct.Norm(w, b.x.on(x), want)
 	default:
 		_, _, err = direct.Dot.Round(w, b.x.on(x), b.y.on(y), want)
 	}

@@ -11,14 +11,21 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// rowReference returns a fake device with the kernels of kernels/reduce.cu in Go.
+// rowReference returns a fake device with the kernels of kernels/reduce.cuh and fused.cuh in Go.
 func rowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("scanRows", refScanRows)
 	drv.Kernel("roundRows", refRoundRows)
-	for _, k := range reduceDigits() {
-		drv.Kernel(fmt.Sprintf("sums%d", k), refAccumulate)
-		drv.Kernel(fmt.Sprintf("products%d", k), refAccumulate)
+	for _, f := range digitFiles {
+		for _, k := range f.digits {
+			if f.name == fusedFile {
+				drv.Kernel(fmt.Sprintf("sums%d", k), func(l *fake.Launch, r fusedReduction) { refFused(l, r, false) })
+				drv.Kernel(fmt.Sprintf("products%d", k), func(l *fake.Launch, r fusedReduction) { refFused(l, r, true) })
+			} else {
+				drv.Kernel(fmt.Sprintf("sums%d", k), refAccumulate)
+				drv.Kernel(fmt.Sprintf("products%d", k), refAccumulate)
+			}
+		}
 	}
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
@@ -43,13 +50,21 @@ type addend struct {
 
 // addends calls f for the addends of row i.
 func (r *rowReduction) addends(l *fake.Launch, i int, f func(addend)) {
-	a := r.a.anyMat(l)
+	addendsOf(l, r.a, r.x, r.products != 0, r.magnitudes != 0, i, f)
+}
+
+// addendsOf calls f for the addends of row i of a, or of its products with x.
+func addendsOf(l *fake.Launch, left, right vectors, products, magnitudes bool, i int, f func(addend)) {
+	a := left.anyMat(l)
+	var x num.Mat
+	if products {
+		x = right.anyMat(l)
+	}
 	var bufs [2][num.MaxValueWords]uint64
 	for h := range a.Cols {
 		u := a.Arr.Value(a.At(i, h), bufs[0][:])
 		d := addend{class: u.Class, neg: u.Neg, top: u.Exp + int64(num.BitLen(u.Mag)), a: u}
-		if r.products != 0 {
-			x := r.x.anyMat(l)
+		if products {
 			v := x.Arr.Value(x.At(0, h), bufs[1][:])
 			d.x = v
 			d.top += v.Exp + int64(num.BitLen(v.Mag))
@@ -59,7 +74,7 @@ func (r *rowReduction) addends(l *fake.Launch, i int, f func(addend)) {
 				d.class = num.NaN
 			}
 		}
-		if r.magnitudes != 0 {
+		if magnitudes {
 			d.neg = false
 		}
 		f(d)
@@ -140,6 +155,30 @@ func digitsOf(x *big.Int, k int) []int64 {
 	return d
 }
 
+// addTo adds the addend to a sum of k digits in units of the last column.
+func (d addend) addTo(total *big.Int, products bool, k int, top int64) {
+	bits := int64(rowDigit * k)
+	topA := d.a.Exp + int64(num.BitLen(d.a.Mag))
+	a := fraction(d.a, bits, topA+top-d.top)
+	v := a
+	if products {
+		v = new(big.Int)
+		u, w := digitsOf(a, k), digitsOf(fraction(d.x, bits, d.x.Exp+int64(num.BitLen(d.x.Mag))), k)
+		for c := range k {
+			column := int64(0)
+			for j := range c + 1 {
+				column += u[c-j] * w[j]
+			}
+			v.Add(v.Lsh(v, rowDigit), big.NewInt(column))
+		}
+	}
+	if d.neg {
+		total.Sub(total, v)
+	} else {
+		total.Add(total, v)
+	}
+}
+
 func refAccumulate(l *fake.Launch, r rowReduction) {
 	n, k := int(r.a.n), int(r.digits)
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
@@ -155,26 +194,7 @@ func refAccumulate(l *fake.Launch, r rowReduction) {
 			if d.class != num.Finite {
 				return
 			}
-			bits := int64(rowDigit * k)
-			topA := d.a.Exp + int64(num.BitLen(d.a.Mag))
-			a := fraction(d.a, bits, topA+tops[i]-d.top)
-			v := a
-			if r.products != 0 {
-				v = new(big.Int)
-				u, w := digitsOf(a, k), digitsOf(fraction(d.x, bits, d.x.Exp+int64(num.BitLen(d.x.Mag))), k)
-				for c := range k {
-					column := int64(0)
-					for j := range c + 1 {
-						column += u[c-j] * w[j]
-					}
-					v.Add(v.Lsh(v, rowDigit), big.NewInt(column))
-				}
-			}
-			if d.neg {
-				total.Sub(total, v)
-			} else {
-				total.Add(total, v)
-			}
+			d.addTo(total, r.products != 0, k, tops[i])
 		})
 		for c := k; c > 0; c-- {
 			columns[c*n+i] += new(big.Int).And(total, big.NewInt(1<<rowDigit-1)).Int64()
@@ -189,33 +209,12 @@ func refRoundRows(l *fake.Launch, r rowRounding) {
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
 	top, bottom := fake.Slice[int64](l, r.s.top, n), fake.Slice[int64](l, r.s.bottom, n)
 	flags := fake.Slice[uint32](l, r.s.flags, n)
+	how := fusedRounding{c: r.c, unit: r.unit, error: r.error, exact: r.exact, neg: r.neg, expansions: r.expansions}
 	for i := range n {
-		to := int(r.c.off) + i*int(r.c.rs)
-		c := r.c.a.array(l, int(r.c.prec), to+1)
-		if flags[i]&seenSpecial != 0 {
-			r.rest.leave(l, i, 0)
-			continue
-		}
-		if flags[i]&seenFinite == 0 {
-			only := uint32(seenNegativeZero)
-			if r.neg != 0 {
-				only = seenPositiveZero
-			}
-			c.Set(to, num.Real{Neg: flags[i]&(seenPositiveZero|seenNegativeZero) == only})
-			continue
-		}
 		total := new(big.Int)
 		for c := range k + 1 {
 			total.Add(total.Lsh(total, rowDigit), big.NewInt(columns[c*n+i]))
 		}
-		err := r.error
-		if top[i]+bottom[i] <= r.exact {
-			err = 0
-		}
-		mag := direct.FromInt(nil, total)
-		if num.IsZero(mag) && r.expansions != 0 ||
-			!storeReference(c, to, (total.Sign() < 0) != (r.neg != 0), mag, top[i]+r.unit, err, 0) {
-			r.rest.leave(l, i, 0)
-		}
+		refRoundRow(l, how, r.rest, i, total, top[i], bottom[i], flags[i])
 	}
 }

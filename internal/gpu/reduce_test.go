@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -31,7 +32,7 @@ func (p rowProblem) String() string {
 // rowProblems returns products of about n x n.
 func rowProblems(n int) (list []rowProblem) {
 	for _, f := range []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(106), mp(212), mp(424)} {
-		for _, kind := range []family{uniform, spread, integers, cancel, special, scaled} {
+		for _, kind := range []family{uniform, spread, integers, cancel, special, scaled, ascending, scattered} {
 			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: n, k: n + 3, alpha: 1, inc: 1})
 		}
 	}
@@ -293,21 +294,25 @@ func TestRowFailures(t *testing.T) {
 	}
 }
 
+const exactDigits = 9
+
 // TestExactSpread checks, at the limit, that sums are exact of which that is said.
 func TestExactSpread(t *testing.T) {
 	dev := rowReference(t, &fake.Driver{})
 	for _, p := range []int{53, 56, 57, 84, 106} {
 		for extra := range int64(3) {
 			q := &rowSums{a: Matrix{Arr: &Array{Format: mp(p)}}, x: &Matrix{Arr: &Array{Format: mp(p)}}}
-			spread := q.exactSpread(10) + extra - 1
+			spread := q.exactSpread(exactDigits) + extra - 1
 			if spread < 0 {
 				continue
 			}
-			// 2^spread u v - 2^spread u v + u v, u and v without trailing zeros.
+			// 2^spread u v - 2^spread u v + u v, u and v without trailing zeros and the
+			// largest addend just below the reference.
 			x, y := num.New(mp(p), 3), num.New(mp(p), 3)
+			down := spread + 2*int64(p)
 			for i := range 3 {
 				r := num.Real{Class: num.Finite, Neg: i == 1, Mag: onesOf(p)}
-				y.Set(i, num.Real{Class: num.Finite, Mag: onesOf(p)})
+				y.Set(i, num.Real{Class: num.Finite, Mag: onesOf(p), Exp: -down})
 				if i < 2 {
 					r.Exp = spread
 				}
@@ -327,10 +332,7 @@ func TestExactSpread(t *testing.T) {
 				right := Vector{b, 0, 1, 3}.row()
 				q := &rowSums{s: s, a: Vector{a, 0, 1, 3}.row(), x: &right}
 				defer q.free()
-				if err := q.run(10); err != nil {
-					return err
-				}
-				h, err := q.download()
+				h, err := q.sums(exactDigits)
 				if err != nil {
 					return err
 				}
@@ -338,11 +340,8 @@ func TestExactSpread(t *testing.T) {
 				want.Mul(want, want)
 				v := h.sum(0)
 				got := direct.ToInt(v.Mag)
-				if v.Exp >= 0 {
-					got.Lsh(got, uint(v.Exp))
-				} else {
-					want.Lsh(want, uint(-v.Exp))
-				}
+				want.Lsh(want, uint(max(0, -down-v.Exp)))
+				got.Lsh(got, uint(max(0, v.Exp+down)))
 				if h.exact(0) != (extra < 2) || h.exact(0) && got.Cmp(want) != 0 {
 					t.Errorf("%d bits, spread %d: exact %v, %x, want %x", p, spread, h.exact(0), got, want)
 				}
@@ -352,6 +351,114 @@ func TestExactSpread(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// TestColumnsReference checks the columns of digits of the reference.
+func TestColumnsReference(t *testing.T) { checkColumns(t, rowReference(t, &fake.Driver{})) }
+
+// checkColumns compares sums, as they are kept, with the exact ones.
+func checkColumns(t *testing.T, dev *cuda.Device) {
+	for _, digits := range reduceDigits() {
+		for _, products := range []bool{false, true} {
+			for _, p := range []rowProblem{
+				{in: mp(28*digits + 5), inX: mp(28 * digits), kind: spread, m: 3, k: 300, inc: 1},
+				{in: mp(28*digits - 30), inX: num.Float64, kind: scaled, m: 60, k: 20, inc: 2},
+				{in: num.Float64, inX: mp(28 * digits), kind: uniform, m: 70, k: 21, inc: 1, trans: true},
+				{in: num.Float64, inX: num.Float64, kind: ascending, m: 2, k: 1000, inc: 1},
+				{in: mp(106), inX: num.Float64, kind: scattered, m: 30, k: 200, inc: 1},
+				{in: mp(100), inX: num.Float32, kind: ascending, m: 40, k: 500, inc: 1, trans: true},
+			} {
+				p.out = num.Float64
+				checkColumnsOf(t, dev, p, digits, products)
+			}
+		}
+	}
+}
+
+func checkColumnsOf(t *testing.T, dev *cuda.Device, p rowProblem, digits int, products bool) {
+	a, x, _ := p.data()
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		m, err := uploadView(s, a)
+		if err != nil {
+			return err
+		}
+		defer m.Arr.Free()
+		v, err := uploadVector(s, x)
+		if err != nil {
+			return err
+		}
+		defer v.Arr.Free()
+		q := &rowSums{s: s, a: m}
+		if products {
+			row := v.row()
+			q.x = &row
+		}
+		defer q.free()
+		h, err := q.sums(digits)
+		if err != nil {
+			return err
+		}
+		for i := range a.Rows {
+			checkSum(t, fmt.Sprintf("%v, %d digits, products %v, row %d", p, digits, products, i), h, i, a.Row(i), x)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkSum compares sum i of h with that of a, or of its products with x.
+func checkSum(t *testing.T, name string, h *hostSums, i int, a, x num.Vec) {
+	top, bottom, seen := int64(math.MinInt64), int64(math.MaxInt64), uint32(0)
+	var bufs [2][num.MaxValueWords]uint64
+	for j := range a.N {
+		r := a.Arr.Value(a.At(j), bufs[0][:])
+		e, zero, neg := r.Exp+int64(num.BitLen(r.Mag)), r.Class == num.Zero, r.Neg
+		if h.q.x != nil {
+			v := x.Arr.Value(x.At(j), bufs[1][:])
+			e, zero, neg = e+v.Exp+int64(num.BitLen(v.Mag)), zero || v.Class == num.Zero, neg != v.Neg
+		}
+		switch {
+		case !zero:
+			top, bottom = max(top, e), min(bottom, e)
+			seen |= seenFinite
+		case neg:
+			seen |= seenNegativeZero
+		default:
+			seen |= seenPositiveZero
+		}
+	}
+	if h.flags[i] != seen {
+		t.Errorf("%s: flags %d, want %d", name, h.flags[i], seen)
+	}
+	if seen&seenFinite == 0 {
+		return
+	}
+	if above := h.top[i] - top; above < 0 || above >= rowDigit || h.bottom[i] != -bottom {
+		t.Errorf("%s: reference %d, least exponent %d, those of addends from %d to %d", name, h.top[i], -h.bottom[i], bottom, top)
+	}
+	var acc direct.Acc
+	if h.q.x != nil {
+		acc.AddDot(a, x)
+	} else {
+		acc.AddVec(a)
+	}
+	sum := h.sum(i)
+	sum.Neg = !sum.Neg
+	acc.Add(sum)
+	off := acc.Exact()
+	if off.Class == num.Zero {
+		return
+	}
+	errors, shift := h.q.error()
+	off.Neg = false
+	acc.Reset()
+	acc.Add(off)
+	acc.Add(num.Real{Class: num.Finite, Neg: true, Exp: sum.Exp + shift, Mag: []uint64{errors}})
+	if h.exact(i) || !acc.Exact().Neg {
+		t.Errorf("%s: wrong by %x 2^%d, exact %v, bound %d 2^%d", name, off.Mag, off.Exp, h.exact(i), errors, sum.Exp+shift)
 	}
 }
 

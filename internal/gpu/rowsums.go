@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"unsafe"
@@ -12,23 +11,13 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Sums of numbers and of products along the rows of a matrix, which are cut into digits:
-// kernels/reduce.cuh has the arithmetic and its error.
+// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
+// are two ways: fused.go for few digits, where launches and waits would take most of the time,
+// and passes.go for more, which keeps the digits of long numbers in registers as well.
 
 const (
-	rowDigit     = 28              // bits of a digit
-	rowThreads   = 128             // of a block of accumulating kernels
-	scanThreads  = 256             // of a block of scanRows
-	scanBatch    = 8               // numbers that a thread of it reads at a time
-	roundThreads = 32              // of a block of roundRows
-	rowTile      = 32              // rows of a block, if it does not work on one
-	fewRows      = 16              // up to which a block works on one row
-	scanBlocks   = 4               // a multiprocessor
-	spanShared   = 24 * rowThreads // bytes of shared memory in which a block merges spans
-
-	// stageBytes is what a block loads at a time, if that is more than an entry a thread.
-	// TestRowSpeed on an H100, µs of products at 106 bits with 4, 8, 16, 32 KiB: 41, 41, 37, 45.
-	stageBytes = 16 << 10
+	rowDigit  = 28 // bits of a digit
+	rowMargin = 3  // MARGIN of kernels/fused.cuh
 )
 
 // digitFiles tells which source has the kernels for how many digits. A file is compiled when
@@ -37,10 +26,23 @@ var digitFiles = []struct {
 	name   string
 	digits []int
 }{
-	{"reduce", []int{3, 4, 5, 6, 8, 9, 10}},
+	{fusedFile, []int{3, 4, 5, 6, 9}},
 	{"reduce17", []int{13, 17}},
 	{"reduce32", []int{24, 32}},
 	{"reduce62", []int{48, 62}},
+}
+
+// fusedFile is the source of the fused kernels.
+const fusedFile = "direct"
+
+// digitFile returns the source for so many digits.
+func digitFile(digits int) string {
+	for _, f := range digitFiles {
+		if slices.Contains(f.digits, digits) {
+			return f.name
+		}
+	}
+	panic("gpu: no kernels for so many digits")
 }
 
 // reduceDigits are the numbers of digits that there are kernels for, ascending.
@@ -51,11 +53,12 @@ func reduceDigits() (list []int) {
 	return list
 }
 
-// A reducer is what a device keeps for reductions: its kernels. It is used on the device's
-// thread alone.
+// A reducer is what a stream keeps for reductions: its kernels, and where their answers go. It
+// is used on the device's thread alone.
 type reducer struct {
 	modules map[string]*cuda.Module
 	blocks  map[occupancy]int
+	mailbox *cuda.Mailbox // made when it is first needed
 }
 
 // An occupancy is of what blocks a multiprocessor holds so many at a time.
@@ -66,19 +69,19 @@ type occupancy struct {
 
 var reducers struct {
 	sync.Mutex
-	of map[*cuda.Device]*reducer
+	of map[*cuda.Stream]*reducer
 }
 
 func reducerOf(s *cuda.Stream) *reducer {
 	reducers.Lock()
 	defer reducers.Unlock()
-	r := reducers.of[s.Device()]
+	r := reducers.of[s]
 	if r == nil {
 		if reducers.of == nil {
-			reducers.of = map[*cuda.Device]*reducer{}
+			reducers.of = map[*cuda.Stream]*reducer{}
 		}
 		r = &reducer{modules: map[string]*cuda.Module{}, blocks: map[occupancy]int{}}
-		reducers.of[s.Device()] = r
+		reducers.of[s] = r
 	}
 	return r
 }
@@ -97,12 +100,12 @@ func (r *reducer) function(s *cuda.Stream, file, name string) (*cuda.Function, e
 }
 
 // blocksOf returns how many blocks of f run on a multiprocessor at a time.
-func (r *reducer) blocksOf(f *cuda.Function, shared int) (int, error) {
+func (r *reducer) blocksOf(f *cuda.Function, threads, shared int) (int, error) {
 	key := occupancy{f, shared}
 	if n, ok := r.blocks[key]; ok {
 		return n, nil
 	}
-	res, err := f.Resources(rowThreads, shared)
+	res, err := f.Resources(threads, shared)
 	if err != nil {
 		return 0, err
 	}
@@ -110,31 +113,7 @@ func (r *reducer) blocksOf(f *cuda.Function, shared int) (int, error) {
 	return r.blocks[key], nil
 }
 
-// The structures of kernels/reduce.cuh and reduce.cu.
-
 type spans struct{ top, bottom, flags cuda.Pointer }
-
-type rowReduction struct {
-	a, x                         vectors
-	parts, s                     spans
-	columns                      cuda.Pointer
-	digits, products, magnitudes int32
-	count, first                 int32
-	rows, width, buffers         int32
-	down, later                  int32
-}
-
-type rowRounding struct {
-	s               spans
-	columns         cuda.Pointer
-	c               target
-	rest            leftovers
-	unit            int64
-	error           float64
-	exact           int64
-	digits, rows    int32
-	neg, expansions int32
-}
 
 // Flags of a row's addends.
 const (
@@ -152,8 +131,7 @@ type rowSums struct {
 	magnitudes bool
 
 	digits int
-	memory *cuda.Memory // columns, a count, spans, spans of parts, a list of rows
-	parts  int          // of a row
+	memory *cuda.Memory // columns, a count, spans, a list of rows, parts
 }
 
 func (q *rowSums) free() { q.memory.Free() }
@@ -192,194 +170,74 @@ func (q *rowSums) error() (errors uint64, shift int64) {
 	return errors, shift
 }
 
+// spanBytes is the size of the spans of a row.
+const spanBytes = 20
+
+// spansOf returns the spans of n rows that begin at p.
+func spansOf(p cuda.Pointer, n int) spans {
+	at := cuda.Pointer(n)
+	return spans{p, p + 8*at, p + 16*at}
+}
+
 // countAt returns where the count of rows that are left over is in memory.
 func (q *rowSums) countAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
 
 // spansAt returns where the spans of rows are.
 func (q *rowSums) spansAt() int64 { return q.countAt() + 8 }
 
-// partsAt returns where the spans of parts are.
-func (q *rowSums) partsAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
-
 // listAt returns where the list of rows that are left over is.
-func (q *rowSums) listAt() int64 {
-	return (q.partsAt() + spanBytes*int64(q.parts)*int64(q.a.Rows) + 7) &^ 7
-}
+func (q *rowSums) listAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
 
-// spanBytes is the size of the spans of a row.
-const spanBytes = 20
+// partsAt returns where parts are: what blocks leave for others.
+func (q *rowSums) partsAt() int64 { return q.listAt() + int64(8*q.a.Rows) }
 
-// launches returns the number of terms, or of pairs of them.
-func (q *rowSums) launches() int {
-	n := termsOf(q.a.Arr.Format)
-	if q.x != nil {
-		n *= termsOf(q.x.Arr.Format)
-	}
-	return n
-}
-
-// spansOf returns spans of the parts of rows.
-func (q *rowSums) spansOf(offset int64, parts int) spans {
-	at, n := q.memory.At(offset), cuda.Pointer(q.a.Rows*parts)
-	return spans{at, at + 8*n, at + 16*n}
-}
-
-func (q *rowSums) spans() spans { return q.spansOf(q.spansAt(), 1) }
-
-// term returns the vectors of term t of the numbers.
-func (x vectors) term(t int) vectors {
-	if x.a.kind == int32(num.DD) || x.a.kind == int32(num.TD) || x.a.kind == int32(num.QD) {
-		x.a = numbers{plane: [4]cuda.Pointer{x.a.plane[t]}, kind: int32(num.F64)}
-	}
-	return x
-}
-
-// run computes the columns of digits.
-func (q *rowSums) run(digits int) error {
-	q.digits = digits
+// alloc allocates memory with so many bytes for parts.
+func (q *rowSums) alloc(parts int64) (err error) {
 	q.memory.Free()
-	q.memory = nil
-	r, grid := q.arguments()
-	q.parts = int(r.count)
-	var err error
-	if q.memory, err = q.s.Alloc(q.listAt() + int64(8*q.a.Rows)); err != nil {
-		return err
-	}
-	r.columns, r.s, r.parts = q.memory.Pointer(), q.spans(), q.spansOf(q.partsAt(), q.parts)
-	if err := q.eachTerm(r, func(r rowReduction) error { return q.scan(r, grid) }); err != nil {
-		return err
-	}
-	return q.eachTerm(r, q.accumulate)
-}
-
-// arguments returns those of the kernels, but for the vectors and the memory, and the grid of
-// scanRows.
-func (q *rowSums) arguments() (r rowReduction, grid cuda.Dim) {
-	r = rowReduction{
-		digits: int32(q.digits), rows: 1, products: flag(q.x != nil), magnitudes: flag(q.magnitudes),
-		down: flag(abs(q.a.RS) < abs(q.a.CS) && q.a.Rows > fewRows),
-	}
-	if q.a.Rows > fewRows {
-		r.rows = rowTile
-	}
-	lanes := scanThreads
-	grid.X = q.a.Rows
-	if r.down != 0 {
-		lanes = scanThreads / rowTile
-		grid.X = (q.a.Rows + rowTile - 1) / rowTile
-	}
-	blocks := scanBlocks * q.s.Device().Info().Multiprocessors
-	grid.Y = min((q.a.Cols+lanes*scanBatch-1)/(lanes*scanBatch), max(1, blocks/grid.X))
-	r.count = int32(q.launches() * grid.Y)
-	return r, grid
-}
-
-// eachTerm calls f for the terms of a, or for all pairs of terms of a and x.
-func (q *rowSums) eachTerm(r rowReduction, f func(rowReduction) error) error {
-	others := 1
-	if q.x != nil {
-		others = termsOf(q.x.Arr.Format)
-	}
-	for t := range termsOf(q.a.Arr.Format) {
-		for u := range others {
-			r.a = q.a.rows().term(t)
-			if q.x != nil {
-				r.x = q.x.rows().term(u)
-			}
-			r.first = r.count / int32(q.launches()) * int32(t*others+u)
-			r.later = flag(t+u > 0)
-			if err := f(r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (q *rowSums) scan(r rowReduction, grid cuda.Dim) error {
-	f, err := reducerOf(q.s).function(q.s, "reduce", "scanRows")
+	q.memory, err = q.s.Alloc(q.partsAt() + parts)
 	if err != nil {
-		return err
+		q.memory = nil
 	}
-	return f.Launch(q.s, grid, cuda.Dim{X: scanThreads}, 0, r)
+	return err
 }
 
-func (q *rowSums) accumulate(r rowReduction) error {
-	file, name := "", fmt.Sprintf("sums%d", q.digits)
-	if q.x != nil {
-		name = fmt.Sprintf("products%d", q.digits)
+// sums computes the columns of digits and brings them to the host.
+func (q *rowSums) sums(digits int) (*hostSums, error) {
+	q.digits = digits
+	if q.fused() {
+		return q.fusedSums()
 	}
-	for _, d := range digitFiles {
-		if slices.Contains(d.digits, q.digits) {
-			file = d.name
-		}
+	if err := q.run(); err != nil {
+		return nil, err
 	}
-	red := reducerOf(q.s)
-	f, err := red.function(q.s, file, name)
-	if err != nil {
-		return err
-	}
-	lanes, each := q.stage(int(r.rows))
-	r.width = 1
-	for r.width < 8 && 2*int(r.width)*each <= stageBytes && int(r.width)*lanes < q.a.Cols {
-		r.width *= 2
-	}
-	// Two buffers, if they do not leave room for fewer blocks.
-	perSM, shared := 0, 0
-	for buffers := int32(1); buffers <= 2; buffers++ {
-		bytes := q.sharedBytes(int(r.rows), int(buffers*r.width)*each)
-		if bytes > q.s.Device().Info().SharedPerBlock {
-			break
-		}
-		blocks, err := red.blocksOf(f, bytes)
-		if err != nil {
-			return err
-		}
-		if blocks >= perSM {
-			perSM, shared, r.buffers = blocks, bytes, buffers
-		}
-	}
-	grid := cuda.Dim{X: (q.a.Rows + int(r.rows) - 1) / int(r.rows)}
-	stages := (q.a.Cols + lanes*int(r.width) - 1) / (lanes * int(r.width))
-	slices := min(stages, max(1, perSM*q.s.Device().Info().Multiprocessors/grid.X))
-	turns := (stages + slices - 1) / slices
-	grid.Y = (stages + turns - 1) / turns
-	return f.Launch(q.s, grid, cuda.Dim{X: rowThreads}, shared, r)
+	return q.download(0)
 }
 
-// stage returns how many threads of a block work on a row, and the bytes of shared memory that
-// one entry a thread takes.
-func (q *rowSums) stage(rows int) (lanes, bytes int) {
-	lanes = rowThreads / rows
-	bytes = rowThreads * numberBytes(q.a.Arr.Format)
-	if q.x != nil {
-		bytes += lanes * numberBytes(q.x.Arr.Format)
+// round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
+// many rows are left over.
+func (q *rowSums) round(digits int, alpha num.Real, c target) (int, error) {
+	q.digits = digits
+	if q.fused() {
+		return q.fusedRound(alpha, c)
 	}
-	return lanes, bytes
+	if err := q.run(); err != nil {
+		return 0, err
+	}
+	return q.roundRows(alpha, c)
 }
 
-// sharedBytes returns the shared memory of a block with buffers of so many bytes. In the end it
-// holds the sums of warps.
-func (q *rowSums) sharedBytes(rows, buffers int) int {
-	sums := rowThreads / 32
-	if rows > 1 {
-		sums = rowThreads - rowTile
+// left returns the n rows that round has left over, and the spans of all.
+func (q *rowSums) left(n int) ([]int, *hostSums, error) {
+	list := make([]uint64, n)
+	if err := cuda.Download(q.s, list, q.memory.At(q.listAt())); err != nil {
+		return nil, nil, err
 	}
-	return max(buffers, spanShared, 8*(q.digits+1)*sums)
-}
-
-// fits reports whether the shared memory of a block holds an entry a thread.
-func (q *rowSums) fits() bool {
-	_, bytes := q.stage(1)
-	return bytes <= q.s.Device().Info().SharedPerBlock
-}
-
-// numberBytes is what a number takes in shared memory.
-func numberBytes(f num.Format) int {
-	if f.Kind == num.MP {
-		return 8 * (1 + (f.Limbs() | 1))
+	rows := make([]int, n)
+	for i, e := range list {
+		rows[i] = int(uint32(e))
 	}
-	return 16
+	h, err := q.download(q.spansAt())
+	return rows, h, err
 }
 
 func abs(x int) int { return max(x, -x) }
@@ -391,28 +249,31 @@ func flag(b bool) int32 {
 	return 0
 }
 
-// hostSums are the sums of rows on the host.
+// hostSums are the sums of rows on the host, or their spans alone.
 type hostSums struct {
 	q       *rowSums
+	raw     []uint8 // of all below
 	columns []int64
 	top     []int64
 	bottom  []int64 // negative
 	flags   []uint32
 }
 
-// download copies the sums to the host.
-func (q *rowSums) download() (*hostSums, error) {
+// hostSums returns sums that are still to come.
+func (q *rowSums) hostSums() *hostSums {
 	n := q.a.Rows
-	words := make([]int64, (q.digits+1)*n+1+2*n+(n+1)/2)
-	raw := unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))
-	if err := cuda.Download(q.s, raw[:q.spansAt()+spanBytes*int64(n)], q.memory.Pointer()); err != nil {
-		return nil, err
-	}
-	h := &hostSums{q: q}
+	words := make([]int64, q.listAt()/8)
+	h := &hostSums{q: q, raw: unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))}
 	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n+1:]
 	h.top, h.bottom = words[:n], words[n:2*n]
 	h.flags = unsafe.Slice((*uint32)(unsafe.Pointer(&words[2*n])), n)
-	return h, nil
+	return h
+}
+
+// download copies the sums to the host, from byte offset on.
+func (q *rowSums) download(offset int64) (*hostSums, error) {
+	h := q.hostSums()
+	return h, cuda.Download(q.s, h.raw[offset:], q.memory.At(offset))
 }
 
 // exact reports whether the sum of row i is exact.
@@ -423,7 +284,7 @@ func (h *hostSums) exact(i int) bool {
 // special reports whether row i has an infinity or NaN.
 func (h *hostSums) special(i int) bool { return h.flags[i]&seenSpecial != 0 }
 
-// spread returns how far the exponents of the addends of row i lie apart.
+// spread returns how far the exponents of the addends of row i go down from its reference.
 func (h *hostSums) spread(i int) int64 {
 	if h.flags[i]&seenFinite == 0 {
 		return 0

@@ -54,11 +54,17 @@ func (d *Driver) MemGetInfo() (free, total uint64, err error) {
 	return d.total() - d.used, d.total(), err
 }
 
-// bytes is the device memory from p to p + n, or nil if some of it is not allocated.
+// bytes is the memory from p to p + n, of the device or page-locked memory of the host, or nil
+// if some of it is not allocated.
 func (d *Driver) bytes(p cudadrv.Pointer, n uint64) []byte {
 	for start, b := range d.memory {
 		if start <= p && p <= start+cudadrv.Pointer(len(b)) && n <= uint64(len(b))-uint64(p-start) {
 			return b[p-start:][:n:n]
+		}
+	}
+	for start, b := range d.host {
+		if at := cudadrv.Pointer(uintptr(start)); at <= p && p <= at+cudadrv.Pointer(len(b)) && n <= uint64(len(b))-uint64(p-at) {
+			return b[p-at:][:n:n]
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-// The spans of rows, their rounding, and the kernels of reduce.cuh for up to 10 digits.
+// The spans of rows and their rounding.
 #include "reduce.cuh"
 #include "round.cuh"
 
@@ -27,13 +27,6 @@ template <int N> static __device__ __forceinline__ void heads(const numbers &a, 
 #pragma unroll
 	for (int b = 0; b < N; b++)
 		h[b] = headOfTerm(x[b]);
-}
-
-// productClass is the class byte of a product, any special one being NaN.
-static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
-{
-	u32 c = a >> 1 > FINITE || x >> 1 > FINITE ? NAN_ : a >> 1 < x >> 1 ? a >> 1 : x >> 1;
-	return c << 1 | ((a ^ x) & 1);
 }
 
 #define SCAN_THREADS 256
@@ -77,14 +70,6 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 	for (i64 i = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x; i < words; i += threads)
 		((i64 *)r.columns)[i] = 0;
 }
-
-ACCUMULATE(3, 8, 8)
-ACCUMULATE(4, 8, 8)
-ACCUMULATE(5, 8, 8)
-ACCUMULATE(6, 8, 8)
-ACCUMULATE(8, 8, 7)
-ACCUMULATE(9, 8, 6)
-ACCUMULATE(10, 8, 6)
 
 // How rows are rounded.
 struct rounding {

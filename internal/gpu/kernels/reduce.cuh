@@ -15,44 +15,11 @@
 // Every thread keeps its columns in registers, and adds them to those of its row in the
 // device's memory at the end. Integers are added, so the order does not matter.
 #pragma once
-#include "common.cuh"
+#include "rows.cuh"
 
 #define THREADS 128
 #define LOG_ROWS 5
 #define ROWS (1 << LOG_ROWS)
-#define DIGIT 28
-#define MASK ((1 << DIGIT) - 1)
-
-// Flags of a row.
-enum { SEEN_SPECIAL = 1, SEEN_FINITE = 2, SEEN_POSITIVE_ZERO = 4, SEEN_NEGATIVE_ZERO = 8 };
-
-// What is known of the addends of each row, or of parts of them: of part p of row r of n at
-// p n + r.
-struct spans {
-	u64 top;    // i64: the largest exponent of an addend, that is of the sum of its factors'
-	u64 bottom; // i64: the negative of the least such exponent
-	u64 flags;  // u32
-};
-
-// No exponent of an addend is as low: there is none.
-#define NO_TOP (-(1ll << 61))
-
-// What is known of a number without its significand: |x| = 0.S 2^exp, and the class byte of
-// an MP number.
-struct head {
-	int exp;
-	u32 cls;
-};
-
-static __device__ __forceinline__ head headOfTerm(double x)
-{
-	head h;
-	int e;
-	u64 m = decompose(x, e);
-	h.exp = e + 64 - __clzll((i64)m);
-	h.cls = (m == 0 ? ZERO : finite(x) ? FINITE : NAN_) << 1 | (u32)((u64)__double_as_longlong(x) >> 63);
-	return h;
-}
 
 // span is spans of one row.
 struct span {

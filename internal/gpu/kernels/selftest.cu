@@ -48,3 +48,11 @@ extern "C" __global__ void wander(unsigned long long address)
 {
 	*(int *)address = 1;
 }
+
+// answer writes value behind the first word of a mailbox, then ticket into it.
+extern "C" __global__ void answer(unsigned *mailbox, unsigned value, unsigned ticket)
+{
+	mailbox[1] = value;
+	__threadfence_system();
+	*(volatile unsigned *)mailbox = ticket;
+}

@@ -1,0 +1,79 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// Mailbox is page-locked memory of the host that kernels write their answers to: with unified
+// addressing, which all 64-bit systems have, its address is the same for the device. It
+// begins with the number of the last answer, a uint32.
+type Mailbox struct {
+	dev    *Device
+	p      unsafe.Pointer
+	size   int
+	ticket uint32
+}
+
+// NewMailbox returns a mailbox of size bytes, zeros, until Close.
+func (s *Stream) NewMailbox(size int) (*Mailbox, error) {
+	d := s.dev
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	p, err := d.drv.MemAllocHost(uint64(size))
+	if err != nil {
+		return nil, d.failed(fmt.Errorf("page-locked host memory: %w", err))
+	}
+	m := &Mailbox{dev: d, p: p, size: size}
+	clear(m.Bytes())
+	d.counts.staging.Add(int64(size))
+	return m, nil
+}
+
+// Close frees the mailbox. No kernel writes to it any more.
+func (m *Mailbox) Close() error {
+	m.dev.counts.staging.Add(int64(-m.size))
+	return m.dev.failed(m.dev.drv.MemFreeHost(m.p))
+}
+
+// Bytes is its contents. They change until Await has returned.
+func (m *Mailbox) Bytes() []byte { return unsafe.Slice((*byte)(m.p), m.size) }
+
+// At is the address of byte offset.
+func (m *Mailbox) At(offset int) Pointer { return Pointer(uintptr(m.p)) + Pointer(offset) }
+
+// Ticket returns the number that the next kernel sets when the rest of its answer is there.
+func (m *Mailbox) Ticket() uint32 {
+	m.ticket++
+	return m.ticket
+}
+
+// answerPatience is for how long Await looks out for the answer before it asks the driver. A
+// launch and its wait take 8.6 µs on an H100 (BenchmarkAnswer), by the driver 9.9 µs
+// (BenchmarkLaunchWait).
+const answerPatience = 200 * time.Microsecond
+
+// Await waits until the kernel that was given the last ticket has answered, which takes less
+// than Synchronize: other operations of s, and that kernel's end, may still be to come. An
+// error of the kernel shows up here.
+func (m *Mailbox) Await(s *Stream) error {
+	d := m.dev
+	if err := d.check(); err != nil {
+		return err
+	}
+	word := (*uint32)(m.p)
+	if patient && lookOut(answerPatience, func() bool { return atomic.LoadUint32(word) == m.ticket }) {
+		return nil
+	}
+	if err := d.drv.StreamSynchronize(s.h); err != nil {
+		return d.failed(err)
+	}
+	if atomic.LoadUint32(word) != m.ticket {
+		return d.failed(errors.New("a kernel ended without its answer"))
+	}
+	return nil
+}
