@@ -1,0 +1,111 @@
+package rns
+
+// scratch is what the operations of one goroutine need beside their operands.
+type scratch struct {
+	y, t, u []uint32 // n residues each
+	words   []uint32
+}
+
+func (b *Base) newScratch() *scratch {
+	buf := make([]uint32, 3*b.n+b.rows())
+	return &scratch{
+		y: buf[:b.n], t: buf[b.n : 2*b.n], u: buf[2*b.n : 3*b.n],
+		words: buf[3*b.n:],
+	}
+}
+
+// scaleDown sets z to ⌊X/2^k + 1/2⌋ for X/M < 1 - slack/2^64, k ≥ 1.
+//
+// X mod 2^k comes from the CRT, X = Σ y_i M/m_i - rank M with the positional
+// digits of the constants, and the quotient by multiplication with 2^-k, residue
+// by residue. The rank is exact: the fraction F of the sum is at most slack below
+// the truth, so F ≥ 2^64 - slack means that the sum passed an integer, as X/M
+// itself is smaller.
+func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
+	if k > b.bigM.BitLen() { // X/2^k < 1/2
+		clear(z)
+		return
+	}
+	f, rank := b.fraction(w.y, x, 0)
+	if f >= -b.slack {
+		rank++
+	}
+	n := (k + wordBits - 1) / wordBits
+	if b.even.index >= 0 {
+		n = (k + int(b.even.a) + wordBits - 1) / wordBits
+	}
+	digits := w.words[:n]
+	b.lowWords(digits, w.y, rank)
+
+	var even uint32
+	if b.even.index >= 0 {
+		even = b.even.quotient(digits, x[b.even.index], k)
+	}
+	n = (k + wordBits - 1) / wordBits
+	digits = digits[:n]
+	top := k - (n-1)*wordBits // 1 to 24 bits of the last word
+	digits[n-1] &= 1<<top - 1
+	up := digits[n-1] >> (top - 1)
+
+	b.divideExactly(z, x, digits, k, up)
+	if b.even.index >= 0 {
+		p := b.modulus(b.even.index)
+		z[b.even.index] = uint32(p.reduce(uint64(even) + uint64(up)))
+	}
+}
+
+// lowWords sets words to the low words of Σ y_i M/m_i - rank M.
+func (b *Base) lowWords(words, y []uint32, rank int) {
+	carry := uint64(0)
+	for a := range words {
+		row := b.row(b.low, a)[:len(y)]
+		carry += uint64(rank) * uint64(b.negM[a])
+		for i, v := range y {
+			carry += uint64(v) * uint64(row[i])
+		}
+		words[a] = uint32(carry & wordMask)
+		carry >>= wordBits
+	}
+}
+
+// divideExactly sets z = (x - r) 2^-k + up, where r has the given words.
+func (b *Base) divideExactly(z, x, words []uint32, k int, up uint32) {
+	hi, lo := b.row(b.invHi, k/wordBits), b.row(b.invLo, k%wordBits)
+	for i, mi := range b.m {
+		m, mu := uint64(mi), b.mu[i]
+		v := uint64(x[i]) + m - uint64(reduce(b.residueOf(words, i), m, mu))
+		if k >= wordBits {
+			v = uint64(reduce(v*uint64(hi[i]), m, mu))
+		}
+		s := reduce(v*uint64(lo[i]), m, mu) + up
+		z[i] = min(s, s-mi)
+	}
+}
+
+// quotient returns ⌊X/2^k⌋ modulo 2^a q from the low words of X, at least k + a
+// bits of them, and X mod 2^a q.
+func (e *evenModulus) quotient(words []uint32, x uint32, k int) uint32 {
+	// Modulo 2^a: bits k to k + a - 1 of X.
+	var high uint64
+	for a := len(words) - 1; a >= k/wordBits; a-- {
+		high = high<<wordBits | uint64(words[a])
+	}
+	high = high >> (k % wordBits) & (1<<e.a - 1)
+	// Modulo q: (X - X mod 2^k) 2^-k by Horner's rule.
+	q := e.q
+	var r uint64
+	n := (k + wordBits - 1) / wordBits
+	for a := n - 1; a >= 0; a-- {
+		v := uint64(words[a])
+		if a == n-1 {
+			v &= 1<<(k-a*wordBits) - 1
+		}
+		r = q.reduce(r<<wordBits + v)
+	}
+	r = q.reduce(uint64(x) + q.m - r)
+	for range k {
+		r = q.mul(r, e.inv2)
+	}
+	p := newModulus(q.m << e.a)
+	return uint32(p.reduce(p.mul(high, e.two) + p.mul(r, e.od)))
+}
