@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"sync"
 )
 
 // wordBits is the radix 2^24 in which powers of two are handled: a residue below
@@ -52,6 +53,8 @@ type Base struct {
 	prec     int
 
 	evaluation
+
+	scratches sync.Pool
 }
 
 // evenModulus describes the one modulus 2^a q, q odd, that may be even.
@@ -65,15 +68,15 @@ type evenModulus struct {
 
 // evaluation holds the bounds of package rns (see doc.go) in units of M.
 type evaluation struct {
-	slack      uint64 // the error of a fraction is in [0, slack) units of 2^-64
-	mLo, mUp   XFloat // M
-	iLo, iUp   XFloat // 1/M
-	half       XFloat // 1/(2M), rounded up
-	lim        XFloat // S/M: a significand above is rounded
-	target     XFloat // rounding scales below this
-	sumLim     XFloat // alignment scales up to this, 15/16
-	limInt     *big.Int
-	maxSigBits int
+	slack      uint64   // the error of a fraction is in [0, slack) units of 2^-64
+	mLo, mUp   XFloat   // M
+	iLo, iUp   XFloat   // 1/M
+	half       XFloat   // 1/(2M), rounded up
+	lim        XFloat   // S/M: a significand above is rounded
+	target     XFloat   // rounding scales below this
+	sumLim     XFloat   // alignment scales up to this, 15/16
+	limInt     *big.Int // S
+	maxSigBits int      // bits of S
 }
 
 // modulus is a modulus with its Barrett constant.
@@ -158,6 +161,7 @@ func NewBase(moduli []uint32) (*Base, error) {
 	b.setGarner()
 	b.setEven()
 	b.setEvaluation()
+	b.scratches.New = func() any { return b.newScratch() }
 	return b, nil
 }
 
@@ -299,7 +303,7 @@ func (b *Base) setEvaluation() {
 	t := new(big.Int).Sub(s, new(big.Int).Rsh(s, 20))
 	t.Sub(t, big.NewInt(2))
 	e.target = roundBig(down().Quo(new(big.Float).SetInt(t), m), false)
-	e.limInt = t
-	e.maxSigBits = t.BitLen()
+	e.limInt = s
+	e.maxSigBits = s.BitLen()
 	e.sumLim = XFloat{15.0 / 8, -1}
 }

@@ -1,18 +1,25 @@
 package rns
 
-// scratch is what the operations of one goroutine need beside their operands.
+// scratch is what the operations of one goroutine need beside their operands: n
+// residues each, and words.
 type scratch struct {
-	y, t, u []uint32 // n residues each
-	words   []uint32
+	y             []uint32 // numerators of fractions
+	t, u, q, r, s []uint32
+	words         []uint32
 }
 
 func (b *Base) newScratch() *scratch {
-	buf := make([]uint32, 3*b.n+b.rows())
-	return &scratch{
-		y: buf[:b.n], t: buf[b.n : 2*b.n], u: buf[2*b.n : 3*b.n],
-		words: buf[3*b.n:],
+	buf := make([]uint32, 6*b.n+b.rows())
+	part := func() []uint32 {
+		p := buf[:b.n:b.n]
+		buf = buf[b.n:]
+		return p
 	}
+	return &scratch{part(), part(), part(), part(), part(), part(), buf}
 }
+
+func (b *Base) getScratch() *scratch  { return b.scratches.Get().(*scratch) }
+func (b *Base) putScratch(w *scratch) { b.scratches.Put(w) }
 
 // scaleDown sets z to ⌊X/2^k + 1/2⌋ for X/M < 1 - slack/2^64, k ≥ 1.
 //
