@@ -75,6 +75,7 @@ type evaluation struct {
 	lim        XFloat   // S/M: a significand above is rounded
 	target     XFloat   // rounding scales below this
 	sumLim     XFloat   // alignment scales up to this, 15/16
+	u          XFloat   // 4/√M, rounded up
 	limInt     *big.Int // S
 	maxSigBits int      // bits of S
 }
@@ -184,14 +185,8 @@ func (b *Base) Range() *big.Int { return new(big.Int).Set(b.bigM) }
 // Precision returns p = ⌊log₂ √M⌋ - 1 bits, the papers' precision of arithmetic.
 func (b *Base) Precision() int { return b.prec }
 
-// UnitRoundoff returns the papers' bound 4/√M on relative errors, rounded up.
-func (b *Base) UnitRoundoff() float64 {
-	r := new(big.Float).SetPrec(64).SetMode(big.ToZero).SetInt(b.bigM)
-	r.Sqrt(r)
-	r.SetMode(big.AwayFromZero).Quo(big.NewFloat(4), r)
-	u, _ := new(big.Float).SetPrec(52).SetMode(big.AwayFromZero).Set(r).Float64()
-	return u
-}
+// UnitRoundoff returns u = 4/√M, the papers' bound on relative errors, rounded up.
+func (b *Base) UnitRoundoff() XFloat { return b.u }
 
 func (b *Base) modulus(i int) modulus { return modulus{uint64(b.m[i]), b.mu[i]} }
 
@@ -306,4 +301,7 @@ func (b *Base) setEvaluation() {
 	e.limInt = s
 	e.maxSigBits = s.BitLen()
 	e.sumLim = XFloat{15.0 / 8, -1}
+	root := new(big.Int).Lsh(b.bigM, 2*wordBits*4) // (√M 2^96)²
+	root.Sqrt(root)
+	e.u = roundBig(up().Quo(new(big.Float).SetMantExp(big.NewFloat(4), wordBits*4), new(big.Float).SetInt(root)), true)
 }

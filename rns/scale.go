@@ -3,19 +3,19 @@ package rns
 // scratch is what the operations of one goroutine need beside their operands: n
 // residues each, and words.
 type scratch struct {
-	y             []uint32 // numerators of fractions
-	t, u, q, r, s []uint32
-	words         []uint32
+	y                []uint32 // numerators of fractions
+	t, u, p, q, r, s []uint32
+	words            []uint32
 }
 
 func (b *Base) newScratch() *scratch {
-	buf := make([]uint32, 6*b.n+b.rows())
+	buf := make([]uint32, 7*b.n+b.rows())
 	part := func() []uint32 {
 		p := buf[:b.n:b.n]
 		buf = buf[b.n:]
 		return p
 	}
-	return &scratch{part(), part(), part(), part(), part(), part(), buf}
+	return &scratch{part(), part(), part(), part(), part(), part(), part(), buf}
 }
 
 func (b *Base) getScratch() *scratch  { return b.scratches.Get().(*scratch) }

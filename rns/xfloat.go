@@ -13,7 +13,7 @@ import (
 // F = 0, I = 0; infinity, which only upper bounds that overflow give, is F = +Inf,
 // I = 0.
 //
-// AddDown, AddUp and so on return the exact sum, difference or product rounded to
+// AddDown, AddUp and so on return the exact sum, difference, product or quotient rounded to
 // 53 bits toward zero or away from zero, as IEEE 754 directed rounding would with
 // an exponent range without end. They are computed on the integer significands,
 // so every machine gives the same bits; __dadd_rd and the like of CUDA agree where
@@ -33,7 +33,6 @@ const (
 	guardShift = 10               // 53 bits and these fit a word with its sign
 )
 
-// XZero, XInf are zero and infinity.
 var (
 	xZero = XFloat{}
 	xInf  = XFloat{F: math.Inf(1)}
@@ -163,6 +162,26 @@ func (x XFloat) mul(y XFloat, up bool) XFloat {
 		hi++
 	}
 	return roundX(hi, int64(x.I)+int64(y.I)+64-2*(fracBits+guardShift), up)
+}
+
+// DivDown returns x / y rounded toward zero.
+func (x XFloat) DivDown(y XFloat) XFloat { return x.div(y, false) }
+
+// DivUp returns x / y rounded away from zero; x / 0 = ∞, also for x = 0.
+func (x XFloat) DivUp(y XFloat) XFloat { return x.div(y, true) }
+
+func (x XFloat) div(y XFloat, up bool) XFloat {
+	switch {
+	case y.isZero() || x.isInf():
+		return xInf
+	case x.isZero() || y.isInf():
+		return xZero
+	}
+	q, r := bits.Div64(x.mant()<<guardShift, 0, y.mant()<<(guardShift+1)) // x/y 2^63
+	if up && r != 0 {
+		q++ // at most 2^64 - 2^11 before
+	}
+	return roundX(q, int64(x.I)-int64(y.I)-63, up)
 }
 
 // Scale returns x 2^k, exactly unless it leaves the range, then rounded toward zero.

@@ -32,6 +32,7 @@ func TestXFloat(t *testing.T) {
 		{"+", XFloat.AddDown, XFloat.AddUp, (*big.Float).Add},
 		{"-", XFloat.SubDown, XFloat.SubUp, (*big.Float).Sub},
 		{"*", XFloat.MulDown, XFloat.MulUp, (*big.Float).Mul},
+		{"/", XFloat.DivDown, XFloat.DivUp, (*big.Float).Quo},
 	}
 	for range 100000 {
 		x, y := randomX(r), randomX(r)
@@ -45,6 +46,9 @@ func TestXFloat(t *testing.T) {
 			t.Fatalf("%v cmp %v = %d", x, y, got)
 		}
 		for _, op := range ops {
+			if op.name == "/" && y.isZero() {
+				continue
+			}
 			exact := op.exact(new(big.Float).SetPrec(2000), x.Big(), y.Big())
 			if exact.Sign() < 0 {
 				exact.SetInt64(0)
@@ -85,6 +89,10 @@ func TestXFloatRange(t *testing.T) {
 		{"zero times inf", xZero.MulUp(xInf), xZero},
 		{"far up", big.AddUp(small), XFloat{math.Nextafter(1.5, 2), math.MaxInt32}},
 		{"far down", big.SubDown(small), XFloat{math.Nextafter(1.5, 1), math.MaxInt32}},
+		{"x / 0", small.DivDown(xZero), xInf},
+		{"0 / 0", xZero.DivUp(xZero), xInf},
+		{"1 / inf", XFloat{1, 0}.DivUp(xInf), xZero},
+		{"div up", big.DivUp(small), xInf},
 		{"scale", XFloat{1.25, 3}.Scale(-10), XFloat{1.25, -7}},
 		{"scale zero", xZero.Scale(7), xZero},
 	} {
