@@ -15,6 +15,9 @@ const (
 	wordMask = 1<<wordBits - 1
 )
 
+// tablePad is how much assembly may read beyond the last row of a table.
+const tablePad = 1
+
 // MaxModuli is the largest number of moduli of a base, minRange the bits of the
 // smallest dynamic range.
 const (
@@ -37,6 +40,7 @@ type Base struct {
 	// Tables by rows of n residues; row a is for 2^(24a), or 2^(-24a).
 	pow    []uint32 // 2^(24a) mod m_i
 	weight []uint32 // w_i 2^(24a) mod m_i with w_i = (M/m_i)^-1 mod m_i
+	powLo  []uint32 // 2^b mod m_i, 0 ≤ b < 24
 	invHi  []uint32 // 2^(-24a) mod m_i; 0 for an even modulus
 	invLo  []uint32 // 2^-b mod m_i, 0 ≤ b < 24
 
@@ -54,6 +58,7 @@ type Base struct {
 
 	evaluation
 
+	kernels   kernelConstants
 	scratches sync.Pool
 }
 
@@ -162,6 +167,7 @@ func NewBase(moduli []uint32) (*Base, error) {
 	b.setGarner()
 	b.setEven()
 	b.setEvaluation()
+	b.setKernels()
 	b.scratches.New = func() any { return b.newScratch() }
 	return b, nil
 }
@@ -190,6 +196,8 @@ func (b *Base) UnitRoundoff() XFloat { return b.u }
 
 func (b *Base) modulus(i int) modulus { return modulus{uint64(b.m[i]), b.mu[i]} }
 
+func bitLen(m uint32) int { return bits.Len32(m) }
+
 // rows is the number of rows of the tables of powers: 2^(24 rows) exceeds M, with
 // what the one even modulus needs.
 func (b *Base) rows() int { return (b.bigM.BitLen()+31)/wordBits + 2 }
@@ -205,19 +213,19 @@ func (b *Base) setReciprocals() {
 func (b *Base) setPowers() {
 	rows := b.rows()
 	b.cofactor = make([]*big.Int, b.n)
-	b.pow, b.weight = make([]uint32, rows*b.n), make([]uint32, rows*b.n)
-	b.invHi, b.invLo = make([]uint32, rows*b.n), make([]uint32, wordBits*b.n)
+	table := func(rows int) []uint32 { return make([]uint32, rows*b.n+tablePad) }
+	b.pow, b.weight, b.invHi = table(rows), table(rows), table(rows)
+	b.powLo, b.invLo = table(wordBits), table(wordBits)
 	for i, m := range b.m {
 		bm := big.NewInt(int64(m))
 		b.cofactor[i] = new(big.Int).Quo(b.bigM, bm)
 		p := b.modulus(i)
-		step := p.reduce(1 << wordBits)
 		w := p.inverse(new(big.Int).Mod(b.cofactor[i], bm).Uint64())
-		half := p.inverse(2) // 0 if m is even
-		stepInv := uint64(1)
+		two, half := p.reduce(2), p.inverse(2) // half = 0 if m is even
+		step, stepInv := uint64(1), uint64(1)
 		for k := range wordBits {
-			b.invLo[k*b.n+i] = uint32(stepInv)
-			stepInv = p.mul(stepInv, half)
+			b.powLo[k*b.n+i], b.invLo[k*b.n+i] = uint32(step), uint32(stepInv)
+			step, stepInv = p.mul(step, two), p.mul(stepInv, half)
 		}
 		pow, inv := uint64(1), uint64(1)
 		for a := range rows {
@@ -229,7 +237,7 @@ func (b *Base) setPowers() {
 
 func (b *Base) setPositional() {
 	rows := b.rows()
-	b.low = make([]uint32, rows*b.n)
+	b.low = make([]uint32, rows*b.n+tablePad)
 	for i, c := range b.cofactor {
 		for w, x := range words(c, rows) {
 			b.low[w*b.n+i] = x

@@ -59,7 +59,7 @@ func BaseFor(p, width int) (*Base, error) {
 func (b *Base) width() int {
 	w := 0
 	for _, m := range b.m {
-		w = max(w, big.NewInt(int64(m)).BitLen())
+		w = max(w, bitLen(m))
 	}
 	return w
 }

@@ -2,13 +2,14 @@ package rns
 
 import "math/bits"
 
-// Loops over the residues of one number. All slices have n entries, residues are
-// in [0, m_i), and the result may be an operand. The order of moduli does not
-// matter, so machines may go about them in parallel.
+// Loops over the residues of one number. Slices have n entries, residues are in
+// [0, m_i), and the result may be an operand. The order of moduli does not matter, so
+// machines may go about them in parallel. The loops of this file are the reference for
+// those in assembly, which take the first entries, in multiples of 8, where
+// Base.fast allows; see kernels.go.
 
-// addMod sets z = x + y.
-func (b *Base) addMod(z, x, y []uint32) {
-	m := b.m
+// addModulo sets z = x + y.
+func addModulo(z, x, y, m []uint32) {
 	z, x, y = z[:len(m)], x[:len(m)], y[:len(m)]
 	for i, mi := range m {
 		s := x[i] + y[i]
@@ -16,9 +17,8 @@ func (b *Base) addMod(z, x, y []uint32) {
 	}
 }
 
-// subMod sets z = x - y.
-func (b *Base) subMod(z, x, y []uint32) {
-	m := b.m
+// subModulo sets z = x - y.
+func subModulo(z, x, y, m []uint32) {
 	z, x, y = z[:len(m)], x[:len(m)], y[:len(m)]
 	for i, mi := range m {
 		d := x[i] - y[i]
@@ -26,71 +26,12 @@ func (b *Base) subMod(z, x, y []uint32) {
 	}
 }
 
-// negMod sets z = -x.
-func (b *Base) negMod(z, x []uint32) {
-	m := b.m
-	z, x = z[:len(m)], x[:len(m)]
-	for i, mi := range m {
-		d := -x[i]
-		z[i] = min(d, d+mi)
-	}
-}
-
-// mulMod sets z = x y.
-func (b *Base) mulMod(z, x, y []uint32) {
-	m, mu := b.m, b.mu[:len(b.m)]
-	z, x, y = z[:len(m)], x[:len(m)], y[:len(m)]
+// mulModulo sets z = x y.
+func mulModulo(z, x, y, m []uint32, mu []uint64) {
+	z, x, y, mu = z[:len(m)], x[:len(m)], y[:len(m)], mu[:len(m)]
 	for i, mi := range m {
 		z[i] = reduce(uint64(x[i])*uint64(y[i]), uint64(mi), mu[i])
 	}
-}
-
-// mulPow2 sets z = 2^k x for k ≥ 0 within the table of powers.
-func (b *Base) mulPow2(z, x []uint32, k int) {
-	if k > 32 {
-		b.mulMod(z, x, b.row(b.pow, k/wordBits))
-		x, k = z, k%wordBits
-	}
-	b.shiftMod(z, x, uint(k))
-}
-
-// shiftMod sets z = 2^k x for 0 ≤ k ≤ 32.
-func (b *Base) shiftMod(z, x []uint32, k uint) {
-	m, mu := b.m, b.mu[:len(b.m)]
-	z, x = z[:len(m)], x[:len(m)]
-	if k == 0 {
-		copy(z, x)
-		return
-	}
-	for i, mi := range m {
-		z[i] = reduce(uint64(x[i])<<k, uint64(mi), mu[i])
-	}
-}
-
-// row returns the residues in row a of a table.
-func (b *Base) row(table []uint32, a int) []uint32 { return table[a*b.n : (a+1)*b.n] }
-
-// setUint sets z to x.
-func (b *Base) setUint(z []uint32, x uint64) {
-	for i := range z[:b.n] {
-		z[i] = reduce(x, uint64(b.m[i]), b.mu[i])
-	}
-}
-
-// setWords sets z to the number with the given words of 24 bits.
-func (b *Base) setWords(z []uint32, w []uint32) {
-	for i := range z[:b.n] {
-		z[i] = reduce(b.residueOf(w, i), uint64(b.m[i]), b.mu[i])
-	}
-}
-
-// residueOf returns Σ w_a (2^(24a) mod m_i), which is below 2^64 (see wordBits).
-func (b *Base) residueOf(w []uint32, i int) uint64 {
-	s, n := uint64(0), b.n
-	for a, x := range w {
-		s += uint64(x) * uint64(b.pow[a*n+i])
-	}
-	return s
 }
 
 // reduce is modulus.reduce.
@@ -100,6 +41,42 @@ func reduce(z, m, mu uint64) uint32 {
 	return uint32(min(z, z-m))
 }
 
+// sumFractions returns Σ (y_i mu_i + ⌊y_i cl_i / 2^32⌋) as sum + carries 2^64.
+func sumFractions(y []uint32, mu, cl []uint64) (sum uint64, carries int) {
+	mu, cl = mu[:len(y)], cl[:len(y)]
+	for i, v := range y {
+		t := uint64(v)*mu[i] + uint64(v)*cl[i]>>32
+		sum += t
+		if sum < t {
+			carries++
+		}
+	}
+	return sum, carries
+}
+
+// dotRows sets sums[a] = Σ_i y_i t_ai for the rows t_a of the table, stride apart.
+func dotRows(sums []uint64, y, table []uint32, stride int) {
+	for a := range sums {
+		sum, row := uint64(0), table[a*stride:][:len(y)]
+		for i, v := range y {
+			sum += uint64(v) * uint64(row[i])
+		}
+		sums[a] = sum
+	}
+}
+
+// sumRows sets z_i = Σ_a words[a] t_ai for the rows t_a of the table, stride apart. The
+// sums stay below 2^64, see wordBits.
+func sumRows(z, words, table []uint32, stride int, m []uint32, mu []uint64) {
+	for i, mi := range m {
+		sum := uint64(0)
+		for a, v := range words {
+			sum += uint64(v) * uint64(table[a*stride+i])
+		}
+		z[i] = reduce(sum, uint64(mi), mu[i])
+	}
+}
+
 func isZero(x []uint32) bool {
 	var or uint32
 	for _, v := range x {
@@ -107,6 +84,47 @@ func isZero(x []uint32) bool {
 	}
 	return or == 0
 }
+
+// negMod sets z = -x.
+func (b *Base) negMod(z, x []uint32) {
+	for i, mi := range b.m {
+		d := -x[i]
+		z[i] = min(d, d+mi)
+	}
+}
+
+// mulPow2 sets z = 2^k x for k ≥ 0 within the table of powers.
+func (b *Base) mulPow2(z, x []uint32, k int) {
+	b.mulRows(z, x, b.pow, b.powLo, k)
+}
+
+// mulRows sets z = x hi_a lo_b with k = 24 a + b, for tables of powers of 2^24 and 2, or
+// of their inverses.
+func (b *Base) mulRows(z, x, hi, lo []uint32, k int) {
+	if k >= wordBits {
+		b.mulMod(z, x, b.row(hi, k/wordBits))
+		x, k = z, k%wordBits
+	}
+	switch {
+	case k != 0:
+		b.mulMod(z, x, b.row(lo, k))
+	case &z[0] != &x[0]:
+		copy(z, x)
+	}
+}
+
+// row returns the residues in row a of a table.
+func (b *Base) row(table []uint32, a int) []uint32 { return table[a*b.n : (a+1)*b.n] }
+
+// setUint sets z to x.
+func (b *Base) setUint(z []uint32, x uint64) {
+	for i, m := range b.m {
+		z[i] = reduce(x, uint64(m), b.mu[i])
+	}
+}
+
+// setWords sets z to the number with the given words of 24 bits.
+func (b *Base) setWords(z, words []uint32) { b.sumRows(z, words) }
 
 // fraction returns F and carries with
 //
@@ -119,19 +137,7 @@ func isZero(x []uint32) bool {
 func (b *Base) fraction(y, x []uint32, s int) (f uint64, carries int) {
 	b.mulMod(y, x, b.row(b.weight, s/wordBits))
 	if s %= wordBits; s != 0 {
-		b.shiftMod(y, y, uint(s))
+		b.mulMod(y, y, b.row(b.powLo, s))
 	}
 	return b.sumFractions(y)
-}
-
-func (b *Base) sumFractions(y []uint32) (f uint64, carries int) {
-	mu, cl := b.mu[:len(y)], b.cl[:len(y)]
-	for i, v := range y {
-		t := uint64(v)*mu[i] + uint64(v)*cl[i]>>32
-		f += t
-		if f < t {
-			carries++
-		}
-	}
-	return f, carries
 }

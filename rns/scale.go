@@ -6,6 +6,7 @@ type scratch struct {
 	y                []uint32 // numerators of fractions
 	t, u, p, q, r, s []uint32
 	words            []uint32
+	sums             []uint64
 }
 
 func (b *Base) newScratch() *scratch {
@@ -15,7 +16,7 @@ func (b *Base) newScratch() *scratch {
 		buf = buf[b.n:]
 		return p
 	}
-	return &scratch{part(), part(), part(), part(), part(), part(), part(), buf}
+	return &scratch{part(), part(), part(), part(), part(), part(), part(), buf, make([]uint64, b.rows())}
 }
 
 func (b *Base) getScratch() *scratch  { return b.scratches.Get().(*scratch) }
@@ -42,7 +43,7 @@ func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
 		n = (k + int(b.even.a) + wordBits - 1) / wordBits
 	}
 	digits := w.words[:n]
-	b.lowWords(digits, w.y, rank)
+	b.lowWords(digits, w.y, rank, w)
 
 	var even uint32
 	if b.even.index >= 0 {
@@ -54,7 +55,13 @@ func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
 	digits[n-1] &= 1<<top - 1
 	up := digits[n-1] >> (top - 1)
 
-	b.divideExactly(z, x, digits, k, up)
+	// (x - X mod 2^k) 2^-k + up
+	b.sumRows(w.y, digits)
+	b.subMod(z, x, w.y)
+	b.mulRows(z, z, b.invHi, b.invLo, k)
+	if up != 0 {
+		b.addMod(z, z, b.row(b.pow, 0))
+	}
 	if b.even.index >= 0 {
 		p := b.modulus(b.even.index)
 		z[b.even.index] = uint32(p.reduce(uint64(even) + uint64(up)))
@@ -62,30 +69,14 @@ func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
 }
 
 // lowWords sets words to the low words of Σ y_i M/m_i - rank M.
-func (b *Base) lowWords(words, y []uint32, rank int) {
+func (b *Base) lowWords(words, y []uint32, rank int, w *scratch) {
+	sums := w.sums[:len(words)]
+	b.dotRows(sums, y, b.low)
 	carry := uint64(0)
-	for a := range words {
-		row := b.row(b.low, a)[:len(y)]
-		carry += uint64(rank) * uint64(b.negM[a])
-		for i, v := range y {
-			carry += uint64(v) * uint64(row[i])
-		}
+	for a, s := range sums {
+		carry += s + uint64(rank)*uint64(b.negM[a])
 		words[a] = uint32(carry & wordMask)
 		carry >>= wordBits
-	}
-}
-
-// divideExactly sets z = (x - r) 2^-k + up, where r has the given words.
-func (b *Base) divideExactly(z, x, words []uint32, k int, up uint32) {
-	hi, lo := b.row(b.invHi, k/wordBits), b.row(b.invLo, k%wordBits)
-	for i, mi := range b.m {
-		m, mu := uint64(mi), b.mu[i]
-		v := uint64(x[i]) + m - uint64(reduce(b.residueOf(words, i), m, mu))
-		if k >= wordBits {
-			v = uint64(reduce(v*uint64(hi[i]), m, mu))
-		}
-		s := reduce(v*uint64(lo[i]), m, mu) + up
-		z[i] = min(s, s-mi)
 	}
 }
 

@@ -103,13 +103,14 @@ func (s *block) reduce(first, n, stride int, get func(i int, s *block) val) val 
 	for t := range size {
 		z := s.sums.val(t)
 		z.setZero()
-		for i := first + t; i < n; i += stride {
-			for j := i; j < n && j <= i+size; j += size {
-				v := get(j, s)
-				b.addTo(&z, &v, s.w)
-			}
-		}
 		s.sums.put(t, &z)
+	}
+	for lo := first; lo < n; lo += stride {
+		for t := range min(2*size, n-lo) { // thread t mod size
+			z, v := s.sums.val(t%size), get(lo+t, s)
+			b.addTo(&z, &v, s.w)
+			s.sums.put(t%size, &z)
+		}
 	}
 	for h := 1 << bits.Len(uint(size-1)) / 2; h > 0; h /= 2 {
 		for t := 0; t < h && t+h < size; t++ {
