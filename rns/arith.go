@@ -77,22 +77,25 @@ func (b *Base) add(z, x, y *val, minus bool, w *scratch) {
 		p, q, pNeg, qNeg = q, p, qNeg, pNeg
 	}
 	px, pe := p.x, p.ev
-	if d := int(p.exp) - int(q.exp); d > 0 {
+	if d := int64(p.exp) - int64(q.exp); d > 0 {
 		if d > b.room(pe.Up) {
 			z.set(p)
 			z.neg = pNeg
 			return
 		}
-		b.mulPow2(w.t, px, d)
-		px, pe = w.t, pe.scale(d)
+		b.mulPow2(w.t, px, int(d))
+		px, pe = w.t, pe.scale(int(d))
 	}
 	b.combine(z, int64(q.exp), addend{px, pe, pNeg}, addend{q.x, q.ev, qNeg}, w)
 }
 
 // room returns the largest k with 2^k up ≤ sumLim.
-func (b *Base) room(up XFloat) int {
-	k := int(b.sumLim.I) - int(up.I)
-	if up.F > b.sumLim.F {
+func (b *Base) room(up XFloat) int64 { return int64(fit(up, b.sumLim)) }
+
+// fit returns the largest k with 2^k x ≤ lim.
+func fit(x, lim XFloat) int {
+	k := int(lim.I) - int(x.I)
+	if x.F > lim.F {
 		k--
 	}
 	return k
@@ -181,10 +184,7 @@ func (b *Base) finish(z *val, exp int64, w *scratch) {
 // round scales the significand of z down by the least 2^k that brings it below
 // target, to nearest, and returns k.
 func (b *Base) round(z *val, w *scratch) int {
-	k := int(z.ev.Up.I) - int(b.target.I)
-	if z.ev.Up.F > b.target.F {
-		k++
-	}
+	k := -fit(z.ev.Up, b.target)
 	b.scaleDown(z.x, z.x, k, w)
 	e := z.ev.scale(-k)
 	z.ev = Interval{e.Lo.SubDown(b.half), e.Up.AddUp(b.half)}

@@ -186,13 +186,13 @@ func (b *Base) VectorOf(x *halfulp.Vector) *Vector {
 	return z
 }
 
-func (z *Vector) setScalars(x *halfulp.Vector) {
-	s := z.arr.b.NewNumber()
-	for i := range z.n {
-		if x.Format() == halfulp.Float64 {
-			z.Set(i, s.SetFloat64(x.Float64(i)))
+func (x *Vector) setScalars(from *halfulp.Vector) {
+	s := x.arr.b.NewNumber()
+	for i := range x.n {
+		if from.Format() == halfulp.Float64 {
+			x.Set(i, s.SetFloat64(from.Float64(i)))
 		} else {
-			z.Set(i, s.SetScalar(x.At(i)))
+			x.Set(i, s.SetScalar(from.At(i)))
 		}
 	}
 }

@@ -83,15 +83,6 @@ func (b *Base) div(z, x, y *val, w *scratch) {
 	b.finish(z, exp-int64(k), w)
 }
 
-// fit returns the largest k with 2^k x ≤ lim.
-func fit(x, lim XFloat) int {
-	k := int(lim.I) - int(x.I)
-	if x.F > lim.F {
-		k--
-	}
-	return k
-}
-
 // addSigned sets q = q + d, or q - d for neg.
 func (b *Base) addSigned(q, d []uint32, neg bool) {
 	if neg {

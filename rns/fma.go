@@ -21,7 +21,7 @@ func (b *Base) fma(z, x, y, c *val, w *scratch) {
 	exp := int64(x.exp) + int64(y.exp)
 	d := exp - int64(c.exp)
 	switch {
-	case d >= 0 && d > int64(b.room(pe.Up)): // c is below S/(15/16 M) times the product
+	case d >= 0 && d > b.room(pe.Up): // c is below S/(15/16 M) times the product
 		copy(z.x, p)
 		z.neg, z.ev = pNeg, pe
 		b.finish(z, exp, w)
@@ -40,7 +40,7 @@ const sharedRoom = 2
 // c is scaled up as far as it goes, the product down by the rest, at least by 2 if
 // both would come too close to M.
 func (b *Base) addProduct(z *val, p []uint32, pe Interval, neg bool, exp int64, c *val, k int64, w *scratch) {
-	j := min(k, int64(b.room(c.ev.Up)-sharedRoom))
+	j := min(k, b.room(c.ev.Up)-sharedRoom)
 	if j == k && b.room(pe.Up) < sharedRoom {
 		j = max(k-sharedRoom, 0)
 	}

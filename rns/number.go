@@ -149,7 +149,7 @@ func (z *Number) Sqrt(x *Number) *Number {
 func (z *Number) MulPow2(x *Number, k int) *Number {
 	z.Set(x)
 	if z.Sign() != 0 {
-		z.v.setExp(int64(z.v.exp) + int64(max(min(k, 1<<40), -1<<40)))
+		z.v.setExp(int64(z.v.exp) + max(min(int64(k), 1<<40), -1<<40))
 	}
 	return z
 }
@@ -195,12 +195,12 @@ func (b *Base) compare(x, y *val, w *scratch) int {
 		return -b.compare(y, x, w)
 	}
 	p, e := x.x, x.ev
-	if d := int(x.exp) - int(y.exp); d > 0 {
+	if d := int64(x.exp) - int64(y.exp); d > 0 {
 		if d > b.room(e.Up) {
 			return 1
 		}
-		b.mulPow2(w.t, p, d)
-		p, e = w.t, e.scale(d)
+		b.mulPow2(w.t, p, int(d))
+		p, e = w.t, e.scale(int(d))
 	}
 	switch {
 	case y.ev.Up.less(e.Lo):

@@ -25,6 +25,17 @@ func number(b *Base, x *big.Int, e int, neg bool) *Number {
 	return z
 }
 
+// testRounds is the number of rounds of a test for a base: fewer for long ones.
+func testRounds(b *Base, n int) int {
+	if testing.Short() {
+		n /= 10
+	}
+	if b.n > 20 {
+		n = n * 20 / b.n
+	}
+	return n
+}
+
 // significands are integers of [0, S].
 func significands(b *Base, r *rand.Rand, random int) []*big.Int {
 	var xs []*big.Int
@@ -118,10 +129,7 @@ func TestArithmetic(t *testing.T) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 20)
 			xs := significands(b, r, 100)
-			rounds := 3000
-			if b.n > 20 {
-				rounds = 60000 / b.n
-			}
+			rounds := testRounds(b, 3000)
 			worst := map[string]float64{}
 			for range rounds {
 				x, y := randomNumber(b, r, xs), randomNumber(b, r, xs)
@@ -189,10 +197,7 @@ func TestFMA(t *testing.T) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 21)
 			xs := significands(b, r, 100)
-			rounds := 3000
-			if b.n > 20 {
-				rounds = 60000 / b.n
-			}
+			rounds := testRounds(b, 3000)
 			worst := 0.0
 			m := exactFloat().SetInt(b.bigM)
 			for range rounds {
@@ -247,10 +252,7 @@ func TestQuotientAndRoot(t *testing.T) {
 		t.Run(b.testName(), func(t *testing.T) {
 			r := newRand(t, 22)
 			xs := significands(b, r, 60)
-			rounds := 1500
-			if b.n > 20 {
-				rounds = 30000 / b.n
-			}
+			rounds := testRounds(b, 1500)
 			var worstQ, worstR float64
 			for range rounds {
 				x, y := randomNumber(b, r, xs), randomNumber(b, r, xs)
