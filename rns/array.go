@@ -186,15 +186,19 @@ func (b *Base) VectorOf(x *halfulp.Vector) *Vector {
 	return z
 }
 
+// setScalars converts all entries on all processors.
 func (x *Vector) setScalars(from *halfulp.Vector) {
-	s := x.arr.b.NewNumber()
-	for i := range x.n {
-		if from.Format() == halfulp.Float64 {
-			x.Set(i, s.SetFloat64(from.Float64(i)))
-		} else {
-			x.Set(i, s.SetScalar(from.At(i)))
+	o := (*Options)(nil).with()
+	o.each(x.arr.b, x.n, func(lo, hi int, _ *scratch) {
+		s := x.arr.b.NewNumber()
+		for i := lo; i < hi; i++ {
+			if from.Format() == halfulp.Float64 {
+				x.Set(i, s.SetFloat64(from.Float64(i)))
+			} else {
+				x.Set(i, s.SetScalar(from.At(i)))
+			}
 		}
-	}
+	})
 }
 
 // In returns the entries rounded to nearest even in format f.

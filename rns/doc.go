@@ -44,8 +44,8 @@
 // given an upper bound U of X/M, takes s = max(0, -I - 2) for U = f 2^I, which keeps
 // 2^s X/M ≤ 1/2 unless s = 0. If F ≥ 2^64 - 2n, it has wrapped around and 2n 2^(-64-s) is a
 // better U; if F < 2n 2^40, (F + 2n) 2^(-64-s) is. Else Lo = F 2^(-64-s) rounded down to 53
-// bits, Up = (F + 2n) 2^(-64-s) rounded up. Each try but the last takes 40 bits off U, so
-// tiny X need few, and the outcome depends on X, U and nothing else. X/M < 1 - 4n/2^64
+// bits, Up = (F + 2n) 2^(-64-s) rounded up. Each try but the last takes at least 14 bits off
+// U, mostly over 50, so tiny X need few; the outcome depends on X, U and nothing else. X/M < 1 - 4n/2^64
 // is required, which all significands and exact intermediates of this package satisfy;
 // [Base.Evaluate] and [Base.Rank] settle the rest by mixed-radix digits.
 //
@@ -98,8 +98,8 @@
 // than half the digits.
 //
 // Quotient and root: X 2^k / Y, or √(X 2^k), is between T/2 (1 - 2^-19) and T (or it is X/1),
-// and the integer Q that is returned is within 1/2 + 2^-20 of it, as the exact remainder is
-// known: |δ| < (1/2 + 2^-20) / (T/2 (1 - 2^-19)).
+// and the integer Q that is returned is within 1/2 + 2^-20 + 1/T of it, as the exact
+// remainder is known: |δ| < (1/2 + 2^-20 + 1/T) / (T/2 (1 - 2^-19)).
 //
 // # Order of operations
 //

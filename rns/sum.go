@@ -99,17 +99,18 @@ func newBlock(b *Base, size int) *block {
 // reduce runs steps 1 and 2 of Reduce3 from entry first on, and returns the sum, which
 // shares the storage of the block.
 func (s *block) reduce(first, n, stride int, get func(i int, s *block) val) val {
-	b, size := s.sums.b, s.sums.Len()
+	b, size := s.sums.b, min(s.sums.Len(), max(n-first, 1)) // the others have nothing to add
 	for t := range size {
 		z := s.sums.val(t)
 		z.setZero()
 		s.sums.put(t, &z)
 	}
 	for lo := first; lo < n; lo += stride {
-		for t := range min(2*size, n-lo) { // thread t mod size
-			z, v := s.sums.val(t%size), get(lo+t, s)
+		for i := lo; i < min(lo+2*s.sums.Len(), n); i++ {
+			t := (i - lo) % s.sums.Len()
+			z, v := s.sums.val(t), get(i, s)
 			b.addTo(&z, &v, s.w)
-			s.sums.put(t%size, &z)
+			s.sums.put(t, &z)
 		}
 	}
 	for h := 1 << bits.Len(uint(size-1)) / 2; h > 0; h /= 2 {
