@@ -81,7 +81,8 @@ func checkForm(t *testing.T, z *Number) *big.Float {
 	lo, _ := z.v.ev.Lo.Big().Rat(nil)
 	up, _ := z.v.ev.Up.Big().Rat(nil)
 	ratio := new(big.Rat).SetFrac(x, b.bigM)
-	if lo.Cmp(ratio) > 0 || ratio.Cmp(up) > 0 || lo.Sign() == 0 || z.v.ev.tooWide() {
+	width := new(big.Rat).Sub(up, lo)
+	if lo.Cmp(ratio) > 0 || ratio.Cmp(up) > 0 || lo.Sign() == 0 || width.Cmp(new(big.Rat).Mul(lo, big.NewRat(1, 1<<20))) > 0 {
 		t.Fatalf("evaluation %v of %v / %v = %v", z.v.ev, x, b.bigM, ratio.FloatString(30))
 	}
 	f, err := z.Big()
@@ -204,7 +205,14 @@ func TestFMA(t *testing.T) {
 				x, y, c := randomNumber(b, r, xs), randomNumber(b, r, xs), randomNumber(b, r, xs)
 				fx, fy, fc := checkForm(t, x), checkForm(t, y), checkForm(t, c)
 				product := exactFloat().Mul(fx, fy)
-				switch r.IntN(3) {
+				switch r.IntN(4) {
+				case 3: // both as close to M as they come
+					top := func(e int) *Number {
+						return number(b, new(big.Int).Sub(b.limInt, big.NewInt(int64(r.IntN(3)))), e, r.IntN(2) == 0)
+					}
+					x, y, c = top(0), top(3), top(3+b.prec+r.IntN(9)-4)
+					product.Mul(checkForm(t, x), checkForm(t, y))
+					fc = checkForm(t, c)
 				case 0: // c cancels the product
 					c.SetBig(product)
 					if !c.IsNaN() {
@@ -324,25 +332,39 @@ func TestExactQuotients(t *testing.T) {
 
 // A long chain widens evaluations until they are made anew.
 func TestChain(t *testing.T) {
-	b, err := SummationBase(60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := newRand(t, 23)
-	x, y := b.NewNumber().SetInt64(1), b.NewNumber()
-	for i := range 20000 {
-		y.SetFloat64(1 + 1/float64(1+r.IntN(1000)))
-		switch {
-		case x.Float64() > 1e9:
-			x.Quo(x, y.Mul(y, y))
-		case i%3 == 0:
-			x.Add(x, y)
-		case i%7 == 0:
-			x.Sub(x, y)
-		default:
-			x.Mul(x, y)
+	for _, p := range []int{30, 60} {
+		b, err := SummationBase(p)
+		if err != nil {
+			t.Fatal(err)
 		}
-		checkForm(t, x)
+		r := newRand(t, 23)
+		x, y := b.NewNumber().SetInt64(1), b.NewNumber()
+		renewed, narrow := 0, false
+		for i := range 20000 {
+			y.SetFloat64(1 + 1/float64(1+r.IntN(1000)))
+			switch {
+			case x.Float64() > 1e9:
+				x.MulPow2(x, -25)
+			case i%3 == 0:
+				x.Add(x, y)
+			case i%7 == 0:
+				x.Sub(x, y)
+			default:
+				x.Mul(x, y)
+			}
+			checkForm(t, x)
+			if x.IsZero() {
+				continue
+			}
+			was := narrow
+			narrow = x.v.ev.Up.SubUp(x.v.ev.Lo).less(x.v.ev.Lo.Scale(-24))
+			if narrow && !was {
+				renewed++
+			}
+		}
+		if p == 30 && renewed < 3 {
+			t.Errorf("evaluations became narrow %d times", renewed)
+		}
 	}
 }
 
