@@ -580,6 +580,47 @@ func TestArrays(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	for _, b := range testBases(t) {
+		r := newRand(t, 38)
+		x := b.NewVector(40)
+		xs := significands(b, r, 20)
+		for i := range x.n {
+			x.Set(i, mul(randomNumber(b, r, xs), randomNumber(b, r, xs)))
+		}
+		x.Set(0, b.NewNumber().SetFloat64(math.NaN()))
+		x.Set(1, b.NewNumber())
+		x.Set(2, b.NewNumber().SetInt64(100))
+		a := x.arr
+		if err := a.Check(); err != nil {
+			t.Fatal(err)
+		}
+		above := b.Residues(new(big.Int).Add(b.limInt, big.NewInt(1)))
+		for name, corrupt := range map[string]func(a *Array){
+			"residue":       func(a *Array) { a.Digits[2*b.n] = b.m[0] },
+			"another":       func(a *Array) { a.Digits[2*b.n] ^= 1 },
+			"sign":          func(a *Array) { a.Sign[2] = 2 },
+			"sign of 0":     func(a *Array) { a.Sign[1] = 1 },
+			"exponent":      func(a *Array) { a.Exp[2] = maxExp + 1 },
+			"exponent of 0": func(a *Array) { a.Exp[1] = 1 },
+			"lower":         func(a *Array) { a.Eval[2] = a.Eval[2].Scale(1) },
+			"upper":         func(a *Array) { a.Eval[a.Len()+2] = a.Eval[a.Len()+2].Scale(-1) },
+			"wide":          func(a *Array) { a.Eval[2] = a.Eval[2].Scale(-1) },
+			"no bound":      func(a *Array) { a.Eval[2] = XFloat{} },
+			"infinity":      func(a *Array) { a.Eval[a.Len()+2] = xInf },
+			"bound of 0":    func(a *Array) { a.Eval[1] = XFloat{1, -5} },
+			"length":        func(a *Array) { a.Sign = a.Sign[1:] },
+			"significand":   func(a *Array) { copy(a.Digits[2*b.n:], above) },
+		} {
+			c := x.Clone().arr
+			corrupt(c)
+			if err := c.Check(); !errors.Is(err, ErrForm) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestShapePanics(t *testing.T) {
 	b, err := SummationBase(60)
 	if err != nil {
