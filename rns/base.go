@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
-// wordBits is the radix 2^24 in which powers of two are handled: a residue below
-// 2^31 times a word, summed over all moduli or words of a base, stays in 64 bits.
-const (
-	wordBits = 24
-	wordMask = 1<<wordBits - 1
-)
+// maxWordBits bounds the words of positional numbers.
+const maxWordBits = 31
 
 // tablePad is how much assembly may read beyond the last row of a table.
 const tablePad = 1
@@ -21,7 +18,7 @@ const tablePad = 1
 // MaxModuli is the largest number of moduli of a base, minRange the bits of the
 // smallest dynamic range.
 const (
-	MaxModuli = 256
+	MaxModuli = 1024
 	minRange  = 16
 )
 
@@ -37,16 +34,20 @@ type Base struct {
 	mu []uint64 // ⌊2^64 / m_i⌋: Barrett reduction, and high part of 1/m_i
 	cl []uint64 // ⌊2^96 / m_i⌋ mod 2^32: low part of 1/m_i
 
-	// Tables by rows of n residues; row a is for 2^(24a), or 2^(-24a).
-	pow    []uint32 // 2^(24a) mod m_i
-	weight []uint32 // w_i 2^(24a) mod m_i with w_i = (M/m_i)^-1 mod m_i
-	powLo  []uint32 // 2^b mod m_i, 0 ≤ b < 24
-	invHi  []uint32 // 2^(-24a) mod m_i; 0 for an even modulus
-	invLo  []uint32 // 2^-b mod m_i, 0 ≤ b < 24
+	// wordBits = h is the number of bits of the words of positional numbers. A residue
+	// times a word, summed over all moduli, is below 2^63, and over all rows below 2^64.
+	wordBits int
 
-	// Positional constants by words of 24 bits, least significant first.
+	// Tables by rows of n residues; row a is for 2^(h a), or 2^(-h a).
+	pow    []uint32 // 2^(h a) mod m_i
+	weight []uint32 // w_i 2^(h a) mod m_i with w_i = (M/m_i)^-1 mod m_i
+	powLo  []uint32 // 2^b mod m_i, 0 ≤ b < h
+	invHi  []uint32 // 2^(-h a) mod m_i; 0 for an even modulus
+	invLo  []uint32 // 2^-b mod m_i, 0 ≤ b < h
+
+	// Positional constants by words, least significant first.
 	low  []uint32 // row w: word w of M/m_i
-	negM []uint32 // words of -M modulo 2^(24 words)
+	negM []uint32 // words of -M modulo 2^(h words)
 
 	garner []uint32 // row i: m_j^-1 mod m_i for j < i
 
@@ -161,6 +162,7 @@ func NewBase(moduli []uint32) (*Base, error) {
 	}
 	// floor(log2 sqrt M) = floor(floor(log2 M) / 2)
 	b.prec = (b.bigM.BitLen()-1)/2 - 1
+	b.wordBits = min(63-b.width()-bits.Len(uint(n-1)), maxWordBits)
 	b.setReciprocals()
 	b.setPowers()
 	b.setPositional()
@@ -196,11 +198,12 @@ func (b *Base) UnitRoundoff() XFloat { return b.u }
 
 func (b *Base) modulus(i int) modulus { return modulus{uint64(b.m[i]), b.mu[i]} }
 
-func bitLen(m uint32) int { return bits.Len32(m) }
+// width returns the bits of the largest modulus.
+func (b *Base) width() int { return bits.Len32(slices.Max(b.m)) }
 
-// rows is the number of rows of the tables of powers: 2^(24 rows) exceeds M, with
+// rows is the number of rows of the tables of powers: 2^(h rows) exceeds M, with
 // what the one even modulus needs.
-func (b *Base) rows() int { return (b.bigM.BitLen()+31)/wordBits + 2 }
+func (b *Base) rows() int { return (b.bigM.BitLen()+31)/b.wordBits + 2 }
 
 func (b *Base) setReciprocals() {
 	b.mu, b.cl = make([]uint64, b.n), make([]uint64, b.n)
@@ -215,7 +218,7 @@ func (b *Base) setPowers() {
 	b.cofactor = make([]*big.Int, b.n)
 	table := func(rows int) []uint32 { return make([]uint32, rows*b.n+tablePad) }
 	b.pow, b.weight, b.invHi = table(rows), table(rows), table(rows)
-	b.powLo, b.invLo = table(wordBits), table(wordBits)
+	b.powLo, b.invLo = table(b.wordBits), table(b.wordBits)
 	for i, m := range b.m {
 		bm := big.NewInt(int64(m))
 		b.cofactor[i] = new(big.Int).Quo(b.bigM, bm)
@@ -223,7 +226,7 @@ func (b *Base) setPowers() {
 		w := p.inverse(new(big.Int).Mod(b.cofactor[i], bm).Uint64())
 		two, half := p.reduce(2), p.inverse(2) // half = 0 if m is even
 		step, stepInv := uint64(1), uint64(1)
-		for k := range wordBits {
+		for k := range b.wordBits {
 			b.powLo[k*b.n+i], b.invLo[k*b.n+i] = uint32(step), uint32(stepInv)
 			step, stepInv = p.mul(step, two), p.mul(stepInv, half)
 		}
@@ -239,21 +242,21 @@ func (b *Base) setPositional() {
 	rows := b.rows()
 	b.low = make([]uint32, rows*b.n+tablePad)
 	for i, c := range b.cofactor {
-		for w, x := range words(c, rows) {
+		for w, x := range b.words(c) {
 			b.low[w*b.n+i] = x
 		}
 	}
-	two := new(big.Int).Lsh(big.NewInt(1), uint(rows*wordBits))
-	b.negM = words(two.Sub(two, b.bigM), rows)
+	two := new(big.Int).Lsh(big.NewInt(1), uint(rows*b.wordBits))
+	b.negM = b.words(two.Sub(two, b.bigM))
 }
 
-// words returns the first words of 24 bits of x.
-func words(x *big.Int, n int) []uint32 {
-	w := make([]uint32, n)
-	mask, y := big.NewInt(wordMask), new(big.Int).Set(x)
+// words returns the words of x, as many as tables have rows.
+func (b *Base) words(x *big.Int) []uint32 {
+	w := make([]uint32, b.rows())
+	mask, y, t := big.NewInt(1<<b.wordBits-1), new(big.Int).Set(x), new(big.Int)
 	for i := range w {
-		w[i] = uint32(new(big.Int).And(y, mask).Uint64())
-		y.Rsh(y, wordBits)
+		w[i] = uint32(t.And(y, mask).Uint64())
+		y.Rsh(y, uint(b.wordBits))
 	}
 	return w
 }
@@ -309,7 +312,7 @@ func (b *Base) setEvaluation() {
 	e.limInt = s
 	e.maxSigBits = s.BitLen()
 	e.sumLim = XFloat{15.0 / 8, -1}
-	root := new(big.Int).Lsh(b.bigM, 2*wordBits*4) // (√M 2^96)²
+	root := new(big.Int).Lsh(b.bigM, 2*96)
 	root.Sqrt(root)
-	e.u = roundBig(up().Quo(new(big.Float).SetMantExp(big.NewFloat(4), wordBits*4), new(big.Float).SetInt(root)), true)
+	e.u = roundBig(up().Quo(new(big.Float).SetMantExp(big.NewFloat(4), 96), new(big.Float).SetInt(root)), true)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 )
@@ -272,7 +273,7 @@ func TestScaleDown(t *testing.T) {
 			one := big.NewInt(1)
 			for _, x := range adversaries(b, r, 50) {
 				res := b.Residues(x)
-				for _, k := range []int{0, 1, r.IntN(b.bigM.BitLen() + 3), wordBits * r.IntN(b.rows()), max(x.BitLen(), 1), x.BitLen() + 1} {
+				for _, k := range []int{0, 1, r.IntN(b.bigM.BitLen() + 3), b.wordBits * r.IntN(b.rows()), max(x.BitLen(), 1), x.BitLen() + 1} {
 					want := new(big.Int).Lsh(x, 1)
 					want.Rsh(want, uint(k)).Add(want, one).Rsh(want, 1)
 					if got := b.CRT(b.ScaleDown(res, k)); got.Cmp(want) != 0 {
@@ -310,4 +311,57 @@ func TestSign(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The longest bases, whose sums come closest to 64 bits.
+func TestLongBases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("3 s")
+	}
+	for _, p := range []int{15000, 15700} {
+		b, err := NewBasePrecision(p, MaxModuli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, top := b.rows(), b.width()+b.wordBits; bits.Len(uint(b.n-1))+top > 63 || new(big.Int).Lsh(big.NewInt(int64(rows)), uint(top)).BitLen() > 64 {
+			t.Fatalf("precision %d: %d rows, words of %d bits", p, rows, b.wordBits)
+		}
+		// All residues and all words as large as can be.
+		x, y := make([]uint32, b.n), make([]uint32, b.n)
+		for i, m := range b.m {
+			y[i] = m - 1 // numerators
+			x[i] = uint32(b.modulus(i).mul(uint64(m-1), uint64(b.cofactorModulo(i))))
+		}
+		v := b.CRT(x)
+		for _, k := range []int{1, 31, b.prec, b.bigM.BitLen() - 1} {
+			want := new(big.Int).Rsh(new(big.Int).Add(v, new(big.Int).Lsh(big.NewInt(1), uint(k-1))), uint(k))
+			if got := b.CRT(b.ScaleDown(x, k)); got.Cmp(want) != 0 {
+				t.Errorf("precision %d: scaling by 2^-%d", p, k)
+			}
+		}
+		words := make([]uint32, b.rows())
+		sum := new(big.Int)
+		for i := len(words) - 1; i >= 0; i-- {
+			words[i] = 1<<b.wordBits - 1
+			sum.Lsh(sum, uint(b.wordBits)).Add(sum, big.NewInt(int64(words[i])))
+		}
+		b.setWords(y, words)
+		for i, m := range b.m {
+			if want := new(big.Int).Mod(sum, big.NewInt(int64(m))); want.Uint64() != uint64(y[i]) {
+				t.Fatalf("precision %d: residue %d of the largest words", p, i)
+			}
+		}
+		if e := b.Evaluate(x); !e.Contains(new(big.Float).SetPrec(40000).Quo(new(big.Float).SetInt(v), new(big.Float).SetInt(b.bigM))) {
+			t.Errorf("precision %d: evaluation %v", p, e)
+		}
+		z := b.NewNumber().SetInt64(3)
+		if z.Quo(b.NewNumber().SetInt64(1), z); z.Mul(z, b.NewNumber().SetInt64(3)).Float64() != 1 {
+			t.Errorf("precision %d: 3 (1/3) = %v", p, z)
+		}
+	}
+}
+
+// cofactorModulo returns M/m_i mod m_i.
+func (b *Base) cofactorModulo(i int) uint32 {
+	return uint32(new(big.Int).Mod(b.cofactor[i], big.NewInt(int64(b.m[i]))).Uint64())
 }

@@ -8,7 +8,7 @@ func (b *Base) Residues(x *big.Int) []uint32 {
 		panic(errRange)
 	}
 	z := make([]uint32, b.n)
-	b.setWords(z, words(x, b.rows()))
+	b.setWords(z, b.words(x))
 	return z
 }
 

@@ -55,15 +55,6 @@ func BaseFor(p, width int) (*Base, error) {
 	return nil, fmt.Errorf("%w: %d bits of precision by %d moduli of %d bits", ErrNoBase, p, MaxModuli, width)
 }
 
-// width returns the bits of the largest modulus.
-func (b *Base) width() int {
-	w := 0
-	for _, m := range b.m {
-		w = max(w, bitLen(m))
-	}
-	return w
-}
-
 // SummationPrecisions are the precisions of the papers' summations (003, table 2
 // and figures 6 and 7), GemvPrecisions those of their matrix-vector products (001,
 // table 5).

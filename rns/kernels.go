@@ -1,6 +1,10 @@
 package rns
 
-import "github.com/halfulp/halfulp/internal/impl"
+import (
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/impl"
+)
 
 // lanes is the number of residues that a step of the assembly takes.
 const lanes = 8
@@ -35,9 +39,9 @@ func (b *Base) setKernels() {
 	}
 	k.n = b.n &^ (lanes - 1)
 	for i, m := range b.m {
-		bits := uint(bitLen(m))
-		k.mu = append(k.mu, uint32((uint64(1)<<(bits+31))/uint64(m)))
-		k.shift = append(k.shift, uint32(bits-1))
+		l := bits.Len32(m)
+		k.mu = append(k.mu, uint32((uint64(1)<<(l+31))/uint64(m)))
+		k.shift = append(k.shift, uint32(l-1))
 		k.inv = append(k.inv, uint32(b.mu[i]>>32))
 		k.mid = append(k.mid, uint32(b.mu[i]))
 		k.low = append(k.low, uint32(b.cl[i]))
@@ -102,7 +106,7 @@ func (b *Base) dotRows(sums []uint64, y, table []uint32) {
 	}
 }
 
-// sumRows sets z to the number with the given words of 24 bits.
+// sumRows sets z to the number with the given words of a base.
 func (b *Base) sumRows(z, words []uint32) {
 	k := &b.kernels
 	n := k.n

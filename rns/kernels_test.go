@@ -85,7 +85,7 @@ func TestKernels(t *testing.T) {
 			}
 			words := make([]uint32, 1+r.IntN(b.rows()))
 			for i := range words {
-				words[i] = []uint32{wordMask, 0, r.Uint32() & wordMask}[r.IntN(3)]
+				words[i] = []uint32{1<<b.wordBits - 1, 0, r.Uint32() & (1<<b.wordBits - 1)}[r.IntN(3)]
 			}
 			got, want := make([]uint32, n+1), make([]uint32, n)
 			b.sumRows(got[:n:n], words)

@@ -293,7 +293,7 @@ func (b *Base) setInt(v *val, n *big.Int, e int64, neg bool) {
 		n.Rsh(n, s-1).Add(n, big.NewInt(1)).Rsh(n, 1) // to nearest, halves up
 		e += int64(s)
 	}
-	b.setWords(v.x, words(n, b.rows()))
+	b.setWords(v.x, b.words(n))
 	f := new(big.Float).SetInt(n)
 	v.neg = neg
 	v.ev = Interval{roundBig(f, false).MulDown(b.iLo), roundBig(f, true).MulUp(b.iUp)}

@@ -66,7 +66,7 @@ func dotRows(sums []uint64, y, table []uint32, stride int) {
 }
 
 // sumRows sets z_i = Σ_a words[a] t_ai for the rows t_a of the table, stride apart. The
-// sums stay below 2^64, see wordBits.
+// sums stay below 2^64, see Base.wordBits.
 func sumRows(z, words, table []uint32, stride int, m []uint32, mu []uint64) {
 	for i, mi := range m {
 		sum := uint64(0)
@@ -98,12 +98,12 @@ func (b *Base) mulPow2(z, x []uint32, k int) {
 	b.mulRows(z, x, b.pow, b.powLo, k)
 }
 
-// mulRows sets z = x hi_a lo_b with k = 24 a + b, for tables of powers of 2^24 and 2, or
+// mulRows sets z = x hi_a lo_b with k = h a + b, for tables of powers of 2^h and 2, or
 // of their inverses.
 func (b *Base) mulRows(z, x, hi, lo []uint32, k int) {
-	if k >= wordBits {
-		b.mulMod(z, x, b.row(hi, k/wordBits))
-		x, k = z, k%wordBits
+	if h := b.wordBits; k >= h {
+		b.mulMod(z, x, b.row(hi, k/h))
+		x, k = z, k%h
 	}
 	switch {
 	case k != 0:
@@ -123,7 +123,7 @@ func (b *Base) setUint(z []uint32, x uint64) {
 	}
 }
 
-// setWords sets z to the number with the given words of 24 bits.
+// setWords sets z to the number with the given words.
 func (b *Base) setWords(z, words []uint32) { b.sumRows(z, words) }
 
 // fraction returns F and carries with
@@ -135,8 +135,8 @@ func (b *Base) setWords(z, words []uint32) { b.sumRows(z, words) }
 // error. A term loses less than 1/2 by the truncation of 2^96/m_i and less than 1
 // by that of the product: slack = 2n.
 func (b *Base) fraction(y, x []uint32, s int) (f uint64, carries int) {
-	b.mulMod(y, x, b.row(b.weight, s/wordBits))
-	if s %= wordBits; s != 0 {
+	b.mulMod(y, x, b.row(b.weight, s/b.wordBits))
+	if s %= b.wordBits; s != 0 {
 		b.mulMod(y, y, b.row(b.powLo, s))
 	}
 	return b.sumFractions(y)

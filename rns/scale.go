@@ -38,20 +38,21 @@ func (b *Base) scaleDown(z, x []uint32, k int, w *scratch) {
 	if f >= -b.slack {
 		rank++
 	}
-	n := (k + wordBits - 1) / wordBits
+	h := b.wordBits
+	n := (k + h - 1) / h
 	if b.even.index >= 0 {
-		n = (k + int(b.even.a) + wordBits - 1) / wordBits
+		n = (k + int(b.even.a) + h - 1) / h
 	}
 	digits := w.words[:n]
 	b.lowWords(digits, w.y, rank, w)
 
 	var even uint32
 	if b.even.index >= 0 {
-		even = b.even.quotient(digits, x[b.even.index], k)
+		even = b.even.quotient(digits, x[b.even.index], k, h)
 	}
-	n = (k + wordBits - 1) / wordBits
+	n = (k + h - 1) / h
 	digits = digits[:n]
-	top := k - (n-1)*wordBits // 1 to 24 bits of the last word
+	top := k - (n-1)*h // 1 to h bits of the last word
 	digits[n-1] &= 1<<top - 1
 	up := digits[n-1] >> (top - 1)
 
@@ -75,30 +76,30 @@ func (b *Base) lowWords(words, y []uint32, rank int, w *scratch) {
 	carry := uint64(0)
 	for a, s := range sums {
 		carry += s + uint64(rank)*uint64(b.negM[a])
-		words[a] = uint32(carry & wordMask)
-		carry >>= wordBits
+		words[a] = uint32(carry & (1<<b.wordBits - 1))
+		carry >>= b.wordBits
 	}
 }
 
-// quotient returns ⌊X/2^k⌋ modulo 2^a q from the low words of X, at least k + a
-// bits of them, and X mod 2^a q.
-func (e *evenModulus) quotient(words []uint32, x uint32, k int) uint32 {
+// quotient returns ⌊X/2^k⌋ modulo 2^a q from the low words of X, of h bits, at least
+// k + a bits of them, and X mod 2^a q.
+func (e *evenModulus) quotient(words []uint32, x uint32, k, h int) uint32 {
 	// Modulo 2^a: bits k to k + a - 1 of X.
 	var high uint64
-	for a := len(words) - 1; a >= k/wordBits; a-- {
-		high = high<<wordBits | uint64(words[a])
+	for a := len(words) - 1; a >= k/h; a-- {
+		high = high<<h | uint64(words[a])
 	}
-	high = high >> (k % wordBits) & (1<<e.a - 1)
+	high = high >> (k % h) & (1<<e.a - 1)
 	// Modulo q: (X - X mod 2^k) 2^-k by Horner's rule.
 	q := e.q
 	var r uint64
-	n := (k + wordBits - 1) / wordBits
+	n := (k + h - 1) / h
 	for a := n - 1; a >= 0; a-- {
 		v := uint64(words[a])
 		if a == n-1 {
-			v &= 1<<(k-a*wordBits) - 1
+			v &= 1<<(k-a*h) - 1
 		}
-		r = q.reduce(r<<wordBits + v)
+		r = q.reduce(r<<h + v)
 	}
 	r = q.reduce(uint64(x) + q.m - r)
 	for range k {
