@@ -2,6 +2,7 @@ package rns
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -69,4 +70,35 @@ func measure(b *testing.B, n int, do func()) {
 		do()
 	}
 	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N*n), "cpu-ns/each")
+}
+
+func odd(x *big.Int) *big.Int { return x.SetBit(x, 0, 1) }
+
+// BenchmarkGemv measures a multiply-add of a 200 x 200 product by algorithm 1, with inputs
+// of p/4 bits, which need hardly any rounding, and of p bits.
+func BenchmarkGemv(b *testing.B) {
+	const n = 200
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, p := range GemvPrecisions {
+		base, err := GemvBase(p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		one := base.NewNumber().SetInt64(1)
+		for _, in := range []struct {
+			name string
+			bits int
+		}{{"quarter", p / 4}, {"full", p}} {
+			array := base.NewArray(n * (n + 2))
+			for i := range array.Len() {
+				v := array.val(i)
+				base.setInt(&v, odd(randomInt(r, in.bits)), -int64(in.bits), r.IntN(2) == 0)
+				array.put(i, &v)
+			}
+			a, x, y := array.Matrix(0, n, n, n), array.Vector(n*n, n, 1), array.Vector(n*(n+1), n, 1)
+			b.Run(fmt.Sprintf("%s/%d", in.name, p), func(b *testing.B) {
+				measure(b, n*n, func() { Gemv(NoTrans, one, a, x, one, y, nil) })
+			})
+		}
+	}
 }
