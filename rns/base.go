@@ -250,13 +250,20 @@ func (b *Base) setPositional() {
 	b.negM = b.words(two.Sub(two, b.bigM))
 }
 
-// words returns the words of x, as many as tables have rows.
+// words returns the words of x, 0 ≤ x < 2^(h rows), up to the last that is not 0, but at
+// least one.
 func (b *Base) words(x *big.Int) []uint32 {
-	w := make([]uint32, b.rows())
-	mask, y, t := big.NewInt(1<<b.wordBits-1), new(big.Int).Set(x), new(big.Int)
+	h := b.wordBits
+	w, digits := make([]uint32, max((x.BitLen()+h-1)/h, 1)), x.Bits()
 	for i := range w {
-		w[i] = uint32(t.And(y, mask).Uint64())
-		y.Rsh(y, uint(b.wordBits))
+		k, s := i*h/bits.UintSize, i*h%bits.UintSize
+		if k < len(digits) {
+			w[i] = uint32(digits[k] >> s)
+		}
+		if k+1 < len(digits) { // a shift by the length of a word or more gives 0
+			w[i] |= uint32(digits[k+1] << (bits.UintSize - s))
+		}
+		w[i] &= 1<<h - 1
 	}
 	return w
 }
