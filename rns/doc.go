@@ -37,17 +37,21 @@
 // CPU and GPU have to agree on every bit, so evaluations are defined by integers. With
 // c_i = ⌊2^96/m_i⌋ and the numerators y_i = |2^s X w_i|_{m_i} the fraction is
 //
-//	F = Σ ⌊y_i ⌊c_i / 2^32⌋ + y_i (c_i mod 2^32) / 2^32⌋ mod 2^64,
+//	F = Σ ( y_i ⌊c_i / 2^32⌋ + ⌊y_i (c_i mod 2^32) / 2^32⌋ ) mod 2^64,
 //
 // a sum of integers, in any order. A term loses less than 2 units, so that
 // 0 ≤ 2^64 frac(2^s X/M) - F < 2n (modulo 2^64). The evaluation of X from its residues,
-// given an upper bound U of X/M, takes s = max(0, -I - 2) for U = f 2^I, which keeps
-// 2^s X/M ≤ 1/2 unless s = 0. If F ≥ 2^64 - 2n, it has wrapped around and 2n 2^(-64-s) is a
-// better U; if F < 2n 2^40, (F + 2n) 2^(-64-s) is. Else Lo = F 2^(-64-s) rounded down to 53
-// bits, Up = (F + 2n) 2^(-64-s) rounded up. Each try but the last takes at least 14 bits off
-// U, mostly over 50, so tiny X need few; the outcome depends on X, U and nothing else. X/M < 1 - 4n/2^64
-// is required, which all significands and exact intermediates of this package satisfy;
-// [Base.Evaluate] and [Base.Rank] settle the rest by mixed-radix digits.
+// given an upper bound U = f 2^I of X/M, takes s = max(0, -I - 2), which keeps
+// 2^s X/M ≤ 1/2 unless s = 0:
+//
+//   - if F ≥ 2^64 - 2n, it has wrapped around, and 2n 2^(-64-s) is a better U;
+//   - else if F < 2n 2^40, (F + 2n) 2^(-64-s), rounded up, is a better U;
+//   - else Lo = F 2^(-64-s) rounded down to 53 bits, Up = (F + 2n) 2^(-64-s) rounded up.
+//
+// Each try but the last takes at least 12 bits off U, mostly over 50, so tiny X need few;
+// the outcome depends on X and U and nothing else. X/M < 1 - 4n/2^64 is required, which all
+// significands and exact intermediates of this package satisfy; [Base.Evaluate] and
+// [Base.Rank] settle the rest by mixed-radix digits.
 //
 // All other evaluations come from the arithmetic of [XFloat] with directed rounding, which
 // is defined there: sums [Lo + Lo', Up + Up'], differences [Lo - Up', Up - Lo'], products

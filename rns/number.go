@@ -14,9 +14,9 @@ import (
 // exponent, the residues of the significand 0 ≤ X < √M, and an interval evaluation of
 // X/M. Its bounds on rounding errors are those of the package documentation.
 //
-// Exponents range over ±2^30. Results beyond, quotients by zero, roots of negative
-// numbers and conversions of infinities give NaN, which every operation hands on;
-// results below are 0. There is one zero, without sign.
+// Exponents e range over ±2^30. Results with a larger one, quotients by zero, roots of
+// negative numbers and conversions of infinities give NaN, which every operation hands
+// on; results with a smaller one are 0. There is one zero, without sign.
 //
 // Methods follow math/big: z.Add(x, y) sets z and returns it; operands may be z. All
 // of them must be of one base, else methods panic. Numbers come from Base.NewNumber.
