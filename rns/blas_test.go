@@ -330,6 +330,9 @@ func TestGemvBound(t *testing.T) {
 				var bound Bound
 				got := y.Clone()
 				f(trans, alpha, a, x, beta, got, &Options{Bound: &bound})
+				if after := GemvBound(trans, alpha, a, x, beta, y, got); after != bound {
+					t.Fatalf("%s: bound %v, GemvBound %v", name, bound, after)
+				}
 				diff := exactFloat()
 				for i := range n {
 					d := exactFloat().Sub(exactly(got.At(i)), exact[i])

@@ -13,6 +13,51 @@ type Bound struct {
 	Absolute, Relative XFloat
 }
 
+// GemvBound returns what Options.Bound receives for a result that Gemv or GemvBasic
+// computed from the other arguments, y being the vector before.
+func GemvBound(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) Bound {
+	gemvShapes(trans, a, x, y)
+	_ = a.arr.b.scalars(alpha, beta)
+	y.like(result)
+	return newBound(gemvBound(trans, alpha, a, x, beta, y), result)
+}
+
+// SumBound returns the bounds on the error of a sum of x that was computed in any order,
+// by Reduce1, Reduce2, Reduce3, or Asum of numbers ≥ 0: no addend goes through more than
+// N - 1 rounded additions, so
+//
+//	|s* - ŝ| ≤ Absolute = (N - 1) u / (1 - (N - 1) u) Σ |x_i|.
+func SumBound(x *Vector, sum *Number) Bound {
+	b := x.arr.b
+	_ = b.scalars(sum)
+	var norm XFloat
+	for i := range x.n {
+		v := x.val(i)
+		norm = norm.AddUp(b.magnitude(&v, true))
+	}
+	return numberBound(norm, x.n-1, sum)
+}
+
+// DotBound is SumBound for products, |s* - ŝ| ≤ N u / (1 - N u) Σ |x_i y_i|.
+func DotBound(x, y *Vector, dot *Number) Bound {
+	x.like(y)
+	b := x.arr.b
+	_ = b.scalars(dot)
+	var norm XFloat
+	for i := range x.n {
+		u, v := x.val(i), y.val(i)
+		norm = norm.AddUp(b.magnitude(&u, true).MulUp(b.magnitude(&v, true)))
+	}
+	return numberBound(norm, x.n, dot)
+}
+
+// numberBound returns the bounds of a number, of which an addend goes through k roundings.
+func numberBound(norm XFloat, k int, z *Number) Bound {
+	y := z.b.NewVector(1)
+	y.Set(0, z)
+	return newBound(norm.MulUp(z.b.gamma(max(k, 0))), y)
+}
+
 // magnitude returns a bound for |v| from above, or from below.
 func (b *Base) magnitude(v *val, up bool) XFloat {
 	switch {
