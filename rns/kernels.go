@@ -49,6 +49,10 @@ func (b *Base) setKernels() {
 	}
 }
 
+// SIMD reports whether loops over residues take several at a time, as the instruction
+// sets in force when the base was made allow.
+func (b *Base) SIMD() bool { return b.kernels.n > 0 }
+
 // addMod sets z = x + y.
 func (b *Base) addMod(z, x, y []uint32) {
 	n := b.kernels.n

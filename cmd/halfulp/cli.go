@@ -34,6 +34,8 @@ type cli struct {
 	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
 	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
 
+	Reproduce reproduceCmd `cmd:"" help:"Run a paper's experiments and print its figures beside those measured here."`
+
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
@@ -81,7 +83,7 @@ type printFlags struct {
 type runFlags struct {
 	Device  string `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
 	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli) or direct (multi-limb arithmetic). Default ${default}."`
+	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli) or direct (multi-limb arithmetic); those named rns-... are not correctly rounded (see below). Default ${default}."`
 	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
 }
 
