@@ -75,3 +75,24 @@ func ExampleNumber() {
 	// 1.414213562373095048801688724209698078570
 	// 128 moduli, 1696 bits, square near 2: true
 }
+
+// Sum in three orders, with the bound that holds for each of them.
+func ExampleSumBound() {
+	b, err := rns.BaseFor(60, 30) // at least 60 bits, moduli of at most 30 bits
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := make([]float64, 1000)
+	for i := range x {
+		x[i] = 1 / float64(i+1)
+	}
+	v := b.VectorFloat64(x)
+	for _, sum := range []*rns.Number{rns.Reduce1(v), rns.Reduce2(v), rns.Reduce3(v, nil)} {
+		fmt.Printf("%s, relative error below %.1e\n", sum.Text(17), rns.SumBound(v, sum).Relative.Big())
+	}
+	// Output:
+	// 7.4854708605503450, relative error below 1.7e-15
+	// 7.4854708605503449, relative error below 1.7e-15
+	// 7.4854708605503449, relative error below 1.7e-15
+}

@@ -14,7 +14,7 @@ import (
 
 const description = `Correctly rounded linear algebra at any precision.
 
-Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine.
+Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods named rns-..., which are those of published papers, have error bounds of their own; none of them runs unless it is asked for.
 
 Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
 
@@ -83,7 +83,7 @@ type printFlags struct {
 type runFlags struct {
 	Device  string `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
 	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli) or direct (multi-limb arithmetic); those named rns-... are not correctly rounded (see below). Default ${default}."`
+	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli) or direct (multi-limb arithmetic). Default ${default}."`
 	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
 }
 

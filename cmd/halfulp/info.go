@@ -122,7 +122,7 @@ func machine() machineInfo {
 		},
 	}
 	for _, r := range rnsMethods {
-		m.Methods = append(m.Methods, namedText{r.name, strings.Join(r.commands, ", ") + ": " + r.text})
+		m.Methods = append(m.Methods, namedText{r.name, strings.Join(r.commands, ", ") + ", RNS floating point, not correctly rounded: " + r.text})
 	}
 	for _, l := range impl.Levels() {
 		m.Levels = append(m.Levels, l.String())

@@ -24,7 +24,7 @@ Examples:
   halfulp sum x.mtx
   printf '1e100\n1\n-1e100\n' | halfulp sum -
   halfulp sum x.csv --format mp:200 --digits 60
-  halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp
+  halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp("sum")
 }
 
 func (c *sumCmd) Run(env *environment) error {
@@ -48,7 +48,7 @@ func (asumCmd) Help() string {
 
 Example:
 
-  halfulp asum x.mtx` + rnsHelp
+  halfulp asum x.mtx` + rnsHelp("asum")
 }
 
 func (c *asumCmd) Run(env *environment) error {
@@ -131,7 +131,7 @@ Examples:
 
   halfulp dot x.mtx y.mtx
   halfulp dot x.mtx y.mtx --in mp:400 --format qd --stats
-  halfulp dot x.mtx y.mtx --method rns-hybrid --format mp:240 --moduli 32 --stats` + rnsHelp
+  halfulp dot x.mtx y.mtx --method rns-hybrid --format mp:240 --moduli 32 --stats` + rnsHelp("dot")
 }
 
 func (c *dotCmd) Run(env *environment) error {

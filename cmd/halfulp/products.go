@@ -52,7 +52,7 @@ Examples:
   halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
   halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
   halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats
-  halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats` + rnsHelp
+  halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats` + rnsHelp("gemv")
 }
 
 func (c *gemvCmd) Run(env *environment) error {

@@ -27,23 +27,40 @@ type rnsMethod struct {
 }
 
 var rnsMethods = []rnsMethod{
-	{"rns-recursive", "RNS floating point, additions one after the other (MPRES Reduce1); not correctly rounded", []string{"sum", "asum", "dot"}},
-	{"rns-pairwise", "RNS floating point, pairwise additions (MPRES Reduce2); not correctly rounded", []string{"sum", "asum", "dot"}},
-	{"rns-hybrid", "RNS floating point, 64 blocks of 32 sums (MPRES Reduce3); not correctly rounded", []string{"sum", "asum", "dot"}},
-	{"rns-gemv", "RNS floating point, algorithm 1 of MPRES-BLAS; not correctly rounded", []string{"gemv"}},
-	{"rns-basic", "RNS floating point, the loops of the reference BLAS; not correctly rounded", []string{"gemv"}},
+	{"rns-recursive", "additions one after the other (MPRES, Reduce1)", []string{"sum", "asum", "dot"}},
+	{"rns-pairwise", "pairwise additions (MPRES, Reduce2)", []string{"sum", "asum", "dot"}},
+	{"rns-hybrid", "64 blocks of 32 sums each (MPRES, Reduce3)", []string{"sum", "asum", "dot"}},
+	{"rns-gemv", "algorithm 1 of MPRES-BLAS", []string{"gemv"}},
+	{"rns-basic", "the loops of the reference BLAS, the basic implementation", []string{"gemv"}},
 }
 
 // rnsHelp is what the help of a command says of them.
-const rnsHelp = `
+func rnsHelp(command string) string {
+	var b strings.Builder
+	b.WriteString(`
 
-The methods rns-... are those of the papers on MPRES and MPRES-BLAS, in residue number system floating point. Their results are not correctly rounded, so auto never takes them. --precision P gives the bits of the arithmetic, by default those of --format; --moduli N how many moduli make them, as with the papers' --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.`
+Other methods are those of the papers on MPRES and MPRES-BLAS, in residue number system floating point. Their results are not correctly rounded, so auto never takes them:
+
+`)
+	for _, m := range rnsMethods {
+		if slices.Contains(m.commands, command) {
+			fmt.Fprintf(&b, "  %-14s %s\n", m.name, m.text)
+		}
+	}
+	b.WriteString(`
+--precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.`)
+	return b.String()
+}
 
 // isRNS reports whether the method is one of package rns, as its name says.
 func isRNS(method string) bool { return strings.HasPrefix(method, "rns-") }
 
-// checkRNS returns the base that the flags ask for, nil where the method is another.
+// checkRNS returns the base that the flags ask for, nil where the method is another; the
+// flags are nil for commands that have no such method.
 func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (base *rns.Base, err error) {
+	if f == nil {
+		return nil, nil
+	}
 	if !isRNS(how.Method) {
 		for _, c := range []struct {
 			name  string
