@@ -53,19 +53,47 @@ var paperGemv = []struct {
 	{"GARPREC", [5]float64{26.5, 37.4, 70.2, 206.0, 689.1}},
 }
 
-// gemvMethod is a matrix-vector product of package rns. Another device adds its own to
-// cpuGemvs.
+// gemvMethod is a matrix-vector product of package rns. Those of another device join them
+// in gemvs.
 type gemvMethod struct {
 	name   string
 	trans  bool
 	device string
-	gemv   func(trans rns.Transpose, alpha *rns.Number, a *rns.Matrix, x *rns.Vector, beta *rns.Number, y *rns.Vector, o *rns.Options)
+	// load brings the operands to the device.
+	load func(e *experiment, d *gemvData, trans bool) (*gemvRun, error)
 }
 
+// gemvRun is a product whose operands are where it runs.
+type gemvRun struct {
+	reset  func() // y is again what it was
+	run    func() error
+	result func() (*rns.Vector, error)
+	free   func()
+}
+
+// gemvs returns the methods that can run here.
+func (e *experiment) gemvs() []gemvMethod { return cpuGemvs }
+
 var cpuGemvs = []gemvMethod{
-	{algorithm1, false, cpuDevice, rns.Gemv},
-	{algorithm1 + transposed, true, cpuDevice, rns.Gemv},
-	{basic, false, cpuDevice, rns.GemvBasic},
+	{algorithm1, false, cpuDevice, gemvOnCPU(rns.Gemv)},
+	{algorithm1 + transposed, true, cpuDevice, gemvOnCPU(rns.Gemv)},
+	{basic, false, cpuDevice, gemvOnCPU(rns.GemvBasic)},
+}
+
+// gemvOnCPU makes load of a function.
+func gemvOnCPU(f func(rns.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns.Number, *rns.Vector, *rns.Options)) func(*experiment, *gemvData, bool) (*gemvRun, error) {
+	return func(e *experiment, d *gemvData, trans bool) (*gemvRun, error) {
+		var z *rns.Vector
+		return &gemvRun{
+			reset: func() { z = d.yr.Clone() },
+			run: func() error {
+				f(rns.Transpose(trans), d.al, d.ar, d.xr, d.be, z, &rns.Options{Threads: e.Threads})
+				return nil
+			},
+			result: func() (*rns.Vector, error) { return z, nil },
+			free:   func() {},
+		}, nil
+	}
 }
 
 // GemvTime is about how long Gemv takes for order n on two processors.
@@ -188,17 +216,20 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 	if err != nil {
 		return err
 	}
-	o := &rns.Options{Threads: e.Threads}
-	for _, m := range cpuGemvs {
+	for _, m := range e.gemvs() {
 		if err := e.next(); err != nil {
 			return err
 		}
+		product, err := m.load(e, d, m.trans)
+		if err != nil {
+			return err
+		}
+		ms, runs, err := e.measure(product.reset, product.run)
 		var z *rns.Vector
-		trans := rns.Transpose(m.trans)
-		ms, runs, err := e.measure(func() { z = d.yr.Clone() }, func() error {
-			m.gemv(trans, d.al, d.ar, d.xr, d.be, z, o)
-			return nil
-		})
+		if err == nil {
+			z, err = product.result()
+		}
+		product.free()
 		if err != nil {
 			return err
 		}
@@ -212,7 +243,7 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 				return err
 			}
 		}
-		bound := rns.GemvBound(trans, d.al, d.ar, d.xr, d.be, d.yr, z)
+		bound := rns.GemvBound(rns.Transpose(m.trans), d.al, d.ar, d.xr, d.be, d.yr, z)
 		for _, q := range []Record{
 			d.errorRecord(m.name, relativeError, normError(got, exact[m.trans])),
 			d.errorRecord(m.name, boundOf, bound.Relative.Big()),

@@ -29,20 +29,33 @@ const (
 	ratio         = "ratio of times"
 )
 
-// sumMethod is a summation of package rns. Another device adds its own to cpuSums.
+// sumMethod is a summation of package rns. Those of another device join them in sums.
 type sumMethod struct {
 	name, algorithm string
+	order           int // that of the paper's tables: recursive, pairwise, hybrid
 	device          string
-	sum             func(e *experiment, x *rns.Vector) *rns.Number
+	// load brings x to the device and returns the summation there, and what frees x.
+	load func(e *experiment, x *rns.Vector) (sum func() (*rns.Number, error), free func(), err error)
 }
 
+// sums returns the methods that can run here.
+func (e *experiment) sums() []sumMethod { return cpuSums }
+
 var cpuSums = []sumMethod{
-	{"recursive", "Reduce1", cpuDevice, func(_ *experiment, x *rns.Vector) *rns.Number { return rns.Reduce1(x) }},
-	{"pairwise", "Reduce2", cpuDevice, func(_ *experiment, x *rns.Vector) *rns.Number { return rns.Reduce2(x) }},
-	{"hybrid", "Reduce3", cpuDevice, func(e *experiment, x *rns.Vector) *rns.Number {
-		return rns.Reduce3(x, &rns.Options{Threads: e.Threads})
-	}},
+	{"recursive", "Reduce1", 0, cpuDevice, onCPU(func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce1(x) })},
+	{"pairwise", "Reduce2", 1, cpuDevice, onCPU(func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce2(x) })},
+	{"hybrid", "Reduce3", 2, cpuDevice, onCPU(rns.Reduce3)},
 }
+
+// onCPU makes load of a function.
+func onCPU(f func(*rns.Vector, *rns.Options) *rns.Number) func(*experiment, *rns.Vector) (func() (*rns.Number, error), func(), error) {
+	return func(e *experiment, x *rns.Vector) (func() (*rns.Number, error), func(), error) {
+		return func() (*rns.Number, error) { return f(x, &rns.Options{Threads: e.Threads}), nil }, func() {}, nil
+	}
+}
+
+// title is what tables call the method.
+func (m *sumMethod) title() string { return m.algorithm + " " + m.name }
 
 const (
 	cpuDevice    = "cpu"
@@ -168,16 +181,25 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 			return err
 		}
 		v := b.VectorOf(x)
-		for i, m := range cpuSums {
-			z := m.sum(e, v)
+		for _, m := range e.sums() {
+			sum, free, err := m.load(e, v)
+			if err != nil {
+				return err
+			}
+			z, err := sum()
+			free()
+			if err != nil {
+				return err
+			}
 			got, err := z.Big()
 			if err != nil {
 				return err
 			}
+			cell := cells[m.order]
 			r.add(Record{
-				Table: tableAccuracy, Case: set.name, Method: m.algorithm + " " + m.name, Device: m.device, Bits: p, Moduli: b.Len(),
+				Table: tableAccuracy, Case: set.name, Method: m.title(), Device: m.device, Bits: p, Moduli: b.Len(),
 				Quantity: relativeError, Here: errorOf(got, exact), HereText: set.text(z.Float64()),
-				Paper: known(cells[i].err), PaperText: cells[i].sum,
+				Paper: known(cell.err), PaperText: cell.sum,
 			})
 		}
 		f := halfulp.MP(uint(p))
@@ -263,9 +285,9 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 	if l.level != impl.Portable && !b.SIMD() {
 		return nil // too few moduli: it would be the scalar loop
 	}
-	record := func(method string, ms float64, runs int) {
+	record := func(method, device string, ms float64, runs int) {
 		r.add(Record{
-			Table: tableTimes, Method: method, Device: cpuDevice, Residues: l.name, Bits: p, Moduli: b.Len(),
+			Table: tableTimes, Method: method, Device: device, Residues: l.name, Bits: p, Moduli: b.Len(),
 			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs,
 		})
 	}
@@ -280,19 +302,24 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 	if err != nil {
 		return err
 	}
-	record(conversion, ms, runs)
-	for _, m := range cpuSums {
+	record(conversion, cpuDevice, ms, runs)
+	for _, m := range e.sums() {
 		if err := e.next(); err != nil {
 			return err
 		}
-		ms, runs, err := e.measure(nil, func() error {
-			m.sum(e, v)
-			return nil
-		})
+		sum, free, err := m.load(e, v)
 		if err != nil {
 			return err
 		}
-		record(m.algorithm+" "+m.name, ms, runs)
+		ms, runs, err := e.measure(nil, func() error {
+			_, err := sum()
+			return err
+		})
+		free()
+		if err != nil {
+			return err
+		}
+		record(m.title(), m.device, ms, runs)
 	}
 	return nil
 }
@@ -436,9 +463,9 @@ func (r *Report) sumPlots() {
 	records := r.find(tableTimes)
 	for _, l := range loops() {
 		p := panel{title: l.name + " loops over residues"}
-		for i, m := range cpuSums {
-			name := m.algorithm + " " + m.name
-			p.lines = append(p.lines, curve(name, i, records, false, func(k Record) bool { return k.Method == name && k.Residues == l.name }))
+		for _, m := range cpuSums {
+			name := m.title()
+			p.lines = append(p.lines, curve(name, m.order, records, false, func(k Record) bool { return k.Method == name && k.Residues == l.name }))
 		}
 		p.lines = append(p.lines,
 			curve(conversion, 3, records, false, func(k Record) bool { return k.Method == conversion && k.Residues == l.name }),
@@ -449,10 +476,10 @@ func (r *Report) sumPlots() {
 	records = r.find(tableAccuracy)
 	for _, set := range []string{"set 1", "set 2", "set 3"} {
 		p := panel{title: set}
-		for i, m := range cpuSums {
-			method := m.algorithm + " " + m.name
+		for _, m := range cpuSums {
+			method := m.title()
 			match := func(k Record) bool { return k.Case == set && k.Method == method }
-			p.lines = append(p.lines, curve(method+", here", i, records, false, match), curve(method+", paper", i, records, true, match))
+			p.lines = append(p.lines, curve(method+", here", m.order, records, false, match), curve(method+", paper", m.order, records, true, match))
 		}
 		p.lines = append(p.lines, curve(exactMethod+", correctly rounded", 4, records, false, func(k Record) bool {
 			return k.Case == set && k.Method == exactMethod
