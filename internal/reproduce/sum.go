@@ -344,8 +344,8 @@ func (r *Report) speedups() {
 		slow, fast   string
 		paper        *float64 // nil: the text gives no number
 	}{
-		{"Reduce1 on the CPU / Reduce3 (paper: 256 blocks on the GPU)", 480, 64, "Reduce1 recursive", "Reduce3 hybrid", known(2)},
-		{"Reduce2 on the CPU / Reduce3 (paper: 256 blocks on the GPU)", 480, 64, "Reduce2 pairwise", "Reduce3 hybrid", known(2)},
+		{"Reduce1 on the CPU / Reduce3 (paper: 256 blocks on the GPU; here: on the CPU, too)", 480, 64, "Reduce1 recursive", "Reduce3 hybrid", known(2)},
+		{"Reduce2 on the CPU / Reduce3 (paper: 256 blocks on the GPU; here: on the CPU, too)", 480, 64, "Reduce2 pairwise", "Reduce3 hybrid", known(2)},
 		{"Reduce1P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(62)},
 		{"Reduce2P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(48)},
 		{"Reduce1S / Reduce1P, both on the GPU", 480, 64, "", "", known(11)},
@@ -380,7 +380,7 @@ func (r *Report) sumTexts() {
 		})
 	}
 	times := textTable{
-		title:  fmt.Sprintf("Figures 6 and 7: ms for %d doubles, uniform in [0, 1], fastest of 2 to %d runs", r.N, maxRuns),
+		title:  fmt.Sprintf("Figures 6 and 7: ms for %d doubles, uniform in [0, 1], fastest of 1 to %d runs", r.N, maxRuns),
 		header: []string{"algorithm", "device", "residues"},
 	}
 	bits := rns.SummationPrecisions
