@@ -14,7 +14,7 @@ import (
 
 const description = `Correctly rounded linear algebra at any precision.
 
-Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine.
+Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods named rns-..., which are those of published papers, have error bounds of their own; none of them runs unless it is asked for.
 
 Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
 
@@ -33,6 +33,8 @@ type cli struct {
 	Gemm    gemmCmd    `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
 	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
 	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
+
+	Reproduce reproduceCmd `cmd:"" help:"Run a paper's experiments and print its figures beside those measured here."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }

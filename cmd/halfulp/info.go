@@ -121,6 +121,9 @@ func machine() machineInfo {
 			{"direct", "multi-limb arithmetic into exact accumulators"},
 		},
 	}
+	for _, r := range rnsMethods {
+		m.Methods = append(m.Methods, namedText{r.name, strings.Join(r.commands, ", ") + ", RNS floating point, not correctly rounded: " + r.text})
+	}
 	for _, l := range impl.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}

@@ -30,6 +30,7 @@ func TestInterrupt(t *testing.T) {
 	}{
 		{"reading", "sum - --out z", syscall.SIGINT, after(300 * time.Millisecond)},
 		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(1500 * time.Millisecond)},
+		{"reproducing", "reproduce mpres-gemv --out z --quiet", syscall.SIGINT, after(1500 * time.Millisecond)},
 		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, func(dir string) bool {
 			left, _ := os.ReadDir(dir)
 			for _, e := range left {

@@ -21,6 +21,7 @@ type job struct {
 	how      *runFlags
 	progress *progressBar
 	reading  time.Duration
+	rns      *rnsStats // of a method of package rns
 }
 
 // newJob checks what can be checked before any file is read: that one operand at
@@ -44,6 +45,11 @@ func newJob(env *environment, command string, in *inputFlags, format halfulp.For
 	j := &job{env: env, command: command, in: in, format: format, print: print, how: how}
 	if err := print.check(makesMatrix, format); err != nil {
 		return nil, err
+	}
+	if isRNS(how.Method) {
+		if err := rnsApplies(command, how.Method); err != nil {
+			return nil, err
+		}
 	}
 	if err := try(&halfulp.Options{Context: env.ctx, Device: how.Device, Method: how.Method}); err != nil {
 		return nil, err
@@ -142,19 +148,33 @@ func (j *job) text(s halfulp.Scalar) string { return s.Text(int(j.print.Digits))
 // scalarResult and matrixResult are results for programs. Numbers are strings,
 // for JSON readers round numbers to float64.
 type scalarResult struct {
-	Command string         `json:"command"`
-	Format  string         `json:"format"`
-	Value   string         `json:"value"`
-	Stats   *halfulp.Stats `json:"stats,omitempty"`
+	Command string    `json:"command"`
+	Format  string    `json:"format"`
+	Value   string    `json:"value"`
+	Stats   *runStats `json:"stats,omitempty"`
 }
 
 type matrixResult struct {
-	Command string         `json:"command"`
-	Format  string         `json:"format"`
-	Rows    int            `json:"rows"`
-	Cols    int            `json:"cols"`
-	Values  [][]string     `json:"values"` // by rows
-	Stats   *halfulp.Stats `json:"stats,omitempty"`
+	Command string     `json:"command"`
+	Format  string     `json:"format"`
+	Rows    int        `json:"rows"`
+	Cols    int        `json:"cols"`
+	Values  [][]string `json:"values"` // by rows
+	Stats   *runStats  `json:"stats,omitempty"`
+}
+
+// runStats are the library's statistics, with those of a method of package rns.
+type runStats struct {
+	*halfulp.Stats
+	RNS *rnsStats `json:"rns,omitempty"`
+}
+
+// runStats returns what is known of a run, nil where nothing was computed.
+func (j *job) runStats(s *halfulp.Stats) *runStats {
+	if s == nil {
+		return nil
+	}
+	return &runStats{s, j.rns}
 }
 
 // writeScalar writes z on a line of its own.
@@ -163,7 +183,7 @@ func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
 		return err
 	}
 	if j.print.JSON {
-		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), &stats}))
+		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), j.runStats(&stats)}))
 	}
 	return j.writeText(j.text(z) + "\n")
 }
@@ -178,7 +198,7 @@ func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 		return j.writeFile(z)
 	}
 	r := matrixResult{
-		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: make([][]string, z.Rows()), Stats: stats,
+		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: make([][]string, z.Rows()), Stats: j.runStats(stats),
 	}
 	for i := range r.Values {
 		r.Values[i] = make([]string, z.Cols())
@@ -239,11 +259,17 @@ func (j *job) report(stats *halfulp.Stats) error {
 	}
 	if !j.print.Quiet {
 		warn(j.env.stderr, stats, j.format)
+		if j.rns != nil && j.rns.NaN > 0 {
+			fmt.Fprintf(j.env.stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities and of exponents beyond 2^30\n", are(j.rns.NaN))
+		}
 	}
 	if !j.how.Stats {
 		return nil
 	}
-	return writeStats(j.env.stderr, stats, j.reading)
+	if err := writeStats(j.env.stderr, stats, j.reading); err != nil || j.rns == nil {
+		return err
+	}
+	return writeRNSStats(j.env.stderr, j.rns)
 }
 
 // compareScalar prints the plain float64 value beside z.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/rns"
 )
 
 type sumCmd struct {
@@ -11,6 +12,7 @@ type sumCmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	rnsFlags
 	compareFlags
 }
 
@@ -21,7 +23,8 @@ Examples:
 
   halfulp sum x.mtx
   printf '1e100\n1\n-1e100\n' | halfulp sum -
-  halfulp sum x.csv --format mp:200 --digits 60`
+  halfulp sum x.csv --format mp:200 --digits 60
+  halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp("sum")
 }
 
 func (c *sumCmd) Run(env *environment) error {
@@ -29,7 +32,7 @@ func (c *sumCmd) Run(env *environment) error {
 	if !c.Compare {
 		plain = nil
 	}
-	return unary(env, "sum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Sum, plain)
+	return unary(env, "sum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Sum, plain)
 }
 
 type asumCmd struct {
@@ -37,6 +40,7 @@ type asumCmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	rnsFlags
 }
 
 func (asumCmd) Help() string {
@@ -44,11 +48,11 @@ func (asumCmd) Help() string {
 
 Example:
 
-  halfulp asum x.mtx`
+  halfulp asum x.mtx` + rnsHelp("asum")
 }
 
 func (c *asumCmd) Run(env *environment) error {
-	return unary(env, "asum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Asum, nil)
+	return unary(env, "asum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Asum, nil)
 }
 
 type nrm2Cmd struct {
@@ -67,15 +71,20 @@ Example:
 }
 
 func (c *nrm2Cmd) Run(env *environment) error {
-	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, halfulp.Nrm2, nil)
+	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, nil, halfulp.Nrm2, nil)
 }
 
-// unary runs a routine that makes one number of a vector.
-func unary(env *environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags,
+// unary runs a routine that makes one number of a vector; residue is nil where package rns
+// does not have it.
+func unary(env *environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags, residue *rnsFlags,
 	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
 	plain func(*halfulp.Matrix) float64) error {
-	try := func(opt *halfulp.Options) error {
-		_, _, err := routine(halfulp.NewVector(halfulp.Float64, 0), res.Format.Format, opt)
+	var base *rns.Base
+	try := func(opt *halfulp.Options) (err error) {
+		if base, err = checkRNS(how, residue, res.Format.Format); err != nil || base != nil {
+			return err
+		}
+		_, _, err = routine(halfulp.NewVector(halfulp.Float64, 0), res.Format.Format, opt)
 		return err
 	}
 	j, err := newJob(env, name, in, res.Format.Format, &res.printFlags, how, false, try, file)
@@ -86,8 +95,14 @@ func unary(env *environment, name, file string, in *inputFlags, res *resultFlags
 	if err != nil {
 		return err
 	}
-	z, stats, err := routine(m.Vec(), res.Format.Format, j.options())
-	j.finish()
+	var z halfulp.Scalar
+	var stats halfulp.Stats
+	if base != nil {
+		z, stats, err = j.rnsSum(base, m.Vec(), name == "asum")
+	} else {
+		z, stats, err = routine(m.Vec(), res.Format.Format, j.options())
+		j.finish()
+	}
 	if err != nil {
 		return err
 	}
@@ -105,6 +120,7 @@ type dotCmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	rnsFlags
 	compareFlags
 }
 
@@ -114,13 +130,18 @@ func (dotCmd) Help() string {
 Examples:
 
   halfulp dot x.mtx y.mtx
-  halfulp dot x.mtx y.mtx --in mp:400 --format qd --stats`
+  halfulp dot x.mtx y.mtx --in mp:400 --format qd --stats
+  halfulp dot x.mtx y.mtx --method rns-hybrid --format mp:240 --moduli 32 --stats` + rnsHelp("dot")
 }
 
 func (c *dotCmd) Run(env *environment) error {
-	try := func(opt *halfulp.Options) error {
+	var base *rns.Base
+	try := func(opt *halfulp.Options) (err error) {
+		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
+			return err
+		}
 		none := halfulp.NewVector(halfulp.Float64, 0)
-		_, _, err := halfulp.Dot(none, none, c.Format.Format, opt)
+		_, _, err = halfulp.Dot(none, none, c.Format.Format, opt)
 		return err
 	}
 	j, err := newJob(env, "dot", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, try, c.X, c.Y)
@@ -138,8 +159,14 @@ func (c *dotCmd) Run(env *environment) error {
 	if x.Len() != y.Len() {
 		return misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", shown(c.X), x.Len(), shown(c.Y), y.Len())
 	}
-	z, stats, err := halfulp.Dot(x, y, c.Format.Format, j.options())
-	j.finish()
+	var z halfulp.Scalar
+	var stats halfulp.Stats
+	if base != nil {
+		z, stats, err = j.rnsDot(base, x, y)
+	} else {
+		z, stats, err = halfulp.Dot(x, y, c.Format.Format, j.options())
+		j.finish()
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/rns"
 )
 
 // productFlags are the factors of a product. Their absence differs from 1 for
@@ -38,6 +39,7 @@ type gemvCmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	rnsFlags
 	compareFlags
 }
 
@@ -49,13 +51,18 @@ Examples:
   halfulp gemv A.mtx x.mtx
   halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
   halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
-  halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats`
+  halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats
+  halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats` + rnsHelp("gemv")
 }
 
 func (c *gemvCmd) Run(env *environment) error {
-	try := func(opt *halfulp.Options) error {
+	var base *rns.Base
+	try := func(opt *halfulp.Options) (err error) {
+		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
+			return err
+		}
 		none := halfulp.NewMatrix(c.Format.Format, 1, 1)
-		_, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(0), none, none.Col(0), halfulp.Float(0), none.Col(0), opt)
+		_, err = halfulp.Gemv(halfulp.NoTrans, halfulp.Float(0), none, none.Col(0), halfulp.Float(0), none.Col(0), opt)
 		return err
 	}
 	j, err := newJob(env, "gemv", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, c.A, c.X, c.Y)
@@ -92,6 +99,9 @@ func (c *gemvCmd) Run(env *environment) error {
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Trans), b: x.Matrix(), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			if base != nil {
+				return j.rnsGemv(base, c.Trans, alpha, a, x, beta, y, z.Col(0))
+			}
 			return halfulp.GemvTo(transpose(c.Trans), alpha, a, x, beta, y, z.Col(0), j.options())
 		},
 	})

@@ -31,7 +31,9 @@ func writeStats(w io.Writer, s *halfulp.Stats, reading time.Duration) error {
 		row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
 	some("blocks", int64(s.Blocks))
-	row("entries in the exact pass", s.Exact)
+	if !isRNS(s.Method) {
+		row("entries in the exact pass", s.Exact)
+	}
 	row("overflows", s.Overflow)
 	row("underflows", s.Underflow)
 	row("time: read", rounded(reading))
@@ -70,6 +72,14 @@ func warn(w io.Writer, s *halfulp.Stats, f halfulp.Format) {
 			fmt.Fprintf(w, "halfulp: warning: %s "+c.what+"\n", results(c.n), f)
 		}
 	}
+}
+
+// are is "1 result is" or "2 results are".
+func are(n int64) string {
+	if n == 1 {
+		return "1 result is"
+	}
+	return results(n) + " are"
 }
 
 func results(n int64) string {

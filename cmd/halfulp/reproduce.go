@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/reproduce"
+)
+
+type reproduceCmd struct {
+	Sum  reproduceSumCmd  `cmd:"" name:"mpres-sum" help:"Accuracy and times of RNS sums: MPRES, 2018, tables 1 and 2, figures 6 and 7."`
+	Gemv reproduceGemvCmd `cmd:"" name:"mpres-gemv" help:"RNS matrix-vector products: MPRES-BLAS, 2020, tables 3 and 5, error bounds."`
+}
+
+// reproduceFlags are the flags of every experiment.
+type reproduceFlags struct {
+	Out     string `short:"o" placeholder:"DIR" help:"Also write the figures as CSV and JSON and the plots as PNG and SVG into the folder DIR, each file whole or not at all."`
+	JSON    bool   `name:"json" help:"Print the report as one JSON object."`
+	Threads int    `default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Quiet   bool   `short:"q" help:"Nothing on standard error."`
+}
+
+// maxReproduceN bounds --n.
+const maxReproduceN = 1 << 30
+
+// run runs an experiment and writes its report; n is 0 for the size of the paper.
+func (f *reproduceFlags) run(env *environment, name string, n *int, most int, takes func(n int) time.Duration,
+	experiment func(reproduce.Options) (*reproduce.Report, error)) error {
+	size := most
+	if n != nil {
+		size = *n
+	}
+	if size < 1 || size > maxReproduceN {
+		return misuse("--n: %d is not between 1 and 2^30", size)
+	}
+	if f.Threads < 0 {
+		return misuse("--threads: %d is negative", f.Threads)
+	}
+	if err := f.checkFolder(); err != nil {
+		return err
+	}
+	command := "halfulp reproduce " + name
+	if size != most {
+		command += fmt.Sprintf(" --n %d", size)
+	}
+	if f.Threads > 0 {
+		command += fmt.Sprintf(" --threads %d", f.Threads)
+	}
+	var bar *progressBar
+	if !f.Quiet {
+		fmt.Fprintf(env.stderr, "halfulp: %s, n = %d: takes about %v on two processors\n", name, size, takes(size).Round(time.Second))
+		bar = newProgress(env.stderr, name)
+	}
+	m := machine()
+	threads := m.Threads
+	if f.Threads > 0 {
+		threads = f.Threads
+	}
+	where := reproduce.Machine{CPU: m.CPU, Threads: threads, Level: m.Level, System: m.System, Go: m.Go, Version: m.Version, GPUs: []string{}}
+	for _, d := range m.Devices {
+		if d.Model != "" {
+			where.GPUs = append(where.GPUs, d.Model)
+		}
+	}
+	r, err := experiment(reproduce.Options{
+		N: size, Threads: f.Threads, Context: env.ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: where, Command: command,
+		Progress: bar.callback(),
+	})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if err := f.writeFolder(r); err != nil {
+		return err
+	}
+	write := r.WriteText
+	if f.JSON {
+		write = r.WriteJSON
+	}
+	return files.Write(files.Stdio, env.stdout, write)
+}
+
+// checkFolder returns an error if --out is no folder that files can be written into, nor
+// can become one.
+func (f *reproduceFlags) checkFolder() error {
+	if f.Out == "" {
+		return nil
+	}
+	i, err := os.Stat(f.Out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		// Where a file could be made, so can the folder.
+		return files.CheckWritable(strings.TrimRight(f.Out, string(filepath.Separator)))
+	case err != nil:
+		return err
+	case !i.IsDir():
+		return fmt.Errorf("%s: is not a folder", f.Out)
+	}
+	return files.CheckWritable(filepath.Join(f.Out, "report"))
+}
+
+// writeFolder writes the files of the report.
+func (f *reproduceFlags) writeFolder(r *reproduce.Report) error {
+	if f.Out == "" {
+		return nil
+	}
+	if err := os.Mkdir(f.Out, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, file := range r.Files() {
+		if err := files.Write(filepath.Join(f.Out, file.Name), nil, file.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type reproduceSumCmd struct {
+	N *int `name:"n" placeholder:"N" help:"Number of doubles that the sums are timed with (default 1000000, the paper's)."`
+	reproduceFlags
+}
+
+func (reproduceSumCmd) Help() string {
+	return `Runs the experiments of K. Isupov, V. Knyazkov and A. Kuvaev, Multiple-precision summation on CPUs and GPUs with the library MPRES, 2018, and prints the paper's figures beside those measured here: the accuracy of recursive, pairwise and hybrid summation on three sets at 30 to 240 bits (tables 1 and 2), and the times for uniform doubles at 30 to 480 bits on the CPU, with SIMD and scalar loops over residues (figures 6 and 7). The correctly rounded sum of this program has rows of its own. Notes say where accuracy differs, and why.
+
+Set 2 has a million numbers, whatever --n.
+
+Examples:
+
+  halfulp reproduce mpres-sum
+  halfulp reproduce mpres-sum --n 100000 --out sum`
+}
+
+func (c *reproduceSumCmd) Run(env *environment) error {
+	return c.run(env, "mpres-sum", c.N, reproduce.SumN, reproduce.SumTime, reproduce.Sum)
+}
+
+type reproduceGemvCmd struct {
+	N *int `name:"n" placeholder:"N" help:"Order of the matrix (default 1000, the paper's)."`
+	reproduceFlags
+}
+
+func (reproduceGemvCmd) Help() string {
+	return `Runs the experiments of K. Isupov and V. Knyazkov, Multiple-precision matrix-vector multiplication on graphics processing units, 2020, and prints the paper's figures beside those measured here: the times of algorithm 1, of its transpose and of the basic implementation at 106 to 1696 bits (table 5), with inputs of a quarter of the bits, which round seldom, and of all bits; the shares of the stages of algorithm 1 (table 3); the error beside its bound (19). The correctly rounded product of this program has rows of its own.
+
+Examples:
+
+  halfulp reproduce mpres-gemv --out gemv
+  halfulp reproduce mpres-gemv --n 200 --json`
+}
+
+func (c *reproduceGemvCmd) Run(env *environment) error {
+	return c.run(env, "mpres-gemv", c.N, reproduce.GemvN, reproduce.GemvTime, reproduce.Gemv)
+}

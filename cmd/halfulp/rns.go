@@ -1,0 +1,361 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/rns"
+)
+
+// rnsFlags choose the base of the methods of package rns.
+type rnsFlags struct {
+	Moduli    int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
+	Precision int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
+}
+
+// rnsMethod is an algorithm of package rns and the commands that have it.
+type rnsMethod struct {
+	name, text string
+	commands   []string
+}
+
+var rnsMethods = []rnsMethod{
+	{"rns-recursive", "additions one after the other (MPRES, Reduce1)", []string{"sum", "asum", "dot"}},
+	{"rns-pairwise", "pairwise additions (MPRES, Reduce2)", []string{"sum", "asum", "dot"}},
+	{"rns-hybrid", "64 blocks of 32 sums each (MPRES, Reduce3)", []string{"sum", "asum", "dot"}},
+	{"rns-gemv", "algorithm 1 of MPRES-BLAS", []string{"gemv"}},
+	{"rns-basic", "the loops of the reference BLAS, the basic implementation", []string{"gemv"}},
+}
+
+// rnsHelp is what the help of a command says of them.
+func rnsHelp(command string) string {
+	var b strings.Builder
+	b.WriteString(`
+
+Other methods are those of the papers on MPRES and MPRES-BLAS, in residue number system floating point. Their results are not correctly rounded, so auto never takes them:
+
+`)
+	for _, m := range rnsMethods {
+		if slices.Contains(m.commands, command) {
+			fmt.Fprintf(&b, "  %-14s %s\n", m.name, m.text)
+		}
+	}
+	b.WriteString(`
+--precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.`)
+	return b.String()
+}
+
+// isRNS reports whether the method is one of package rns, as its name says.
+func isRNS(method string) bool { return strings.HasPrefix(method, "rns-") }
+
+// checkRNS returns the base that the flags ask for, nil where the method is another; the
+// flags are nil for commands that have no such method.
+func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (base *rns.Base, err error) {
+	if f == nil {
+		return nil, nil
+	}
+	if !isRNS(how.Method) {
+		for _, c := range []struct {
+			name  string
+			value int
+		}{{"--moduli", f.Moduli}, {"--precision", f.Precision}} {
+			if c.value != 0 {
+				return nil, misuse("%s goes with the methods rns-..., not with %s", c.name, how.Method)
+			}
+		}
+		return nil, nil
+	}
+	// The library knows which devices there are.
+	if _, _, err := halfulp.Sum(halfulp.NewVector(halfulp.Float64, 0), halfulp.Float64, &halfulp.Options{Device: how.Device}); err != nil {
+		return nil, err
+	}
+	if how.Device != "auto" && how.Device != "cpu" && how.Device != "" {
+		return nil, misuse("device %q: method %s runs on the CPU only", how.Device, how.Method)
+	}
+	if f.Moduli < 0 || f.Moduli > rns.MaxModuli {
+		return nil, misuse("--moduli: %d is not between 1 and %d", f.Moduli, rns.MaxModuli)
+	}
+	p := format.Bits()
+	if f.Precision != 0 {
+		p = f.Precision
+	}
+	switch {
+	case p < 1 || p > rns.MaxModuli*32:
+		err = rns.ErrNoBase // before large numbers are made
+	case f.Moduli > 0:
+		base, err = rns.NewBasePrecision(p, f.Moduli)
+	default:
+		base, err = rns.BaseFor(p, rnsWidth)
+	}
+	if err != nil {
+		what := fmt.Sprintf("by %d moduli of at most %d bits", rns.MaxModuli, rnsWidth)
+		if f.Moduli > 0 {
+			what = fmt.Sprintf("by %d moduli below 2^31", f.Moduli)
+		}
+		return nil, misuse("method %s: there is no base for %d bits %s", how.Method, p, what)
+	}
+	return base, nil
+}
+
+// rnsWidth is the width of moduli up to which the SIMD loops run.
+const rnsWidth = 30
+
+// rnsApplies returns an error if a command does not have a method rns-....
+func rnsApplies(command, method string) error {
+	var all, here []string
+	for _, m := range rnsMethods {
+		all = append(all, m.name)
+		if slices.Contains(m.commands, command) {
+			here = append(here, m.name)
+		}
+	}
+	switch {
+	case !slices.Contains(all, method):
+		return misuse("method %q: no such method (want auto, residue, direct or one of %s)", method, strings.Join(all, ", "))
+	case len(here) == 0:
+		return misuse("method %s does not apply to %s, nor does another rns-...", method, command)
+	case !slices.Contains(here, method):
+		return misuse("method %s does not apply to %s: want one of %s", method, command, strings.Join(here, ", "))
+	}
+	return nil
+}
+
+// rnsStats tells what a method of package rns ran with.
+type rnsStats struct {
+	Precision     int      `json:"precision"`      // bits of the arithmetic
+	Moduli        []uint32 `json:"moduli"`         // the base
+	Range         int      `json:"range_bits"`     // of the product of the moduli
+	UnitRoundoff  string   `json:"unit_roundoff"`  // 4/√M
+	Rounded       int64    `json:"rounded_inputs"` // numbers with too many bits for the base
+	NaN           int64    `json:"nan"`            // results
+	AbsoluteBound string   `json:"absolute_bound"` // on the error, of vectors in the 1-norm
+	RelativeBound string   `json:"relative_bound"`
+
+	formula string
+}
+
+// rnsRun is a run of a method of package rns.
+type rnsRun struct {
+	base    *rns.Base
+	stats   halfulp.Stats
+	own     rnsStats
+	start   time.Time
+	threads int
+}
+
+// rnsRun begins a run.
+func (j *job) rnsRun(base *rns.Base) *rnsRun {
+	threads := j.how.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	r := &rnsRun{base: base, start: time.Now(), threads: threads}
+	r.stats = halfulp.Stats{Device: "cpu", Method: j.how.Method, Threads: threads, Moduli: base.Len()}
+	r.own = rnsStats{Precision: base.Precision(), Moduli: base.Moduli(), Range: base.Range().BitLen(), UnitRoundoff: boundText(base.UnitRoundoff())}
+	j.rns = &r.own
+	return r
+}
+
+func (r *rnsRun) options() *rns.Options { return &rns.Options{Threads: r.threads} }
+
+// stage ends a stage of the run.
+func (r *rnsRun) stage(name string) {
+	now := time.Now()
+	r.stats.Stages = append(r.stats.Stages, halfulp.Stage{Name: name, Time: now.Sub(r.start)})
+	r.start = now
+}
+
+// vector converts x to the base.
+func (r *rnsRun) vector(x *halfulp.Vector) (*rns.Vector, error) {
+	number := float64(4*r.base.Len() + 40)
+	if need, limit := number*float64(x.Len()), float64(halfulp.DefaultMemoryLimit()); need > limit {
+		return nil, fmt.Errorf("%d numbers with %d moduli take %.3g GiB, the memory limit is %.3g GiB", x.Len(), r.base.Len(), need/(1<<30), limit/(1<<30))
+	}
+	z := r.base.VectorOf(x)
+	if !r.holds(x.Format()) {
+		for i := range x.Len() {
+			r.count(x.At(i), func() *rns.Number { return z.At(i) })
+		}
+	}
+	return z, nil
+}
+
+// number converts x to the base.
+func (r *rnsRun) number(x halfulp.Scalar) *rns.Number {
+	z := r.base.NewNumber().SetScalar(x)
+	r.count(x, func() *rns.Number { return z })
+	return z
+}
+
+// holds reports whether the base has every significand of a format.
+func (r *rnsRun) holds(f halfulp.Format) bool {
+	return (f.IsMP() || f == halfulp.Float32 || f == halfulp.Float64) && f.Bits() <= r.base.Precision()
+}
+
+// count takes notice of a number that is rounded to the base.
+func (r *rnsRun) count(x halfulp.Scalar, converted func() *rns.Number) {
+	if x.IsNaN() || x.IsInf(0) {
+		return
+	}
+	b := x.Big()
+	if int(b.MinPrec()) <= r.base.Precision() {
+		return
+	}
+	if z, err := converted().Big(); err == nil && z.Cmp(b) != 0 {
+		r.own.Rounded++
+	}
+}
+
+// scalar rounds a result to the format.
+func (r *rnsRun) scalar(z *rns.Number, f halfulp.Format) halfulp.Scalar {
+	s := z.Scalar(f)
+	switch exact, err := z.Big(); {
+	case err != nil:
+		r.own.NaN++
+	case s.IsInf(0):
+		r.stats.Overflow++
+	case !f.IsMP() && exact.Sign() != 0 && exact.MantExp(nil)-1 < smallest(f) && s.Big().Cmp(exact) != 0:
+		r.stats.Underflow++
+	}
+	return s
+}
+
+// smallest is the exponent of the smallest normal number of a format of fixed width.
+func smallest(f halfulp.Format) int {
+	if f == halfulp.Float32 {
+		return -126
+	}
+	return -1022
+}
+
+func (r *rnsRun) bound(b rns.Bound, formula string) {
+	r.own.AbsoluteBound, r.own.RelativeBound, r.own.formula = boundText(b.Absolute), boundText(b.Relative), formula
+}
+
+// boundText is x in two digits, rounded up.
+func boundText(x rns.XFloat) string {
+	b := x.Big()
+	switch {
+	case b.IsInf():
+		return "none"
+	case b.Sign() == 0:
+		return "0"
+	}
+	s := b.Text('e', 1) // d.de±dd, to nearest
+	if v, _, err := big.ParseFloat(s, 10, 128, big.ToZero); err == nil && v.Cmp(b) >= 0 {
+		return s
+	}
+	up := new(big.Float).SetPrec(128).SetMode(big.AwayFromZero)
+	unit, _, _ := big.ParseFloat("0.1"+s[strings.IndexByte(s, 'e'):], 10, 128, big.AwayFromZero)
+	v, _, _ := big.ParseFloat(s, 10, 128, big.ToNearestEven)
+	return up.Add(v, unit).Text('e', 1)
+}
+
+// rnsSum runs a sum, of absolute values if asum is set.
+func (j *job) rnsSum(base *rns.Base, x *halfulp.Vector, asum bool) (halfulp.Scalar, halfulp.Stats, error) {
+	r := j.rnsRun(base)
+	v, err := r.vector(x)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
+	r.stage("conversion")
+	if asum {
+		a, _, _ := v.Array()
+		clear(a.Sign)
+	}
+	z := r.sum(v)
+	r.stage("sum")
+	r.bound(rns.SumBound(v, z), "(n - 1) u / (1 - (n - 1) u) sum |x_i|")
+	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
+}
+
+// sum adds up in the order of the method.
+func (r *rnsRun) sum(x *rns.Vector) *rns.Number {
+	switch r.stats.Method {
+	case "rns-recursive":
+		return rns.Reduce1(x)
+	case "rns-pairwise":
+		return rns.Reduce2(x)
+	}
+	return rns.Reduce3(x, r.options())
+}
+
+// rnsDot runs a dot product.
+func (j *job) rnsDot(base *rns.Base, x, y *halfulp.Vector) (halfulp.Scalar, halfulp.Stats, error) {
+	r := j.rnsRun(base)
+	u, err := r.vector(x)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
+	v, err := r.vector(y)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
+	r.stage("conversion")
+	products := u.Clone()
+	a, _, _ := products.Array()
+	rns.GeDiagScale(rns.Left, v, a.Matrix(0, u.Len(), 1, max(u.Len(), 1)), r.options())
+	z := r.sum(products)
+	r.stage("dot product")
+	r.bound(rns.DotBound(u, v, z), "n u / (1 - n u) sum |x_i y_i|")
+	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
+}
+
+// rnsGemv runs a matrix-vector product into z; y is nil where beta is 0.
+func (j *job) rnsGemv(base *rns.Base, trans bool, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector,
+	beta halfulp.Scalar, y *halfulp.Vector, z *halfulp.Vector) (halfulp.Stats, error) {
+	r := j.rnsRun(base)
+	rows, cols := a.Dims()
+	entries, err := r.vector(a.Vec())
+	if err != nil {
+		return r.stats, err
+	}
+	stored, _, _ := entries.Array()
+	m := stored.Matrix(0, rows, cols, max(rows, 1))
+	v, err := r.vector(x)
+	if err != nil {
+		return r.stats, err
+	}
+	result := base.NewVector(z.Len())
+	if y != nil {
+		if result, err = r.vector(y); err != nil {
+			return r.stats, err
+		}
+	}
+	al, be := r.number(alpha), r.number(beta)
+	r.stage("conversion")
+	gemv := rns.Gemv
+	if j.how.Method == "rns-basic" {
+		gemv = rns.GemvBasic
+	}
+	var bound rns.Bound
+	o := r.options()
+	o.Bound = &bound
+	gemv(rns.Transpose(trans), al, m, v, be, result, o)
+	r.stage("product and bound")
+	r.bound(bound, "(n + 2) u / (1 - (n + 2) u) || |alpha A| |x| + |beta y| ||, in the 1-norm")
+	for i := range z.Len() {
+		z.Set(i, r.scalar(result.At(i), j.format))
+	}
+	return r.stats, j.env.ctx.Err()
+}
+
+// writeRNSStats prints what a method of package rns ran with.
+func writeRNSStats(w io.Writer, s *rnsStats) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
+	low, high := slices.Min(s.Moduli), slices.Max(s.Moduli)
+	row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
+	row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
+	row("inputs rounded to the base", s.Rounded)
+	row("error bound", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
+	row("relative error bound", s.RelativeBound)
+	return t.Flush()
+}

@@ -1,0 +1,222 @@
+// Package reproduce runs the experiments of the papers that package rns implements, and
+// sets the papers' figures beside what is measured here: as text, CSV, JSON and plots.
+package reproduce
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Machine is what an experiment ran on.
+type Machine struct {
+	CPU     string   `json:"cpu"`
+	Threads int      `json:"threads"`
+	Level   string   `json:"level"` // of instruction sets
+	GPUs    []string `json:"gpus"`
+	System  string   `json:"system"`
+	Go      string   `json:"go"`
+	Version string   `json:"version"`
+}
+
+// Record is one figure: of the paper, measured here, or both. A figure that was not
+// measured, or that the paper does not give, is nil.
+type Record struct {
+	Table     string   `json:"table"`
+	Case      string   `json:"case,omitempty"` // set of data
+	Method    string   `json:"method"`
+	Device    string   `json:"device,omitempty"`   // where it was measured here
+	Residues  string   `json:"residues,omitempty"` // SIMD or scalar loops over residues
+	Bits      int      `json:"bits,omitempty"`     // precision
+	Moduli    int      `json:"moduli,omitempty"`
+	Quantity  string   `json:"quantity"` // time, relative error, ...
+	Unit      string   `json:"unit,omitempty"`
+	Here      *float64 `json:"here"`
+	Paper     *float64 `json:"paper"`
+	HereText  string   `json:"here_text,omitempty"` // a computed sum, or an error beyond float64
+	PaperText string   `json:"paper_text,omitempty"`
+	Runs      int      `json:"runs,omitempty"` // of which Here is the fastest
+}
+
+// Report is the outcome of an experiment.
+type Report struct {
+	Name    string   `json:"name"`
+	Source  string   `json:"source"`
+	Command string   `json:"command"`
+	Machine Machine  `json:"machine"`
+	Time    string   `json:"time"`
+	N       int      `json:"n"`
+	Records []Record `json:"records"`
+	Notes   []string `json:"notes"`
+
+	text  []textTable
+	plots []figure
+}
+
+// textTable is a table as text; empty cells are figures that do not exist.
+type textTable struct {
+	title  string
+	header []string
+	rows   [][]string
+}
+
+func (r *Report) add(records ...Record) { r.Records = append(r.Records, records...) }
+
+// find returns the records of a table.
+func (r *Report) find(table string) []Record {
+	var found []Record
+	for _, k := range r.Records {
+		if k.Table == table {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+// WriteText writes the report for readers.
+func (r *Report) WriteText(w io.Writer) error {
+	m := r.Machine
+	gpus := "no GPU"
+	if len(m.GPUs) > 0 {
+		gpus = strings.Join(m.GPUs, ", ") + " (not used)"
+	}
+	fmt.Fprintf(w, "%s\n\nmeasured on %s, %d threads, instructions up to %s, %s; %s, %s, halfulp %s; %s\n",
+		r.Source, m.CPU, m.Threads, m.Level, gpus, m.System, m.Go, m.Version, r.Time)
+	for _, t := range r.text {
+		fmt.Fprintf(w, "\n%s\n", t.title)
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, row := range append([][]string{t.header}, t.rows...) {
+			cells := make([]string, len(row))
+			for i, c := range row {
+				if cells[i] = c; c == "" {
+					cells[i] = "-"
+				}
+			}
+			fmt.Fprintln(tw, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+		}
+		if err := tw.Flush(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	for i, n := range r.Notes {
+		fmt.Fprintln(w, wrap(fmt.Sprintf("%d. ", i+1), n))
+	}
+	return nil
+}
+
+// textWidth is the width of notes.
+const textWidth = 100
+
+// wrap breaks text into lines, the first after a mark.
+func wrap(mark, text string) string {
+	var b strings.Builder
+	line := mark
+	indent := strings.Repeat(" ", len(mark))
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > textWidth:
+			fmt.Fprintln(&b, line)
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// WriteCSV writes the records, one a line after the names of their fields.
+func (r *Report) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
+		"here", "paper", "here_text", "paper_text", "runs"})
+	for _, k := range r.Records {
+		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
+			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs)})
+	}
+	c.Flush()
+	return c.Error() // that of Write, too
+}
+
+// count is n, or nothing for 0.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// full is the number in all its digits, or nothing.
+func full(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+// short is a time or a share in three digits, or nothing.
+func short(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	digits := 0
+	if a := math.Abs(*x); a > 0 && a < 100 {
+		digits = max(2-int(math.Floor(math.Log10(a))), 0)
+	}
+	return strconv.FormatFloat(*x, 'f', min(digits, 6), 64)
+}
+
+// asError is a relative error in one or two digits, or nothing.
+func asError(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return errorText(big.NewFloat(*x))
+}
+
+func errorText(x *big.Float) string {
+	if x.Sign() == 0 {
+		return "0"
+	}
+	s := strings.Replace(x.Text('e', 1), ".0e", "e", 1)
+	return strings.Replace(s, "e+00", "", 1)
+}
+
+func known(x float64) *float64 { return &x }
+
+// File is a file of a report, by the end of its name.
+type File struct {
+	Name  string
+	Write func(w io.Writer) error
+}
+
+// Files returns the files of the report: its records as CSV, the whole as JSON, and each
+// plot as PNG and SVG.
+func (r *Report) Files() []File {
+	files := []File{
+		{r.Name + ".csv", r.WriteCSV},
+		{r.Name + ".json", r.WriteJSON},
+	}
+	for _, f := range r.plots {
+		for _, kind := range []string{"png", "svg"} {
+			files = append(files, File{f.name + "." + kind, func(w io.Writer) error { return f.write(w, kind) }})
+		}
+	}
+	return files
+}

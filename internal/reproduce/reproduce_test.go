@@ -1,0 +1,400 @@
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/rns"
+)
+
+// checkAccuracy holds the accuracy of our sums against tables 1 and 2 of the paper.
+func checkAccuracy(t *testing.T, r *Report) {
+	t.Helper()
+	// What the notes of the report explain.
+	differs := map[[3]string]bool{
+		{"set 1", "120", "Reduce2 pairwise"}:  true, // paper 0
+		{"set 2", "60", "Reduce1 recursive"}:  true, // paper 9e-13
+		{"set 2", "60", "Reduce2 pairwise"}:   true,
+		{"set 2", "60", "Reduce3 hybrid"}:     true,
+		{"set 2", "120", "Reduce1 recursive"}: true, // paper 6e-13
+		{"set 2", "120", "Reduce2 pairwise"}:  true,
+		{"set 2", "120", "Reduce3 hybrid"}:    true,
+		{"set 2", "240", "Reduce1 recursive"}: true,
+		{"set 2", "240", "Reduce2 pairwise"}:  true,
+		{"set 2", "240", "Reduce3 hybrid"}:    true,
+		{"set 3", "60", "Reduce1 recursive"}:  true, // paper 1e-17
+	}
+	for _, k := range r.find(tableData) {
+		want, err := parse(k.PaperText)
+		got, err2 := parse(k.HereText)
+		if err != nil || err2 != nil || got != want {
+			t.Errorf("%s, %s: sum %s, in the paper %s", k.Case, k.Method, k.HereText, k.PaperText)
+		}
+	}
+	for _, k := range r.find(tableAccuracy) {
+		here := *k.Here
+		switch {
+		case k.Method == exactMethod:
+			if here > math.Ldexp(1, -k.Bits) {
+				t.Errorf("%s, %d bits: halfulp.Sum has a relative error of %g", k.Case, k.Bits, here)
+			}
+		case differs[[3]string{k.Case, count(k.Bits), k.Method}]:
+			// More accurate, or as the other two.
+			if here > *k.Paper && (k.Case != "set 1" || here > 5e-15) {
+				t.Errorf("%s, %d bits, %s: relative error %g, in the paper %g", k.Case, k.Bits, k.Method, here, *k.Paper)
+			}
+		case min(here, 1) > 10**k.Paper || here < *k.Paper/10:
+			t.Errorf("%s, %d bits, %s: relative error %g, in the paper %g", k.Case, k.Bits, k.Method, here, *k.Paper)
+		}
+	}
+}
+
+func parse(s string) (float64, error) {
+	f, _, err := big.ParseFloat(s, 10, 53, big.ToNearestEven)
+	if err != nil {
+		return 0, err
+	}
+	x, _ := f.Float64()
+	return x, nil
+}
+
+// TestNotes checks what the notes say.
+func TestNotes(t *testing.T) {
+	// Terms of 58·2^-59 in place of 1e-16 have a sum with a relative error of 6.1e-13.
+	terms := new(big.Float).SetMantExp(big.NewFloat(58e6), -59)
+	got := terms.Add(terms, big.NewFloat(1))
+	exact, _, _ := big.ParseFloat("1.0000000001", 10, 300, big.ToNearestEven)
+	if e := *errorOf(got, exact); e < 6.05e-13 || e > 6.15e-13 {
+		t.Errorf("58·2^-59: relative error %g", e)
+	}
+	// The double 1e-16 is a multiple of 2^-106.
+	if x := math.Ldexp(1e-16, 106); x != math.Trunc(x) {
+		t.Errorf("1e-16·2^106 = %v", x)
+	}
+	// The series and the sum of its rounded terms.
+	sum := new(big.Float).SetPrec(exactBits)
+	for _, x := range sumSets()[2].terms {
+		sum.Add(sum, big.NewFloat(x))
+	}
+	series := big.NewFloat(math.Exp(-4 * math.Pi))
+	if e := *errorOf(sum, series); e < 1.35e-6 || e > 1.5e-6 || math.Abs(math.Exp(-4*math.Pi)-3.48734236e-6) > 1e-14 {
+		t.Errorf("set 3 and its series differ by %g, the series is %.9g", e, series)
+	}
+}
+
+// TestAccuracy sums the small sets.
+func TestAccuracy(t *testing.T) {
+	r := &Report{}
+	e := (&Options{}).start(1)
+	sets := sumSets()
+	for _, i := range []int{0, 2} {
+		if err := e.accuracy(r, sets[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, want := len(r.find(tableAccuracy)), 2*4*4; n != want {
+		t.Errorf("%d figures of table 2, want %d", n, want)
+	}
+	checkAccuracy(t, r)
+}
+
+// TestSum runs the whole experiment on few addends.
+func TestSum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("set 2 has 10^6 terms")
+	}
+	var last float64
+	r, err := Sum(Options{N: 500, Threads: 2, Machine: Machine{CPU: "test"}, Progress: func(done float64) {
+		if done < last || done > 1 {
+			t.Errorf("progress %v after %v", done, last)
+		}
+		last = done
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last < 0.7 {
+		t.Errorf("the last progress is %v", last)
+	}
+	if n, want := len(r.find(tableAccuracy)), 3*4*4; n != want {
+		t.Errorf("%d figures of table 2, want %d", n, want)
+	}
+	checkAccuracy(t, r)
+	checkTimes(t, r)
+	for _, k := range r.find(tableSpeedups) {
+		if gpu := !strings.Contains(k.Method, "CPU"); gpu != (k.Here == nil) {
+			t.Errorf("a ratio measured, or not: %+v", k)
+		}
+	}
+	checkFiles(t, r, "mpres-sum.csv mpres-sum.json mpres-sum.png mpres-sum.svg mpres-sum-accuracy.png mpres-sum-accuracy.svg",
+		"halfulp.Sum, correctly rounded", "Reduce1 recursive")
+}
+
+// TestSumTimes leaves SIMD out where it is not to be had.
+func TestSumTimes(t *testing.T) {
+	for _, level := range []impl.Set{impl.Level(), impl.Portable} {
+		restore := impl.Force(level)
+		r := &Report{N: 100}
+		err := (&Options{N: 100}).start(1).sumTimes(r)
+		if err != nil {
+			t.Error(err)
+		}
+		checkTimes(t, r)
+		restore()
+	}
+}
+
+// checkTimes checks that all was measured that can be at the level in force.
+func checkTimes(t *testing.T, r *Report) {
+	t.Helper()
+	times := map[string]int{}
+	for _, k := range r.find(tableTimes) {
+		if k.Here == nil || *k.Here <= 0 || k.Runs < 1 {
+			t.Errorf("no time: %+v", k)
+		}
+		if k.Residues == "SIMD" && k.Moduli < 8 {
+			t.Errorf("SIMD with %d moduli", k.Moduli)
+		}
+		times[k.Residues]++
+	}
+	simd := 0
+	if impl.Level() >= impl.AVX2 {
+		simd = 4 * 4
+	}
+	if times["SIMD"] != simd || times["scalar"] != 4*5 || times[""] != 1+5 {
+		t.Errorf("%v: numbers of times %v", impl.Level(), times)
+	}
+}
+
+// TestGemv runs the experiment on a small matrix.
+func TestGemv(t *testing.T) {
+	r, err := Gemv(Options{N: 24, Threads: 2, Machine: Machine{CPU: "test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range r.find(tableGemv) {
+		switch {
+		case k.Device == paperGPU:
+			if k.Here != nil || k.HereText != "" || k.Paper == nil {
+				t.Errorf("a figure of the paper: %+v", k)
+			}
+		case k.Here == nil || *k.Here <= 0 || k.Runs < 1 || k.Paper != nil:
+			t.Errorf("no time: %+v", k)
+		}
+	}
+	if n, want := len(r.find(tableGemv)), 6*5+2*5*(3+2); n != want {
+		t.Errorf("%d times, want %d", n, want)
+	}
+	total, paper := 0.0, 0.0
+	for _, k := range r.find(tableStages) {
+		total += *k.Here
+		paper += *k.Paper
+	}
+	if math.Abs(total-100) > 1e-9 || math.Abs(paper-99.9) > 1e-9 { // the paper's add up to that
+		t.Errorf("stages take %v %%, in the paper %v %%", total, paper)
+	}
+	// Errors are below their bounds, those of full significands not 0.
+	bounds := r.find(tableBounds)
+	errs := 0
+	for i, k := range bounds {
+		if k.Quantity != relativeError {
+			continue
+		}
+		errs++
+		e, _, err := big.ParseFloat(k.HereText, 10, 100, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Here == nil && e.MantExp(nil) > -1022 {
+			t.Errorf("%s is left out", k.HereText)
+		}
+		limit := new(big.Float).SetMantExp(big.NewFloat(1), -k.Bits)
+		if !strings.HasPrefix(k.Method, exactGemv) {
+			next := bounds[i+1]
+			if next.Quantity != boundOf || next.Method != k.Method || next.Bits != k.Bits {
+				t.Fatalf("no bound after %+v", k)
+			}
+			limit, _, err = big.ParseFloat(next.HereText, 10, 100, big.ToNearestEven)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if limit.MantExp(nil) < -k.Bits || limit.MantExp(nil) > 20-k.Bits {
+				t.Errorf("%s, %d bits: bound %s", k.Method, k.Bits, next.HereText)
+			}
+		}
+		if e.Cmp(limit) > 0 || (e.Sign() == 0) != (k.Case == quarter) {
+			t.Errorf("%s, %s, %d bits: error %s, limit %.2g", k.Method, k.Case, k.Bits, k.HereText, limit)
+		}
+	}
+	if want := 2 * 5 * 5; errs != want {
+		t.Errorf("%d errors, want %d", errs, want)
+	}
+	checkFiles(t, r, "mpres-gemv.csv mpres-gemv.json mpres-gemv.png mpres-gemv.svg", "algorithm 1, transposed, here", "CAMPARY, paper")
+}
+
+// TestStages: another result than that of rns.Gemv is an error, not a share.
+func TestStages(t *testing.T) {
+	e := (&Options{N: 70, Threads: 2}).start(1)
+	d, err := e.gemvData(whole, 106)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{}
+	if err := e.stages(r, d); err != nil || len(r.Records) != 3 {
+		t.Errorf("%d records, %v", len(r.Records), err)
+	}
+}
+
+// checkFiles looks at the text and at every file of a report.
+func checkFiles(t *testing.T, r *Report, names string, words ...string) {
+	t.Helper()
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "measured on test, ") {
+		t.Errorf("the text does not say what it was measured on:\n%s", text.String())
+	}
+	for _, l := range strings.Split(text.String(), "\n") {
+		if strings.HasSuffix(l, " ") {
+			t.Errorf("blanks at the end of %q", l)
+		}
+	}
+	var got []string
+	for _, f := range r.Files() {
+		got = append(got, f.Name)
+		var b bytes.Buffer
+		if err := f.Write(&b); err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		switch f.Name[strings.LastIndexByte(f.Name, '.'):] {
+		case ".csv":
+			rows, err := csv.NewReader(&b).ReadAll()
+			if err != nil || len(rows) != 1+len(r.Records) {
+				t.Errorf("%s: %d rows for %d records, %v", f.Name, len(rows), len(r.Records), err)
+			}
+		case ".json":
+			var back Report
+			if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back.Records) != len(r.Records) || back.Machine.CPU != "test" {
+				t.Errorf("%s: %d records of %d, %v", f.Name, len(back.Records), len(r.Records), err)
+			}
+		case ".png":
+			m, err := png.Decode(&b)
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
+			}
+			found := map[[3]uint32]int{}
+			for x := range m.Bounds().Dx() {
+				for y := range m.Bounds().Dy() {
+					r, g, b, _ := m.At(x, y).RGBA()
+					found[[3]uint32{r, g, b}]++
+				}
+			}
+			if size := m.Bounds().Size(); size.X < 600 || size.Y < 400 {
+				t.Errorf("%s: %v", f.Name, size)
+			}
+			for _, c := range colours[:3] { // all plots have these
+				r, g, b, _ := c.RGBA()
+				if found[[3]uint32{r, g, b}] < 20 {
+					t.Errorf("%s: no curve of colour %v", f.Name, c)
+				}
+			}
+		case ".svg":
+			s := b.String()
+			for d := xml.NewDecoder(&b); ; {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("%s: %v", f.Name, err)
+				}
+			}
+			if !strings.Contains(s, "precision, bits") {
+				t.Errorf("%s has no labels", f.Name)
+			}
+			if !strings.Contains(f.Name, "accuracy") {
+				for _, w := range words {
+					if !strings.Contains(s, w) {
+						t.Errorf("%s does not say %q", f.Name, w)
+					}
+				}
+			}
+		}
+	}
+	if s := strings.Join(got, " "); s != names {
+		t.Errorf("files %s, want %s", s, names)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	_, err := Gemv(Options{N: 10, Context: ctx, Progress: func(float64) {
+		if n++; n == 3 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || n != 3 {
+		t.Errorf("error %v after %d steps", err, n)
+	}
+	if _, err = Sum(Options{N: 10, Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	if _, err := Gemv(Options{N: 1 << 20, MemoryLimit: 1 << 30}); err == nil || !strings.Contains(err.Error(), "GiB") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Sum(Options{N: 1 << 30, MemoryLimit: 1 << 30}); err == nil || !strings.Contains(err.Error(), "GiB") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestScalarLoops: bases keep the loops that they were made under.
+func TestScalarLoops(t *testing.T) {
+	for _, l := range loops() {
+		b, err := l.base(rns.GemvBase, 424)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.SIMD(); got != (l.name == "SIMD") {
+			t.Errorf("%s loops: SIMD %v", l.name, got)
+		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		want string
+	}{{0, "0"}, {0.00123456, "0.00123"}, {1.5, "1.50"}, {12.345, "12.3"}, {123.45, "123"}, {1234.5, "1234"}, {1e-9, "0.000000"}} {
+		if got := short(&c.x); got != c.want {
+			t.Errorf("short(%v) = %q, want %q", c.x, got, c.want)
+		}
+	}
+	if short(nil) != "" || asError(nil) != "" || full(nil) != "" {
+		t.Error("a figure that does not exist has a text")
+	}
+	for _, c := range []struct {
+		x    float64
+		want string
+	}{{0, "0"}, {1, "1"}, {570, "5.7e+02"}, {6e-13, "6e-13"}, {2.65e-7, "2.7e-07"}} {
+		if got := asError(&c.x); got != c.want {
+			t.Errorf("asError(%v) = %q, want %q", c.x, got, c.want)
+		}
+	}
+	if got, want := wrap("1. ", strings.Repeat("word ", 25)), "1. "+strings.Repeat("word ", 18)+"word\n   "+strings.Repeat("word ", 5)+"word"; got != want {
+		t.Errorf("wrap:\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,113 @@
+// Package rns is the residue number system floating-point arithmetic of the papers on
+// MPRES and MPRES-BLAS: numbers, arrays, the three summations, GEMV by algorithm 1, and
+// BLAS routines, each with its own bound on rounding errors. Results are reproducible bit
+// for bit; they are not correctly rounded, as those of package halfulp are.
+//
+//   - 001: Isupov, Knyazkov, Multiple-precision matrix-vector multiplication on graphics
+//     processing units, 2020.
+//   - 003: Isupov, Knyazkov, Kuvaev, Multiple-precision summation on CPUs and GPUs with
+//     the library MPRES, 2018.
+//
+// # Numbers
+//
+// A [Base] has pairwise coprime moduli m₁ … mₙ with the product M. A number is
+//
+//	x = (-1)^s X 2^e,  0 ≤ X < √M,
+//
+// with the significand X as its residues X mod m_i. Significands are not normalised: a
+// value has several representations, and the bits of later results depend on which. By the
+// Chinese remainder theorem, with w_i = (M/m_i)^-1 mod m_i,
+//
+//	X/M = Σ |X w_i|_{m_i} / m_i - rank,
+//
+// whatever the integer rank is. An interval evaluation [Lo, Up] of X/M is kept with every
+// number, as two floating-point numbers of extended range. It decides on alignment, signs,
+// comparisons and the need for rounding.
+//
+// Let S = ⌊√M⌋ - ⌊√M / 2^16⌋ - 2, somewhat below √M. Every number satisfies
+//
+//  1. X ≤ S;
+//  2. Lo ≤ X/M ≤ Up, and Up ≤ (1 + 2^-20) Lo;
+//  3. 0 has X = 0, e = 0, s = 0 and the evaluation [0, 0].
+//
+// M ≥ 2^16 is asked of a base, so that the slack below holds.
+//
+// # Evaluations, defined
+//
+// CPU and GPU have to agree on every bit, so evaluations are defined by integers. With
+// c_i = ⌊2^96/m_i⌋ and the numerators y_i = |2^s X w_i|_{m_i} the fraction is
+//
+//	F = Σ ( y_i ⌊c_i / 2^32⌋ + ⌊y_i (c_i mod 2^32) / 2^32⌋ ) mod 2^64,
+//
+// a sum of integers, in any order. A term loses less than 2 units, so that
+// 0 ≤ 2^64 frac(2^s X/M) - F < 2n (modulo 2^64). The evaluation of X from its residues,
+// given an upper bound U = f 2^I of X/M, takes s = max(0, -I - 2), which keeps
+// 2^s X/M ≤ 1/2 unless s = 0:
+//
+//   - if F ≥ 2^64 - 2n, it has wrapped around, and 2n 2^(-64-s) is a better U;
+//   - else if F < 2n 2^40, (F + 2n) 2^(-64-s), rounded up, is a better U;
+//   - else Lo = F 2^(-64-s) rounded down to 53 bits, Up = (F + 2n) 2^(-64-s) rounded up.
+//
+// Each try but the last takes at least 12 bits off U, mostly over 50, so tiny X need few;
+// the outcome depends on X and U and nothing else. X/M < 1 - 4n/2^64 is required, which all
+// significands and exact intermediates of this package satisfy; [Base.Evaluate] and
+// [Base.Rank] settle the rest by mixed-radix digits.
+//
+// All other evaluations come from the arithmetic of [XFloat] with directed rounding, which
+// is defined there: sums [Lo + Lo', Up + Up'], differences [Lo - Up', Up - Lo'], products
+// [Lo Lo' M, Up Up' M] with M rounded down or up, in this order, powers of two exactly, and
+// after scaling down [Lo 2^-k - 1/(2M), Up 2^-k + 1/(2M)]. If then Up > (1 + 2^-20) Lo, the
+// evaluation is made from the residues, with Up as U.
+//
+// # Scaling, defined
+//
+// Scaling by 2^-k is to nearest, halves up: ⌊X/2^k + 1/2⌋. X mod 2^k is Σ y_i (M/m_i) -
+// rank M modulo 2^k; the quotient is found by exact division of residues. The rank is the
+// number of times that F passed 2^64, plus one if F ≥ 2^64 - 2n: X/M < 1 - 4n/2^64, so such
+// an F can only be an integer not reached. It is exact, and costs no mixed-radix conversion.
+//
+// # Bounds
+//
+// With u = 4/√M, the papers' (6), fl(x ∘ y) = (x ∘ y)(1 + δ), |δ| < u, holds for +, -, ×, /,
+// square roots and conversions, as long as exponents stay in range. In fact |δ| < 1.1/√M
+// for M ≥ 2^40:
+//
+// Rounding takes the least k with 2^-k Up ≤ T/M for T near S (1 - 2^-20), so that the result
+// R satisfies T/2 (1 - 2^-20) - 1/2 ≤ R ≤ T + 1/2 ≤ S. To nearest, the error is at most 1/2,
+// relatively at most 1/(T (1 - 2^-20)), which is below (1 + 2^-15)/√M but for terms of order
+// 1/M.
+//
+// Multiplication: X Y ≤ S² < M (1 - 2^-16), so the product of residues is the exact product
+// of significands, and rounding is the only error.
+//
+// Addition: of two non-zero numbers with exponents e ≥ e', X 2^e is scaled up to exponent e'
+// if 2^(e-e') Up ≤ 15/16. Then both significands are integers, and their sum or difference
+// is below 15/16 M + S < M (1 - 2^-16) and exact; rounding is the only error. (Scaling the
+// other operand down instead, as one may read the paper, loses all of it where
+// significands are not normalised.) If 2^(e-e') Up > 15/16, then |y| ≤ S 2^e' is below
+// r = S/(15/16 (1 - 2^-20) M) < 1.07/√M times |x|. y is dropped, the result is x, and the
+// error relative to x ± y is at most r/(1 - r).
+//
+// The sign of a difference follows from evaluations that do not overlap. If they do, the
+// difference D of the residues is 0 exactly if all its residues are. Else 2^s D with
+// 2^s |D|/M ≤ 1/4 has a fraction F in [-1/2, 1/2) with an error below 2n: F ≥ 0 says
+// D > 0, F < -2n says D < 0, otherwise |D|/M is below 2n 2^(-64-s), and s grows. [Number.Cmp]
+// is exact for the same reason.
+//
+// FMA: the product is not rounded. If both addends, aligned exactly, stay below 15/16 M, the
+// error is that of one rounding. An addend that is dropped costs r as in addition, and the
+// product is rounded. Between these the product is scaled down to make room. That costs at most
+// half a unit, of which |x y| or |z| has more than M/18: hence the additional term
+// 16/M (|x y| + |z|) = u² (|x y| + |z|), which matters only where x y and z cancel to less
+// than half the digits.
+//
+// Quotient and root: X 2^k / Y, or √(X 2^k), is between T/2 (1 - 2^-19) and T (or it is X/1),
+// and the integer Q that is returned is within 1/2 + 2^-20 + 1/T of it, as the exact
+// remainder is known: |δ| < (1/2 + 2^-20 + 1/T) / (T/2 (1 - 2^-19)).
+//
+// # Order of operations
+//
+// Sums and matrix routines say in which order they add. Each entry of a result is a fixed
+// expression of rounded operations, so neither the number of goroutines nor the device
+// changes a bit.
+package rns
