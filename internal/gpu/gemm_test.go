@@ -461,7 +461,7 @@ func TestQuotientWeights(t *testing.T) {
 		if i >= p.plain {
 			bits = 24
 		}
-		if f := (1<<quotientBits + m/2) / m; f>>bits != 0 {
+		if f := (int64(1)<<quotientBits + int64(m)/2) / int64(m); f>>bits != 0 {
 			t.Errorf("modulus %d: %#x", m, f)
 		}
 	}
