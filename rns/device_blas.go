@@ -79,14 +79,19 @@ func DeviceGemv(trans Transpose, alpha *Number, a *DeviceMatrix, x *DeviceVector
 	deviceGemvShapes(trans, a, x, y)
 	p := o.with()
 	return a.arr.withScalars(func(s *cuda.Stream, c *rnsgpu.Base, v []rnsgpu.View) error {
-		if err := deviceScaleBy(s, c, beta, v[1], y); err != nil || alpha.IsZero() {
-			return err
-		}
-		return scaledVector(s, c, v[0], x, func(d rnsgpu.View) error {
-			m, rows, cols := a.op(trans)
-			return c.RowSums(s, m, d, rows, cols, p.BlockSize, false, true, y.view())
-		})
+		return gemvOn(s, c, v, trans, alpha, a, x, beta, y, p.BlockSize)
 	}, alpha, beta)
+}
+
+// gemvOn launches the kernels of DeviceGemv; v holds alpha and beta.
+func gemvOn(s *cuda.Stream, c *rnsgpu.Base, v []rnsgpu.View, trans Transpose, alpha *Number, a *DeviceMatrix, x *DeviceVector, beta *Number, y *DeviceVector, size int) error {
+	if err := deviceScaleBy(s, c, beta, v[1], y); err != nil || alpha.IsZero() {
+		return err
+	}
+	return scaledVector(s, c, v[0], x, func(d rnsgpu.View) error {
+		m, rows, cols := a.op(trans)
+		return c.RowSums(s, m, d, rows, cols, size, false, true, y.view())
+	})
 }
 
 // deviceScaleBy sets y = β y, 0 for β = 0.
@@ -116,26 +121,31 @@ func scaledVector(s *cuda.Stream, c *rnsgpu.Base, alpha rnsgpu.View, x *DeviceVe
 func DeviceGemvBasic(trans Transpose, alpha *Number, a *DeviceMatrix, x *DeviceVector, beta *Number, y *DeviceVector) error {
 	deviceGemvShapes(trans, a, x, y)
 	return a.arr.withScalars(func(s *cuda.Stream, c *rnsgpu.Base, v []rnsgpu.View) error {
-		if err := deviceScaleBy(s, c, beta, v[1], y); err != nil || alpha.IsZero() {
-			return err
-		}
-		m, rows, cols := a.op(trans)
-		if !trans {
-			return scaledVector(s, c, v[0], x, func(d rnsgpu.View) error {
-				return c.Products(s, m, d, rows, 1, cols, true, y.view())
-			})
-		}
-		sum, err := c.NewArray(s, rows)
-		if err != nil {
-			return err
-		}
-		defer sum.Free()
-		t := rnsgpu.View{Array: sum, RS: 1}
-		if err := c.Products(s, m, x.view(), rows, 1, cols, false, t); err != nil {
-			return err
-		}
-		return c.Map(s, rows, 1, y.view(), none, t, v[0], y.view(), false)
+		return gemvBasicOn(s, c, v, trans, alpha, a, x, beta, y)
 	}, alpha, beta)
+}
+
+// gemvBasicOn launches the kernels of DeviceGemvBasic; v holds alpha and beta.
+func gemvBasicOn(s *cuda.Stream, c *rnsgpu.Base, v []rnsgpu.View, trans Transpose, alpha *Number, a *DeviceMatrix, x *DeviceVector, beta *Number, y *DeviceVector) error {
+	if err := deviceScaleBy(s, c, beta, v[1], y); err != nil || alpha.IsZero() {
+		return err
+	}
+	m, rows, cols := a.op(trans)
+	if !trans {
+		return scaledVector(s, c, v[0], x, func(d rnsgpu.View) error {
+			return c.Products(s, m, d, rows, 1, cols, true, y.view())
+		})
+	}
+	sum, err := c.NewArray(s, rows)
+	if err != nil {
+		return err
+	}
+	defer sum.Free()
+	t := rnsgpu.View{Array: sum, RS: 1}
+	if err := c.Products(s, m, x.view(), rows, 1, cols, false, t); err != nil {
+		return err
+	}
+	return c.Map(s, rows, 1, y.view(), none, t, v[0], y.view(), false)
 }
 
 // DeviceGer sets a_ij = fl(a_ij + fl(fl(α x_i) y_j)). A must not overlap x and y.

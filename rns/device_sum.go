@@ -8,19 +8,34 @@ import (
 // SumVariant says how a GPU carries out a summation. It never changes a result.
 type SumVariant int
 
-// The variants: by as many threads as there are moduli (1P and 2P of 003), and parallel over
-// numbers and moduli at once.
+// The variants: by one thread (1S and 2S of 003), by as many threads as there are moduli,
+// up to 32 (1P and 2P), and parallel over numbers and moduli at once.
 const (
-	OverModuli SumVariant = iota
+	OneThread SumVariant = iota
+	OverModuli
 	OverAll
 )
 
 const errVariant = "rns: bad SumVariant"
 
-// DeviceReduce1 returns the sum of x as Reduce1 does, by as many threads as there are moduli
-// (1P of 003).
-func DeviceReduce1(x *DeviceVector) (*Number, error) {
-	return x.sum((*rnsgpu.Base).Reduce1)
+// team returns who carries out a sequential variant.
+func (v SumVariant) team() rnsgpu.Team {
+	switch v {
+	case OneThread:
+		return rnsgpu.One
+	case OverModuli:
+		return rnsgpu.Group
+	}
+	panic(errVariant)
+}
+
+// DeviceReduce1 returns the sum of x as Reduce1 does, by the variant OneThread or OverModuli:
+// its additions wait for each other.
+func DeviceReduce1(x *DeviceVector, v SumVariant) (*Number, error) {
+	team := v.team()
+	return x.sum(func(c *rnsgpu.Base, s *cuda.Stream, x rnsgpu.View, n int, z *rnsgpu.Array) error {
+		return c.Reduce1(s, team, x, n, z)
+	})
 }
 
 // DeviceReduce2 returns the sum of x as Reduce2 does.
@@ -28,13 +43,13 @@ func DeviceReduce2(x *DeviceVector, v SumVariant) (*Number, error) {
 	if x.n == 0 {
 		return x.arr.b.NewNumber(), nil
 	}
-	switch v {
-	case OverModuli:
-		return x.sum((*rnsgpu.Base).Reduce2)
-	case OverAll:
+	if v == OverAll {
 		return x.sum((*rnsgpu.Base).Reduce2Parallel)
 	}
-	panic(errVariant)
+	team := v.team()
+	return x.sum(func(c *rnsgpu.Base, s *cuda.Stream, x rnsgpu.View, n int, z *rnsgpu.Array) error {
+		return c.Reduce2(s, team, x, n, z)
+	})
 }
 
 // sum runs a summation that leaves its result in an array of one number.

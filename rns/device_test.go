@@ -169,10 +169,12 @@ func compareSums(t *testing.T, dev *cuda.Device, b *Base, r *rand.Rand, f family
 			}
 		}
 		dx, dy := x.onDevice(t, dev), y.onDevice(t, dev)
-		z, err := DeviceReduce1(dx)
-		must(t, err)
-		wantSame(t, fmt.Sprint("Reduce1 of ", n), z, Reduce1(x))
-		for _, v := range []SumVariant{OverModuli, OverAll} {
+		for _, v := range []SumVariant{OneThread, OverModuli} {
+			z, err := DeviceReduce1(dx, v)
+			must(t, err)
+			wantSame(t, fmt.Sprint("Reduce1 of ", n, " variant ", v), z, Reduce1(x))
+		}
+		for _, v := range []SumVariant{OneThread, OverModuli, OverAll} {
 			z, err := DeviceReduce2(dx, v)
 			must(t, err)
 			wantSame(t, fmt.Sprint("Reduce2 of ", n, " variant ", v), z, Reduce2(x))

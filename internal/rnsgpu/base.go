@@ -57,15 +57,32 @@ type Base struct {
 	padded int // lanes times residues a lane
 	c      constants
 
-	sum, dot, tree, mapping, pairs, recursive, pairwise *cuda.Function
+	sum, dot, tree, mapping, pairs *cuda.Function
+	recursive, pairwise            [2]*cuda.Function // by Team
 }
 
 // perLane is how many residues a lane has in kernels that run many groups.
 const perLane = 8
 
-// lanes returns the width of groups, of kernels for many groups and of those for one.
+// lanes returns the width of groups of kernels for many groups.
 func (b *Base) lanes() int { return b.padded / perLane }
-func (b *Base) wide() int  { return min(b.padded, 32) }
+
+// Team is who carries out a sequential summation.
+type Team int
+
+// One thread, and a group of threads as wide as it can be.
+const (
+	One Team = iota
+	Group
+)
+
+// threads returns the number of threads of a team.
+func (b *Base) threads(t Team) int {
+	if t == One {
+		return 1
+	}
+	return min(b.padded, 32)
+}
 
 // bases are those in use, for as long as the process lives: their tables are a few MiB.
 var bases struct {
@@ -119,7 +136,8 @@ func (b *Base) load(s *cuda.Stream) error {
 		name string
 	}{
 		{&b.sum, "rnsSum"}, {&b.dot, "rnsDot"}, {&b.tree, "rnsTree"}, {&b.mapping, "rnsMap"},
-		{&b.pairs, "rnsPairs"}, {&b.recursive, "rnsRecursive"}, {&b.pairwise, "rnsPairwise"},
+		{&b.pairs, "rnsPairs"}, {&b.recursive[One], "rnsRecursiveS"}, {&b.recursive[Group], "rnsRecursiveP"},
+		{&b.pairwise[One], "rnsPairwiseS"}, {&b.pairwise[Group], "rnsPairwiseP"},
 	} {
 		if *k.to, err = m.Function(k.name); err != nil {
 			return err

@@ -88,3 +88,16 @@ func flag(b bool) int32 {
 	}
 	return 0
 }
+
+// Resources tells what each kernel takes, by its name.
+func (b *Base) Resources() (map[string]cuda.Resources, error) {
+	all := map[string]cuda.Resources{}
+	for name, f := range map[string]*cuda.Function{"sum": b.sum, "dot": b.dot, "tree": b.tree, "map": b.mapping, "pairs": b.pairs} {
+		r, err := f.Resources(threads, 0)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = r
+	}
+	return all, nil
+}

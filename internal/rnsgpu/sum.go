@@ -6,18 +6,18 @@ import (
 	"github.com/halfulp/halfulp/cuda"
 )
 
-// Reduce1 sets number 0 of z to the recursive sum of the entries (i, 0) of x, i < n: one
-// group of threads, a modulus or more each (1P of 003).
-func (b *Base) Reduce1(s *cuda.Stream, x View, n int, z *Array) error {
-	return b.recursive.Launch(s, cuda.Dim{}, cuda.Dim{X: b.wide()}, 0, b.c, sums{
+// Reduce1 sets number 0 of z to the recursive sum of the entries (i, 0) of x, i < n, by one
+// team (1S and 1P of 003).
+func (b *Base) Reduce1(s *cuda.Stream, t Team, x View, n int, z *Array) error {
+	return b.recursive[t].Launch(s, cuda.Dim{}, cuda.Dim{X: b.threads(t)}, 0, b.c, sums{
 		x: x.T().native(), z: View{Array: z}.native(), n: int64(n), stride: 2, rows: 1, cols: 1, size: 1,
 	})
 }
 
-// Reduce2 sets number 0 of z to the pairwise sum of the entries (i, 0) of x, i < n, n > 0:
-// one group of threads with a stack (2P of 003).
-func (b *Base) Reduce2(s *cuda.Stream, x View, n int, z *Array) error {
-	return b.pair(s, b.pairwise, x, n, n, b.wide(), 1, z)
+// Reduce2 sets number 0 of z to the pairwise sum of the entries (i, 0) of x, i < n, n > 0,
+// by one team with a stack (2S and 2P of 003).
+func (b *Base) Reduce2(s *cuda.Stream, t Team, x View, n int, z *Array) error {
+	return b.pair(s, b.pairwise[t], x, n, n, b.threads(t), 1, z)
 }
 
 // chunk is how many numbers a group of Reduce2Parallel sums, a power of two.

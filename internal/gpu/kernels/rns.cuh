@@ -15,6 +15,9 @@
 // The radix of words: 2^24.
 #define WORD 24
 
+// How far loops over R residues are unrolled: residues of few are in registers.
+#define FLAT(R) ((R) <= 8 ? (R) : 1)
+
 #define NAN_EXP 0x7fffffff
 #define MAX_EXP (1 << 30)
 
@@ -172,7 +175,7 @@ static __device__ __forceinline__ u32 submod(u32 x, u32 y, u32 m)
 template <int R> static __device__ __forceinline__ void copy(u32 *z, const u32 *x)
 {
 	if (R % 4 == 0) {
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j += 4)
 			*(uint4 *)(z + j) = *(const uint4 *)(x + j);
 	} else if (R % 2 == 0) {
@@ -180,7 +183,7 @@ template <int R> static __device__ __forceinline__ void copy(u32 *z, const u32 *
 		for (int j = 0; j < R; j += 2)
 			*(uint2 *)(z + j) = *(const uint2 *)(x + j);
 	} else {
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++)
 			z[j] = x[j];
 	}
@@ -198,7 +201,7 @@ template <int R> struct value {
 
 	__device__ __forceinline__ void setZero()
 	{
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++)
 			x[j] = 0;
 		lo = up = xfloat{0, 0};
@@ -280,7 +283,7 @@ template <int G, int R> struct group {
 
 	__device__ __forceinline__ void times(u32 *z, const u32 *x, const u32 *y) const
 	{
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++)
 			z[j] = mulmod(x[j], y[j], m[j], inverse[j], shift[j]);
 	}
@@ -296,7 +299,7 @@ template <int G, int R> struct group {
 		const u64 *mu = (const u64 *)b.mu + lane * R;
 		u64 f = 0;
 		u32 c = 0;
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++) {
 			u64 t = y[j] * mu[j] + ((u64)y[j] * w[j] >> 32);
 			f += t;
@@ -353,7 +356,7 @@ template <int G, int R> struct group {
 	__device__ __forceinline__ void scaleDown(u32 *x, int k) const
 	{
 		if (k > b.bits) {
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				x[j] = 0;
 			return;
@@ -363,7 +366,7 @@ template <int G, int R> struct group {
 		if (fraction(y, x, 0, rank) >= 0 - (u64)b.slack)
 			rank++;
 		u64 carry = 0, z[R];
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++)
 			z[j] = 0;
 		const u32 *negM = (const u32 *)b.negM;
@@ -372,7 +375,7 @@ template <int G, int R> struct group {
 		for (int a = 0; a * WORD < k; a++) {
 			copy<R>(t, row(b.low, a));
 			u64 s = 0;
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				s += (u64)y[j] * t[j];
 			carry += total(s) + (u64)rank * negM[a];
@@ -381,13 +384,13 @@ template <int G, int R> struct group {
 			up = word >> (top - 1); // that of the last word counts
 			carry >>= WORD;
 			copy<R>(t, row(b.pow, a * WORD));
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				z[j] += (u64)word * t[j];
 		}
 		copy<R>(t, row(b.inv, k));
 		const u64 *mu = (const u64 *)b.mu + lane * R;
-#pragma unroll
+#pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++) {
 			u32 d = submod(x[j], reduced(z[j], m[j], mu[j]), m[j]);
 			x[j] = addmod(mulmod(d, t[j], m[j], inverse[j], shift[j]), up, m[j]);
@@ -457,7 +460,7 @@ template <int G, int R> struct group {
 			}
 			alignas(16) u32 t[R];
 			copy<R>(t, row(b.pow, d));
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++) {
 				u32 r = mulmod(second ? v.x[j] : z.x[j], t[j], m[j], inverse[j], shift[j]);
 				(second ? v.x[j] : z.x[j]) = r;
@@ -472,14 +475,14 @@ template <int G, int R> struct group {
 		}
 		bool wide = false;
 		if (z.neg == v.neg) {
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				z.x[j] = addmod(z.x[j], v.x[j], m[j]);
 			z.lo = sum<false>(z.lo, v.lo);
 			z.up = sum<true>(z.up, v.up);
 		} else {
 			u32 any = 0;
-#pragma unroll
+#pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++) {
 				z.x[j] = submod(z.x[j], v.x[j], m[j]);
 				any |= z.x[j];
@@ -506,7 +509,7 @@ template <int G, int R> struct group {
 			z.up = up;
 			if (minus) {
 				z.neg = v.neg;
-#pragma unroll
+#pragma unroll(FLAT(R))
 				for (int j = 0; j < R; j++)
 					z.x[j] = submod(0, z.x[j], m[j]);
 			}

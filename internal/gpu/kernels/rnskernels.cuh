@@ -180,8 +180,9 @@ template <int G, int R> static __device__ __forceinline__ void pairwise(const ba
 	g.store(v, s.z.a, s.z.at(item, 0));
 }
 
-// The kernels of bases padded to G R moduli. The last two are the work of one group, which
-// is as wide as it can be.
+// The kernels of bases padded to G R moduli. Those that end in P are the work of one group,
+// which is as wide as it can be, those in S that of one thread: their residues are in local
+// memory.
 #define THREADS 128
 #define KERNELS(G, R, WIDE, FEW)                                                                     \
 	extern "C" __global__ void __launch_bounds__(THREADS) rnsSum(const base b, const sums s)     \
@@ -204,11 +205,19 @@ template <int G, int R> static __device__ __forceinline__ void pairwise(const ba
 	{                                                                                            \
 		pairwise<G, R>(b, s);                                                                \
 	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(WIDE) rnsRecursive(const base b, const sums s)  \
+	extern "C" __global__ void __launch_bounds__(WIDE) rnsRecursiveP(const base b, const sums s) \
 	{                                                                                            \
 		partial<WIDE, FEW, false>(b, s);                                                     \
 	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(WIDE) rnsPairwise(const base b, const pairs s)  \
+	extern "C" __global__ void __launch_bounds__(WIDE) rnsPairwiseP(const base b, const pairs s) \
 	{                                                                                            \
 		pairwise<WIDE, FEW>(b, s);                                                           \
+	}                                                                                            \
+	extern "C" __global__ void __launch_bounds__(1) rnsRecursiveS(const base b, const sums s)    \
+	{                                                                                            \
+		partial<1, G * R, false>(b, s);                                                      \
+	}                                                                                            \
+	extern "C" __global__ void __launch_bounds__(1) rnsPairwiseS(const base b, const pairs s)    \
+	{                                                                                            \
+		pairwise<1, G * R>(b, s);                                                            \
 	}
