@@ -144,7 +144,7 @@ func (f family) matrix(b *Base, r *rand.Rand, rows, cols int) *Matrix {
 	return f.array(b, r, 2+ld*cols).Matrix(r.IntN(2), rows, cols, ld)
 }
 
-// deviceSizes are those of the tests' vectors: size for the largest.
+// deviceSuite compares all routines on a device with the CPU, on vectors of up to size numbers.
 func deviceSuite(t *testing.T, dev *cuda.Device, bases []*Base, size int) {
 	for k, b := range bases {
 		t.Run(b.testName(), func(t *testing.T) {
@@ -306,7 +306,7 @@ func compareSparse(t *testing.T, dev *cuda.Device, b *Base, r *rand.Rand, f fami
 
 // TestDevice compares a GPU with the CPU.
 func TestDevice(t *testing.T) {
-	deviceSuite(t, machine(t), deviceBases(t), 200)
+	deviceSuite(t, machine(t), deviceBases(t), 60)
 }
 
 // TestSanitizeDevice is small, for tools that slow GPUs down.
