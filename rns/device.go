@@ -16,7 +16,7 @@ import (
 // the same bits; numbers travel where the documentation says so. Errors wrap
 // halfulp.ErrDevice if there is no such GPU, halfulp.ErrMemory if it has too little memory.
 //
-// Moduli have to be odd and below 2^30 there, else errors wrap ErrModuli.
+// Moduli have to be odd and below 2^30 there, and at most 256, else errors wrap ErrModuli.
 
 // DeviceArray is numbers of one base in the memory of a GPU.
 type DeviceArray struct {
@@ -117,7 +117,7 @@ func (b *Base) onDevice(s *cuda.Stream) (*rnsgpu.Base, error) {
 	return rnsgpu.BaseOf(s, b.m, func() rnsgpu.Constants {
 		native := func(x XFloat) rnsgpu.XFloat { return rnsgpu.XFloat{F: x.F, I: x.I} }
 		c := rnsgpu.Constants{
-			Moduli: b.m, Weights: b.row(b.weight, 0), NegM: b.negM, Bits: b.bigM.BitLen(),
+			Moduli: b.m, Weights: b.row(b.weight, 0), NegM: b.negM, WordBits: b.wordBits, Bits: b.bigM.BitLen(),
 			MLo: native(b.mLo), MUp: native(b.mUp), Half: native(b.half), Lim: native(b.lim),
 			Target: native(b.target), SumLim: native(b.sumLim), Slack: int(b.slack),
 		}

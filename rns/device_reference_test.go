@@ -25,7 +25,7 @@ type (
 		Moduli, Inverse, Shift, Mu, MuLow   cuda.Pointer
 		Pow, Inv, Weight, Low, NegM         cuda.Pointer
 		MLo, MUp, Half, Lim, Target, SumLim rnsgpu.XFloat
-		Slack, Bits                         int32
+		Slack, Bits, Word, Pad              int32
 	}
 	refSums struct {
 		X, Y, Z                                     refOperand
@@ -265,6 +265,12 @@ func (r *reference) checkTables(l *fake.Launch, c refBase) {
 	want := func(what string, i int, got uint64, z *big.Int) {
 		if z.Cmp(new(big.Int).SetUint64(got)) != 0 {
 			r.t.Fatalf("%s of modulus %d is %d, want %v", what, i, got, z)
+		}
+	}
+	for a := range b.rows() {
+		for i := range b.n {
+			word := x.And(x.Rsh(b.cofactor[i], uint(a*int(c.Word))), new(big.Int).Sub(pow(int(c.Word)), big.NewInt(1)))
+			want("low", i, uint64(row(c.Low, a)[i]), word)
 		}
 	}
 	for i := range p {

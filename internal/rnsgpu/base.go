@@ -21,20 +21,21 @@ var ErrModuli = errors.New("rns: moduli unfit for a GPU")
 // 2.5 m, in 32 bits.
 const maxModulus = 1 << 30
 
+// maxModuli is how many moduli the widest groups have room for.
+const maxModuli = 32 * perLane
+
 // Constants describe a base of package rns.
 type Constants struct {
-	Moduli  []uint32
-	Weights []uint32   // (M/m_i)^-1 mod m_i
-	Low     [][]uint32 // Low[a][i] is word a, of wordBits bits, of M/m_i
-	NegM    []uint32   // words of -M
-	Bits    int        // of M
+	Moduli   []uint32
+	Weights  []uint32   // (M/m_i)^-1 mod m_i
+	Low      [][]uint32 // Low[a][i] is word a, of WordBits bits, of M/m_i
+	NegM     []uint32   // words of -M, as many
+	WordBits int        // a residue times a word, summed over moduli, is below 2^63
+	Bits     int        // of M
 
 	MLo, MUp, Half, Lim, Target, SumLim XFloat
 	Slack                               int
 }
-
-// wordBits is the radix of words, 2^24.
-const wordBits = 24
 
 // XFloat is F·2^I.
 type XFloat struct {
@@ -48,7 +49,7 @@ type constants struct {
 	moduli, inverse, shift, mu, muLow   cuda.Pointer
 	pow, inv, weight, low, negM         cuda.Pointer
 	mLo, mUp, half, lim, target, sumLim XFloat
-	slack, bits                         int32
+	slack, bits, word, _                int32
 }
 
 // Base is a base on a device: tables and kernels. It is used on the device's thread.
@@ -103,6 +104,9 @@ func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, erro
 	if b := bases.of[key]; b != nil {
 		return b, nil
 	}
+	if len(moduli) > maxModuli {
+		return nil, fmt.Errorf("%w: %d of them, want up to %d", ErrModuli, len(moduli), maxModuli)
+	}
 	for _, m := range moduli {
 		if m%2 == 0 || m >= maxModulus {
 			return nil, fmt.Errorf("%w: %d is not odd and below 2^30", ErrModuli, m)
@@ -149,13 +153,14 @@ func (b *Base) load(s *cuda.Stream) error {
 // upload makes the tables.
 func (b *Base) upload(s *cuda.Stream, c Constants) error {
 	n, rows := b.padded, len(c.NegM)
+	powers := rows * c.WordBits
 	b.c = constants{
 		mLo: c.MLo, mUp: c.MUp, half: c.Half, lim: c.Lim, target: c.Target, sumLim: c.SumLim,
-		slack: int32(c.Slack), bits: int32(c.Bits),
+		slack: int32(c.Slack), bits: int32(c.Bits), word: int32(c.WordBits),
 	}
 	moduli, inverse, shift := make([]uint32, n), make([]uint32, n), make([]uint32, n)
 	mu, muLow := make([]uint64, n), make([]uint32, n)
-	pow, inv, weight := make([]uint32, rows*wordBits*n), make([]uint32, rows*wordBits*n), make([]uint32, rows*wordBits*n)
+	pow, inv, weight := make([]uint32, powers*n), make([]uint32, powers*n), make([]uint32, powers*n)
 	low := make([]uint32, rows*n)
 	for i := range n {
 		if i >= b.n {
@@ -168,7 +173,7 @@ func (b *Base) upload(s *cuda.Stream, c Constants) error {
 		moduli[i], inverse[i], shift[i] = c.Moduli[i], uint32((uint64(1)<<(length+31))/m), uint32(length-1)
 		mu[i], muLow[i] = q, uint32(r<<32/m)
 		p, h, w := uint64(1), uint64(1), uint64(c.Weights[i])
-		for k := range rows * wordBits {
+		for k := range powers {
 			pow[k*n+i], inv[k*n+i], weight[k*n+i] = uint32(p), uint32(h), uint32(w)
 			p, w = 2*p%m, 2*w%m
 			h = (h + h%2*m) / 2

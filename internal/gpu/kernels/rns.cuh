@@ -12,9 +12,6 @@
 #pragma once
 #include "common.cuh"
 
-// The radix of words: 2^24.
-#define WORD 24
-
 // How far loops over R residues are unrolled: residues of few are in registers.
 #define FLAT(R) ((R) <= 8 ? (R) : 1)
 
@@ -41,6 +38,8 @@ struct base {
 	xfloat mLo, mUp, half, lim, target, sumLim;
 	int slack; // fractions are less than slack 2^-64 too small
 	int bits;  // of M
+	int word;  // bits of words; a residue times a word, n times, is below 2^63
+	int pad;
 };
 
 // An array: n residues a number, and its head.
@@ -372,18 +371,18 @@ template <int G, int R> struct group {
 		const u32 *negM = (const u32 *)b.negM;
 		u32 up = 0;
 #pragma unroll 2
-		for (int a = 0; a * WORD < k; a++) {
+		for (int a = 0; a * b.word < k; a++) {
 			copy<R>(t, row(b.low, a));
 			u64 s = 0;
 #pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				s += (u64)y[j] * t[j];
 			carry += total(s) + (u64)rank * negM[a];
-			int top = min(k - a * WORD, WORD);
+			int top = min(k - a * b.word, b.word);
 			u32 word = (u32)carry & ((1u << top) - 1);
 			up = word >> (top - 1); // that of the last word counts
-			carry >>= WORD;
-			copy<R>(t, row(b.pow, a * WORD));
+			carry >>= b.word;
+			copy<R>(t, row(b.pow, a * b.word));
 #pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++)
 				z[j] += (u64)word * t[j];
