@@ -78,18 +78,23 @@ func (b *Base) NewVector(n int) *Vector { return &Vector{b.NewArray(n), 0, 1, n}
 // Vector returns the vector of n numbers of the array that starts at offset, entry i at
 // offset + i inc, or offset + (n-1-i) |inc| for inc < 0, as in BLAS.
 func (a *Array) Vector(offset, n, inc int) *Vector {
+	return &Vector{a, vectorOffset(a.Len(), offset, n, inc), inc, n}
+}
+
+// vectorOffset returns where entry 0 of a vector is in an array of length numbers.
+func vectorOffset(length, offset, n, inc int) int {
 	switch {
 	case n < 0 || offset < 0:
 		panic(errNegativeDim)
 	case inc == 0:
 		panic(errInc)
-	case n > 0 && a.Len()-offset < 1+(n-1)*max(inc, -inc):
+	case n > 0 && length-offset < 1+(n-1)*max(inc, -inc):
 		panic(errShort)
 	}
 	if inc < 0 && n > 0 {
 		offset += (1 - n) * inc
 	}
-	return &Vector{a, offset, inc, n}
+	return offset
 }
 
 // Len returns the number of entries.
@@ -232,15 +237,20 @@ func (b *Base) NewMatrixLD(rows, cols, ld int) *Matrix {
 
 // Matrix returns the rows x cols matrix whose entry (i, j) is number offset + i + j ld.
 func (a *Array) Matrix(offset, rows, cols, ld int) *Matrix {
+	checkMatrix(a.Len(), offset, rows, cols, ld)
+	return &Matrix{a, offset, rows, cols, ld}
+}
+
+// checkMatrix panics unless the matrix fits an array of length numbers.
+func checkMatrix(length, offset, rows, cols, ld int) {
 	switch {
 	case rows < 0 || cols < 0 || offset < 0:
 		panic(errNegativeDim)
 	case ld < max(rows, 1):
 		panic(errLD)
-	case rows > 0 && cols > 0 && a.Len()-offset < ld*(cols-1)+rows:
+	case rows > 0 && cols > 0 && length-offset < ld*(cols-1)+rows:
 		panic(errShort)
 	}
-	return &Matrix{a, offset, rows, cols, ld}
 }
 
 // Dims returns the numbers of rows and columns.

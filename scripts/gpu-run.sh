@@ -43,14 +43,17 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu; do
+	for binary in cuda gpu rns; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-tests() { run "tests $1" "./$1.test" -test.v $short; }
+# The tests and benchmarks of package rns that do not concern the GPU are left out.
+only() { [ "$1" = rns ] && echo Device || echo .; }
+
+tests() { run "tests $1" "./$1.test" -test.v $short -test.run "$(only "$1")"; }
 
 # Tests whose names begin with TestSanitize are small enough for compute-sanitizer.
 sanitizer() {
@@ -65,7 +68,7 @@ sanitizer() {
 }
 
 bench() {
-	run "bench $1" "./$1.test" -test.run '^$' -test.bench "${BENCH:-.}" -test.benchtime "${BENCHTIME:-1s}" -test.count "${COUNT:-5}" -test.timeout 0
+	run "bench $1" "./$1.test" -test.run '^$' -test.bench "${BENCH:-$(only "$1")}" -test.benchtime "${BENCHTIME:-1s}" -test.count "${COUNT:-5}" -test.timeout 0
 }
 
 # figures: the lines of benchmarks in the log, as JSON.

@@ -1,0 +1,220 @@
+// Package rnsgpu runs the arithmetic of package rns on NVIDIA GPUs: sums, products of
+// matrices and vectors, and what is done number by number, by the kernels rns*.cu of
+// internal/gpu/kernels. Bits are those of package rns.
+package rnsgpu
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/kernels"
+)
+
+// ErrModuli is wrapped by errors about bases that the kernels do not take.
+var ErrModuli = errors.New("rns: moduli unfit for a GPU")
+
+// maxModulus bounds the moduli: the Barrett reduction of kernels/rns.cuh leaves less than
+// 2.5 m, in 32 bits.
+const maxModulus = 1 << 30
+
+// maxModuli is how many moduli the widest groups have room for.
+const maxModuli = 32 * perLane
+
+// Constants describe a base of package rns.
+type Constants struct {
+	Moduli   []uint32
+	Weights  []uint32   // (M/m_i)^-1 mod m_i
+	Low      [][]uint32 // Low[a][i] is word a, of WordBits bits, of M/m_i
+	NegM     []uint32   // words of -M, as many
+	WordBits int        // a residue times a word, summed over moduli, is below 2^63
+	Bits     int        // of M
+
+	MLo, MUp, Half, Lim, Target, SumLim XFloat
+	Slack                               int
+}
+
+// XFloat is F·2^I.
+type XFloat struct {
+	F float64
+	I int32
+	_ int32
+}
+
+// constants is struct base of kernels/rns.cuh.
+type constants struct {
+	moduli, inverse, shift, mu, muLow   cuda.Pointer
+	pow, inv, weight, low, negM         cuda.Pointer
+	mLo, mUp, half, lim, target, sumLim XFloat
+	slack, bits, word, _                int32
+}
+
+// Base is a base on a device: tables and kernels. It is used on the device's thread.
+type Base struct {
+	n      int // moduli
+	padded int // lanes times residues a lane
+	c      constants
+
+	sum, dot, tree, mapping, pairs *cuda.Function
+	recursive, pairwise            [2]*cuda.Function // by Team
+}
+
+// perLane is how many residues a lane has in kernels that run many groups.
+const perLane = 8
+
+// lanes returns the width of groups of kernels for many groups.
+func (b *Base) lanes() int { return b.padded / perLane }
+
+// Team is who carries out a sequential summation.
+type Team int
+
+// One thread, and a group of threads as wide as it can be.
+const (
+	One Team = iota
+	Group
+)
+
+// threads returns the number of threads of a team.
+func (b *Base) threads(t Team) int {
+	if t == One {
+		return 1
+	}
+	return min(b.padded, 32)
+}
+
+// bases are those in use, for as long as the process lives: their tables are a few MiB.
+var bases struct {
+	sync.Mutex
+	of map[baseKey]*Base
+}
+
+type baseKey struct {
+	dev    *cuda.Device
+	moduli string
+}
+
+// BaseOf returns the base on the device of s. make is called for a base that is new.
+func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, error) {
+	bases.Lock()
+	defer bases.Unlock()
+	key := baseKey{s.Device(), fmt.Sprint(moduli)}
+	if b := bases.of[key]; b != nil {
+		return b, nil
+	}
+	if len(moduli) > maxModuli {
+		return nil, fmt.Errorf("%w: %d of them, want up to %d", ErrModuli, len(moduli), maxModuli)
+	}
+	for _, m := range moduli {
+		if m%2 == 0 || m >= maxModulus {
+			return nil, fmt.Errorf("%w: %d is not odd and below 2^30", ErrModuli, m)
+		}
+	}
+	b := &Base{n: len(moduli), padded: perLane}
+	for b.padded < b.n {
+		b.padded *= 2
+	}
+	if err := b.load(s); err != nil {
+		return nil, err
+	}
+	if err := b.upload(s, make()); err != nil {
+		return nil, err
+	}
+	if bases.of == nil {
+		bases.of = map[baseKey]*Base{}
+	}
+	bases.of[key] = b
+	return b, nil
+}
+
+// load compiles the kernels.
+func (b *Base) load(s *cuda.Stream) error {
+	m, err := s.Load(kernels.PTX(fmt.Sprint("rns", b.padded)))
+	if err != nil {
+		return err
+	}
+	for _, k := range []struct {
+		to   **cuda.Function
+		name string
+	}{
+		{&b.sum, "rnsSum"}, {&b.dot, "rnsDot"}, {&b.tree, "rnsTree"}, {&b.mapping, "rnsMap"},
+		{&b.pairs, "rnsPairs"}, {&b.recursive[One], "rnsRecursiveS"}, {&b.recursive[Group], "rnsRecursiveP"},
+		{&b.pairwise[One], "rnsPairwiseS"}, {&b.pairwise[Group], "rnsPairwiseP"},
+	} {
+		if *k.to, err = m.Function(k.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upload makes the tables.
+func (b *Base) upload(s *cuda.Stream, c Constants) error {
+	n, rows := b.padded, len(c.NegM)
+	powers := rows * c.WordBits
+	b.c = constants{
+		mLo: c.MLo, mUp: c.MUp, half: c.Half, lim: c.Lim, target: c.Target, sumLim: c.SumLim,
+		slack: int32(c.Slack), bits: int32(c.Bits), word: int32(c.WordBits),
+	}
+	moduli, inverse, shift := make([]uint32, n), make([]uint32, n), make([]uint32, n)
+	mu, muLow := make([]uint64, n), make([]uint32, n)
+	pow, inv, weight := make([]uint32, powers*n), make([]uint32, powers*n), make([]uint32, powers*n)
+	low := make([]uint32, rows*n)
+	for i := range n {
+		if i >= b.n {
+			moduli[i] = 1
+			continue
+		}
+		m := uint64(c.Moduli[i])
+		length := bits.Len64(m)
+		q, r := bits.Div64(1, 0, m)
+		moduli[i], inverse[i], shift[i] = c.Moduli[i], uint32((uint64(1)<<(length+31))/m), uint32(length-1)
+		mu[i], muLow[i] = q, uint32(r<<32/m)
+		p, h, w := uint64(1), uint64(1), uint64(c.Weights[i])
+		for k := range powers {
+			pow[k*n+i], inv[k*n+i], weight[k*n+i] = uint32(p), uint32(h), uint32(w)
+			p, w = 2*p%m, 2*w%m
+			h = (h + h%2*m) / 2
+		}
+		for a, words := range c.Low {
+			low[a*n+i] = words[i]
+		}
+	}
+	for _, t := range []struct {
+		to   *cuda.Pointer
+		data []uint32
+	}{
+		{&b.c.moduli, moduli}, {&b.c.inverse, inverse}, {&b.c.shift, shift}, {&b.c.muLow, muLow},
+		{&b.c.pow, pow}, {&b.c.inv, inv}, {&b.c.weight, weight}, {&b.c.low, low}, {&b.c.negM, c.NegM},
+	} {
+		if err := table(s, t.to, t.data); err != nil {
+			return err
+		}
+	}
+	return table(s, &b.c.mu, mu)
+}
+
+// table uploads a table, which is never freed.
+func table[T cuda.Number](s *cuda.Stream, to *cuda.Pointer, data []T) error {
+	m, err := Upload(s, data)
+	if err == nil {
+		*to = m.Pointer()
+	}
+	return err
+}
+
+// Upload returns memory with a copy of data.
+func Upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
+	var one T
+	m, err := s.Alloc(int64(len(data)) * int64(unsafe.Sizeof(one)))
+	if err != nil {
+		return nil, err
+	}
+	if err := cuda.Upload(s, m.Pointer(), data); err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
