@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math"
+	"sort"
 
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
@@ -16,9 +17,11 @@ type totals struct {
 }
 
 // A sample is what is known of one entry of the result, as kernels/scan.cu makes it: its
-// exponent over alpha relative to those of its vectors, -1e9 for zero, and their norms. If
-// cancelled is not 0 the old entry cancels the product, and size is that of either.
+// exponent over alpha relative to those of its vectors, noSize or less for zero, and their norms.
+// If cancelled is not 0 the old entry cancels the product, and size is that of either.
 type sample struct{ size, normL, normR, cancelled float64 }
+
+const noSize = -1e8
 
 // maxSamples is the number of entries that the choice of widths looks at.
 const maxSamples = 64
@@ -59,6 +62,7 @@ const (
 	finishCost   = 1e-4   // a word of a modulus of an entry
 	exactCost    = 1.5e-4
 	exactPerTerm = 200
+	exactLeast   = 300 // entries that take as long as one
 )
 
 // exactEntry is the cost of an entry in the exact pass.
@@ -85,11 +89,14 @@ func (q *plan) bits(s *shape, l, r totals) float64 {
 // rounding of log2, and the error of the quotient.
 const baseMargin = 1.05
 
+// logNorm is log2 of the smaller of the operands' norms.
+func logNorm(l, r totals) float64 { return math.Log2(min(l.norm, r.norm) + 1e-300) }
+
 // fill gives the operands the largest widths for which a base of log2M bits holds their
 // product.
 func (q *plan) fill(log2M float64, s *shape, l, r totals) {
 	room := log2M - baseMargin
-	for total := int(math.Floor(room - math.Log2(min(l.norm, r.norm)+1e-300))); ; total-- {
+	for total := int(math.Floor(room - logNorm(l, r))); ; total-- {
 		if q.split(total, l.width, r.width); total <= 0 || q.bits(s, l, r) <= room {
 			return
 		}
@@ -109,30 +116,41 @@ func (q *plan) passes() int { return (stepsFor(max(q.widthL, q.widthR)) + maxSte
 // digitsFit reports whether the kernel takes the factors' digits.
 func (q *plan) digitsFit(s *shape) bool { return q.passes() == 1 || max(s.termsL, s.termsR) == 1 }
 
-// planFor chooses the cheapest base, or returns false if none suffices.
+// planFor chooses the cheapest base, or returns false if none suffices. More moduli make the
+// products dearer and leave fewer entries to the exact pass: the cheapest base is the first
+// that suffices, or one of those from the first on that leaves less than all of them.
 func planFor(s shape, l, r totals, samples []sample) (plan, bool) {
-	best := plan{cost: math.Inf(1)}
 	odds := s.odds(samples)
-	for count := 1; count <= len(pool().moduli); count++ {
+	best := plan{cost: math.Inf(1)}
+	consider := func(count int) (more bool) {
 		q := plan{moduli: count}
 		q.fill(pool().bits[count], &s, l, r)
 		if int64(q.widthL) < min(2, l.width) || int64(q.widthR) < min(2, r.width) {
-			continue
+			return true
 		}
 		if !q.digitsFit(&s) {
-			break
+			return false
 		}
 		work := s.work(&q)
 		if work >= best.cost {
-			break
+			return false
 		}
 		q.cost = work + s.exactCost(odds.failure(&q))
 		if q.cost < best.cost {
 			best = q
 		}
-		if q.exactL && q.exactR {
-			break
-		}
+		return !q.exactL || !q.exactR
+	}
+	count, most := 1, len(pool().moduli)
+	for ; best.moduli == 0 && count <= most && consider(count); count++ {
+	}
+	logNorm := logNorm(l, r)
+	hopeless := sort.Search(most, func(count int) bool { // all entries fail with so many moduli
+		var q plan
+		q.split(int(pool().bits[count]-baseMargin-logNorm), l.width, r.width)
+		return float64(max(q.widthL, q.widthR)) >= odds.least || q.exactL && q.exactR
+	})
+	for count = max(count, hopeless); count <= most && consider(count); count++ {
 	}
 	if best.moduli == 0 {
 		return best, false
@@ -149,9 +167,11 @@ func (s *shape) work(q *plan) float64 {
 	return planes*(m*n*k*productCost+(m+n)*k*residueCost*float64(q.passes())) + float64(q.moduli)*words*m*n*finishCost
 }
 
-// exactCost is the cost of the exact pass for a share of the entries.
+// exactCost is the cost of the exact pass for a share of the entries. A few take as long as
+// many.
 func (s *shape) exactCost(share float64) float64 {
-	return share * float64(s.m) * float64(s.n) * s.exactEntry()
+	entries := share * float64(s.m) * float64(s.n)
+	return s.exactEntry() * (entries + exactLeast*-math.Expm1(-entries))
 }
 
 // split divides total bits between the operands: equally, but never more than holds an
@@ -176,53 +196,59 @@ func (q *plan) split(total int, exactL, exactR int64) {
 func roundings(terms int) float64 { return math.Log2(float64(terms)) + float64(min(terms-1, 2)) }
 
 // odds are what the probability depends on that an entry fails the rounding test: for each
-// sample, its error over its last place, widths aside, in units of 2^least.
+// sample other than 0, its error over its last place, widths aside, in units of 2^unit.
 type odds struct {
 	left, right []float64 // from the rounding of the left factor and of the right one
-	least       float64
+	unit        int
+	least       float64 // log2 of the least of them
+	samples     int     // with those that are 0, which need the exact pass whatever the widths
 }
 
 func (s *shape) odds(samples []sample) odds {
-	o := odds{least: math.Inf(1)}
-	// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
-	bits := exact.ResultBits(s.format) + 3*float64(max(s.format.Terms()-1, 0))
+	all := make([]float64, 0, 2*len(samples))
+	o := odds{left: all[:0:len(samples)], right: all[len(samples):len(samples)], unit: math.MaxInt, least: math.Inf(1), samples: len(samples)}
 	for _, p := range samples {
-		l, r := math.Inf(1), math.Inf(1) // entries 0 need the exact pass whatever the widths
-		if p.size > -1e8 {
-			l = math.Log2(p.normR) - 1 + roundings(s.termsL) - p.size + bits
-			r = math.Log2(p.normL) - 1 + roundings(s.termsR) - p.size + bits
+		if p.size > noSize {
+			o.unit = min(o.unit, -int(p.size)) // sizes are integers
 		}
-		o.left, o.right = append(o.left, l), append(o.right, r)
-		o.least = min(o.least, l, r)
 	}
-	for i := range o.left {
-		o.left[i] = math.Exp2(min(o.left[i]-o.least, 1000))
-		o.right[i] = math.Exp2(min(o.right[i]-o.least, 1000))
+	l, r := math.Exp2(roundings(s.termsL)-1), math.Exp2(roundings(s.termsR)-1)
+	for _, p := range samples {
+		if p.size > noSize {
+			shift := min(-int(p.size)-o.unit, 900)
+			a, b := math.Ldexp(p.normR*l, shift), math.Ldexp(p.normL*r, shift)
+			o.left, o.right, o.least = append(o.left, a), append(o.right, b), min(o.least, a, b)
+		}
+	}
+	if len(o.left) > 0 {
+		// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
+		o.unit += int(exact.ResultBits(s.format)) + 3*max(s.format.Terms()-1, 0)
+		o.least = math.Log2(o.least) + float64(o.unit)
 	}
 	return o
 }
 
 // failure estimates the share of entries that fail the rounding test.
 func (o *odds) failure(q *plan) float64 {
-	if q.exactL && q.exactR || len(o.left) == 0 {
+	if q.exactL && q.exactR || o.samples == 0 {
 		return 0
 	}
-	if math.IsInf(o.least, 1) || o.least-float64(max(q.widthL, q.widthR)) > 0 {
+	if len(o.left) == 0 || o.least-float64(max(q.widthL, q.widthR)) > 0 {
 		return 1
 	}
 	// Twice the error over the last place, and an eighth more for the reconstruction.
-	l, r := 2.25*math.Exp2(o.least-float64(q.widthL)), 2.25*math.Exp2(o.least-float64(q.widthR))
+	l, r := math.Ldexp(2.25, o.unit-q.widthL), math.Ldexp(2.25, o.unit-q.widthR)
 	if q.exactL {
 		l = 0
 	}
 	if q.exactR {
 		r = 0
 	}
-	var fail float64
+	fail := float64(o.samples - len(o.left))
 	for i := range o.left {
 		fail += min(1, l*o.left[i]+r*o.right[i])
 	}
-	return fail / float64(len(o.left))
+	return fail / float64(o.samples)
 }
 
 // cut chooses the words that reconstruction drops. Its error stays at an eighth of that of
