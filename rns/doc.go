@@ -110,4 +110,13 @@
 // Sums and matrix routines say in which order they add. Each entry of a result is a fixed
 // expression of rounded operations, so neither the number of goroutines nor the device
 // changes a bit.
+//
+// # GPUs
+//
+// [Array.To] copies numbers to an NVIDIA GPU, where the routines called Device… give the same
+// bits. A number is worked on by one lane of a warp for every 8 moduli, which add fractions
+// and words by shuffles. [DeviceGemv] takes four launches in place of the ten of algorithm
+// 1: α x; β y; the products, added by each thread as they are made, so that B is never
+// stored; and the trees. Sums by blocks are fastest with many threads: 64 blocks of 1024
+// for 10^6 numbers of 106 bits (BenchmarkDevice).
 package rns
