@@ -239,7 +239,7 @@ func (m *multiplication) keep(o *operand) error {
 		return err
 	}
 	c := chunk{plain1: m.base.plain, kar1: len(m.base.moduli) - m.base.plain}
-	if err := m.convert(c, stepsFor(width), converted{o, width, memory.Pointer(), vectors}); err != nil {
+	if err := m.convert(c, m.digitSteps(width, o), converted{o, width, memory.Pointer(), vectors}); err != nil {
 		memory.Free()
 		return err
 	}

@@ -541,8 +541,11 @@ func wordsOfSlice[T any](x []T) []uint32 {
 }
 
 // groupVectors returns the vectors that a block of kernels/residues.cu converts, and the
-// bytes of shared memory that it takes: digits, and constants from three steps on.
+// bytes of dynamic shared memory that it takes: digits, and constants from three steps on.
 func groupVectors(steps int) (group, shared int) {
+	if steps == 0 {
+		return 16, 0
+	}
 	pad := 8 + 8*(steps%2)
 	words := strip*8*steps + strip/16*pad + 8
 	if steps < 3 {
@@ -554,7 +557,7 @@ func groupVectors(steps int) (group, shared int) {
 // residues converts the operands, but for those whose residues are kept, to residues modulo the
 // moduli of a chunk; rows and cols are their vectors with padding.
 func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
-	steps := stepsFor(max(m.plan.widthL, m.plan.widthR))
+	steps := m.digitSteps(max(m.plan.widthL, m.plan.widthR), l, r)
 	var list []converted
 	if l.residues == nil {
 		list = append(list, converted{l, m.plan.widthL, left.Pointer(), rows})
@@ -563,6 +566,23 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 		list = append(list, converted{r, m.plan.widthR, right.Pointer(), cols})
 	}
 	return m.convert(c, steps, list...)
+}
+
+// shortBits is the most bits of integers that kernel residues0 takes, of numbers of one word and for
+// plain moduli.
+const shortBits = 126
+
+// digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
+func (m *multiplication) digitSteps(width int, factors ...*operand) int {
+	short := width <= shortBits && len(m.base.moduli) == m.base.plain
+	for _, o := range factors {
+		kind := num.Kind(o.vectors.a.kind)
+		short = short && (kind == num.F32 || kind == num.F64 || kind == num.MP && o.vectors.a.limbs == 1)
+	}
+	if short {
+		return 0
+	}
+	return stepsFor(width)
 }
 
 // converted is a factor that is converted to residues: integers of width bits, in planes of so
@@ -574,7 +594,8 @@ type converted struct {
 	vectors int
 }
 
-// convert converts up to two factors to residues modulo the moduli of a chunk.
+// convert converts up to two factors to residues modulo the moduli of a chunk. steps are as
+// digitSteps returns them.
 func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
 	if len(list) == 0 {
 		return nil
@@ -583,6 +604,7 @@ func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
 	group, shared := groupVectors(min(steps, maxSteps))
 	grid := cuda.Dim{X: roundUp(m.a.Cols, tile) / strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
 	kernel := fmt.Sprintf("residues%d", min(steps, maxSteps))
+	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
 	for first := 0; first < steps; first += maxSteps {
 		var both sides
 		for i, f := range []converted{x, y} {
@@ -640,6 +662,9 @@ func (m *multiplication) errors() (errL, errR, errAll float64) {
 	return m.plan.errors(s, m.weights.weights)
 }
 
+// shortWords is the most words of integers that kernel finish0 takes.
+const shortWords = 4
+
 // finish makes results of the residues of a block of C.
 func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Memory, ld int, n int64) error {
 	f := finishing{
@@ -660,7 +685,10 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 	steps := m.weights.steps
 	kernel, long := fmt.Sprintf("finish%d", steps), !slices.Contains(finishSteps, steps)
 	warps, weights := 8, 0 // bytes of weights in shared memory
+	kind := m.c.Arr.Kind
 	switch {
+	case steps == 1 && raw == nil && m.weights.words <= shortWords && (kind == num.F32 || kind == num.F64):
+		kernel = "finish0"
 	case long:
 		kernel, warps, weights = "finishLong", 4, 3*8*512
 		f.steps = int32(steps)

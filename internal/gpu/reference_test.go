@@ -24,11 +24,25 @@ func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 		refScan(l, y, sy)
 		refSamples(l, x, y, sx, sy, o, samples)
 	})
+	drv.Kernel("residues0", func(l *fake.Launch, both sides) {
+		for _, s := range both[:l.Grid.Z] {
+			if kind := num.Kind(s.x.a.kind); s.c.width > shortBits || s.c.karatsuba != 0 || kind != num.F32 && kind != num.F64 && (kind != num.MP || s.x.a.limbs != 1) {
+				panic("residues0 is not for these")
+			}
+		}
+		refResidues(l, both, 1, false)
+	})
 	for k := 1; k <= maxSteps; k++ {
 		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, both sides) { refResidues(l, both, k, false) })
 	}
 	drv.Kernel("residuesMore", func(l *fake.Launch, both sides) { refResidues(l, both, maxSteps, true) })
 	drv.Kernel("products", refProducts)
+	drv.Kernel("finish0", func(l *fake.Launch, f finishing) {
+		if kind := num.Kind(f.c.a.kind); f.words > shortWords || f.raw != 0 || f.karatsuba != 0 || kind != num.F32 && kind != num.F64 {
+			panic("finish0 is not for these")
+		}
+		refFinish(l, f, 1)
+	})
 	for _, k := range finishSteps {
 		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f finishing) { refFinish(l, f, k) })
 	}

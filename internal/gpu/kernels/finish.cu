@@ -73,9 +73,10 @@ template <int K> struct residuesOf {
 // loadPlain loads residues t to t + 3 of four entries, one after the other.
 static __device__ __forceinline__ void loadPlain(u32 (&a)[4], const finishing &f, i64 at, int t)
 {
+	const u8 *from = (const u8 *)f.y + t * f.stride + at;
 #pragma unroll
 	for (int b = 0; b < 4; b++)
-		a[b] = t + b < f.plain ? *(const u32 *)((const u8 *)f.y + (t + b) * f.stride + at) : 0;
+		a[b] = t + b < f.plain ? *(const u32 *)(from + b * f.stride) : 0;
 }
 
 // loadWide loads residues t and t + 1 of four entries, one after the other.
@@ -120,6 +121,21 @@ static __device__ __forceinline__ void exchange(u32 *sums, const int (&sum)[4][4
 	__syncwarp();
 }
 
+// sumTile hands over the sums of TILE_DIGITS digits, whose weights lie at w, of a warp's entries.
+template <int K> static __device__ __forceinline__ void sumTile(u32 *sums, const uint4 *w, const residuesOf<K> &r)
+{
+	int lane = threadIdx.x % 32;
+	int sum[4][4] = {};
+#pragma unroll
+	for (int s = 0; s < K; s++) {
+		uint4 a = w[32 * s + lane];
+#pragma unroll
+		for (int n = 0; n < 4; n++)
+			multiplyAddUnsigned(sum[n], a, r.y[s][0][n], r.y[s][1][n]);
+	}
+	exchange(sums, sum, lane / 4, lane % 4);
+}
+
 // digits adds up four digits' sums.
 static __device__ __forceinline__ u64 digits(const u32 *d)
 {
@@ -134,9 +150,8 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	int across = (f.m + 31) / 32;
-	i64 strip = (i64)blockIdx.x * (blockDim.x / 32) + warp;
-	int j = (int)(strip / across), i = (int)(strip % across) * 32;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp; // all fit 32 bits
+	int j = strip / across, i = strip % across * 32;
 	int below = f.i0 - f.j0 + i - j; // the diagonal
 	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
 	if (idle && K < STAGED)
@@ -183,15 +198,7 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 			__syncthreads();
 			w = staged + t % 2 * 32 * K;
 		}
-		int sum[4][4] = {};
-#pragma unroll
-		for (int s = 0; s < K; s++) {
-			uint4 a = w[32 * s + lane];
-#pragma unroll
-			for (int n = 0; n < 4; n++)
-				multiplyAddUnsigned(sum[n], a, r.y[s][0][n], r.y[s][1][n]);
-		}
-		exchange(sums, sum, g, q);
+		sumTile<K>(sums, w, r);
 #pragma unroll
 		for (int k = 0; k < TILE_DIGITS / 4; k++) {
 			u64 x = digits(sums + 4 * k * TILE_PITCH + lane);
@@ -211,7 +218,7 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 		return;
 	integer x = {words + lane, 32, f.words};
 	if (f.raw) {
-		u32 *to = (u32 *)f.raw + strip * 32 * f.pitch + lane;
+		u32 *to = (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane;
 		for (int w = 0; w < f.words; w++)
 			to[32 * w] = x.word(w);
 	} else {
@@ -219,7 +226,121 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 	}
 }
 
-// finishK takes up to 2 K groups of residues: 16 bytes or 8 half words.
+// storeShort is store for an integer of 128 bits, in two's complement and not 0, and F32 or F64.
+static __device__ __forceinline__ bool storeShort(const target &c, i64 to, u64 low, u64 high, bool flip, i64 exp, double error)
+{
+	bool neg = (i64)high < 0;
+	if (neg) {
+		low = 0 - low;
+		high = ~high + (low == 0);
+	}
+	// The leading one goes to bit 127.
+	int n = high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
+	int s = (128 - n) & 63;
+	if (n <= 64) {
+		high = low << s;
+		low = 0;
+	} else if (s) {
+		high = high << s | low >> (64 - s);
+		low <<= s;
+	}
+	bool wide = c.a.kind == F64;
+	int prec = wide ? 53 : 24, drop = n - prec; // drop bits are rounded off
+	i64 top = exp + n;
+	if (wide ? top > 1023 || top < -1021 : top > 127 || top < -125)
+		return false;
+	u64 q = high >> (64 - prec), tail = high << prec | low >> (64 - prec);
+	bool up = tail >> 63;
+	if (error == 0) {
+		if (tail == 1ull << 63)
+			up = q & 1 || low << prec;
+	} else {
+		if (!within(error, drop))
+			return false;
+		u64 e = (u64)error + 1;
+		e = drop < 64 ? e << (64 - drop) : (e >> min(drop - 64, 63)) + 1;
+		i64 d = (i64)(tail - (1ull << 63));
+		if ((u64)(d < 0 ? -d : d) <= e + 2)
+			return false;
+	}
+	// q may be 2^prec: the carry goes into the exponent.
+	q += up;
+	neg ^= flip;
+	if (wide)
+		((double *)c.a.plane[0])[to] = __longlong_as_double((i64)(q + ((u64)(top + 1021) << 52) | (u64)neg << 63));
+	else
+		((float *)c.a.plane[0])[to] = __uint_as_float((u32)q + ((u32)(top + 125) << 23) | (u32)neg << 31);
+	return true;
+}
+
+// finishShort is finish<1> for integers of at most SHORT_WORDS words, which it keeps in registers, and
+// results F32 or F64.
+#define SHORT_WORDS 4
+
+static __device__ __forceinline__ void finishShort(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp;
+	int j = strip / across, i = strip % across * 32;
+	int below = f.i0 - f.j0 + i - j;
+	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0)
+		return;
+	residuesOf<1> r;
+	i64 at = j * f.ld + i + 4 * g;
+#pragma unroll
+	for (int h = 0; h < 2; h++)
+		loadPlain(r.y[0][h], f, at, 16 * h + 4 * q);
+	// What the entry needs is on its way, too.
+	bool there = i + lane < f.m;
+	int row = there ? i + lane : 0;
+	i64 exp = f.unit + ((const i64 *)f.l.exp)[row] + ((const i64 *)f.r.exp)[j];
+	double error = f.errorL * ((const double *)f.l.norm)[row] + f.errorR * ((const double *)f.r.norm)[j] + f.error;
+	u32 flags = ((const u8 *)f.l.flags)[row] | ((const u8 *)f.r.flags)[j];
+#pragma unroll
+	for (int h = 0; h < 2; h++)
+		transpose(r.y[0][h], true);
+
+	u32 *sums = (u32 *)memory + warp * TILE_DIGITS * TILE_PITCH;
+	const u32 *product = (const u32 *)f.product;
+	u32 w[SHORT_WORDS] = {};
+	i64 quotient = 0, carry = 0;
+#pragma unroll
+	for (int t = 0; t < 2; t++) {
+		if (4 * t - 1 >= f.words)
+			break;
+		sumTile<1>(sums, (const uint4 *)f.weights + 32 * t, r);
+#pragma unroll
+		for (int k = 0; k < TILE_DIGITS / 4; k++) {
+			const int word = 4 * t + k - 1;
+			if (word < 0) {
+				quotient = quotientOf(digits(sums + 4 * k * TILE_PITCH + lane));
+			} else if (word < SHORT_WORDS && word < f.words) {
+				i64 y = (i64)digits(sums + 4 * k * TILE_PITCH + lane) - quotient * product[word] + carry;
+				w[word] = (u32)y;
+				carry = y >> 32;
+			}
+		}
+	}
+#pragma unroll
+	for (int k = 1; k < SHORT_WORDS; k++)
+		if (k >= f.words)
+			w[k] = (int)w[k - 1] >> 31;
+	if (!there || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+		return;
+	u64 low = (u64)w[1] << 32 | w[0], high = (u64)w[3] << 32 | w[2];
+	i64 to = f.c.off + (f.i0 + row) * f.c.rs + (f.j0 + j) * f.c.cs;
+	if (flags & SPECIAL)
+		leave(f.failed, f.i0 + row, f.j0 + j);
+	else if ((low | high) == 0 && error == 0 && !(flags & HAS_ZERO)) // a zero addend may be -0
+		storeZero(f.c, to, false);
+	else if ((low | high) == 0 || !storeShort(f.c, to, low, high, f.neg, exp, error))
+		leave(f.failed, f.i0 + row, f.j0 + j);
+}
+
+// finishK takes up to 2 K groups of residues: 16 bytes or 8 half words; finish0 two, see finishShort.
+extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish0(const __grid_constant__ finishing f) { finishShort(f); }
+
 #define FINISH(K) \
 	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K(const __grid_constant__ finishing f) \
 	{ \
@@ -247,9 +368,8 @@ static __device__ __forceinline__ void finishTiles(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
-	int across = (f.m + 31) / 32;
-	i64 strip = (i64)blockIdx.x * (blockDim.x / 32) + warp;
-	int j = (int)(strip / across), i = (int)(strip % across) * 32;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp; // all fit 32 bits
+	int j = strip / across, i = strip % across * 32;
 	int below = f.i0 - f.j0 + i - j; // the diagonal
 	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
 	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4), halves = (f.plain + 15) / 16;
@@ -258,7 +378,7 @@ static __device__ __forceinline__ void finishTiles(const finishing &f)
 	u32 *sums = (u32 *)(memory + BUFFERS * TILES * 32) + warp * (TILE_DIGITS * TILE_PITCH + (f.raw ? 0 : 32 * f.words));
 	u32 *words = sums + TILE_DIGITS * TILE_PITCH;
 	if (f.raw && !idle)
-		words = (u32 *)f.raw + strip * 32 * f.pitch;
+		words = (u32 *)f.raw + (i64)strip * 32 * f.pitch;
 	auto fetch = [&](u32 (&y)[2][4], int k) {
 #pragma unroll
 		for (int h = 0; h < 2; h++) {

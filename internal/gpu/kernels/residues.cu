@@ -29,7 +29,7 @@ struct sides {
 	side s[2];
 };
 
-struct modulus {
+struct __align__(8) modulus {
 	float inverse; // 1/m for plain moduli, the bits of round(2^32/m) for Karatsuba moduli
 	int m;
 };
@@ -419,6 +419,172 @@ template <int K, bool MORE> static __device__ __forceinline__ void residues(cons
 					c.karatsuba - 16 * (t - plainTiles), digits);
 		}
 	}
+}
+
+// What follows converts numbers of one 64-bit word to integers of at most 126 bits: 16 digits.
+// A block converts a strip of SHORT_VECTORS vectors, a warp one strip at a time. Digits of number
+// h of vector v lie at word v SHORT_PITCH + 4 h + h / 16 8.
+#define SHORT_VECTORS 16
+#define SHORT_PITCH (4 * STRIP + STRIP / 16 * 8 + 4)
+#define SHORT_COUNT (SHORT_VECTORS * STRIP / THREADS)
+
+// shortDigits stores the balanced digits of (-1)^neg round(x 2^s).
+static __device__ __forceinline__ void shortDigits(u32 *to, u64 x, int s, bool neg)
+{
+	int right = max(-s, 0), left = max(s, 0);
+	u64 r = right > 64 ? 0 : x >> max(right - 1, 0);
+	if (right > 0)
+		r = (r >> 1) + (r & 1);
+	int b = left & 31;
+	u32 lo = (u32)r, hi = (u32)(r >> 32);
+	u32 w0 = lo << b, w1 = __funnelshift_l(lo, hi, b), w2 = __funnelshift_l(hi, 0, b), w3 = 0;
+	if (left & 32)
+		w3 = w2, w2 = w1, w1 = w0, w0 = 0;
+	if (left & 64)
+		w3 = w1, w2 = w0, w1 = w0 = 0;
+	// Negation is ^x + 1. Then 0x80 added to every digit and taken off again digit by digit
+	// balances them.
+	u32 flip = neg ? ~0u : 0;
+	w0 ^= flip, w1 ^= flip, w2 ^= flip, w3 ^= flip;
+	asm("{\n"
+		"add.cc.u32 %0, %0, %4;\n"
+		"addc.cc.u32 %1, %1, 0x80808080;\n"
+		"addc.cc.u32 %2, %2, 0x80808080;\n"
+		"addc.u32 %3, %3, 0x80808080;\n"
+		"}" : "+r"(w0), "+r"(w1), "+r"(w2), "+r"(w3) : "r"(0x80808080u - flip));
+	*(uint4 *)to = make_uint4(w0 ^ 0x80808080u, w1 ^ 0x80808080u, w2 ^ 0x80808080u, w3 ^ 0x80808080u);
+}
+
+// multiplyShort: d = a b + c for a 16 x 16 and b 16 x 8 of bytes, and c in all entries.
+static __device__ __forceinline__ void multiplyShort(int (&d)[4], const uint4 &a, u32 b, int c)
+{
+	asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
+		: "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(a.x), "r"(a.y), "r"(b), "r"(c));
+}
+
+// alignShort writes the digits of the block's numbers, of kind F32, F64 or MP, which are taken in
+// the order of memory.
+template <int KIND> static __device__ __forceinline__ void alignShort(u32 *words, const vectors &x, const i64 *exps, int width, int v0, int k0)
+{
+	u32 id = threadIdx.x;
+	bool across = x.rs == 1 || x.rs == -1;
+	int v = across ? id % SHORT_VECTORS : id / STRIP, h = across ? id / SHORT_VECTORS : id % STRIP;
+	u32 *to = words + v * SHORT_PITCH + 4 * h + (h >> 4) * 8;
+	v += v0, h += k0;
+	// From number to number of a thread.
+	int dv = across ? 0 : THREADS / STRIP, dh = across ? THREADS / SHORT_VECTORS : 0;
+	i64 at = x.off + v * x.rs + h * x.cs, step = dv * x.rs + dh * x.cs;
+	u64 raw[SHORT_COUNT];
+	int exp[SHORT_COUNT], top[SHORT_COUNT];
+	u32 cls[SHORT_COUNT];
+#pragma unroll
+	for (int i = 0; i < SHORT_COUNT; i++, v += dv, h += dh, at += step) {
+		raw[i] = 0;
+		exp[i] = top[i] = cls[i] = 0;
+		if (v < x.n && h < x.k) {
+			top[i] = (int)exps[v]; // what is lost belongs to vectors of zeros
+			if (KIND == F32) {
+				raw[i] = (u64)__double_as_longlong((double)((const float *)x.a.plane[0])[at]);
+			} else {
+				raw[i] = ((const u64 *)x.a.plane[0])[at];
+			}
+			if (KIND == MP) {
+				exp[i] = ((const int *)x.a.plane[1])[at];
+				cls[i] = ((const u8 *)x.a.plane[2])[at];
+			}
+		}
+	}
+#pragma unroll
+	for (int i = 0; i < SHORT_COUNT; i++) {
+		u64 m = raw[i];
+		int shift;
+		bool neg;
+		if (KIND == MP) {
+			neg = cls[i] & 1;
+			shift = (int)max64((i64)width + exp[i] - top[i], -64) - 64;
+			if (cls[i] >> 1 != FINITE)
+				m = 0;
+		} else {
+			neg = (i64)m < 0;
+			int e = (int)(m >> 52) & 0x7ff;
+			m &= (1ull << 52) - 1;
+			if (e == 0x7ff)
+				m = 0;
+			else if (e == 0)
+				e = 1;
+			else
+				m |= 1ull << 52;
+			shift = width - top[i] + e - 1075;
+		}
+		shortDigits(to, m, shift, neg);
+		// Of a vector, 16 numbers on; or of another.
+		to += across ? THREADS / SHORT_VECTORS * 4 + 8 : THREADS / STRIP * SHORT_PITCH;
+	}
+}
+
+static __device__ __forceinline__ void shortResidues(const side &s)
+{
+	const vectors &x = s.x;
+	const conversion &c = s.c;
+	const i64 *exps = (const i64 *)s.exps;
+	__shared__ uint4 memory[SHORT_VECTORS * SHORT_PITCH / 4];
+	u32 *words = (u32 *)memory;
+	int k0 = blockIdx.x * STRIP, v0 = blockIdx.y * SHORT_VECTORS;
+	if (v0 >= c.vectors)
+		return;
+	if (x.a.kind == F64)
+		alignShort<F64>(words, x, exps, c.width, v0, k0);
+	else if (x.a.kind == F32)
+		alignShort<F32>(words, x, exps, c.width, v0, k0);
+	else
+		alignShort<MP>(words, x, exps, c.width, v0, k0);
+	__syncthreads();
+
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	for (int v = warp; v < SHORT_VECTORS; v += WARPS) {
+		// Column 2 q + e of group j is number 16 q + 2 j + e: a thread's results are those of 16
+		// consecutive numbers.
+		u32 digits[8];
+#pragma unroll
+		for (int j = 0; j < 8; j++)
+			digits[j] = words[v * SHORT_PITCH + (g >> 1) * 72 + 8 * j + 4 * (g & 1) + q];
+		int at = c.permute ? place(v0 + v) : v0 + v, k = k0 + 16 * q;
+		char *to = (char *)c.planes + ((i64)(at / TILE) * c.blocks + k / TILE) * TILE_BYTES +
+			at % TILE * TILE + (k % TILE / 16 ^ (at & 7)) * 16;
+		for (int first = 0; first < c.plain; first += 16) {
+			uint4 constants = ((const uint4 *)c.constants)[2 * first + lane];
+			int sum[8][4];
+#pragma unroll
+			for (int j = 0; j < 8; j++)
+				multiplyShort(sum[j], constants, digits[j], MAGIC);
+#pragma unroll
+			for (int half = 0; half < 2; half++) {
+				if (first + 8 * half >= c.plain)
+					break;
+				int t = first + 8 * half + g;
+				modulus m = ((const modulus *)c.moduli)[t];
+				u32 r[4];
+#pragma unroll
+				for (int w = 0; w < 4; w++) {
+					const int i = 2 * half;
+					r[w] = pack(reduced(sum[2 * w][i], m), reduced(sum[2 * w][i + 1], m),
+						reduced(sum[2 * w + 1][i], m), reduced(sum[2 * w + 1][i + 1], m));
+				}
+				if (t < c.plain)
+					*(uint4 *)(to + t * c.stride) = make_uint4(r[0], r[1], r[2], r[3]);
+			}
+		}
+	}
+}
+
+// residues0 converts integers of at most 126 bits to residues of plain moduli, in blocks as below
+// of 16 vectors.
+extern "C" __global__ void __launch_bounds__(THREADS, 3) residues0(const __grid_constant__ sides both)
+{
+	if (blockIdx.z == 0) // as in residues1
+		shortResidues(both.s[0]);
+	else
+		shortResidues(both.s[1]);
 }
 
 // residuesK converts integers of at most 256 K - 2 bits, or the lowest 256 K bits of longer ones.
