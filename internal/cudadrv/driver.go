@@ -102,7 +102,8 @@ type Driver interface {
 	MemAlloc(bytes uint64) (Pointer, error)
 	MemFree(Pointer) error
 	MemGetInfo() (free, total uint64, err error)
-	// MemAllocHost returns page-locked host memory, which Go's collector ignores.
+	// MemAllocHost returns page-locked host memory, which Go's collector ignores. Kernels
+	// reach it at the same address.
 	MemAllocHost(bytes uint64) (unsafe.Pointer, error)
 	MemFreeHost(unsafe.Pointer) error
 	// The host side of an asynchronous copy is page-locked and stays so until the

@@ -11,6 +11,7 @@ package gpu
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/kernels"
@@ -20,6 +21,7 @@ import (
 // It is used on the device's thread alone.
 type engine struct {
 	dev       *cuda.Device
+	told      *cuda.Mailbox             // what kernels tell the host; made when it is first needed
 	kernels   map[string]*cuda.Function // by name; compiled when they are first needed
 	wide      bool                      // products are those of Hopper, with two tiles of rows
 	bases     map[int]*base
@@ -86,6 +88,20 @@ func (e *engine) kernel(s *cuda.Stream, file, name string) (*cuda.Function, erro
 	e.kernels[key] = f
 	return f, nil
 }
+
+// toldAt is where what kernels tell the host begins in the mailbox, as kernels/report.cuh has it.
+const toldAt = 8
+
+// mailbox returns where kernels answer.
+func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
+	if e.told == nil {
+		e.told, err = s.NewMailbox(toldAt + int(unsafe.Sizeof(report{})))
+	}
+	return e.told, err
+}
+
+// told is what a kernel has told the host.
+func told[T any](box *cuda.Mailbox) *T { return (*T)(unsafe.Pointer(&box.Bytes()[toldAt])) }
 
 // base returns the base of the first n moduli.
 func (e *engine) base(n int) *base {

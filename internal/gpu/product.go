@@ -83,21 +83,33 @@ type operand struct {
 	residues *keptResidues // that this product takes
 }
 
-// control is what the kernels tell the host: the operands' extremes, the lengths of the
-// lists of entries for the exact pass and for the host, and how many results left the range.
-type control struct {
-	left, right         totals
+// report is what the scan tells the host.
+type report struct {
+	left, right totals
+	samples     [maxSamples]sample
+}
+
+// outcome is what became of the entries: the lengths of the lists of those for the exact pass and
+// for the host, and how many results left the range.
+type outcome struct {
 	list, rest          uint32
 	overflow, underflow uint64
 }
 
+// control is what a product keeps on the device, as kernels/report.cuh has it.
+type control struct {
+	report
+	outcome
+	_, _ uint32 // a counter of blocks
+}
+
 const (
-	controlBytes = int64(unsafe.Sizeof(control{}))
-	listAt       = int64(unsafe.Offsetof(control{}.list))
-	restAt       = int64(unsafe.Offsetof(control{}.rest))
-	countsAt     = int64(unsafe.Offsetof(control{}.overflow))
-	sampleBytes  = int64(unsafe.Sizeof(sample{}))
-	arrivedAt    = controlBytes + maxSamples*sampleBytes // counters of the exact pass, one a block
+	leftTotalsAt  = int64(unsafe.Offsetof(control{}.left))
+	rightTotalsAt = int64(unsafe.Offsetof(control{}.right))
+	listAt        = int64(unsafe.Offsetof(control{}.outcome) + unsafe.Offsetof(outcome{}.list))
+	restAt        = int64(unsafe.Offsetof(control{}.outcome) + unsafe.Offsetof(outcome{}.rest))
+	countsAt      = int64(unsafe.Offsetof(control{}.outcome) + unsafe.Offsetof(outcome{}.overflow))
+	arrivedAt     = int64(unsafe.Sizeof(control{})) // counters of the exact pass, one a block
 )
 
 // maxList bounds the entries that the exact pass can take if the host can start anew.
@@ -188,26 +200,27 @@ func (m *multiplication) prepare() error {
 	if err := m.s.Zero(m.control.Pointer(), m.control.Size()); err != nil {
 		return err
 	}
-	if m.left, err = m.operand(m.a, leftSide, 0); err != nil {
+	if m.left, err = m.operand(m.a, leftSide, leftTotalsAt); err != nil {
 		return err
 	}
-	if m.right, err = m.operand(m.b, rightSide, int64(unsafe.Sizeof(totals{}))); err != nil {
+	if m.right, err = m.operand(m.b, rightSide, rightTotalsAt); err != nil {
 		return err
 	}
-	if err := m.launch("scan", "scan", cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 512}, 0,
-		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.At(controlBytes)); err != nil {
+	box, err := m.e.mailbox(m.s)
+	if err != nil {
+		return err
+	}
+	if err := m.launch("scan", "scan", cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
+		m.left.vectors, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
 		return err
 	}
 	if err := m.mark("scan"); err != nil {
 		return err
 	}
-	var got struct {
-		control
-		samples [maxSamples]sample
-	}
-	if err := cuda.Download(m.s, bytesOf(&got), m.control.Pointer()); err != nil {
+	if err := box.Await(m.s); err != nil {
 		return err
 	}
+	got := *told[report](box)
 	m.expr.foresee(got.samples[:])
 	s := shapeOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	m.scannedBy(m.left, got.left)
@@ -240,10 +253,6 @@ func words32(f num.Format) int {
 		return 2 * f.Limbs()
 	}
 	return 2 * max(f.Terms(), 1)
-}
-
-func bytesOf[T any](x *T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(x)), unsafe.Sizeof(*x))
 }
 
 // operand makes room for the scan of the rows of a, or takes the one that is kept; its totals
@@ -739,7 +748,7 @@ func (m *multiplication) exactBlocks() int { return 2 * m.e.dev.Info().Multiproc
 // exactPass computes the entries that failed the rounding test, and returns those that the
 // host has to compute.
 func (m *multiplication) exactPass() ([]uint64, error) {
-	got, err := m.readControl()
+	got, err := m.outcome()
 	if err != nil || got.list == 0 {
 		return nil, err
 	}
@@ -762,16 +771,26 @@ func (m *multiplication) exactPass() ([]uint64, error) {
 	if err := m.mark("exact pass"); err != nil {
 		return nil, err
 	}
-	if got, err = m.readControl(); err != nil {
+	if got, err = m.outcome(); err != nil {
 		return nil, err
 	}
 	rest := make([]uint64, got.rest)
 	return rest, cuda.Download(m.s, rest, m.rest.Pointer())
 }
 
-// readControl waits for the kernels and returns what they tell.
-func (m *multiplication) readControl() (got control, err error) {
-	err = cuda.Download(m.s, bytesOf(&got), m.control.Pointer())
+// outcome waits for the kernels and returns what became of the entries.
+func (m *multiplication) outcome() (outcome, error) {
+	box, err := m.e.mailbox(m.s)
+	if err != nil {
+		return outcome{}, err
+	}
+	if err := m.launch("scan", "outcomes", cuda.Dim{X: 1}, cuda.Dim{X: 32}, 0, m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
+		return outcome{}, err
+	}
+	if err := box.Await(m.s); err != nil {
+		return outcome{}, err
+	}
+	got := *told[outcome](box)
 	m.stats.Overflow, m.stats.Underflow = int64(got.overflow), int64(got.underflow)
-	return got, err
+	return got, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
@@ -19,10 +20,15 @@ import (
 // reference returns a fake device.
 func reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
-	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned, o oldSample, samples cuda.Pointer) {
+	drv.Kernel("scan", func(l *fake.Launch, x vectors, sx scanned, y vectors, sy scanned, o oldSample, at, to cuda.Pointer, ticket uint32) {
+		c := &fake.Slice[control](l, at, 1)[0]
 		refScan(l, x, sx)
 		refScan(l, y, sy)
-		refSamples(l, x, y, sx, sy, o, samples)
+		refSamples(l, x, y, sx, sy, o, c.samples[:])
+		refTell(l, to, ticket, c.report)
+	})
+	drv.Kernel("outcomes", func(l *fake.Launch, at, to cuda.Pointer, ticket uint32) {
+		refTell(l, to, ticket, fake.Slice[control](l, at, 1)[0].outcome)
 	})
 	drv.Kernel("residues0", func(l *fake.Launch, both sides) {
 		for _, s := range both[:l.Grid.Z] {
@@ -119,15 +125,20 @@ func refScan(l *fake.Launch, x vectors, out scanned) {
 	}
 }
 
+// refTell writes an answer to a mailbox.
+func refTell[T any](l *fake.Launch, to cuda.Pointer, ticket uint32, x T) {
+	fake.Slice[T](l, to+toldAt, 1)[0] = x
+	atomic.StoreUint32(&fake.Slice[uint32](l, to, 1)[0], ticket)
+}
+
 // flagSpecial marks vectors with infinities or NaN, as kernels/common.cuh numbers it.
 const flagSpecial = 1
 
 // spreadOf is the room that scan leaves for the sum of the terms of an expansion.
 func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
 
-func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, o oldSample, out cuda.Pointer) {
+func refSamples(l *fake.Launch, x, y vectors, sx, sy scanned, o oldSample, s []sample) {
 	a, b := x.mat(l), y.mat(l)
-	s := fake.Slice[sample](l, out, maxSamples)
 	var acc direct.Acc
 	for k := range s {
 		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))

@@ -17,8 +17,8 @@ type Launch struct {
 	wandered    bool
 }
 
-// Slice is n elements of device memory at p. If they are not allocated it is nil, and
-// the launch fails.
+// Slice is n elements at p, of the device's memory or page-locked memory of the host. If they
+// are not allocated it is nil, and the launch fails.
 func Slice[T any](l *Launch, p cudadrv.Pointer, n int) []T {
 	var one T
 	b := l.driver.bytes(p, uint64(n)*uint64(unsafe.Sizeof(one)))

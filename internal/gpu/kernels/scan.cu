@@ -2,7 +2,7 @@
 // the left factor, column of the right one) the exponent that all its numbers lie
 // below, the unit that they are multiples of, the sum of their magnitudes; and the
 // sizes of some entries of the product.
-#include "common.cuh"
+#include "report.cuh"
 
 // Exponents of a vector of zeros.
 #define ZERO_EXP (-(1ll << 61))
@@ -16,18 +16,12 @@ struct scanned {
 	u64 total; // struct totals; 0 if the rest is there already
 };
 
-// The extremes of all vectors of an operand, which start as zeros.
-struct totals {
-	u64 norm; // bits of the largest norm
-	i64 width; // the most of exp - low
-	u32 flags;
-	u32 pad;
-};
-
-// A block scans VECTORS vectors with LANES threads each, BATCH numbers at a time.
+// A block scans VECTORS vectors with LANES threads each, BATCH numbers at a time, or PLAIN_BATCH of
+// F32 and F64.
 #define VECTORS 8
-#define LANES 64
+#define LANES 32
 #define BATCH 4
+#define PLAIN_BATCH 8
 
 struct state {
 	i64 top, low;
@@ -60,7 +54,7 @@ struct state {
 };
 
 // scanMP takes in BATCH numbers from position at on, step apart, of which n are there.
-static __device__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int n)
+static __device__ __forceinline__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int n)
 {
 	u8 classes[BATCH];
 	int exps[BATCH];
@@ -78,19 +72,86 @@ static __device__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int 
 	for (int b = 0; b < BATCH; b++) {
 		if (b >= n)
 			break;
-		if (classes[b] >> 1 == FINITE) {
-			i64 e = exps[b];
+		if (classes[b] >> 1 != FINITE) {
+			s.flags |= classes[b] >> 1 == ZERO ? HAS_ZERO : SPECIAL;
+			continue;
+		}
+		i64 e = exps[b], least = e - 64 * a.limbs;
+		s.rescale(e);
+		// The leading 53 bits, whose last is cut off, times 2^(e - top).
+		u64 lead = tops[b] << 1 >> 12 | (u64)(max64(e - s.top, -1000) + 1022) << 52;
+		s.sum += __longlong_as_double((i64)lead);
+		if (least < s.low) {
 			int k = 0;
 			u64 w = lows[b];
 			while (w == 0)
 				w = sig[(at + b * step) * a.limbs + ++k];
-			// The leading 52 bits and one unit.
-			double lead = (double)((tops[b] >> 12) + 1) * 0x1p-52;
-			s.add(lead, e, e - 64 * (a.limbs - k) + __ffsll((i64)w) - 1);
-		} else {
-			s.flags |= classes[b] >> 1 == ZERO ? HAS_ZERO : SPECIAL;
+			s.low = min64(s.low, least + 64 * k + __ffsll((i64)w) - 1);
 		}
 	}
+}
+
+// addTerm takes in x, which leaves room for the sum of terms.
+static __device__ void addTerm(state &s, double x, int spread)
+{
+	if (!finite(x)) {
+		s.flags |= SPECIAL;
+		return;
+	}
+	int e;
+	u64 m = decompose(x, e);
+	int len = 64 - __clzll((i64)m);
+	s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
+}
+
+// A plainState is for numbers of biased exponents 1 to PLAIN, whose sum is not scaled.
+#define PLAIN 1999
+
+struct plainState {
+	double sum;
+	int top, low; // biased exponents of the largest number, and of the unit
+
+	__device__ __forceinline__ void add(state &s, double x)
+	{
+		u64 b = (u64)__double_as_longlong(x);
+		int e = (int)(b >> 52) & 0x7ff;
+		if ((u32)(e - 1) >= PLAIN) {
+			if (x == 0)
+				s.flags |= HAS_ZERO;
+			else
+				addTerm(s, x, 0);
+			return;
+		}
+		sum += fabs(x);
+		top = max(top, e);
+		if (e < low)
+			low = min(low, e + __ffsll((i64)(b | 1ull << 52)) - 1);
+	}
+
+	__device__ void mergeInto(state &s) const
+	{
+		if (top > 0)
+			s.merge(state{top - 1022, low - 1075, sum * __longlong_as_double((i64)(2045 - top) << 52), 0});
+	}
+};
+
+// scanPlain takes in numbers lane, lane + LANES, ... of k, the first of which lies at position at,
+// the next ones step apart.
+template <class T> static __device__ __forceinline__ void scanPlain(state &s, const T *a, i64 at, i64 step, int lane, int k)
+{
+	plainState p = {0, 0, 4095};
+	for (int h = lane; h < k; h += PLAIN_BATCH * LANES, at += PLAIN_BATCH * step) {
+		T x[PLAIN_BATCH];
+#pragma unroll
+		for (int b = 0; b < PLAIN_BATCH; b++)
+			if (h + b * LANES < k)
+				x[b] = a[at + b * step];
+#pragma unroll
+		for (int b = 0; b < PLAIN_BATCH; b++)
+			if (h + b * LANES < k)
+				p.add(s, x[b]);
+	}
+	p.mergeInto(s);
 }
 
 // scanTerms takes in the terms of expansions one by one. Their sum stays below four times
@@ -108,14 +169,7 @@ static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, i
 			if (x[b] == 0)
 				continue;
 			zeros &= ~(1u << b);
-			if (!finite(x[b])) {
-				s.flags |= SPECIAL;
-				continue;
-			}
-			int e;
-			u64 m = decompose(x[b], e);
-			int len = 64 - __clzll((i64)m);
-			s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
+			addTerm(s, x[b], spread);
 		}
 	}
 	if (zeros)
@@ -140,13 +194,18 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 	if (vector < x.n) {
 		int t = terms(x.a), spread = t > 2 ? 2 : t - 1;
 		i64 step = LANES * x.cs, at = x.off + vector * x.rs + lane * x.cs;
-		for (int h = lane; h < x.k; h += BATCH * LANES, at += BATCH * step) {
-			int n = min(BATCH, (x.k - h + LANES - 1) / LANES);
-			if (x.a.kind == MP)
-				scanMP(s, x.a, at, step, n);
-			else
-				scanTerms(s, x.a, at, step, n, t, spread);
-		}
+		if (x.a.kind == F64)
+			scanPlain(s, (const double *)x.a.plane[0], at, step, lane, x.k);
+		else if (x.a.kind == F32)
+			scanPlain(s, (const float *)x.a.plane[0], at, step, lane, x.k);
+		else
+			for (int h = lane; h < x.k; h += BATCH * LANES, at += BATCH * step) {
+				int n = min(BATCH, (x.k - h + LANES - 1) / LANES);
+				if (x.a.kind == MP)
+					scanMP(s, x.a, at, step, n);
+				else
+					scanTerms(s, x.a, at, step, n, t, spread);
+			}
 	}
 	part[v][lane] = s;
 	for (int step = LANES / 2; step > 0; step /= 2) {
@@ -154,28 +213,37 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 		if (lane < step)
 			part[v][lane].merge(part[v][lane + step]);
 	}
-	if (lane != 0 || vector >= x.n)
+	__syncthreads();
+	if (threadIdx.x >= VECTORS)
 		return;
-	s = part[v][0];
+	s = part[threadIdx.x][0];
+	vector = blockIdx.x * VECTORS + threadIdx.x;
 	// Each of the at most 4 k additions and scalings errs by at most 2^-53.
 	s.sum *= 1 + (double)(12 * x.k + 64) * 0x1p-53;
-	((i64 *)out.exp)[vector] = s.top;
-	((i64 *)out.low)[vector] = s.low;
-	((double *)out.norm)[vector] = s.sum;
-	((u8 *)out.flags)[vector] = (u8)s.flags;
+	u64 norm = (u64)__double_as_longlong(s.sum); // s is that of no numbers if there is no such vector
+	i64 width = s.top == ZERO_EXP ? 0 : s.top - s.low;
+	if (vector < x.n) {
+		((i64 *)out.exp)[vector] = s.top;
+		((i64 *)out.low)[vector] = s.low;
+		((double *)out.norm)[vector] = s.sum;
+		((u8 *)out.flags)[vector] = (u8)s.flags;
+	}
+	// One update of the extremes for all vectors of the block.
+	const u32 mask = (1 << VECTORS) - 1;
+#pragma unroll
+	for (int step = VECTORS / 2; step > 0; step /= 2) {
+		norm = max(norm, __shfl_down_sync(mask, norm, step));
+		width = max64(width, __shfl_down_sync(mask, width, step));
+		s.flags |= __shfl_down_sync(mask, s.flags, step);
+	}
+	if (threadIdx.x > 0)
+		return;
 	totals *t = (totals *)out.total;
-	atomicMax(&t->norm, (u64)__double_as_longlong(s.sum));
-	if (s.top != ZERO_EXP)
-		atomicMax(&t->width, s.top - s.low);
+	atomicMax(&t->norm, norm);
+	atomicMax(&t->width, width);
 	if (s.flags)
 		atomicOr(&t->flags, s.flags);
 }
-
-struct sample {
-	double size; // exponent of the entry over alpha relative to those of its vectors; -1e9 for zero
-	double normL, normR;
-	double cancelled; // not 0: the old entry cancels the product, size being that of either
-};
 
 // What is added to the product: ratio 2^exp times the old entries, number off + i rs + j cs.
 struct oldSample {
@@ -280,21 +348,26 @@ static __device__ void sampleEntry(const vectors &x, const vectors &y, const old
 
 static_assert(sizeof(state) * VECTORS * (LANES + 1) <= 3 * sizeof(scaledSum) * VECTORS * LANES, "shared memory of scanVectors");
 
-#define SAMPLES 64
-
-// scan scans both factors and measures entries of their product: blocks (b, 0) the left one,
-// blocks (b, 1) the right one, blocks (b, 2) entries.
-extern "C" __global__ void __launch_bounds__(VECTORS *LANES) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
-	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old, u64 samples)
+// scan scans both factors and measures entries of their product: blocks (b, 0) entries, blocks
+// (b, 1) the left factor, blocks (b, 2) the right one. The extremes of the vectors and the
+// entries are told the host.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old,
+	u64 c, u64 to, u32 ticket)
 {
 	__shared__ double shared[3 * sizeof(scaledSum) * VECTORS * LANES / 8];
-	if (blockIdx.y == 0)
+	if (blockIdx.y == 1)
 		scanVectors(x, sx, shared);
-	else if (blockIdx.y == 1)
+	else if (blockIdx.y == 2)
 		scanVectors(y, sy, shared);
 	else
 		for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
-			sampleEntry(x, y, old, i, (sample *)samples, shared);
+			sampleEntry(x, y, old, i, ((control *)c)->r.samples, shared);
 			__syncthreads();
 		}
+	if (lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
+		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
 }
+
+// outcomes tells the host what became of the entries, in one block.
+extern "C" __global__ void outcomes(u64 c, u64 to, u32 ticket) { tell(to, ticket, &((control *)c)->o, sizeof(outcome) / 8); }
