@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfulp/halfulp/cuda"
@@ -32,14 +33,30 @@ func fasterDevice(s settings, a, b, c num.Mat) int {
 // fasterGPU returns GPU 0 if there is one and a routine takes less time there, opening it
 // included.
 func fasterGPU(onCPU, onGPU time.Duration) *cuda.Device {
-	if onGPU >= onCPU || onGPU+openTime >= onCPU && !gpu.IsOpen(0) {
+	if unfit.Load() || onGPU >= onCPU || onGPU+openTime >= onCPU && !gpu.IsOpen(0) {
 		return nil
 	}
 	dev, err := openDevice(0)
-	if err != nil {
+	if err != nil || dev.Info().Major < 8 {
+		unfit.Store(true)
 		return nil
 	}
 	return dev
+}
+
+// unfit notes that GPU 0 does not work, so that auto leaves it alone.
+var unfit atomic.Bool
+
+// leaves reports whether the CPU is to compute what auto has chosen a GPU for: it has failed, or
+// has too little memory.
+func (s settings) leaves(err error) bool {
+	if err == nil || s.ctx.Err() != nil {
+		return false
+	}
+	if !errors.Is(err, cuda.ErrMemory) {
+		unfit.Store(true)
+	}
+	return true
 }
 
 // choose lets a routine with device auto run on GPU 0 where that takes less time for numbers of
@@ -53,10 +70,9 @@ func (r *run) choose(onCPU time.Duration, bytes int64) {
 	}
 }
 
-// leave reports whether a routine that chose a GPU has found too little memory there. It runs on
-// the CPU then.
+// leave reports whether a routine leaves the GPU that it has chosen, for the CPU.
 func (r *run) leave(err error) bool {
-	if r.devices[0] != auto || r.gpu == nil || !errors.Is(err, cuda.ErrMemory) {
+	if r.devices[0] != auto || r.gpu == nil || !r.leaves(err) {
 		return false
 	}
 	r.gpu, r.stats.Device = nil, "cpu"

@@ -1,10 +1,13 @@
 package halfulp
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -64,6 +67,33 @@ func TestAutoLeaves(t *testing.T) {
 	must(Gemv(NoTrans, Float(1), big, u, Float(0), v, onCPU))
 	if st := must(Gemv(NoTrans, Float(1), big, u, Float(0), y, opt)); !y.Same(v) || st.Device != "cpu" {
 		t.Errorf("Gemv: wrong product on %s", st.Device)
+	}
+}
+
+// TestAutoFails chooses a GPU that does not work, and computes on the CPU, from then on at once.
+func TestAutoFails(t *testing.T) {
+	x := uniformVector(MP(1696), 20000)
+	want, _ := must2(Dot(x, x, Float64, onCPU))
+	for _, call := range []string{"ModuleLoadData", "MemAllocHost", "LaunchKernel"} {
+		drv := new(fake.Driver)
+		dev, err := cuda.OpenDriver(drv, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		restore := gpu.Substitute(dev)
+		drv.Fail(call, 0, cudadrv.Unknown)
+		if got, st := must2(Dot(x, x, Float64, &Options{Threads: 1})); !got.Same(want) || st.Device != "cpu" {
+			t.Errorf("%s fails: Dot on %s: %v, want %v", call, st.Device, got, want)
+		}
+		if !unfit.Swap(false) {
+			t.Errorf("%s fails: the GPU would be tried again", call)
+		}
+		restore()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v for a cancelled context", err)
 	}
 }
 

@@ -112,7 +112,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 		on := cfg
 		on.Memory = s.limit
 		st, err = gemmOn(s.devices, on, al, a, b, be, old, out, [2]*gpu.Copies{preA.onGPU(), preB.onGPU()})
-		onCPU = chosen && errors.Is(err, ErrMemory)
+		onCPU = chosen && s.leaves(err)
 	}
 	if onCPU {
 		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA.onCPU(), preB.onCPU())

@@ -2,6 +2,8 @@ package halfulp
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -43,6 +45,9 @@ func NewDeviceMatrix(device string, f Format, rows, cols int) (*DeviceMatrix, er
 	dev, err := openOne(device)
 	if err != nil {
 		return nil, err
+	}
+	if cols > 0 && rows > math.MaxInt/cols {
+		return nil, fmt.Errorf("%v: %w: %d x %d numbers", dev, ErrMemory, rows, cols)
 	}
 	a, err := newDeviceArray(dev, f, rows*cols)
 	if err != nil {

@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"errors"
+	"math"
 	"os"
 	"testing"
 
@@ -263,6 +264,12 @@ func TestDeviceMemory(t *testing.T) {
 	fakeGPUs(t, 1)
 	if m, err := NewDeviceMatrix("cuda:0", MP(1000), 1<<13, 1<<13); !errors.Is(err, ErrMemory) || m != nil {
 		t.Error(m, err)
+	}
+	if m, err := NewDeviceMatrix("cuda:0", Float64, math.MaxInt/2, 4); !errors.Is(err, ErrMemory) || m != nil {
+		t.Error(m, err)
+	}
+	if x, err := NewDeviceVector("cuda:0", Float64, math.MaxInt/2); !errors.Is(err, ErrMemory) || x != nil {
+		t.Error(x, err)
 	}
 	if x, err := NewDeviceVector("cuda:0", QD, 1<<28); !errors.Is(err, ErrMemory) || x != nil {
 		t.Error(x, err)

@@ -41,6 +41,9 @@ func (d *Device) failed(err error) error {
 		d.lost.CompareAndSwap(nil, &lost)
 		return *d.lost.Load()
 	}
+	if cudadrv.CodeOf(err) == cudadrv.OutOfMemory && !errors.Is(err, ErrMemory) {
+		return fmt.Errorf("%v: %w: %w", d, ErrMemory, err)
+	}
 	return fmt.Errorf("%v: %w", d, err)
 }
 

@@ -80,14 +80,14 @@ func (d *Device) start() error {
 	return d.run(context.Background(), func() error {
 		dev, err := d.drv.DeviceGet(d.info.Index)
 		if err != nil {
-			return err
+			return d.failed(err)
 		}
 		c, err := d.drv.DevicePrimaryCtxRetain(dev)
 		if err != nil {
-			return err
+			return d.failed(err)
 		}
 		if err := d.drv.CtxSetCurrent(c); err != nil {
-			return err
+			return d.failed(err)
 		}
 		d.main, err = d.newStream()
 		return err

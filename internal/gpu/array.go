@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +51,10 @@ func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}
 	for i, size := range planeBytes(f) {
+		if int64(n) > math.MaxInt64/size {
+			a.Free()
+			return nil, fmt.Errorf("%v: %w: %d numbers", s.Device(), cuda.ErrMemory, n)
+		}
 		m, err := s.Alloc(size * int64(n))
 		if err != nil {
 			a.Free()

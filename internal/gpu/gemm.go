@@ -18,13 +18,14 @@ import (
 // with dev.
 func Gemm(dev *cuda.Device, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 	cfg = cfg.defaults()
-	if !cfg.applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+	if !cfg.applies(alpha, beta, min(c.Rows, 1), min(c.Cols, 1), a.Cols) {
 		return exact.Gemm(cfg.host(), alpha, a, b, beta, old, c, nil, nil)
 	}
 	devs := append([]*cuda.Device{dev}, cfg.More...)
 	limit := int64(math.MaxInt64)
 	for _, d := range devs {
-		limit = min(limit, int64(d.Info().Memory/2))
+		memory := d.Info().Memory
+		limit = min(limit, int64(memory/2), max(0, int64(float64(memory)*0.85)-d.Counters().InUse)/2)
 	}
 	p := parts{devs: devs, cfg: cfg, limit: limit, least: leastPart, alpha: alpha, beta: beta}
 	return p.run(a, b, old, c)
@@ -126,7 +127,12 @@ func (cfg Config) host() exact.Config {
 // applies reports whether the product has a part for the device.
 func (cfg Config) applies(alpha, beta num.Real, m, n, k int) bool {
 	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) &&
-		m > 0 && n > 0 && k > 0 && k <= maxInner
+		m > 0 && n > 0 && k > 0 && k <= maxInner && counted(m, n)
+}
+
+// counted reports whether kernels can count m x n results, in 32 bits.
+func counted(m, n int) bool {
+	return max(m, n) <= math.MaxInt32 && int64(m)*int64(n) <= math.MaxUint32
 }
 
 // uploadView returns a packed copy of a view on the device.

@@ -584,3 +584,57 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeRange multiplies a row whose exponents span nearly all that MP has.
+func TestWholeRange(t *testing.T) {
+	run := func(t *testing.T, dev *cuda.Device) {
+		f := mp(64)
+		a, b := num.Mat{Arr: num.New(f, 2), RS: 1, CS: 1, Rows: 1, Cols: 2}, num.Mat{Arr: num.New(num.Float64, 2), RS: 1, CS: 2, Rows: 2, Cols: 1}
+		for i, e := range []int64{math.MaxInt32 - 10, math.MinInt32 + 1} {
+			a.Arr.Set(i, num.Real{Class: num.Finite, Mag: []uint64{3 << 62}, Exp: e - 64})
+			b.Arr.F64[0][i] = 1
+		}
+		got, want := num.Mat{Arr: num.New(f, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}, num.Mat{Arr: num.New(f, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}
+		if _, err := Gemm(dev, Config{}, scalar(1), a, b, num.Real{}, num.Mat{}, got); err != nil {
+			t.Fatal(err)
+		}
+		want.Arr.CopyFrom(0, a.Arr, 0)
+		if !got.Arr.SameBits(0, want.Arr, 0) {
+			t.Errorf("got %v, want %v", got.Arr.Value(0, make([]uint64, 8)), want.Arr.Value(0, make([]uint64, 8)))
+		}
+	}
+	t.Run("reference", func(t *testing.T) { run(t, reference(t, &fake.Driver{})) })
+	t.Run("device", func(t *testing.T) { run(t, machine(t)) })
+}
+
+// TestTall multiplies more rows than are converted at a time.
+func TestTall(t *testing.T) {
+	run := func(t *testing.T, dev *cuda.Device) {
+		const m = maxVectors + 1000
+		a, c := num.Mat{Arr: num.New(num.Float64, m), RS: 1, CS: m, Rows: m, Cols: 1}, num.Mat{Arr: num.New(num.Float64, m), RS: 1, CS: m, Rows: m, Cols: 1}
+		for i := range m {
+			a.Arr.F64[0][i] = float64(i)
+		}
+		b := num.Mat{Arr: num.New(num.Float64, 1), RS: 1, CS: 1, Rows: 1, Cols: 1}
+		b.Arr.F64[0][0] = 1.5
+		stats, err := Gemm(dev, Config{}, scalar(1), a, b, num.Real{}, num.Mat{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats.Blocks != 2 {
+			t.Errorf("%d blocks", stats.Blocks)
+		}
+		for i := range m {
+			if c.Arr.F64[0][i] != 1.5*float64(i) {
+				t.Fatalf("row %d: %g", i, c.Arr.F64[0][i])
+			}
+		}
+	}
+	t.Run("reference", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("long")
+		}
+		run(t, reference(t, &fake.Driver{TotalMemory: 64 << 30}))
+	})
+	t.Run("device", func(t *testing.T) { run(t, machine(t)) })
+}

@@ -114,7 +114,7 @@ func cut(n, count, least int, f func(from, to int) part) (list []part) {
 
 // fitting cuts q into parts that fit the memory.
 func (p *parts) fitting(q part) []part {
-	if q.bytes() <= p.limit || q.c.Rows == 1 && q.c.Cols == 1 {
+	if q.bytes() <= p.limit && counted(q.c.Rows, q.c.Cols) || q.c.Rows == 1 && q.c.Cols == 1 {
 		return []part{q}
 	}
 	return p.each(q.halves(), p.fitting)

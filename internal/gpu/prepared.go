@@ -219,6 +219,9 @@ func (m *multiplication) keep(o *operand) error {
 	if o.side == rightSide {
 		vectors, width = roundUp(o.n, tile), m.plan.widthR
 	}
+	if vectors > maxVectors {
+		return nil
+	}
 	kept := &o.kept.residues[o.side]
 	if old := *kept; old != nil && old.moduli > m.plan.moduli {
 		if old.missed++; old.missed < maxMissed {

@@ -358,6 +358,10 @@ func (o *operand) roomBytes(n int) int64 {
 	return residueBytes(n, o.k)
 }
 
+// maxVectors is the most vectors that kernels/residues.cu converts at a time, a multiple of tiles:
+// 65535 blocks of 4 vectors.
+const maxVectors = 4 * 65535 / 256 * 256
+
 // layout chooses blocks that fit the memory.
 func (m *multiplication) layout() (layout, error) {
 	budget := m.cfg.Memory - m.left.keptBytes() - m.right.keptBytes()
@@ -365,7 +369,7 @@ func (m *multiplication) layout() (layout, error) {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
-	l := layout{m.a.Rows, m.b.Rows, pool().products(m.plan.moduli)}
+	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), pool().products(m.plan.moduli)}
 	least := 3 * tileRows
 	for m.bytes(l) > budget {
 		switch {

@@ -196,7 +196,7 @@ template <int K> static __device__ __forceinline__ void align(u32 *to, const num
 {
 	if (n.there && a.kind == MP && n.cls >> 1 == FINITE) {
 		source s = {(const u64 *)a.plane[0] + n.at * a.limbs, 0, a.limbs};
-		writeDigits<K>(to, s, 64 * a.limbs - n.exp - n.shift, n.cls & 1, first);
+		writeDigits<K>(to, s, 64 * a.limbs - (i64)n.exp - n.shift, n.cls & 1, first);
 		return;
 	}
 	if (n.there && a.kind != MP && n.value != 0 && finite(n.value)) {
