@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/rnsgpu"
 )
 
@@ -52,7 +53,7 @@ func (a *Array) To(device string) (*DeviceArray, error) {
 
 // openDevice returns GPU number n.
 func openDevice(n int) (*cuda.Device, error) {
-	dev, err := cuda.Open(n)
+	dev, err := gpu.Open(n)
 	if err != nil {
 		return nil, fmt.Errorf("device \"cuda:%d\": %w: %w", n, halfulp.ErrDevice, err)
 	}

@@ -22,6 +22,7 @@ type reproduceCmd struct {
 // reproduceFlags are the flags of every experiment.
 type reproduceFlags struct {
 	Out     string `short:"o" placeholder:"DIR" help:"Also write the figures as CSV and JSON and the plots as PNG and SVG into the folder DIR, each file whole or not at all."`
+	Device  string `default:"cpu" placeholder:"NAME" help:"cuda:N: also rows of that GPU, beside the CPU's. Default ${default}."`
 	JSON    bool   `name:"json" help:"Print the report as one JSON object."`
 	Threads int    `default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Quiet   bool   `short:"q" help:"Nothing on standard error."`
@@ -43,6 +44,9 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 	if f.Threads < 0 {
 		return misuse("--threads: %d is negative", f.Threads)
 	}
+	if err := reproduce.CheckDevice(f.Device); err != nil {
+		return err
+	}
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
@@ -53,9 +57,16 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 	if f.Threads > 0 {
 		command += fmt.Sprintf(" --threads %d", f.Threads)
 	}
+	if f.Device != "cpu" {
+		command += " --device " + f.Device
+	}
 	var bar *progressBar
 	if !f.Quiet {
-		fmt.Fprintf(env.stderr, "halfulp: %s, n = %d: takes about %v on two processors\n", name, size, takes(size).Round(time.Second))
+		more := ""
+		if f.Device != "cpu" {
+			more = ", and more for " + f.Device
+		}
+		fmt.Fprintf(env.stderr, "halfulp: %s, n = %d: takes about %v on two processors%s\n", name, size, takes(size).Round(time.Second), more)
 		bar = newProgress(env.stderr, name)
 	}
 	m := machine()
@@ -70,7 +81,7 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 		}
 	}
 	r, err := experiment(reproduce.Options{
-		N: size, Threads: f.Threads, Context: env.ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: where, Command: command,
+		N: size, Threads: f.Threads, Context: env.ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: where, Command: command, Device: f.Device,
 		Progress: bar.callback(),
 	})
 	bar.finish()
@@ -130,12 +141,15 @@ type reproduceSumCmd struct {
 func (reproduceSumCmd) Help() string {
 	return `Runs the experiments of K. Isupov, V. Knyazkov and A. Kuvaev, Multiple-precision summation on CPUs and GPUs with the library MPRES, 2018, and prints the paper's figures beside those measured here: the accuracy of recursive, pairwise and hybrid summation on three sets at 30 to 240 bits (tables 1 and 2), and the times for uniform doubles at 30 to 480 bits on the CPU, with SIMD and scalar loops over residues (figures 6 and 7). The correctly rounded sum of this program has rows of its own. Notes say where accuracy differs, and why.
 
+With --device cuda:N there are rows for that GPU: Reduce1 and Reduce2 by one thread (S) and by one group of threads (P), of the first 20000 numbers at most, Reduce2 parallel over all numbers and moduli, and Reduce3. Every sum is compared with the CPU's in the same order; other bits are an error.
+
 Set 2 has a million numbers, whatever --n.
 
 Examples:
 
   halfulp reproduce mpres-sum
-  halfulp reproduce mpres-sum --n 100000 --out sum`
+  halfulp reproduce mpres-sum --n 100000 --out sum
+  halfulp reproduce mpres-sum --device cuda:0`
 }
 
 func (c *reproduceSumCmd) Run(env *environment) error {
@@ -150,10 +164,13 @@ type reproduceGemvCmd struct {
 func (reproduceGemvCmd) Help() string {
 	return `Runs the experiments of K. Isupov and V. Knyazkov, Multiple-precision matrix-vector multiplication on graphics processing units, 2020, and prints the paper's figures beside those measured here: the times of algorithm 1, of its transpose and of the basic implementation at 106 to 1696 bits (table 5), with inputs of a quarter of the bits, which round seldom, and of all bits; the shares of the stages of algorithm 1 (table 3); the error beside its bound (19). The correctly rounded product of this program has rows of its own.
 
+With --device cuda:N there are rows for that GPU, of operands in its memory. Every result is compared with the CPU's; other bits are an error.
+
 Examples:
 
   halfulp reproduce mpres-gemv --out gemv
-  halfulp reproduce mpres-gemv --n 200 --json`
+  halfulp reproduce mpres-gemv --n 200 --json
+  halfulp reproduce mpres-gemv --device cuda:0`
 }
 
 func (c *reproduceGemvCmd) Run(env *environment) error {

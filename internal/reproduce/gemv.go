@@ -53,12 +53,10 @@ var paperGemv = []struct {
 	{"GARPREC", [5]float64{26.5, 37.4, 70.2, 206.0, 689.1}},
 }
 
-// gemvMethod is a matrix-vector product of package rns. Those of another device join them
-// in gemvs.
+// gemvMethod is a matrix-vector product of package rns on a device.
 type gemvMethod struct {
-	name   string
-	trans  bool
-	device string
+	name  string
+	trans bool
 	// load brings the operands to the device.
 	load func(e *experiment, d *gemvData, trans bool) (*gemvRun, error)
 }
@@ -71,13 +69,11 @@ type gemvRun struct {
 	free   func()
 }
 
-// gemvs returns the methods that can run here.
-func (e *experiment) gemvs() []gemvMethod { return cpuGemvs }
-
 var cpuGemvs = []gemvMethod{
-	{algorithm1, false, cpuDevice, gemvOnCPU(rns.Gemv)},
-	{algorithm1 + transposed, true, cpuDevice, gemvOnCPU(rns.Gemv)},
-	{basic, false, cpuDevice, gemvOnCPU(rns.GemvBasic)},
+	{algorithm1, false, gemvOnCPU(rns.Gemv)},
+	{algorithm1 + transposed, true, gemvOnCPU(rns.Gemv)},
+	{basic, false, gemvOnCPU(rns.GemvBasic)},
+	{basic + transposed, true, gemvOnCPU(rns.GemvBasic)},
 }
 
 // gemvOnCPU makes load of a function.
@@ -99,7 +95,7 @@ func gemvOnCPU(f func(rns.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns
 // GemvTime is about how long Gemv takes for order n on two processors.
 func GemvTime(n int) time.Duration {
 	k := float64(n) / GemvN
-	return time.Second + time.Duration(k*k*75*float64(time.Second))
+	return time.Second + time.Duration(k*k*95*float64(time.Second))
 }
 
 // Gemv runs the experiments of 001: y = α A x + β y of order o.N by algorithm 1 and by the
@@ -120,11 +116,14 @@ func Gemv(o Options) (*Report, error) {
 	if err := o.fits(float64(o.N) * float64(o.N) * (numberBytes(most) + 2*float64(bits[len(bits)-1]/8))); err != nil {
 		return nil, err
 	}
-	e := o.start(len(bits)*2*(1+len(cpuGemvs)+2) + 1)
+	e, err := o.start(len(bits)*2*(1+len(cpuGemvs)+2)+1, len(bits)*2*len(gpuGemvs))
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{
 		Name:    "mpres-gemv",
 		Source:  "K. Isupov, V. Knyazkov, Multiple-precision matrix-vector multiplication on graphics processing units, 2020",
-		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N,
+		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N, GPU: e.gpuTitle(),
 	}
 	for _, k := range paperGemv {
 		for i, p := range bits {
@@ -149,7 +148,7 @@ func Gemv(o Options) (*Report, error) {
 	}
 	r.gemvTexts()
 	r.gemvPlots()
-	r.Notes = gemvNotes
+	r.Notes = gemvNotes(r.GPU)
 	return r, nil
 }
 
@@ -216,25 +215,18 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range e.gemvs() {
+	results := map[string]*rns.Vector{}
+	for _, m := range cpuGemvs {
 		if err := e.next(); err != nil {
 			return err
 		}
-		product, err := m.load(e, d, m.trans)
+		z, ms, runs, err := e.gemvTime(m, d)
 		if err != nil {
 			return err
 		}
-		ms, runs, err := e.measure(product.reset, product.run)
-		var z *rns.Vector
-		if err == nil {
-			z, err = product.result()
-		}
-		product.free()
-		if err != nil {
-			return err
-		}
+		results[m.name] = z
 		k := d.record(tableGemv, m.name, timeOfRun, ms)
-		k.Device, k.Residues, k.Moduli, k.Unit, k.Runs = m.device, d.residues, d.b.Len(), "ms", runs
+		k.Residues, k.Moduli, k.Unit, k.Runs = d.residues, d.b.Len(), "ms", runs
 		r.add(k)
 
 		got := make([]*big.Float, z.Len())
@@ -252,7 +244,24 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 			r.add(q)
 		}
 	}
-	return nil
+	if e.gpu == nil {
+		return nil
+	}
+	return e.gpuGemvTimes(r, d, results)
+}
+
+// gemvTime measures a product of operands that are on its device, and returns the result.
+func (e *experiment) gemvTime(m gemvMethod, d *gemvData) (z *rns.Vector, ms float64, runs int, err error) {
+	product, err := m.load(e, d, m.trans)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer product.free()
+	if ms, runs, err = e.measure(product.reset, product.run); err != nil {
+		return nil, 0, 0, err
+	}
+	z, err = product.result()
+	return z, ms, runs, err
 }
 
 // exactGemv measures the exact engine, and returns results in more bits than any other
@@ -455,15 +464,20 @@ func (r *Report) gemvTexts() {
 func (r *Report) gemvPlots() {
 	f := figure{
 		name: r.Name, yLabel: "ms",
-		title: fmt.Sprintf("y = α A x + β y: here, on the CPU, M = N = %d; in the paper, on a GTX 1080, M = N = 1000", r.N),
+		title: fmt.Sprintf("y = α A x + β y: here, on the CPU%s, M = N = %d; in the paper, on a GTX 1080, M = N = 1000", andGPU(r.GPU), r.N),
 	}
 	records := r.find(tableGemv)
 	for _, inputs := range []string{quarter, whole} {
 		p := panel{title: "here: " + inputs}
-		for i, method := range []string{algorithm1, algorithm1 + transposed, basic, exactGemv, exactGemv + transposed} {
-			name := method + ", here"
-			p.lines = append(p.lines, curve(name, i, records, false, func(k Record) bool { return k.Method == method && k.Case == inputs }))
+		cpu := func(name, method string, style int) {
+			p.lines = append(p.lines, curve(name, style, records, false, func(k Record) bool {
+				return k.Method == method && k.Case == inputs && k.Device == cpuDevice
+			}))
 		}
+		for i, method := range []string{algorithm1, algorithm1 + transposed, basic, exactGemv, exactGemv + transposed} {
+			cpu(method+", here", method, i)
+		}
+		cpu(basic+transposed+", here", basic+transposed, len(colours)-1)
 		for i, m := range paperGemv {
 			style := i
 			if i > 2 {
@@ -474,14 +488,37 @@ func (r *Report) gemvPlots() {
 		}
 		f.panels = append(f.panels, p)
 	}
+	for _, inputs := range []string{quarter, whole} {
+		if r.GPU == "" {
+			break
+		}
+		p := panel{title: "here, on the GPU: " + inputs}
+		for i, m := range gpuGemvs {
+			style := i
+			if i == 3 {
+				style = len(colours) - 1
+			}
+			p.lines = append(p.lines, curve(m.name+", here", style, records, false, func(k Record) bool {
+				return k.Method == m.name && k.Case == inputs && k.Device == r.GPU
+			}))
+		}
+		f.panels = append(f.panels, p)
+	}
 	r.plots = []figure{f}
 }
 
-var gemvNotes = []string{
-	"Inputs of p/4 bits are what the authors' own test feeds, \"such that too many roundings were not required\": products and sums then fit the base, but for a few at 106 bits. Inputs of p bits have full significands, and nearly every operation rounds.",
-	"Times are of the product alone: neither the making of the data nor their conversion to RNS counts.",
-	"The paper's figures are of a GPU, those here of a CPU; its GPU programs are not run here, and no GPU figure is measured. CUMP, CAMPARY and GARPREC stand as the paper has them.",
-	"halfulp.Gemv is the exact engine: every entry is the exact value rounded once, so its error is below 2^-p whatever the cancellation.",
-	"Table 3: the paper has three kernels for B, of 5.6, 20.8 and 1.7 %; on the CPU a product with its evaluation and rounding is one step. Here the stages ran one by one, B in memory as in the paper, and gave bit for bit the y of rns.Gemv, which keeps B in no memory.",
-	"The bound is (19) with ‖ŷ‖ - (18) in place of ‖y*‖, which a user does not know. It assumes the worst in all N + 2 roundings of an addend, with u = 4/√M; to nearest and in blocks, errors are a few hundred to a few thousand times smaller.",
+// gemvNotes are the notes of a report with the rows of a GPU, "" for none.
+func gemvNotes(gpu string) []string {
+	notes := []string{
+		"Inputs of p/4 bits are what the authors' own test feeds, \"such that too many roundings were not required\": products and sums then fit the base, but for a few at 106 bits. Inputs of p bits have full significands, and nearly every operation rounds.",
+		"Times are of the product alone: neither the making of the data nor their conversion to RNS counts.",
+		"CUMP, CAMPARY and GARPREC stand as the paper has them: its GPU programs are not run here.",
+		"halfulp.Gemv is the exact engine: every entry is the exact value rounded once, so its error is below 2^-p whatever the cancellation.",
+		"Table 3: the paper has three kernels for B, of 5.6, 20.8 and 1.7 %; on the CPU a product with its evaluation and rounding is one step. Here the stages ran one by one, B in memory as in the paper, and gave bit for bit the y of rns.Gemv, which keeps B in no memory.",
+		"The bound is (19) with ‖ŷ‖ - (18) in place of ‖y*‖, which a user does not know. It assumes the worst in all N + 2 roundings of an addend, with u = 4/√M; to nearest and in blocks, errors are a few hundred to a few thousand times smaller.",
+	}
+	if gpu == "" {
+		return append(notes, "The paper's figures are of a GPU, those here of a CPU: no GPU figure is measured.")
+	}
+	return append(notes, "Rows of "+gpu+": operands are in its memory; a time is from the call to the end of its kernels, as the host sees it, with four launches in place of the ten of algorithm 1 (B is never stored). Each result had the bits of the CPU's of the same name, so the errors and bounds above are the GPU's, too.")
 }

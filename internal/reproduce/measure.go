@@ -11,6 +11,8 @@ type Options struct {
 	// N is the number of addends, or the order of the matrix; 0 stands for the paper's.
 	N       int
 	Threads int // 0: as many as there are processors
+	// Device is the GPU, cuda:N, whose rows stand beside the CPU's; "" or cpu: none.
+	Device string
 	// MemoryLimit bounds the numbers kept, in bytes.
 	MemoryLimit int64
 	Context     context.Context
@@ -24,17 +26,26 @@ type Options struct {
 type experiment struct {
 	Options
 	steps, step int
+	gpu         *gpuDevice // nil: none
 }
 
-func (o *Options) start(steps int) *experiment {
-	e := &experiment{Options: *o, steps: steps}
+// start begins an experiment of so many steps, and more with a GPU.
+func (o *Options) start(steps, more int) (*experiment, error) {
+	g, err := o.openGPU()
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		steps += more
+	}
+	e := &experiment{Options: *o, steps: steps, gpu: g}
 	if e.Threads <= 0 {
 		e.Threads = runtime.GOMAXPROCS(0)
 	}
 	if e.Context == nil {
 		e.Context = context.Background()
 	}
-	return e
+	return e, nil
 }
 
 // next announces a piece of work, or returns the error of a cancelled context.

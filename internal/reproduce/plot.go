@@ -59,10 +59,11 @@ var colours = []color.Color{
 	color.RGBA{230, 159, 0, 255},
 	color.RGBA{86, 180, 233, 255},
 	color.RGBA{120, 120, 120, 255},
+	color.RGBA{240, 228, 66, 255},
 }
 
 var glyphs = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{},
+	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{},
 }
 
 // dashes of the paper's lines.

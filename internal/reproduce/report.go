@@ -52,6 +52,7 @@ type Report struct {
 	Machine Machine  `json:"machine"`
 	Time    string   `json:"time"`
 	N       int      `json:"n"`
+	GPU     string   `json:"gpu,omitempty"` // whose rows stand beside the CPU's
 	Records []Record `json:"records"`
 	Notes   []string `json:"notes"`
 
@@ -83,7 +84,10 @@ func (r *Report) find(table string) []Record {
 func (r *Report) WriteText(w io.Writer) error {
 	m := r.Machine
 	gpus := "no GPU"
-	if len(m.GPUs) > 0 {
+	switch {
+	case r.GPU != "":
+		gpus = r.GPU
+	case len(m.GPUs) > 0:
 		gpus = strings.Join(m.GPUs, ", ") + " (not used)"
 	}
 	fmt.Fprintf(w, "%s\n\nmeasured on %s, %d threads, instructions up to %s, %s; %s, %s, halfulp %s; %s\n",

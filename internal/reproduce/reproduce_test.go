@@ -96,7 +96,10 @@ func TestNotes(t *testing.T) {
 // TestAccuracy sums the small sets.
 func TestAccuracy(t *testing.T) {
 	r := &Report{}
-	e := (&Options{}).start(1)
+	e, err := (&Options{}).start(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sets := sumSets()
 	for _, i := range []int{0, 2} {
 		if err := e.accuracy(r, sets[i]); err != nil {
@@ -146,8 +149,11 @@ func TestSumTimes(t *testing.T) {
 	for _, level := range []impl.Set{impl.Level(), impl.Portable} {
 		restore := impl.Force(level)
 		r := &Report{N: 100}
-		err := (&Options{N: 100}).start(1).sumTimes(r)
+		e, err := (&Options{N: 100}).start(1, 0)
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.sumTimes(r); err != nil {
 			t.Error(err)
 		}
 		checkTimes(t, r)
@@ -193,7 +199,7 @@ func TestGemv(t *testing.T) {
 			t.Errorf("no time: %+v", k)
 		}
 	}
-	if n, want := len(r.find(tableGemv)), 6*5+2*5*(3+2); n != want {
+	if n, want := len(r.find(tableGemv)), 6*5+2*5*(4+2); n != want {
 		t.Errorf("%d times, want %d", n, want)
 	}
 	total, paper := 0.0, 0.0
@@ -237,7 +243,7 @@ func TestGemv(t *testing.T) {
 			t.Errorf("%s, %s, %d bits: error %s, limit %.2g", k.Method, k.Case, k.Bits, k.HereText, limit)
 		}
 	}
-	if want := 2 * 5 * 5; errs != want {
+	if want := 2 * 5 * 6; errs != want {
 		t.Errorf("%d errors, want %d", errs, want)
 	}
 	checkFiles(t, r, "mpres-gemv.csv mpres-gemv.json mpres-gemv.png mpres-gemv.svg", "algorithm 1, transposed, here", "CAMPARY, paper")
@@ -245,7 +251,10 @@ func TestGemv(t *testing.T) {
 
 // TestStages: another result than that of rns.Gemv is an error, not a share.
 func TestStages(t *testing.T) {
-	e := (&Options{N: 70, Threads: 2}).start(1)
+	e, err := (&Options{N: 70, Threads: 2}).start(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := e.gemvData(whole, 106)
 	if err != nil {
 		t.Fatal(err)

@@ -29,29 +29,17 @@ const (
 	ratio         = "ratio of times"
 )
 
-// sumMethod is a summation of package rns. Those of another device join them in sums.
+// sumMethod is a summation of package rns on the CPU.
 type sumMethod struct {
 	name, algorithm string
 	order           int // that of the paper's tables: recursive, pairwise, hybrid
-	device          string
-	// load brings x to the device and returns the summation there, and what frees x.
-	load func(e *experiment, x *rns.Vector) (sum func() (*rns.Number, error), free func(), err error)
+	sum             func(x *rns.Vector, o *rns.Options) *rns.Number
 }
-
-// sums returns the methods that can run here.
-func (e *experiment) sums() []sumMethod { return cpuSums }
 
 var cpuSums = []sumMethod{
-	{"recursive", "Reduce1", 0, cpuDevice, onCPU(func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce1(x) })},
-	{"pairwise", "Reduce2", 1, cpuDevice, onCPU(func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce2(x) })},
-	{"hybrid", "Reduce3", 2, cpuDevice, onCPU(rns.Reduce3)},
-}
-
-// onCPU makes load of a function.
-func onCPU(f func(*rns.Vector, *rns.Options) *rns.Number) func(*experiment, *rns.Vector) (func() (*rns.Number, error), func(), error) {
-	return func(e *experiment, x *rns.Vector) (func() (*rns.Number, error), func(), error) {
-		return func() (*rns.Number, error) { return f(x, &rns.Options{Threads: e.Threads}), nil }, func() {}, nil
-	}
+	{"recursive", "Reduce1", 0, func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce1(x) }},
+	{"pairwise", "Reduce2", 1, func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce2(x) }},
+	{"hybrid", "Reduce3", 2, rns.Reduce3},
 }
 
 // title is what tables call the method.
@@ -104,11 +92,14 @@ func Sum(o Options) (*Report, error) {
 	if err := o.fits(float64(max(o.N, SumN+1)) * numberBytes(b)); err != nil {
 		return nil, err
 	}
-	e := o.start(3*5 + 5*(2*3+2) + 1)
+	e, err := o.start(3*5+5*(2*3+2)+1, 5*len(gpuSums))
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{
 		Name:    "mpres-sum",
 		Source:  "K. Isupov, V. Knyazkov, A. Kuvaev, Multiple-precision summation on CPUs and GPUs with the library MPRES, 2018",
-		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N,
+		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N, GPU: e.gpuTitle(),
 	}
 	for _, set := range sumSets() {
 		if err := e.accuracy(r, set); err != nil {
@@ -121,7 +112,7 @@ func Sum(o Options) (*Report, error) {
 	r.speedups()
 	r.sumTexts()
 	r.sumPlots()
-	r.Notes = sumNotes
+	r.Notes = sumNotes(r.GPU)
 	return r, nil
 }
 
@@ -181,23 +172,15 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 			return err
 		}
 		v := b.VectorOf(x)
-		for _, m := range e.sums() {
-			sum, free, err := m.load(e, v)
-			if err != nil {
-				return err
-			}
-			z, err := sum()
-			free()
-			if err != nil {
-				return err
-			}
+		for _, m := range cpuSums {
+			z := m.sum(v, &rns.Options{Threads: e.Threads})
 			got, err := z.Big()
 			if err != nil {
 				return err
 			}
 			cell := cells[m.order]
 			r.add(Record{
-				Table: tableAccuracy, Case: set.name, Method: m.title(), Device: m.device, Bits: p, Moduli: b.Len(),
+				Table: tableAccuracy, Case: set.name, Method: m.title(), Device: cpuDevice, Bits: p, Moduli: b.Len(),
 				Quantity: relativeError, Here: errorOf(got, exact), HereText: set.text(z.Float64()),
 				Paper: known(cell.err), PaperText: cell.sum,
 			})
@@ -259,6 +242,11 @@ func (e *experiment) sumTimes(r *Report) error {
 				return err
 			}
 		}
+		if e.gpu != nil {
+			if err := e.gpuSumTimes(r, p, x); err != nil {
+				return err
+			}
+		}
 		if err := e.next(); err != nil {
 			return err
 		}
@@ -285,9 +273,9 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 	if l.level != impl.Portable && !b.SIMD() {
 		return nil // too few moduli: it would be the scalar loop
 	}
-	record := func(method, device string, ms float64, runs int) {
+	record := func(method string, ms float64, runs int) {
 		r.add(Record{
-			Table: tableTimes, Method: method, Device: device, Residues: l.name, Bits: p, Moduli: b.Len(),
+			Table: tableTimes, Method: method, Device: cpuDevice, Residues: l.name, Bits: p, Moduli: b.Len(),
 			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs,
 		})
 	}
@@ -302,24 +290,19 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 	if err != nil {
 		return err
 	}
-	record(conversion, cpuDevice, ms, runs)
-	for _, m := range e.sums() {
+	record(conversion, ms, runs)
+	for _, m := range cpuSums {
 		if err := e.next(); err != nil {
 			return err
 		}
-		sum, free, err := m.load(e, v)
-		if err != nil {
-			return err
-		}
 		ms, runs, err := e.measure(nil, func() error {
-			_, err := sum()
-			return err
+			m.sum(v, &rns.Options{Threads: e.Threads})
+			return nil
 		})
-		free()
 		if err != nil {
 			return err
 		}
-		record(m.title(), m.device, ms, runs)
+		record(m.title(), ms, runs)
 	}
 	return nil
 }
@@ -330,14 +313,15 @@ const conversion = "conversion of the doubles"
 // figures 6 and 7 have no numbers.
 func (r *Report) speedups() {
 	way := loops()[0].name
-	at := func(method string, bits int) *float64 {
+	at := func(method string, bits int) *Record {
 		for _, k := range r.find(tableTimes) {
 			if k.Method == method && k.Bits == bits && (k.Residues == way || k.Residues == "") {
-				return k.Here
+				return &k
 			}
 		}
 		return nil
 	}
+	few := func(title string) string { return fewTitle(title, fewNumbers, r.N) }
 	for _, s := range []struct {
 		what         string
 		bits, moduli int
@@ -348,14 +332,14 @@ func (r *Report) speedups() {
 		{"Reduce2 on the CPU / Reduce3 (paper: 256 blocks on the GPU; here: on the CPU, too)", 480, 64, "Reduce2 pairwise", "Reduce3 hybrid", known(2)},
 		{"Reduce1P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(62)},
 		{"Reduce2P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(48)},
-		{"Reduce1S / Reduce1P, both on the GPU", 480, 64, "", "", known(11)},
-		{"Reduce2S / Reduce2P, both on the GPU", 480, 64, "", "", known(13)},
+		{"Reduce1S / Reduce1P, both on the GPU", 480, 64, few("Reduce1S recursive"), few("Reduce1P recursive"), known(11)},
+		{"Reduce2S / Reduce2P, both on the GPU", 480, 64, few("Reduce2S pairwise"), few("Reduce2P pairwise"), known(13)},
 		{"Reduce1 / Reduce2 on the CPU (paper: pairwise \"essentially\" faster)", 60, 8, "Reduce1 recursive", "Reduce2 pairwise", nil},
 	} {
 		k := Record{Table: tableSpeedups, Method: s.what, Bits: s.bits, Moduli: s.moduli, Quantity: ratio, Paper: s.paper}
 		if slow, fast := at(s.slow, s.bits), at(s.fast, s.bits); slow != nil && fast != nil {
-			k.Device, k.Residues = cpuDevice, way
-			k.Here = known(*slow / *fast)
+			k.Device, k.Residues = slow.Device, slow.Residues
+			k.Here = known(*slow.Here / *fast.Here)
 		}
 		r.add(k)
 	}
@@ -458,7 +442,7 @@ func curve(name string, style int, records []Record, paper bool, match func(Reco
 func (r *Report) sumPlots() {
 	times := figure{
 		name: r.Name, yLabel: "ms",
-		title: fmt.Sprintf("RNS sums of %d doubles, uniform in [0, 1], on the CPU", r.N),
+		title: fmt.Sprintf("RNS sums of %d doubles, uniform in [0, 1], on the CPU%s", r.N, andGPU(r.GPU)),
 	}
 	records := r.find(tableTimes)
 	for _, l := range loops() {
@@ -470,6 +454,14 @@ func (r *Report) sumPlots() {
 		p.lines = append(p.lines,
 			curve(conversion, 3, records, false, func(k Record) bool { return k.Method == conversion && k.Residues == l.name }),
 			curve(exactMethod+", correctly rounded", 4, records, false, func(k Record) bool { return k.Method == exactMethod }))
+		times.panels = append(times.panels, p)
+	}
+	if r.GPU != "" {
+		p := panel{title: r.GPU}
+		for _, m := range gpuSums {
+			name := m.titleFor(r.N)
+			p.lines = append(p.lines, curve(name, m.style, records, false, func(k Record) bool { return k.Method == name }))
+		}
 		times.panels = append(times.panels, p)
 	}
 	accuracy := figure{name: r.Name + "-accuracy", title: "Relative errors of RNS sums", yLabel: "relative error"}
@@ -489,14 +481,22 @@ func (r *Report) sumPlots() {
 	r.plots = []figure{times, accuracy}
 }
 
-var sumNotes = []string{
-	"The addends are doubles, and errors are relative to their exact sum. Set 3 has terms x^i / i! of powers and factorials rounded to doubles: their exact sum and their sums in float and double are the paper's to the last digit. That sum is not the series: exp(-4 pi) is 3.48734236e-6, and rounding its terms changes 1.4e-6 of it.",
-	"Set 2 at 120 and 240 bits: the paper has 6e-13, here the sums are exact. 1 and multiples of 2^-106 below 2 fit 107 bits, so no order of additions can round in 120. An error of 6.1e-13 is what 10^6 addends of 58 * 2^-59 in place of 1e-16 give: the paper's addends seem to have lost their last bits in conversion.",
-	"Set 2 at 60 bits: the paper has 9e-13 three times. Recursive summation here stays below that, rounding to nearest; pairwise and hybrid sums, in which an addend goes through some tens of roundings instead of 10^6, are far more accurate, as they should be. In the paper the addends limit them as well.",
-	"Set 1 at 120 bits, pairwise: the paper has 0, here one rounding of a partial sum near 20460 to 120 bits leaves 2e-15 of 2e-18, as in the other two orders. Which sums round depends on where the leftovers of the stack are added.",
-	"Set 3: at 30 bits no digit is right on either side, and the digits depend on every rounding. At 60 bits the orders of magnitude are the paper's, and recursive summation is more accurate here, 1.5e-19. Significands are not normalised, so bits depend on how a value came about.",
-	"Reduce3 adds in the order of 64 blocks of 32 threads, whatever number of goroutines runs them. The paper does not say how many blocks its table 2 has.",
-	"SIMD loops take 8 residues a step: with the 4 moduli of 30 bits they are the scalar ones and are left out. Conversion of the doubles to RNS is in no other row. The paper's CPU was an Intel Core i5-4590.",
-	"Reduce1S, 1P, 2S, 2P and Reduce3 on a GPU are not measured: figures that are not there were not measured, and none is estimated.",
-	"halfulp.Sum is the exact engine: the exact sum rounded once to p bits, whatever the order. An error of 0 at p bits means that the sum fits in them.",
+// sumNotes are the notes of a report with the rows of a GPU, "" for none.
+func sumNotes(gpu string) []string {
+	notes := []string{
+		"The addends are doubles, and errors are relative to their exact sum. Set 3 has terms x^i / i! of powers and factorials rounded to doubles: their exact sum and their sums in float and double are the paper's to the last digit. That sum is not the series: exp(-4 pi) is 3.48734236e-6, and rounding its terms changes 1.4e-6 of it.",
+		"Set 2 at 120 and 240 bits: the paper has 6e-13, here the sums are exact. 1 and multiples of 2^-106 below 2 fit 107 bits, so no order of additions can round in 120. An error of 6.1e-13 is what 10^6 addends of 58 * 2^-59 in place of 1e-16 give: the paper's addends seem to have lost their last bits in conversion.",
+		"Set 2 at 60 bits: the paper has 9e-13 three times. Recursive summation here stays below that, rounding to nearest; pairwise and hybrid sums, in which an addend goes through some tens of roundings instead of 10^6, are far more accurate, as they should be. In the paper the addends limit them as well.",
+		"Set 1 at 120 bits, pairwise: the paper has 0, here one rounding of a partial sum near 20460 to 120 bits leaves 2e-15 of 2e-18, as in the other two orders. Which sums round depends on where the leftovers of the stack are added.",
+		"Set 3: at 30 bits no digit is right on either side, and the digits depend on every rounding. At 60 bits the orders of magnitude are the paper's, and recursive summation is more accurate here, 1.5e-19. Significands are not normalised, so bits depend on how a value came about.",
+		"Reduce3 adds in the order of 64 blocks of 32 threads, whatever number of goroutines runs them. The paper does not say how many blocks its table 2 has.",
+		"SIMD loops take 8 residues a step: with the 4 moduli of 30 bits they are the scalar ones and are left out. Conversion of the doubles to RNS is in no other row. The paper's CPU was an Intel Core i5-4590.",
+		"halfulp.Sum is the exact engine: the exact sum rounded once to p bits, whatever the order. An error of 0 at p bits means that the sum fits in them.",
+	}
+	if gpu == "" {
+		return append(notes, "Reduce1S, 1P, 2S, 2P and Reduce3 on a GPU are not measured: figures that are not there were not measured, and none is estimated.")
+	}
+	return append(notes,
+		"Rows of "+gpu+": numbers are in its memory; a time is from the call until the host has the sum. Reduce3 is named by its blocks and their threads, which give the order of additions. Each sum had the bits of the CPU's in the same order, so table 2 holds for the GPU, too.",
+		fmt.Sprintf("Reduce1S, 1P, 2S and 2P are chains of additions, run with at most %d numbers, as their rows say; nothing is scaled up to more. Their ratios to Reduce3 of all numbers are therefore left out, those of S to P are of the same numbers.", fewNumbers))
 }
