@@ -205,6 +205,9 @@ func TestPartsFailures(t *testing.T) {
 		{"EventRecord", cudadrv.LaunchFailed, cuda.ErrLost, "cuda:1: device lost: "},
 	} {
 		for after := range 4 {
+			if c.call == "MemcpyDtoHAsync" && after > 0 {
+				break // a part copies its results once, and the device may get no other
+			}
 			if testing.Short() && after%3 != 1 {
 				continue
 			}
