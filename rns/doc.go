@@ -118,5 +118,6 @@
 // and words by shuffles. [DeviceGemv] takes four launches in place of the ten of algorithm
 // 1: α x; β y; the products, added by each thread as they are made, so that B is never
 // stored; and the trees. Sums by blocks are fastest with many threads: 64 blocks of 1024
-// for 10^6 numbers of 106 bits (BenchmarkDevice).
+// for 10^6 numbers of 106 bits (BenchmarkDevice). [TuneSum] and [TuneGemv] find the fastest
+// blocks and remember them; a result with other blocks has other bits.
 package rns

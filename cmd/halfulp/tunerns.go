@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/halfulp/halfulp/rns"
+)
+
+// rnsTuning is what rns.TuneSum and rns.TuneGemv found for a precision.
+type rnsTuning struct {
+	Bits          int `json:"bits"`
+	Moduli        int `json:"moduli"`
+	Blocks        int `json:"sum_blocks"`
+	BlockSize     int `json:"sum_block_size"`
+	GemvBlockSize int `json:"gemv_block_size"`
+}
+
+// The problems that tune --rns measures.
+const (
+	tunedSum  = 1000000
+	tunedGemv = 1000
+)
+
+// tuneRNS finds the launch parameters of package rns on a GPU.
+func tuneRNS(env *environment, device string) ([]rnsTuning, error) {
+	var list []rnsTuning
+	for _, p := range rns.GemvPrecisions {
+		if err := env.ctx.Err(); err != nil {
+			return nil, err
+		}
+		b, err := rns.GemvBase(p)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := rns.TuneSum(device, b, tunedSum)
+		if err != nil {
+			return nil, err
+		}
+		gemv, err := rns.TuneGemv(device, b, tunedGemv)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, rnsTuning{p, b.Len(), sum.Blocks, sum.BlockSize, gemv.BlockSize})
+	}
+	return list, nil
+}
+
+func writeRNSTuning(out io.Writer, list []rnsTuning) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "bits\tmoduli\tsum: blocks x threads\tgemv: threads\t")
+	for _, e := range list {
+		fmt.Fprintf(w, "%d\t%d\t%d x %d\t%d\t\n", e.Bits, e.Moduli, e.Blocks, e.BlockSize, e.GemvBlockSize)
+	}
+	return w.Flush()
+}
