@@ -273,7 +273,8 @@ func (q *rowSums) hostSums() *hostSums {
 // download copies the sums to the host, from byte offset on.
 func (q *rowSums) download(offset int64) (*hostSums, error) {
 	h := q.hostSums()
-	return h, cuda.Download(q.s, h.raw[offset:], q.memory.At(offset))
+	end := q.spansAt() + spanBytes*int64(q.a.Rows) // short of what aligns the list
+	return h, cuda.Download(q.s, h.raw[offset:end], q.memory.At(offset))
 }
 
 // exact reports whether the sum of row i is exact.
