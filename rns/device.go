@@ -55,7 +55,7 @@ func (a *Array) To(device string) (*DeviceArray, error) {
 func openDevice(n int) (*cuda.Device, error) {
 	dev, err := gpu.Open(n)
 	if err != nil {
-		return nil, fmt.Errorf("device \"cuda:%d\": %w: %w", n, halfulp.ErrDevice, err)
+		return nil, fmt.Errorf("device \"cuda:%d\": %w", n, err)
 	}
 	return dev, nil
 }

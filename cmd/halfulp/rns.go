@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -74,7 +75,7 @@ func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (base *rns.Base
 	}
 	// The library knows which devices there are.
 	if _, _, err := halfulp.Sum(halfulp.NewVector(halfulp.Float64, 0), halfulp.Float64, &halfulp.Options{Device: how.Device}); err != nil {
-		return nil, err
+		return nil, errors.Unwrap(err) // without the name of the routine
 	}
 	if how.Device != "auto" && how.Device != "cpu" && how.Device != "" {
 		return nil, misuse("device %q: method %s runs on the CPU only", how.Device, how.Method)
@@ -355,7 +356,7 @@ func writeRNSStats(w io.Writer, s *rnsStats) error {
 	row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
 	row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
 	row("inputs rounded to the base", s.Rounded)
-	row("error bound", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
-	row("relative error bound", s.RelativeBound)
+	row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
+	row("relative error bound of it", s.RelativeBound)
 	return t.Flush()
 }
