@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"math"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -88,7 +89,9 @@ func vectorOffset(length, offset, n, inc int) int {
 		panic(errNegativeDim)
 	case inc == 0:
 		panic(errInc)
-	case n > 0 && length-offset < 1+(n-1)*max(inc, -inc):
+	case n > 0 && length-offset < 1:
+		panic(errShort)
+	case n > 1 && (inc > (length-offset-1)/(n-1) || inc < -((length-offset-1)/(n-1))):
 		panic(errShort)
 	}
 	if inc < 0 && n > 0 {
@@ -232,6 +235,9 @@ func (b *Base) NewMatrixLD(rows, cols, ld int) *Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
 	}
+	if cols > 0 && ld > math.MaxInt/cols {
+		panic(errLD)
+	}
 	return b.NewArray(ld*cols).Matrix(0, rows, cols, ld)
 }
 
@@ -248,7 +254,7 @@ func checkMatrix(length, offset, rows, cols, ld int) {
 		panic(errNegativeDim)
 	case ld < max(rows, 1):
 		panic(errLD)
-	case rows > 0 && cols > 0 && length-offset < ld*(cols-1)+rows:
+	case rows > 0 && cols > 0 && (length-offset < rows || cols > 1 && (length-offset-rows)/(cols-1) < ld):
 		panic(errShort)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"runtime"
 	"slices"
@@ -195,10 +196,13 @@ func (r *rnsRun) number(x halfulp.Scalar) *rns.Number {
 	return z
 }
 
-// holds reports whether the base has every significand of a format.
+// holds reports whether the base has every number of a format.
 func (r *rnsRun) holds(f halfulp.Format) bool {
-	return (f.IsMP() || f == halfulp.Float32 || f == halfulp.Float64) && f.Bits() <= r.base.Precision()
+	return (f == halfulp.Float32 || f == halfulp.Float64) && f.Bits() <= r.base.Precision()
 }
+
+// farExponent is an exponent beyond which the base may not have a number.
+const farExponent = 1 << 29
 
 // count takes notice of a number that is rounded to the base.
 func (r *rnsRun) count(x halfulp.Scalar, converted func() *rns.Number) {
@@ -206,6 +210,11 @@ func (r *rnsRun) count(x halfulp.Scalar, converted func() *rns.Number) {
 		return
 	}
 	b := x.Big()
+	if e := b.MantExp(nil); e > farExponent || e < -farExponent {
+		if z, err := converted().Big(); err == nil && z.Sign() == 0 {
+			r.stats.Underflow++
+		}
+	}
 	if int(b.MinPrec()) <= r.base.Precision() {
 		return
 	}
@@ -248,6 +257,17 @@ func boundText(x rns.XFloat) string {
 		return "none"
 	case b.Sign() == 0:
 		return "0"
+	}
+	m := new(big.Float)
+	if e := b.MantExp(m); e > 1000 || e < -1000 { // the digits of b would take for ever
+		f, _ := m.Float64()
+		log := math.Log10(f) + float64(e)*math.Log10(2) // to 1e-6
+		whole := math.Floor(log)
+		d := math.Ceil(10*math.Pow(10, log-whole)*(1+1e-5)) / 10
+		if d >= 10 {
+			whole, d = whole+1, d/10
+		}
+		return fmt.Sprintf("%.1fe%+03.0f", d, whole)
 	}
 	s := b.Text('e', 1) // d.de±dd, to nearest
 	if v, _, err := big.ParseFloat(s, 10, 128, big.ToZero); err == nil && v.Cmp(b) >= 0 {
