@@ -18,6 +18,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 # NVRTC 12.0 writes PTX 8.0, the first with wgmma: drivers of CUDA 12.0 and later take it.
 NVRTC = ("nvidia-cuda-nvrtc-cu12", "12.0.140")
@@ -110,18 +111,22 @@ def check(sources):
     ptxas = tool(PTXAS, PTXAS_PROGRAM)
     known = subprocess.run([ptxas, "--help"], capture_output=True, text=True, check=True).stdout
     print("registers of each kernel; + bytes spilled")
-    for source in sources:
-        report(ptxas, source, known)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source in sources:
+            report(pool, ptxas, source, known)
     print("PTX is fresh")
 
 
-def report(ptxas, source, known):
+def report(pool, ptxas, source, known):
     """Assembles a file's PTX for its targets and prints a table of its kernels."""
     targets = [t for t in (TARGETS_90A if is_90a(source) else TARGETS) if f"'{t}'" in known]
     table = {}  # kernel -> list of texts, one a target
-    for target in targets:
-        run = subprocess.run([ptxas, "-v", f"-arch={target}", "-o", "/dev/null", source.with_suffix(".ptx")],
-                             capture_output=True, text=True)
+
+    def assemble(target):
+        return subprocess.run([ptxas, "-v", f"-arch={target}", "-o", "/dev/null", source.with_suffix(".ptx")],
+                              capture_output=True, text=True)
+
+    for target, run in zip(targets, pool.map(assemble, targets)):
         if run.returncode:
             sys.exit(f"{source.name} for {target}:\n{run.stdout}{run.stderr}")
         kernel, spill = "", 0
