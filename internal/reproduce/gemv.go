@@ -515,7 +515,7 @@ func gemvNotes(gpu string) []string {
 		"CUMP, CAMPARY and GARPREC stand as the paper has them: its GPU programs are not run here.",
 		"halfulp.Gemv is the exact engine: every entry is the exact value rounded once, so its error is below 2^-p whatever the cancellation.",
 		"Table 3: the paper has three kernels for B, of 5.6, 20.8 and 1.7 %; on the CPU a product with its evaluation and rounding is one step. Here the stages ran one by one, B in memory as in the paper, and gave bit for bit the y of rns.Gemv, which keeps B in no memory.",
-		"The bound is (19) with ‖ŷ‖ - (18) in place of ‖y*‖, which a user does not know. It assumes the worst in all N + 2 roundings of an addend, with u = 4/√M; to nearest and in blocks, errors are a few hundred to a few thousand times smaller.",
+		"The bound is (19) with ‖ŷ‖ - (18) in place of ‖y*‖, which a user does not know. It assumes the worst in all N + 2 roundings of an addend, with u = 4/√M; to nearest and in blocks, errors are far smaller.",
 	}
 	if gpu == "" {
 		return append(notes, "The paper's figures are of a GPU, those here of a CPU: no GPU figure is measured.")
