@@ -11,9 +11,9 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// openTime is what a process spends on a GPU before its first result. On an H100 machine the
-// context takes 0.2 s, the kernels of a product 0.05 s, or 1 to 2 s if the driver has not
-// compiled and kept them before.
+// openTime is what a process spends on a GPU before its first result: the context and the kernels
+// of a routine. On an H100 machine "halfulp gemm A A --format mp:424" for n = 600 took 0.59 s with
+// --device cuda:0 and 0.27 s with --device cpu; a driver that has to compile the kernels takes longer.
 const openTime = 600 * time.Millisecond
 
 // fasterDevice returns the device for the product of a and b: GPU 0 where it takes less

@@ -180,25 +180,32 @@ func DeviceGeAcc(alpha *Number, a *DeviceMatrix, beta *Number, b *DeviceMatrix) 
 // DeviceGeDiagScale sets A = diag(d) A, a_ij = fl(d_i a_ij), or A = A diag(d),
 // a_ij = fl(a_ij d_j).
 func DeviceGeDiagScale(side Side, d *DeviceVector, a *DeviceMatrix) error {
-	v, n := d.view(), a.rows
-	switch side {
-	case Left:
-	case Right:
-		v, n = v.T(), a.cols
-	default:
-		panic(errSide)
-	}
-	a.arr.with(d.arr)
-	if d.n != n {
-		panic(errShape)
-	}
+	v := a.diagonal(side, d)
 	return a.arr.do(func(s *cuda.Stream, c *rnsgpu.Base) error {
 		return c.Map(s, a.rows, a.cols, a.view(), v, none, none, a.view(), false)
 	})
 }
 
+// diagonal returns d as it multiplies from a side. It panics if d does not fit.
+func (m *DeviceMatrix) diagonal(side Side, d *DeviceVector) rnsgpu.View {
+	v, n := d.view(), m.rows
+	switch side {
+	case Left:
+	case Right:
+		v, n = v.T(), m.cols
+	default:
+		panic(errSide)
+	}
+	m.arr.with(d.arr)
+	if d.n != n {
+		panic(errShape)
+	}
+	return v
+}
+
 // DeviceGeLRScale sets A = diag(l) A diag(r), a_ij = fl(fl(l_i a_ij) r_j).
 func DeviceGeLRScale(l *DeviceVector, a *DeviceMatrix, r *DeviceVector) error {
+	a.diagonal(Right, r) // before A changes
 	if err := DeviceGeDiagScale(Left, l, a); err != nil {
 		return err
 	}

@@ -261,6 +261,16 @@ func compareMatrices(t *testing.T, dev *cuda.Device, b *Base, r *rand.Rand, f fa
 	GeLRScale(u, a, v, nil)
 	must(t, DeviceGeLRScale(du, da, dv))
 	wantArray(t, "GeLRScale", da.arr, a.arr)
+	long := b.NewArray(a.cols+1).Vector(0, a.cols+1, 1).onDevice(t, dev)
+	func() {
+		defer func() {
+			if e := recover(); e != errShape {
+				t.Errorf("GeLRScale with a long diagonal: %v", e)
+			}
+		}()
+		_ = DeviceGeLRScale(du, da, long)
+	}()
+	wantArray(t, "GeLRScale that is refused", da.arr, a.arr)
 }
 
 func compareGemm(t *testing.T, dev *cuda.Device, b *Base, r *rand.Rand, f family) {

@@ -3,6 +3,7 @@ package rns
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrCSR is wrapped by the errors of NewCSR.
@@ -18,8 +19,8 @@ type CSR struct {
 }
 
 // NewCSR returns the rows x cols matrix with the given row pointers, column indices and
-// values, which it uses as its storage. Columns of a row may be in any order; entries of
-// one place add up. Errors wrap ErrCSR.
+// values. The values are its storage; the indices are copied. Columns of a row may be in any
+// order; entries of one place add up. Errors wrap ErrCSR.
 func NewCSR(rows, cols int, rowPtr []int, colIndex []int32, values *Vector) (*CSR, error) {
 	if rows < 0 || cols < 0 || len(rowPtr) != rows+1 || rowPtr[0] != 0 {
 		return nil, fmt.Errorf("%w: %d row pointers for %d rows", ErrCSR, len(rowPtr), rows)
@@ -37,7 +38,7 @@ func NewCSR(rows, cols int, rowPtr []int, colIndex []int32, values *Vector) (*CS
 			return nil, fmt.Errorf("%w: column %d of entry %d", ErrCSR, j, k)
 		}
 	}
-	return &CSR{rows, cols, rowPtr, colIndex, values}, nil
+	return &CSR{rows, cols, slices.Clone(rowPtr), slices.Clone(colIndex), values}, nil
 }
 
 // Dims returns the numbers of rows and columns.

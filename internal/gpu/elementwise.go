@@ -138,18 +138,12 @@ func columns(z *num.Array, m, n int) num.Mat {
 	return num.Mat{Arr: z, RS: 1, CS: m, Rows: m, Cols: n}
 }
 
-// packed returns the entries of m, column by column.
+// packed returns the entries of m, column by column: m's own storage if they lie so.
 func packed(m num.Mat) *num.Array {
 	if m.Off == 0 && m.RS == 1 && (m.CS == m.Rows || m.Cols == 1) && m.Rows*m.Cols == m.Arr.Len() {
 		return m.Arr
 	}
-	h := num.New(m.Arr.Format, m.Rows*m.Cols)
-	for j := range m.Cols {
-		for i := range m.Rows {
-			h.CopyFrom(j*m.Rows+i, m.Arr, m.At(i, j))
-		}
-	}
-	return h
+	return pack(m)
 }
 
 // hostUpdate is what an update reads and writes on the host. z may be c.

@@ -80,12 +80,12 @@ func refUpdate(l *fake.Launch, k update) {
 
 	alpha := num.Real{Class: num.Cls(k.cls).Class(), Neg: num.Cls(k.cls).Neg(), Exp: k.exp}
 	alpha.Mag = k.alpha[:(k.bits+63)/64]
-	x := k.x.anyMat(l)
+	x := k.x.mat(l)
 	var y num.Mat
 	if k.y.a.kind != kindOnes {
-		y = k.y.anyMat(l)
+		y = k.y.mat(l)
 	}
-	c := vectors{k.c.a, k.c.off, k.c.rs, k.c.cs, k.x.n, k.y.n}.anyMat(l)
+	c := vectors{k.c.a, k.c.off, k.c.rs, k.c.cs, k.x.n, k.y.n}.mat(l)
 	if c.Arr.Kind == num.MP {
 		c.Arr.Prec = uint32(k.c.prec)
 	}
@@ -223,7 +223,7 @@ func refExpansion(c *num.Array, to int, r num.Real) bool {
 }
 
 func refLargest(l *fake.Launch, k searching) {
-	x := k.x.anyMat(l)
+	x := k.x.mat(l)
 	to := fake.Slice[int32](l, k.to, int(l.Grid.X))
 	v := num.Vec{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows}
 	var from []int32

@@ -79,7 +79,7 @@ func (c coefficient) leading() (x float64, e int64) {
 
 // native returns the coefficient with its words at the given place of the device.
 func (c coefficient) native(at cuda.Pointer) scaling {
-	s := scaling{words: at, exp: c.exp, count: int32(len(c.words)), length: int32(32 * len(c.words)), neg: boolInt(c.neg), plain: boolInt(c.plain)}
+	s := scaling{words: at, exp: c.exp, count: int32(len(c.words)), length: int32(32 * len(c.words)), neg: flag(c.neg), plain: flag(c.plain)}
 	if c.plain {
 		s.length = 1
 	}

@@ -659,7 +659,7 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (con
 		planes: f.to, stride: residueBytes(f.vectors, m.a.Cols),
 		plain: int32(c.plain1 - c.plain0), karatsuba: int32(c.kar1 - c.kar0),
 		blocks: int32(roundUp(m.a.Cols, tile) / tile), vectors: int32(f.vectors), width: int32(f.width),
-		permute: boolInt(left), first: int32(first * stepBytes / 4),
+		permute: flag(left), first: int32(first * stepBytes / 4),
 	}, nil
 }
 
@@ -724,13 +724,6 @@ func (m *multiplication) finish(l, r *operand, i0, j0 int, y, wide, raw *cuda.Me
 		return err
 	}
 	return m.mark("finish")
-}
-
-func boolInt(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // sumBytes is what a word of a sum takes in shared memory in the exact pass.

@@ -34,12 +34,6 @@ func rowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	return dev
 }
 
-// anyMat returns the vectors as rows of a matrix, for strides of any sign.
-func (x vectors) anyMat(l *fake.Launch) num.Mat {
-	last := int(x.off) + max(0, (int(x.n)-1)*int(x.rs)) + max(0, (int(x.k)-1)*int(x.cs))
-	return num.Mat{Arr: x.a.array(l, 0, last+1), Off: int(x.off), RS: int(x.rs), CS: int(x.cs), Rows: int(x.n), Cols: int(x.k)}
-}
-
 // An addend is a number or a product as the kernels see it: top is the sum of the exponents.
 type addend struct {
 	class num.Class
@@ -55,10 +49,10 @@ func (r *rowReduction) addends(l *fake.Launch, i int, f func(addend)) {
 
 // addendsOf calls f for the addends of row i of a, or of its products with x.
 func addendsOf(l *fake.Launch, left, right vectors, products, magnitudes bool, i int, f func(addend)) {
-	a := left.anyMat(l)
+	a := left.mat(l)
 	var x num.Mat
 	if products {
-		x = right.anyMat(l)
+		x = right.mat(l)
 	}
 	var bufs [2][num.MaxValueWords]uint64
 	for h := range a.Cols {
