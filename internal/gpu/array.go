@@ -193,3 +193,9 @@ func (m Matrix) T() Matrix {
 func (m Matrix) on(h *num.Array) num.Mat {
 	return num.Mat{Arr: h, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
 }
+
+// Plane returns the address of plane i of the numbers, as kernels/common.cuh describes them.
+func (a *Array) Plane(i int) cuda.Pointer { return a.planes[i].Pointer() }
+
+// Changed says that the entries of m are about to change: what is kept of them is dropped.
+func (m Matrix) Changed() { m.changed() }
