@@ -103,6 +103,42 @@ func Iamax(x *Vector, opt *Options) (int, Stats, error) {
 	return i, r.end(), nil
 }
 
+// Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the
+// lengths differ. x and y may overlap in any way: all of x is read before y is written. With an
+// error, a cancelled context included, y is unchanged. It runs on the CPU whatever the device, which has
+// to exist.
+func Copy(x, y *Vector, opt *Options) (Stats, error) {
+	return hostRun("Copy", x, y, opt, func(r *run) error {
+		z := num.New(y.v.Arr.Format, y.v.N)
+		if err := direct.Copy(r.work(), x.v, z, r.count); err != nil {
+			return err
+		}
+		store(y.v.Mat(), z)
+		r.stage("copy")
+		return nil
+	})
+}
+
+// Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format
+// of its vector. All is read before x and then y are written, which may overlap. The rest
+// is as for Copy.
+func Swap(x, y *Vector, opt *Options) (Stats, error) {
+	return hostRun("Swap", x, y, opt, func(r *run) error {
+		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, y.v.N)
+		if err := direct.Copy(r.work(), y.v, u, r.count); err != nil {
+			return err
+		}
+		r.stage("x")
+		if err := direct.Copy(r.work(), x.v, v, r.count); err != nil {
+			return err
+		}
+		store(x.v.Mat(), u)
+		store(y.v.Mat(), v)
+		r.stage("y")
+		return nil
+	})
+}
+
 // Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y.
 // α = 0 leaves x unread and y unchanged. An exact zero is -0 only if both α x_i
 // and y_i are. It panics if the lengths differ. x and y may overlap in any way:

@@ -339,3 +339,13 @@ func ExampleOptions() {
 	// true
 	// true
 }
+
+// The rotation that takes (3, -4) to (r, 0), for numbers whose squares overflow.
+func ExampleRotg() {
+	g, _, err := halfulp.Rotg(halfulp.Float(3e300), halfulp.Float(-4e300), halfulp.Float64, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.C, g.S, g.R)
+	// Output: -0.6 0.8 -5e+300
+}

@@ -37,6 +37,15 @@ func beginOn(name string, opt *Options) (*run, error) {
 	return r, err
 }
 
+// beginOnHost checks the options of routine name, which the CPU runs in place of a device.
+func beginOnHost(name string, opt *Options) (*run, error) {
+	r, err := beginOn(name, opt)
+	if err == nil && r.gpu != nil {
+		r.gpu, r.stats.Device = nil, "cpu"
+	}
+	return r, err
+}
+
 // beginAt checks the options of routine name for operands in the memory of a GPU, which
 // opt.Device does not change.
 func beginAt(name string, dev *cuda.Device, opt *Options) (*run, error) {

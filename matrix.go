@@ -21,6 +21,7 @@ const (
 	errShape       = "halfulp: shapes do not fit"
 	errTranspose   = "halfulp: bad Transpose"
 	errUplo        = "halfulp: bad Uplo"
+	errRotmFlag    = "halfulp: bad RotmFlag"
 	errAlias       = "halfulp: the output overlaps an operand in the memory of a GPU"
 	errDevices     = "halfulp: operands on several GPUs"
 	errFreed       = "halfulp: use of a matrix or vector after Free"
@@ -202,7 +203,7 @@ func (m *Matrix) at(i, j int) int {
 func (m *Matrix) At(i, j int) Scalar { return scalarAt(m.m.Arr, m.at(i, j)) }
 
 // Set rounds x to the format of m and stores it in entry (i, j).
-func (m *Matrix) Set(i, j int, x Scalar) { convert(m.m.Arr, m.at(i, j), x.array(), 0) }
+func (m *Matrix) Set(i, j int, x Scalar) { m.m.Arr.Convert(m.at(i, j), x.array(), 0) }
 
 // Float64 returns the binary64 nearest to entry (i, j).
 func (m *Matrix) Float64(i, j int) float64 { return float64At(m.m.Arr, m.at(i, j)) }
@@ -221,7 +222,7 @@ func (m *Matrix) Convert(f Format) *Matrix {
 	z := NewMatrix(f, m.m.Rows, m.m.Cols)
 	for j := range m.m.Cols {
 		for i := range m.m.Rows {
-			convert(z.m.Arr, z.m.At(i, j), m.m.Arr, m.m.At(i, j))
+			z.m.Arr.Convert(z.m.At(i, j), m.m.Arr, m.m.At(i, j))
 		}
 	}
 	return z
@@ -266,5 +267,5 @@ func setFloat64(a *num.Array, i int, x float64) {
 		return
 	}
 	t := num.Array{Format: num.Float64, F64: [4][]float64{{x}}}
-	convert(a, i, &t, 0)
+	a.Convert(i, &t, 0)
 }

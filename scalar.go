@@ -44,7 +44,7 @@ func (s Scalar) Format() Format { return Format{s.array().Format} }
 // Convert returns s rounded to nearest even in format f.
 func (s Scalar) Convert(f Format) Scalar {
 	a := num.New(f.f, 1)
-	convert(a, 0, s.array(), 0)
+	a.Convert(0, s.array(), 0)
 	return Scalar{a}
 }
 
@@ -75,21 +75,6 @@ func (s Scalar) Same(t Scalar) bool {
 func classAt(a *num.Array, i int) num.Class {
 	var buf [num.MaxValueWords]uint64
 	return a.Value(i, buf[:]).Class
-}
-
-// convert sets number i of a to number j of b, rounded.
-func convert(a *num.Array, i int, b *num.Array, j int) {
-	if a.Format == b.Format {
-		switch a.Kind {
-		case num.F32, num.F64, num.MP:
-			if classAt(b, j) != num.NaN { // a NaN gets its one bit pattern
-				a.CopyFrom(i, b, j)
-				return
-			}
-		}
-	}
-	var buf [num.MaxValueWords]uint64
-	a.Set(i, b.Value(j, buf[:]))
 }
 
 func float64At(a *num.Array, i int) float64 {

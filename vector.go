@@ -96,7 +96,7 @@ func (x *Vector) at(i int) int {
 func (x *Vector) At(i int) Scalar { return scalarAt(x.v.Arr, x.at(i)) }
 
 // Set rounds s to the format of x and stores it in entry i.
-func (x *Vector) Set(i int, s Scalar) { convert(x.v.Arr, x.at(i), s.array(), 0) }
+func (x *Vector) Set(i int, s Scalar) { x.v.Arr.Convert(x.at(i), s.array(), 0) }
 
 // Float64 returns the binary64 nearest to entry i.
 func (x *Vector) Float64(i int) float64 { return float64At(x.v.Arr, x.at(i)) }
@@ -114,7 +114,7 @@ func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), bigReal(s)) 
 func (x *Vector) Convert(f Format) *Vector {
 	z := NewVector(f, x.v.N)
 	for i := range x.v.N {
-		convert(z.v.Arr, i, x.v.Arr, x.v.At(i))
+		z.v.Arr.Convert(i, x.v.Arr, x.v.At(i))
 	}
 	return z
 }

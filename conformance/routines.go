@@ -17,7 +17,8 @@ type routine struct {
 var routines = []routine{
 	{"Sum", runSum}, {"Asum", runAsum}, {"Dot", runDot}, {"Nrm2", runNrm2}, {"Iamax", runIamax},
 	{"Mean", runMean}, {"StdDev", runStdDev}, {"Autocorr1", runAutocorr1},
-	{"Axpy", runAxpy}, {"Scal", runScal}, {"Ger", runGer},
+	{"Axpy", runAxpy}, {"Scal", runScal}, {"Copy", runCopy}, {"Swap", runSwap},
+	{"Rot", runRot}, {"Rotm", runRotm}, {"Rotg", runRotg}, {"Rotmg", runRotmg}, {"Ger", runGer},
 	{"GemvN", runGemv(halfulp.NoTrans)}, {"GemvT", runGemv(halfulp.Trans)},
 	{"GemmNN", runGemm(halfulp.NoTrans, halfulp.NoTrans)}, {"GemmNT", runGemm(halfulp.NoTrans, halfulp.Trans)},
 	{"GemmTN", runGemm(halfulp.Trans, halfulp.NoTrans)}, {"GemmTT", runGemm(halfulp.Trans, halfulp.ConjTrans)},

@@ -36,6 +36,27 @@ func (a *Array) Set(i int, r Real) Flags {
 	return a.setExpansion(i, r)
 }
 
+// Convert sets number i of a to number j of b, rounded.
+func (a *Array) Convert(i int, b *Array, j int) Flags {
+	if a.Format == b.Format && a.Terms() <= 1 && !b.isNaN(j) { // a NaN gets its one bit pattern
+		a.CopyFrom(i, b, j)
+		return 0
+	}
+	var buf [MaxValueWords]uint64
+	return a.Set(i, b.Value(j, buf[:]))
+}
+
+// isNaN reports whether number i, not an expansion, is NaN.
+func (a *Array) isNaN(i int) bool {
+	switch a.Kind {
+	case F32:
+		return a.F32[i] != a.F32[i]
+	case MP:
+		return a.Cls[i].Class() == NaN
+	}
+	return a.F64[0][i] != a.F64[0][i]
+}
+
 // RoundFloat64 returns the binary64 nearest to r.
 func RoundFloat64(r Real) (float64, Flags) { return roundFloat(r, 53, -1074, 1024) }
 

@@ -1,0 +1,180 @@
+package halfulp
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Plane rotations run on the CPU whatever the device, which has to exist.
+
+// Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
+// each number rounded once to the format of its vector.
+//
+// NaN and infinities are those of the sum of both products; c = 0 and s = 0 multiply like any
+// other number. An exact zero is -0 only if both addends are. It panics if the lengths differ. All is
+// read before x and then y are written, which may overlap. With an error, a cancelled context
+// included, both are unchanged.
+func Rot(x, y *Vector, c, s Scalar, opt *Options) (Stats, error) {
+	u, v := c.value(), s.value()
+	w := v
+	if w.Class != num.NaN {
+		w.Neg = !w.Neg
+	}
+	return transform("Rot", x, y, [4]num.Real{u, w, v, u}, opt)
+}
+
+// RotmFlag says which entries of the matrix of a modified Givens rotation are stored.
+type RotmFlag int
+
+// The values of RotmFlag, those of the BLAS.
+const (
+	RotmIdentity    RotmFlag = -2 // H = I
+	RotmRescaling   RotmFlag = -1 // all of H
+	RotmOffDiagonal RotmFlag = 0  // h21 and h12; h11 = h22 = 1
+	RotmDiagonal    RotmFlag = 1  // h11 and h22; h21 = -1, h12 = 1
+)
+
+// RotmParams is the matrix of a modified Givens rotation,
+//
+//	H = (h11 h12)
+//	    (h21 h22),
+//
+// of which Flag says what is read.
+type RotmParams struct {
+	Flag               RotmFlag
+	H11, H21, H12, H22 Scalar
+}
+
+// Rotm applies a modified Givens rotation to n points,
+//
+//	(x_i, y_i) ← (RN(h11 x_i + h12 y_i), RN(h21 x_i + h22 y_i)),
+//
+// each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics
+// for another flag than those above. The rest is as for Rot.
+func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
+	one := num.Real{Class: num.Finite, Mag: []uint64{1}}
+	h := [4]num.Real{one, one, one, one}
+	switch p.Flag {
+	case RotmIdentity:
+		return hostRun("Rotm", x, y, opt, func(*run) error { return nil })
+	case RotmRescaling:
+		h = [4]num.Real{p.H11.value(), p.H21.value(), p.H12.value(), p.H22.value()}
+	case RotmOffDiagonal:
+		h[1], h[2] = p.H21.value(), p.H12.value()
+	case RotmDiagonal:
+		h[0], h[3] = p.H11.value(), p.H22.value()
+		h[1].Neg = true
+	default:
+		panic(errRotmFlag)
+	}
+	return transform("Rotm", x, y, h, opt)
+}
+
+// transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
+func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, error) {
+	return hostRun(name, x, y, opt, func(r *run) error {
+		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, x.v.N)
+		if err := direct.Combine(r.work(), h[0], x.v, h[2], y.v, u, r.count); err != nil {
+			return err
+		}
+		r.stage("x")
+		if err := direct.Combine(r.work(), h[1], x.v, h[3], y.v, v, r.count); err != nil {
+			return err
+		}
+		store(x.v.Mat(), u)
+		store(y.v.Mat(), v)
+		r.stage("y")
+		return nil
+	})
+}
+
+// hostRun runs a routine of vectors of one length on the CPU.
+func hostRun(name string, x, y *Vector, opt *Options, compute func(r *run) error) (Stats, error) {
+	if x.v.N != y.v.N {
+		panic(errShape)
+	}
+	r, err := beginOnHost(name, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	if err := compute(r); err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, err)
+	}
+	return r.end(), nil
+}
+
+// Givens is a plane rotation with what it makes of the point that it was made for.
+type Givens struct {
+	C, S Scalar // cosine and sine
+	R    Scalar // the rotated point is (R, 0)
+	Z    Scalar // one number that C and S can be found from
+}
+
+// Rotg returns the plane rotation that takes the point (a, b) to (r, 0),
+//
+//	c = RN(a/ρ), s = RN(b/ρ), r = RN(ρ), ρ = σ √(a² + b²),
+//
+// σ the sign of a if |a| > |b|, else that of b, and z = s if |a| > |b|, else RN(ρ/a): each of the four
+// numbers is the exact one rounded once to format f, so that no square overflows or
+// underflows. For b = 0 they are 1, 0, RN(a) and 0, else for a = 0 they are 0, 1, RN(b) and 1, as in
+// the BLAS. With z, s = z and c = √(1 - z²) for |z| < 1, c = 1/z and s = √(1 - c²) for |z| > 1, and
+// c = 0, s = 1 for z = 1.
+//
+// A NaN makes all four NaN; of one infinity the limits are taken, two make c, s and z NaN. The
+// error is of the options, a cancelled context included.
+//
+// Source: Lawson, Hanson, Kincaid and Krogh, Basic Linear Algebra Subprograms for Fortran usage,
+// ACM TOMS 5 (1979), section 5; signs as in LAPACK 3.10.
+func Rotg(a, b Scalar, f Format, opt *Options) (Givens, Stats, error) {
+	r, err := beginOnHost("Rotg", opt)
+	if err != nil {
+		return Givens{}, Stats{}, err
+	}
+	c, s, rho, z := direct.Givens(f.f, a.value(), b.value())
+	g := Givens{r.scalar(f, c), r.scalar(f, s), r.scalar(f, rho), r.scalar(f, z)}
+	r.stage("rotation")
+	return g, r.end(), nil
+}
+
+// ModifiedGivens is a modified Givens rotation with the new scale factors and the new first
+// component of the vector that it was made for.
+type ModifiedGivens struct {
+	RotmParams
+	D1, D2, X1 Scalar
+}
+
+// Rotmg returns the modified Givens rotation H that makes the second component of the vector
+// (√d1 x1, √d2 y1) zero: with q1 = d1 x1² and q2 = d2 y1²
+//
+//	d1 < 0:                 all numbers 0, RotmRescaling
+//	else d2 y1 = 0:         d1, d2 and x1 as they are, RotmIdentity
+//	else |q1| > |q2|:       h21 = -y1/x1, h12 = d2 y1/(d1 x1), d1/u, d2/u, x1 u, u = 1 + q2/q1, RotmOffDiagonal
+//	else q2 > 0:            h11 = d1 x1/(d2 y1), h22 = x1/y1, d2/u, d1/u, y1 u, u = 1 + q1/q2, RotmDiagonal
+//	else:                   all numbers 0, RotmRescaling
+//
+// and then with γ = 4096 for as long as d1 is not 0 and not between γ^-2 and γ²,
+// d1 ← d1 γ^±2, x1 ← x1 γ^∓1, and (h11, h12) ← (h11, h12) γ^∓1; with |d2|, d2 and (h21, h22) likewise; either makes the
+// flag RotmRescaling. What a flag leaves out of H is 0 here.
+//
+// Every decision is taken on the exact numbers, and every number returned is the exact
+// one rounded once to format f: nothing overflows on the way. If an input is
+// infinite or NaN all numbers are NaN, with RotmRescaling. The error is of the options, a cancelled
+// context included.
+//
+// Source: Lawson, Hanson, Kincaid and Krogh 1979 (see Rotg), section 5; Hopkins, Remark on
+// Algorithm 539: A modified Givens rotation, ACM TOMS 23 (1997).
+func Rotmg(d1, d2, x1, y1 Scalar, f Format, opt *Options) (ModifiedGivens, Stats, error) {
+	r, err := beginOnHost("Rotmg", opt)
+	if err != nil {
+		return ModifiedGivens{}, Stats{}, err
+	}
+	m := direct.ModifiedGivens(f.f, d1.value(), d2.value(), x1.value(), y1.value())
+	g := ModifiedGivens{
+		RotmParams{RotmFlag(m.Flag), r.scalar(f, m.H11), r.scalar(f, m.H21), r.scalar(f, m.H12), r.scalar(f, m.H22)},
+		r.scalar(f, m.D1), r.scalar(f, m.D2), r.scalar(f, m.X1),
+	}
+	r.stage("rotation")
+	return g, r.end(), nil
+}
