@@ -1,0 +1,320 @@
+package expansion
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+var sweep = flag.Int("expansion.sweep", 20000, "random operands an operation and format in TestBounds")
+
+// format is one of DD, TD and QD for tests: words in slices.
+type format struct {
+	name  string
+	w     int
+	add   func(a, b []float64) []float64
+	sub   func(a, b []float64) []float64
+	mul   func(a, b []float64) []float64
+	div   func(a, b []float64) []float64
+	fma   func(a, b, c []float64) []float64
+	sqr   func(a []float64) []float64
+	recip func(a []float64) []float64
+	sqrt  func(a []float64) []float64
+	rsqrt func(a []float64) []float64
+	addF  func(a []float64, b float64) []float64
+	mulF  func(a []float64, b float64) []float64
+}
+
+func dd(a []float64) DD { return DD(a) }
+func td(a []float64) TD { return TD(a) }
+func qd(a []float64) QD { return QD(a) }
+
+var formats = []format{
+	{
+		"DD", 2,
+		func(a, b []float64) []float64 { z := dd(a).Add(dd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := dd(a).Sub(dd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := dd(a).Mul(dd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := dd(a).Div(dd(b)); return z[:] },
+		func(a, b, c []float64) []float64 { z := dd(a).FMA(dd(b), dd(c)); return z[:] },
+		func(a []float64) []float64 { z := dd(a).Sqr(); return z[:] },
+		func(a []float64) []float64 { z := dd(a).Recip(); return z[:] },
+		func(a []float64) []float64 { z := dd(a).Sqrt(); return z[:] },
+		func(a []float64) []float64 { z := dd(a).Rsqrt(); return z[:] },
+		func(a []float64, b float64) []float64 { z := dd(a).AddFloat(b); return z[:] },
+		func(a []float64, b float64) []float64 { z := dd(a).MulFloat(b); return z[:] },
+	},
+	{
+		"TD", 3,
+		func(a, b []float64) []float64 { z := td(a).Add(td(b)); return z[:] },
+		func(a, b []float64) []float64 { z := td(a).Sub(td(b)); return z[:] },
+		func(a, b []float64) []float64 { z := td(a).Mul(td(b)); return z[:] },
+		func(a, b []float64) []float64 { z := td(a).Div(td(b)); return z[:] },
+		func(a, b, c []float64) []float64 { z := td(a).FMA(td(b), td(c)); return z[:] },
+		func(a []float64) []float64 { z := td(a).Sqr(); return z[:] },
+		func(a []float64) []float64 { z := td(a).Recip(); return z[:] },
+		func(a []float64) []float64 { z := td(a).Sqrt(); return z[:] },
+		func(a []float64) []float64 { z := td(a).Rsqrt(); return z[:] },
+		func(a []float64, b float64) []float64 { z := td(a).AddFloat(b); return z[:] },
+		func(a []float64, b float64) []float64 { z := td(a).MulFloat(b); return z[:] },
+	},
+	{
+		"QD", 4,
+		func(a, b []float64) []float64 { z := qd(a).Add(qd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := qd(a).Sub(qd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := qd(a).Mul(qd(b)); return z[:] },
+		func(a, b []float64) []float64 { z := qd(a).Div(qd(b)); return z[:] },
+		func(a, b, c []float64) []float64 { z := qd(a).FMA(qd(b), qd(c)); return z[:] },
+		func(a []float64) []float64 { z := qd(a).Sqr(); return z[:] },
+		func(a []float64) []float64 { z := qd(a).Recip(); return z[:] },
+		func(a []float64) []float64 { z := qd(a).Sqrt(); return z[:] },
+		func(a []float64) []float64 { z := qd(a).Rsqrt(); return z[:] },
+		func(a []float64, b float64) []float64 { z := qd(a).AddFloat(b); return z[:] },
+		func(a []float64, b float64) []float64 { z := qd(a).MulFloat(b); return z[:] },
+	},
+}
+
+// word returns a random finite word with an exponent in [lo, hi]: random,
+// sparse, almost all ones, or a power of two.
+func word(r *rand.Rand, lo, hi int) float64 {
+	m := r.Uint64() >> 12
+	switch r.IntN(6) {
+	case 0:
+		m = 0
+	case 1:
+		m = ^uint64(0) >> 12
+	case 2:
+		m &= ^uint64(0) << r.IntN(52)
+	case 3:
+		m |= 1<<r.IntN(52) - 1
+	case 4:
+		m = (1 << r.IntN(52)) ^ (1 << r.IntN(52))
+	}
+	x := math.Ldexp(math.Float64frombits(0x3ff<<52|m), lo+r.IntN(hi-lo+1))
+	if r.IntN(2) == 0 {
+		return -x
+	}
+	return x
+}
+
+// operand returns a normalised number of w words with a leading exponent in
+// [lo, hi]: tails close up, leave gaps, are ties, or vanish.
+func operand(r *rand.Rand, w, lo, hi int) []float64 {
+	x := make([]float64, w)
+	x[0] = word(r, lo, hi)
+	for i := 1; i < w; i++ {
+		_, e := math.Frexp(x[i-1])
+		gap := 54
+		switch r.IntN(6) {
+		case 0:
+			gap = 55
+		case 1:
+			gap += r.IntN(4)
+		case 2:
+			gap += r.IntN(40)
+		}
+		switch r.IntN(16) {
+		case 0:
+			return x
+		case 1: // half an ulp
+			x[i] = math.Ldexp(math.Copysign(1, word(r, 0, 0)), e-54)
+		default:
+			x[i] = word(r, e-gap, e-gap)
+		}
+		if x[i-1]+x[i] != x[i-1] {
+			x[i] = 0
+			return x
+		}
+	}
+	return x
+}
+
+// near returns an operand that cancels most of -x in its leading words.
+func near(r *rand.Rand, x []float64) []float64 {
+	y := make([]float64, len(x))
+	k := r.IntN(len(x) + 1)
+	for i := range x {
+		switch {
+		case i < k:
+			y[i] = -x[i]
+		case i == k:
+			y[i] = -x[i] * (1 + float64(r.IntN(5)-2)*0x1p-52)
+			if r.IntN(3) == 0 {
+				y[i] = -x[i] * r.Float64()
+			}
+		default:
+			_, e := math.Frexp(y[i-1])
+			y[i] = word(r, e-54-r.IntN(3), e-54)
+			if y[i-1] == 0 {
+				y[i] = 0
+			}
+		}
+		if i > 0 && y[i-1]+y[i] != y[i-1] {
+			y[i] = 0
+		}
+	}
+	return y
+}
+
+const prec = 1600
+
+func exact(x []float64) *big.Float {
+	z := new(big.Float).SetPrec(4 * prec)
+	for _, v := range x {
+		z.Add(z, new(big.Float).SetFloat64(v))
+	}
+	return z
+}
+
+func normalised(x []float64) bool {
+	for i := 1; i < len(x); i++ {
+		if x[i-1]+x[i] != x[i-1] || x[i-1] == 0 && x[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// relative returns |z - want| / scale in units of 2^(-53 w).
+func relative(z []float64, want, scale *big.Float) float64 {
+	d := new(big.Float).SetPrec(4 * prec)
+	d.Sub(exact(z), want).Abs(d)
+	if d.Sign() == 0 {
+		return 0
+	}
+	if scale.Sign() == 0 {
+		return math.Inf(1)
+	}
+	d.Quo(d, new(big.Float).Abs(scale))
+	d.SetMantExp(d, 53*len(z))
+	f, _ := d.Float64()
+	return f
+}
+
+func TestBounds(t *testing.T) {
+	// Largest errors, in units of u^w, by operation: DD, TD, QD.
+	bounds := map[string][3]float64{
+		"add":   {3, 8, 16},
+		"sub":   {3, 8, 16},
+		"mul":   {4, 8, 16},
+		"sqr":   {5, 8, 16},
+		"fma":   {7, 16, 32},
+		"div":   {12, 64, 512},
+		"recip": {9, 64, 512},
+		"sqrt":  {25. / 8, 64, 512},
+		"rsqrt": {18, 128, 1024},
+		"addF":  {2, 8, 16},
+		"mulF":  {2, 8, 16},
+	}
+	for k, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			largest := map[string]float64{}
+			one := big.NewFloat(1)
+			wide := func() *big.Float { return new(big.Float).SetPrec(4 * prec) }
+			for range *sweep {
+				a, b := operand(r, f.w, -300, 300), operand(r, f.w, -300, 300)
+				if r.IntN(2) == 0 {
+					_, e := math.Frexp(a[0])
+					b = operand(r, f.w, e-120, e+120)
+				}
+				if r.IntN(4) == 0 {
+					b = near(r, a)
+				}
+				c := operand(r, f.w, -300, 300)
+				if r.IntN(2) == 0 {
+					c = f.mul(a, b)
+					for i := range c {
+						c[i] = -c[i]
+					}
+					if r.IntN(2) == 0 {
+						c = f.mulF(c, 1+word(r, -120, -1))
+					}
+				}
+				A, B, C := exact(a), exact(b), exact(c)
+				P := wide().Mul(A, B)
+				S := wide().Add(P, C)
+				check := func(op string, z []float64, want, scale *big.Float) {
+					t.Helper()
+					e := relative(z, want, scale)
+					largest[op] = max(largest[op], e)
+					if e > bounds[op][k] || !normalised(z) {
+						t.Fatalf("seed %d: %s(%x, %x, %x) = %x: error %g u^%d, normalised %v", seed, op, a, b, c, z, e, f.w, normalised(z))
+					}
+				}
+				check("add", f.add(a, b), wide().Add(A, B), wide().Add(A, B))
+				check("sub", f.sub(a, b), wide().Sub(A, B), wide().Sub(A, B))
+				check("mul", f.mul(a, b), P, P)
+				check("sqr", f.sqr(a), wide().Mul(A, A), wide().Mul(A, A))
+				check("fma", f.fma(a, b, c), S, wide().Add(wide().Abs(P), wide().Abs(S)))
+				if B.Sign() != 0 {
+					q := new(big.Float).SetPrec(prec).Quo(A, B)
+					check("div", f.div(a, b), q, q)
+				}
+				q := new(big.Float).SetPrec(prec).Quo(one, A)
+				check("recip", f.recip(a), q, q)
+				if a[0] > 0 {
+					s := new(big.Float).SetPrec(prec).Sqrt(A)
+					check("sqrt", f.sqrt(a), s, s)
+					s = new(big.Float).SetPrec(prec).Quo(one, s)
+					check("rsqrt", f.rsqrt(a), s, s)
+				}
+				y := b[0]
+				Y := big.NewFloat(y)
+				check("addF", f.addF(a, y), wide().Add(A, Y), wide().Add(A, Y))
+				check("mulF", f.mulF(a, y), wide().Mul(A, Y), wide().Mul(A, Y))
+			}
+			for op, e := range largest {
+				t.Logf("%s %s: largest error %.3f u^%d of %g", f.name, op, e, f.w, bounds[op][k])
+			}
+		})
+	}
+}
+
+func TestSpecial(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	values := []float64{0, math.Copysign(0, -1), 1, -1, 3, inf, -inf, nan, math.MaxFloat64, -math.MaxFloat64,
+		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p1000, -0x1p1000}
+	for _, f := range formats {
+		pad := func(x float64) []float64 { return append([]float64{x}, make([]float64, f.w-1)...) }
+		check := func(op string, z []float64, want float64, args ...float64) {
+			t.Helper()
+			same := math.Float64bits(z[0]) == math.Float64bits(want) || want != want && z[0] != z[0]
+			if ordinary(want) {
+				same = math.Abs(z[0]-want) <= 0x1p-52*math.Abs(want)
+			} else {
+				for _, x := range z[1:] {
+					same = same && math.Float64bits(x) == 0
+				}
+			}
+			if !same {
+				t.Errorf("%s %s%v = %v, want %v", f.name, op, fmt.Sprint(args), z, want)
+			}
+		}
+		for _, x := range values {
+			check("sqr", f.sqr(pad(x)), x*x, x)
+			check("recip", f.recip(pad(x)), 1/x, x)
+			check("sqrt", f.sqrt(pad(x)), math.Sqrt(x), x)
+			check("rsqrt", f.rsqrt(pad(x)), 1/math.Sqrt(x), x)
+			for _, y := range values {
+				check("add", f.add(pad(x), pad(y)), x+y, x, y)
+				check("sub", f.sub(pad(x), pad(y)), x-y, x, y)
+				check("mul", f.mul(pad(x), pad(y)), x*y, x, y)
+				check("div", f.div(pad(x), pad(y)), x/y, x, y)
+				check("addF", f.addF(pad(x), y), x+y, x, y)
+				check("mulF", f.mulF(pad(x), y), x*y, x, y)
+				for _, z := range values {
+					if p := x * y; p-p != 0 && x-x == 0 && y-y == 0 && z-z == 0 {
+						continue // the product overflows
+					}
+					check("fma", f.fma(pad(x), pad(y), pad(z)), math.FMA(x, y, z), x, y, z)
+				}
+			}
+		}
+	}
+}
