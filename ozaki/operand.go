@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Constant messages of panics.
@@ -24,24 +25,17 @@ type array struct {
 	rows, cols int
 }
 
-// view returns the storage of m, a copy for Float32 or for entries that are neither in
-// columns nor in rows.
+// view returns the storage of m, or of a copy for Float32.
 func view(m *halfulp.Matrix) array {
-	rows, cols := m.Dims()
-	if f := m.Format(); f != halfulp.Float64 {
-		if f != halfulp.Float32 {
-			panic(errFormat)
-		}
+	switch m.Format() {
+	case halfulp.Float32:
 		m = m.Convert(halfulp.Float64)
+	case halfulp.Float64:
+	default:
+		panic(errFormat)
 	}
-	if data, ld, ok := m.RawFloat64(); ok {
-		return array{data, 1, ld, rows, cols}
-	}
-	if data, ld, ok := m.T().RawFloat64(); ok {
-		return array{data, ld, 1, rows, cols}
-	}
-	data, ld, _ := m.Clone().RawFloat64()
-	return array{data, 1, ld, rows, cols}
+	x := raw.Matrix(m)
+	return array{x.Arr.F64[0][x.Off:], x.RS, x.CS, x.Rows, x.Cols}
 }
 
 // op returns op(m).

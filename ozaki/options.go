@@ -35,6 +35,11 @@ type Options struct {
 	// Bound, if not nil, receives an upper bound of the error of each entry. It is a Float64
 	// matrix of the shape of C that shares no storage with the others.
 	Bound *halfulp.Matrix
+	// Device is "cpu" (or empty) or "cuda:N", NVIDIA GPU number N.
+	Device string
+	// SGEMM says what multiplies float32 matrices on a GPU: "cublas", "own", whose products have
+	// the bits of the CPU's, or "auto" (or empty), cuBLAS where there is one.
+	SGEMM string
 	// Threads is the number of threads, 0 for as many as there are processors. It never
 	// changes a result.
 	Threads int

@@ -100,9 +100,13 @@ func rightWant(slices int) want {
 	return want{func(t int) bool { return t < slices }, func(int) bool { return true }}
 }
 
-// lanes is the number of partial sums of a norm: lane h mod 32 adds the squares of its
-// entries in order, and then lane l adds lane l + 16, 8, 4, 2, 1.
-const lanes = 32
+// The squares of a vector's entries are summed in chunks, whose sums are added in order. In a
+// chunk, lane h mod 32 adds the squares of its entries h in order, and then lane l adds lane
+// l + 16, 8, 4, 2, 1.
+const (
+	lanes = 32
+	chunk = 512
+)
 
 // newSplit splits x, whose exponents are exp, into the given number of slices of alpha bits,
 // as panels of the given width. Infinite and NaN entries count as 0.
@@ -152,7 +156,8 @@ func newNorms(n, slices int) norms {
 
 // vector splits vector v.
 func (s *split) vector(x vectors, v, width int) {
-	sumQ, sumR := make([]float64, len(s.q)), make([][lanes]float64, len(s.q))
+	sumQ, sumR := make([]float64, len(s.q)), make([]float64, len(s.q))
+	part := make([][lanes]float64, len(s.q))
 	shift := s.alpha - s.exp[v]
 	half := shift / 2
 	next := float64(int(1) << (s.alpha + 1))
@@ -178,27 +183,34 @@ func (s *split) vector(x vectors, v, width int) {
 			sumQ[t] += q * q
 			if r != 0 {
 				size := max(math.Abs(float64(rest)), smallest)
-				sumR[t][h%lanes] += float64(size * size)
+				part[t][h%lanes] += float64(size * size)
 			}
 			r = (r - q) * next
 		}
+		if h%chunk == chunk-1 || h == x.len-1 {
+			for t := range part {
+				sumR[t] += fold(&part[t])
+			}
+		}
 	}
 	for t := range s.q {
-		if lossy && sumR[t][0] == 0 {
-			sumR[t][0] = smallest * smallest
+		if lossy && sumR[t] == 0 {
+			sumR[t] = smallest * smallest
 		}
 		s.norms.q[t][v] = math.Sqrt(sumQ[t]) * upward
-		s.norms.r[t][v] = norm(&sumR[t], x.len)
+		// Rounding takes at most the share n 2^-53 of a sum of n non-negative numbers.
+		s.norms.r[t][v] = math.Sqrt(sumR[t]) * (1 + float64(x.len+8)*0x1p-53)
 	}
 }
 
-// norm returns an upper bound of the square root of the sum of n squares, given in lanes:
-// rounding takes at most the share n 2^-53 of a sum of n non-negative numbers.
-func norm(sum *[lanes]float64, n int) float64 {
+// fold adds the lanes, and clears them.
+func fold(part *[lanes]float64) float64 {
 	for step := lanes / 2; step > 0; step /= 2 {
 		for l := range step {
-			sum[l] += sum[l+step]
+			part[l] += part[l+step]
 		}
 	}
-	return math.Sqrt(sum[0]) * (1 + float64(n+8)*0x1p-53)
+	sum := part[0]
+	clear(part[:])
+	return sum
 }
