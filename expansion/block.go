@@ -10,44 +10,16 @@ type row [lanes]float64
 // words reads and writes b[:w] alone.
 type block [4]row
 
-// words are the formats of expansions.
-type words interface{ DD | TD | QD }
-
-// lane is lane i of b.
-func lane[E words](b *block, i int) (x E) {
-	for k := range len(x) {
-		x[k] = b[k][i]
-	}
-	return x
-}
-
-// setLane sets lane i of b to x.
-func setLane[E words](b *block, i int, x E) {
-	for k := range len(x) {
-		b[k][i] = x[k]
+func (r *row) fill(x float64, n int) {
+	for i := range r[:n] {
+		r[i] = x
 	}
 }
 
 // fill sets w words of n lanes of b to x.
-func (b *block) fill(x QD, w, n int) {
+func (b *block) fill(x *QD, w, n int) {
 	for k := range w {
-		for i := range b[k][:n] {
-			b[k][i] = x[k]
-		}
-	}
-}
-
-// copy sets w words of n lanes of b to those of x.
-func (b *block) copy(x *block, w, n int) {
-	for k := range w {
-		copy(b[k][:n], x[k][:n])
-	}
-}
-
-// widen zeroes words from up to but not including to, in n lanes.
-func (b *block) widen(from, to, n int) {
-	for k := from; k < to; k++ {
-		clear(b[k][:n])
+		b[k].fill(x[k], n)
 	}
 }
 

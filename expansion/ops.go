@@ -3,13 +3,13 @@ package expansion
 import "math"
 
 // ops are the primitives that functions are made of, in one format: on lanes 0 to n-1 of
-// blocks, of finite numbers, all in the order of operations of the scalars, so that every
+// blocks, of finite numbers, in the order of operations of the scalars, so that every
 // implementation gives the same bits. They may also write lanes from n up to the next
 // multiple of 8. A result may be one of the operands.
 type ops struct {
 	add, sub, mul, div func(z, x, y *block, n int)
 	sqrt               func(z, x *block, n int)
-	addFloat, mulFloat func(z, x *block, d *row, n int) // z = x + d, z = x d
+	addFloat, mulFloat func(z, x *block, y *row, n int) // z = x + y, z = x y
 
 	// horner sets z = z x + c, for each c in turn; x is not z.
 	horner func(z, x *block, c []QD, n int)
@@ -20,52 +20,187 @@ type ops struct {
 type arithmetic [5]ops
 
 var portable = arithmetic{
-	1: {horner: horner1},
-	2: portableOps(addDD, subDD, mulDD, divDD, sqrtDD),
-	3: portableOps(addTD, subTD, mulTD, divTD, sqrtTD),
-	4: portableOps(addQD, subQD, mulQD, divQD, sqrtQD),
+	1: {horner: hornerFloats},
+	2: {
+		add: addBlocksDD, sub: subBlocksDD, mul: mulBlocksDD, div: divBlocksDD, sqrt: sqrtBlocksDD,
+		addFloat: addFloatsDD, mulFloat: mulFloatsDD, horner: hornerDD,
+	},
+	3: {
+		add: addBlocksTD, sub: subBlocksTD, mul: mulBlocksTD, div: divBlocksTD, sqrt: sqrtBlocksTD,
+		addFloat: addFloatsTD, mulFloat: mulFloatsTD, horner: hornerTD,
+	},
+	4: {
+		add: addBlocksQD, sub: subBlocksQD, mul: mulBlocksQD, div: divBlocksQD, sqrt: sqrtBlocksQD,
+		addFloat: addFloatsQD, mulFloat: mulFloatsQD, horner: hornerQD,
+	},
 }
 
-func portableOps[E words](add, sub, mul, div func(x, y E) E, sqrt func(x E) E) ops {
-	binary := func(f func(x, y E) E) func(z, x, y *block, n int) {
-		return func(z, x, y *block, n int) {
-			for i := range n {
-				setLane(z, i, f(lane[E](x, i), lane[E](y, i)))
-			}
-		}
-	}
-	float := func(f func(x, y E) E) func(z, x *block, d *row, n int) {
-		return func(z, x *block, d *row, n int) {
-			for i := range n {
-				setLane(z, i, f(lane[E](x, i), E{d[i]}))
-			}
-		}
-	}
-	return ops{
-		add: binary(add), sub: binary(sub), mul: binary(mul), div: binary(div),
-		sqrt: func(z, x *block, n int) {
-			for i := range n {
-				setLane(z, i, sqrt(lane[E](x, i)))
-			}
-		},
-		addFloat: float(add), mulFloat: float(mul),
-		horner: func(z, x *block, c []QD, n int) {
-			for i := range n {
-				s, t := lane[E](z, i), lane[E](x, i)
-				for j := range c {
-					var a E
-					for k := range len(a) {
-						a[k] = c[j][k]
-					}
-					s = add(mul(s, t), a)
-				}
-				setLane(z, i, s)
-			}
-		},
+func addBlocksDD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = addDD(x[0][i], x[1][i], y[0][i], y[1][i])
 	}
 }
 
-func horner1(z, x *block, c []QD, n int) {
+func subBlocksDD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = addDD(x[0][i], x[1][i], -y[0][i], -y[1][i])
+	}
+}
+
+func mulBlocksDD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = mulDD(x[0][i], x[1][i], y[0][i], y[1][i])
+	}
+}
+
+func divBlocksDD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = divDD(x[0][i], x[1][i], y[0][i], y[1][i])
+	}
+}
+
+func sqrtBlocksDD(z, x *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = sqrtDD(x[0][i], x[1][i])
+	}
+}
+
+func addFloatsDD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = addFloatDD(x[0][i], x[1][i], y[i])
+	}
+}
+
+func mulFloatsDD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i] = mulFloatDD(x[0][i], x[1][i], y[i])
+	}
+}
+
+func hornerDD(z, x *block, c []QD, n int) {
+	for i := range n {
+		s0, s1 := z[0][i], z[1][i]
+		t0, t1 := x[0][i], x[1][i]
+		for j := range c {
+			a := &c[j]
+			s0, s1 = mulDD(s0, s1, t0, t1)
+			s0, s1 = addDD(s0, s1, a[0], a[1])
+		}
+		z[0][i], z[1][i] = s0, s1
+	}
+}
+
+func addBlocksTD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = addTD(x[0][i], x[1][i], x[2][i], y[0][i], y[1][i], y[2][i])
+	}
+}
+
+func subBlocksTD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = addTD(x[0][i], x[1][i], x[2][i], -y[0][i], -y[1][i], -y[2][i])
+	}
+}
+
+func mulBlocksTD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = mulTD(x[0][i], x[1][i], x[2][i], y[0][i], y[1][i], y[2][i])
+	}
+}
+
+func divBlocksTD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = divTD(x[0][i], x[1][i], x[2][i], y[0][i], y[1][i], y[2][i])
+	}
+}
+
+func sqrtBlocksTD(z, x *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = sqrtTD(x[0][i], x[1][i], x[2][i])
+	}
+}
+
+func addFloatsTD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = addFloatTD(x[0][i], x[1][i], x[2][i], y[i])
+	}
+}
+
+func mulFloatsTD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i] = mulFloatTD(x[0][i], x[1][i], x[2][i], y[i])
+	}
+}
+
+func hornerTD(z, x *block, c []QD, n int) {
+	for i := range n {
+		s0, s1, s2 := z[0][i], z[1][i], z[2][i]
+		t0, t1, t2 := x[0][i], x[1][i], x[2][i]
+		for j := range c {
+			a := &c[j]
+			s0, s1, s2 = mulTD(s0, s1, s2, t0, t1, t2)
+			s0, s1, s2 = addTD(s0, s1, s2, a[0], a[1], a[2])
+		}
+		z[0][i], z[1][i], z[2][i] = s0, s1, s2
+	}
+}
+
+func addBlocksQD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = addQD(x[0][i], x[1][i], x[2][i], x[3][i], y[0][i], y[1][i], y[2][i], y[3][i])
+	}
+}
+
+func subBlocksQD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = addQD(x[0][i], x[1][i], x[2][i], x[3][i], -y[0][i], -y[1][i], -y[2][i], -y[3][i])
+	}
+}
+
+func mulBlocksQD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = mulQD(x[0][i], x[1][i], x[2][i], x[3][i], y[0][i], y[1][i], y[2][i], y[3][i])
+	}
+}
+
+func divBlocksQD(z, x, y *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = divQD(x[0][i], x[1][i], x[2][i], x[3][i], y[0][i], y[1][i], y[2][i], y[3][i])
+	}
+}
+
+func sqrtBlocksQD(z, x *block, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = sqrtQD(x[0][i], x[1][i], x[2][i], x[3][i])
+	}
+}
+
+func addFloatsQD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = addFloatQD(x[0][i], x[1][i], x[2][i], x[3][i], y[i])
+	}
+}
+
+func mulFloatsQD(z, x *block, y *row, n int) {
+	for i := range n {
+		z[0][i], z[1][i], z[2][i], z[3][i] = mulFloatQD(x[0][i], x[1][i], x[2][i], x[3][i], y[i])
+	}
+}
+
+func hornerQD(z, x *block, c []QD, n int) {
+	for i := range n {
+		s0, s1, s2, s3 := z[0][i], z[1][i], z[2][i], z[3][i]
+		t0, t1, t2, t3 := x[0][i], x[1][i], x[2][i], x[3][i]
+		for j := range c {
+			a := &c[j]
+			s0, s1, s2, s3 = mulQD(s0, s1, s2, s3, t0, t1, t2, t3)
+			s0, s1, s2, s3 = addQD(s0, s1, s2, s3, a[0], a[1], a[2], a[3])
+		}
+		z[0][i], z[1][i], z[2][i], z[3][i] = s0, s1, s2, s3
+	}
+}
+
+func hornerFloats(z, x *block, c []QD, n int) {
 	for i := range n {
 		s, t := z[0][i], x[0][i]
 		for j := range c {
@@ -85,13 +220,13 @@ type polynomial struct {
 
 // evaluate sets z = p(x) in w words, by Horner's rule with words as needed; z is not x.
 func (a *arithmetic) evaluate(z, x *block, p *polynomial, w, n int) {
-	z.fill(p.c[0], 1, n)
+	z.fill(&p.c[0], 1, n)
 	from := 1
 	for v := 1; v <= w; v++ {
 		a[v].horner(z, x, p.c[from:p.ends[v]], n)
 		from = p.ends[v]
 		if v < w {
-			z.widen(v, v+1, n)
+			clear(z[v][:n])
 		}
 	}
 }

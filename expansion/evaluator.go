@@ -1,0 +1,169 @@
+package expansion
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+)
+
+// An evaluator computes functions of blocks in one format. Its methods are the definition of
+// every function: the scalars' are those of one lane. Results are not operands.
+type evaluator struct {
+	a *arithmetic
+	w int // words
+	n int // lanes
+
+	blocks [24]block // scratch
+	used   int
+}
+
+var evaluators = sync.Pool{New: func() any { return new(evaluator) }}
+
+// take returns k blocks of scratch with any contents, until give(k).
+func (e *evaluator) take(k int) []block {
+	e.used += k
+	return e.blocks[e.used-k : e.used]
+}
+
+func (e *evaluator) give(k int) { e.used -= k }
+
+func (e *evaluator) add(z, x, y *block)                   { e.a[e.w].add(z, x, y, e.n) }
+func (e *evaluator) sub(z, x, y *block)                   { e.a[e.w].sub(z, x, y, e.n) }
+func (e *evaluator) mul(z, x, y *block)                   { e.a[e.w].mul(z, x, y, e.n) }
+func (e *evaluator) div(z, x, y *block)                   { e.a[e.w].div(z, x, y, e.n) }
+func (e *evaluator) sqrt(z, x *block)                     { e.a[e.w].sqrt(z, x, e.n) }
+func (e *evaluator) addFloat(z, x *block, y *row)         { e.a[e.w].addFloat(z, x, y, e.n) }
+func (e *evaluator) mulFloat(z, x *block, y *row)         { e.a[e.w].mulFloat(z, x, y, e.n) }
+func (e *evaluator) series(z, x *block, p *[5]polynomial) { e.a.evaluate(z, x, &p[e.w], e.w, e.n) }
+
+// constant sets z to x in every lane.
+func (e *evaluator) constant(z *block, x *QD) { z.fill(x, e.w, e.n) }
+
+func (e *evaluator) gather(z *block, table []QD, index *[lanes]int32) {
+	z.gather(table, index, e.w, e.n)
+}
+
+// copy sets z = x.
+func (e *evaluator) copy(z, x *block) {
+	for k := range e.w {
+		copy(z[k][:e.n], x[k][:e.n])
+	}
+}
+
+// addNumber sets z = x + y, for one number y.
+func (e *evaluator) addNumber(z, x *block, y float64) {
+	t := e.take(1)
+	t[0][0].fill(y, e.n)
+	e.addFloat(z, x, &t[0][0])
+	e.give(1)
+}
+
+// times multiplies z by one power of two.
+func (e *evaluator) times(z *block, power float64) {
+	for k := range e.w {
+		for i := range z[k][:e.n] {
+			z[k][i] *= power
+		}
+	}
+}
+
+// rest sets z to the words of x after the leading one; z may be x.
+func (e *evaluator) rest(z, x *block) {
+	for k := 1; k < e.w; k++ {
+		copy(z[k-1][:e.n], x[k][:e.n])
+	}
+	clear(z[e.w-1][:e.n])
+}
+
+// lead sets high to the leading word of high + low, to within a rounding, and low to the rest:
+// together they hold a word more than a block does. Lanes of high and low are
+// numbers whose sum does not lose words by cancellation beyond the first two.
+func (e *evaluator) lead(high *row, low *block) {
+	t := e.take(1)
+	err := &t[0][0]
+	for i := range high[:e.n] {
+		high[i], err[i] = twoSum(high[i], low[0][i])
+	}
+	e.rest(low, low)
+	e.addFloat(low, low, err)
+	e.give(1)
+}
+
+// scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and 2^400.
+func (e *evaluator) scale(z *block, k *[lanes]int32) {
+	for i, k := range k[:e.n] {
+		half := k >> 1
+		f, g := powerOf2(half), powerOf2(k-half)
+		for j := range e.w {
+			z[j][i] = float64(z[j][i]*f) * g
+		}
+		if k < -500 {
+			e.normalise(z, i)
+		}
+	}
+}
+
+// normalise restores the order of words that were rounded to subnormal numbers, by additions
+// that are exact there.
+func (e *evaluator) normalise(z *block, i int) {
+	for range e.w - 1 {
+		for j := e.w - 2; j >= 0; j-- {
+			z[j][i], z[j+1][i] = twoSum(z[j][i], z[j+1][i])
+		}
+	}
+}
+
+// set makes lane i of z the float64 x.
+func (e *evaluator) set(z *block, i int, x float64) {
+	z[0][i] = x
+	for k := 1; k < e.w; k++ {
+		z[k][i] = 0
+	}
+}
+
+// negate changes the sign of z.
+func (e *evaluator) negate(z *block) {
+	for k := range e.w {
+		for i, x := range z[k][:e.n] {
+			z[k][i] = -x
+		}
+	}
+}
+
+// finish gives zeros, infinities and NaN their one form.
+func (e *evaluator) finish(z *block) {
+	for k := 1; k < e.w; k++ {
+		for i := range z[k][:e.n] {
+			z[k][i] += 0 // no -0
+		}
+	}
+	for i, x := range z[0][:e.n] {
+		if !ordinary(x) {
+			if x != x {
+				x = math.NaN()
+			}
+			e.set(z, i, x)
+		}
+	}
+}
+
+// powerOf2 is 2^k, for -1022 <= k <= 1023.
+func powerOf2(k int32) float64 { return math.Float64frombits(uint64(1023+k) << 52) }
+
+// exponent is the e with 2^e <= |x| < 2^(e+1), for x neither zero nor infinite nor NaN.
+func exponent(x float64) int32 {
+	b := math.Float64bits(x) &^ (1 << 63)
+	if e := int32(b >> 52); e > 0 {
+		return e - 1023
+	}
+	return int32(bits.Len64(b)) - 1075
+}
+
+// shifter rounds to integers: x + shifter is 1.5 2^52 plus the nearest integer to x, for |x| < 2^51.
+const shifter = 0x1.8p52
+
+// nearest is x rounded to an integer, for |x| < 2^31, as a float64 and as an integer.
+func nearest(x float64) (float64, int32) {
+	t := x + shifter
+	return t - shifter, int32(math.Float64bits(t))
+}
