@@ -1,5 +1,11 @@
 package sgemm
 
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/par"
+)
+
 // Panels are the vectors of one factor, the rows of the left or the columns of the right
 // one, Width of them interleaved: entry h of vector v is
 //
@@ -29,13 +35,28 @@ func NewPanels(width, n, length int, old []float32) *Panels {
 // from returns the panel of vector v from entry h on.
 func (p *Panels) from(v, h int) []float32 { return p.Data[(v/p.Width*p.Len+h)*p.Width:] }
 
-// Pack returns the panels of vectors whose entry h of vector v is x[v vs + h hs].
-func Pack(width, n, length int, x []float32, vs, hs int) *Panels {
-	p := NewPanels(width, n, length, nil)
-	for v := range n {
-		for h := range length {
-			p.Data[(v/width*length+h)*width+v%width] = x[v*vs+h*hs]
+// Pack returns the panels of vectors whose entry h of vector v is x[v vs + h hs], in the
+// storage of old if that is large enough.
+func Pack(ctx context.Context, threads, width, n, length int, x []float32, vs, hs int, old []float32) (*Panels, error) {
+	p := NewPanels(width, n, length, old)
+	return p, par.For(ctx, threads, (n+width-1)/width, func(_, i int) {
+		panel, v := p.from(i*width, 0), i*width
+		vectors := min(width, n-v)
+		if vs == 1 {
+			for h := range length {
+				copy(panel[h*width:h*width+vectors], x[v+h*hs:])
+			}
+			return
 		}
-	}
-	return p
+		const near = 128 // entries of all vectors stay in the first-level cache
+		for h0 := 0; h0 < length; h0 += near {
+			for r := range vectors {
+				at, to := (v+r)*vs+h0*hs, h0*width+r
+				for range min(near, length-h0) {
+					panel[to] = x[at]
+					at, to = at+hs, to+width
+				}
+			}
+		}
+	})
 }

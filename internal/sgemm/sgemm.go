@@ -27,7 +27,7 @@ type Kernel struct {
 }
 
 // block are the blocks of a product. A panel of the left factor, kc long, is to stay in the
-// first-level cache, a block of the right one, kc x nc, in the second.
+// first-level cache, a block of the right one, kc x nc, in the second; nc is at most 64 panels.
 type block struct{ mc, kc, nc int }
 
 // maxTile is the largest tile of a kernel.
@@ -43,7 +43,8 @@ func (k *Kernel) Mul(ctx context.Context, threads int, c []float32, ldc int, a, 
 	})
 }
 
-// mulBlock sets the block of C from (i0, j0) on.
+// mulBlock sets the block of C from (i0, j0) on. Parts of panels that are zero are left out,
+// which can change no more than the sign of a zero that comes from underflow.
 func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
 	i1, j1 := min(i0+k.mc, a.N), min(j0+k.nc, b.N)
 	for j := j0; j < j1 && a.Len == 0; j++ {
@@ -51,13 +52,37 @@ func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
 	}
 	for h := 0; h < a.Len; h += k.kc {
 		n := min(k.kc, a.Len-h)
+		var zeroB uint64
+		for p := 0; j0+p*k.NR < j1; p++ {
+			if allZero(b.from(j0+p*k.NR, h)[:n*k.NR]) {
+				zeroB |= 1 << p
+			}
+		}
 		for i := i0; i < i1; i += k.MR {
 			x := a.from(i, h)
+			zeroA := allZero(x[:n*k.MR])
 			for j := j0; j < j1; j += k.NR {
-				k.tile(c[i+j*ldc:], ldc, x, b.from(j, h), n, h > 0, min(k.MR, i1-i), min(k.NR, j1-j))
+				rows, cols := min(k.MR, i1-i), min(k.NR, j1-j)
+				switch tile := c[i+j*ldc:]; {
+				case !zeroA && zeroB>>((j-j0)/k.NR)&1 == 0:
+					k.tile(tile, ldc, x, b.from(j, h), n, h > 0, rows, cols)
+				case h == 0:
+					for s := range cols {
+						clear(tile[s*ldc : s*ldc+rows])
+					}
+				}
 			}
 		}
 	}
+}
+
+func allZero(x []float32) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // tile goes on with the chains of a tile of which rows x cols entries are there.

@@ -49,7 +49,14 @@ func TestMul(t *testing.T) {
 		for _, shape := range [][3]int{{0, 3, 0}, {3, 3, 0}, {1, 1, 1}, {k.MR, k.NR, 3}, {k.MR + 1, k.NR - 1, 4}, {37, 41, 259}, {k.mc + 5, k.nc + 3, k.kc*2 + 1}} {
 			m, n, length := shape[0], shape[1], shape[2]
 			a, b := randomVectors(rng, m*length), randomVectors(rng, n*length)
-			x, y := Pack(k.MR, m, length, a, length, 1), Pack(k.NR, n, length, b, 1, n)
+			if length > k.kc { // zero parts of panels, which are left out
+				clear(a[:k.MR*length])
+				for row := k.MR; row < m; row += 2 {
+					clear(a[row*length+k.kc : (row+1)*length])
+				}
+				clear(b[:k.kc*n])
+			}
+			x, y := pack(t, k.MR, m, length, a, length, 1), pack(t, k.NR, n, length, b, 1, n)
 			ldc := m + 3
 			for _, threads := range []int{1, 3} {
 				c := make([]float32, ldc*n+1)
@@ -81,6 +88,14 @@ func TestMul(t *testing.T) {
 	}
 }
 
+func pack(t testing.TB, width, n, length int, x []float32, vs, hs int) *Panels {
+	p, err := Pack(context.Background(), 2, width, n, length, x, vs, hs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func randomVectors(rng *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -94,8 +109,8 @@ func BenchmarkMul(b *testing.B) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	k := Best()
 	for _, n := range []int{128, 512, 1024, 2048} {
-		x := Pack(k.MR, n, n, randomVectors(rng, n*n), n, 1)
-		y := Pack(k.NR, n, n, randomVectors(rng, n*n), n, 1)
+		x := pack(b, k.MR, n, n, randomVectors(rng, n*n), n, 1)
+		y := pack(b, k.NR, n, n, randomVectors(rng, n*n), n, 1)
 		c := make([]float32, n*n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
