@@ -13,57 +13,92 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// Panels are the vectors of one factor, the rows of the left or the columns of the right
-// one, Width of them interleaved: entry h of vector v is
-//
-//	Data[(v/Width*Len + h)*Width + v%Width].
-//
-// Entries of the last panel beyond N are 0.
-type Panels struct {
-	Width  int // vectors a panel
-	N, Len int // vectors, and entries of one
-	Data   []float32
+//go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg sgemm
+//go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg sgemm
+
+// A Kernel is one machine's way to multiply a panel by a panel.
+type Kernel struct {
+	Name   string
+	MR, NR int // widths of the panels of the left and the right factor
+	// micro goes on with the chains of a tile over k entries of its panels, from 0 unless
+	// load; entry (r, s) is c[r + s ldc].
+	micro func(c []float32, ldc int, a, b []float32, k int, load bool)
+	block
 }
 
-// NewPanels returns n zero vectors of the given length, width a panel. It takes memory from
-// data if there is enough.
-func NewPanels(width, n, length int, data []float32) *Panels {
-	size := PanelsSize(width, n, length)
-	if cap(data) < size {
-		data = make([]float32, size)
-	}
-	p := &Panels{Width: width, N: n, Len: length, Data: data[:size]}
-	if n%width != 0 {
-		clear(p.Data[n/width*width*length:])
-	}
-	return p
-}
+// block are the blocks of a product. A panel of the left factor, kc long, is to stay in the
+// first-level cache, a block of the right one, kc x nc, in the second; nc is at most 64 panels.
+type block struct{ mc, kc, nc int }
 
-// PanelsSize is the number of entries of such panels, padding included.
-func PanelsSize(width, n, length int) int { return (n + width - 1) / width * width * length }
-
-// At returns entry h of vector v.
-func (p *Panels) At(v, h int) float32 { return p.Data[p.index(v, h)] }
-
-func (p *Panels) index(v, h int) int { return (v/p.Width*p.Len+h)*p.Width + v%p.Width }
+// maxTile is the largest tile of a kernel.
+const maxTile = 32 * 12
 
 // Mul sets C = A B, entry (i, j) at c[i + j ldc], for the rows of a and columns of b. The
 // panels have the widths of k.
 func (k *Kernel) Mul(ctx context.Context, threads int, c []float32, ldc int, a, b *Panels) error {
-	rows := (a.N + k.MR - 1) / k.MR
-	cols := (b.N + k.NR - 1) / k.NR
+	rows := (a.N + k.mc - 1) / k.mc
+	cols := (b.N + k.nc - 1) / k.nc
 	return par.For(ctx, threads, rows*cols, func(_, i int) {
-		k.tile(c, ldc, a, b, i%rows, i/rows)
+		k.mulBlock(c, ldc, a, b, i%rows*k.mc, i/rows*k.nc)
 	})
 }
 
-// tile multiplies panel i of a by panel j of b.
-func (k *Kernel) tile(c []float32, ldc int, a, b *Panels, i, j int) {
-	t := make([]float32, k.MR*k.NR)
-	k.micro(t, a.Data[i*a.Len*k.MR:], b.Data[j*b.Len*k.NR:], a.Len)
-	for s := range min(k.NR, b.N-j*k.NR) {
-		for r := range min(k.MR, a.N-i*k.MR) {
-			c[i*k.MR+r+(j*k.NR+s)*ldc] = t[r+s*k.MR]
+// mulBlock sets the block of C from (i0, j0) on. Parts of panels that are zero are left out,
+// which can change no more than the sign of a zero that comes from underflow.
+func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
+	i1, j1 := min(i0+k.mc, a.N), min(j0+k.nc, b.N)
+	for j := j0; j < j1 && a.Len == 0; j++ {
+		clear(c[i0+j*ldc : i1+j*ldc])
+	}
+	for h := 0; h < a.Len; h += k.kc {
+		n := min(k.kc, a.Len-h)
+		var zeroB uint64
+		for p := 0; j0+p*k.NR < j1; p++ {
+			if allZero(b.from(j0+p*k.NR, h)[:n*k.NR]) {
+				zeroB |= 1 << p
+			}
 		}
+		for i := i0; i < i1; i += k.MR {
+			x := a.from(i, h)
+			zeroA := allZero(x[:n*k.MR])
+			for j := j0; j < j1; j += k.NR {
+				rows, cols := min(k.MR, i1-i), min(k.NR, j1-j)
+				switch tile := c[i+j*ldc:]; {
+				case !zeroA && zeroB>>((j-j0)/k.NR)&1 == 0:
+					k.tile(tile, ldc, x, b.from(j, h), n, h > 0, rows, cols)
+				case h == 0:
+					for s := range cols {
+						clear(tile[s*ldc : s*ldc+rows])
+					}
+				}
+			}
+		}
+	}
+}
+
+func allZero(x []float32) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// tile goes on with the chains of a tile of which rows x cols entries are there.
+func (k *Kernel) tile(c []float32, ldc int, a, b []float32, n int, load bool, rows, cols int) {
+	if rows == k.MR && cols == k.NR {
+		k.micro(c, ldc, a, b, n, load)
+		return
+	}
+	var t [maxTile]float32
+	if load {
+		for s := range cols {
+			copy(t[s*k.MR:s*k.MR+rows], c[s*ldc:])
+		}
+	}
+	k.micro(t[:], k.MR, a, b, n, load)
+	for s := range cols {
+		copy(c[s*ldc:s*ldc+rows], t[s*k.MR:])
 	}
 }

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Regenerates the assembly into a temporary directory and compares it with what is
+# committed. Exits 1 if they differ.
+set -eu
+cd "$(dirname "$0")"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+# The generated files name the command that wrote them, so it must run as in go generate:
+# from a copy of this directory inside a copy of its parent.
+mkdir "$tmp/_asm"
+cp go.mod go.sum ./*.go "$tmp/_asm"
+cp ../sgemm.go "$tmp"
+(cd "$tmp" && go generate sgemm.go)
+status=0
+for f in "$tmp"/*_amd64.s "$tmp"/stubs_*_amd64.go; do
+	if ! cmp "$f" "../$(basename "$f")"; then
+		status=1
+	fi
+done
+[ $status = 0 ] && echo "sgemm: generated files are fresh"
+exit $status

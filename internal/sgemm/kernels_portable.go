@@ -1,0 +1,6 @@
+//go:build !amd64 || purego
+
+package sgemm
+
+// Best returns the fastest kernel.
+func Best() *Kernel { return generic }
