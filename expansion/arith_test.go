@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-var sweep = flag.Int("expansion.sweep", 20000, "random operands an operation and format in TestBounds")
+var sweep = flag.Int("expansion.sweep", 5000, "random operands an operation and format in TestBounds")
 
-// format is one of DD, TD and QD for tests: words in slices.
-type format struct {
+// arithmetic is that of DD, TD or QD on slices of words.
+type arithmetic struct {
 	name  string
 	w     int
 	add   func(a, b []float64) []float64
@@ -32,7 +32,7 @@ func dd(a []float64) DD { return DD(a) }
 func td(a []float64) TD { return TD(a) }
 func qd(a []float64) QD { return QD(a) }
 
-var formats = []format{
+var formats = []arithmetic{
 	{
 		"DD", 2,
 		func(a, b []float64) []float64 { z := dd(a).Add(dd(b)); return z[:] },
@@ -119,7 +119,7 @@ func operand(r *rand.Rand, w, lo, hi int) []float64 {
 		switch r.IntN(16) {
 		case 0:
 			return x
-		case 1: // half an ulp
+		case 1, 2: // half an ulp
 			x[i] = math.Ldexp(math.Copysign(1, word(r, 0, 0)), e-54)
 		default:
 			x[i] = word(r, e-gap, e-gap)
@@ -129,7 +129,21 @@ func operand(r *rand.Rand, w, lo, hi int) []float64 {
 			return x
 		}
 	}
+	if r.IntN(4) == 0 {
+		canonical(x)
+	}
 	return x
+}
+
+// nonoverlapping reports whether |x[i+1]| ≤ ulp(x[i])/2 for all i.
+func nonoverlapping(x []float64) bool {
+	for i := 1; i < len(x); i++ {
+		_, e := math.Frexp(x[i-1])
+		if x[i] != 0 && (x[i-1] == 0 || math.Abs(x[i]) > math.Ldexp(1, e-54)) {
+			return false
+		}
+	}
+	return true
 }
 
 // near returns an operand that cancels most of -x in its leading words.
@@ -167,15 +181,6 @@ func exact(x []float64) *big.Float {
 		z.Add(z, new(big.Float).SetFloat64(v))
 	}
 	return z
-}
-
-func normalised(x []float64) bool {
-	for i := 1; i < len(x); i++ {
-		if x[i-1]+x[i] != x[i-1] || x[i-1] == 0 && x[i] != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // relative returns |z - want| / scale in units of 2^(-53 w).
