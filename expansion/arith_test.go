@@ -11,8 +11,8 @@ import (
 
 var sweep = flag.Int("expansion.sweep", 5000, "random operands an operation and format in TestBounds")
 
-// arithmetic is that of DD, TD or QD on slices of words.
-type arithmetic struct {
+// sliced is the arithmetic of DD, TD or QD on slices of words.
+type sliced struct {
 	name  string
 	w     int
 	add   func(a, b []float64) []float64
@@ -32,7 +32,7 @@ func dd(a []float64) DD { return DD(a) }
 func td(a []float64) TD { return TD(a) }
 func qd(a []float64) QD { return QD(a) }
 
-var formats = []arithmetic{
+var formats = []sliced{
 	{
 		"DD", 2,
 		func(a, b []float64) []float64 { z := dd(a).Add(dd(b)); return z[:] },
