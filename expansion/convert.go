@@ -40,7 +40,7 @@ func (a DD) Canonical() DD {
 
 // Big returns a exactly, with at least 106 bits. It panics with big.ErrNaN if a is
 // NaN.
-func (a DD) Big() *big.Float { return bigOf(a[:]) }
+func (a DD) Big() *big.Float { return exactBig(a[:]) }
 
 // Float64 returns the float64 nearest to a, ties to even.
 func (a DD) Float64() float64 { return a.Canonical()[0] }
@@ -88,7 +88,7 @@ func (a TD) Canonical() TD {
 
 // Big returns a exactly, with at least 159 bits. It panics with big.ErrNaN if a is
 // NaN.
-func (a TD) Big() *big.Float { return bigOf(a[:]) }
+func (a TD) Big() *big.Float { return exactBig(a[:]) }
 
 // Float64 returns the float64 nearest to a, ties to even.
 func (a TD) Float64() float64 { return a.Canonical()[0] }
@@ -139,7 +139,7 @@ func (a QD) Canonical() QD {
 
 // Big returns a exactly, with at least 212 bits. It panics with big.ErrNaN if a is
 // NaN.
-func (a QD) Big() *big.Float { return bigOf(a[:]) }
+func (a QD) Big() *big.Float { return exactBig(a[:]) }
 
 // Float64 returns the float64 nearest to a, ties to even.
 func (a QD) Float64() float64 { return a.Canonical()[0] }
@@ -173,7 +173,7 @@ func int64Of(x []float64) (i int64, exact bool) {
 	if x[0] != x[0] {
 		return 0, false
 	}
-	i, acc := bigOf(x).Int64()
+	i, acc := exactBig(x).Int64()
 	return i, acc == big.Exact
 }
 
@@ -190,5 +190,5 @@ func scalarOf(f halfulp.Format, x []float64) halfulp.Scalar {
 	if x[0] != x[0] {
 		return halfulp.NaN(f)
 	}
-	return halfulp.NewScalar(f, bigOf(x))
+	return halfulp.NewScalar(f, exactBig(x))
 }

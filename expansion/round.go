@@ -162,7 +162,7 @@ func mod(a, b []float64) {
 	// Both are integers times 2^low.
 	const low = -1074
 	integer := func(x []float64) *big.Int {
-		x0 := bigOf(x)
+		x0 := exactBig(x)
 		n, _ := x0.SetMantExp(x0, -low).Int(nil)
 		return n
 	}
@@ -204,7 +204,7 @@ func ldexp(x []float64, exp int) {
 		_, e = math.Frexp(x[i-1])
 	}
 	if e+exp-53 < -1074 { // bits may be lost
-		z := bigOf(x)
+		z := exactBig(x)
 		neg := math.Signbit(x[0])
 		setBig(x, z.SetMantExp(z, exp))
 		if neg {

@@ -132,7 +132,7 @@ func format(s fmt.State, verb rune, x []float64, text func() string) {
 		if verb == 'v' || verb == 's' {
 			verb = 'g'
 		}
-		bigOf(x).Format(s, verb)
+		exactBig(x).Format(s, verb)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 
 // What the three formats share outside their arithmetic, over slices of words.
 
-// bigOf returns the exact sum of finite words, or an infinity. It panics with
+// exactBig returns the exact sum of finite words, or an infinity. It panics with
 // big.ErrNaN for NaN.
-func bigOf(x []float64) *big.Float {
+func exactBig(x []float64) *big.Float {
 	prec := uint(53 * len(x))
 	z := new(big.Float).SetPrec(prec)
 	if !ordinary(x[0]) {
@@ -36,7 +36,7 @@ func bigOf(x []float64) *big.Float {
 func setBig(z []float64, x *big.Float) {
 	greedy(z, x)
 	if !normalised(z) {
-		greedy(z, bigOf(z))
+		greedy(z, exactBig(z))
 	}
 }
 
@@ -75,7 +75,7 @@ func narrow(z, x []float64) {
 	canonical(x)
 	copy(z, x)
 	if ordinary(z[0]) && !normalised(z) {
-		greedy(z, bigOf(z))
+		greedy(z, exactBig(z))
 	}
 }
 
@@ -91,7 +91,7 @@ func canonical(x []float64) {
 	for i := 1; i < len(x); i++ {
 		x[i] += 0
 		if i+1 < len(x) && x[i+1] != 0 && x[i-1]+float64(x[i]*(1+0x1p-50)) != x[i-1] {
-			setBig(x, bigOf(x))
+			setBig(x, exactBig(x))
 			return
 		}
 	}
