@@ -58,13 +58,41 @@ func (e *evaluator) addNumber(z, x *block, y float64) {
 	e.give(1)
 }
 
-// times multiplies z by one power of two.
-func (e *evaluator) times(z *block, power float64) {
-	for k := range e.w {
-		for i := range z[k][:e.n] {
-			z[k][i] *= power
+// magnitude sets z = |x|.
+func (e *evaluator) magnitude(z, x *block) {
+	e.copy(z, x)
+	e.negateWhere(z, &x[0])
+}
+
+// negateWhere changes the sign of z where y has one, and is no NaN.
+func (e *evaluator) negateWhere(z *block, y *row) {
+	for i, y := range y[:e.n] {
+		if math.Signbit(y) && y == y {
+			for k := range e.w {
+				z[k][i] = -z[k][i]
+			}
 		}
 	}
+}
+
+// root sets z = √x, with zeros and NaN as math.Sqrt has them; x is left changed.
+func (e *evaluator) root(z, x *block) {
+	t := e.take(1)
+	special := &t[0][0]
+	for i, y := range x[0][:e.n] {
+		special[i] = 1
+		if !(y > 0) {
+			special[i] = math.Sqrt(y)
+			e.set(x, i, 1)
+		}
+	}
+	e.sqrt(z, x)
+	for i, y := range special[:e.n] {
+		if y != 1 {
+			e.set(z, i, y)
+		}
+	}
+	e.give(1)
 }
 
 // rest sets z to the words of x after the leading one; z may be x.
@@ -92,8 +120,7 @@ func (e *evaluator) lead(high *row, low *block) {
 // scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and 2^400.
 func (e *evaluator) scale(z *block, k *[lanes]int32) {
 	for i, k := range k[:e.n] {
-		half := k >> 1
-		f, g := powerOf2(half), powerOf2(k-half)
+		f, g := powersOf2(k)
 		for j := range e.w {
 			z[j][i] = float64(z[j][i]*f) * g
 		}
@@ -149,6 +176,12 @@ func (e *evaluator) finish(z *block) {
 
 // powerOf2 is 2^k, for -1022 <= k <= 1023.
 func powerOf2(k int32) float64 { return math.Float64frombits(uint64(1023+k) << 52) }
+
+// powersOf2 are two factors of 2^k, for |k| <= 2044.
+func powersOf2(k int32) (f, g float64) {
+	half := k >> 1
+	return powerOf2(half), powerOf2(k - half)
+}
 
 // exponent is the e with 2^e <= |x| < 2^(e+1), for x neither zero nor infinite nor NaN.
 func exponent(x float64) int32 {

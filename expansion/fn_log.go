@@ -28,8 +28,7 @@ func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *
 			x = 1
 		}
 		n := exponent(x)
-		f := powerOf2(-n >> 1)
-		g := powerOf2(-n - -n>>1)
+		f, g := powersOf2(-n)
 		m := x * f * g
 		if m >= logSplit {
 			m *= 0.5

@@ -14,9 +14,22 @@ const (
 	Log1p
 	Log2
 	Log10
+	Pow
+	Cbrt
+	Hypot
 	Sin
 	Cos
 	Tan
+	Asin
+	Acos
+	Atan
+	Atan2
+	Sinh
+	Cosh
+	Tanh
+	Asinh
+	Acosh
+	Atanh
 )
 
 var functions = [...]struct {
@@ -31,9 +44,22 @@ var functions = [...]struct {
 	Log1p: {name: "log1p", unary: (*evaluator).log1p},
 	Log2:  {name: "log2", unary: (*evaluator).log2},
 	Log10: {name: "log10", unary: (*evaluator).log10},
+	Pow:   {name: "pow", binary: (*evaluator).pow},
+	Cbrt:  {name: "cbrt", unary: (*evaluator).cbrt},
+	Hypot: {name: "hypot", binary: (*evaluator).hypot},
 	Sin:   {name: "sin", unary: (*evaluator).sin},
 	Cos:   {name: "cos", unary: (*evaluator).cos},
 	Tan:   {name: "tan", unary: (*evaluator).tan},
+	Asin:  {name: "asin", unary: (*evaluator).asin},
+	Acos:  {name: "acos", unary: (*evaluator).acos},
+	Atan:  {name: "atan", unary: (*evaluator).atan},
+	Atan2: {name: "atan2", binary: (*evaluator).atan2},
+	Sinh:  {name: "sinh", unary: (*evaluator).sinh},
+	Cosh:  {name: "cosh", unary: (*evaluator).cosh},
+	Tanh:  {name: "tanh", unary: (*evaluator).tanh},
+	Asinh: {name: "asinh", unary: (*evaluator).asinh},
+	Acosh: {name: "acosh", unary: (*evaluator).acosh},
+	Atanh: {name: "atanh", unary: (*evaluator).atanh},
 }
 
 // Functions lists all functions.

@@ -20,9 +20,6 @@ var pi = QD{0x1.921fb54442d18p+01, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-10
 // halfPi is π/2.
 var halfPi = QD{0x1.921fb54442d18p+00, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164}
 
-// third is 1/3.
-var third = QD{0x1.5555555555555p-02, 0x1.5555555555555p-56, 0x1.5555555555555p-110, 0x1.5555555555555p-164}
-
 // expHigh + expRest is ln 2 / 256, expHigh a multiple of 2^-43.
 const expHigh = 0x1.62e42fef8p-09
 
@@ -2012,4 +2009,19 @@ var atanSeries = [5]polynomial{
 	2: {atanCoefficients[7:], [5]int{0, 3, 6, 0, 0}},
 	3: {atanCoefficients[3:], [5]int{0, 4, 7, 10, 0}},
 	4: {atanCoefficients[0:], [5]int{0, 3, 7, 10, 13}},
+}
+
+// cbrtCoefficients holds 2 5 ... (3k+2) / (3^(k+1) (k+1)!), of ((1 - h)^(-2/3) - 1) / h, from the highest degree down.
+var cbrtCoefficients = []QD{
+	{0x1.cf8a021b64151p-02, 0x1.e8d2b3183afefp-58, 0x1.26fabb85cb534p-113, -0x1.83afef24df577p-167},
+	{0x1.f9add3c0ca458p-02, 0x1.f9add3c0ca458p-56, 0x1.f9add3c0ca458p-110, 0x1.f9add3c0ca458p-164},
+	{0x1.1c71c71c71c72p-01, -0x1.c71c71c71c71cp-56, -0x1.c71c71c71c71cp-110, -0x1.c71c71c71c71cp-164},
+	{0x1.5555555555555p-01, 0x1.5555555555555p-55, 0x1.5555555555555p-109, 0x1.5555555555555p-163},
+}
+
+// cbrtSeries is the series in 2, 3 and 4 words.
+var cbrtSeries = [5]polynomial{
+	2: {cbrtCoefficients[2:], [5]int{0, 1, 2, 0, 0}},
+	3: {cbrtCoefficients[1:], [5]int{0, 1, 2, 3, 0}},
+	4: {cbrtCoefficients[0:], [5]int{0, 1, 2, 3, 4}},
 }

@@ -30,6 +30,7 @@ func main() {
 	logarithms(&b)
 	circle(&b)
 	arctangents(&b)
+	cubeRoots(&b)
 	src, err := format.Source(b.Bytes())
 	if err != nil {
 		log.Fatal(err)
@@ -104,7 +105,6 @@ func constants(b *bytes.Buffer) {
 	constant(b, "log10Of2", "log10 2", div(ln2(), bigfun.Log(number(10), prec)))
 	constant(b, "pi", "π", pi())
 	constant(b, "halfPi", "π/2", scaled(pi(), -1))
-	constant(b, "third", "1/3", div(number(1), number(3)))
 }
 
 // A series is Σ c_k x^k of a factor x below 2^-range; weight is log2 of what its
@@ -138,11 +138,11 @@ func (s *series) write(b *bytes.Buffer) {
 			for k := n - 1; k >= 0 && term(k)-float64(53*v) <= limit; k-- {
 				ends[w][v]++
 			}
-			if ends[w][v] == 0 {
-				log.Fatalf("%s: no term of %d words is small enough for %d words", s.name, w, v)
-			}
 		}
 		ends[w][w] = n
+		if ends[w][1] == 0 {
+			log.Fatalf("%s: no term is small enough for one word of %d", s.name, w)
+		}
 	}
 	n := terms[4]
 	table(b, s.name+"Coefficients", s.comment+", from the highest degree down", n, func(i int) *big.Float { return s.c(n - 1 - i) })
@@ -264,5 +264,18 @@ func arctangents(b *bytes.Buffer) {
 	(&series{
 		name: "atan", comment: "(-1)^(k+1)/(2k+3), of (atan t - t) / t³ in powers of t²", size: -15.9, weight: -15.9, guard: 5,
 		c: func(k int) *big.Float { return div(number(math.Copysign(1, float64(k&1)-0.5)), number(float64(2*k+3))) },
+	}).write(b)
+}
+
+func cubeRoots(b *bytes.Buffer) {
+	(&series{
+		name: "cbrt", comment: "2 5 ... (3k+2) / (3^(k+1) (k+1)!), of ((1 - h)^(-2/3) - 1) / h", size: -49, weight: -49, guard: 5,
+		c: func(k int) *big.Float {
+			c := number(1)
+			for j := range k + 1 {
+				c = div(mul(c, number(float64(3*j+2))), number(float64(3*j+3)))
+			}
+			return c
+		},
 	}).write(b)
 }
