@@ -1,0 +1,34 @@
+package expansion
+
+import "github.com/halfulp/halfulp/internal/impl"
+
+// An operation is one of the elementwise ones that have kernels on arrays.
+type operation int
+
+const (
+	opAdd operation = iota
+	opSub
+	opMul
+	opDiv
+	opSqrt
+	opFMA
+	operations
+)
+
+// A kernel does one operation on n expansions, a positive multiple of the kernels' step: word
+// k of number i of x is k xStride bytes and i float64s beyond x. Results are canonical. z may
+// be an operand or lie apart from it. The kernel returns how many numbers it has not done: it
+// stops, rarely, at results that only canonical can bring into their form.
+type kernel func(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
+// kernels is the arithmetic under one level of instruction sets.
+type kernels struct {
+	blocks *arithmetic
+	arrays [5][operations]kernel // by words; nil for none
+	step   int                   // numbers that a pass of a kernel takes
+}
+
+var portableKernels = kernels{blocks: &portable, step: 1}
+
+// activeKernels are those of the level in force.
+func activeKernels() *kernels { return kernelsOf(impl.Level()) }

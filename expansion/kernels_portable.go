@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package expansion
+
+import "github.com/halfulp/halfulp/internal/impl"
+
+func kernelsOf(impl.Set) *kernels { return &portableKernels }
