@@ -2,8 +2,8 @@ package expansion
 
 import "math"
 
-// DD is the unevaluated sum of two float64 words, x[0] + x[1], normalised:
-// x[0] = RN(x[0] + x[1]). If x[0] is zero, infinite or NaN, the other word is +0.
+// DD is the unevaluated sum of two float64 words, normalised: x[0] =
+// RN(x[0] + x[1]). If x[0] is zero, infinite or NaN, the other word is +0.
 type DD [2]float64
 
 // Add returns a + b, with an error of at most 3u² |a + b| (u = 2^-53).
@@ -59,8 +59,8 @@ func (a DD) Div(b DD) DD {
 	return finishDD(z0, z1, a[0]/b[0])
 }
 
-// Recip returns 1 / a, with an error of at most 9u² / |a|. 6 operations; see
-// [DD.Div].
+// Recip returns 1 / a, with an error of at most 9u² / |a|: see [DD.Div]. 7
+// operations.
 func (a DD) Recip() DD {
 	z0, z1 := recipDD(a[0], a[1])
 	return finishDD(z0, z1, 1/a[0])
@@ -76,8 +76,8 @@ func (a DD) Sqrt() DD {
 	return finishDD(z0, z1, math.Sqrt(a[0]))
 }
 
-// Rsqrt returns 1/√a, with an error of at most 18u² / √a: [DD.Sqrt], whose
-// error counts once, then [DD.Recip]. 14 operations.
+// Rsqrt returns 1/√a, with an error of at most 13u² / √a: [DD.Sqrt], then
+// [DD.Recip]. 14 operations.
 func (a DD) Rsqrt() DD {
 	s0, s1 := sqrtDD(a[0], a[1])
 	z0, z1 := recipDD(s0, s1)
