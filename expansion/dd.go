@@ -29,14 +29,14 @@ func (a DD) Sub(b DD) DD {
 // operations. Mul does not commute in its last bit.
 func (a DD) Mul(b DD) DD {
 	z0, z1 := mulDD(a[0], a[1], b[0], b[1])
-	return finishDD(z0, z1, a[0]*b[0])
+	return finishDD(z0, z1, float64(a[0]*b[0]))
 }
 
 // Sqr returns a², with an error of at most 5u² a²: DWTimesDW2 for equal factors.
 // 6 operations.
 func (a DD) Sqr() DD {
 	z0, z1 := sqrDD(a[0], a[1])
-	return finishDD(z0, z1, a[0]*a[0])
+	return finishDD(z0, z1, float64(a[0]*a[0]))
 }
 
 // FMA returns a b + c, with an error of at most 4u² |a b| + 3u² |a b + c| to
@@ -95,7 +95,7 @@ func (a DD) AddFloat(b float64) DD {
 // Joldes, Muller, Popescu 2017. 6 operations.
 func (a DD) MulFloat(b float64) DD {
 	z0, z1 := mulFloatDD(a[0], a[1], b)
-	return finishDD(z0, z1, a[0]*b)
+	return finishDD(z0, z1, float64(a[0]*b))
 }
 
 // Neg returns -a.
@@ -122,7 +122,7 @@ func finishDD(z0, z1, s float64) DD {
 // leading words, or the product where that alone overflows.
 func leadFMA(a, b, c float64) float64 {
 	s := math.FMA(a, b, c)
-	if p := a * b; s-s == 0 && p-p != 0 {
+	if p := float64(a * b); s-s == 0 && p-p != 0 {
 		return p
 	}
 	return s
@@ -137,7 +137,7 @@ func addDD(x0, x1, y0, y1 float64) (z0, z1 float64) {
 
 func mulDD(x0, x1, y0, y1 float64) (z0, z1 float64) {
 	p, e := twoProd(x0, y0)
-	t := math.FMA(x0, y1, x1*y1)
+	t := math.FMA(x0, y1, float64(x1*y1))
 	t = math.FMA(x1, y0, t)
 	return fastTwoSum(p, e+t)
 }

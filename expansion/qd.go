@@ -28,14 +28,14 @@ func (a QD) Sub(b QD) QD {
 // worst of each rounding gives 106u⁴. 124 operations.
 func (a QD) Mul(b QD) QD {
 	z0, z1, z2, z3 := mulQD(a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3])
-	return finishQD(z0, z1, z2, z3, a[0]*b[0])
+	return finishQD(z0, z1, z2, z3, float64(a[0]*b[0]))
 }
 
 // Sqr returns a², with an error of at most 16u⁴ a²: [QD.Mul] for equal factors. 92
 // operations.
 func (a QD) Sqr() QD {
 	z0, z1, z2, z3 := sqrQD(a[0], a[1], a[2], a[3])
-	return finishQD(z0, z1, z2, z3, a[0]*a[0])
+	return finishQD(z0, z1, z2, z3, float64(a[0]*a[0]))
 }
 
 // FMA returns a b + c, with an error of at most 16u⁴ (|a b| + |a b + c|) to first
@@ -87,7 +87,7 @@ func (a QD) AddFloat(b float64) QD {
 // MulFloat returns a b, with an error of at most 17u⁴ |a b|. 72 operations.
 func (a QD) MulFloat(b float64) QD {
 	z0, z1, z2, z3 := mulFloatQD(a[0], a[1], a[2], a[3], b)
-	return finishQD(z0, z1, z2, z3, a[0]*b)
+	return finishQD(z0, z1, z2, z3, float64(a[0]*b))
 }
 
 // Neg returns -a.

@@ -29,14 +29,14 @@ func (a TD) Sub(b TD) TD {
 // operations.
 func (a TD) Mul(b TD) TD {
 	z0, z1, z2 := mulTD(a[0], a[1], a[2], b[0], b[1], b[2])
-	return finishTD(z0, z1, z2, a[0]*b[0])
+	return finishTD(z0, z1, z2, float64(a[0]*b[0]))
 }
 
 // Sqr returns a², with an error of at most 8u³ a²: [TD.Mul] for equal factors. 32
 // operations.
 func (a TD) Sqr() TD {
 	z0, z1, z2 := sqrTD(a[0], a[1], a[2])
-	return finishTD(z0, z1, z2, a[0]*a[0])
+	return finishTD(z0, z1, z2, float64(a[0]*a[0]))
 }
 
 // FMA returns a b + c, with an error of at most 8u³ (|a b| + |a b + c|) to first
@@ -92,7 +92,7 @@ func (a TD) AddFloat(b float64) TD {
 // MulFloat returns a b, with an error of at most 7u³ |a b|. 36 operations.
 func (a TD) MulFloat(b float64) TD {
 	z0, z1, z2 := mulFloatTD(a[0], a[1], a[2], b)
-	return finishTD(z0, z1, z2, a[0]*b)
+	return finishTD(z0, z1, z2, float64(a[0]*b))
 }
 
 // Neg returns -a.
