@@ -1,3 +1,3 @@
 package expansion
 
-//go:generate go run ./_tables -out tables.go
+//go:generate go run ./_tables

@@ -11,16 +11,10 @@ var log2E = QD{0x1.71547652b82fep+00, 0x1.777d0ffda0d24p-56, -0x1.60bb8a5442ab9p
 // log10E is 1 / ln 10.
 var log10E = QD{0x1.bcb7b1526e50ep-02, 0x1.95355baaafad3p-57, 0x1.ee191f71a3012p-112, 0x1.7268808e8fcb5p-167}
 
-// log10Of2 is log10 2.
-var log10Of2 = QD{0x1.34413509f79ffp-02, -0x1.9dc1da994fd21p-59, 0x1.22f04d5a618a8p-114, 0x1.e8f9a4c52f379p-168}
-
-// pi is π.
-var pi = QD{0x1.921fb54442d18p+01, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109, 0x1.4cf98e804177dp-163}
-
 // halfPi is π/2.
 var halfPi = QD{0x1.921fb54442d18p+00, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164}
 
-// expHigh + expRest is ln 2 / 256, expHigh a multiple of 2^-43.
+// expHigh is the part of ln 2 / 256 above 2^-43.
 const expHigh = 0x1.62e42fef8p-09
 
 // expRest is the rest of ln 2 / 256.
@@ -315,7 +309,7 @@ var expSeries = [5]polynomial{
 	4: {expCoefficients[0:], [5]int{0, 4, 8, 12, 17}},
 }
 
-// logFirst1 is the least index of the tables.
+// logFirst1 is the i or j of the first entry of the tables.
 const logFirst1 = -38
 
 // logFactor1 holds c ≈ 1 / (1 + i/128), to 12 bits.
@@ -609,7 +603,7 @@ var logRest1 = []QD{
 	{-0x1.3c6e803ba0773p-44, -0x1.06984c234ac4cp-98, 0x1.c1a309d769bfbp-152, 0x1.b10d5b51fd918p-207},
 }
 
-// logFirst2 is the least index of the tables.
+// logFirst2 is the i or j of the first entry of the tables.
 const logFirst2 = -100
 
 // logFactor2 holds c ≈ 1 / (1 + j/2^14), to 20 bits.
@@ -1227,7 +1221,7 @@ var logRest2 = []QD{
 	{-0x1.231432ce260f2p-46, -0x1.f732109fce3e1p-100, -0x1.38e1e25025b5fp-154, 0x1.28777478d6f26p-208},
 }
 
-// ln2High + ln2Rest is ln 2, ln2High a multiple of 2^-42.
+// ln2High is ln 2 to a multiple of 2^-42.
 const ln2High = 0x1.62e42fefa38p-01
 
 // ln2Rest is the rest of ln 2.
@@ -1258,7 +1252,7 @@ var logSeries = [5]polynomial{
 	4: {logCoefficients[0:], [5]int{0, 3, 7, 10, 14}},
 }
 
-// circleHigh + circleRest is π/1024, circleHigh a multiple of 2^-36.
+// circleHigh is π/1024 to a multiple of 2^-36.
 const circleHigh = 0x1.921fb54p-09
 
 // circleRest is the rest of π/1024.
@@ -1822,8 +1816,8 @@ var cosSeries = [5]polynomial{
 	4: {cosCoefficients[0:], [5]int{0, 2, 4, 6, 8}},
 }
 
-// circleBits is 1024/π: the integer part, then 64 bits of the fraction each.
-var circleBits = [28]uint64{
+// circleBits holds 1024/π: the integer part, then 64 bits of the fraction each.
+var circleBits = []uint64{
 	0x00000000000145,
 	0xf306dc9c882a53f8,
 	0x4eafa3ea69bb81b6,

@@ -14,7 +14,9 @@ func combine(t float64, x int, m float64, e int, beta, c float64) float64 {
 	switch {
 	case beta == 0:
 		return scale(v, x)
-	case v == 0 || c == 0 || !finite(v) || !finite(beta) || !finite(c):
+	case !finite(beta) || !finite(c):
+		return beta * c // v is finite
+	case v == 0 || c == 0:
 		return scale(v, x) + float64(beta*c)
 	}
 	fv, ev := math.Frexp(v)

@@ -1,6 +1,8 @@
 package ozaki
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
 )
 
 // testMatrix returns a rows x cols matrix of (ru - 0.5) exp(phi rn), as paper 002 has it.
@@ -64,7 +67,7 @@ func checkBound(t *testing.T, name string, alpha float64, a, b *halfulp.Matrix, 
 
 func TestGemmWithinBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 31}} {
+	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 9}} {
 		for slices := 1; slices <= 9; slices++ {
 			for _, phi := range []float64{0.1, 2, 20} {
 				a, b := testMatrix(rng, shape[0], shape[1], phi), testMatrix(rng, shape[1], shape[2], phi)
@@ -75,4 +78,282 @@ func TestGemmWithinBound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAdversaries checks entries against their bounds where rows and columns are of all
+// kinds: zeros, 1e300 beside 1e-300, subnormal numbers, random bits.
+func TestAdversaries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 32))
+	for _, kindA := range adversaryKinds {
+		for _, kindB := range adversaryKinds {
+			for _, k := range []int{1, 7, 37} {
+				x, y := adversaries(rng, kindA, 5, k), adversaries(rng, kindB, 4, k)
+				a := halfulp.NewMatrixFloat64(k, 5, k, x.data).T()
+				b := halfulp.NewMatrixFloat64(k, 4, k, y.data)
+				c := testMatrix(rng, 5, 4, 3)
+				for _, slices := range []int{1, 2, 5, 16} {
+					name := fmt.Sprintf("%s x %s, k = %d, K = %d", kindA, kindB, k, slices)
+					checkBound(t, name, 1, a, b, 0, c, Options{Slices: slices})
+					checkBound(t, name, 1e-200, a, b, 1e-150, c, Options{Slices: slices, Block: 16})
+				}
+			}
+		}
+	}
+	// 1e300 and 1e-300 in one matrix, by rows and by entries.
+	for range 20 {
+		a, b := testMatrix(rng, 6, 9, 0), testMatrix(rng, 9, 6, 0)
+		for i := range 6 {
+			for h := range 9 {
+				s := []float64{1e300, 1e-300, 1, 0x1p-1074 * 1e5}[i%4]
+				a.SetFloat64(i, h, a.Float64(i, h)*s)
+				b.SetFloat64(h, i, b.Float64(h, i)*[]float64{1e300, 1e-300, 0}[rng.IntN(3)])
+			}
+		}
+		checkBound(t, "1e±300", 1, a, b, 0, halfulp.NewMatrix(halfulp.Float64, 6, 6), Options{Slices: 7})
+	}
+}
+
+// TestScaling checks that powers of two on rows of A and columns of B come out again, bit for
+// bit, and that rows and columns of zeros give zeros with bounds of zero.
+func TestScaling(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	a, b := testMatrix(rng, 7, 50, 1), testMatrix(rng, 50, 6, 1)
+	c, scaled := halfulp.NewMatrix(halfulp.Float64, 7, 6), halfulp.NewMatrix(halfulp.Float64, 7, 6)
+	bound := scaled.Clone()
+	x, y := a.Clone(), b.Clone()
+	shiftA, shiftB := []int{0, 900, -900, 300, -300, 1, 0}, []int{0, -800, 100, 5, 0, 0}
+	for h := range 50 {
+		for i := range 7 {
+			x.SetFloat64(i, h, math.Ldexp(a.Float64(i, h), shiftA[i]))
+		}
+		for j := range 6 {
+			y.SetFloat64(h, j, math.Ldexp(b.Float64(h, j), shiftB[j]))
+		}
+		x.SetFloat64(6, h, 0)
+		y.SetFloat64(h, 5, math.Copysign(0, -1))
+	}
+	for slices := 1; slices <= 8; slices++ {
+		mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: slices})
+		mustGemm(t, 'N', 'N', 1, x, y, 0, scaled, &Options{Slices: slices, Bound: bound})
+		for i := range 7 {
+			for j := range 6 {
+				want := math.Ldexp(c.Float64(i, j), shiftA[i]+shiftB[j])
+				if i == 6 || j == 5 {
+					want = 0
+					if bound.Float64(i, j) != 0 {
+						t.Errorf("K = %d: bound [%d,%d] = %g of a zero", slices, i, j, bound.Float64(i, j))
+					}
+				}
+				if got := scaled.Float64(i, j); math.Float64bits(got) != math.Float64bits(want) {
+					t.Errorf("K = %d: c[%d,%d] = %g, want %g", slices, i, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+func mustGemm(t *testing.T, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) Stats {
+	t.Helper()
+	s, err := Gemm(tA, tB, alpha, a, b, beta, c, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestReproducible checks that levels, threads, parts, transposes, views and overlapping
+// operands change no bit.
+func TestReproducible(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	for _, n := range [][3]int{{40, 300, 30}, {45, 45, 45}} {
+		m, k, n := n[0], n[1], n[2]
+		a, b, c := testMatrix(rng, m, k, 1), testMatrix(rng, k, n, 1), testMatrix(rng, m, n, 1)
+		want := c.Clone()
+		base := Options{Slices: 4, Block: 100}
+		mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, want, &base)
+		check := func(name string, got *halfulp.Matrix) {
+			t.Helper()
+			if !got.Same(want) {
+				t.Errorf("%s: other bits", name)
+			}
+		}
+		for _, level := range impl.Levels() {
+			restore := impl.Force(level)
+			for _, o := range []Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
+				o.Slices, o.Block = base.Slices, base.Block
+				got := c.Clone()
+				mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, got, &o)
+				check(fmt.Sprintf("%s, %d threads, %d bytes", level, o.Threads, o.MemoryLimit), got)
+			}
+			restore()
+		}
+		got := c.Clone()
+		mustGemm(t, 'T', 'C', 1.5, a.T().Clone(), b.T().Clone(), -0.5, got, &base)
+		check("transposes", got)
+		wide := halfulp.NewMatrixLD(halfulp.Float64, n, m, n+3).T()
+		for i := range m {
+			for j := range n {
+				wide.SetFloat64(i, j, c.Float64(i, j))
+			}
+		}
+		mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, wide, &base)
+		check("rows of C", wide.Clone())
+		if m == k && k == n {
+			for _, x := range [][2]*halfulp.Matrix{{a, b}, {b, a}} {
+				square := x[0].Clone()
+				mustGemm(t, 'N', 'N', 1, x[0], x[1], 0, square, &base)
+				over := x[0].Clone()
+				mustGemm(t, 'N', 'N', 1, over, x[1], 0, over, &base)
+				if !over.Same(square) {
+					t.Error("C in place of A: other bits")
+				}
+				over = x[1].Clone()
+				mustGemm(t, 'N', 'N', 1, x[0], over, 0, over, &base)
+				if !over.Same(square) {
+					t.Error("C in place of B: other bits")
+				}
+			}
+		}
+	}
+}
+
+// TestSparse checks that zero slices are left out: integers need one slice.
+func TestSparse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	a, b := halfulp.NewMatrix(halfulp.Float64, 30, 40), halfulp.NewMatrix(halfulp.Float64, 40, 20)
+	for h := range 40 {
+		for i := range 30 {
+			a.SetFloat64(i, h, float64(rng.IntN(65)-32))
+		}
+		for j := range 20 {
+			b.SetFloat64(h, j, float64(rng.IntN(65)-32))
+		}
+	}
+	c := halfulp.NewMatrix(halfulp.Float64, 30, 20)
+	if s := mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 5}); s.Products != 1 || s.Skipped != 14 {
+		t.Errorf("%d products, %d left out", s.Products, s.Skipped)
+	}
+	if worst := checkBound(t, "integers", 1, a, b, 0, c, Options{Slices: 5}); worst != 0 {
+		t.Errorf("error of integers: %g of the bound", worst)
+	}
+}
+
+// TestTolerance checks that the number of slices chosen is the smallest whose bound holds.
+func TestTolerance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(71, 72))
+	a, b := testMatrix(rng, 20, 200, 1), testMatrix(rng, 200, 15, 1)
+	norm := func(x *halfulp.Vector) float64 {
+		s := 0.0
+		for i := range x.Len() {
+			s = math.Hypot(s, x.Float64(i))
+		}
+		return s
+	}
+	c := halfulp.NewMatrix(halfulp.Float64, 20, 15)
+	share := func(slices int) float64 {
+		bound := c.Clone()
+		mustGemm(t, 'N', 'N', 2, a, b, 0, c, &Options{Slices: slices, Bound: bound, Block: 64})
+		most := 0.0
+		for i := range 20 {
+			for j := range 15 {
+				most = max(most, bound.Float64(i, j)/(2*norm(a.Row(i))*norm(b.Col(j))))
+			}
+		}
+		return most
+	}
+	last := 0
+	for _, tolerance := range []float64{1, 1e-3, 1e-5, 1e-8, 1e-11, 1e-14} {
+		s := mustGemm(t, 'N', 'N', 2, a, b, 0, c, &Options{Tolerance: tolerance, Block: 64})
+		if got := share(s.Slices); got > tolerance {
+			t.Errorf("tolerance %g: %d slices have %g", tolerance, s.Slices, got)
+		}
+		if s.Slices > 1 {
+			if got := share(s.Slices - 1); got < tolerance*0.99 {
+				t.Errorf("tolerance %g: %d slices chosen, but %d have %g", tolerance, s.Slices, s.Slices-1, got)
+			}
+		}
+		if s.Slices < last {
+			t.Errorf("tolerance %g: %d slices, a larger one %d", tolerance, s.Slices, last)
+		}
+		last = s.Slices
+	}
+	if _, err := Gemm('N', 'N', 1, a, b, 0, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("tolerance 1e-17: error %v", err)
+	}
+}
+
+// TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
+func TestMoreSlices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 82))
+	for _, phi := range []float64{0.1, 1, 2, 4} {
+		a, b := testMatrix(rng, 12, 2048, phi), testMatrix(rng, 2048, 12, phi)
+		c := halfulp.NewMatrix(halfulp.Float64, 12, 12)
+		before := c.Clone()
+		fill(rng, before, []float64{math.Inf(1)}, 1)
+		for slices := 1; slices <= 7; slices++ {
+			bound := c.Clone()
+			mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: slices, Bound: bound})
+			for i := range 12 {
+				for j := range 12 {
+					if x, y := bound.Float64(i, j), before.Float64(i, j); x > y {
+						t.Errorf("phi = %g: bound [%d,%d] is %g for %d slices, %g for one less", phi, i, j, x, slices, y)
+					}
+				}
+			}
+			before = bound
+		}
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	for _, s := range [][3]int{{0, 0, 0}, {0, 3, 2}, {2, 3, 0}, {2, 0, 3}} {
+		a, b := halfulp.NewMatrix(halfulp.Float64, s[0], s[1]), halfulp.NewMatrix(halfulp.Float64, s[1], s[2])
+		c := halfulp.NewMatrix(halfulp.Float64, s[0], s[2])
+		fill(rand.New(rand.NewPCG(1, 1)), c, []float64{3}, 1)
+		bound := c.Clone()
+		for _, o := range []Options{{Slices: 3, Bound: bound}, {Tolerance: 1e-5}} {
+			mustGemm(t, 'N', 'N', 1, a, b, 0.5, c, &o)
+		}
+		if s[0] > 0 && s[1] == 0 && c.Float64(1, 2) != 0.75 {
+			t.Errorf("%v: %g, want 0.75", s, c.Float64(1, 2))
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a := halfulp.Identity(halfulp.Float64, 3)
+	if _, err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPanics(t *testing.T) {
+	a, b := halfulp.NewMatrix(halfulp.Float64, 2, 3), halfulp.NewMatrix(halfulp.Float64, 3, 2)
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	for message, f := range map[string]func(){
+		errShape:     func() { mustGemm(t, 'N', 'N', 1, a, a, 0, c, &Options{Slices: 2}) },
+		errTranspose: func() { mustGemm(t, 'X', 'N', 1, a, b, 0, c, &Options{Slices: 2}) },
+		errFormat:    func() { mustGemm(t, 'N', 'N', 1, a.Convert(halfulp.DD), b, 0, c, &Options{Slices: 2}) },
+		errSlices:    func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 65}) },
+		errTolerance: func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, nil) },
+		errBlock:     func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 2, Block: -1}) },
+		errAlias:     func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 2, Bound: c}) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != message {
+					t.Errorf("got %v, want %q", got, message)
+				}
+			}()
+			f()
+		}()
+	}
+	defer func() {
+		if got := recover(); got != errFormat {
+			t.Errorf("C in Float32: got %v", got)
+		}
+	}()
+	mustGemm(t, 'N', 'N', 1, a, b, 0, c.Convert(halfulp.Float32), &Options{Slices: 2})
 }

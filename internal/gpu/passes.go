@@ -69,13 +69,19 @@ func (x vectors) term(t int) vectors {
 // run computes the columns of digits.
 func (q *rowSums) run() error {
 	r, grid := q.arguments()
-	if err := q.alloc(spanBytes * int64(r.count) * int64(q.a.Rows)); err != nil {
+	c, entries := q.convolution(r)
+	parts := (spanBytes*int64(r.count)*int64(q.a.Rows) + 7) &^ 7
+	if err := q.alloc(parts + 8*entries); err != nil {
 		return err
 	}
 	r.columns, r.s = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	r.parts = spansOf(q.memory.At(q.partsAt()), int(r.count)*q.a.Rows)
 	if err := q.eachTerm(r, func(r rowReduction) error { return q.scan(r, grid) }); err != nil {
 		return err
+	}
+	if q.convolves(q.digits) {
+		c.columns, c.s, c.parts, c.table = r.columns, r.s, r.parts, q.memory.At(q.partsAt()+parts)
+		return q.convolve(c, entries)
 	}
 	return q.eachTerm(r, q.accumulate)
 }

@@ -280,21 +280,29 @@ func (q *rowSums) digitsAgain(first int, spread int64) int {
 	return 0
 }
 
-// errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit: kernels/reduce.cuh.
+// errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit: kernels/reduce.cuh
+// and convolve.cuh.
 func (q *rowSums) errorDigits(k int) uint64 {
-	if q.x == nil {
+	switch {
+	case q.x == nil:
 		return 2
+	case q.convolves(k):
+		return uint64(convolveDigits*k + 4)
 	}
 	return uint64(k + 4)
 }
 
 // exactSpread returns how many bits the exponents of a row's addends may spread for k digits to
 // hold their sum. A first factor then has ceil((spread + its bits) / rowDigit) digits, a second
-// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2.
+// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2. Digit
+// convolution keeps all of the columns before the last.
 func (q *rowSums) exactSpread(k int) int64 {
 	if q.x != nil {
+		convolves := q.convolves(k)
 		k -= (significandBits(q.x.Arr.Format) + rowDigit - 1) / rowDigit
-		k++
+		if !convolves {
+			k++
+		}
 	}
 	return int64(rowDigit*k - significandBits(q.a.Arr.Format))
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// rowReference returns a fake device with the kernels of kernels/reduce.cuh and fused.cuh in Go.
+// rowReference returns a fake device with the kernels of kernels/reduce.cuh, convolve.cuh and fused.cuh in Go.
 func rowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("scanRows", refScanRows)
 	drv.Kernel("roundRows", refRoundRows)
+	convolveReference(drv)
 	for _, f := range digitFiles {
 		for _, k := range f.digits {
 			if f.name == fusedFile {

@@ -368,6 +368,8 @@ func checkColumns(t *testing.T, dev *cuda.Device) {
 				{in: num.Float64, inX: num.Float64, kind: ascending, m: 2, k: 1000, inc: 1},
 				{in: mp(106), inX: num.Float64, kind: scattered, m: 30, k: 200, inc: 1},
 				{in: mp(100), inX: num.Float32, kind: ascending, m: 40, k: 500, inc: 1, trans: true},
+				{in: mp(28*digits + 5), inX: mp(28*digits - 30), kind: spread, m: 33, k: 70, inc: 1},
+				{in: mp(300), inX: mp(28*digits + 40), kind: scattered, m: 150, k: 19, inc: -2, trans: true},
 			} {
 				p.out = num.Float64
 				checkColumnsOf(t, dev, p, digits, products)

@@ -12,16 +12,16 @@ import (
 )
 
 // Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
-// are two ways: fused.go for few digits, where launches and waits would take most of the time,
-// and passes.go for more, which keeps the digits of long numbers in registers as well.
+// are three ways: fused.go for few digits, where launches and waits would take most of the time,
+// passes.go for more, which keeps the digits of long numbers in registers as well, and in it
+// convolve.go for products of many rows, on the tensor cores.
 
 const (
 	rowDigit  = 28 // bits of a digit
 	rowMargin = 3  // MARGIN of kernels/fused.cuh
 )
 
-// digitFiles tells which source has the kernels for how many digits. A file is compiled when
-// it is first needed.
+// digitFiles tells which source has the kernels for how many digits.
 var digitFiles = []struct {
 	name   string
 	digits []int
@@ -56,7 +56,7 @@ func reduceDigits() (list []int) {
 // A reducer is what a stream keeps for reductions: its kernels, and where their answers go. It
 // is used on the device's thread alone.
 type reducer struct {
-	modules map[string]*cuda.Module
+	modules map[string]*cuda.Module // of a kernel each
 	blocks  map[occupancy]int
 	mailbox *cuda.Mailbox // made when it is first needed
 }
@@ -86,15 +86,16 @@ func reducerOf(s *cuda.Stream) *reducer {
 	return r
 }
 
-// function returns a kernel of a source.
+// function returns a kernel of a source. It is compiled when it is first needed.
 func (r *reducer) function(s *cuda.Stream, file, name string) (*cuda.Function, error) {
-	m := r.modules[file]
+	key := file + "." + name
+	m := r.modules[key]
 	if m == nil {
 		var err error
-		if m, err = s.Load(kernels.PTX(file)); err != nil {
+		if m, err = s.Load(kernels.Entry(file, name)); err != nil {
 			return nil, err
 		}
-		r.modules[file] = m
+		r.modules[key] = m
 	}
 	return m.Function(name)
 }

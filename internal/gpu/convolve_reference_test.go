@@ -1,0 +1,90 @@
+package gpu
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// convolveReference gives a fake driver the kernels of kernels/convolve.cuh in Go.
+func convolveReference(drv *fake.Driver) {
+	drv.Kernel("toeplitz", refToeplitz)
+	for _, k := range reduceDigits() {
+		if digitFile(k) != fusedFile {
+			drv.Kernel(fmt.Sprintf("convolve%d", k), func(l *fake.Launch, r convolution) { refConvolve(l, r, k) })
+		}
+	}
+}
+
+// smallDigits returns the first n digits of 7 bits of |x| < 2^top, with its sign.
+func smallDigits(x num.Real, n int, top int64) []int64 {
+	d := make([]int64, n)
+	if x.Class != num.Finite {
+		return d
+	}
+	v := fraction(x, int64(7*n), top)
+	for i := n - 1; i >= 0; i-- {
+		d[i] = new(big.Int).And(v, big.NewInt(127)).Int64()
+		if x.Neg {
+			d[i] = -d[i]
+		}
+		v.Rsh(v, 7)
+	}
+	return d
+}
+
+func refToeplitz(l *fake.Launch, r convolution) {
+	x := r.x.mat(l)
+	table := fake.Slice[int8](l, r.table, x.Cols*int(r.tiles)*64)
+	var buf [num.MaxValueWords]uint64
+	for h := range x.Cols {
+		v := x.Arr.Value(x.At(0, h), buf[:])
+		d := smallDigits(v, 8*int(r.tiles), topOf(v))
+		for g := range 8 * int(r.tiles) {
+			for i := range 8 { // digits g - 3 to g, then the four before
+				at := g - 3 + i%4 - i/4*4
+				digit := int64(0)
+				if at >= 0 {
+					digit = d[at]
+				}
+				table[(h*8*int(r.tiles)+g)*8+i] = int8(digit)
+			}
+		}
+	}
+}
+
+func refConvolve(l *fake.Launch, r convolution, k int) {
+	n, cols, tiles := int(r.a.n), int(r.a.k), int(r.tiles)
+	table := fake.Slice[int8](l, r.table, cols*tiles*64)
+	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
+	clearSpans(l, r.s, n)
+	for p := range int(r.count) {
+		from := r.parts.part(p, n)
+		addSpan(l, r.s, n, fake.Slice[int64](l, from.top, n), fake.Slice[int64](l, from.bottom, n), fake.Slice[uint32](l, from.flags, n))
+	}
+	tops := fake.Slice[int64](l, r.s.top, n)
+	a, x := r.a.mat(l), r.x.mat(l)
+	var bufs [2][num.MaxValueWords]uint64
+	for i := range n {
+		sums := make([]int64, 8*tiles+1) // D_t is number t + 1
+		for h := range cols {
+			u, v := a.Arr.Value(a.At(i, h), bufs[0][:]), x.Arr.Value(x.At(0, h), bufs[1][:])
+			if u.Class != num.Finite || v.Class != num.Finite {
+				continue
+			}
+			d := smallDigits(u, 4*k, tops[i]-topOf(v))
+			for t := range 8 * tiles {
+				for p := range min(t+1, 4*k) {
+					sums[t+1] += d[p] * int64(table[((h*8*tiles)+t-p)*8+3])
+				}
+			}
+		}
+		for at, v := range sums {
+			if at/4 <= k {
+				columns[at/4*n+i] += v << (21 - 7*(at%4))
+			}
+		}
+	}
+}
