@@ -131,7 +131,7 @@ func TestBlockKernels(t *testing.T) {
 							switch {
 							case j < w && i < n:
 								if !sameNumber(got[j][i], want[j][i]) {
-									t.Fatalf("%v: word %d of %s in lane %d of %d is %v, want %v; w = %d, x = %v, y = %v", level, j, p.name, i, n, got[j][i], want[j][i], w, laneOf(x, i), laneOf(y, i))
+									t.Fatalf("%v: word %d of %s in lane %d of %d is %v, want %v; w = %d, x = %v, y = %v", level, j, p.name, i, n, got[j][i], want[j][i], w, laneWords(x, i), laneWords(y, i))
 								}
 							case j >= w || i >= (n+15)&^15:
 								if !sameNumber(got[j][i], before[j][i]) {
@@ -145,5 +145,3 @@ func TestBlockKernels(t *testing.T) {
 		}
 	}
 }
-
-func laneOf(b *block, i int) QD { return QD{b[0][i], b[1][i], b[2][i], b[3][i]} }

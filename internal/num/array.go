@@ -59,11 +59,29 @@ func New(f Format, n int) *Array {
 		a.Exp = make([]int32, n)
 		a.Cls = make([]Cls, n)
 	default:
+		// The terms lie at equal distances: see Words.
+		all := make([]float64, f.Terms()*n)
 		for t := range f.Terms() {
-			a.F64[t] = make([]float64, n)
+			a.F64[t] = all[t*n : (t+1)*n : (t+1)*n]
 		}
 	}
 	return a
+}
+
+// Words returns the address of number i's first term and the distance in bytes from each term
+// of a number to the next, or no address if distances differ, for the arrays of F64.
+func (a *Array) Words(i int) (first *float64, stride int) {
+	first = &a.F64[0][i]
+	last := first
+	for t := 1; t < a.Terms(); t++ {
+		p := &a.F64[t][i]
+		d := int(uintptr(unsafe.Pointer(p)) - uintptr(unsafe.Pointer(last)))
+		if t > 1 && d != stride {
+			return nil, 0
+		}
+		last, stride = p, d
+	}
+	return first, stride
 }
 
 // Len returns how many numbers the array holds.

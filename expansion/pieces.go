@@ -1,0 +1,215 @@
+package expansion
+
+import (
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Pieces of arrays: kernels work on them where they lie if their numbers follow one another and
+// have as many words as the result, else on blocks that they are copied to.
+
+// place is where a kernel finds numbers.
+type place struct {
+	first  *float64
+	stride int
+}
+
+// placeOf returns where numbers i and on of v lie, or no address if they are to be copied.
+func placeOf(v num.Vec, w, i int) (p place) {
+	if v.Arr.Kind != num.F32 && v.Arr.Terms() == w && v.Inc == 1 {
+		p.first, p.stride = v.Arr.Words(v.At(i))
+	}
+	return p
+}
+
+func (b *block) place() place { return place{&b[0][0], 8 * lanes} }
+
+func (f kernel) run(z, x, y, c place, n int) (left int) {
+	return f(z.first, z.stride, x.first, x.stride, y.first, y.stride, c.first, c.stride, n)
+}
+
+// operands are blocks that numbers are copied to, and the result's.
+type operands struct {
+	in [3]block
+	z  block
+}
+
+var operandPool = sync.Pool{New: func() any { return new(operands) }}
+
+// operate does op on a piece of numbers of w words.
+func (k *kernels) operate(op operation, w int, z num.Vec, in []num.Vec) {
+	t := operandPool.Get().(*operands)
+	defer operandPool.Put(t)
+	kernel := k.arrays[w][op]
+	i := 0
+	for kernel != nil && z.N-i >= k.step {
+		to := placeOf(z, w, i)
+		if to.first == nil {
+			break
+		}
+		var from [3]place
+		for j, x := range in {
+			if from[j] = placeOf(x, w, i); from[j].first == nil {
+				to.first = nil
+			}
+		}
+		if to.first == nil {
+			break
+		}
+		n := (z.N - i) / k.step * k.step
+		left := kernel.run(to, from[0], from[1], from[2], n)
+		if i += n; left > 0 {
+			i -= left
+			k.operateBlock(op, w, t, z, in, i, k.step)
+			i += k.step
+		}
+	}
+	for ; i < z.N; i += lanes {
+		k.operateBlock(op, w, t, z, in, i, min(lanes, z.N-i))
+	}
+}
+
+// operateBlock does op on n <= lanes numbers from i on.
+func (k *kernels) operateBlock(op operation, w int, t *operands, z num.Vec, in []num.Vec, i, n int) {
+	for j, x := range in {
+		t.in[j].load(x, w, i, n)
+	}
+	out := &t.z
+	done := 0
+	if kernel := k.arrays[w][op]; kernel != nil {
+		whole := (n + k.step - 1) / k.step * k.step
+		done = whole - max(0, kernel.run(out.place(), t.in[0].place(), t.in[1].place(), t.in[2].place(), whole))
+	}
+	switch w {
+	case 2:
+		operateLanes[DD](op, t, done, n)
+	case 3:
+		operateLanes[TD](op, t, done, n)
+	default:
+		operateLanes[QD](op, t, done, n)
+	}
+	out.store(z, w, i, n)
+}
+
+type scalar[E any] interface {
+	DD | TD | QD
+	Add(E) E
+	Sub(E) E
+	Mul(E) E
+	Div(E) E
+	Sqrt() E
+	FMA(E, E) E
+	Canonical() E
+}
+
+// operateLanes does op on lanes from lo up to hi: the definition of kernels on arrays.
+func operateLanes[E scalar[E]](op operation, t *operands, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		x, y := lane[E](&t.in[0], i), lane[E](&t.in[1], i)
+		switch op {
+		case opAdd:
+			x = x.Add(y)
+		case opSub:
+			x = x.Sub(y)
+		case opMul:
+			x = x.Mul(y)
+		case opDiv:
+			x = x.Div(y)
+		case opSqrt:
+			x = x.Sqrt()
+		default:
+			x = x.FMA(y, lane[E](&t.in[2], i))
+		}
+		setLane(&t.z, i, x.Canonical())
+	}
+}
+
+func lane[E DD | TD | QD](b *block, i int) (x E) {
+	for k := range len(x) {
+		x[k] = b[k][i]
+	}
+	return x
+}
+
+func setLane[E DD | TD | QD](b *block, i int, x E) {
+	for k := range len(x) {
+		b[k][i] = x[k]
+	}
+}
+
+// apply sets a piece to a function of pieces.
+func (k *kernels) apply(f Function, w int, z num.Vec, in []num.Vec) {
+	e := evaluators.Get().(*evaluator)
+	defer evaluators.Put(e)
+	e.a, e.w = k.blocks, w
+	t := e.take(3)
+	defer e.give(3)
+	for i := 0; i < z.N; i += lanes {
+		e.n = min(lanes, z.N-i)
+		for j, x := range in {
+			t[1+j].load(x, w, i, e.n)
+		}
+		e.apply(f, &t[0], &t[1], &t[2])
+		t[0].canonical(w, e.n)
+		t[0].store(z, w, i, e.n)
+	}
+}
+
+// canonical gives n lanes of w words the form that arrays store.
+func (b *block) canonical(w, n int) {
+	for i := range n {
+		x := laneWords(b, i)
+		if w == 2 && ordinary(x[0]) {
+			b[1][i] += 0
+			continue
+		}
+		canonical(x[:w])
+		for k := range w {
+			b[k][i] = x[k]
+		}
+	}
+}
+
+func laneWords(b *block, i int) QD { return QD{b[0][i], b[1][i], b[2][i], b[3][i]} }
+
+// load copies numbers i to i+n-1 of v, exactly, to lanes of w words.
+func (b *block) load(v num.Vec, w, i, n int) {
+	terms := 1
+	switch at := v.At(i); {
+	case v.Arr.Kind == num.F32:
+		for j := range n {
+			b[0][j] = float64(v.Arr.F32[at+j*v.Inc])
+		}
+	default:
+		terms = v.Arr.Terms()
+		for t := range terms {
+			from := v.Arr.F64[t]
+			if v.Inc == 1 {
+				copy(b[t][:n], from[at:])
+				continue
+			}
+			for j := range n {
+				b[t][j] = from[at+j*v.Inc]
+			}
+		}
+	}
+	for t := terms; t < w; t++ {
+		clear(b[t][:n])
+	}
+}
+
+// store copies lanes of w words to numbers i to i+n-1 of v.
+func (b *block) store(v num.Vec, w, i, n int) {
+	at := v.At(i)
+	for t := range w {
+		to := v.Arr.F64[t]
+		if v.Inc == 1 {
+			copy(to[at:at+n], b[t][:n])
+			continue
+		}
+		for j := range n {
+			to[at+j*v.Inc] = b[t][j]
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package expansion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Elementwise arithmetic and functions of vectors and matrices of package halfulp.
+//
+// The result z has format DD, TD or QD; every operation is done on numbers of that many words
+// and has the bits, and so the error bound, of the method of that name: Add of TD vectors is
+// TD.Add of their entries, in the canonical form that TD vectors store. Operands may have formats
+// of fewer words, float32 and float64 too, which convert exactly; others are errors. Operands
+// and z have one shape, else functions panic; z may overlap operands in any way.
+//
+// Of the options, Threads, Context and Progress count, and Device; none of them changes a bit.
+
+// Array is a vector or matrix of package halfulp, with any strides.
+type Array interface {
+	*halfulp.Vector | *halfulp.Matrix
+}
+
+// Add sets z_i = x_i + y_i: see [DD.Add], [TD.Add], [QD.Add].
+func Add[A Array](x, y, z A, o *halfulp.Options) error { return operate(opAdd, o, z, x, y) }
+
+// Sub sets z_i = x_i - y_i: see [DD.Sub], [TD.Sub], [QD.Sub].
+func Sub[A Array](x, y, z A, o *halfulp.Options) error { return operate(opSub, o, z, x, y) }
+
+// Mul sets z_i = x_i y_i: see [DD.Mul], [TD.Mul], [QD.Mul].
+func Mul[A Array](x, y, z A, o *halfulp.Options) error { return operate(opMul, o, z, x, y) }
+
+// Div sets z_i = x_i / y_i: see [DD.Div], [TD.Div], [QD.Div].
+func Div[A Array](x, y, z A, o *halfulp.Options) error { return operate(opDiv, o, z, x, y) }
+
+// Sqrt sets z_i = √x_i: see [DD.Sqrt], [TD.Sqrt], [QD.Sqrt].
+func Sqrt[A Array](x, z A, o *halfulp.Options) error { return operate(opSqrt, o, z, x) }
+
+// FMA sets z_i = x_i y_i + c_i: see [DD.FMA], [TD.FMA], [QD.FMA].
+func FMA[A Array](x, y, c, z A, o *halfulp.Options) error { return operate(opFMA, o, z, x, y, c) }
+
+// Map sets z_i = f(x_i), for a function of one argument: see the method of f's name.
+func Map[A Array](f Function, x, z A, o *halfulp.Options) error { return apply(f, o, z, x) }
+
+// Map2 sets z_i = f(x_i, y_i), for a function of two arguments: see the method of f's name.
+func Map2[A Array](f Function, x, y, z A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
+
+// ErrFormat is wrapped by errors about formats that a routine does not take.
+var ErrFormat = errors.New("format does not fit")
+
+const errShape = "expansion: shapes do not fit"
+
+// chunk is how many numbers a thread takes at a time.
+const chunk = 1024
+
+func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
+	r, err := newRun(o, z, in)
+	if err != nil {
+		return err
+	}
+	k := activeKernels()
+	return r.each(func(z num.Vec, in []num.Vec) { k.operate(op, r.words, z, in) })
+}
+
+func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
+	if f < 0 || int(f) >= len(functions) || f.Arity() != len(in) {
+		return fmt.Errorf("expansion: %v is no function of %d arguments", f, len(in))
+	}
+	r, err := newRun(o, z, in)
+	if err != nil {
+		return err
+	}
+	k := activeKernels()
+	return r.each(func(z num.Vec, in []num.Vec) { k.apply(f, r.words, z, in) })
+}
+
+// A run is an elementwise routine under way.
+type run struct {
+	ctx      context.Context
+	threads  int
+	progress func(float64)
+	words    int
+	z        num.Mat
+	in       []num.Mat
+}
+
+func newRun[A Array](o *halfulp.Options, z A, in []A) (*run, error) {
+	r := &run{z: matrixOf(z)}
+	for i, x := range in {
+		m := matrixOf(x)
+		if m.Rows != r.z.Rows || m.Cols != r.z.Cols {
+			panic(errShape)
+		}
+		if m.Arr.Overlaps(r.z.Arr) && m != r.z {
+			m = matrixOf(clone(in[i]))
+		}
+		r.in = append(r.in, m)
+	}
+	if err := r.options(o); err != nil {
+		return nil, err
+	}
+	var err error
+	r.words, err = formatsFit(r.z.Arr, r.in)
+	return r, err
+}
+
+// options checks o and fills in the defaults.
+func (r *run) options(o *halfulp.Options) error {
+	r.ctx, r.threads = context.Background(), runtime.GOMAXPROCS(0)
+	if o == nil {
+		return nil
+	}
+	if o.Context != nil {
+		r.ctx = o.Context
+	}
+	if o.Threads > 0 {
+		r.threads = min(o.Threads, 4*r.threads+16)
+	}
+	r.progress = o.Progress
+	switch o.Method {
+	case "", "auto", Method:
+	default:
+		return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
+	}
+	list, err := raw.Devices(o.Device)
+	if err == nil && len(list) > 0 {
+		err = fmt.Errorf("expansion: device %q: %w for this routine", o.Device, halfulp.ErrDevice)
+	}
+	return err
+}
+
+// Method is the name of this package's algorithms among the methods of products.
+const Method = "expansion"
+
+// formatsFit returns the words of the result's format, or an error if that is not DD, TD or QD or
+// an operand does not convert to it exactly.
+func formatsFit(z *num.Array, in []num.Mat) (words int, err error) {
+	switch z.Kind {
+	case num.DDouble.Kind, num.TDouble.Kind, num.QDouble.Kind:
+	default:
+		return 0, fmt.Errorf("expansion: result of format %v: %w (want dd, td or qd)", z.Format, ErrFormat)
+	}
+	for i, m := range in {
+		if m.Arr.Kind == num.MP || m.Arr.Kind != num.F32 && m.Arr.Terms() > z.Terms() {
+			return 0, fmt.Errorf("expansion: operand %d of format %v, result %v: %w (want %v or a shorter one; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat, z.Format)
+		}
+	}
+	return z.Terms(), nil
+}
+
+func matrixOf[A Array](x A) num.Mat {
+	switch x := any(x).(type) {
+	case *halfulp.Vector:
+		return raw.Vector(x).Mat()
+	default:
+		return raw.Matrix(x)
+	}
+}
+
+func clone[A Array](x A) A {
+	var c any
+	switch x := any(x).(type) {
+	case *halfulp.Vector:
+		c = x.Clone()
+	case *halfulp.Matrix:
+		c = x.Clone()
+	}
+	return c.(A)
+}
+
+// each calls f with pieces of z and of the operands, the same entries of all.
+func (r *run) each(f func(z num.Vec, in []num.Vec)) error {
+	z, in := r.z, r.in
+	if z.RS != 1 && z.CS == 1 {
+		z = z.T()
+		for i, m := range in {
+			in[i] = m.T()
+		}
+	}
+	// Columns that follow one another are one.
+	joined := func(m num.Mat) bool { return m.Cols == 1 || m.CS == m.RS*m.Rows }
+	flat := joined(z)
+	for _, m := range in {
+		flat = flat && joined(m)
+	}
+	if flat {
+		join := func(m num.Mat) num.Mat { m.Rows, m.Cols = m.Rows*m.Cols, 1; return m }
+		z = join(z)
+		for i, m := range in {
+			in[i] = join(m)
+		}
+	}
+	if z.Rows == 0 || z.Cols == 0 {
+		return r.ctx.Err()
+	}
+	pieces := (z.Rows + chunk - 1) / chunk
+	report := progress(r.progress, pieces*z.Cols)
+	return par.For(r.ctx, r.threads, pieces*z.Cols, func(_, i int) {
+		j, lo := i/pieces, i%pieces*chunk
+		hi := min(lo+chunk, z.Rows)
+		piece := func(m num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: hi - lo} }
+		vs := make([]num.Vec, len(in))
+		for k, m := range in {
+			vs[k] = piece(m)
+		}
+		f(piece(z), vs)
+		report()
+	})
+}
+
+// progress returns what to call at the end of each of total pieces of work, from any goroutine.
+func progress(f func(done float64), total int) func() {
+	if f == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	ended := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended++
+		f(float64(ended) / float64(total))
+	}
+}
