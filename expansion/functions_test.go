@@ -202,13 +202,13 @@ func extend(r *rand.Rand, x float64, w int) []float64 {
 func call(f Function, x, y []float64) []float64 {
 	switch len(x) {
 	case 2:
-		z := apply(f, DD(x), DD(y))
+		z := applyOne(f, DD(x), DD(y))
 		return z[:]
 	case 3:
-		z := apply(f, TD(x), TD(y))
+		z := applyOne(f, TD(x), TD(y))
 		return z[:]
 	}
-	z := apply(f, QD(x), QD(y))
+	z := applyOne(f, QD(x), QD(y))
 	return z[:]
 }
 
@@ -384,7 +384,7 @@ func TestFunctionsOfWords(t *testing.T) {
 		{Atanh, DD{1, -0x1p-61}, DD{}, DD{31 * math.Ln2}},
 		{Atanh, DD{-1, -0x1p-61}, DD{}, DD{nan}},
 	} {
-		z := apply(c.f, c.x, c.y)
+		z := applyOne(c.f, c.x, c.y)
 		if same := math.Float64bits(z[0]) == math.Float64bits(c.z[0]); !same && !(math.Abs(z[0]-c.z[0]) <= 0x1p-50*math.Abs(z[0])) {
 			t.Errorf("%v(%x, %x) = %x, want %x", c.f, c.x, c.y, z, c.z)
 		}
@@ -471,7 +471,7 @@ func TestFunctionBlocks(t *testing.T) {
 						b[1][k][i], b[2][k][i] = x[i][k], y[i][k]
 					}
 				}
-				e.apply(f, &b[0], &b[1], &b[2])
+				e.applyOne(f, &b[0], &b[1], &b[2])
 				if e.give(3); e.used != 0 {
 					t.Fatalf("%v: %d blocks of scratch are not given back", f, e.used)
 				}
