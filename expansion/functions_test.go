@@ -471,7 +471,7 @@ func TestFunctionBlocks(t *testing.T) {
 						b[1][k][i], b[2][k][i] = x[i][k], y[i][k]
 					}
 				}
-				e.applyOne(f, &b[0], &b[1], &b[2])
+				e.apply(f, &b[0], &b[1], &b[2])
 				if e.give(3); e.used != 0 {
 					t.Fatalf("%v: %d blocks of scratch are not given back", f, e.used)
 				}
