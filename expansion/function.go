@@ -137,8 +137,8 @@ func scalar[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E) 
 	return z
 }
 
-// apply is f of one number, or of two.
-func apply[E DD | TD | QD](f Function, x, y E) E {
+// value is f of one number, or of two.
+func value[E DD | TD | QD](f Function, x, y E) E {
 	return scalar(x, y, func(e *evaluator, z, x, y *block) { e.apply(f, z, x, y) })
 }
 
