@@ -88,3 +88,155 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 	r.stage("product")
 	return r.end(), nil
 }
+
+// Gbmv stores y ← RN(α op(A) x + β y) like Gemv for a matrix A of m rows with kl diagonals below
+// and ku above the main one, which ab holds as the BLAS store bands: column by column, entry
+// (i, j) of A in entry (ku + i - j, j) of ab. ab has kl + ku + 1 rows and as many columns as A. What it has
+// outside of A is not read, and entries outside of the band are no addends: 0 · ∞ is not met
+// there, and a row without entries makes +0.
+//
+// It panics for a bad t, for negative m, kl or ku, and for shapes that do not fit. The rest is as for Gemv.
+func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	if m < 0 || kl < 0 || ku < 0 {
+		panic(errNegativeDim)
+	}
+	if ab.m.Rows != kl+ku+1 {
+		panic(errBand)
+	}
+	return structuredGemv("Gbmv", oriented(direct.Band(ab.m, m, kl, ku), t), alpha, x, beta, y, opt)
+}
+
+// Symv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A, of which a holds the triangle
+// uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do not fit. The
+// rest is as for Gemv.
+func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	return structuredGemv("Symv", symmetric(uplo, a), alpha, x, beta, y, opt)
+}
+
+// Sbmv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A with k diagonals on each side of
+// the main one. ab has k + 1 rows and holds those of the triangle uplo as the BLAS store bands: entry
+// (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and entry (i - j, j) for Lower, i ≥ j. What
+// else it has is not read, and entries outside of the band are no addends.
+//
+// It panics for a bad uplo, for k < 0 and for shapes that do not fit. The rest is as for Gemv.
+func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	if k < 0 {
+		panic(errNegativeDim)
+	}
+	if ab.m.Rows != k+1 {
+		panic(errBand)
+	}
+	return structuredGemv("Sbmv", direct.SymmetricBand(ab.m, k, uplo.isUpper()), alpha, x, beta, y, opt)
+}
+
+// Spmv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A of order n, of which ap holds the
+// triangle uplo column after column in n (n + 1) / 2 numbers: entry (i, j) of A is entry i + j (j + 1) / 2 of ap
+// for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It panics for a bad uplo and for
+// shapes that do not fit. The rest is as for Gemv.
+func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	n := x.v.N
+	if ap.v.N != n*(n+1)/2 {
+		panic(errShape)
+	}
+	return structuredGemv("Spmv", direct.SymmetricPacked(ap.v, n, uplo.isUpper()), alpha, x, beta, y, opt)
+}
+
+// Trmv stores x ← RN(op(A) x), each entry rounded once to the format of x, for a triangular matrix A, which a
+// holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is not read and
+// makes no addends: 0 · ∞ is not met there. It panics for a bad uplo, t or diag and for shapes that do not fit.
+// x may overlap A in any way. The rest is as for Gemv.
+func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
+	return structuredGemv("Trmv", oriented(triangular(uplo, diag, a), t), Float(1), x, Float(0), x, opt)
+}
+
+// Syr stores A ← RN(α x xᵀ + A) in the triangle uplo of A, a_ij ← RN(α x_i x_j + a_ij), each entry
+// rounded once to the format of A; the other triangle is neither read nor written. It is Syrk for a
+// matrix of one column and β = 1, in rounding, special values, aliasing and errors. It panics for a
+// bad uplo and for shapes that do not fit.
+func Syr(uplo Uplo, alpha Scalar, x *Vector, a *Matrix, opt *Options) (Stats, error) {
+	return Syrk(uplo, NoTrans, alpha, x.Matrix(), Float(1), a, opt)
+}
+
+// Syr2 stores A ← RN(α x yᵀ + α y xᵀ + A) in the triangle uplo of A,
+// a_ij ← RN(α x_i y_j + α y_i x_j + a_ij), each entry rounded once to the format of A; the other triangle is
+// neither read nor written. It is Syr2k for matrices of one column and β = 1, in rounding, special values,
+// aliasing and errors. It panics for a bad uplo and for shapes that do not fit.
+func Syr2(uplo Uplo, alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
+	return Syr2k(uplo, NoTrans, alpha, x.Matrix(), y.Matrix(), Float(1), a, opt)
+}
+
+// isUpper panics unless u is Upper or Lower.
+func (u Uplo) isUpper() bool {
+	if u != Upper && u != Lower {
+		panic(errUplo)
+	}
+	return u == Upper
+}
+
+// symmetric returns the symmetric matrix that a holds in the triangle uplo.
+func symmetric(uplo Uplo, a *Matrix) direct.Structured {
+	upper := uplo.isUpper()
+	if a.m.Rows != a.m.Cols {
+		panic(errShape)
+	}
+	return direct.Symmetric(a.m, upper)
+}
+
+// triangular returns the triangular matrix that a holds in the triangle uplo.
+func triangular(uplo Uplo, diag Diag, a *Matrix) direct.Structured {
+	upper := uplo.isUpper()
+	if diag != Unit && diag != NonUnit {
+		panic(errDiag)
+	}
+	if a.m.Rows != a.m.Cols {
+		panic(errShape)
+	}
+	return direct.Triangular(a.m, upper, diag == Unit)
+}
+
+// oriented returns op(s).
+func oriented(s direct.Structured, t Transpose) direct.Structured {
+	switch t {
+	case NoTrans:
+		return s
+	case Trans, ConjTrans:
+		return s.T()
+	}
+	panic(errTranspose)
+}
+
+// structuredGemv stores RN(α S x + β y) in y.
+func structuredGemv(name string, s direct.Structured, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	if x.v.N != s.Cols || y.v.N != s.Rows {
+		panic(errShape)
+	}
+	r, err := beginOn(name, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	f := s.Array().Format
+	entries := s.Entries()
+	r.choose(direct.EstimateProducts(r.threads, entries, f, x.v.Arr.Format), int64(entries)*num.SizeOf(f))
+	al, be := alpha.value(), beta.value()
+	out := num.New(y.v.Arr.Format, y.v.N)
+	product := func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error) {
+		if r.gpu != nil {
+			n, err := gpu.Gemv(r.gpu, r.config(), al, m, x, be, y, z, r.count)
+			return n.Host, err
+		}
+		return direct.Gemv(direct.Work{Context: r.ctx, Threads: r.threads}, al, m, x, be, y, z, r.count)
+	}
+	exact, err := s.Gemv(r.work(), al, x.v, be, y.v, out, r.count, product)
+	if r.leave(err) {
+		r.overflow.Store(0)
+		r.underflow.Store(0)
+		exact, err = s.Gemv(r.work(), al, x.v, be, y.v, out, r.count, product)
+	}
+	if err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+	}
+	r.exact.Add(exact)
+	store(y.v.Mat(), out)
+	r.stage("product")
+	return r.end(), nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
@@ -71,6 +72,61 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	return gemm(opA, opA.T(), c.m, c.m, alpha, beta, pre, pre, byte(uplo), opt)
 }
 
+// Syr2k computes C = alpha A Bᵀ + alpha B Aᵀ + beta C for t = NoTrans, or
+// alpha Aᵀ B + alpha Bᵀ A + beta C for t = Trans, in the triangle uplo of the n x n matrix C,
+//
+//	c_ij = RN(alpha Σ_h (op(a)_ih op(b)_jh + op(b)_ih op(a)_jh) + beta c_ij),
+//
+// one expression and one rounding; the other triangle is neither read nor written. A and B have
+// the same shape. Rounding, special values, aliasing and errors are those of Gemm: the product
+// is that of (A B) and (B A)ᵀ, of which it keeps copies.
+func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+	uplo.isUpper()
+	opA, _ := a.op(t)
+	opB, _ := b.op(t)
+	n, k := opA.Rows, opA.Cols
+	if opB.Rows != n || opB.Cols != k || c.m.Rows != n || c.m.Cols != n {
+		panic(errShape)
+	}
+	both := num.Mat{Arr: &num.Array{}, RS: 1, CS: n, Rows: n, Cols: 3 * k}
+	if !alpha.isZero() { // A, B and A side by side
+		both.Arr = num.New(commonFormat(opA, opB), 3*n*k)
+		for part, m := range []num.Mat{opA, opB, opA} {
+			for h := range k {
+				for i := range n {
+					both.Arr.Convert(both.At(i, part*k+h), m.Arr, m.At(i, h))
+				}
+			}
+		}
+	}
+	left, right := both, both
+	left.Cols, right.Cols = 2*k, 2*k
+	right.Off = both.At(0, k)
+	return gemm(left, right.T(), c.m, c.m, alpha, beta, nil, nil, byte(uplo), opt)
+}
+
+// commonFormat returns a format that holds all numbers of a and b.
+func commonFormat(a, b num.Mat) num.Format {
+	f, g := a.Arr.Format, b.Arr.Format
+	if f.Kind > g.Kind || f.Kind == g.Kind && f.Prec > g.Prec {
+		a, b, f, g = b, a, g, f
+	}
+	if g.Kind != num.MP || f.Kind == num.MP {
+		return g // the kinds are ordered by what they hold
+	}
+	bits := int64(f.Prec)
+	if f.Terms() > 1 {
+		for j := range a.Cols {
+			for i := range a.Rows {
+				if c, top, low := a.Arr.Span(a.At(i, j)); c == num.Finite {
+					bits = max(bits, top-low)
+				}
+			}
+		}
+	}
+	return num.Format{Kind: num.MP, Prec: max(g.Prec, uint32(bits))}
+}
+
 // op returns op(m) as a view with what is prepared of it.
 func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 	switch t {
@@ -87,16 +143,25 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 	if err != nil {
 		return Stats{}, err
 	}
-	cfg := exact.Config{
-		Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Triangle: triangle,
-	}
 	out := c
 	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) || old != c && c.Arr.Overlaps(old.Arr) {
 		out = copyMat(c)
 	}
-	var bufA, bufB [num.MaxValueWords]uint64
-	al, be := alpha.array().Value(0, bufA[:]), beta.array().Value(0, bufB[:])
+	st, err := s.multiply(alpha.value(), a, b, beta.value(), old, out, preA, preB, triangle)
+	if err == nil && out.Arr != c.Arr {
+		copyTo(c, out)
+	}
+	return stats(st, s.threads), err
+}
+
+// multiply computes C = alpha A B + beta Old on the device asked for. C shares no storage with
+// A and B, and with Old only if it is the same view.
+func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte) (exact.Stats, error) {
+	cfg := exact.Config{
+		Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Triangle: triangle,
+	}
 	var st exact.Stats
+	var err error
 	chosen := s.devices[0] == auto
 	if chosen {
 		s.devices = []int{fasterDevice(s, a, b, c)}
@@ -104,25 +169,18 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 	onCPU := s.devices[0] == cpu
 	if !onCPU {
 		if err := s.gpuMethod(); err != nil {
-			return Stats{}, err
+			return st, err
 		}
-		if chosen && be.Class != num.Zero && out.Arr == old.Arr {
-			out = copyMat(c) // for the CPU to begin anew
+		if chosen && beta.Class != num.Zero && c.Arr == old.Arr {
+			old = copyMat(old) // for the CPU to begin anew
 		}
 		on := cfg
 		on.Memory = s.limit
-		st, err = gemmOn(s.devices, on, al, a, b, be, old, out, [2]*gpu.Copies{preA.onGPU(), preB.onGPU()})
+		st, err = gemmOn(s.devices, on, alpha, a, b, beta, old, c, [2]*gpu.Copies{preA.onGPU(), preB.onGPU()})
 		onCPU = chosen && s.leaves(err)
 	}
 	if onCPU {
-		st, err = exact.Gemm(cfg, al, a, b, be, old, out, preA.onCPU(), preB.onCPU())
-	}
-	if err == nil && out.Arr != c.Arr {
-		for j := range c.Cols {
-			for i := range c.Rows {
-				c.Arr.CopyFrom(c.At(i, j), out.Arr, out.At(i, j))
-			}
-		}
+		st, err = exact.Gemm(cfg, alpha, a, b, beta, old, c, preA.onCPU(), preB.onCPU())
 	}
 	switch {
 	case errors.Is(err, exact.ErrMemory):
@@ -130,7 +188,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 	case errors.Is(err, exact.ErrRange):
 		err = fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
 	}
-	return stats(st, s.threads), err
+	return st, err
 }
 
 // gemmOn is exact.Gemm on GPUs.
@@ -164,12 +222,17 @@ func gemmError(m, k, n int, err error) error {
 // copyMat returns a compact copy of m.
 func copyMat(m num.Mat) num.Mat {
 	z := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
-	for j := range m.Cols {
-		for i := range m.Rows {
-			z.Arr.CopyFrom(z.At(i, j), m.Arr, m.At(i, j))
+	copyTo(z, m)
+	return z
+}
+
+// copyTo copies the entries of b to a, of the same shape and format.
+func copyTo(a, b num.Mat) {
+	for j := range a.Cols {
+		for i := range a.Rows {
+			a.Arr.CopyFrom(a.At(i, j), b.Arr, b.At(i, j))
 		}
 	}
-	return z
 }
 
 func stats(st exact.Stats, threads int) Stats {
@@ -181,6 +244,53 @@ func stats(st exact.Stats, threads int) Stats {
 		z.Stages = append(z.Stages, Stage(g))
 	}
 	return z
+}
+
+// Symm computes C = alpha A B + beta C for side = Left, or alpha B A + beta C for side = Right, with a symmetric
+// matrix A, of which a holds the triangle uplo; the other triangle is not read. Each entry is
+// rounded once to the format of C. Special values, aliasing and errors are those of Gemm. A is
+// copied, by blocks of rows where memory is short. It panics for a bad side or uplo and for shapes that do not fit.
+func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+	return structuredGemm("Symm", side, symmetric(uplo, a), alpha, b.m, beta, c.m, opt)
+}
+
+// Trmm stores B = alpha op(A) B for side = Left, or alpha B op(A) for side = Right, with a triangular matrix A,
+// which a holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is not
+// read and makes no addends: 0 · ∞ is not met there. Each entry is rounded once to the format of B.
+// alpha = 0 leaves A and B unread and stores +0. A is copied, by blocks of rows. B may overlap A in any
+// way. With an error, a cancelled context included, B is unchanged. Special values are those
+// of Gemm. It panics for a bad side, uplo, tA or diag and for shapes that do not fit.
+func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
+	return structuredGemm("Trmm", side, oriented(triangular(uplo, diag, a), tA), alpha, b.m, Float(0), b.m, opt)
+}
+
+// structuredGemm computes C = alpha S B + beta C, or alpha B S + beta C for side = Right.
+func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b num.Mat, beta Scalar, c num.Mat, opt *Options) (Stats, error) {
+	switch side {
+	case Left:
+	case Right:
+		s, b, c = s.T(), b.T(), c.T()
+	default:
+		panic(errSide)
+	}
+	if b.Rows != s.Cols || c.Rows != s.Rows || b.Cols != c.Cols {
+		panic(errShape)
+	}
+	set, err := opt.settings()
+	if err != nil {
+		return Stats{}, fmt.Errorf("%s: %w", name, err)
+	}
+	p := structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: c}
+	if c.Arr.Overlaps(s.Array()) || c.Arr.Overlaps(b.Arr) {
+		p.c = copyMat(c)
+	}
+	if err := p.run(); err != nil {
+		return stats(p.stats, p.threads), fmt.Errorf("%s: %w", name, err)
+	}
+	if p.c.Arr != c.Arr {
+		copyTo(c, p.c)
+	}
+	return stats(p.stats, p.threads), nil
 }
 
 // Prepare returns a matrix equal to a that keeps, from its first product on, its

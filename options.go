@@ -18,13 +18,32 @@ const (
 	ConjTrans Transpose = 'C'
 )
 
-// Uplo says which triangle of a symmetric matrix a routine writes.
+// Uplo says which triangle of a matrix a routine reads and writes. The other one is neither
+// read nor written.
 type Uplo byte
 
 // The values of Uplo.
 const (
 	Upper Uplo = 'U'
 	Lower Uplo = 'L'
+)
+
+// Side says on which side of a product a symmetric or triangular matrix stands.
+type Side byte
+
+// The values of Side.
+const (
+	Left  Side = 'L'
+	Right Side = 'R'
+)
+
+// Diag says whether the diagonal of a triangular matrix is stored.
+type Diag byte
+
+// The values of Diag. With Unit the diagonal is all ones, and what is stored there is not read.
+const (
+	NonUnit Diag = 'N'
+	Unit    Diag = 'U'
 )
 
 // Options change how a routine runs, never a bit of its result. A nil *Options
@@ -36,7 +55,7 @@ type Options struct {
 	// Copy, Swap and those of rotations, which the CPU runs in their place.
 	//
 	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
-	// or "cuda:all". Gemm, GemmTo and Syrk cut the result into parts, which they
+	// or "cuda:all". The routines of level 3 cut the result into parts, which they
 	// compute side by side; the other routines run on the first.
 	Device string
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More

@@ -2,8 +2,8 @@ package expansion
 
 import "math"
 
-// DD is the unevaluated sum of two float64 words, x[0] + x[1], normalised:
-// x[0] = RN(x[0] + x[1]). If x[0] is zero, infinite or NaN, the other word is +0.
+// DD is the unevaluated sum of two float64 words, normalised: x[0] =
+// RN(x[0] + x[1]). If x[0] is zero, infinite or NaN, the other word is +0.
 type DD [2]float64
 
 // Add returns a + b, with an error of at most 3u² |a + b| (u = 2^-53).
@@ -29,14 +29,14 @@ func (a DD) Sub(b DD) DD {
 // operations. Mul does not commute in its last bit.
 func (a DD) Mul(b DD) DD {
 	z0, z1 := mulDD(a[0], a[1], b[0], b[1])
-	return finishDD(z0, z1, a[0]*b[0])
+	return finishDD(z0, z1, float64(a[0]*b[0]))
 }
 
 // Sqr returns a², with an error of at most 5u² a²: DWTimesDW2 for equal factors.
 // 6 operations.
 func (a DD) Sqr() DD {
 	z0, z1 := sqrDD(a[0], a[1])
-	return finishDD(z0, z1, a[0]*a[0])
+	return finishDD(z0, z1, float64(a[0]*a[0]))
 }
 
 // FMA returns a b + c, with an error of at most 4u² |a b| + 3u² |a b + c| to
@@ -59,8 +59,8 @@ func (a DD) Div(b DD) DD {
 	return finishDD(z0, z1, a[0]/b[0])
 }
 
-// Recip returns 1 / a, with an error of at most 9u² / |a|. 6 operations; see
-// [DD.Div].
+// Recip returns 1 / a, with an error of at most 9u² / |a|: see [DD.Div]. 7
+// operations.
 func (a DD) Recip() DD {
 	z0, z1 := recipDD(a[0], a[1])
 	return finishDD(z0, z1, 1/a[0])
@@ -76,8 +76,8 @@ func (a DD) Sqrt() DD {
 	return finishDD(z0, z1, math.Sqrt(a[0]))
 }
 
-// Rsqrt returns 1/√a, with an error of at most 18u² / √a: [DD.Sqrt], whose
-// error counts once, then [DD.Recip]. 14 operations.
+// Rsqrt returns 1/√a, with an error of at most 13u² / √a: [DD.Sqrt], then
+// [DD.Recip]. 14 operations.
 func (a DD) Rsqrt() DD {
 	s0, s1 := sqrtDD(a[0], a[1])
 	z0, z1 := recipDD(s0, s1)
@@ -95,7 +95,7 @@ func (a DD) AddFloat(b float64) DD {
 // Joldes, Muller, Popescu 2017. 6 operations.
 func (a DD) MulFloat(b float64) DD {
 	z0, z1 := mulFloatDD(a[0], a[1], b)
-	return finishDD(z0, z1, a[0]*b)
+	return finishDD(z0, z1, float64(a[0]*b))
 }
 
 // Neg returns -a.
@@ -122,7 +122,7 @@ func finishDD(z0, z1, s float64) DD {
 // leading words, or the product where that alone overflows.
 func leadFMA(a, b, c float64) float64 {
 	s := math.FMA(a, b, c)
-	if p := a * b; s-s == 0 && p-p != 0 {
+	if p := float64(a * b); s-s == 0 && p-p != 0 {
 		return p
 	}
 	return s
@@ -137,7 +137,7 @@ func addDD(x0, x1, y0, y1 float64) (z0, z1 float64) {
 
 func mulDD(x0, x1, y0, y1 float64) (z0, z1 float64) {
 	p, e := twoProd(x0, y0)
-	t := math.FMA(x0, y1, x1*y1)
+	t := math.FMA(x0, y1, float64(x1*y1))
 	t = math.FMA(x1, y0, t)
 	return fastTwoSum(p, e+t)
 }

@@ -10,14 +10,19 @@
 // # Accuracy
 //
 // u = 2^-53. The error of an operation is relative to its exact result, however
-// much cancels in an addition; its bound and source stand at the method. Bounds
-// hold where no intermediate result overflows or loses bits to underflow:
-// products, quotients and their remainders down to u^w times the result have to
-// be at least 2^-1022 (w words). Operands are normalised, and so are results:
-// x[i] = RN(x[i] + x[i+1]). That form is unique for a DD, but not for a TD or QD
-// with a word of exactly half an ulp of the one before.
+// much cancels in an addition; bound and source stand at the method. Bounds
+// hold where nothing overflows or loses bits to underflow: operands of / and
+// sqrt, products and results have to be zero or at least 2^-1022 u^-w in
+// magnitude, w the number of words. (Additions lose nothing to underflow.)
 //
-// Zeros, infinities and NaN have one form, the word and +0. They arise exactly
-// where the float64 operation on the leading words, or the rounded sum of all,
-// gives them, with its sign.
+// The words of a number satisfy |x[i+1]| ≤ ulp(x[i])/2. Results have the stronger
+// form x[i] = RN(x[i] + x[i+1]), which is unique for a DD.
+// The form in which package halfulp stores numbers, x[i] = RN(x[i] + x[i+1] +
+// …), is another where a word of half an ulp is followed by one more:
+// [QD.Canonical] changes to it. All operations take both.
+//
+// Zeros, infinities and NaN have one form, the word and +0. They arise where the
+// float64 operation on the leading words, or the rounded sum of all, gives them,
+// with its sign. So -0 + -0 = -0, 1 / -0 = -Inf, and an infinity never turns into
+// a NaN by itself.
 package expansion

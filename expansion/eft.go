@@ -2,9 +2,9 @@ package expansion
 
 import "math"
 
-// Error-free transformations. Additions are never fused with a product here or
-// in the formats' files: a product that is added to something is written
-// float64(x*y), a fused one math.FMA.
+// Error-free transformations. Compilers may fuse x*y + z into one rounding, across
+// statements and inlined calls; a product is written float64(x*y), which forbids
+// it, or math.FMA. scripts/fused.sh looks at what comes out.
 
 // twoSum returns s = RN(a + b) and e = a + b - s, exactly unless a + b
 // overflows. 6 operations. Møller 1965, Knuth, TAOCP 4.2.2.
@@ -26,7 +26,7 @@ func fastTwoSum(a, b float64) (s, e float64) {
 // twoProd returns p = RN(a b) and e = a b - p, exactly if a b neither overflows
 // nor lies below 2^-969. 2 operations.
 func twoProd(a, b float64) (p, e float64) {
-	p = a * b
+	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 

@@ -64,12 +64,13 @@ func (e *evaluator) magnitude(z, x *block) {
 	e.negateWhere(z, &x[0])
 }
 
-// negateWhere changes the sign of z where y has one, and is no NaN.
+// negateWhere changes the sign of z where y has one, but that of no NaN.
 func (e *evaluator) negateWhere(z *block, y *row) {
 	for i, y := range y[:e.n] {
-		if math.Signbit(y) && y == y {
-			for k := range e.w {
-				z[k][i] = -z[k][i]
+		if math.Signbit(y) && z[0][i] == z[0][i] {
+			z[0][i] = -z[0][i]
+			for k := 1; k < e.w; k++ {
+				z[k][i] = 0 - z[k][i] // no -0
 			}
 		}
 	}

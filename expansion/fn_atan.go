@@ -26,7 +26,7 @@ func (e *evaluator) atan2(z, y, x *block) {
 		} else {
 			e.octant(u, v, &up, y, x, i)
 		}
-		m, k := nearest(u[0][i] / v[0][i] * 128)
+		m, k := nearest(float64(u[0][i] / v[0][i] * 128))
 		c[i] = m * (1.0 / 128)
 		index[i] = k
 		// The angle is multiple π/2 + sign (atan c + atan t).

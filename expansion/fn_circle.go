@@ -20,7 +20,7 @@ func (e *evaluator) circleReduce(r *block, k *[lanes]int32, x *block) {
 		if !(math.Abs(x) < circleLimit) {
 			x = 0
 		}
-		m, n := nearest(x * (1024 / math.Pi))
+		m, n := nearest(float64(x * (1024 / math.Pi)))
 		near[i] = math.FMA(-m, circleHigh, x) // exact
 		minus[i] = -m
 		k[i] = n

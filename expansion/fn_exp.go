@@ -20,7 +20,7 @@ func (e *evaluator) expReduce(r *block, k *[lanes]int32, high *row, low *block) 
 		if !(math.Abs(x) < expLimit) {
 			x = 0
 		}
-		m, n := nearest(x * (256 / math.Ln2))
+		m, n := nearest(float64(x * (256 / math.Ln2)))
 		near[i] = math.FMA(-m, expHigh, x) // exact
 		minus[i] = -m
 		k[i] = n
@@ -104,8 +104,8 @@ func (e *evaluator) exp2(z, x *block) {
 		if !(math.Abs(x) < limit) {
 			x = 0
 		}
-		m, n := nearest(x * 256)
-		near[i] = x - m*0x1p-8
+		m, n := nearest(float64(x * 256))
+		near[i] = x - float64(m*0x1p-8)
 		k[i] = n
 	}
 	e.rest(r, x)

@@ -38,10 +38,10 @@ func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *
 		for j := range e.w {
 			r[j][i] = float64(y[j][i]*f) * g
 		}
-		_, i1 := nearest((m - 1) * 128)
+		_, i1 := nearest(float64((m - 1) * 128))
 		i1 -= logFirst1
 		c := logFactor1[i1]
-		_, i2 := nearest(math.FMA(m, c, -1) * (1 << 14))
+		_, i2 := nearest(float64(math.FMA(m, c, -1) * (1 << 14)))
 		i2 -= logFirst2
 		c *= logFactor2[i2]
 		index1[i], index2[i] = i1, i2

@@ -81,7 +81,7 @@ func testNumbers[T number[T]](t *testing.T, f halfulp.Format, of func([]float64)
 		}
 		return z
 	}
-	for range 5000 {
+	for range 2000 {
 		var x []float64
 		switch r.IntN(5) {
 		case 0:

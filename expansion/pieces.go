@@ -92,7 +92,7 @@ func (k *kernels) operateBlock(op operation, w int, t *bench, z num.Vec, in []nu
 	out.store(z, w, i, n)
 }
 
-type scalar[E any] interface {
+type arithmetical[E any] interface {
 	DD | TD | QD
 	Add(E) E
 	Sub(E) E
@@ -104,7 +104,7 @@ type scalar[E any] interface {
 }
 
 // operateLanes does op on lanes from lo up to hi: the definition of kernels on arrays.
-func operateLanes[E scalar[E]](op operation, t *bench, lo, hi int) {
+func operateLanes[E arithmetical[E]](op operation, t *bench, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, y := lane[E](&t.in[0], i), lane[E](&t.in[1], i)
 		switch op {

@@ -2,14 +2,15 @@ package expansion
 
 import "math"
 
-// TD is the unevaluated sum of three float64 words of decreasing magnitude,
-// normalised: x[0] = RN(x[0] + x[1]), x[1] = RN(x[1] + x[2]). If x[0] is zero,
-// infinite or NaN, the other words are +0.
+// TD is the unevaluated sum of three float64 words, normalised: |x[i+1]| ≤
+// ulp(x[i])/2. If x[0] is zero, infinite or NaN, the other words are +0.
 type TD [3]float64
 
-// Add returns a + b, with an error of at most 8u³ |a + b|: the addition network
-// for three words of Zhang, Aiken, High-performance branch-free algorithms for
-// extended-precision floating-point arithmetic, SC25. 63 operations.
+// Add returns a + b, with an error of at most 8u³ |a + b| (u = 2^-53).
+//
+// The addition network for three terms of Zhang, Aiken, High-performance
+// branch-free algorithms for extended-precision floating-point arithmetic, SC25,
+// verified by machine there. 63 operations.
 func (a TD) Add(b TD) TD {
 	z0, z1, z2 := addTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	return finishTD(z0, z1, z2, a[0]+b[0])
@@ -21,53 +22,59 @@ func (a TD) Sub(b TD) TD {
 	return finishTD(z0, z1, z2, a[0]-b[0])
 }
 
-// Mul returns a b = b a, with an error of at most 8u³ |a b|: the multiplication
-// network for three words of Zhang, Aiken, SC25. 44 operations.
+// Mul returns a b = b a, with an error of at most 8u³ |a b|.
+//
+// The multiplication network for three terms of Zhang, Aiken, SC25, with one
+// fused multiply-add. Adding up the worst of each rounding gives 32u³. 44
+// operations.
 func (a TD) Mul(b TD) TD {
 	z0, z1, z2 := mulTD(a[0], a[1], a[2], b[0], b[1], b[2])
-	return finishTD(z0, z1, z2, a[0]*b[0])
+	return finishTD(z0, z1, z2, float64(a[0]*b[0]))
 }
 
-// Sqr returns a², with an error of at most 8u³ a²: the network of [TD.Mul] for
-// equal factors. 32 operations.
+// Sqr returns a², with an error of at most 8u³ a²: [TD.Mul] for equal factors. 32
+// operations.
 func (a TD) Sqr() TD {
 	z0, z1, z2 := sqrTD(a[0], a[1], a[2])
-	return finishTD(z0, z1, z2, a[0]*a[0])
+	return finishTD(z0, z1, z2, float64(a[0]*a[0]))
 }
 
-// FMA returns a b + c: [TD.Mul], then [TD.Add], with an error of at most
-// 8u³ (|a b| + |a b + c|) to first order. The product must not overflow. 107
-// operations.
+// FMA returns a b + c, with an error of at most 8u³ (|a b| + |a b + c|) to first
+// order: [TD.Mul], then [TD.Add]. The product must not overflow. 107 operations.
 func (a TD) FMA(b, c TD) TD {
 	p0, p1, p2 := mulTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	z0, z1, z2 := addTD(p0, p1, p2, c[0], c[1], c[2])
 	return finishTD(z0, z1, z2, leadFMA(a[0], b[0], c[0]))
 }
 
-// Div returns a / b, with an error of at most 64u³ |a / b|: long division. Each
-// quotient word is rounded to nearest, so that the remainder of the leading
-// words is exact; terms of the next order are added without error until the last
-// one. 49 operations, 3 of them divisions.
+// Div returns a / b, with an error of at most 80u³ |a / b|: long division.
+//
+// Each word of the quotient is a rounded quotient of leading words, whose
+// remainder is exact. Terms of order u (with a0 of order 1) are added without
+// error to the next remainder, whose leading word is the next numerator; those of
+// order u² in plain arithmetic, with six roundings of at most 47u³ in all. What
+// is left out costs 3u³, b0 in place of b and the last rounding 14u³ each. 49
+// operations, 3 of them divisions.
 func (a TD) Div(b TD) TD {
 	z0, z1, z2 := divTD(a[0], a[1], a[2], b[0], b[1], b[2])
 	return finishTD(z0, z1, z2, a[0]/b[0])
 }
 
-// Recip returns 1 / a, with an error of at most 64u³ / |a|; see [TD.Div]. 41
+// Recip returns 1 / a, with an error of at most 42u³ / |a|: see [TD.Div]. 41
 // operations, 3 of them divisions.
 func (a TD) Recip() TD {
 	z0, z1, z2 := recipTD(a[0], a[1], a[2])
 	return finishTD(z0, z1, z2, 1/a[0])
 }
 
-// Sqrt returns √a, with an error of at most 64u³ √a, word by word with exact
-// remainders like [TD.Div]. 39 operations, one of them a root and 2 divisions.
+// Sqrt returns √a, with an error of at most 24u³ √a: word by word with exact
+// remainders, as in [TD.Div]. 39 operations, one of them a root and 2 divisions.
 func (a TD) Sqrt() TD {
 	z0, z1, z2 := sqrtTD(a[0], a[1], a[2])
 	return finishTD(z0, z1, z2, math.Sqrt(a[0]))
 }
 
-// Rsqrt returns 1/√a, with an error of at most 128u³ / √a: [TD.Sqrt], then
+// Rsqrt returns 1/√a, with an error of at most 66u³ / √a: [TD.Sqrt], then
 // [TD.Recip]. 80 operations.
 func (a TD) Rsqrt() TD {
 	s0, s1, s2 := sqrtTD(a[0], a[1], a[2])
@@ -75,16 +82,17 @@ func (a TD) Rsqrt() TD {
 	return finishTD(z0, z1, z2, 1/math.Sqrt(a[0]))
 }
 
-// AddFloat returns a + b, with an error of at most 8u³ |a + b|. 37 operations.
+// AddFloat returns a + b, with an error of at most 6u³ |a + b|: either a0 + b is
+// exact, or not small beside a. 37 operations.
 func (a TD) AddFloat(b float64) TD {
 	z0, z1, z2 := addFloatTD(a[0], a[1], a[2], b)
 	return finishTD(z0, z1, z2, a[0]+b)
 }
 
-// MulFloat returns a b, with an error of at most 8u³ |a b|. 36 operations.
+// MulFloat returns a b, with an error of at most 7u³ |a b|. 36 operations.
 func (a TD) MulFloat(b float64) TD {
 	z0, z1, z2 := mulFloatTD(a[0], a[1], a[2], b)
-	return finishTD(z0, z1, z2, a[0]*b)
+	return finishTD(z0, z1, z2, float64(a[0]*b))
 }
 
 // Neg returns -a.

@@ -90,7 +90,11 @@ func canonical(x []float64) {
 	}
 	for i := 1; i < len(x); i++ {
 		x[i] += 0
-		if i+1 < len(x) && x[i+1] != 0 && x[i-1]+float64(x[i]*(1+0x1p-50)) != x[i-1] {
+		more := 1.0
+		if i+1 < len(x) && x[i+1] != 0 {
+			more += 0x1p-50
+		}
+		if x[i-1]+float64(x[i]*more) != x[i-1] {
 			setBig(x, exactBig(x))
 			return
 		}

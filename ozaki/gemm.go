@@ -28,6 +28,21 @@ import (
 // Gemm panics if shapes, formats or options do not fit. Errors are that of a cancelled context,
 // after which C is unspecified, and ErrTolerance.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
+	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
+	if r.Slices == 0 && !(r.Tolerance > 0) {
+		panic(errTolerance)
+	}
+	if err == nil {
+		err = r.slices()
+	}
+	if err != nil {
+		return r.stats, fmt.Errorf("ozaki.Gemm: %w", err)
+	}
+	return r.stats, nil
+}
+
+// newProduct checks the arguments of a product. Its only errors are of devices.
+func newProduct(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (*run, error) {
 	x, y, z := op(tA, a), op(tB, b), view(c)
 	if c.Format() != halfulp.Float64 {
 		panic(errFormat)
@@ -60,44 +75,53 @@ func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta fl
 	}
 	r.alpha, r.beta, r.c = alpha, beta, z
 	r.a, r.b = x.left(), y.right()
-	if err := r.gemm(); err != nil {
-		return r.stats, fmt.Errorf("ozaki.Gemm: %w", err)
+	r.stats.Device = "cpu"
+	switch r.Device {
+	case "", "cpu", "auto":
+		return r, nil
 	}
-	return r.stats, nil
+	return r, fmt.Errorf("device %q: %w (want cpu)", r.Device, halfulp.ErrDevice)
 }
 
-// gemm runs a product whose operands are there.
-func (r *run) gemm() (err error) {
+// begin finds exponents and special values. It does the whole of a product without finite
+// terms and reports that.
+func (r *run) begin() (done bool, err error) {
 	if r.alpha == 0 || r.a.len == 0 {
-		return r.each(func(i, j int) (float64, float64) {
+		return true, r.each(func(i, j int) (float64, float64) {
 			c := combine(0, 0, 0.5, 0, r.beta, r.old(i, j))
 			return c, ofResult(0, 0, 0.5, 0, r.beta, r.old(i, j), c)
 		})
 	}
 	if !finite(r.alpha) {
-		return r.each(func(i, j int) (float64, float64) {
+		return true, r.each(func(i, j int) (float64, float64) {
 			return infinite(r.alpha, r.a, r.b, i, j) + r.addend(i, j), 0
 		})
 	}
-	r.kernel = sgemm.Best()
-	r.stats.Kernel = r.kernel.Name
 	start := time.Now()
+	defer func() { r.stage(splitting, start) }()
 	if r.expA, err = exponents(r.ctx, r.threads, r.a); err != nil {
-		return err
+		return false, err
 	}
 	if r.expB, err = exponents(r.ctx, r.threads, r.b); err != nil {
-		return err
+		return false, err
 	}
 	if r.specialA, err = specials(r.ctx, r.threads, r.a); err != nil {
+		return false, err
+	}
+	r.specialB, err = specials(r.ctx, r.threads, r.b)
+	return false, err
+}
+
+// slices runs a product by slices.
+func (r *run) slices() error {
+	if done, err := r.begin(); done || err != nil {
 		return err
 	}
-	if r.specialB, err = specials(r.ctx, r.threads, r.b); err != nil {
-		return err
-	}
+	r.kernel = sgemm.Best()
+	r.stats.Kernel = r.kernel.Name
 	r.Block = min(r.Block, r.a.len)
 	r.width = sliceWidth(r.Block)
 	r.stats.Block, r.stats.Bits = r.Block, r.width
-	r.stage(splitting, start)
 	if r.Slices == 0 {
 		if err := r.choose(); err != nil {
 			return err
@@ -144,7 +168,7 @@ func (r *run) put(i, j int, c, bound float64) {
 // parts computes C in parts of rows and columns that fit the memory allowed, each from blocks
 // of k.
 func (r *run) parts() error {
-	rows, cols := r.partSize()
+	rows, cols := r.partSize(r.kernel.MR, r.kernel.NR, 4*r.Block*r.Slices, 4*r.Block*(2*r.Slices-1))
 	n := r.a.len
 	t, c := make([]float64, rows*cols), make([]float32, rows*cols)
 	var sum, bounds []float64
@@ -197,7 +221,7 @@ func (r *run) parts() error {
 			if sum != nil {
 				result = sum
 			}
-			if err := r.finish(i, i1, j, j1, result, bounds); err != nil {
+			if err := r.finish(i, i1, j, j1, -2*r.width, result, bounds); err != nil {
 				return err
 			}
 			r.stats.Parts++
@@ -215,8 +239,8 @@ func add(r *run, sum []float64, rows, cols int, f func(i, j int) float64) error 
 	})
 }
 
-// finish sets the entries of a part of C from its sums.
-func (r *run) finish(i0, i1, j0, j1 int, t, bounds []float64) error {
+// finish sets the entries of a part of C from its sums t, in units of 2^(e_i + f_j + unit).
+func (r *run) finish(i0, i1, j0, j1, unit int, t, bounds []float64) error {
 	start := time.Now()
 	m, e := math.Frexp(r.alpha)
 	err := par.For(r.ctx, r.threads, j1-j0, func(_, q int) {
@@ -227,7 +251,7 @@ func (r *run) finish(i0, i1, j0, j1 int, t, bounds []float64) error {
 				r.put(i, j, float64(r.alpha*s)+r.addend(i, j), 0)
 				continue
 			}
-			x, old := r.expA[i]+r.expB[j]-2*r.width, r.old(i, j)
+			x, old := r.expA[i]+r.expB[j]+unit, r.old(i, j)
 			c := combine(t[at], x, m, e, r.beta, old)
 			bound := 0.0
 			if bounds != nil {
@@ -240,16 +264,16 @@ func (r *run) finish(i0, i1, j0, j1 int, t, bounds []float64) error {
 	return err
 }
 
-// partSize returns how many rows and columns a part of C has.
-func (r *run) partSize() (rows, cols int) {
+// partSize returns how many rows and columns a part of C has, not less than mr and nr, where
+// a row of A takes so many bytes, and a column of B.
+func (r *run) partSize(mr, nr, left, right int) (rows, cols int) {
 	rows, cols = r.a.n, r.b.n
-	left, right := 4*r.Block*r.Slices, 4*r.Block*(2*r.Slices-1)
 	for left*rows+right*cols+28*rows*cols > int(r.MemoryLimit) {
 		switch {
-		case rows > r.kernel.MR && (left*rows >= right*cols || cols <= r.kernel.NR):
-			rows = max((rows+1)/2, r.kernel.MR)
-		case cols > r.kernel.NR:
-			cols = max((cols+1)/2, r.kernel.NR)
+		case rows > mr && (left*rows >= right*cols || cols <= nr):
+			rows = max((rows+1)/2, mr)
+		case cols > nr:
+			cols = max((cols+1)/2, nr)
 		default:
 			return rows, cols
 		}

@@ -40,7 +40,11 @@ func checkBound(t *testing.T, name string, alpha float64, a, b *halfulp.Matrix, 
 	t.Helper()
 	got := c.Clone()
 	opt.Bound = halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
-	if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, got, &opt); err != nil {
+	gemm := Gemm
+	if opt.Slices == 0 {
+		gemm = GemmDoubleFloat
+	}
+	if _, err := gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, got, &opt); err != nil {
 		t.Fatal(name, err)
 	}
 	for j := range c.Cols() {
@@ -68,7 +72,7 @@ func checkBound(t *testing.T, name string, alpha float64, a, b *halfulp.Matrix, 
 func TestGemmWithinBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 9}} {
-		for slices := 1; slices <= 9; slices++ {
+		for slices := 0; slices <= 9; slices++ { // 0: double-float
 			for _, phi := range []float64{0.1, 2, 20} {
 				a, b := testMatrix(rng, shape[0], shape[1], phi), testMatrix(rng, shape[1], shape[2], phi)
 				c := testMatrix(rng, shape[0], shape[2], phi)
@@ -91,7 +95,7 @@ func TestAdversaries(t *testing.T) {
 				a := halfulp.NewMatrixFloat64(k, 5, k, x.data).T()
 				b := halfulp.NewMatrixFloat64(k, 4, k, y.data)
 				c := testMatrix(rng, 5, 4, 3)
-				for _, slices := range []int{1, 2, 5, 16} {
+				for _, slices := range []int{0, 1, 2, 5, 16} {
 					name := fmt.Sprintf("%s x %s, k = %d, K = %d", kindA, kindB, k, slices)
 					checkBound(t, name, 1, a, b, 0, c, Options{Slices: slices})
 					checkBound(t, name, 1e-200, a, b, 1e-150, c, Options{Slices: slices, Block: 16})
@@ -214,6 +218,38 @@ func TestReproducible(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDoubleFloat checks the accuracy of double-float products, and that levels, threads and
+// parts change no bit.
+func TestDoubleFloat(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	a, b, c := testMatrix(rng, 21, 300, 1), testMatrix(rng, 300, 13, 1), testMatrix(rng, 21, 13, 1)
+	want := c.Clone()
+	if _, err := GemmDoubleFloat('N', 'N', 2, a, b, -1, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	for j := range 13 {
+		for i := range 21 {
+			exact, _ := exactEntry(2, a, b, i, j, -1, c.Float64(i, j)).Float64()
+			if d := math.Abs(want.Float64(i, j) - exact); d > 1e-11 {
+				t.Errorf("c[%d,%d] = %g, exactly %g", i, j, want.Float64(i, j), exact)
+			}
+		}
+	}
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		for _, o := range []Options{{Threads: 1}, {Threads: 3, MemoryLimit: 1}} {
+			got := c.Clone()
+			if _, err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &o); err != nil {
+				t.Fatal(err)
+			}
+			if !got.Same(want) {
+				t.Errorf("%v, %d threads: other bits", level, o.Threads)
+			}
+		}
+		restore()
 	}
 }
 

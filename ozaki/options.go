@@ -55,15 +55,16 @@ var ErrTolerance = errors.New("tolerance not met")
 
 // Stats tells how a product ran.
 type Stats struct {
-	Slices   int             `json:"slices"`            // K
-	Bits     int             `json:"bits"`              // α, bits a slice
-	Block    int             `json:"block"`             // longest float32 sum
-	Products int             `json:"products"`          // float32 matrix products done
-	Skipped  int             `json:"skipped,omitempty"` // products with slices of zeros, left out
-	Parts    int             `json:"parts"`             // parts that the result was cut into
-	Kernel   string          `json:"kernel"`            // float32 kernel
-	Threads  int             `json:"threads"`           // threads used at most
-	Stages   []halfulp.Stage `json:"stages,omitempty"`  // splitting, products, sums
+	Device   string          `json:"device"`             // cpu or cuda:N
+	Slices   int             `json:"slices,omitempty"`   // K
+	Bits     int             `json:"bits,omitempty"`     // α, bits a slice
+	Block    int             `json:"block,omitempty"`    // longest float32 sum
+	Products int             `json:"products,omitempty"` // float32 matrix products done
+	Skipped  int             `json:"skipped,omitempty"`  // products with slices of zeros, left out
+	Parts    int             `json:"parts"`              // parts that the result was cut into
+	Kernel   string          `json:"kernel,omitempty"`   // float32 kernel
+	Threads  int             `json:"threads"`            // threads used at most
+	Stages   []halfulp.Stage `json:"stages,omitempty"`   // splitting, products, sums
 }
 
 // run is one product under way.
@@ -97,9 +98,6 @@ func newRun(o *Options) *run {
 	}
 	if r.Slices < 0 || r.Slices > MaxSlices {
 		panic(errSlices)
-	}
-	if r.Slices == 0 && !(r.Tolerance > 0) {
-		panic(errTolerance)
 	}
 	if r.Block < 0 || r.Block > MaxBlock {
 		panic(errBlock)

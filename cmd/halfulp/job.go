@@ -21,7 +21,8 @@ type job struct {
 	how      *runFlags
 	progress *progressBar
 	reading  time.Duration
-	rns      *rnsStats // of a method of package rns
+	rns      *rnsStats   // of a method of package rns
+	ozaki    *ozakiStats // of a method of package ozaki
 }
 
 // newJob checks what can be checked before any file is read: that one operand at
@@ -163,10 +164,11 @@ type matrixResult struct {
 	Stats   *runStats  `json:"stats,omitempty"`
 }
 
-// runStats are the library's statistics, with those of a method of package rns.
+// runStats are the library's statistics, with those of a method of packages rns and ozaki.
 type runStats struct {
 	*halfulp.Stats
-	RNS *rnsStats `json:"rns,omitempty"`
+	RNS   *rnsStats   `json:"rns,omitempty"`
+	Ozaki *ozakiStats `json:"ozaki,omitempty"`
 }
 
 // runStats returns what is known of a run, nil where nothing was computed.
@@ -174,7 +176,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	return &runStats{s, j.rns}
+	return &runStats{s, j.rns, j.ozaki}
 }
 
 // writeScalar writes z on a line of its own.
@@ -266,10 +268,16 @@ func (j *job) report(stats *halfulp.Stats) error {
 	if !j.how.Stats {
 		return nil
 	}
-	if err := writeStats(j.env.stderr, stats, j.reading); err != nil || j.rns == nil {
+	if err := writeStats(j.env.stderr, stats, j.reading); err != nil {
 		return err
 	}
-	return writeRNSStats(j.env.stderr, j.rns)
+	switch {
+	case j.rns != nil:
+		return writeRNSStats(j.env.stderr, j.rns)
+	case j.ozaki != nil:
+		return writeOzakiStats(j.env.stderr, j.ozaki)
+	}
+	return nil
 }
 
 // compareScalar prints the plain float64 value beside z.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/ozaki"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -117,6 +118,7 @@ type gemmCmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	ozakiFlags
 	compareFlags
 }
 
@@ -127,13 +129,21 @@ Examples:
 
   halfulp gemm A.mtx B.mtx
   halfulp gemm A.mtx A.mtx --transa --format mp:424 --out C.mtx.gz
-  halfulp gemm A.mtx B.mtx C.mtx --beta -1 --stats`
+  halfulp gemm A.mtx B.mtx C.mtx --beta -1 --stats
+  halfulp gemm A.mtx B.mtx --method ozaki:4 --stats` + ozakiHelp
 }
 
 func (c *gemmCmd) Run(env *environment) error {
-	try := func(opt *halfulp.Options) error {
+	var slices *ozaki.Options
+	try := func(opt *halfulp.Options) (err error) {
+		if slices, err = ozakiOptions(&c.runFlags, &c.ozakiFlags); err != nil {
+			return err
+		}
+		if slices != nil {
+			return tryOzaki(c.Method, slices)
+		}
 		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
-		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), none, none, halfulp.Float(0), none, opt)
+		_, err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), none, none, halfulp.Float(0), none, opt)
 		return err
 	}
 	j, err := newJob(env, "gemm", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, c.A, c.B, c.C)
@@ -170,6 +180,9 @@ func (c *gemmCmd) Run(env *environment) error {
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Transa), b: oriented(b, c.Transb), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			if slices != nil {
+				return j.ozakiProduct(*slices, c.Transa, c.Transb, alpha, a, b, beta, old, z)
+			}
 			return halfulp.GemmTo(transpose(c.Transa), transpose(c.Transb), alpha, a, b, beta, old, z, j.options())
 		},
 	})

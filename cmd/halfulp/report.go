@@ -31,7 +31,7 @@ func writeStats(w io.Writer, s *halfulp.Stats, reading time.Duration) error {
 		row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
 	some("blocks", int64(s.Blocks))
-	if !isRNS(s.Method) {
+	if !isRNS(s.Method) && !isOzaki(s.Method) {
 		row("entries in the exact pass", s.Exact)
 	}
 	row("overflows", s.Overflow)

@@ -71,26 +71,39 @@ func (a *Acc) valueBuf(k int, f num.Format) []uint64 {
 // AddEntry adds the products alpha x_h y_h, unless alpha = 0, which leaves x and y
 // unread, and the product beta c, unless beta = 0, which leaves c unread.
 func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
+	a.addScaledDots(alpha, 1, func(int) (u, v num.Vec) { return x, y })
+	if beta.Class != num.Zero {
+		a.AddProduct(beta, c)
+	}
+}
+
+// addScaledDots adds the products alpha u_h v_h of n pairs of vectors, unless alpha = 0, which leaves them unread.
+func (a *Acc) addScaledDots(alpha num.Real, n int, pair func(k int) (u, v num.Vec)) {
 	switch alpha.Class {
 	case num.Zero:
 	case num.Finite:
 		if e, ok := powerOfTwo(alpha.Mag); ok {
-			a.addDot(alpha.Neg, alpha.Exp+e, x, y)
+			for k := range n {
+				u, v := pair(k)
+				a.addDot(alpha.Neg, alpha.Exp+e, u, v)
+			}
 			break
 		}
 		if a.scaled == nil {
 			a.scaled = new(Acc)
 		}
 		a.scaled.Reset()
-		a.scaled.AddDot(x, y)
+		for k := range n {
+			a.scaled.AddDot(pair(k))
+		}
 		a.addScaled(a.scaled, alpha)
 	default:
-		for h := range x.N {
-			a.AddProduct3(alpha, x.Arr.Value(x.At(h), a.values[0][:]), y.Arr.Value(y.At(h), a.values[1][:]))
+		for k := range n {
+			u, v := pair(k)
+			for h := range u.N {
+				a.AddProduct3(alpha, u.Arr.Value(u.At(h), a.values[0][:]), v.Arr.Value(v.At(h), a.values[1][:]))
+			}
 		}
-	}
-	if beta.Class != num.Zero {
-		a.AddProduct(beta, c)
 	}
 }
 

@@ -37,6 +37,32 @@ type Stage struct {
 	Time time.Duration
 }
 
+// Add adds what another part of the same result took.
+func (s *Stats) Add(t Stats) {
+	if s.Method != Residue {
+		s.Device, s.Method, s.Kernel = t.Device, t.Method, t.Kernel
+	}
+	s.Moduli, s.WidthL, s.WidthR = max(s.Moduli, t.Moduli), max(s.WidthL, t.WidthL), max(s.WidthR, t.WidthR)
+	s.Products += t.Products
+	s.Blocks += t.Blocks
+	s.Exact += t.Exact
+	s.Overflow += t.Overflow
+	s.Underflow += t.Underflow
+	for _, stage := range t.Stages {
+		s.addStage(stage)
+	}
+}
+
+func (s *Stats) addStage(t Stage) {
+	for i := range s.Stages {
+		if s.Stages[i].Name == t.Name {
+			s.Stages[i].Time += t.Time
+			return
+		}
+	}
+	s.Stages = append(s.Stages, t)
+}
+
 // Config says how a product may run.
 type Config struct {
 	Ctx      context.Context
@@ -107,15 +133,8 @@ func Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 // stage closes the stage that ran since the last call.
 func (p *product) stage(name string) {
 	now := time.Now()
-	d := now.Sub(p.clock)
+	p.stats.addStage(Stage{name, now.Sub(p.clock)})
 	p.clock = now
-	for i := range p.stats.Stages {
-		if p.stats.Stages[i].Name == name {
-			p.stats.Stages[i].Time += d
-			return
-		}
-	}
-	p.stats.Stages = append(p.stats.Stages, Stage{name, d})
 }
 
 // progress adds share of the whole work to what is done.

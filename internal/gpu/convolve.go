@@ -16,17 +16,18 @@ const (
 	convolveRows    = 16
 	convolveColumns = 4       // of a warp at a time
 	convolveLongest = 1 << 19 // columns for which 64 bits hold the sums
-	convolveLimbs   = 200     // up to which 2^20 / limbs, rounded up, divides exactly
-
-	toeplitzThreads = 256
+	convolveLimbs   = 1 << 12 // up to which 2^32 / limbs, rounded up, divides up to 16 limbs exactly
 )
 
 // convolution is that of kernels/convolve.cuh.
 type convolution struct {
-	a, x                                     vectors
-	parts, s                                 spans
-	columns, table                           cuda.Pointer
-	count, steps, down, inverse, size, tiles int32
+	a, x           vectors
+	parts, s       spans
+	columns, table cuda.Pointer
+	count, steps   int32
+	down           int32
+	inverse        uint32
+	size           int32
 }
 
 // convolves reports whether products with so many digits are for the tensor cores.
@@ -34,7 +35,8 @@ func (q *rowSums) convolves(digits int) bool {
 	if q.x == nil || q.a.Arr.Kind != num.MP || q.x.Arr.Kind != num.MP || q.a.Rows <= fewRows || q.a.Cols > convolveLongest {
 		return false
 	}
-	return digitFile(digits) != fusedFile && q.a.Arr.Limbs() <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
+	limbs := q.a.Arr.Limbs()
+	return digitFile(digits) != fusedFile && limbs > 1 && limbs <= convolveLimbs && q.convolveShared(digits) <= q.s.Device().Info().SharedPerBlock
 }
 
 // convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
@@ -51,30 +53,19 @@ func (q *rowSums) convolveShared(digits int) int {
 // convolveTiles returns how many groups of 8 sums of products of digits there are.
 func convolveTiles(digits int) int { return (digits + 1) / 2 }
 
-// convolution returns the arguments of the kernels, but for the memory, and how many entries of 8
-// bytes the table has, 0 if the products are not for the tensor cores.
-func (q *rowSums) convolution(r rowReduction) (c convolution, entries int64) {
+// tableBytes returns the size of the table of digits.
+func (q *rowSums) tableBytes() int64 {
 	if !q.convolves(q.digits) {
-		return c, 0
+		return 0
 	}
-	limbs := q.a.Arr.Limbs()
-	c = convolution{a: q.a.rows(), x: q.x.rows(), count: r.count, down: flag(abs(q.a.RS) < abs(q.a.CS)),
-		inverse: int32((1<<20 + limbs - 1) / limbs), size: int32(q.convolveBuffer(q.digits)), tiles: int32(convolveTiles(q.digits))}
-	return c, 8 * int64(c.tiles) * int64(q.a.Cols)
+	return 64 * int64(convolveTiles(q.digits)) * int64(q.a.Cols)
 }
 
-// convolve adds the products to the columns, given the spans of parts.
-func (q *rowSums) convolve(c convolution, entries int64) error {
+// convolve adds the products to the columns, after scanRows.
+func (q *rowSums) convolve(r rowReduction) error {
 	red := reducerOf(q.s)
-	f, err := red.function(q.s, "convolve", "toeplitz")
+	f, err := red.function(q.s, "convolve"+digitFile(q.digits)[len("reduce"):], fmt.Sprint("convolve", q.digits))
 	if err != nil {
-		return err
-	}
-	if err := f.Launch(q.s, cuda.Dim{X: int((entries + toeplitzThreads - 1) / toeplitzThreads)}, cuda.Dim{X: toeplitzThreads}, 0, c); err != nil {
-		return err
-	}
-	name := fmt.Sprint("convolve", q.digits)
-	if f, err = red.function(q.s, "convolve"+digitFile(q.digits)[len("reduce"):], name); err != nil {
 		return err
 	}
 	shared := q.convolveShared(q.digits)
@@ -82,6 +73,9 @@ func (q *rowSums) convolve(c convolution, entries int64) error {
 	if err != nil {
 		return err
 	}
+	limbs := uint32(q.a.Arr.Limbs())
+	c := convolution{a: q.a.rows(), x: q.x.rows(), parts: r.parts, s: r.s, columns: r.columns, table: r.table, count: r.count,
+		down: flag(abs(q.a.RS) < abs(q.a.CS)), inverse: ^uint32(0)/limbs + 1, size: int32(q.convolveBuffer(q.digits))}
 	grid := cuda.Dim{X: (q.a.Rows + convolveWarps*convolveRows - 1) / (convolveWarps * convolveRows)}
 	steps := (q.a.Cols + convolveColumns - 1) / convolveColumns
 	slices := min(steps, max(1, blocks*q.s.Device().Info().Multiprocessors/grid.X))

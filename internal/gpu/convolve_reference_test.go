@@ -10,7 +10,6 @@ import (
 
 // convolveReference gives a fake driver the kernels of kernels/convolve.cuh in Go.
 func convolveReference(drv *fake.Driver) {
-	drv.Kernel("toeplitz", refToeplitz)
 	for _, k := range reduceDigits() {
 		if digitFile(k) != fusedFile {
 			drv.Kernel(fmt.Sprintf("convolve%d", k), func(l *fake.Launch, r convolution) { refConvolve(l, r, k) })
@@ -35,7 +34,8 @@ func smallDigits(x num.Real, n int, top int64) []int64 {
 	return d
 }
 
-func refToeplitz(l *fake.Launch, r convolution) {
+// refToeplitz makes the table of digits of x.
+func refToeplitz(l *fake.Launch, r rowReduction) {
 	x := r.x.mat(l)
 	table := fake.Slice[int8](l, r.table, x.Cols*int(r.tiles)*64)
 	var buf [num.MaxValueWords]uint64
@@ -56,7 +56,7 @@ func refToeplitz(l *fake.Launch, r convolution) {
 }
 
 func refConvolve(l *fake.Launch, r convolution, k int) {
-	n, cols, tiles := int(r.a.n), int(r.a.k), int(r.tiles)
+	n, cols, tiles := int(r.a.n), int(r.a.k), convolveTiles(k)
 	table := fake.Slice[int8](l, r.table, cols*tiles*64)
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
 	clearSpans(l, r.s, n)

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/num"
@@ -39,14 +38,6 @@ type fusedReduction struct {
 	ticket             uint32
 }
 
-// The mailbox has the ticket, the number of rows that are left over, and from answerAt on the
-// columns and spans of one row, as memory has them.
-const (
-	leftAt       = 4
-	answerAt     = 64
-	mailboxBytes = answerAt + 8*(64+4)
-)
-
 // fused reports whether there are fused kernels for the digits.
 func (q *rowSums) fused() bool { return digitFile(q.digits) == fusedFile }
 
@@ -62,17 +53,14 @@ type fusedLaunch struct {
 // prepare returns a launch whose results have no place yet.
 func (q *rowSums) prepare() (*fusedLaunch, error) {
 	red := reducerOf(q.s)
-	if red.mailbox == nil {
-		var err error
-		if red.mailbox, err = q.s.NewMailbox(mailboxBytes); err != nil {
-			return nil, err
-		}
+	box, err := red.box(q.s)
+	if err != nil {
+		return nil, err
 	}
-	l := &fusedLaunch{box: red.mailbox, r: fusedReduction{a: q.a.rows(), digits: int32(q.digits), magnitudes: flag(q.magnitudes)}}
+	l := &fusedLaunch{box: box, r: fusedReduction{a: q.a.rows(), digits: int32(q.digits), magnitudes: flag(q.magnitudes)}}
 	if q.x != nil {
 		l.r.x = q.x.rows()
 	}
-	var err error
 	if l.f, err = red.function(q.s, fusedFile, q.kernelName()); err != nil {
 		return nil, err
 	}
@@ -130,13 +118,13 @@ func (q *rowSums) start(l *fusedLaunch) error {
 	return l.f.Launch(q.s, l.grid, cuda.Dim{X: fusedThreads}, l.shared, l.r)
 }
 
-// ask starts the launch and waits for its answer.
-func (q *rowSums) ask(l *fusedLaunch) error {
+// ask starts the launch and waits for its answer, the number of rows that are left over.
+func (q *rowSums) ask(l *fusedLaunch) (int, error) {
 	l.r.answer, l.r.ticket = l.box.At(0), l.box.Ticket()
 	if err := q.start(l); err != nil {
-		return err
+		return 0, err
 	}
-	return l.box.Await(q.s)
+	return leftOver(l.box, q.s)
 }
 
 // fusedSums is sums. Those of one row come through the mailbox.
@@ -153,7 +141,7 @@ func (q *rowSums) fusedSums() (*hostSums, error) {
 		return q.download(0)
 	}
 	l.r.columns, l.r.s = l.box.At(answerAt), spansOf(l.box.At(answerAt+int(q.spansAt())), 1)
-	if err := q.ask(l); err != nil {
+	if _, err := q.ask(l); err != nil {
 		return nil, err
 	}
 	h := q.hostSums()
@@ -172,8 +160,5 @@ func (q *rowSums) fusedRound(alpha num.Real, c target) (left int, err error) {
 	l.r.s = spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	l.r.to = fusedRounding{c: c, list: q.memory.At(q.listAt()), unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift),
 		exact: q.exactSpread(q.digits), neg: flag(alpha.Neg), expansions: flag(q.expansions())}
-	if err := q.ask(l); err != nil {
-		return 0, err
-	}
-	return int(*(*uint32)(unsafe.Pointer(&l.box.Bytes()[leftAt]))), nil
+	return q.ask(l)
 }

@@ -34,7 +34,8 @@ type rowReduction struct {
 	digits, products, magnitudes int32
 	count, first                 int32
 	rows, width, buffers         int32
-	down, later                  int32
+	down, later, tiles           int32
+	table                        cuda.Pointer
 }
 
 type rowRounding struct {
@@ -42,11 +43,13 @@ type rowRounding struct {
 	columns         cuda.Pointer
 	c               target
 	rest            leftovers
+	answer          cuda.Pointer
 	unit            int64
 	error           float64
 	exact           int64
 	digits, rows    int32
 	neg, expansions int32
+	ticket          uint32
 }
 
 // launches returns the number of terms, or of pairs of them.
@@ -69,19 +72,18 @@ func (x vectors) term(t int) vectors {
 // run computes the columns of digits.
 func (q *rowSums) run() error {
 	r, grid := q.arguments()
-	c, entries := q.convolution(r)
 	parts := (spanBytes*int64(r.count)*int64(q.a.Rows) + 7) &^ 7
-	if err := q.alloc(parts + 8*entries); err != nil {
+	if err := q.alloc(parts + q.tableBytes()); err != nil {
 		return err
 	}
 	r.columns, r.s = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
 	r.parts = spansOf(q.memory.At(q.partsAt()), int(r.count)*q.a.Rows)
+	r.table = q.memory.At(q.partsAt() + parts)
 	if err := q.eachTerm(r, func(r rowReduction) error { return q.scan(r, grid) }); err != nil {
 		return err
 	}
 	if q.convolves(q.digits) {
-		c.columns, c.s, c.parts, c.table = r.columns, r.s, r.parts, q.memory.At(q.partsAt()+parts)
-		return q.convolve(c, entries)
+		return q.convolve(r)
 	}
 	return q.eachTerm(r, q.accumulate)
 }
@@ -95,6 +97,9 @@ func (q *rowSums) arguments() (r rowReduction, grid cuda.Dim) {
 	}
 	if q.a.Rows > fewRows {
 		r.rows = rowTile
+	}
+	if q.convolves(q.digits) {
+		r.tiles = int32(convolveTiles(q.digits))
 	}
 	lanes := scanThreads
 	grid.X = q.a.Rows
@@ -217,7 +222,12 @@ func (q *rowSums) kernelName() string {
 
 // roundRows is round for sums that there are.
 func (q *rowSums) roundRows(alpha num.Real, c target) (int, error) {
-	f, err := reducerOf(q.s).function(q.s, "reduce", "roundRows")
+	red := reducerOf(q.s)
+	f, err := red.function(q.s, "reduce", "roundRows")
+	if err != nil {
+		return 0, err
+	}
+	box, err := red.box(q.s)
 	if err != nil {
 		return 0, err
 	}
@@ -225,14 +235,12 @@ func (q *rowSums) roundRows(alpha num.Real, c target) (int, error) {
 	errors, shift := q.error()
 	n := q.a.Rows
 	r := rowRounding{s: spansOf(q.memory.At(q.spansAt()), n), columns: q.memory.Pointer(), c: c,
-		rest: leftovers{q.memory.At(q.countAt()), q.memory.At(q.listAt()), int64(n)},
-		unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift), exact: q.exactSpread(q.digits),
+		rest:   leftovers{q.memory.At(q.countAt()), q.memory.At(q.listAt()), int64(n)},
+		answer: box.At(0), ticket: box.Ticket(), unit: q.unit() + exp, error: float64(errors) * float64(int64(1)<<shift), exact: q.exactSpread(q.digits),
 		digits: int32(q.digits), rows: int32(n), neg: flag(alpha.Neg), expansions: flag(q.expansions())}
 	words := (rowDigit*q.digits + 64 + 31) / 32
 	if err := f.Launch(q.s, cuda.Dim{X: (n + roundThreads - 1) / roundThreads}, cuda.Dim{X: roundThreads}, 4*roundThreads*words, r); err != nil {
 		return 0, err
 	}
-	var count [1]uint32
-	err = cuda.Download(q.s, count[:], q.memory.At(q.countAt()))
-	return int(count[0]), err
+	return leftOver(box, q.s)
 }

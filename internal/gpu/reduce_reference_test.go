@@ -126,6 +126,9 @@ func refScanRows(l *fake.Launch, r rowReduction) {
 	if r.later == 0 {
 		clear(fake.Slice[int64](l, r.columns, (int(r.digits)+1)*n+1))
 	}
+	if r.tiles != 0 {
+		refToeplitz(l, r)
+	}
 }
 
 // fraction returns floor(|x| 2^(bits - top)), |x| < 2^top.
@@ -212,4 +215,7 @@ func refRoundRows(l *fake.Launch, r rowRounding) {
 		}
 		refRoundRow(l, how, r.rest, i, total, top[i], bottom[i], flags[i])
 	}
+	answer := fake.Slice[uint32](l, r.answer, 2)
+	answer[leftAt/4] = fake.Slice[uint32](l, r.rest.count, 1)[0]
+	answer[0] = r.ticket
 }

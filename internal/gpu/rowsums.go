@@ -100,6 +100,30 @@ func (r *reducer) function(s *cuda.Stream, file, name string) (*cuda.Function, e
 	return m.Function(name)
 }
 
+// box returns the mailbox.
+func (r *reducer) box(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
+	if r.mailbox == nil {
+		r.mailbox, err = s.NewMailbox(mailboxBytes)
+	}
+	return r.mailbox, err
+}
+
+// The mailbox has the ticket, the number of rows that are left over, and from answerAt on the
+// columns and spans of one row, as memory has them.
+const (
+	leftAt       = 4
+	answerAt     = 64
+	mailboxBytes = answerAt + 8*(64+4)
+)
+
+// leftOver waits for the number of rows that are left over.
+func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
+	if err := box.Await(s); err != nil {
+		return 0, err
+	}
+	return int(*(*uint32)(unsafe.Pointer(&box.Bytes()[leftAt]))), nil
+}
+
 // blocksOf returns how many blocks of f run on a multiprocessor at a time.
 func (r *reducer) blocksOf(f *cuda.Function, threads, shared int) (int, error) {
 	key := occupancy{f, shared}

@@ -4,3 +4,6 @@ package sgemm
 
 // Best returns the fastest kernel.
 func Best() *Kernel { return generic }
+
+// BestPairs returns the fastest kernel of pairs.
+func BestPairs() *PairKernel { return genericPairs }

@@ -122,3 +122,70 @@ func BenchmarkMul(b *testing.B) {
 		})
 	}
 }
+
+// TestPairs compares the kernels of all levels with the chain of pairs, bit for bit.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		k := BestPairs()
+		for _, shape := range [][3]int{{0, 3, 0}, {3, 3, 0}, {1, 1, 1}, {k.MR, k.NR, 3}, {2*k.MR + 1, 2*k.NR - 1, 2*pairBlock + 7}} {
+			m, n, length := shape[0], shape[1], shape[2]
+			var a, b [2][]float32
+			for w := range 2 {
+				a[w], b[w] = randomVectors(rng, m*length), randomVectors(rng, n*length)
+			}
+			for _, x := range [][2][]float32{a, b} {
+				for i := range x[0] {
+					x[1][i] *= x[0][i] * 0x1p-25
+				}
+			}
+			x := Pairs{pack(t, k.MR, m, length, a[0], length, 1), pack(t, k.MR, m, length, a[1], length, 1)}
+			y := Pairs{pack(t, k.NR, n, length, b[0], 1, n), pack(t, k.NR, n, length, b[1], 1, n)}
+			ldc := m + 1
+			hi, lo := randomVectors(rng, ldc*n), randomVectors(rng, ldc*n)
+			if err := k.Mul(context.Background(), 2, hi, lo, ldc, x, y); err != nil {
+				t.Fatal(err)
+			}
+			for i := range m {
+				for j := range n {
+					var h, l float32
+					exact := new(big.Float).SetPrec(300)
+					for e := range length {
+						p, q := i*length+e, e*n+j
+						v := float32(a[0][p] * b[0][q])
+						w := fma(a[1][p], b[0][q], fma(a[0][p], b[1][q], fma(a[0][p], b[0][q], -v)))
+						v, w = fast2Sum(v, w)
+						h, l = addPairs(h, l, v, w)
+						exact.Add(exact, new(big.Float).SetPrec(300).Mul(
+							big.NewFloat(float64(a[0][p])+float64(a[1][p])), big.NewFloat(float64(b[0][q])+float64(b[1][q]))))
+					}
+					if hi[i+j*ldc] != h || lo[i+j*ldc] != l {
+						t.Fatalf("%v %v: c[%d,%d] = %g + %g, want %g + %g", level, shape, i, j, hi[i+j*ldc], lo[i+j*ldc], h, l)
+					}
+					want, _ := exact.Float64()
+					if d := float64(h) + float64(l) - want; math.Abs(d) > 1e-12*math.Sqrt(float64(length+1)) {
+						t.Fatalf("%v: c[%d,%d] = %g + %g, exactly %g", shape, i, j, h, l, want)
+					}
+				}
+			}
+		}
+		restore()
+	}
+}
+
+// BenchmarkPairs measures products of matrices of pairs.
+func BenchmarkPairs(b *testing.B) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	k := BestPairs()
+	const n = 512
+	x := pack(b, k.MR, n, n, randomVectors(rng, n*n), n, 1)
+	y := pack(b, k.NR, n, n, randomVectors(rng, n*n), n, 1)
+	hi, lo := make([]float32, n*n), make([]float32, n*n)
+	for b.Loop() {
+		if err := k.Mul(b.Context(), 1, hi, lo, n, Pairs{x, x}, Pairs{y, y}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)*n*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gmul-add/s")
+}

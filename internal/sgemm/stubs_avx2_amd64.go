@@ -8,3 +8,8 @@ package sgemm
 //
 //go:noescape
 func microAVX2(c []float32, ldc int, a []float32, b []float32, k int, load bool)
+
+// microPairsAVX2 is microPairsGeneric for the tile of this kernel.
+//
+//go:noescape
+func microPairsAVX2(hi []float32, lo []float32, ldc int, aHi []float32, aLo []float32, bHi []float32, bLo []float32, k int)

@@ -8,3 +8,8 @@ package sgemm
 //
 //go:noescape
 func microAVX512(c []float32, ldc int, a []float32, b []float32, k int, load bool)
+
+// microPairsAVX512 is microPairsGeneric for the tile of this kernel.
+//
+//go:noescape
+func microPairsAVX512(hi []float32, lo []float32, ldc int, aHi []float32, aLo []float32, bHi []float32, bLo []float32, k int)

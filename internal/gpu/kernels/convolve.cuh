@@ -11,8 +11,9 @@
 // is wrong by less than 2 B^-K (digits of A and X cut) + 4K B^-K (products cut: the rest of
 // X from digit 4K - p on, times digit p), all with the sign of the product.
 #pragma once
-#include "reduce.cuh"
+#include "bytes.cuh"
 #include "mma.cuh"
+#include "reduce.cuh"
 
 #define CONVOLVE_WARPS 4
 #define CONVOLVE_ROWS 16 // of a warp
@@ -20,34 +21,16 @@
 
 struct convolution {
 	vectors a;
-	vectors x;     // one vector
+	vectors x;     // one vector, of which scanRows makes table
 	spans parts;   // what the blocks of scanRows find
 	spans s;       // what it comes to
 	u64 columns;   // as in reduction
-	u64 table;     // of toeplitz
+	u64 table;
 	int count;     // parts
 	int steps;     // of CONVOLVE_COLUMNS columns that a warp takes
 	int down;      // whether memory runs down the columns of a
-	int inverse;   // 2^20 / limbs of a, rounded up
+	u32 inverse;   // 2^32 / limbs of a, rounded up
 	int size;      // words of a buffer
-	int tiles;     // groups of 8 sums D_t
-};
-
-// spread returns the four groups of 7 bits in the low 28 bits of v as bytes.
-static __device__ __forceinline__ u32 spread(u32 v)
-{
-	v = v & 0x3fff | v << 2 & ~0x3fff;
-	return (v & 0x007f007f | v << 1 & ~0x007f007f) & 0x7f7f7f7f;
-}
-
-// A sign of digits: factor 1 and flip 0, or -1 and 0x80808080.
-struct sign {
-	u32 factor, flip;
-
-	__device__ explicit sign(bool neg) : factor(neg ? ~0u : 1), flip(neg ? 0x80808080 : 0) {}
-
-	// apply negates the bytes of v, which are less than 128, or not.
-	__device__ __forceinline__ u32 apply(u32 v) const { return v * factor + flip ^ flip; }
 };
 
 // tilesOf returns how many groups of 8 sums D_t there are.
@@ -130,18 +113,24 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 	auto load = [&](int base, int buffer) {
 		if (base < end) {
 			int columns = min(CONVOLVE_COLUMNS, end - base);
-			i64 at = r.a.off + first * r.a.rs + base * r.a.cs;
-			int fast = r.down ? here : columns, slow = r.down ? columns : here;
-			i64 stepF = r.down ? r.a.rs : r.a.cs, stepS = r.down ? r.a.cs : r.a.rs;
-			int toF = (r.down ? 1 : CONVOLVE_ROWS) * pitch, toS = (r.down ? CONVOLVE_ROWS : 1) * pitch;
-			u64 *to = buffers + buffer * r.size;
+			i64 stepF = r.down ? r.a.rs : r.a.cs, stepS = (r.down ? r.a.cs : r.a.rs) * limbs;
+			const u64 *from = words + (r.a.off + first * r.a.rs + base * r.a.cs) * limbs + lane;
+			int count = (r.down ? here : columns) * limbs, slow = r.down ? columns : here;
+			int toF = (r.down ? 1 : CONVOLVE_ROWS) * pitch - limbs, toS = (r.down ? CONVOLVE_ROWS : 1) * pitch;
+			u64 *to = buffers + buffer * r.size + lane;
 			for (int s = 0; s < slow; s++) {
-				const u64 *from = words + (at + s * stepS) * limbs;
+				if (stepF == 1) { // all words follow each other
 #pragma unroll 4
-				for (int q = lane; q < fast * limbs; q += 32) {
-					int f = q * r.inverse >> 20, w = q - f * limbs;
-					copyWord(to + f * toF + w, from + f * stepF * limbs + w);
+					for (int q = 0; q < count - lane; q += 32)
+						copyWord(to + q + (int)__umulhi(q + lane, r.inverse) * toF, from + q);
+				} else {
+#pragma unroll 4
+					for (int q = 0; q < count - lane; q += 32) {
+						int f = __umulhi(q + lane, r.inverse);
+						copyWord(to + q + f * toF, from + q + f * (stepF - 1) * limbs);
+					}
 				}
+				from += stepS;
 				to += toS;
 			}
 		}
@@ -178,7 +167,6 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 			for (int i = 0; i < 4; i++)
 				acc[t][i] = 0;
 		for (int step = 0; step < LONGEST && base < end; step++, base += CONVOLVE_COLUMNS, buffer ^= 1) {
-			load(base + CONVOLVE_COLUMNS, buffer ^ 1);
 			uint2 b[TILES];
 			const uint2 *table = (const uint2 *)r.table + ((i64)min(base + column, end - 1) * TILES * 8 + place);
 #pragma unroll
@@ -193,6 +181,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 					shift[i] = DIGIT * K + 32; // nothing of it remains
 				neg[i] = next[i].cls & 1;
 			}
+			load(base + CONVOLVE_COLUMNS, buffer ^ 1);
 			headsOf(base + CONVOLVE_COLUMNS);
 			asm volatile("cp.async.wait_group 1;" ::: "memory");
 			__syncwarp();

@@ -1,5 +1,7 @@
 // The spans of rows and their rounding.
+#include "bytes.cuh"
 #include "reduce.cuh"
+#include "report.cuh"
 #include "round.cuh"
 
 // heads reads n numbers from position at on, step apart.
@@ -31,6 +33,25 @@ template <int N> static __device__ __forceinline__ void heads(const numbers &a, 
 
 #define SCAN_THREADS 256
 #define BATCH 8
+
+// toeplitz finds the digits of second factors as the tensor cores read them: entry (h, d, g) of the
+// table, g < 8, has digits 8d + g - 3 to 8d + g of number h, and the four before.
+static __device__ void toeplitz(const reduction &r, int thread, int threads)
+{
+	int each = 8 * r.tiles;
+	for (int i = thread; i < r.x.k * each; i += threads) {
+		int h = i / each, g = i % each;
+		i64 at = r.x.off + h * r.x.cs;
+		u32 cls = ((const u8 *)r.x.a.plane[2])[at];
+		uint2 v = {0, 0};
+		if (cls >> 1 == FINITE) {
+			significand x = {(const u32 *)((const u64 *)r.x.a.plane[0] + at * r.x.a.limbs), 2 * r.x.a.limbs};
+			sign s((cls & 1) != 0);
+			v = uint2{s.apply(window(x, g)), s.apply(window(x, g - 4))};
+		}
+		((uint2 *)r.table)[i] = v;
+	}
+}
 
 // scanRows finds the spans of parts of rows, and sets the columns and the word behind them to 0.
 // A block works on ROWS rows, where memory runs down the columns, else on one.
@@ -67,8 +88,11 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) scanRows(const __grid
 	if (r.later)
 		return;
 	i64 words = (i64)(r.digits + 1) * r.a.n + 1, threads = (i64)gridDim.x * gridDim.y * SCAN_THREADS;
-	for (i64 i = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x; i < words; i += threads)
+	i64 thread = ((i64)blockIdx.y * gridDim.x + blockIdx.x) * SCAN_THREADS + threadIdx.x;
+	for (i64 i = thread; i < words; i += threads)
 		((i64 *)r.columns)[i] = 0;
+	if (r.tiles != 0)
+		toeplitz(r, (int)thread, (int)threads);
 }
 
 // How rows are rounded.
@@ -76,25 +100,22 @@ struct rounding {
 	spans s;
 	u64 columns;
 	target c;
-	leftovers rest;
+	leftovers rest; // behind the count is that of blocks that are done, 0
+	u64 answer;     // u32[2] in the host's memory: gets ticket when the number of rows that are left over is there
 	i64 unit;     // exponent of column K - 1 relative to the row's, and of the factor
 	double error; // of a sum in such units
 	i64 exact;    // rows whose addends' exponents spread no more than this have exact sums
 	int digits, rows;
 	int neg;
 	int expansions; // the addends are terms of expansions
+	u32 ticket;
 };
 
 #define ROUND_THREADS 32
 
-// roundRows rounds a row a thread. A sum that its error or its class leaves undecided is left to
-// the host.
-extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __grid_constant__ rounding r)
+// roundRow rounds a row. A sum that its error or its class leaves undecided is left to the host.
+static __device__ void roundRow(const rounding &r, int row, u32 *digits)
 {
-	extern __shared__ u32 digits[];
-	int row = blockIdx.x * ROUND_THREADS + threadIdx.x;
-	if (row >= r.rows)
-		return;
 	u32 flags = ((const u32 *)r.s.flags)[row];
 	i64 top = ((const i64 *)r.s.top)[row], to = r.c.off + row * r.c.rs;
 	if (flags & SEEN_SPECIAL) {
@@ -107,12 +128,12 @@ extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __gr
 		return;
 	}
 	int words = (DIGIT * r.digits + 64 + 31) / 32;
-	integer x = {digits + threadIdx.x, ROUND_THREADS, words};
+	integer x = {digits, ROUND_THREADS, words};
 	const i64 *column = (const i64 *)r.columns + row;
 	i64 carry = 0;
 	u64 bits = 0; // low bits of the next word
 	int have = 0, w = 0;
-#pragma unroll 4
+#pragma unroll 8
 	for (int c = r.digits; c > 0; c--) {
 		i64 v = column[(i64)c * r.rows] + carry;
 		carry = v >> DIGIT;
@@ -140,4 +161,19 @@ extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __gr
 		leave(r.rest, row, 0);
 	else if (n == 0)
 		storeZero(r.c, to, false);
+}
+
+// roundRows rounds a row a thread.
+extern "C" __global__ void __launch_bounds__(ROUND_THREADS) roundRows(const __grid_constant__ rounding r)
+{
+	extern __shared__ u32 digits[];
+	int row = blockIdx.x * ROUND_THREADS + threadIdx.x;
+	if (row < r.rows)
+		roundRow(r, row, digits + threadIdx.x);
+	if (lastBlock((u32 *)r.rest.count + 1, gridDim.x) && threadIdx.x == 0) {
+		volatile u32 *answer = (volatile u32 *)r.answer;
+		answer[1] = __ldcg((const u32 *)r.rest.count);
+		__threadfence_system();
+		answer[0] = r.ticket;
+	}
 }

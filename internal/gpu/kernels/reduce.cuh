@@ -92,6 +92,8 @@ struct reduction {
 	int buffers;    // 2: a block loads entries while it works on others
 	int down;       // whether memory runs down the columns of a
 	int later;      // terms of expansions but the first: their zeros do not count
+	int tiles;      // of 8 digits of 7 bits each number of x has in table
+	u64 table;      // convolve.cuh
 };
 
 // A tile of numbers in shared memory: number (f, s), f < fast, s < slow, has place f df + s ds.
@@ -175,19 +177,6 @@ static __device__ __forceinline__ void begin(const tile &t, const numbers &a, co
 		}
 	}
 }
-
-// significand is an integer of words 32-bit words, most significant bit set, as a fraction.
-struct significand {
-	const u32 *at;
-	int words;
-
-	// word returns word i from the top, 0 outside.
-	__device__ __forceinline__ u32 word(int i) const
-	{
-		int k = words - 1 - i;
-		return (u32)k < (u32)words ? at[k] : 0;
-	}
-};
 
 // digits finds the first K digits of 2^-shift times x.
 template <int K> static __device__ __forceinline__ void digits(u32 (&d)[K], const significand &x, int shift)

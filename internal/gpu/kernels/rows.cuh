@@ -43,3 +43,16 @@ static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
 	u32 c = a >> 1 > FINITE || x >> 1 > FINITE ? NAN_ : a >> 1 < x >> 1 ? a >> 1 : x >> 1;
 	return c << 1 | ((a ^ x) & 1);
 }
+
+// significand is an integer of words 32-bit words, most significant bit set, as a fraction.
+struct significand {
+	const u32 *at;
+	int words;
+
+	// word returns word i from the top, 0 outside.
+	__device__ __forceinline__ u32 word(int i) const
+	{
+		int k = words - 1 - i;
+		return (u32)k < (u32)words ? at[k] : 0;
+	}
+};

@@ -2,7 +2,8 @@
 //
 //	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg sgemm
 //
-// The kernels equal the loop microGeneric in ../generic.go.
+// The kernels equal the loops microGeneric in ../generic.go and microPairsGeneric in
+// ../pairs.go.
 package main
 
 import (
@@ -47,6 +48,8 @@ func main() {
 			vec:  func(i int) VecPhysical { return y[i] },
 			zero: func(dst VecPhysical) { VXORPS(dst, dst, dst) }}
 		m.micro()
+		m.nv, m.nr = 1, 4
+		m.microPairs()
 	case "avx512":
 		// 24 of the 32 registers add.
 		z := [32]VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
@@ -55,6 +58,8 @@ func main() {
 			vec:  func(i int) VecPhysical { return z[i] },
 			zero: func(dst VecPhysical) { VPXORD(dst, dst, dst) }}
 		m.micro()
+		m.nv, m.nr = 1, 8
+		m.microPairs()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
@@ -139,6 +144,84 @@ func (m *machine) micro() {
 			VMOVUPS(m.acc(v, s), p.Offset(v*size))
 		}
 	})
+	VZEROUPPER()
+	RET()
+}
+
+// microPairs emits the kernel of pairs: the words of column s of the tile lie in registers 2s
+// and 2s + 1, the pair of A after them, and six registers are for one step of a column. Columns
+// do not depend on each other, so the processor runs several at a time.
+func (m *machine) microPairs() {
+	TEXT("microPairs"+m.suffix, NOSPLIT, "func(hi, lo []float32, ldc int, aHi, aLo, bHi, bLo []float32, k int)")
+	Doc("microPairs" + m.suffix + " is microPairsGeneric for the tile of this kernel.")
+	Pragma("noescape")
+	hi := Load(Param("hi").Base(), GP64())
+	lo := Load(Param("lo").Base(), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	aHi := Load(Param("aHi").Base(), GP64())
+	aLo := Load(Param("aLo").Base(), GP64())
+	bHi := Load(Param("bHi").Base(), GP64())
+	bLo := Load(Param("bLo").Base(), GP64())
+	k := Load(Param("k"), GP64())
+	SHLQ(U8(2), ldc)
+	a, a1 := m.vec(2*m.nr), m.vec(2*m.nr+1)
+	temp := func(i int) VecPhysical { return m.vec(2*m.nr + 2 + i) }
+	m.eachColumn(hi, ldc, func(s int, p Mem) { VMOVUPS(p, m.vec(2*s)) })
+	m.eachColumn(lo, ldc, func(s int, p Mem) { VMOVUPS(p, m.vec(2*s+1)) })
+
+	TESTQ(k, k)
+	JZ(LabelRef("store"))
+	Label("step")
+	VMOVUPS(Mem{Base: aHi}, a)
+	VMOVUPS(Mem{Base: aLo}, a1)
+	for s := range m.nr {
+		x, x1 := m.vec(2*s), m.vec(2*s+1)
+		b, b1, p, e, y, t := temp(0), temp(1), temp(2), temp(3), temp(4), temp(5)
+		VBROADCASTSS(Mem{Base: bHi, Disp: 4 * s}, b)
+		VBROADCASTSS(Mem{Base: bLo, Disp: 4 * s}, b1)
+		VMULPS(b, a, p)
+		VMOVAPS(a, e)
+		VFMSUB213PS(p, b, e)  // e = a b - p
+		VFMADD231PS(b1, a, e) // + a b'
+		VFMADD231PS(b, a1, e) // + a' b
+		VADDPS(e, p, y)       // y = p + e
+		VSUBPS(p, y, t)
+		VSUBPS(t, e, e) // e - (y - p)
+
+		// (s, s1) = 2Sum(x, y) in (b, t), (t, t1) = 2Sum(x1, e) in (b1, x1).
+		VADDPS(y, x, b)
+		VSUBPS(y, b, b1)
+		VSUBPS(b1, b, p)
+		VSUBPS(b1, x, t)
+		VSUBPS(p, y, y)
+		VADDPS(y, t, t)
+		VADDPS(e, x1, b1)
+		VSUBPS(e, b1, p)
+		VSUBPS(p, b1, y)
+		VSUBPS(p, x1, x1)
+		VSUBPS(y, e, e)
+		VADDPS(e, x1, x1)
+
+		VADDPS(b1, t, t) // c = s1 + t
+		VADDPS(t, b, y)  // (v, v1) = Fast2Sum(s, c) in (y, t)
+		VSUBPS(b, y, p)
+		VSUBPS(p, t, t)
+		VADDPS(t, x1, x1) // w = t1 + v1
+		VADDPS(x1, y, x)  // Fast2Sum(v, w)
+		VSUBPS(y, x, p)
+		VSUBPS(p, x1, x1)
+	}
+	for _, p := range []struct {
+		reg  Register
+		size int
+	}{{aHi, 4 * m.lanes}, {aLo, 4 * m.lanes}, {bHi, 4 * m.nr}, {bLo, 4 * m.nr}} {
+		ADDQ(I32(p.size), p.reg)
+	}
+	DECQ(k)
+	JNZ(LabelRef("step"))
+	Label("store")
+	m.eachColumn(hi, ldc, func(s int, p Mem) { VMOVUPS(m.vec(2*s), p) })
+	m.eachColumn(lo, ldc, func(s int, p Mem) { VMOVUPS(m.vec(2*s+1), p) })
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/ozaki"
+)
+
+// ozakiFlags go with the methods of package ozaki.
+type ozakiFlags struct {
+	Tolerance float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the wished bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
+	Block     int     `group:"run" placeholder:"N" help:"With --method ozaki:...: length of the longest float32 sum (default 4096)."`
+}
+
+const (
+	ozakiAuto   = "ozaki:auto"
+	doubleFloat = "double-float"
+
+	defaultTolerance = 1e-12
+)
+
+// ozakiHelp is what the help of gemm says of them.
+const ozakiHelp = `
+
+Other methods are those of the paper of Nanai and Fujimoto on float32 hardware, of float64 accuracy or less. Their results are not correctly rounded, so auto never takes them:
+
+  ozaki:K       K (K + 1) / 2 products of float32 matrices, K slices of each operand
+  ozaki:auto    the least K whose error bound meets --tolerance
+  double-float  numbers of two float32 words
+
+Operands are float64 numbers, or rounded to them first. --stats shows a bound on the error, that of the result to float64.`
+
+// isOzaki reports whether the method is one of package ozaki, as its name says.
+func isOzaki(method string) bool {
+	return method == doubleFloat || strings.HasPrefix(method, "ozaki:") || method == "ozaki"
+}
+
+// ozakiOptions returns the options of a method of package ozaki, nil for another.
+func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
+	if f.Tolerance != 0 && how.Method != ozakiAuto {
+		return nil, misuse("--tolerance goes with the method %s, not with %s", ozakiAuto, how.Method)
+	}
+	if f.Block != 0 && (!isOzaki(how.Method) || how.Method == doubleFloat) {
+		return nil, misuse("--block goes with the methods ozaki:..., not with %s", how.Method)
+	}
+	if !isOzaki(how.Method) {
+		return nil, nil
+	}
+	if f.Block < 0 || f.Block > ozaki.MaxBlock {
+		return nil, misuse("--block: %d is not between 1 and %d", f.Block, ozaki.MaxBlock)
+	}
+	o := &ozaki.Options{Device: how.Device, Threads: how.Threads, Block: f.Block}
+	switch how.Method {
+	case doubleFloat:
+	case ozakiAuto:
+		if o.Tolerance = f.Tolerance; o.Tolerance == 0 {
+			o.Tolerance = defaultTolerance
+		}
+		if !(o.Tolerance > 0) {
+			return nil, misuse("--tolerance: %g is not a positive number", f.Tolerance)
+		}
+	default:
+		slices, err := strconv.Atoi(strings.TrimPrefix(how.Method, "ozaki:"))
+		if err != nil || slices < 1 || slices > ozaki.MaxSlices {
+			return nil, misuse("method %q: want ozaki:1 to ozaki:%d or %s", how.Method, ozaki.MaxSlices, ozakiAuto)
+		}
+		o.Slices = slices
+	}
+	return o, nil
+}
+
+// runOzaki is the product of a method of package ozaki.
+func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *ozaki.Options) (ozaki.Stats, error) {
+	gemm := ozaki.Gemm
+	if method == doubleFloat {
+		gemm = ozaki.GemmDoubleFloat
+	}
+	s, err := gemm(tA, tB, alpha, a, b, beta, c, o)
+	if err != nil {
+		err = errors.Unwrap(err) // without the name of the routine
+	}
+	return s, err
+}
+
+// tryOzaki runs the method on nothing, which finds out whether the device exists.
+func tryOzaki(method string, o *ozaki.Options) error {
+	none := halfulp.NewMatrix(halfulp.Float64, 0, 0)
+	_, err := runOzaki(method, halfulp.NoTrans, halfulp.NoTrans, 0, none, none, 0, none, o)
+	return err
+}
+
+// ozakiStats tells what a method of package ozaki ran with.
+type ozakiStats struct {
+	ozaki.Stats
+	Rounded int64  `json:"rounded_inputs"`       // numbers that are no float64
+	Bound   string `json:"error_bound,omitempty"` // largest bound of the error of an entry
+	// Relative is the largest quotient of an entry's bound and size.
+	Relative string `json:"relative_error_bound,omitempty"`
+}
+
+// ozakiProduct sets z = alpha op(A) op(B) + beta C by the method; c may be nil.
+func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c, z *halfulp.Matrix) (halfulp.Stats, error) {
+	own := &ozakiStats{}
+	j.ozaki = own
+	double := func(m *halfulp.Matrix) *halfulp.Matrix {
+		if m.Format() == halfulp.Float64 || m.Format() == halfulp.Float32 {
+			return m
+		}
+		d := m.Convert(halfulp.Float64)
+		back := d.Convert(m.Format())
+		for k := range m.Cols() {
+			for i := range m.Rows() {
+				if !m.At(i, k).IsNaN() && !back.Slice(i, i+1, k, k+1).Same(m.Slice(i, i+1, k, k+1)) {
+					own.Rounded++
+				}
+			}
+		}
+		return d
+	}
+	factor := func(s halfulp.Scalar) float64 {
+		m := halfulp.NewMatrix(s.Format(), 1, 1)
+		m.Set(0, 0, s)
+		return double(m).Float64(0, 0)
+	}
+	result := halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
+	if c != nil {
+		result = double(c).Convert(halfulp.Float64)
+	}
+	o.Context = j.env.ctx
+	if j.how.Stats || j.print.JSON {
+		o.Bound = halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
+	}
+	var err error
+	own.Stats, err = runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
+	stats := halfulp.Stats{Device: own.Device, Method: j.how.Method, Kernel: own.Kernel, Threads: own.Threads, Blocks: own.Parts, Stages: own.Stages}
+	own.Stages = nil
+	if err != nil {
+		return stats, err
+	}
+	if o.Bound != nil {
+		own.bounds(o.Bound, result)
+	}
+	for k := range z.Cols() {
+		for i := range z.Rows() {
+			z.Set(i, k, result.At(i, k))
+		}
+	}
+	return stats, nil
+}
+
+// bounds takes notice of the largest bounds.
+func (s *ozakiStats) bounds(bound, result *halfulp.Matrix) {
+	most, relative := 0.0, 0.0
+	for k := range bound.Cols() {
+		for i := range bound.Rows() {
+			b := bound.Float64(i, k)
+			most = max(most, b)
+			if b > 0 {
+				relative = max(relative, b/math.Abs(result.Float64(i, k))) // Inf for 0
+			}
+		}
+	}
+	s.Bound, s.Relative = upText(most), upText(relative)
+}
+
+// upText is x ≥ 0 in two digits, rounded up.
+func upText(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	if math.IsInf(x, 1) || x != x {
+		return "none"
+	}
+	s := strconv.FormatFloat(x, 'e', 1, 64)
+	if v, err := strconv.ParseFloat(s, 64); err == nil && v >= x {
+		return s
+	}
+	exponent := s[strings.IndexByte(s, 'e'):]
+	unit, _ := strconv.ParseFloat("0.1"+exponent, 64)
+	return strconv.FormatFloat(x+unit/2, 'e', 1, 64)
+}
+
+// writeOzakiStats prints what a method of package ozaki ran with.
+func writeOzakiStats(w io.Writer, s *ozakiStats) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
+	if s.Slices > 0 {
+		row("slices", fmt.Sprintf("%d of %d bits, float32 sums of up to %d products", s.Slices, s.Bits, s.Block))
+		row("float32 matrix products", fmt.Sprintf("%d, and %d of zeros left out", s.Products, s.Skipped))
+	}
+	row("inputs rounded to float64", s.Rounded)
+	row("error bound", s.Bound)
+	row("relative error bound", s.Relative)
+	return t.Flush()
+}

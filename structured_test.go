@@ -1,0 +1,300 @@
+package halfulp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// structuredShapes are the ways to hold a matrix of which a routine reads a part.
+var (
+	uplos      = []Uplo{Upper, Lower}
+	transposes = []Transpose{NoTrans, Trans}
+	diags      = []Diag{NonUnit, Unit}
+	sides      = []Side{Left, Right}
+)
+
+// fromTriangle returns the symmetric, or for zeros the triangular, matrix that a holds in a triangle.
+func fromTriangle(a *Matrix, uplo Uplo, diag Diag, zeros bool) *Matrix {
+	n := a.Rows()
+	z := NewMatrix(a.Format(), n, n)
+	for j := range n {
+		for i := range n {
+			switch {
+			case i == j && diag == Unit:
+				z.SetFloat64(i, j, 1)
+			case i == j || i < j == (uplo == Upper):
+				z.Set(i, j, a.At(i, j))
+			case !zeros:
+				z.Set(i, j, a.At(j, i))
+			}
+		}
+	}
+	return z
+}
+
+// TestStructuredBlocks compares orders at which several blocks are gathered with products of dense
+// matrices, whose zeros do not matter for numbers such as these.
+func TestStructuredBlocks(t *testing.T) {
+	one, half := Float(1), Float(0.5)
+	for _, f := range []Format{Float64, DD, MP(300)} {
+		n := 1100
+		if f != Float64 {
+			n = 300
+		}
+		if testing.Short() {
+			n = 300
+		}
+		a, x, y := Random(f, n, n, 5, 1), Random(f, n, 1, 5, 2).Col(0), Random(f, n, 1, 5, 3).Col(0)
+		b, c := Random(f, n, 3, 5, 4), Random(f, n, 3, 5, 5)
+		for k, uplo := range uplos {
+			tA, diag, side := transposes[k], diags[k], sides[k]
+			full, tri := fromTriangle(a, uplo, NonUnit, false), fromTriangle(a, uplo, diag, true)
+			got, want := y.Clone(), y.Clone()
+			for _, err := range []error{
+				second(Symv(uplo, half, a, x, one, got, nil)), second(Gemv(NoTrans, half, full, x, one, want, nil)),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !got.Same(want) {
+				t.Errorf("Symv %c, %v: other bits than Gemv", uplo, f)
+			}
+			got = x.Clone()
+			for _, err := range []error{second(Trmv(uplo, tA, diag, a, got, nil)), second(Gemv(tA, one, tri, x, Float(0), want, nil))} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !got.Same(want) {
+				t.Errorf("Trmv %c %c %c, %v: other bits than Gemv", uplo, tA, diag, f)
+			}
+			p, q, r, s := c.Clone(), c.Clone(), b.Clone(), b.Clone()
+			if side == Right {
+				_, err := Symm(side, uplo, half, a, b.T(), one, p.T(), nil)
+				_, err2 := Trmm(side, uplo, tA, diag, half, a, r.T(), nil)
+				_, err3 := Gemm(NoTrans, NoTrans, half, b.T(), full, one, q.T(), nil)
+				_, err4 := Gemm(NoTrans, tA, half, b.T(), tri, Float(0), s.T(), nil)
+				if err := errors.Join(err, err2, err3, err4); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				_, err := Symm(side, uplo, half, a, b, one, p, nil)
+				_, err2 := Trmm(side, uplo, tA, diag, half, a, r, &Options{MemoryLimit: 1 << 20})
+				_, err3 := Gemm(NoTrans, NoTrans, half, full, b, one, q, nil)
+				_, err4 := Gemm(tA, NoTrans, half, tri, b, Float(0), s, nil)
+				if err := errors.Join(err, err2, err3, err4); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !p.Same(q) {
+				t.Errorf("Symm %c %c, %v: other bits than Gemm", side, uplo, f)
+			}
+			if !r.Same(s) {
+				t.Errorf("Trmm %c %c %c %c, %v: other bits than Gemm", side, uplo, tA, diag, f)
+			}
+		}
+	}
+}
+
+func second(_ Stats, err error) error { return err }
+
+// TestBandEmptyRows: rows below the band are empty sums, +0, though zeros gathered for them times
+// negative numbers are -0.
+func TestBandEmptyRows(t *testing.T) {
+	m, n, kl := 200, 40, 40
+	ab := NewMatrix(Float64, kl+6, n)
+	for j := range n {
+		for i := range kl + 6 {
+			ab.SetFloat64(i, j, 1)
+		}
+	}
+	x, y := NewVector(Float64, n), NewVector(Float64, m)
+	for i := range n {
+		x.SetFloat64(i, -1)
+	}
+	for _, c := range []struct {
+		alpha, beta float64
+		old, want   float64
+	}{{1, 0, 7, 0}, {-1, 0, 7, 0}, {1, 1, math.Copysign(0, -1), math.Copysign(0, -1)}, {1, 1, 0, 0}, {1, 3, 2, 6}} {
+		for i := range m {
+			y.SetFloat64(i, c.old)
+		}
+		if _, err := Gbmv(NoTrans, m, kl, 5, Float(c.alpha), ab, x, Float(c.beta), y, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := y.Float64(0) - c.beta*c.old; got != -6*c.alpha {
+			t.Errorf("alpha %v beta %v: first entry off by %v", c.alpha, c.beta, got)
+		}
+		for i := n + kl; i < m; i++ {
+			if got := y.Float64(i); math.Float64bits(got) != math.Float64bits(c.want) {
+				t.Fatalf("alpha %v beta %v y %v: empty row %d is %v, want %v", c.alpha, c.beta, c.old, i, got, c.want)
+			}
+		}
+	}
+}
+
+// TestStructuredAliases gives routines outputs that overlap operands, and the same routines copies.
+func TestStructuredAliases(t *testing.T) {
+	trials(t, 80, func(r *rand.Rand) error {
+		n, f := 1+r.IntN(20), pickFormat(r)
+		if r.IntN(6) == 0 {
+			n = 40 + r.IntN(30)
+		}
+		big := drawMatrix(r, f, n+2, n+2, families[r.IntN(4)])
+		block := func() *Matrix {
+			i, j := r.IntN(3), r.IntN(3)
+			b := big.Slice(i, i+n, j, j+n)
+			if r.IntN(2) == 0 {
+				return b.T()
+			}
+			return b
+		}
+		line := func() *Vector {
+			m := block()
+			if r.IntN(2) == 0 {
+				return m.Col(r.IntN(n)).Stride(-1)
+			}
+			return m.Row(r.IntN(n))
+		}
+		uplo, tA, diag, side := uplos[r.IntN(2)], transposes[r.IntN(2)], diags[r.IntN(2)], sides[r.IntN(2)]
+		al, be := Float(3), Float(-2)
+		a, b, c, x, y := block(), block(), block(), line(), line()
+		ab := a.Slice(0, 1+r.IntN(n), 0, n)
+		k := ab.Rows() - 1
+		for name, call := range map[string]func(a, ab, b, c *Matrix, x, y *Vector) (Stats, error){
+			"Symv": func(a, _, _, _ *Matrix, x, y *Vector) (Stats, error) { return Symv(uplo, al, a, x, be, y, nil) },
+			"Gbmv": func(_, ab, _, _ *Matrix, x, y *Vector) (Stats, error) {
+				return Gbmv(tA, n, k/2, k-k/2, al, ab, x, be, y, nil)
+			},
+			"Sbmv":  func(_, ab, _, _ *Matrix, x, y *Vector) (Stats, error) { return Sbmv(uplo, k, al, ab, x, be, y, nil) },
+			"Trmv":  func(a, _, _, _ *Matrix, _, y *Vector) (Stats, error) { return Trmv(uplo, tA, diag, a, y, nil) },
+			"Syr":   func(_, _, _, c *Matrix, x, _ *Vector) (Stats, error) { return Syr(uplo, al, x, c, nil) },
+			"Syr2":  func(_, _, _, c *Matrix, x, y *Vector) (Stats, error) { return Syr2(uplo, al, x, y, c, nil) },
+			"Syr2k": func(a, _, b, c *Matrix, _, _ *Vector) (Stats, error) { return Syr2k(uplo, tA, al, a, b, be, c, nil) },
+			"Symm":  func(a, _, b, c *Matrix, _, _ *Vector) (Stats, error) { return Symm(side, uplo, al, a, b, be, c, nil) },
+			"Trmm": func(a, _, _, c *Matrix, _, _ *Vector) (Stats, error) {
+				return Trmm(side, uplo, tA, diag, al, a, c, nil)
+			},
+		} {
+			before := big.Clone()
+			ca, cab, cb, cc, cx, cy := a.Clone(), ab.Clone(), b.Clone(), c.Clone(), x.Clone(), y.Clone()
+			if _, err := call(ca, cab, cb, cc, cx, cy); err != nil {
+				return err
+			}
+			if _, err := call(a, ab, b, c, x, y); err != nil {
+				return err
+			}
+			if !c.Same(cc) && (name[2:] == "r" || name[2:] == "r2" || name[2:] == "r2k" || name[2:] == "mm") {
+				return fmt.Errorf("%s, n = %d, %v: other bits than for copies", name, n, f)
+			}
+			if !y.Same(cy) && name[2:] == "mv" {
+				return fmt.Errorf("%s, n = %d, %v: got %s want %s", name, n, f, dump(y.v), dump(cy.v))
+			}
+			for j := range n + 2 {
+				for i := range n + 2 {
+					big.Set(i, j, before.At(i, j))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// TestCommonFormat: a format that is found for two matrices holds their numbers.
+func TestCommonFormat(t *testing.T) {
+	trials(t, 600, func(r *rand.Rand) error {
+		a := drawMatrix(r, pickFormat(r), 2, 3, pickFamily(r))
+		b := drawMatrix(r, pickFormat(r), 3, 2, pickFamily(r))
+		f := Format{commonFormat(a.m, b.m)}
+		if g := (Format{commonFormat(b.m, a.m)}); g != f {
+			return fmt.Errorf("%v and %v: %v, swapped %v", a.Format(), b.Format(), f, g)
+		}
+		for _, m := range []*Matrix{a, b} {
+			if back := m.Convert(f).Convert(m.Format()); !back.Same(m.Clone()) {
+				return fmt.Errorf("%v and %v: %v does not hold %s", a.Format(), b.Format(), f, dump(m.Vec().v))
+			}
+			c := m.Convert(f)
+			for j := range m.Cols() {
+				for i := range m.Rows() {
+					u, v := termAt(m.m.Col(j), i), termAt(c.m.Col(j), i)
+					v.neg = !v.neg
+					if s := total([]term{u, v}); u.class == num.Finite && s.Class != num.Zero {
+						return fmt.Errorf("%v and %v: %v does not hold %s", a.Format(), b.Format(), f, dump(m.Vec().v))
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// TestStructuredErrors: options that fail, and misuse.
+func TestStructuredErrors(t *testing.T) {
+	a, b, c, x := NewMatrix(Float64, 3, 3), NewMatrix(Float64, 3, 3), NewMatrix(Float64, 3, 3), NewVector(Float64, 3)
+	ap, one := NewVector(Float64, 6), Float(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	routines := map[string]func(opt *Options) error{
+		"Gbmv":  func(o *Options) error { return second(Gbmv(NoTrans, 3, 1, 1, one, a, x, one, x, o)) },
+		"Symv":  func(o *Options) error { return second(Symv(Upper, one, a, x, one, x, o)) },
+		"Sbmv":  func(o *Options) error { return second(Sbmv(Upper, 2, one, a, x, one, x, o)) },
+		"Spmv":  func(o *Options) error { return second(Spmv(Upper, one, ap, x, one, x, o)) },
+		"Trmv":  func(o *Options) error { return second(Trmv(Upper, NoTrans, Unit, a, x, o)) },
+		"Syr":   func(o *Options) error { return second(Syr(Upper, one, x, a, o)) },
+		"Syr2":  func(o *Options) error { return second(Syr2(Upper, one, x, x, a, o)) },
+		"Syr2k": func(o *Options) error { return second(Syr2k(Upper, NoTrans, one, a, b, one, c, o)) },
+		"Symm":  func(o *Options) error { return second(Symm(Left, Upper, one, a, b, one, c, o)) },
+		"Trmm":  func(o *Options) error { return second(Trmm(Left, Upper, NoTrans, Unit, one, a, b, o)) },
+	}
+	for name, f := range routines {
+		for _, e := range []struct {
+			opt  *Options
+			want error
+		}{
+			{&Options{Context: ctx}, context.Canceled},
+			{&Options{Device: "cuda:0"}, ErrDevice},
+			{&Options{Method: "none"}, ErrMethod},
+		} {
+			if err := f(e.opt); !errors.Is(err, e.want) {
+				t.Errorf("%s: error %v, want %v", name, err, e.want)
+			}
+		}
+	}
+	small, short := NewMatrix(Float64, 2, 3), NewVector(Float64, 2)
+	for name, f := range map[string]func(){
+		"Gbmv rows":    func() { Gbmv(NoTrans, 3, 1, 2, one, a, x, one, x, nil) },
+		"Gbmv kl":      func() { Gbmv(NoTrans, 3, -1, 3, one, a, x, one, x, nil) },
+		"Gbmv t":       func() { Gbmv('X', 3, 1, 1, one, a, x, one, x, nil) },
+		"Gbmv x":       func() { Gbmv(NoTrans, 3, 1, 1, one, a, short, one, x, nil) },
+		"Gbmv m":       func() { Gbmv(NoTrans, 4, 1, 1, one, a, x, one, x, nil) },
+		"Symv uplo":    func() { Symv('X', one, a, x, one, x, nil) },
+		"Symv shape":   func() { Symv(Upper, one, small, x, one, x, nil) },
+		"Sbmv k":       func() { Sbmv(Upper, 1, one, a, x, one, x, nil) },
+		"Sbmv x":       func() { Sbmv(Upper, 2, one, a, short, one, x, nil) },
+		"Spmv length":  func() { Spmv(Upper, one, x, x, one, x, nil) },
+		"Trmv diag":    func() { Trmv(Upper, NoTrans, 'X', a, x, nil) },
+		"Trmv t":       func() { Trmv(Upper, 'X', Unit, a, x, nil) },
+		"Syr x":        func() { Syr(Upper, one, short, a, nil) },
+		"Syr2 uplo":    func() { Syr2('X', one, x, x, a, nil) },
+		"Syr2k shapes": func() { Syr2k(Upper, NoTrans, one, a, small, one, c, nil) },
+		"Symm side":    func() { Symm('X', Upper, one, a, b, one, c, nil) },
+		"Symm B":       func() { Symm(Left, Upper, one, a, small, one, c, nil) },
+		"Trmm side":    func() { Trmm(Right, Upper, NoTrans, Unit, one, a, small.T(), nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s did not panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
