@@ -29,18 +29,18 @@ func (f kernel) run(z, x, y, c place, n int) (left int) {
 	return f(z.first, z.stride, x.first, x.stride, y.first, y.stride, c.first, c.stride, n)
 }
 
-// operands are blocks that numbers are copied to, and the result's.
-type operands struct {
+// A bench is where pieces are worked on: blocks of the operands and the result.
+type bench struct {
 	in [3]block
 	z  block
 }
 
-var operandPool = sync.Pool{New: func() any { return new(operands) }}
+var benches = sync.Pool{New: func() any { return new(bench) }}
 
 // operate does op on a piece of numbers of w words.
 func (k *kernels) operate(op operation, w int, z num.Vec, in []num.Vec) {
-	t := operandPool.Get().(*operands)
-	defer operandPool.Put(t)
+	t := benches.Get().(*bench)
+	defer benches.Put(t)
 	kernel := k.arrays[w][op]
 	i := 0
 	for kernel != nil && z.N-i >= k.step {
@@ -71,7 +71,7 @@ func (k *kernels) operate(op operation, w int, z num.Vec, in []num.Vec) {
 }
 
 // operateBlock does op on n <= lanes numbers from i on.
-func (k *kernels) operateBlock(op operation, w int, t *operands, z num.Vec, in []num.Vec, i, n int) {
+func (k *kernels) operateBlock(op operation, w int, t *bench, z num.Vec, in []num.Vec, i, n int) {
 	for j, x := range in {
 		t.in[j].load(x, w, i, n)
 	}
@@ -104,7 +104,7 @@ type arithmetical[E any] interface {
 }
 
 // operateLanes does op on lanes from lo up to hi: the definition of kernels on arrays.
-func operateLanes[E arithmetical[E]](op operation, t *operands, lo, hi int) {
+func operateLanes[E arithmetical[E]](op operation, t *bench, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, y := lane[E](&t.in[0], i), lane[E](&t.in[1], i)
 		switch op {

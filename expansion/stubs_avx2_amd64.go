@@ -218,3 +218,18 @@ func qdFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, ySt
 //
 //go:noescape
 func hornerFloatsAVX2(z *float64, s *float64, x *float64, c *float64, n int)
+
+// macTileDDAVX2 is macTile for DD.
+//
+//go:noescape
+func macTileDDAVX2(sums *float64, a *float64, b *float64, k int)
+
+// macTileTDAVX2 is macTile for TD.
+//
+//go:noescape
+func macTileTDAVX2(sums *float64, a *float64, b *float64, k int)
+
+// macTileQDAVX2 is macTile for QD.
+//
+//go:noescape
+func macTileQDAVX2(sums *float64, a *float64, b *float64, k int)

@@ -218,3 +218,18 @@ func qdFMAAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, y
 //
 //go:noescape
 func hornerFloatsAVX512(z *float64, s *float64, x *float64, c *float64, n int)
+
+// macTileDDAVX512 is macTile for DD.
+//
+//go:noescape
+func macTileDDAVX512(sums *float64, a *float64, b *float64, k int)
+
+// macTileTDAVX512 is macTile for TD.
+//
+//go:noescape
+func macTileTDAVX512(sums *float64, a *float64, b *float64, k int)
+
+// macTileQDAVX512 is macTile for QD.
+//
+//go:noescape
+func macTileQDAVX512(sums *float64, a *float64, b *float64, k int)

@@ -29,28 +29,28 @@ type Array interface {
 }
 
 // Add sets z_i = x_i + y_i: see [DD.Add], [TD.Add], [QD.Add].
-func Add[A Array](x, y, z A, o *halfulp.Options) error { return operate(opAdd, o, z, x, y) }
+func Add[A Array](z, x, y A, o *halfulp.Options) error { return operate(opAdd, o, z, x, y) }
 
 // Sub sets z_i = x_i - y_i: see [DD.Sub], [TD.Sub], [QD.Sub].
-func Sub[A Array](x, y, z A, o *halfulp.Options) error { return operate(opSub, o, z, x, y) }
+func Sub[A Array](z, x, y A, o *halfulp.Options) error { return operate(opSub, o, z, x, y) }
 
 // Mul sets z_i = x_i y_i: see [DD.Mul], [TD.Mul], [QD.Mul].
-func Mul[A Array](x, y, z A, o *halfulp.Options) error { return operate(opMul, o, z, x, y) }
+func Mul[A Array](z, x, y A, o *halfulp.Options) error { return operate(opMul, o, z, x, y) }
 
 // Div sets z_i = x_i / y_i: see [DD.Div], [TD.Div], [QD.Div].
-func Div[A Array](x, y, z A, o *halfulp.Options) error { return operate(opDiv, o, z, x, y) }
+func Div[A Array](z, x, y A, o *halfulp.Options) error { return operate(opDiv, o, z, x, y) }
 
 // Sqrt sets z_i = √x_i: see [DD.Sqrt], [TD.Sqrt], [QD.Sqrt].
-func Sqrt[A Array](x, z A, o *halfulp.Options) error { return operate(opSqrt, o, z, x) }
+func Sqrt[A Array](z, x A, o *halfulp.Options) error { return operate(opSqrt, o, z, x) }
 
 // FMA sets z_i = x_i y_i + c_i: see [DD.FMA], [TD.FMA], [QD.FMA].
-func FMA[A Array](x, y, c, z A, o *halfulp.Options) error { return operate(opFMA, o, z, x, y, c) }
+func FMA[A Array](z, x, y, c A, o *halfulp.Options) error { return operate(opFMA, o, z, x, y, c) }
 
 // Map sets z_i = f(x_i), for a function of one argument: see the method of f's name.
-func Map[A Array](f Function, x, z A, o *halfulp.Options) error { return apply(f, o, z, x) }
+func Map[A Array](f Function, z, x A, o *halfulp.Options) error { return apply(f, o, z, x) }
 
 // Map2 sets z_i = f(x_i, y_i), for a function of two arguments: see the method of f's name.
-func Map2[A Array](f Function, x, y, z A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
+func Map2[A Array](f Function, z, x, y A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
 
 // ErrFormat is wrapped by errors about formats that a routine does not take.
 var ErrFormat = errors.New("format does not fit")

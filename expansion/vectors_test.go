@@ -64,7 +64,7 @@ func wordsAt(v num.Vec, i int) (x QD) {
 
 // entry is what operation op gives for words, by the methods of w words.
 func entry(op operation, w int, x, y, c QD) QD {
-	t := new(operands)
+	t := new(bench)
 	for k := range 4 {
 		t.in[0][k][0], t.in[1][k][0], t.in[2][k][0] = x[k], y[k], c[k]
 	}
@@ -93,17 +93,17 @@ func forAllLevels(t *testing.T, f func(t *testing.T)) {
 func operateVectors(op operation, x, y, c, z *halfulp.Vector, o *halfulp.Options) error {
 	switch op {
 	case opAdd:
-		return Add(x, y, z, o)
+		return Add(z, x, y, o)
 	case opSub:
-		return Sub(x, y, z, o)
+		return Sub(z, x, y, o)
 	case opMul:
-		return Mul(x, y, z, o)
+		return Mul(z, x, y, o)
 	case opDiv:
-		return Div(x, y, z, o)
+		return Div(z, x, y, o)
 	case opSqrt:
-		return Sqrt(x, z, o)
+		return Sqrt(z, x, o)
 	default:
-		return FMA(x, y, c, z, o)
+		return FMA(z, x, y, c, o)
 	}
 }
 
@@ -191,18 +191,18 @@ func TestMatrices(t *testing.T) {
 		x, y, z := view(), view(), view()
 		want := halfulp.NewMatrix(halfulp.TD, m, n)
 		for j := range n {
-			if err := Mul(x.Col(j), y.Col(j), want.Col(j), nil); err != nil {
+			if err := Mul(want.Col(j), x.Col(j), y.Col(j), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := Mul(x, y, z, nil); err != nil {
+		if err := Mul(z, x, y, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !z.Same(want) {
 			t.Fatalf("%d x %d: product of entries differs from that of columns", m, n)
 		}
 		if m == n {
-			if err := Add(x, x.T(), x, nil); err != nil {
+			if err := Add(x, x, x.T(), nil); err != nil {
 				t.Fatal(err)
 			}
 			for i := range m {
@@ -228,9 +228,9 @@ func TestMapVectors(t *testing.T) {
 				err := errors.New("no arity")
 				switch f.Arity() {
 				case 1:
-					err = Map(f, x, z, nil)
+					err = Map(f, z, x, nil)
 				case 2:
-					err = Map2(f, x, y, z, nil)
+					err = Map2(f, z, x, y, nil)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -266,11 +266,11 @@ func TestVectorErrors(t *testing.T) {
 	for i, c := range []struct {
 		err, want error
 	}{
-		{Add(qd, dd, dd, nil), ErrFormat},
-		{Add(dd, mp, dd, nil), ErrFormat},
-		{Add(dd, dd, f64, nil), ErrFormat},
+		{Add(dd, dd, qd, nil), ErrFormat},
 		{Add(dd, dd, mp, nil), ErrFormat},
-		{Map(Exp, qd, dd, nil), ErrFormat},
+		{Add(f64, dd, dd, nil), ErrFormat},
+		{Add(mp, dd, dd, nil), ErrFormat},
+		{Map(Exp, dd, qd, nil), ErrFormat},
 		{Add(dd, dd, dd, &halfulp.Options{Context: ctx}), context.Canceled},
 		{Add(dd, dd, dd, &halfulp.Options{Method: "residue"}), halfulp.ErrMethod},
 	} {

@@ -21,6 +21,9 @@ func main() {
 	for _, k := range kernels() {
 		k.emit(s, t)
 	}
+	for _, k := range tiles {
+		k.emit(s, t)
+	}
 	writeConstants()
 	Generate()
 }
@@ -80,6 +83,13 @@ func kernels() []*elementwise {
 		compute: func(s *source, a []value) value { return s.g.fma(a[0].(*node), a[1].(*node), a[2].(*node)) }})
 }
 
+// tiles have sums enough that their chains of dependent operations fill the time.
+var tiles = []*tile{
+	{name: "macTileDD", typ: "DD", words: 2, vectors: 2, columns: 4},
+	{name: "macTileTD", typ: "TD", words: 3, vectors: 2, columns: 2},
+	{name: "macTileQD", typ: "QD", words: 4, vectors: 2, columns: 2},
+}
+
 var formats = [5]string{2: "DD", 3: "TD", 4: "QD"}
 
 // wordsOf lists the words of values.
@@ -102,7 +112,8 @@ func (s *source) negate(v value) value {
 	return t
 }
 
-func (k *elementwise) report(t *target, steps []step, slots int) {
+// report tells how long a kernel is.
+func report(name string, steps []step, slots int) {
 	if !*verbose {
 		return
 	}
@@ -110,6 +121,6 @@ func (k *elementwise) report(t *target, steps []step, slots int) {
 	for _, s := range steps {
 		count[s.what]++
 	}
-	fmt.Fprintf(os.Stderr, "%-20s %d computed, %d loads, %d spills, %d moves, %d slots\n", k.name+t.suffix,
+	fmt.Fprintf(os.Stderr, "%-20s %d computed, %d loads, %d spills, %d moves, %d slots\n", name,
 		count[compute], count[load], count[spill], count[move], slots)
 }

@@ -28,6 +28,18 @@ type emitter struct {
 	rare    string // where guards leave for
 }
 
+// align makes room for spilled values, at a multiple of their size.
+func (e *emitter) align(slots int) {
+	if slots == 0 {
+		return
+	}
+	local := AllocLocal((slots + 1) * e.t.bytes())
+	p := GP64()
+	LEAQ(local.Offset(e.t.bytes()-1), p)
+	ANDQ(I32(int32(-e.t.bytes())), p)
+	e.spills = p
+}
+
 // constants are the numbers that the kernels of a file broadcast, in the order of their
 // offsets in the data section.
 var constants []uint64

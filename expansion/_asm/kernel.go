@@ -182,7 +182,7 @@ func (k *elementwise) emit(s *source, t *target) {
 		results, rareGuard = canonical(s.g, results)
 	}
 	steps, slots := allocate(t, schedule(t, usual, guard, copies, t.limit), nil)
-	k.report(t, steps, slots)
+	report(k.name+t.suffix, steps, slots)
 	var rare []step
 	if guard != nil {
 		var n int
@@ -202,13 +202,7 @@ func (k *elementwise) emit(s *source, t *target) {
 	e := &emitter{t: t, rare: "rare"}
 	e.address = func(v val) Mem { return all[v.arg].at(v.word, v.copy*t.bytes()) }
 	e.result = func(i inst) Mem { return all[0].at(i.word, i.copy*t.bytes()) }
-	if slots > 0 {
-		local := AllocLocal((slots + 1) * t.bytes())
-		p := GP64()
-		LEAQ(local.Offset(t.bytes()-1), p)
-		ANDQ(I32(int32(-t.bytes())), p)
-		e.spills = p
-	}
+	e.align(slots)
 	Label("loop")
 	for _, st := range steps {
 		e.step(st)

@@ -61,11 +61,11 @@ func (v val) of(n *node) val {
 
 // schedule orders the computation of results for copies vectors at a time: cycle by
 // cycle, the longest path to a result first, as long as no more than limit values live.
-// Results are stored when no input is read any more and guards, if any, have passed.
+// Results are stored when guards, if any, have passed.
 func schedule(t *target, results []*node, guard *node, copies, limit int) []inst {
 	var all []inst
-	users := map[val][]int{} // of a value: instructions
-	readers := make([]int, copies)
+	users := map[val][]int{}    // of a value: instructions
+	readers := map[[2]int]int{} // of words of the inputs: uses to come
 	seen := map[val]bool{}
 	var visit func(v val)
 	visit = func(v val) {
@@ -98,14 +98,21 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 			all = append(all, inst{val: val{r, c}, store: true, word: w})
 		}
 	}
-	readsInput := func(i inst) bool {
-		return slices.ContainsFunc(i.operands(), func(v val) bool { return v.kind == input })
+	// reads lists the words of inputs that an instruction reads. A word of the result, which
+	// may lie where those of inputs do, is stored after they are read.
+	reads := func(i inst) (words [][2]int) {
+		for _, v := range i.operands() {
+			if v.kind == input && i.computes() {
+				words = append(words, [2]int{v.copy, v.word})
+			}
+		}
+		return words
 	}
 	waits := make([]int, len(all)) // operands not computed yet
 	left := map[val]int{}          // uses of a value to come
 	for k, i := range all {
-		if i.computes() && readsInput(i) {
-			readers[i.copy]++
+		for _, w := range reads(i) {
+			readers[w]++
 		}
 		ops := i.operands()
 		slices.SortFunc(ops, func(a, b val) int { return a.id - b.id })
@@ -156,8 +163,8 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 		i := all[k]
 		live += growth(k)
 		delete(ready, k)
-		if i.computes() && readsInput(i) {
-			readers[i.copy]--
+		for _, w := range reads(i) {
+			readers[w]--
 		}
 		ops := i.operands()
 		slices.SortFunc(ops, func(a, b val) int { return a.id - b.id })
@@ -190,7 +197,7 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 			stuck := idle > 40
 			for k, from := range ready {
 				i := all[k]
-				if i.store && (readers[i.copy] > 0 || guards > 0) {
+				if i.store && (readers[[2]int{i.copy, i.word}] > 0 || guards > 0) {
 					continue
 				}
 				if from > cycle && !stuck {
