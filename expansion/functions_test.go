@@ -202,13 +202,13 @@ func extend(r *rand.Rand, x float64, w int) []float64 {
 func call(f Function, x, y []float64) []float64 {
 	switch len(x) {
 	case 2:
-		z := applyOne(f, DD(x), DD(y))
+		z := value(f, DD(x), DD(y))
 		return z[:]
 	case 3:
-		z := applyOne(f, TD(x), TD(y))
+		z := value(f, TD(x), TD(y))
 		return z[:]
 	}
-	z := applyOne(f, QD(x), QD(y))
+	z := value(f, QD(x), QD(y))
 	return z[:]
 }
 
@@ -246,27 +246,34 @@ func regular(f Function, x, y []float64) bool {
 
 func TestFunctions(t *testing.T) {
 	for _, f := range Functions() {
-		for w := 2; w <= 4; w++ {
-			r := rand.New(rand.NewPCG(uint64(f), uint64(w)))
-			worst := 0.0
-			var at []float64
-			for range *functionSweep {
-				x, y := arguments(r, f, w)
-				if !regular(f, x, y) {
-					continue
-				}
-				z := call(f, x, y)
-				got := functionError(f, x, y, z)
-				if got > worst {
-					worst, at = got, append(x[:w:w], y...)
-				}
-				if limit := min(functionLimit, f.Bound(w)); !(got <= limit) || !normalised(z) {
-					t.Errorf("%v(%x, %x) = %x: error %.3g, want below %g, in units of 2^-%d; normalised %v", f, x, y, z, got, limit, 53*w, normalised(z))
-				}
+		t.Run(f.String(), func(t *testing.T) {
+			t.Parallel()
+			for w := 2; w <= 4; w++ {
+				testFunction(t, f, w)
 			}
-			t.Logf("%v in %d words: largest error %.3g of 2^-%d at %x", f, w, worst, 53*w, at)
+		})
+	}
+}
+
+func testFunction(t *testing.T, f Function, w int) {
+	r := rand.New(rand.NewPCG(uint64(f), uint64(w)))
+	worst := 0.0
+	var at [2][]float64
+	for range *functionSweep {
+		x, y := arguments(r, f, w)
+		if !regular(f, x, y) {
+			continue
+		}
+		z := call(f, x, y)
+		e := functionError(f, x, y, z)
+		if e > worst {
+			worst, at = e, [2][]float64{x, y}
+		}
+		if limit := min(functionLimit, f.Bound(w)); !(e <= limit) || !normalised(z) {
+			t.Errorf("%v(%x, %x) = %x: error %.3g, want below %g, in units of 2^-%d; normalised %v", f, x, y, z, e, limit, 53*w, normalised(z))
 		}
 	}
+	t.Logf("%v in %d words: largest error %.3g of 2^-%d at %x", f, w, worst, 53*w, at)
 }
 
 // functionError is the error of z = f(x, y) in units of 2^(-53 w) |z|, where a few units of
@@ -384,7 +391,7 @@ func TestFunctionsOfWords(t *testing.T) {
 		{Atanh, DD{1, -0x1p-61}, DD{}, DD{31 * math.Ln2}},
 		{Atanh, DD{-1, -0x1p-61}, DD{}, DD{nan}},
 	} {
-		z := applyOne(c.f, c.x, c.y)
+		z := value(c.f, c.x, c.y)
 		if same := math.Float64bits(z[0]) == math.Float64bits(c.z[0]); !same && !(math.Abs(z[0]-c.z[0]) <= 0x1p-50*math.Abs(z[0])) {
 			t.Errorf("%v(%x, %x) = %x, want %x", c.f, c.x, c.y, z, c.z)
 		}
