@@ -20,13 +20,13 @@ const functionLimit = 24
 func call(f Function, x, y []float64) []float64 {
 	switch len(x) {
 	case 2:
-		z := value(f, DD(x), DD(y))
+		z := applyOne(f, DD(x), DD(y))
 		return z[:]
 	case 3:
-		z := value(f, TD(x), TD(y))
+		z := applyOne(f, TD(x), TD(y))
 		return z[:]
 	}
-	z := value(f, QD(x), QD(y))
+	z := applyOne(f, QD(x), QD(y))
 	return z[:]
 }
 
@@ -152,7 +152,7 @@ func TestFunctionsOfWords(t *testing.T) {
 		{Atanh, DD{1, -0x1p-61}, DD{}, DD{31 * math.Ln2}},
 		{Atanh, DD{-1, -0x1p-61}, DD{}, DD{nan}},
 	} {
-		z := value(c.f, c.x, c.y)
+		z := applyOne(c.f, c.x, c.y)
 		if same := math.Float64bits(z[0]) == math.Float64bits(c.z[0]); !same && !(math.Abs(z[0]-c.z[0]) <= 0x1p-50*math.Abs(z[0])) {
 			t.Errorf("%v(%x, %x) = %x, want %x", c.f, c.x, c.y, z, c.z)
 		}
