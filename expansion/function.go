@@ -120,8 +120,8 @@ func (e *evaluator) apply(f Function, z, x, y *block) {
 	}
 }
 
-// scalar has an evaluator of one lane, with the words of x and y in blocks, compute f.
-func scalar[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E) {
+// oneLane has an evaluator of one lane, with the words of x and y in blocks, compute f.
+func oneLane[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E) {
 	e := evaluators.Get().(*evaluator)
 	e.a, e.w, e.n = &portable, len(x), 1
 	t := e.take(3)
@@ -137,14 +137,14 @@ func scalar[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E) 
 	return z
 }
 
-// value is f of one number, or of two.
-func value[E DD | TD | QD](f Function, x, y E) E {
-	return scalar(x, y, func(e *evaluator, z, x, y *block) { e.apply(f, z, x, y) })
+// applyOne is f of one number, or of two.
+func applyOne[E DD | TD | QD](f Function, x, y E) E {
+	return oneLane(x, y, func(e *evaluator, z, x, y *block) { e.apply(f, z, x, y) })
 }
 
 // sinCos is the sine and the cosine of x.
 func sinCos[E DD | TD | QD](x E) (sin, cos E) {
-	sin = scalar(x, x, func(e *evaluator, z, x, y *block) {
+	sin = oneLane(x, x, func(e *evaluator, z, x, y *block) {
 		e.sinCos(z, y, x)
 		for k := range e.w {
 			cos[k] = y[k][0]

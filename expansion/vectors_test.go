@@ -240,11 +240,11 @@ func TestMapVectors(t *testing.T) {
 					var want QD
 					switch w {
 					case 2:
-						want = value(f, a.DD(), b.DD()).Canonical().QD()
+						want = applyOne(f, a.DD(), b.DD()).Canonical().QD()
 					case 3:
-						want = value(f, a.TD(), b.TD()).Canonical().QD()
+						want = applyOne(f, a.TD(), b.TD()).Canonical().QD()
 					default:
-						want = value(f, a, b).Canonical()
+						want = applyOne(f, a, b).Canonical()
 					}
 					got := wordsAt(raw.Vector(z), i)
 					for k := range got {
