@@ -25,10 +25,18 @@ type kernel func(z *float64, zStride int, x *float64, xStride int, y *float64, y
 type kernels struct {
 	blocks *arithmetic
 	arrays [5][operations]kernel // by words; nil for none
+	macs   [5]kernel             // c + x y by macDD, macTD, macQD, not normalised; nil for none
 	step   int                   // numbers that a pass of a kernel takes
+
+	tiles, columns [5]tile // by words: for products of matrices, and of a matrix and a vector
 }
 
-var portableKernels = kernels{blocks: &portable, step: 1}
+var portableKernels = kernels{
+	blocks:  &portable,
+	step:    1,
+	tiles:   [5]tile{2: {4, 1, 4, macTile(4, macDD)}, 3: {4, 1, 4, macTile(4, macTD)}, 4: {4, 1, 4, macTile(4, macQD)}},
+	columns: [5]tile{2: {4, 1, 1, macTile(1, macDD)}, 3: {4, 1, 1, macTile(1, macTD)}, 4: {4, 1, 1, macTile(1, macQD)}},
+}
 
 // activeKernels are those of the level in force.
 func activeKernels() *kernels { return kernelsOf(impl.Level()) }

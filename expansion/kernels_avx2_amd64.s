@@ -1460,6 +1460,72 @@ rare:
 	VMOVUPD     Y6, 32(AX)(CX*1)
 	JMP         next
 
+// func ddMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+// Requires: AVX, FMA3
+TEXT ·ddMacAVX2(SB), $0-80
+	MOVQ z+0(FP), AX
+	MOVQ zStride+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ xStride+24(FP), BX
+	MOVQ y+32(FP), SI
+	MOVQ yStride+40(FP), DI
+	MOVQ c+48(FP), R8
+	MOVQ cStride+56(FP), R9
+	MOVQ n+64(FP), R10
+
+loop:
+	VMOVUPD     (DX), Y0
+	VMULPD      (SI), Y0, Y1
+	VMOVUPD     32(DX), Y2
+	VMULPD      32(SI), Y2, Y3
+	VADDPD      (R8), Y1, Y4
+	VMOVUPD     (SI), Y5
+	VMOVAPD     Y1, Y6
+	VFMSUB231PD Y5, Y0, Y6
+	VADDPD      32(R8), Y3, Y7
+	VMOVUPD     32(SI), Y8
+	VMOVAPD     Y3, Y9
+	VFMSUB231PD Y8, Y2, Y9
+	VSUBPD      (R8), Y4, Y10
+	VSUBPD      32(R8), Y7, Y11
+	VFMADD231PD (SI)(DI*1), Y0, Y6
+	VFMADD231PD 32(SI)(DI*1), Y2, Y9
+	VSUBPD      Y10, Y4, Y0
+	VSUBPD      Y11, Y7, Y2
+	VSUBPD      Y10, Y1, Y1
+	VSUBPD      Y11, Y3, Y3
+	VFMADD231PD (DX)(BX*1), Y5, Y6
+	VFMADD231PD 32(DX)(BX*1), Y8, Y9
+	VMOVUPD     (R8), Y5
+	VSUBPD      Y0, Y5, Y5
+	VMOVUPD     32(R8), Y0
+	VSUBPD      Y2, Y0, Y0
+	VADDPD      Y1, Y5, Y5
+	VADDPD      (R8)(R9*1), Y6, Y6
+	VADDPD      Y3, Y0, Y0
+	VADDPD      32(R8)(R9*1), Y9, Y9
+	VADDPD      Y6, Y5, Y5
+	VADDPD      Y9, Y0, Y0
+	VADDPD      Y5, Y4, Y1
+	VADDPD      Y0, Y7, Y2
+	VMOVUPD     Y1, (AX)
+	VMOVUPD     Y2, 32(AX)
+	VSUBPD      Y4, Y1, Y1
+	VSUBPD      Y7, Y2, Y2
+	VSUBPD      Y1, Y5, Y5
+	VSUBPD      Y2, Y0, Y0
+	VMOVUPD     Y5, (AX)(CX*1)
+	VMOVUPD     Y0, 32(AX)(CX*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	ADDQ        $+64, R8
+	SUBQ        $+8, R10
+	JG          loop
+	MOVQ        R10, left+72(FP)
+	VZEROUPPER
+	RET
+
 // func addTDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX
 TEXT ·addTDAVX2(SB), $224-32
@@ -5191,6 +5257,187 @@ rare:
 	VMOVUPD     Y2, 32(AX)(CX*1)
 	VMOVUPD     Y0, 32(AX)(CX*2)
 	JMP         next
+
+// func tdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+// Requires: AVX, FMA3
+TEXT ·tdMacAVX2(SB), $128-80
+	MOVQ z+0(FP), AX
+	MOVQ zStride+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ xStride+24(FP), BX
+	MOVQ y+32(FP), SI
+	MOVQ yStride+40(FP), DI
+	MOVQ c+48(FP), R8
+	MOVQ cStride+56(FP), R9
+	MOVQ n+64(FP), R10
+	LEAQ 31(SP), R11
+	ANDQ $-32, R11
+
+loop:
+	VMOVUPD     (DX), Y0
+	VMULPD      (SI), Y0, Y1
+	VMOVUPD     32(DX), Y2
+	VMULPD      32(SI), Y2, Y3
+	VMULPD      (SI)(DI*1), Y0, Y4
+	VMOVUPD     (SI), Y5
+	VMULPD      (DX)(BX*1), Y5, Y6
+	VMULPD      32(SI)(DI*1), Y2, Y7
+	VMOVUPD     32(SI), Y8
+	VMULPD      32(DX)(BX*1), Y8, Y9
+	VADDPD      (R8), Y1, Y10
+	VADDPD      32(R8), Y3, Y11
+	VMOVAPD     Y1, Y12
+	VFMSUB231PD Y5, Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMSUB231PD Y8, Y2, Y13
+	VADDPD      Y6, Y4, Y14
+	VMOVUPD     (SI)(DI*1), Y15
+	VMOVUPD     Y13, (R11)
+	VMOVAPD     Y4, Y13
+	VFMSUB231PD Y15, Y0, Y13
+	VMOVUPD     Y12, 32(R11)
+	VMOVUPD     (DX)(BX*1), Y12
+	VMOVAPD     Y6, Y15
+	VFMSUB231PD Y5, Y12, Y15
+	VADDPD      Y9, Y7, Y5
+	VMOVUPD     32(SI)(DI*1), Y12
+	VMOVUPD     Y6, 64(R11)
+	VMOVAPD     Y7, Y6
+	VFMSUB231PD Y12, Y2, Y6
+	VMOVUPD     32(DX)(BX*1), Y12
+	VMOVAPD     Y9, Y2
+	VFMSUB231PD Y8, Y12, Y2
+	VSUBPD      (R8), Y10, Y8
+	VSUBPD      32(R8), Y11, Y12
+	VADDPD      Y15, Y13, Y13
+	VSUBPD      Y4, Y14, Y15
+	VSUBPD      Y8, Y1, Y1
+	VSUBPD      Y8, Y10, Y8
+	VSUBPD      Y12, Y3, Y3
+	VSUBPD      Y12, Y11, Y12
+	VADDPD      Y2, Y6, Y6
+	VSUBPD      Y7, Y5, Y2
+	VFMADD231PD (SI)(DI*2), Y0, Y13
+	VMOVUPD     64(R11), Y0
+	VSUBPD      Y15, Y0, Y0
+	VSUBPD      Y15, Y14, Y15
+	VMOVUPD     Y11, 64(R11)
+	VMOVUPD     (R8), Y11
+	VSUBPD      Y8, Y11, Y11
+	VMOVUPD     32(R8), Y8
+	VSUBPD      Y12, Y8, Y8
+	VMOVUPD     32(DX), Y12
+	VFMADD231PD 32(SI)(DI*2), Y12, Y6
+	VSUBPD      Y2, Y9, Y9
+	VSUBPD      Y2, Y5, Y2
+	VSUBPD      Y15, Y4, Y4
+	VADDPD      Y1, Y11, Y11
+	VADDPD      Y3, Y8, Y8
+	VMOVUPD     (DX)(BX*1), Y1
+	VFMADD231PD (SI)(DI*1), Y1, Y13
+	VSUBPD      Y2, Y7, Y7
+	VMOVUPD     32(DX)(BX*1), Y1
+	VFMADD231PD 32(SI)(DI*1), Y1, Y6
+	VADDPD      Y0, Y4, Y4
+	VADDPD      32(R11), Y11, Y0
+	VADDPD      (R11), Y8, Y1
+	VADDPD      Y9, Y7, Y7
+	VMOVUPD     (DX)(BX*2), Y2
+	VFMADD231PD (SI), Y2, Y13
+	VADDPD      Y0, Y14, Y2
+	VADDPD      Y1, Y5, Y3
+	VSUBPD      32(R11), Y0, Y9
+	VSUBPD      (R11), Y1, Y12
+	VMOVUPD     32(DX)(BX*2), Y15
+	VFMADD231PD 32(SI), Y15, Y6
+	VADDPD      (R8)(R9*2), Y13, Y13
+	VSUBPD      Y9, Y11, Y11
+	VSUBPD      Y9, Y0, Y9
+	VSUBPD      Y12, Y8, Y8
+	VSUBPD      Y12, Y1, Y12
+	VADDPD      32(R8)(R9*2), Y6, Y6
+	VMOVUPD     32(R11), Y15
+	VSUBPD      Y9, Y15, Y15
+	VADDPD      (R8)(R9*1), Y2, Y9
+	VMOVUPD     Y10, 32(R11)
+	VMOVUPD     (R11), Y10
+	VSUBPD      Y12, Y10, Y10
+	VADDPD      32(R8)(R9*1), Y3, Y12
+	VADDPD      Y11, Y15, Y15
+	VSUBPD      Y14, Y2, Y11
+	VADDPD      Y8, Y10, Y10
+	VSUBPD      Y2, Y9, Y8
+	VSUBPD      Y11, Y0, Y0
+	VSUBPD      Y11, Y2, Y11
+	VADDPD      Y15, Y4, Y4
+	VSUBPD      Y5, Y3, Y15
+	VADDPD      Y10, Y7, Y7
+	VSUBPD      Y3, Y12, Y10
+	VSUBPD      Y11, Y14, Y14
+	VSUBPD      Y8, Y9, Y11
+	VMOVUPD     Y9, (R11)
+	VMOVUPD     (R8)(R9*1), Y9
+	VSUBPD      Y8, Y9, Y9
+	VSUBPD      Y15, Y1, Y1
+	VSUBPD      Y15, Y3, Y15
+	VSUBPD      Y11, Y2, Y2
+	VSUBPD      Y10, Y12, Y8
+	VMOVUPD     32(R8)(R9*1), Y11
+	VSUBPD      Y10, Y11, Y11
+	VADDPD      Y0, Y14, Y14
+	VSUBPD      Y15, Y5, Y5
+	VSUBPD      Y8, Y3, Y3
+	VADDPD      Y9, Y2, Y2
+	VADDPD      Y1, Y5, Y5
+	VADDPD      Y11, Y3, Y3
+	VADDPD      Y2, Y14, Y14
+	VADDPD      Y3, Y5, Y5
+	VADDPD      Y14, Y4, Y4
+	VADDPD      Y5, Y7, Y7
+	VADDPD      Y4, Y13, Y13
+	VADDPD      Y7, Y6, Y6
+	VADDPD      (R11), Y13, Y0
+	VADDPD      Y6, Y12, Y1
+	VADDPD      32(R11), Y0, Y2
+	VSUBPD      (R11), Y0, Y3
+	VMOVUPD     Y2, (AX)
+	VADDPD      64(R11), Y1, Y4
+	VSUBPD      32(R11), Y2, Y5
+	VSUBPD      Y12, Y1, Y7
+	VSUBPD      Y3, Y0, Y8
+	VSUBPD      Y3, Y13, Y13
+	VMOVUPD     Y4, 32(AX)
+	VSUBPD      64(R11), Y4, Y3
+	VSUBPD      Y5, Y2, Y2
+	VSUBPD      Y7, Y1, Y9
+	VSUBPD      Y5, Y0, Y0
+	VMOVUPD     (R11), Y5
+	VSUBPD      Y8, Y5, Y5
+	VSUBPD      Y7, Y6, Y6
+	VSUBPD      Y3, Y4, Y4
+	VMOVUPD     32(R11), Y7
+	VSUBPD      Y2, Y7, Y7
+	VSUBPD      Y3, Y1, Y1
+	VSUBPD      Y9, Y12, Y12
+	VADDPD      Y13, Y5, Y5
+	VMOVUPD     64(R11), Y2
+	VSUBPD      Y4, Y2, Y2
+	VADDPD      Y0, Y7, Y7
+	VADDPD      Y6, Y12, Y12
+	VMOVUPD     Y5, (AX)(CX*2)
+	VMOVUPD     Y7, (AX)(CX*1)
+	VMOVUPD     Y12, 32(AX)(CX*2)
+	VADDPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 32(AX)(CX*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	ADDQ        $+64, SI
+	ADDQ        $+64, R8
+	SUBQ        $+8, R10
+	JG          loop
+	MOVQ        R10, left+72(FP)
+	VZEROUPPER
+	RET
 
 // func addQDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX
@@ -12841,6 +13088,425 @@ rare:
 	VMOVUPD     Y3, 32(DX)
 	JMP         next
 
+// func qdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+// Requires: AVX, FMA3
+TEXT ·qdMacAVX2(SB), $992-80
+	MOVQ z+0(FP), AX
+	MOVQ zStride+8(FP), CX
+	LEAQ (AX)(CX*2), DX
+	ADDQ CX, DX
+	MOVQ x+16(FP), BX
+	MOVQ xStride+24(FP), SI
+	LEAQ (BX)(SI*2), DI
+	ADDQ SI, DI
+	MOVQ y+32(FP), R8
+	MOVQ yStride+40(FP), R9
+	LEAQ (R8)(R9*2), R10
+	ADDQ R9, R10
+	MOVQ c+48(FP), R11
+	MOVQ cStride+56(FP), R12
+	LEAQ (R11)(R12*2), R13
+	ADDQ R12, R13
+	MOVQ n+64(FP), R14
+	LEAQ 31(SP), R15
+	ANDQ $-32, R15
+
+loop:
+	VMOVUPD     (BX), Y0
+	VMULPD      (R8), Y0, Y1
+	VMOVUPD     32(BX), Y2
+	VMULPD      32(R8), Y2, Y3
+	VMULPD      (R8)(R9*1), Y0, Y4
+	VMOVUPD     (BX)(SI*1), Y5
+	VMULPD      (R8), Y5, Y6
+	VMULPD      32(R8)(R9*1), Y2, Y7
+	VMOVUPD     32(R8), Y8
+	VMULPD      32(BX)(SI*1), Y8, Y9
+	VMULPD      (R8)(R9*2), Y0, Y10
+	VMULPD      (R8)(R9*1), Y5, Y11
+	VADDPD      (R11), Y1, Y12
+	VADDPD      32(R11), Y3, Y13
+	VMOVUPD     (R8), Y14
+	VMOVAPD     Y1, Y15
+	VFMSUB231PD Y14, Y0, Y15
+	VMOVUPD     Y10, (R15)
+	VMOVAPD     Y3, Y10
+	VFMSUB231PD Y8, Y2, Y10
+	VMOVUPD     Y11, 32(R15)
+	VADDPD      Y6, Y4, Y11
+	VMOVUPD     (R8)(R9*1), Y8
+	VMOVUPD     Y11, 64(R15)
+	VMOVAPD     Y4, Y11
+	VFMSUB231PD Y8, Y0, Y11
+	VMOVAPD     Y6, Y8
+	VFMSUB231PD Y14, Y5, Y8
+	VADDPD      Y9, Y7, Y5
+	VMULPD      (BX)(SI*2), Y14, Y0
+	VMOVUPD     32(R8)(R9*1), Y14
+	VMOVUPD     Y0, 96(R15)
+	VMOVAPD     Y7, Y0
+	VFMSUB231PD Y14, Y2, Y0
+	VMOVUPD     Y0, 128(R15)
+	VSUBPD      (R11), Y12, Y0
+	VSUBPD      Y0, Y1, Y1
+	VSUBPD      Y0, Y12, Y0
+	VMOVUPD     Y12, 160(R15)
+	VMOVUPD     (R11), Y12
+	VSUBPD      Y0, Y12, Y12
+	VADDPD      Y1, Y12, Y12
+	VSUBPD      32(R11), Y13, Y0
+	VSUBPD      Y0, Y3, Y3
+	VSUBPD      Y0, Y13, Y0
+	VMOVUPD     32(R11), Y1
+	VSUBPD      Y0, Y1, Y1
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y12, Y15, Y0
+	VADDPD      Y1, Y10, Y3
+	VMOVUPD     Y13, 192(R15)
+	VADDPD      64(R15), Y0, Y13
+	VMOVUPD     Y8, 224(R15)
+	VADDPD      Y3, Y5, Y8
+	VMOVUPD     Y11, 256(R15)
+	VADDPD      (R11)(R12*1), Y13, Y11
+	VMOVUPD     64(R15), Y14
+	VSUBPD      Y4, Y14, Y2
+	VSUBPD      Y2, Y6, Y6
+	VSUBPD      Y2, Y14, Y2
+	VSUBPD      Y2, Y4, Y4
+	VADDPD      Y6, Y4, Y4
+	VSUBPD      Y15, Y0, Y2
+	VSUBPD      Y2, Y12, Y12
+	VSUBPD      Y2, Y0, Y2
+	VSUBPD      Y2, Y15, Y15
+	VADDPD      Y12, Y15, Y15
+	VADDPD      32(R11)(R12*1), Y8, Y2
+	VSUBPD      Y7, Y5, Y6
+	VSUBPD      Y10, Y3, Y12
+	VSUBPD      Y12, Y1, Y1
+	VSUBPD      Y12, Y3, Y12
+	VSUBPD      Y12, Y10, Y10
+	VADDPD      Y1, Y10, Y10
+	VSUBPD      Y14, Y13, Y1
+	VSUBPD      Y1, Y0, Y0
+	VSUBPD      Y1, Y13, Y1
+	VSUBPD      Y1, Y14, Y14
+	VADDPD      Y0, Y14, Y14
+	VSUBPD      Y13, Y11, Y0
+	VSUBPD      Y6, Y5, Y1
+	VSUBPD      Y6, Y9, Y6
+	VMOVUPD     32(BX)(SI*1), Y12
+	VFMSUB231PD 32(R8), Y12, Y9
+	VSUBPD      Y1, Y7, Y7
+	VADDPD      Y6, Y7, Y7
+	VSUBPD      Y5, Y8, Y1
+	VSUBPD      Y1, Y3, Y3
+	VSUBPD      Y1, Y8, Y1
+	VSUBPD      Y1, Y5, Y5
+	VADDPD      Y3, Y5, Y5
+	VSUBPD      Y8, Y2, Y1
+	VSUBPD      Y0, Y11, Y3
+	VMOVUPD     (R11)(R12*1), Y6
+	VSUBPD      Y0, Y6, Y6
+	VSUBPD      Y3, Y13, Y13
+	VADDPD      Y6, Y13, Y13
+	VSUBPD      Y1, Y2, Y0
+	VMOVUPD     32(R11)(R12*1), Y3
+	VSUBPD      Y1, Y3, Y3
+	VSUBPD      Y0, Y8, Y8
+	VADDPD      Y3, Y8, Y8
+	VMOVUPD     32(BX), Y0
+	VMULPD      32(R8)(R9*2), Y0, Y1
+	VMULPD      32(R8)(R9*1), Y12, Y3
+	VMOVUPD     32(BX)(SI*2), Y6
+	VMOVUPD     Y2, 64(R15)
+	VMULPD      32(R8), Y6, Y2
+	VMOVUPD     Y11, 288(R15)
+	VMOVUPD     256(R15), Y11
+	VMOVUPD     Y5, 320(R15)
+	VADDPD      224(R15), Y11, Y5
+	VMOVUPD     (R15), Y11
+	VMOVUPD     Y8, 352(R15)
+	VADDPD      32(R15), Y11, Y8
+	VMOVUPD     Y13, 384(R15)
+	VMOVUPD     96(R15), Y13
+	VMOVUPD     Y14, 416(R15)
+	VADDPD      (R11)(R12*2), Y13, Y14
+	VADDPD      Y15, Y4, Y13
+	VMOVUPD     Y15, 448(R15)
+	VADDPD      128(R15), Y9, Y15
+	VMOVUPD     Y9, 480(R15)
+	VADDPD      Y3, Y1, Y9
+	VMOVUPD     Y4, 512(R15)
+	VADDPD      32(R11)(R12*2), Y2, Y4
+	VMOVUPD     Y2, 544(R15)
+	VADDPD      Y10, Y7, Y2
+	VMOVUPD     Y10, 576(R15)
+	VMOVUPD     (BX), Y10
+	VMOVUPD     Y7, 608(R15)
+	VMOVUPD     (R8)(R9*2), Y7
+	VMOVUPD     Y2, 640(R15)
+	VMOVAPD     Y11, Y2
+	VFMSUB231PD Y7, Y10, Y2
+	VMOVUPD     (BX)(SI*1), Y11
+	VMOVUPD     Y4, 672(R15)
+	VMOVUPD     (R8)(R9*1), Y4
+	VMOVUPD     Y9, 704(R15)
+	VMOVUPD     32(R15), Y9
+	VMOVUPD     Y15, 736(R15)
+	VMOVAPD     Y9, Y15
+	VFMSUB231PD Y4, Y11, Y15
+	VADDPD      Y15, Y2, Y2
+	VFMADD231PD (R10), Y10, Y2
+	VFMADD231PD Y7, Y11, Y2
+	VFMADD231PD (BX)(SI*2), Y4, Y2
+	VMOVUPD     (R8), Y4
+	VFMADD231PD (DI), Y4, Y2
+	VMOVUPD     32(R8)(R9*2), Y7
+	VMOVAPD     Y1, Y10
+	VFMSUB231PD Y7, Y0, Y10
+	VMOVUPD     32(R8)(R9*1), Y11
+	VMOVAPD     Y3, Y15
+	VFMSUB231PD Y11, Y12, Y15
+	VADDPD      Y15, Y10, Y10
+	VFMADD231PD 32(R10), Y0, Y10
+	VFMADD231PD Y7, Y12, Y10
+	VFMADD231PD Y11, Y6, Y10
+	VMOVUPD     32(R8), Y0
+	VFMADD231PD 32(DI), Y0, Y10
+	VADDPD      Y8, Y5, Y7
+	VADDPD      Y13, Y14, Y11
+	VMOVUPD     416(R15), Y12
+	VADDPD      384(R15), Y12, Y15
+	VMOVUPD     Y10, 768(R15)
+	VMOVUPD     736(R15), Y10
+	VADDPD      704(R15), Y10, Y0
+	VMOVUPD     640(R15), Y6
+	VMOVUPD     Y2, 800(R15)
+	VADDPD      672(R15), Y6, Y2
+	VMOVUPD     320(R15), Y4
+	VMOVUPD     Y3, 832(R15)
+	VADDPD      352(R15), Y4, Y3
+	VMOVUPD     Y1, 864(R15)
+	VADDPD      Y11, Y7, Y1
+	VMOVUPD     Y11, 896(R15)
+	VSUBPD      512(R15), Y13, Y11
+	VMOVUPD     Y7, 928(R15)
+	VMOVUPD     448(R15), Y7
+	VSUBPD      Y11, Y7, Y7
+	VSUBPD      Y11, Y13, Y11
+	VMOVUPD     Y13, 448(R15)
+	VMOVUPD     512(R15), Y13
+	VSUBPD      Y11, Y13, Y13
+	VADDPD      Y7, Y13, Y13
+	VSUBPD      Y12, Y15, Y7
+	VMOVUPD     384(R15), Y11
+	VSUBPD      Y7, Y11, Y11
+	VSUBPD      Y7, Y15, Y7
+	VSUBPD      Y7, Y12, Y12
+	VADDPD      Y11, Y12, Y12
+	VADDPD      Y12, Y13, Y13
+	VADDPD      Y2, Y0, Y7
+	VSUBPD      608(R15), Y6, Y11
+	VMOVUPD     576(R15), Y12
+	VSUBPD      Y11, Y12, Y12
+	VSUBPD      Y11, Y6, Y11
+	VMOVUPD     608(R15), Y6
+	VSUBPD      Y11, Y6, Y6
+	VADDPD      Y12, Y6, Y6
+	VSUBPD      Y4, Y3, Y11
+	VMOVUPD     352(R15), Y12
+	VSUBPD      Y11, Y12, Y12
+	VSUBPD      Y11, Y3, Y11
+	VSUBPD      Y11, Y4, Y4
+	VADDPD      Y12, Y4, Y4
+	VADDPD      Y4, Y6, Y6
+	VADDPD      Y15, Y1, Y4
+	VSUBPD      256(R15), Y5, Y11
+	VMOVUPD     224(R15), Y12
+	VSUBPD      Y11, Y12, Y12
+	VSUBPD      Y11, Y5, Y11
+	VMOVUPD     Y2, 224(R15)
+	VMOVUPD     256(R15), Y2
+	VSUBPD      Y11, Y2, Y2
+	VADDPD      Y12, Y2, Y2
+	VSUBPD      (R15), Y8, Y11
+	VSUBPD      Y11, Y9, Y9
+	VSUBPD      Y11, Y8, Y11
+	VMOVUPD     (R15), Y12
+	VSUBPD      Y11, Y12, Y12
+	VADDPD      Y9, Y12, Y12
+	VADDPD      Y12, Y2, Y2
+	VSUBPD      96(R15), Y14, Y9
+	VADDPD      Y3, Y7, Y11
+	VSUBPD      128(R15), Y10, Y12
+	VMOVUPD     Y3, (R15)
+	VMOVUPD     480(R15), Y3
+	VSUBPD      Y12, Y3, Y3
+	VSUBPD      Y12, Y10, Y12
+	VMOVUPD     Y11, 480(R15)
+	VMOVUPD     128(R15), Y11
+	VSUBPD      Y12, Y11, Y11
+	VADDPD      Y3, Y11, Y11
+	VMOVUPD     704(R15), Y3
+	VSUBPD      864(R15), Y3, Y12
+	VMOVUPD     Y7, 128(R15)
+	VMOVUPD     832(R15), Y7
+	VSUBPD      Y12, Y7, Y7
+	VSUBPD      Y12, Y3, Y12
+	VMOVUPD     864(R15), Y3
+	VSUBPD      Y12, Y3, Y3
+	VADDPD      Y7, Y3, Y3
+	VADDPD      Y3, Y11, Y11
+	VMOVUPD     672(R15), Y3
+	VSUBPD      544(R15), Y3, Y7
+	VSUBPD      Y9, Y14, Y12
+	VMOVUPD     (R11)(R12*2), Y10
+	VSUBPD      Y9, Y10, Y10
+	VMOVUPD     96(R15), Y9
+	VSUBPD      Y12, Y9, Y12
+	VMOVUPD     Y0, 864(R15)
+	VMOVUPD     (BX)(SI*2), Y0
+	VFMSUB231PD (R8), Y0, Y9
+	VADDPD      Y10, Y12, Y12
+	VADDPD      (R13), Y9, Y9
+	VADDPD      Y13, Y12, Y12
+	VADDPD      800(R15), Y9, Y9
+	VADDPD      Y12, Y2, Y2
+	VADDPD      Y2, Y9, Y9
+	VMOVUPD     928(R15), Y0
+	VSUBPD      Y5, Y0, Y2
+	VSUBPD      Y2, Y8, Y8
+	VSUBPD      Y2, Y0, Y2
+	VSUBPD      Y2, Y5, Y5
+	VADDPD      Y8, Y5, Y5
+	VMOVUPD     896(R15), Y2
+	VSUBPD      Y14, Y2, Y8
+	VMOVUPD     448(R15), Y10
+	VSUBPD      Y8, Y10, Y10
+	VSUBPD      Y8, Y2, Y8
+	VSUBPD      Y8, Y14, Y14
+	VADDPD      Y10, Y14, Y14
+	VADDPD      Y14, Y5, Y5
+	VSUBPD      Y0, Y1, Y8
+	VSUBPD      Y8, Y2, Y2
+	VSUBPD      Y8, Y1, Y8
+	VSUBPD      Y8, Y0, Y0
+	VADDPD      Y2, Y0, Y0
+	VSUBPD      Y1, Y4, Y2
+	VSUBPD      Y2, Y15, Y15
+	VSUBPD      Y2, Y4, Y2
+	VSUBPD      Y2, Y1, Y1
+	VADDPD      Y15, Y1, Y1
+	VADDPD      Y1, Y0, Y0
+	VADDPD      Y0, Y5, Y5
+	VADDPD      Y5, Y9, Y9
+	VSUBPD      Y7, Y3, Y0
+	VMOVUPD     32(R11)(R12*2), Y1
+	VSUBPD      Y7, Y1, Y1
+	VMOVUPD     544(R15), Y2
+	VSUBPD      Y0, Y2, Y0
+	VMOVUPD     32(BX)(SI*2), Y5
+	VFMSUB231PD 32(R8), Y5, Y2
+	VADDPD      Y1, Y0, Y0
+	VADDPD      32(R13), Y2, Y2
+	VADDPD      Y6, Y0, Y0
+	VADDPD      768(R15), Y2, Y2
+	VADDPD      Y0, Y11, Y11
+	VMOVUPD     864(R15), Y0
+	VSUBPD      736(R15), Y0, Y1
+	VMOVUPD     704(R15), Y5
+	VSUBPD      Y1, Y5, Y5
+	VSUBPD      Y1, Y0, Y1
+	VADDPD      Y11, Y2, Y2
+	VMOVUPD     224(R15), Y6
+	VSUBPD      Y3, Y6, Y7
+	VMOVUPD     736(R15), Y8
+	VSUBPD      Y1, Y8, Y8
+	VMOVUPD     128(R15), Y1
+	VSUBPD      Y0, Y1, Y10
+	VMOVUPD     640(R15), Y11
+	VSUBPD      Y7, Y11, Y11
+	VSUBPD      Y7, Y6, Y7
+	VSUBPD      Y7, Y3, Y3
+	VMOVUPD     480(R15), Y7
+	VSUBPD      Y1, Y7, Y12
+	VSUBPD      Y10, Y6, Y6
+	VSUBPD      Y10, Y1, Y10
+	VADDPD      Y5, Y8, Y8
+	VADDPD      Y9, Y4, Y5
+	VSUBPD      Y10, Y0, Y0
+	VSUBPD      Y12, Y7, Y10
+	VMOVUPD     (R15), Y13
+	VSUBPD      Y12, Y13, Y13
+	VADDPD      Y11, Y3, Y3
+	VADDPD      288(R15), Y5, Y11
+	VSUBPD      Y4, Y5, Y12
+	VSUBPD      Y10, Y1, Y1
+	VADDPD      Y6, Y0, Y0
+	VADDPD      Y3, Y8, Y8
+	VADDPD      160(R15), Y11, Y3
+	VSUBPD      288(R15), Y11, Y6
+	VSUBPD      Y12, Y5, Y10
+	VSUBPD      Y12, Y9, Y9
+	VADDPD      Y13, Y1, Y1
+	VMOVUPD     Y3, (AX)
+	VSUBPD      160(R15), Y3, Y12
+	VSUBPD      Y6, Y11, Y13
+	VSUBPD      Y6, Y5, Y5
+	VSUBPD      Y10, Y4, Y4
+	VADDPD      Y1, Y0, Y0
+	VSUBPD      Y12, Y3, Y3
+	VSUBPD      Y12, Y11, Y11
+	VMOVUPD     288(R15), Y1
+	VSUBPD      Y13, Y1, Y1
+	VADDPD      Y9, Y4, Y4
+	VADDPD      Y0, Y8, Y8
+	VMOVUPD     160(R15), Y0
+	VSUBPD      Y3, Y0, Y0
+	VADDPD      Y5, Y1, Y1
+	VMOVUPD     Y4, (DX)
+	VADDPD      Y8, Y2, Y2
+	VMOVUPD     Y1, (AX)(CX*2)
+	VADDPD      Y11, Y0, Y0
+	VADDPD      Y2, Y7, Y1
+	VMOVUPD     Y0, (AX)(CX*1)
+	VADDPD      64(R15), Y1, Y0
+	VSUBPD      Y7, Y1, Y3
+	VADDPD      192(R15), Y0, Y4
+	VSUBPD      64(R15), Y0, Y5
+	VSUBPD      Y3, Y1, Y6
+	VSUBPD      Y3, Y2, Y2
+	VMOVUPD     Y4, 32(AX)
+	VSUBPD      192(R15), Y4, Y3
+	VSUBPD      Y5, Y0, Y8
+	VSUBPD      Y5, Y1, Y1
+	VSUBPD      Y6, Y7, Y7
+	VSUBPD      Y3, Y4, Y4
+	VSUBPD      Y3, Y0, Y0
+	VMOVUPD     64(R15), Y3
+	VSUBPD      Y8, Y3, Y3
+	VADDPD      Y2, Y7, Y7
+	VMOVUPD     192(R15), Y2
+	VSUBPD      Y4, Y2, Y2
+	VADDPD      Y1, Y3, Y3
+	VMOVUPD     Y7, 32(DX)
+	VMOVUPD     Y3, 32(AX)(CX*2)
+	VADDPD      Y0, Y2, Y2
+	VMOVUPD     Y2, 32(AX)(CX*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, DX
+	ADDQ        $+64, BX
+	ADDQ        $+64, DI
+	ADDQ        $+64, R8
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+64, R13
+	SUBQ        $+8, R14
+	JG          loop
+	MOVQ        R14, left+72(FP)
+	VZEROUPPER
+	RET
+
 // func hornerFloatsAVX2(z *float64, s *float64, x *float64, c *float64, n int)
 // Requires: AVX, FMA3
 TEXT ·hornerFloatsAVX2(SB), $0-40
@@ -14283,6 +14949,676 @@ loop:
 	VMOVUPD      Y5, 480(AX)
 	ADDQ         $+256, CX
 	ADDQ         $+64, DX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func macColumnDDAVX2(sums *float64, a *float64, b *float64, k int)
+// Requires: AVX, FMA3
+TEXT ·macColumnDDAVX2(SB), $192-32
+	MOVQ sums+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ k+24(FP), BX
+	LEAQ 31(SP), SI
+	ANDQ $-32, SI
+
+loop:
+	VBROADCASTSD (DX), Y0
+	VMULPD       (CX), Y0, Y1
+	VMULPD       64(CX), Y0, Y2
+	VMULPD       128(CX), Y0, Y3
+	VMULPD       192(CX), Y0, Y4
+	VADDPD       (AX), Y1, Y5
+	VMOVUPD      (CX), Y6
+	VMOVAPD      Y1, Y7
+	VFMSUB231PD  Y0, Y6, Y7
+	VADDPD       64(AX), Y2, Y8
+	VMOVUPD      64(CX), Y9
+	VMOVAPD      Y2, Y10
+	VFMSUB231PD  Y0, Y9, Y10
+	VADDPD       128(AX), Y3, Y11
+	VMOVUPD      128(CX), Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y0, Y12, Y13
+	VADDPD       192(AX), Y4, Y14
+	VMOVUPD      192(CX), Y15
+	VMOVUPD      Y3, (SI)
+	VMOVAPD      Y4, Y3
+	VFMSUB231PD  Y0, Y15, Y3
+	VSUBPD       (AX), Y5, Y0
+	VMOVUPD      Y4, 32(SI)
+	VSUBPD       64(AX), Y8, Y4
+	VMOVUPD      Y2, 64(SI)
+	VSUBPD       128(AX), Y11, Y2
+	VMOVUPD      Y2, 96(SI)
+	VSUBPD       192(AX), Y14, Y2
+	VMOVUPD      Y2, 128(SI)
+	VBROADCASTSD 8(DX), Y2
+	VFMADD231PD  Y2, Y6, Y7
+	VFMADD231PD  Y2, Y9, Y10
+	VFMADD231PD  Y2, Y12, Y13
+	VFMADD231PD  Y2, Y15, Y3
+	VSUBPD       Y0, Y5, Y2
+	VSUBPD       Y4, Y8, Y6
+	VSUBPD       Y0, Y1, Y1
+	VMOVUPD      64(SI), Y0
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       96(SI), Y11, Y4
+	VSUBPD       128(SI), Y14, Y9
+	VMOVUPD      (SI), Y12
+	VSUBPD       96(SI), Y12, Y12
+	VMOVUPD      32(SI), Y15
+	VSUBPD       128(SI), Y15, Y15
+	VMOVUPD      Y14, 128(SI)
+	VBROADCASTSD (DX), Y14
+	VFMADD231PD  32(CX), Y14, Y7
+	VFMADD231PD  96(CX), Y14, Y10
+	VFMADD231PD  160(CX), Y14, Y13
+	VFMADD231PD  224(CX), Y14, Y3
+	VMOVUPD      (AX), Y14
+	VSUBPD       Y2, Y14, Y14
+	VMOVUPD      64(AX), Y2
+	VSUBPD       Y6, Y2, Y2
+	VMOVUPD      128(AX), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      192(AX), Y4
+	VSUBPD       Y9, Y4, Y4
+	VADDPD       Y1, Y14, Y14
+	VADDPD       32(AX), Y7, Y7
+	VADDPD       Y0, Y2, Y2
+	VADDPD       96(AX), Y10, Y10
+	VADDPD       Y12, Y6, Y6
+	VADDPD       160(AX), Y13, Y13
+	VADDPD       Y15, Y4, Y4
+	VADDPD       224(AX), Y3, Y3
+	VADDPD       Y7, Y14, Y14
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y13, Y6, Y6
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y14, Y5, Y0
+	VADDPD       Y2, Y8, Y1
+	VADDPD       Y6, Y11, Y3
+	VADDPD       128(SI), Y4, Y7
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 64(AX)
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPD      Y3, 128(AX)
+	VMOVUPD      Y7, 192(AX)
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       128(SI), Y7, Y7
+	VSUBPD       Y0, Y14, Y14
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y7, Y4, Y4
+	VMOVUPD      Y14, 32(AX)
+	VMOVUPD      Y2, 96(AX)
+	VMOVUPD      Y6, 160(AX)
+	VMOVUPD      Y4, 224(AX)
+	ADDQ         $+256, CX
+	ADDQ         $+16, DX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func macColumnTDAVX2(sums *float64, a *float64, b *float64, k int)
+// Requires: AVX, FMA3
+TEXT ·macColumnTDAVX2(SB), $160-32
+	MOVQ sums+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ k+24(FP), BX
+	LEAQ 31(SP), SI
+	ANDQ $-32, SI
+
+loop:
+	VBROADCASTSD (DX), Y0
+	VMULPD       (CX), Y0, Y1
+	VMULPD       96(CX), Y0, Y2
+	VBROADCASTSD 8(DX), Y3
+	VMULPD       (CX), Y3, Y4
+	VMULPD       32(CX), Y0, Y5
+	VMULPD       96(CX), Y3, Y6
+	VMULPD       128(CX), Y0, Y7
+	VADDPD       (AX), Y1, Y8
+	VADDPD       96(AX), Y2, Y9
+	VMOVUPD      (CX), Y10
+	VMOVAPD      Y1, Y11
+	VFMSUB231PD  Y0, Y10, Y11
+	VMOVUPD      96(CX), Y12
+	VMOVAPD      Y2, Y13
+	VFMSUB231PD  Y0, Y12, Y13
+	VADDPD       Y5, Y4, Y14
+	VMOVAPD      Y4, Y15
+	VFMSUB231PD  Y3, Y10, Y15
+	VMOVUPD      Y13, (SI)
+	VMOVUPD      32(CX), Y13
+	VMOVUPD      Y11, 32(SI)
+	VMOVAPD      Y5, Y11
+	VFMSUB231PD  Y0, Y13, Y11
+	VADDPD       Y7, Y6, Y13
+	VMOVUPD      Y5, 64(SI)
+	VMOVAPD      Y6, Y5
+	VFMSUB231PD  Y3, Y12, Y5
+	VMOVUPD      128(CX), Y3
+	VMOVAPD      Y7, Y12
+	VFMSUB231PD  Y0, Y3, Y12
+	VSUBPD       (AX), Y8, Y0
+	VSUBPD       96(AX), Y9, Y3
+	VADDPD       Y11, Y15, Y15
+	VSUBPD       Y4, Y14, Y11
+	VSUBPD       Y0, Y1, Y1
+	VSUBPD       Y0, Y8, Y0
+	VSUBPD       Y3, Y2, Y2
+	VSUBPD       Y3, Y9, Y3
+	VADDPD       Y12, Y5, Y5
+	VSUBPD       Y6, Y13, Y12
+	VMOVUPD      Y9, 96(SI)
+	VBROADCASTSD 16(DX), Y9
+	VFMADD231PD  Y9, Y10, Y15
+	VMOVUPD      64(SI), Y10
+	VSUBPD       Y11, Y10, Y10
+	VSUBPD       Y11, Y14, Y11
+	VMOVUPD      Y8, 64(SI)
+	VMOVUPD      (AX), Y8
+	VSUBPD       Y0, Y8, Y8
+	VMOVUPD      96(AX), Y0
+	VSUBPD       Y3, Y0, Y0
+	VFMADD231PD  96(CX), Y9, Y5
+	VSUBPD       Y12, Y7, Y7
+	VSUBPD       Y12, Y13, Y12
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y1, Y8, Y8
+	VADDPD       Y2, Y0, Y0
+	VBROADCASTSD 8(DX), Y1
+	VFMADD231PD  32(CX), Y1, Y15
+	VSUBPD       Y12, Y6, Y6
+	VFMADD231PD  128(CX), Y1, Y5
+	VADDPD       Y10, Y4, Y4
+	VADDPD       32(SI), Y8, Y1
+	VADDPD       (SI), Y0, Y2
+	VADDPD       Y7, Y6, Y6
+	VBROADCASTSD (DX), Y3
+	VFMADD231PD  64(CX), Y3, Y15
+	VADDPD       Y1, Y14, Y7
+	VADDPD       Y2, Y13, Y9
+	VSUBPD       32(SI), Y1, Y10
+	VSUBPD       (SI), Y2, Y11
+	VFMADD231PD  160(CX), Y3, Y5
+	VADDPD       64(AX), Y15, Y15
+	VSUBPD       Y10, Y8, Y8
+	VSUBPD       Y10, Y1, Y10
+	VSUBPD       Y11, Y0, Y0
+	VSUBPD       Y11, Y2, Y11
+	VADDPD       160(AX), Y5, Y5
+	VMOVUPD      32(SI), Y3
+	VSUBPD       Y10, Y3, Y3
+	VADDPD       32(AX), Y7, Y10
+	VMOVUPD      (SI), Y12
+	VSUBPD       Y11, Y12, Y12
+	VADDPD       128(AX), Y9, Y11
+	VADDPD       Y8, Y3, Y3
+	VSUBPD       Y14, Y7, Y8
+	VADDPD       Y0, Y12, Y12
+	VSUBPD       Y7, Y10, Y0
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y8, Y7, Y8
+	VADDPD       Y3, Y4, Y4
+	VSUBPD       Y13, Y9, Y3
+	VADDPD       Y12, Y6, Y6
+	VSUBPD       Y9, Y11, Y12
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y0, Y10, Y8
+	VMOVUPD      Y10, (SI)
+	VMOVUPD      32(AX), Y10
+	VSUBPD       Y0, Y10, Y10
+	VSUBPD       Y3, Y2, Y2
+	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y8, Y7, Y7
+	VSUBPD       Y12, Y11, Y0
+	VMOVUPD      128(AX), Y8
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y1, Y14, Y14
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y0, Y9, Y9
+	VADDPD       Y10, Y7, Y7
+	VADDPD       Y2, Y13, Y13
+	VADDPD       Y8, Y9, Y9
+	VADDPD       Y7, Y14, Y14
+	VADDPD       Y9, Y13, Y13
+	VADDPD       Y14, Y4, Y4
+	VADDPD       Y13, Y6, Y6
+	VADDPD       Y4, Y15, Y15
+	VADDPD       Y6, Y5, Y5
+	VADDPD       (SI), Y15, Y0
+	VADDPD       Y5, Y11, Y1
+	VADDPD       64(SI), Y0, Y2
+	VSUBPD       (SI), Y0, Y3
+	VMOVUPD      Y2, (AX)
+	VADDPD       96(SI), Y1, Y4
+	VSUBPD       64(SI), Y2, Y6
+	VSUBPD       Y11, Y1, Y7
+	VSUBPD       Y3, Y0, Y8
+	VSUBPD       Y3, Y15, Y15
+	VMOVUPD      Y4, 96(AX)
+	VSUBPD       96(SI), Y4, Y3
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y7, Y1, Y9
+	VSUBPD       Y6, Y0, Y0
+	VMOVUPD      (SI), Y6
+	VSUBPD       Y8, Y6, Y6
+	VSUBPD       Y7, Y5, Y5
+	VSUBPD       Y3, Y4, Y4
+	VMOVUPD      64(SI), Y7
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y3, Y1, Y1
+	VSUBPD       Y9, Y11, Y11
+	VADDPD       Y15, Y6, Y6
+	VMOVUPD      96(SI), Y2
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y0, Y7, Y7
+	VADDPD       Y5, Y11, Y11
+	VMOVUPD      Y6, 64(AX)
+	VMOVUPD      Y7, 32(AX)
+	VMOVUPD      Y11, 160(AX)
+	VADDPD       Y1, Y2, Y2
+	VMOVUPD      Y2, 128(AX)
+	ADDQ         $+192, CX
+	ADDQ         $+24, DX
+	DECQ         BX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func macColumnQDAVX2(sums *float64, a *float64, b *float64, k int)
+// Requires: AVX, FMA3
+TEXT ·macColumnQDAVX2(SB), $960-32
+	MOVQ sums+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ k+24(FP), BX
+	LEAQ 31(SP), SI
+	ANDQ $-32, SI
+
+loop:
+	VBROADCASTSD (DX), Y0
+	VMULPD       (CX), Y0, Y1
+	VMULPD       128(CX), Y0, Y2
+	VBROADCASTSD 8(DX), Y3
+	VMULPD       (CX), Y3, Y4
+	VMULPD       32(CX), Y0, Y5
+	VMULPD       128(CX), Y3, Y6
+	VMULPD       160(CX), Y0, Y7
+	VBROADCASTSD 16(DX), Y8
+	VMULPD       (CX), Y8, Y9
+	VMULPD       32(CX), Y3, Y10
+	VADDPD       (AX), Y1, Y11
+	VADDPD       128(AX), Y2, Y12
+	VMOVUPD      (CX), Y13
+	VMOVAPD      Y1, Y14
+	VFMSUB231PD  Y0, Y13, Y14
+	VMOVUPD      128(CX), Y15
+	VMOVUPD      Y9, (SI)
+	VMOVAPD      Y2, Y9
+	VFMSUB231PD  Y0, Y15, Y9
+	VMOVUPD      Y10, 32(SI)
+	VADDPD       Y5, Y4, Y10
+	VMOVAPD      Y4, Y8
+	VFMSUB231PD  Y3, Y13, Y8
+	VMOVUPD      32(CX), Y13
+	VMOVUPD      Y8, 64(SI)
+	VMOVAPD      Y5, Y8
+	VFMSUB231PD  Y0, Y13, Y8
+	VADDPD       Y7, Y6, Y13
+	VMOVUPD      Y8, 96(SI)
+	VMULPD       64(CX), Y0, Y8
+	VMOVUPD      Y8, 128(SI)
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  Y3, Y15, Y8
+	VMOVUPD      Y8, 160(SI)
+	VSUBPD       (AX), Y11, Y8
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y8, Y11, Y8
+	VMOVUPD      Y11, 192(SI)
+	VMOVUPD      (AX), Y11
+	VSUBPD       Y8, Y11, Y11
+	VADDPD       Y1, Y11, Y11
+	VSUBPD       128(AX), Y12, Y1
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y1, Y12, Y1
+	VMOVUPD      128(AX), Y8
+	VSUBPD       Y1, Y8, Y8
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y11, Y14, Y1
+	VADDPD       Y8, Y9, Y2
+	VMOVUPD      Y12, 224(SI)
+	VADDPD       Y1, Y10, Y12
+	VADDPD       Y2, Y13, Y3
+	VADDPD       32(AX), Y12, Y15
+	VSUBPD       Y4, Y10, Y0
+	VSUBPD       Y0, Y5, Y5
+	VSUBPD       Y0, Y10, Y0
+	VSUBPD       Y0, Y4, Y4
+	VADDPD       Y5, Y4, Y4
+	VSUBPD       Y14, Y1, Y0
+	VSUBPD       Y0, Y11, Y11
+	VSUBPD       Y0, Y1, Y0
+	VSUBPD       Y0, Y14, Y14
+	VADDPD       Y11, Y14, Y14
+	VADDPD       160(AX), Y3, Y0
+	VSUBPD       Y6, Y13, Y5
+	VSUBPD       Y9, Y2, Y11
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y11, Y2, Y11
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y8, Y9, Y9
+	VSUBPD       Y10, Y12, Y8
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y8, Y12, Y8
+	VSUBPD       Y8, Y10, Y10
+	VADDPD       Y1, Y10, Y10
+	VSUBPD       Y12, Y15, Y1
+	VSUBPD       Y5, Y13, Y8
+	VSUBPD       Y5, Y7, Y5
+	VBROADCASTSD (DX), Y11
+	VFMSUB231PD  160(CX), Y11, Y7
+	VSUBPD       Y8, Y6, Y6
+	VADDPD       Y5, Y6, Y6
+	VSUBPD       Y13, Y3, Y5
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y5, Y3, Y5
+	VSUBPD       Y5, Y13, Y13
+	VADDPD       Y2, Y13, Y13
+	VSUBPD       Y3, Y0, Y2
+	VSUBPD       Y1, Y15, Y5
+	VMOVUPD      32(AX), Y8
+	VSUBPD       Y1, Y8, Y8
+	VSUBPD       Y5, Y12, Y12
+	VADDPD       Y8, Y12, Y12
+	VSUBPD       Y2, Y0, Y1
+	VMOVUPD      160(AX), Y5
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VBROADCASTSD 16(DX), Y1
+	VMULPD       128(CX), Y1, Y2
+	VBROADCASTSD 8(DX), Y5
+	VMULPD       160(CX), Y5, Y8
+	VMOVUPD      Y0, 256(SI)
+	VMULPD       192(CX), Y11, Y0
+	VMOVUPD      Y15, 288(SI)
+	VMOVUPD      64(SI), Y15
+	VMOVUPD      Y3, 320(SI)
+	VADDPD       96(SI), Y15, Y3
+	VMOVUPD      (SI), Y15
+	VMOVUPD      Y13, 352(SI)
+	VADDPD       32(SI), Y15, Y13
+	VMOVUPD      Y10, 384(SI)
+	VMOVUPD      128(SI), Y10
+	VMOVUPD      Y12, 416(SI)
+	VADDPD       64(AX), Y10, Y12
+	VADDPD       Y14, Y4, Y10
+	VMOVUPD      Y14, 448(SI)
+	VADDPD       160(SI), Y7, Y14
+	VMOVUPD      Y7, 480(SI)
+	VADDPD       Y8, Y2, Y7
+	VMOVUPD      Y4, 512(SI)
+	VADDPD       192(AX), Y0, Y4
+	VMOVUPD      Y0, 544(SI)
+	VADDPD       Y9, Y6, Y0
+	VMOVUPD      Y9, 576(SI)
+	VMOVUPD      (CX), Y9
+	VMOVUPD      Y6, 608(SI)
+	VMOVAPD      Y15, Y6
+	VFMSUB231PD  Y1, Y9, Y6
+	VMOVUPD      32(CX), Y15
+	VMOVUPD      Y0, 640(SI)
+	VMOVUPD      32(SI), Y0
+	VMOVUPD      Y4, 672(SI)
+	VMOVAPD      Y0, Y4
+	VFMSUB231PD  Y5, Y15, Y4
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD 24(DX), Y4
+	VFMADD231PD  Y4, Y9, Y6
+	VFMADD231PD  Y1, Y15, Y6
+	VFMADD231PD  64(CX), Y5, Y6
+	VFMADD231PD  96(CX), Y11, Y6
+	VMOVUPD      128(CX), Y9
+	VMOVAPD      Y2, Y15
+	VFMSUB231PD  Y1, Y9, Y15
+	VMOVUPD      Y6, 704(SI)
+	VMOVUPD      160(CX), Y6
+	VMOVUPD      Y2, 736(SI)
+	VMOVAPD      Y8, Y2
+	VFMSUB231PD  Y5, Y6, Y2
+	VADDPD       Y2, Y15, Y15
+	VFMADD231PD  Y4, Y9, Y15
+	VFMADD231PD  Y1, Y6, Y15
+	VFMADD231PD  192(CX), Y5, Y15
+	VFMADD231PD  224(CX), Y11, Y15
+	VADDPD       Y13, Y3, Y1
+	VADDPD       Y10, Y12, Y2
+	VMOVUPD      384(SI), Y4
+	VADDPD       416(SI), Y4, Y5
+	VADDPD       Y7, Y14, Y6
+	VMOVUPD      640(SI), Y9
+	VMOVUPD      Y15, 768(SI)
+	VADDPD       672(SI), Y9, Y15
+	VMOVUPD      352(SI), Y11
+	VMOVUPD      Y8, 800(SI)
+	VADDPD       320(SI), Y11, Y8
+	VMOVUPD      Y7, 832(SI)
+	VADDPD       Y2, Y1, Y7
+	VMOVUPD      Y2, 864(SI)
+	VSUBPD       512(SI), Y10, Y2
+	VMOVUPD      Y1, 896(SI)
+	VMOVUPD      448(SI), Y1
+	VSUBPD       Y2, Y1, Y1
+	VSUBPD       Y2, Y10, Y2
+	VMOVUPD      Y10, 448(SI)
+	VMOVUPD      512(SI), Y10
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y1, Y10, Y10
+	VSUBPD       Y4, Y5, Y1
+	VMOVUPD      416(SI), Y2
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y1, Y5, Y1
+	VSUBPD       Y1, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y4, Y10, Y10
+	VADDPD       Y15, Y6, Y1
+	VSUBPD       608(SI), Y9, Y2
+	VMOVUPD      576(SI), Y4
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y9, Y2
+	VMOVUPD      608(SI), Y9
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       Y4, Y9, Y9
+	VSUBPD       Y11, Y8, Y2
+	VMOVUPD      320(SI), Y4
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y8, Y2
+	VSUBPD       Y2, Y11, Y11
+	VADDPD       Y4, Y11, Y11
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y5, Y7, Y2
+	VSUBPD       64(SI), Y3, Y4
+	VMOVUPD      96(SI), Y11
+	VSUBPD       Y4, Y11, Y11
+	VSUBPD       Y4, Y3, Y4
+	VMOVUPD      Y15, 96(SI)
+	VMOVUPD      64(SI), Y15
+	VSUBPD       Y4, Y15, Y15
+	VADDPD       Y11, Y15, Y15
+	VSUBPD       (SI), Y13, Y4
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y4, Y13, Y4
+	VMOVUPD      (SI), Y11
+	VSUBPD       Y4, Y11, Y11
+	VADDPD       Y0, Y11, Y11
+	VADDPD       Y11, Y15, Y15
+	VSUBPD       128(SI), Y12, Y0
+	VADDPD       Y8, Y1, Y4
+	VSUBPD       160(SI), Y14, Y11
+	VMOVUPD      Y8, (SI)
+	VMOVUPD      480(SI), Y8
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y11, Y14, Y11
+	VMOVUPD      Y4, 480(SI)
+	VMOVUPD      160(SI), Y4
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y8, Y4, Y4
+	VMOVUPD      832(SI), Y8
+	VSUBPD       736(SI), Y8, Y11
+	VMOVUPD      Y1, 160(SI)
+	VMOVUPD      800(SI), Y1
+	VSUBPD       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VMOVUPD      736(SI), Y8
+	VSUBPD       Y11, Y8, Y8
+	VADDPD       Y1, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	VMOVUPD      672(SI), Y1
+	VSUBPD       544(SI), Y1, Y8
+	VSUBPD       Y0, Y12, Y11
+	VMOVUPD      Y6, 736(SI)
+	VMOVUPD      64(AX), Y6
+	VSUBPD       Y0, Y6, Y6
+	VMOVUPD      128(SI), Y0
+	VSUBPD       Y11, Y0, Y11
+	VMOVUPD      Y14, 800(SI)
+	VBROADCASTSD (DX), Y14
+	VFMSUB231PD  64(CX), Y14, Y0
+	VADDPD       Y6, Y11, Y11
+	VADDPD       96(AX), Y0, Y0
+	VADDPD       Y10, Y11, Y11
+	VADDPD       704(SI), Y0, Y0
+	VADDPD       Y11, Y15, Y15
+	VADDPD       Y15, Y0, Y0
+	VMOVUPD      896(SI), Y6
+	VSUBPD       Y3, Y6, Y10
+	VSUBPD       Y10, Y13, Y13
+	VSUBPD       Y10, Y6, Y10
+	VSUBPD       Y10, Y3, Y3
+	VADDPD       Y13, Y3, Y3
+	VMOVUPD      864(SI), Y10
+	VSUBPD       Y12, Y10, Y11
+	VMOVUPD      448(SI), Y13
+	VSUBPD       Y11, Y13, Y13
+	VSUBPD       Y11, Y10, Y11
+	VSUBPD       Y11, Y12, Y12
+	VADDPD       Y13, Y12, Y12
+	VADDPD       Y12, Y3, Y3
+	VSUBPD       Y6, Y7, Y11
+	VSUBPD       Y11, Y10, Y10
+	VSUBPD       Y11, Y7, Y11
+	VSUBPD       Y11, Y6, Y6
+	VADDPD       Y10, Y6, Y6
+	VSUBPD       Y7, Y2, Y10
+	VSUBPD       Y10, Y5, Y5
+	VSUBPD       Y10, Y2, Y10
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y3, Y0, Y0
+	VSUBPD       Y8, Y1, Y3
+	VMOVUPD      192(AX), Y5
+	VSUBPD       Y8, Y5, Y5
+	VMOVUPD      544(SI), Y6
+	VSUBPD       Y3, Y6, Y3
+	VFMSUB231PD  192(CX), Y14, Y6
+	VADDPD       Y5, Y3, Y3
+	VADDPD       224(AX), Y6, Y6
+	VADDPD       Y9, Y3, Y3
+	VADDPD       768(SI), Y6, Y6
+	VADDPD       Y3, Y4, Y4
+	VMOVUPD      736(SI), Y3
+	VSUBPD       800(SI), Y3, Y5
+	VMOVUPD      832(SI), Y7
+	VSUBPD       Y5, Y7, Y7
+	VSUBPD       Y5, Y3, Y5
+	VADDPD       Y4, Y6, Y6
+	VMOVUPD      96(SI), Y4
+	VSUBPD       Y1, Y4, Y8
+	VMOVUPD      800(SI), Y9
+	VSUBPD       Y5, Y9, Y9
+	VMOVUPD      160(SI), Y5
+	VSUBPD       Y3, Y5, Y10
+	VMOVUPD      640(SI), Y11
+	VSUBPD       Y8, Y11, Y11
+	VSUBPD       Y8, Y4, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPD      480(SI), Y8
+	VSUBPD       Y5, Y8, Y12
+	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y7, Y9, Y9
+	VADDPD       Y0, Y2, Y7
+	VSUBPD       Y10, Y3, Y3
+	VSUBPD       Y12, Y8, Y10
+	VMOVUPD      (SI), Y13
+	VSUBPD       Y12, Y13, Y13
+	VADDPD       Y11, Y1, Y1
+	VADDPD       288(SI), Y7, Y11
+	VSUBPD       Y2, Y7, Y12
+	VSUBPD       Y10, Y5, Y5
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y1, Y9, Y9
+	VADDPD       192(SI), Y11, Y1
+	VSUBPD       288(SI), Y11, Y4
+	VSUBPD       Y12, Y7, Y10
+	VSUBPD       Y12, Y0, Y0
+	VADDPD       Y13, Y5, Y5
+	VMOVUPD      Y1, (AX)
+	VSUBPD       192(SI), Y1, Y12
+	VSUBPD       Y4, Y11, Y13
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y10, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y12, Y11, Y11
+	VMOVUPD      288(SI), Y4
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y0, Y2, Y2
+	VADDPD       Y3, Y9, Y9
+	VMOVUPD      192(SI), Y0
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y7, Y4, Y4
+	VMOVUPD      Y2, 96(AX)
+	VADDPD       Y9, Y6, Y6
+	VMOVUPD      Y4, 64(AX)
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y6, Y8, Y1
+	VMOVUPD      Y0, 32(AX)
+	VADDPD       256(SI), Y1, Y0
+	VSUBPD       Y8, Y1, Y2
+	VADDPD       224(SI), Y0, Y3
+	VSUBPD       256(SI), Y0, Y4
+	VSUBPD       Y2, Y1, Y5
+	VSUBPD       Y2, Y6, Y6
+	VMOVUPD      Y3, 128(AX)
+	VSUBPD       224(SI), Y3, Y2
+	VSUBPD       Y4, Y0, Y7
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y5, Y8, Y8
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      256(SI), Y2
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y6, Y8, Y8
+	VMOVUPD      224(SI), Y4
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y1, Y2, Y2
+	VMOVUPD      Y8, 224(AX)
+	VMOVUPD      Y2, 192(AX)
+	VADDPD       Y0, Y4, Y4
+	VMOVUPD      Y4, 160(AX)
+	ADDQ         $+256, CX
+	ADDQ         $+32, DX
 	DECQ         BX
 	JNZ          loop
 	VZEROUPPER

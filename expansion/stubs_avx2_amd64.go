@@ -74,6 +74,11 @@ func ddSqrtAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yS
 //go:noescape
 func ddFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
+// ddMacAVX2 is macDD of arrays, c + x y.
+//
+//go:noescape
+func ddMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
 // addTDAVX2 is addTD of blocks.
 //
 //go:noescape
@@ -143,6 +148,11 @@ func tdSqrtAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yS
 //
 //go:noescape
 func tdFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
+// tdMacAVX2 is macTD of arrays, c + x y.
+//
+//go:noescape
+func tdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
 // addQDAVX2 is addQD of blocks.
 //
@@ -214,6 +224,11 @@ func qdSqrtAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yS
 //go:noescape
 func qdFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
+// qdMacAVX2 is macQD of arrays, c + x y.
+//
+//go:noescape
+func qdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
 // hornerFloatsAVX2 is a step of hornerFloats: z = s x + c.
 //
 //go:noescape
@@ -233,3 +248,18 @@ func macTileTDAVX2(sums *float64, a *float64, b *float64, k int)
 //
 //go:noescape
 func macTileQDAVX2(sums *float64, a *float64, b *float64, k int)
+
+// macColumnDDAVX2 is macTile for DD.
+//
+//go:noescape
+func macColumnDDAVX2(sums *float64, a *float64, b *float64, k int)
+
+// macColumnTDAVX2 is macTile for TD.
+//
+//go:noescape
+func macColumnTDAVX2(sums *float64, a *float64, b *float64, k int)
+
+// macColumnQDAVX2 is macTile for QD.
+//
+//go:noescape
+func macColumnQDAVX2(sums *float64, a *float64, b *float64, k int)

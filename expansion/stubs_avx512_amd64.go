@@ -74,6 +74,11 @@ func ddSqrtAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, 
 //go:noescape
 func ddFMAAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
+// ddMacAVX512 is macDD of arrays, c + x y.
+//
+//go:noescape
+func ddMacAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
 // addTDAVX512 is addTD of blocks.
 //
 //go:noescape
@@ -143,6 +148,11 @@ func tdSqrtAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, 
 //
 //go:noescape
 func tdFMAAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
+// tdMacAVX512 is macTD of arrays, c + x y.
+//
+//go:noescape
+func tdMacAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
 // addQDAVX512 is addQD of blocks.
 //
@@ -214,6 +224,11 @@ func qdSqrtAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, 
 //go:noescape
 func qdFMAAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 
+// qdMacAVX512 is macQD of arrays, c + x y.
+//
+//go:noescape
+func qdMacAVX512(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
+
 // hornerFloatsAVX512 is a step of hornerFloats: z = s x + c.
 //
 //go:noescape
@@ -233,3 +248,18 @@ func macTileTDAVX512(sums *float64, a *float64, b *float64, k int)
 //
 //go:noescape
 func macTileQDAVX512(sums *float64, a *float64, b *float64, k int)
+
+// macColumnDDAVX512 is macTile for DD.
+//
+//go:noescape
+func macColumnDDAVX512(sums *float64, a *float64, b *float64, k int)
+
+// macColumnTDAVX512 is macTile for TD.
+//
+//go:noescape
+func macColumnTDAVX512(sums *float64, a *float64, b *float64, k int)
+
+// macColumnQDAVX512 is macTile for QD.
+//
+//go:noescape
+func macColumnQDAVX512(sums *float64, a *float64, b *float64, k int)

@@ -77,6 +77,8 @@ func kernels() []*elementwise {
 			ks = append(ks, &elementwise{name: strings.ToLower(typ) + m.name, doc: "is " + typ + "." + m.name + " of arrays.", result: num("z"), args: m.args,
 				compute: func(s *source, args []value) value { return s.call(typ+"."+m.name, args...) }})
 		}
+		ks = append(ks, &elementwise{name: strings.ToLower(typ) + "Mac", doc: "is mac" + typ + " of arrays, c + x y.", bare: true, result: num("z"), args: []argument{num("x"), num("y"), num("c")},
+			compute: func(s *source, a []value) value { return s.call("mac"+typ, a[2], a[0], a[1]) }})
 	}
 	z, x, c := argument{name: "s", words: 1}, argument{name: "x", words: 1}, argument{name: "c", words: 1, all: true}
 	return append(ks, &elementwise{name: "hornerFloats", doc: "is a step of hornerFloats: z = s x + c.", block: true, result: argument{name: "z", words: 1}, args: []argument{z, x, c},
@@ -88,6 +90,9 @@ var tiles = []*tile{
 	{name: "macTileDD", typ: "DD", words: 2, vectors: 2, columns: 4},
 	{name: "macTileTD", typ: "TD", words: 3, vectors: 2, columns: 2},
 	{name: "macTileQD", typ: "QD", words: 4, vectors: 2, columns: 2},
+	{name: "macColumnDD", typ: "DD", words: 2, vectors: 4, columns: 1},
+	{name: "macColumnTD", typ: "TD", words: 3, vectors: 2, columns: 1},
+	{name: "macColumnQD", typ: "QD", words: 4, vectors: 2, columns: 1},
 }
 
 var formats = [5]string{2: "DD", 3: "TD", 4: "QD"}

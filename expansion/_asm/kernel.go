@@ -25,6 +25,7 @@ type elementwise struct {
 	result  argument
 	args    []argument
 	block   bool
+	bare    bool // of arrays, but with the words that the function leaves
 	compute func(s *source, args []value) value
 }
 
@@ -173,7 +174,7 @@ func (k *elementwise) emit(s *source, t *target) {
 	results := k.trace(s)
 	usual, guard := split(results)
 	var rareGuard *node
-	if !k.block {
+	if !k.block && !k.bare {
 		var ok *node
 		usual, ok = canonical(s.g, usual)
 		if ok != nil {

@@ -1,0 +1,325 @@
+package expansion
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Native products: sums of products in the arithmetic of the format itself, not correctly rounded.
+//
+// A sum is carried on product by product in a fixed order by steps that add a b to it without
+// more normalising than they need (macDD, macTD, macQD). With M = Σ |a_h b_h| and u = 2^-53, a sum
+// of k products differs from the exact one by at most
+//
+//	16 k u² M in DD, 128 k u³ M in TD, 1024 k u⁴ M in QD
+//
+// to first order, if nothing overflows and no product of words falls below 2^-1022. If a word of it
+// is not finite, the sum is that of the leading words in float64 arithmetic, in the same order:
+// p = RN(p + RN(a_h[0] b_h[0])). α and β then cost a Mul and an Add of the format: see [DD.Mul].
+//
+// The result has format DD, TD or QD, as many words as all arithmetic has; operands may have
+// formats of fewer words, which convert exactly; others are errors. α and β are rounded to the
+// format. Bits depend on neither threads nor instruction sets.
+
+// Gemm sets C = α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
+// each entry is the native sum of its k products in ascending order from 0, s, and then
+//
+//	c = Add(Mul(α, s), Mul(β, c))
+//
+// with no product for α = 1 or β = 1 and no addition for β = 0. α = 0 leaves A and B unread, β = 0
+// leaves C unread. C may overlap A and B. Gemm panics if shapes do not fit; with an error, that of
+// a cancelled context too, the contents of C are unspecified.
+func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, o *halfulp.Options) (halfulp.Stats, error) {
+	k := activeKernels()
+	return product(&k.tiles, opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c), alpha, beta, o)
+}
+
+// Gemv sets y = α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
+// column, bits included. y may overlap A and x.
+func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+	k := activeKernels()
+	return product(&k.columns, opOf(t, raw.Matrix(a)), raw.Vector(x).Mat(), raw.Vector(y).Mat(), alpha, beta, o)
+}
+
+func opOf(t halfulp.Transpose, m num.Mat) num.Mat {
+	if t == halfulp.NoTrans {
+		return m
+	}
+	return m.T()
+}
+
+// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums.
+const (
+	blockRows    = 128
+	blockColumns = 128
+	blockSteps   = 256
+)
+
+// A productRun is a product of matrices under way.
+type productRun struct {
+	run
+	a, b, c     num.Mat
+	tile        tile
+	alpha, beta QD
+}
+
+func product(tiles *[5]tile, a, b, c num.Mat, alpha, beta halfulp.Scalar, o *halfulp.Options) (halfulp.Stats, error) {
+	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
+		panic(errShape)
+	}
+	p := &productRun{a: a, b: b, c: c}
+	if err := p.options(o); err != nil {
+		return halfulp.Stats{}, err
+	}
+	var err error
+	if p.words, err = formatsFit(c.Arr, []num.Mat{a, b}); err != nil {
+		return halfulp.Stats{}, err
+	}
+	setScalar(p.alpha[:p.words], alpha)
+	setScalar(p.beta[:p.words], beta)
+	if p.alpha == (QD{}) {
+		p.a.Cols, p.b.Rows = 0, 0
+	}
+	for _, x := range []*num.Mat{&p.a, &p.b} {
+		if x.Arr.Overlaps(c.Arr) {
+			*x = copyOf(*x)
+		}
+	}
+	p.tile = tiles[p.words]
+	st := halfulp.Stats{Device: "cpu", Method: Method, Kernel: impl.Level().String(), Threads: p.threads}
+	switch p.words {
+	case 2:
+		return st, multiply[DD](p, sumDD)
+	case 3:
+		return st, multiply[TD](p, sumTD)
+	}
+	return st, multiply[QD](p, sumQD)
+}
+
+// copyOf copies a matrix.
+func copyOf(m num.Mat) num.Mat {
+	c := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	for j := range m.Cols {
+		for i := range m.Rows {
+			c.Arr.CopyFrom(c.At(i, j), m.Arr, m.At(i, j))
+		}
+	}
+	return c
+}
+
+// A productBench is what a thread works with: sums of a block of C, and packed blocks.
+type productBench struct{ sums, a, b []float64 }
+
+func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
+	if p.c.Rows == 0 || p.c.Cols == 0 {
+		return p.ctx.Err()
+	}
+	t, w, k := &p.tile, p.words, p.a.Cols
+	up := func(n, to int) int { return (n + to - 1) / to * to }
+	rows, columns, steps := up(min(blockRows, p.c.Rows), t.rows()), up(min(blockColumns, p.c.Cols), t.columns), min(blockSteps, k)
+	down, across := (p.c.Rows+rows-1)/rows, (p.c.Cols+columns-1)/columns
+	threads := min(p.threads, down*across)
+	benches := make([]productBench, max(1, threads))
+	report := progress(p.progress, down*across)
+	return par.For(p.ctx, threads, down*across, func(worker, i int) {
+		q := &benches[worker]
+		if q.sums == nil {
+			*q = productBench{make([]float64, rows*columns*w), make([]float64, rows*steps*w), make([]float64, columns*steps*w)}
+		}
+		i0, j0 := i%down*rows, i/down*columns
+		m, n := min(rows, p.c.Rows-i0), min(columns, p.c.Cols-j0)
+		clear(q.sums)
+		size := t.rows() * t.columns * w
+		for h0 := 0; h0 < k && p.ctx.Err() == nil; h0 += steps {
+			kb := min(steps, k-h0)
+			t.packRows(q.a, p.a, w, i0, m, h0, kb)
+			t.packColumns(q.b, p.b, w, h0, kb, j0, n)
+			s := 0
+			for jt := 0; jt < n; jt += t.columns {
+				for it := 0; it < m; it += t.rows() {
+					t.run(&q.sums[s*size], &q.a[it*kb*w], &q.b[jt*kb*w], kb)
+					s++
+				}
+			}
+		}
+		s := 0
+		for jt := 0; jt < n; jt += t.columns {
+			for it := 0; it < m; it += t.rows() {
+				sums := q.sums[s*size : (s+1)*size]
+				s++
+				for j := range min(t.columns, n-jt) {
+					for i := range min(t.rows(), m-it) {
+						var x E
+						for word, at := 0, t.at(w, i, j); word < w; word++ {
+							x[word] = sums[at+word*t.lanes]
+						}
+						finishEntry(p, sum(x), i0+it+i, j0+jt+j)
+					}
+				}
+			}
+		}
+		report()
+	})
+}
+
+// finishEntry sets c_ij = α s + β c_ij.
+func finishEntry[E arithmetical[E]](p *productRun, s E, i, j int) {
+	for k := range len(s) {
+		if s[k]-s[k] != 0 {
+			var lead E
+			lead[0] = plainSum(p.a, p.b, i, j)
+			s = lead
+			break
+		}
+	}
+	var alpha, beta, c E
+	for k := range len(s) {
+		alpha[k], beta[k] = p.alpha[k], p.beta[k]
+	}
+	var zero, one E
+	one[0] = 1
+	if alpha != one {
+		s = alpha.Mul(s)
+	}
+	at := p.c.At(i, j)
+	if beta != zero {
+		for k := range len(s) {
+			c[k] = p.c.Arr.F64[k][at]
+		}
+		if beta != one {
+			c = beta.Mul(c)
+		}
+		s = s.Add(c)
+	}
+	s = s.Canonical()
+	for k := range len(s) {
+		p.c.Arr.F64[k][at] = s[k]
+	}
+}
+
+// plainSum is the sum of products of leading words in float64 arithmetic.
+func plainSum(a, b num.Mat, i, j int) float64 {
+	p := 0.0
+	for h := range a.Cols {
+		p += float64(leadOf(a, i, h) * leadOf(b, h, j))
+	}
+	return p
+}
+
+func leadOf(m num.Mat, i, j int) float64 {
+	if m.Arr.Kind == num.F32 {
+		return float64(m.Arr.F32[m.At(i, j)])
+	}
+	return m.Arr.F64[0][m.At(i, j)]
+}
+
+// Dot returns the native sum of the products x_i y_i, in the format f: DD, TD or QD. Chunks of
+// 4096 products are summed one by one, and the sums of chunks added, in ascending order. Within a
+// chunk, products with the same i mod 64 are summed, and then sums l and l + 32 added, l and
+// l + 16, and so on, by Add of the format. The error is at most that of a single sum. If the result
+// is not finite it is the sum of the leading words in float64 arithmetic, in ascending order.
+func Dot(x, y *halfulp.Vector, f halfulp.Format, o *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
+	z := halfulp.NewVector(f, 1)
+	p := &run{}
+	u, v := raw.Vector(x), raw.Vector(y)
+	if u.N != v.N {
+		panic(errShape)
+	}
+	if err := p.options(o); err != nil {
+		return z.At(0), halfulp.Stats{}, err
+	}
+	to := raw.Vector(z)
+	var err error
+	if p.words, err = formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()}); err != nil {
+		return z.At(0), halfulp.Stats{}, err
+	}
+	switch p.words {
+	case 2:
+		err = dot(p, to, u, v, macDD, sumDD)
+	case 3:
+		err = dot(p, to, u, v, macTD, sumTD)
+	default:
+		err = dot(p, to, u, v, macQD, sumQD)
+	}
+	st := halfulp.Stats{Device: "cpu", Method: Method, Kernel: impl.Level().String(), Threads: p.threads}
+	return z.At(0), st, err
+}
+
+// dotChunk is how many products are summed on their own.
+const dotChunk = 64 * lanes
+
+func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum func(E) E) error {
+	k := activeKernels()
+	n := (x.N + dotChunk - 1) / dotChunk
+	sums := make([]E, n)
+	report := progress(p.progress, n)
+	err := par.For(p.ctx, p.threads, n, func(_, c int) {
+		t := benches.Get().(*bench)
+		defer benches.Put(t)
+		s := &t.z
+		*s = block{}
+		lo, hi := c*dotChunk, min((c+1)*dotChunk, x.N)
+		for i := lo; i < hi; i += lanes {
+			k.macBlock(s, t, x, y, p.words, i, min(lanes, hi-i), func(l int) {
+				setLane(s, l, mac(lane[E](s, l), lane[E](&t.in[0], l), lane[E](&t.in[1], l)))
+			})
+		}
+		for l := range lanes {
+			setLane(s, l, sum(lane[E](s, l)))
+		}
+		for half := lanes / 2; half > 0; half /= 2 {
+			for l := range half {
+				setLane(s, l, lane[E](s, l).Add(lane[E](s, l+half)))
+			}
+		}
+		sums[c] = lane[E](s, 0)
+		report()
+	})
+	if err != nil {
+		return err
+	}
+	var s E
+	for _, c := range sums {
+		s = s.Add(c)
+	}
+	if math.IsInf(s[0], 0) || s[0] != s[0] {
+		var lead E
+		lead[0] = plainSum(x.Mat().T(), y.Mat(), 0, 0)
+		s = lead
+	}
+	s = s.Canonical()
+	for k := range len(s) {
+		z.Arr.F64[k][z.Off] = s[k]
+	}
+	return nil
+}
+
+// macBlock adds n products from x_i y_i on to the lanes of s, by the kernel if the numbers fill its
+// steps, else by lane.
+func (k *kernels) macBlock(s *block, t *bench, x, y num.Vec, w, i, n int, lane func(l int)) {
+	if mac := k.macs[w]; mac != nil && n == lanes {
+		from := [2]place{placeOf(x, w, i), placeOf(y, w, i)}
+		for j, v := range []num.Vec{x, y} {
+			if from[j].first == nil {
+				t.in[j].load(v, w, i, n)
+				from[j] = t.in[j].place()
+			}
+		}
+		mac.run(s.place(), from[0], from[1], s.place(), n)
+		return
+	}
+	t.in[0].load(x, w, i, n)
+	t.in[1].load(y, w, i, n)
+	for l := range n {
+		lane(l)
+	}
+}
+
+// floats is the slice of n numbers at p.
+func floats(p *float64, n int) []float64 { return unsafe.Slice(p, n) }
