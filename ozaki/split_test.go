@@ -169,3 +169,31 @@ func TestSliceWidth(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkSplit measures the splitting of both operands of a product.
+func BenchmarkSplit(b *testing.B) {
+	const n = 1024
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := vectors{make([]float64, n*n), n, 1, n, n}
+	for i := range x.data {
+		x.data[i] = rng.Float64() - 0.5
+	}
+	k := sgemm.Best()
+	for _, slices := range []int{1, 2, 6} {
+		b.Run(fmt.Sprint(slices), func(b *testing.B) {
+			for b.Loop() {
+				exp, err := exponents(b.Context(), 1, x)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.MR, leftWant(slices)); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.NR, rightWant(slices)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*n*n), "ns/entry")
+		})
+	}
+}
