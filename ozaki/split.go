@@ -24,6 +24,7 @@ type vectors struct {
 	data   []float64
 	vs, hs int
 	n, len int
+	norms  func(h0, h1, slices int) (norms, error) // of slices of entries h0 ≤ h < h1, on a GPU; else nil
 }
 
 func (x vectors) at(v, h int) float64 { return x.data[v*x.vs+h*x.hs] }

@@ -27,7 +27,7 @@ func everything() want {
 
 // adversaries returns n vectors of the given length, of a kind that asks much of slices.
 func adversaries(rng *rand.Rand, kind string, n, length int) vectors {
-	x := vectors{make([]float64, n*length), length, 1, n, length}
+	x := vectors{data: make([]float64, n*length), vs: length, hs: 1, n: n, len: length}
 	for i := range x.data {
 		switch kind {
 		case "ones": // the largest slices: sums reach 2^24 where the length is a power of 4
