@@ -328,10 +328,12 @@ func checkFiles(t *testing.T, r *Report, names string, words ...string) {
 					t.Fatalf("%s: %v", f.Name, err)
 				}
 			}
-			if !strings.Contains(s, "precision, bits") {
-				t.Errorf("%s has no labels", f.Name)
+			for _, p := range r.plots {
+				if p.name+".svg" == f.Name && !strings.Contains(s, p.label()) {
+					t.Errorf("%s has no label %q", f.Name, p.label())
+				}
 			}
-			if !strings.Contains(f.Name, "accuracy") {
+			if f.Name == r.Name+".svg" {
 				for _, w := range words {
 					if !strings.Contains(s, w) {
 						t.Errorf("%s does not say %q", f.Name, w)
