@@ -150,11 +150,11 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // WriteCSV writes the records, one a line after the names of their fields.
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"table", "case", "n", "seed", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
-		"here", "paper", "here_text", "paper_text", "runs"})
+	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
+		"here", "paper", "here_text", "paper_text", "runs", "n", "seed"})
 	for _, k := range r.Records {
-		_ = c.Write([]string{k.Table, k.Case, count(k.N), count(k.Seed), k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
-			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs)})
+		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
+			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.N), count(k.Seed)})
 	}
 	c.Flush()
 	return c.Error() // that of Write, too
