@@ -96,7 +96,6 @@ type program struct {
 	args    int
 	code    []instruction
 	results []int
-	regs    []float64
 }
 
 func (g *program) emit(i instruction) int {
