@@ -32,8 +32,8 @@ func (a DD) Mul(b DD) DD {
 	return finishDD(z0, z1, float64(a[0]*b[0]))
 }
 
-// Sqr returns a², with an error of at most 5u² a²: DWTimesDW2 for equal factors.
-// 6 operations.
+// Sqr returns a², with an error of at most 4u² a²: one rounding of at most 3u a²,
+// and a1² left out. 7 operations.
 func (a DD) Sqr() DD {
 	z0, z1 := sqrDD(a[0], a[1])
 	return finishDD(z0, z1, float64(a[0]*a[0]))
