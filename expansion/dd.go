@@ -77,7 +77,7 @@ func (a DD) Sqrt() DD {
 }
 
 // Rsqrt returns 1/√a, with an error of at most 13u² / √a: [DD.Sqrt], then
-// [DD.Recip]. 14 operations.
+// [DD.Recip]. 15 operations.
 func (a DD) Rsqrt() DD {
 	s0, s1 := sqrtDD(a[0], a[1])
 	z0, z1 := recipDD(s0, s1)

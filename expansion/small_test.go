@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -81,6 +83,41 @@ func TestSmallPrecision(t *testing.T) {
 					t.Logf("%s: largest error %.3f u^%d of %g", op, e, f.w, bounds[op][k])
 				}
 			})
+		}
+	}
+}
+
+// TestOperationCounts compares the numbers of operations in the methods' comments
+// with the code. Changes of sign do not count.
+func TestOperationCounts(t *testing.T) {
+	source := parse(t, "eft.go", "dd.go", "td.go", "qd.go")
+	steps := map[string][]string{
+		"Add": {"add"}, "Mul": {"mul"}, "Sqr": {"sqr"}, "FMA": {"mul", "add"}, "Div": {"div"}, "Recip": {"recip"},
+		"Sqrt": {"sqrt"}, "Rsqrt": {"sqrt", "recip"}, "AddFloat": {"addFloat"}, "MulFloat": {"mulFloat"},
+	}
+	count := regexp.MustCompile(`(\d+)\s+operations`)
+	for _, name := range []string{"dd.go", "td.go", "qd.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			d, ok := d.(*ast.FuncDecl)
+			if !ok || d.Recv == nil || steps[d.Name.Name] == nil {
+				continue
+			}
+			format := d.Recv.List[0].Type.(*ast.Ident).Name
+			n := 0
+			for _, step := range steps[d.Name.Name] {
+				for _, i := range source.compile(t, step+format).code {
+					if i.op != 'n' && i.op != 'c' {
+						n++
+					}
+				}
+			}
+			if m := count.FindStringSubmatch(d.Doc.Text()); m == nil || m[1] != strconv.Itoa(n) {
+				t.Errorf("%s.%s has %d operations; its comment says %v", format, d.Name.Name, n, m)
+			}
 		}
 	}
 }
