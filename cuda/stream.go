@@ -16,6 +16,10 @@ type Stream struct {
 // Device is the device whose stream it is.
 func (s *Stream) Device() *Device { return s.dev }
 
+// Handle is the driver's CUstream, for libraries that put work of their own into s. They are
+// called within Device.Do, where the device's context is current.
+func (s *Stream) Handle() uintptr { return uintptr(s.h) }
+
 // NewStream creates a further stream, whose operations run beside those of s. It is
 // ended by Close.
 func (s *Stream) NewStream() (*Stream, error) {

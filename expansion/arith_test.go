@@ -222,17 +222,17 @@ func exact(x []float64) *big.Float {
 // relative returns |z - want| / scale in units of 2^(-p w).
 func (p precision) relative(z []float64, want, scale *big.Float) float64 {
 	d := new(big.Float).SetPrec(4 * prec)
-	d.Sub(exact(z), want).Abs(d)
-	if d.Sign() == 0 {
+	if d.Sub(exact(z), want).Sign() == 0 {
 		return 0
 	}
 	if scale.Sign() == 0 {
 		return math.Inf(1)
 	}
-	d.Quo(d, new(big.Float).Abs(scale))
-	d.SetMantExp(d, int(p)*len(z))
-	f, _ := d.Float64()
-	return f
+	md, ms := new(big.Float), new(big.Float)
+	e := d.MantExp(md) - scale.MantExp(ms)
+	x, _ := md.Float64()
+	y, _ := ms.Float64()
+	return math.Abs(math.Ldexp(x/y, e+int(p)*len(z)))
 }
 
 // bounds holds the errors that the methods' comments allow, in units of u^w, for

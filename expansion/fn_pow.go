@@ -50,6 +50,9 @@ func (e *evaluator) pow(z, x, y *block) {
 func (e *evaluator) powSpecial(z, x, y *block) {
 	for i := range e.n {
 		x0, y0 := x[0][i], y[0][i]
+		if x0 > 0 && x0 != 1 && x0 <= math.MaxFloat64 && ordinary(y0) {
+			continue
+		}
 		integer, odd := e.integer(y, i)
 		switch {
 		case y0 == 0 || x0 == 1 && x[1][i] == 0:

@@ -41,8 +41,17 @@ func (r *run) choose() error {
 func (r *run) normsOf(x vectors, exp []int, slices int) ([]norms, error) {
 	var list []norms
 	for h := 0; h < x.len; h += r.Block {
+		h1 := min(h+r.Block, x.len)
+		if x.norms != nil {
+			z, err := x.norms(h, h1, slices)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, z)
+			continue
+		}
 		none := want{func(int) bool { return false }, func(int) bool { return false }}
-		s, err := newSplit(r.ctx, r.threads, x.part(0, x.n, h, min(h+r.Block, x.len)), exp, r.width, slices, 1, none)
+		s, err := newSplit(r.ctx, r.threads, x.part(0, x.n, h, h1), exp, r.width, slices, 1, none)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,11 @@ import (
 // receives it; Slices, Tolerance and Block are left aside.
 func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
 	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.place != "":
+		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).byPairs)
+	default:
 		err = r.pairs()
 	}
 	if err != nil {

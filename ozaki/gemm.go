@@ -32,7 +32,11 @@ func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta fl
 	if r.Slices == 0 && !(r.Tolerance > 0) {
 		panic(errTolerance)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.place != "":
+		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).bySlices)
+	default:
 		err = r.slices()
 	}
 	if err != nil {
@@ -75,12 +79,9 @@ func newProduct(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, b
 	}
 	r.alpha, r.beta, r.c = alpha, beta, z
 	r.a, r.b = x.left(), y.right()
-	r.stats.Device = "cpu"
-	switch r.Device {
-	case "", "cpu", "auto":
-		return r, nil
-	}
-	return r, fmt.Errorf("device %q: %w (want cpu)", r.Device, halfulp.ErrDevice)
+	var err error
+	r.place, err = r.device()
+	return r, err
 }
 
 // begin finds exponents and special values. It does the whole of a product without finite
@@ -268,7 +269,11 @@ func (r *run) finish(i0, i1, j0, j1, unit int, t, bounds []float64) error {
 // a row of A takes so many bytes, and a column of B.
 func (r *run) partSize(mr, nr, left, right int) (rows, cols int) {
 	rows, cols = r.a.n, r.b.n
-	for left*rows+right*cols+28*rows*cols > int(r.MemoryLimit) {
+	limit := int(r.MemoryLimit)
+	if limit <= 0 {
+		limit = 1 << 30
+	}
+	for left*rows+right*cols+28*rows*cols > limit {
 		switch {
 		case rows > mr && (left*rows >= right*cols || cols <= nr):
 			rows = max((rows+1)/2, mr)

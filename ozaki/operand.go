@@ -16,6 +16,8 @@ const (
 	errBlock     = "ozaki: block out of range"
 	errTolerance = "ozaki: tolerance is not a positive number"
 	errAlias     = "ozaki: the bounds share storage with an operand"
+	errOverlap   = "ozaki: the output overlaps an operand in the memory of a GPU"
+	errDevices   = "ozaki: operands on several GPUs"
 )
 
 // array is a matrix of float64 numbers: entry (i, j) is data[i rs + j cs].
@@ -50,8 +52,12 @@ func op(t halfulp.Transpose, m *halfulp.Matrix) array {
 	panic(errTranspose)
 }
 
-func (x array) left() vectors  { return vectors{x.data, x.rs, x.cs, x.rows, x.cols} }
-func (x array) right() vectors { return vectors{x.data, x.cs, x.rs, x.cols, x.rows} }
+func (x array) left() vectors {
+	return vectors{data: x.data, vs: x.rs, hs: x.cs, n: x.rows, len: x.cols}
+}
+func (x array) right() vectors {
+	return vectors{data: x.data, vs: x.cs, hs: x.rs, n: x.cols, len: x.rows}
+}
 
 // extent is the storage that the entries of x lie in.
 func (x array) extent() []float64 {

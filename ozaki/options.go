@@ -44,7 +44,8 @@ type Options struct {
 	// changes a result.
 	Threads int
 	// MemoryLimit bounds the memory of slices in bytes, as far as the smallest blocks of rows
-	// and columns allow; 0 stands for 1 GiB. It never changes a result.
+	// and columns allow; 0 stands for 1 GiB, on a GPU for most of what is there. It never
+	// changes a result.
 	MemoryLimit int64
 	// Context cancels a product; the error is the context's, and C is then unspecified.
 	Context context.Context
@@ -73,6 +74,7 @@ type run struct {
 	ctx                context.Context
 	threads            int
 	stats              Stats
+	place              string // the GPU's name, "" for the CPU
 	kernel             *sgemm.Kernel
 	alpha, beta        float64
 	a, b               vectors
@@ -112,10 +114,7 @@ func newRun(o *Options) *run {
 	if r.threads <= 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}
-	if r.MemoryLimit <= 0 {
-		r.MemoryLimit = 1 << 30
-	}
-	r.stats.Threads = r.threads
+	r.stats.Device, r.stats.Threads = "cpu", r.threads
 	r.stats.Stages = []halfulp.Stage{{Name: "split"}, {Name: "products"}, {Name: "sum"}}
 	return r
 }

@@ -24,6 +24,7 @@ type vectors struct {
 	data   []float64
 	vs, hs int
 	n, len int
+	norms  func(h0, h1, slices int) (norms, error) // of slices of entries h0 ≤ h < h1, on a GPU; else nil
 }
 
 func (x vectors) at(v, h int) float64 { return x.data[v*x.vs+h*x.hs] }
@@ -122,9 +123,7 @@ func newSplit(ctx context.Context, threads int, x vectors, exp []int, alpha, sli
 		}
 	}
 	err := par.For(ctx, threads, (x.n+width-1)/width, func(_, p int) {
-		for v := p * width; v < min((p+1)*width, x.n); v++ {
-			s.vector(x, v, width)
-		}
+		s.panel(x, p*width, min((p+1)*width, x.n))
 	})
 	for t := range slices {
 		if allZero(s.norms.q[t]) {
@@ -154,63 +153,144 @@ func newNorms(n, slices int) norms {
 	return x
 }
 
-// vector splits vector v.
-func (s *split) vector(x vectors, v, width int) {
-	sumQ, sumR := make([]float64, len(s.q)), make([]float64, len(s.q))
-	part := make([][lanes]float64, len(s.q))
-	shift := s.alpha - s.exp[v]
-	half := shift / 2
+// panel splits the vectors v0 ≤ v < v1 of a panel, chunk by chunk, as those of its vectors lie
+// together.
+func (s *split) panel(x vectors, v0, v1 int) {
+	n := v1 - v0
+	lossy := make([]bool, n)
 	next := float64(int(1) << (s.alpha + 1))
-	lossy := false
-	for h := range x.len {
-		r := x.at(v, h)
-		if !finite(r) {
-			r = 0
-		}
-		zero := r == 0
-		r = scale(scale(r, half), shift-half) // 2^shift may be out of range
-		lossy = lossy || !zero && math.Abs(r) < 0x1p-1022
-		for t := range s.q {
-			q := math.RoundToEven(r)
-			rest := float32(r)
-			at := (v/width*x.len+h)*width + v%width
-			if s.q[t] != nil {
-				s.q[t].Data[at] = float32(q)
-			}
-			if s.r[t] != nil {
-				s.r[t].Data[at] = rest
-			}
-			sumQ[t] += q * q
-			if r != 0 {
-				size := max(math.Abs(float64(rest)), smallest)
-				part[t][h%lanes] += float64(size * size)
-			}
-			r = (r - q) * next
-		}
-		if h%chunk == chunk-1 || h == x.len-1 {
-			for t := range part {
-				sumR[t] += fold(&part[t])
+	var buffer [chunk]float64
+	for lo := 0; lo < x.len; lo += chunk {
+		r := buffer[:min(chunk, x.len-lo)]
+		for v := v0; v < v1; v++ {
+			lossy[v-v0] = x.scaled(r, v, lo, s.alpha-s.exp[v]) || lossy[v-v0]
+			for t := range s.q {
+				sum := foldSquares(r)
+				if sum == 0 {
+					zeros(s.q[t:], s.r[t:], v, lo, lo+len(r))
+					break
+				}
+				s.norms.r[t][v] += sum
+				store(s.r[t], r, v, lo)
+				s.norms.q[t][v] += slice(s.q[t], r, v, lo, next)
 			}
 		}
 	}
 	for t := range s.q {
-		if lossy && sumR[t] == 0 {
-			sumR[t] = smallest * smallest
+		for v := v0; v < v1; v++ {
+			sum := s.norms.r[t][v]
+			if lossy[v-v0] && sum == 0 {
+				sum = smallest * smallest
+			}
+			s.norms.q[t][v] = math.Sqrt(s.norms.q[t][v]) * upward
+			// Rounding takes at most the share n 2^-53 of a sum of n non-negative numbers.
+			s.norms.r[t][v] = math.Sqrt(sum) * (1 + float64(x.len+8)*0x1p-53)
 		}
-		s.norms.q[t][v] = math.Sqrt(sumQ[t]) * upward
-		// Rounding takes at most the share n 2^-53 of a sum of n non-negative numbers.
-		s.norms.r[t][v] = math.Sqrt(sumR[t]) * (1 + float64(x.len+8)*0x1p-53)
 	}
 }
 
-// fold adds the lanes, and clears them.
+// scaled sets r to the entries of vector v from lo on times 2^shift, and reports whether one
+// of them lost bits.
+func (x vectors) scaled(r []float64, v, lo, shift int) (lossy bool) {
+	half := shift / 2 // 2^shift may be out of range
+	f, g := scale(1, half), scale(1, shift-half)
+	at := v*x.vs + lo*x.hs
+	for h := range r {
+		y := x.data[at]
+		at += x.hs
+		z := y * f * g
+		if a := math.Abs(z); !(a >= 0x1p-1022 && a <= math.MaxFloat64) {
+			if !finite(y) {
+				z = 0
+			} else if y != 0 {
+				lossy = true
+			}
+		}
+		r[h] = z
+	}
+	return lossy
+}
+
+// foldSquares returns the sum of a chunk's squares, as norms have it.
+func foldSquares(r []float64) float64 {
+	var part [lanes]float64
+	for ; len(r) >= lanes; r = r[lanes:] {
+		for l, x := range r[:lanes] {
+			part[l] += square(x)
+		}
+	}
+	for l, x := range r {
+		part[l] += square(x)
+	}
+	return fold(&part)
+}
+
+// square returns what a number adds to a norm.
+func square(x float64) float64 {
+	y := math.Abs(float64(float32(x)))
+	if y < smallest && x != 0 {
+		y = smallest
+	}
+	return float64(y * y)
+}
+
+// store stores r, rounded, as the entries of vector v from lo on, if p is there.
+func store(p *sgemm.Panels, r []float64, v, lo int) {
+	if p == nil {
+		return
+	}
+	width := p.Width
+	to := p.Data[(v/width*p.Len+lo)*width+v%width:]
+	at := 0
+	for _, x := range r {
+		to[at] = float32(x)
+		at += width
+	}
+}
+
+// slice stores the slice of r, if p is there, sets r to what remains of it, and returns the
+// sum of the slice's squares, an integer.
+func slice(p *sgemm.Panels, r []float64, v, lo int, next float64) (sum float64) {
+	if p == nil {
+		for h, x := range r {
+			q := math.RoundToEven(x)
+			sum += float64(q * q)
+			r[h] = (x - q) * next
+		}
+		return sum
+	}
+	width := p.Width
+	to := p.Data[(v/width*p.Len+lo)*width+v%width:]
+	at := 0
+	for h, x := range r {
+		q := math.RoundToEven(x)
+		to[at] = float32(q)
+		at += width
+		sum += float64(q * q)
+		r[h] = (x - q) * next
+	}
+	return sum
+}
+
+// zeros clears the entries lo ≤ h < hi of vector v in slices and remainders.
+func zeros(q, r []*sgemm.Panels, v, lo, hi int) {
+	for _, list := range [2][]*sgemm.Panels{q, r} {
+		for _, p := range list {
+			if p != nil {
+				for h := lo; h < hi; h++ {
+					p.Data[(v/p.Width*p.Len+h)*p.Width+v%p.Width] = 0
+				}
+			}
+		}
+	}
+}
+
+// fold adds the lanes.
 func fold(part *[lanes]float64) float64 {
 	for step := lanes / 2; step > 0; step /= 2 {
 		for l := range step {
 			part[l] += part[l+step]
 		}
 	}
-	sum := part[0]
-	clear(part[:])
-	return sum
+	return part[0]
 }

@@ -27,7 +27,7 @@ func everything() want {
 
 // adversaries returns n vectors of the given length, of a kind that asks much of slices.
 func adversaries(rng *rand.Rand, kind string, n, length int) vectors {
-	x := vectors{make([]float64, n*length), length, 1, n, length}
+	x := vectors{data: make([]float64, n*length), vs: length, hs: 1, n: n, len: length}
 	for i := range x.data {
 		switch kind {
 		case "ones": // the largest slices: sums reach 2^24 where the length is a power of 4
@@ -167,5 +167,33 @@ func TestSliceWidth(t *testing.T) {
 		if pow<<(2*a+2) <= 1<<24 {
 			t.Errorf("length %d: %d bits are too few", n, a)
 		}
+	}
+}
+
+// BenchmarkSplit measures the splitting of both operands of a product.
+func BenchmarkSplit(b *testing.B) {
+	const n = 1024
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := vectors{data: make([]float64, n*n), vs: n, hs: 1, n: n, len: n}
+	for i := range x.data {
+		x.data[i] = rng.Float64() - 0.5
+	}
+	k := sgemm.Best()
+	for _, slices := range []int{1, 2, 6} {
+		b.Run(fmt.Sprint(slices), func(b *testing.B) {
+			for b.Loop() {
+				exp, err := exponents(b.Context(), 1, x)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.MR, leftWant(slices)); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.NR, rightWant(slices)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*n*n), "ns/entry")
+		})
 	}
 }

@@ -99,7 +99,7 @@ func tryOzaki(method string, o *ozaki.Options) error {
 // ozakiStats tells what a method of package ozaki ran with.
 type ozakiStats struct {
 	ozaki.Stats
-	Rounded int64  `json:"rounded_inputs"`       // numbers that are no float64
+	Rounded int64  `json:"rounded_inputs"`        // numbers that are no float64
 	Bound   string `json:"error_bound,omitempty"` // largest bound of the error of an entry
 	// Relative is the largest quotient of an entry's bound and size.
 	Relative string `json:"relative_error_bound,omitempty"`

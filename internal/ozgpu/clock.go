@@ -1,0 +1,60 @@
+package ozgpu
+
+import (
+	"time"
+
+	"github.com/halfulp/halfulp/cuda"
+)
+
+// Stage is the time of a stage, as the device measured it.
+type Stage = time.Duration
+
+// clock measures stages that follow each other in a stream.
+type clock struct {
+	s     *cuda.Stream
+	marks []mark
+}
+
+// mark is the beginning of a stage.
+type mark struct {
+	stage int
+	at    *cuda.Event
+}
+
+// start begins a stage and ends the one before.
+func (c *clock) start(stage int) error {
+	if n := len(c.marks); n > 0 && c.marks[n-1].stage == stage {
+		return nil
+	}
+	e, err := c.s.NewEvent()
+	if err != nil {
+		return err
+	}
+	c.marks = append(c.marks, mark{stage, e})
+	return c.s.Record(e)
+}
+
+// stop waits for the last stage and returns the times.
+func (c *clock) stop() (times [3]time.Duration, err error) {
+	if err := c.start(-1); err != nil {
+		return times, err
+	}
+	if err := c.marks[len(c.marks)-1].at.Synchronize(); err != nil {
+		return times, err
+	}
+	for i, m := range c.marks[:len(c.marks)-1] {
+		t, err := c.marks[i+1].at.Since(m.at)
+		if err != nil {
+			return times, err
+		}
+		times[m.stage] += t
+	}
+	return times, nil
+}
+
+// close frees the events.
+func (c *clock) close() {
+	for _, m := range c.marks {
+		_ = m.at.Close() // their times are known, or another error is
+	}
+}

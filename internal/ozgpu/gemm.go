@@ -1,0 +1,452 @@
+package ozgpu
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// Product is C = α A B + β C, A and B in slices, as package ozaki defines it.
+type Product struct {
+	A, B        *Vectors // rows of A, columns of B
+	C           gpu.Matrix
+	Alpha, Beta float64 // Alpha finite
+	Slices      int     // K
+	Width       int     // bits of a slice
+	Block       int     // longest float32 sum
+	SGEMM       SGEMM
+	Memory      int64 // that it may take, in bytes; 0 stands for most of what is there
+
+	// Bound, if it has an array, receives bounds of errors. Bounds makes those of the sums of
+	// a block of that length from norms of its slices.
+	Bound  gpu.Matrix
+	Bounds func(a, b Norms, length int) Bounds
+}
+
+// Bounds are bounds of the errors of sums: entry (i, j) has, with a little more for rounding,
+//
+//	SumX[i] SumY[j] + Σ_s (X[s][i] Y[s][j] + Tau),  s with X[s][i] Y[s][j] ≠ 0.
+type Bounds struct {
+	X, Y       [][]float64
+	SumX, SumY []float64
+	Tau        float64
+}
+
+// Stats tells how a product ran.
+type Stats struct {
+	Kernel                   string
+	Products, Skipped, Parts int
+	Stages                   [3]Stage // splits, products, sums
+}
+
+// The stages of a product.
+const (
+	splits = iota
+	products
+	sums
+)
+
+// gemm is a product under way.
+type gemm struct {
+	*Product
+	e           *Engine
+	s           *cuda.Stream
+	lib         blas
+	clock       clock
+	stats       Stats
+	left, right int64 // bytes that an entry of A takes, and one of B
+	all         int   // products of slices
+	pass        int   // of them at a time
+	rows, cols  int   // of a part of C
+	p           floats
+	t, sum      *cuda.Memory // float64, laid out like one of p; nil if not needed
+	bounds      *cuda.Memory
+}
+
+// Gemm computes p and waits for it. C does not overlap A and B.
+func (e *Engine) Gemm(s *cuda.Stream, p *Product) (Stats, error) {
+	g := &gemm{Product: p, e: e, s: s, clock: clock{s: s}}
+	defer g.free()
+	if p.C.Rows == 0 || p.C.Cols == 0 {
+		return g.stats, nil
+	}
+	p.C.Changed()
+	if p.Bound.Arr != nil {
+		p.Bound.Changed()
+	}
+	if _, length := p.A.size(); p.Alpha == 0 || length == 0 {
+		return g.stats, g.scaled()
+	}
+	var err error
+	if g.lib, g.stats.Kernel, err = e.multiplier(s, p.SGEMM); err != nil {
+		return g.stats, err
+	}
+	k := int64(p.Slices)
+	if err := g.plan(4*k, 4*(2*k-1), p.Slices*(p.Slices+1)/2); err != nil {
+		return g.stats, err
+	}
+	if err := g.parts(); err != nil {
+		return g.stats, err
+	}
+	if err := g.specials(); err != nil {
+		return g.stats, err
+	}
+	g.stats.Stages, err = g.clock.stop()
+	return g.stats, err
+}
+
+func (g *gemm) free() {
+	for _, m := range []*cuda.Memory{g.p.p, g.t, g.sum, g.bounds} {
+		m.Free()
+	}
+	g.clock.close()
+}
+
+// blocks returns the number of blocks of k.
+func (g *gemm) blocks() int {
+	_, n := g.A.size()
+	return (n + g.Block - 1) / g.Block
+}
+
+// Parts are not cut below leastPart rows or columns for the sake of memory, and passes not below
+// leastPass products.
+const (
+	leastPart = 128
+	leastPass = 8
+)
+
+// plan finds parts that fit the memory allowed, for so many products and bytes an entry of A and
+// of B, and allocates what parts share.
+func (g *gemm) plan(left, right int64, all int) error {
+	g.left, g.right, g.all = left, right, all
+	limit := g.Memory
+	if limit <= 0 {
+		free, _, err := g.s.MemInfo()
+		if err != nil {
+			return err
+		}
+		limit = int64(free)/8*7 + g.s.Device().Counters().Held
+	}
+	g.rows, g.cols, g.pass = g.C.Rows, g.C.Cols, min(all, mostPairs)
+	for g.bytes() > limit {
+		switch large := max(g.rows, g.cols); {
+		case g.pass > leastPass && 4*int64(g.pass)*int64(g.rows)*int64(g.cols) > limit/2:
+			g.pass = max(g.pass/2, leastPass)
+		case large > leastPart && g.rows == large:
+			g.rows = half(large)
+		case large > leastPart:
+			g.cols = half(large)
+		case g.pass > 1:
+			g.pass = (g.pass + 1) / 2
+		default:
+			limit = math.MaxInt64 // the driver says whether it has enough
+		}
+	}
+	entries := int64(padded(g.rows)) * int64(g.cols)
+	g.p.ld, g.p.stride = padded(g.rows), int(entries)
+	for _, m := range []struct {
+		to   **cuda.Memory
+		size int64
+	}{
+		{&g.p.p, 4 * int64(g.pass) * entries},
+		{&g.t, where(g.needsT(), 8*entries)},
+		{&g.sum, where(g.blocks() > 1, 8*entries)},
+		{&g.bounds, where(g.Bound.Arr != nil, 8*entries)},
+	} {
+		if m.size == 0 {
+			continue
+		}
+		var err error
+		if *m.to, err = g.s.Alloc(m.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needsT reports whether sums are kept while products go on. Those of double-floats come as sums.
+func (g *gemm) needsT() bool { return g.pass < g.all || g.all == 0 }
+
+// bytes returns what parts take.
+func (g *gemm) bytes() int64 {
+	_, n := g.A.size()
+	rows, cols, length := int64(padded(g.rows)), int64(padded(g.cols)), int64(min(g.Block, n))
+	return length*(g.left*rows+g.right*cols) +
+		rows*cols*(4*int64(g.pass)+where(g.needsT(), 8)+where(g.blocks() > 1, 8)+where(g.Bound.Arr != nil, 8)) +
+		where(g.Bound.Arr != nil, 16*int64(g.Slices)*(length/chunk+2)*(rows+cols))
+}
+
+// half returns about half of n > leastPart, a multiple of leastPart.
+func half(n int) int { return (n/2 + leastPart - 1) / leastPart * leastPart }
+
+// where returns n if yes, else 0.
+func where(yes bool, n int64) int64 {
+	if yes {
+		return n
+	}
+	return 0
+}
+
+// parts computes C in parts of rows and columns, each from blocks of k.
+func (g *gemm) parts() (err error) {
+	_, n := g.A.size()
+	norms := g.Bound.Arr != nil
+	var left, right *slices
+	defer func() {
+		left.free()
+		right.free()
+	}()
+	for j := 0; j < g.C.Cols; j += g.cols {
+		j1 := min(j+g.cols, g.C.Cols)
+		for i := 0; i < g.C.Rows; i += g.rows {
+			i1 := min(i+g.rows, g.C.Rows)
+			for h := 0; h < n; h += g.Block {
+				h1 := min(h+g.Block, n)
+				if err := g.clock.start(splits); err != nil {
+					return err
+				}
+				left.free()
+				if left, err = g.e.sliced(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), norms); err != nil {
+					return err
+				}
+				if i == 0 || g.blocks() > 1 {
+					right.free()
+					if right, err = g.e.sliced(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), norms); err != nil {
+						return err
+					}
+				}
+				if err := g.look(left, right); err != nil {
+					return err
+				}
+				if norms {
+					if err := g.bound(left, right, h > 0); err != nil {
+						return err
+					}
+				}
+				if err := g.block(left, right, h > 0, h1 == n, i, j); err != nil {
+					return err
+				}
+			}
+			g.stats.Parts++
+		}
+	}
+	return nil
+}
+
+// worthLook is the number of multiplications that take longer than to find out which are by
+// slices of zeros.
+const worthLook = 1 << 33
+
+// look finds the slices of zeros if that pays.
+func (g *gemm) look(left, right *slices) error {
+	if int64(left.n)*int64(right.n)*int64(left.length)*int64(g.all) < worthLook {
+		return nil
+	}
+	if err := left.look(g.s); err != nil {
+		return err
+	}
+	return right.look(g.s)
+}
+
+// bound adds the bounds for a block, or sets them.
+func (g *gemm) bound(left, right *slices, more bool) error {
+	a, err := g.e.normsOf(g.s, left)
+	if err != nil {
+		return err
+	}
+	b, err := g.e.normsOf(g.s, right)
+	if err != nil {
+		return err
+	}
+	z := g.Bounds(a, b, left.length)
+	x, err := table(g.s, z.X, z.SumX)
+	if err != nil {
+		return err
+	}
+	defer x.Free()
+	y, err := table(g.s, z.Y, z.SumY)
+	if err != nil {
+		return err
+	}
+	defer y.Free()
+	return g.e.bound.Launch(g.s, cuda.Dim{X: (left.n*right.n + 255) / 256}, cuda.Dim{X: 256}, 0, bounding{
+		x: x.Pointer(), y: y.Pointer(), bounds: g.bounds.Pointer(), xLd: int64(left.n), yLd: int64(right.n), ld: int64(g.p.ld),
+		tau: z.Tau, rows: int32(left.n), cols: int32(right.n), slices: int32(g.Slices), more: flag(more),
+	})
+}
+
+// bounding is the argument of ozakiBound.
+type bounding struct {
+	x, y, bounds             cuda.Pointer
+	xLd, yLd, ld             int64
+	tau                      float64
+	rows, cols, slices, more int32
+}
+
+// table uploads rows of one length.
+func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, error) {
+	m, err := s.Alloc(8 * int64((len(rows)+1)*len(last)))
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range append(rows[:len(rows):len(rows)], last) {
+		if err := cuda.Upload(s, m.At(8*int64(i*len(last))), row); err != nil {
+			m.Free()
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// block adds the products of slices of a block of k for the part of C from (i, j) on; more says
+// that there were blocks before, end that there are none after it.
+func (g *gemm) block(left, right *slices, more, end bool, i, j int) error {
+	list, last := pairsOf(left, right, g.Slices)
+	g.stats.Products += len(list)
+	g.stats.Skipped += g.all - len(list)
+	for first := 0; ; first += g.pass {
+		part := list[first:min(first+g.pass, len(list))]
+		if err := g.clock.start(products); err != nil {
+			return err
+		}
+		if len(part) > 0 {
+			if err := g.e.multiply(g.s, g.lib, left, right, part, g.p); err != nil {
+				return err
+			}
+		}
+		if err := g.clock.start(sums); err != nil {
+			return err
+		}
+		done := first+g.pass >= len(list)
+		a := g.summing(left.n, right.n, i, j)
+		a.count, a.last = int32(len(part)), int32(last)
+		for p, q := range part {
+			a.down[p] = q.down
+		}
+		a.moreT, a.endT, a.moreSum = flag(first > 0), flag(done), flag(more)
+		if !end {
+			a.c = 0
+		}
+		if err := g.launchSum(a); err != nil || done {
+			return err
+		}
+	}
+}
+
+// summing is the argument of ozakiSum.
+type summing struct {
+	p, t, sum, c, left, right, specialLeft, specialRight cuda.Pointer
+	bounds, bound                                        cuda.Pointer
+	ld, stride                                           int64
+	rs, cs                                               int64
+	boundRs, boundCs                                     int64
+	m, beta                                              float64
+	e, shift, w, last                                    int32
+	rows, cols, count                                    int32
+	moreT, endT, moreSum                                 int32
+	down                                                 [mostPairs]uint8
+}
+
+// summing returns the argument for a part of C, rows x cols from (i, j) on.
+func (g *gemm) summing(rows, cols, i, j int) summing {
+	m, e := math.Frexp(g.Alpha)
+	a := summing{
+		p: address(g.p.p), t: address(g.t), sum: address(g.sum), bounds: address(g.bounds),
+		c: entry(g.C, i, j), rs: int64(g.C.RS), cs: int64(g.C.CS),
+		left: g.A.bits.At(8 * int64(i)), right: g.B.bits.At(8 * int64(j)),
+		specialLeft: g.A.special.At(4 * int64(i)), specialRight: g.B.special.At(4 * int64(j)),
+		ld: int64(g.p.ld), stride: int64(g.p.stride),
+		m: m, e: int32(e), beta: g.Beta, shift: int32(2 * g.Width), w: int32(g.Width + 1),
+		rows: int32(rows), cols: int32(cols),
+	}
+	if g.Bound.Arr != nil {
+		a.bound, a.boundRs, a.boundCs = entry(g.Bound, i, j), int64(g.Bound.RS), int64(g.Bound.CS)
+	}
+	return a
+}
+
+func (g *gemm) launchSum(a summing) error {
+	quads := (int64(a.rows) + 3) / 4 * int64(a.cols)
+	return g.e.sum.Launch(g.s, cuda.Dim{X: int((quads + 255) / 256)}, cuda.Dim{X: 256}, 0, a)
+}
+
+// entry is the address of entry (i, j) of a matrix of Float64.
+func entry(m gpu.Matrix, i, j int) cuda.Pointer {
+	return m.Arr.Plane(0) + cuda.Pointer(8*int64(m.Off+i*m.RS+j*m.CS))
+}
+
+// address is that of m, 0 for nil.
+func address(m *cuda.Memory) cuda.Pointer {
+	if m == nil {
+		return 0
+	}
+	return m.Pointer()
+}
+
+func flag(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// scaled sets C = β C.
+func (g *gemm) scaled() error {
+	none, err := zeros(g.s, 8*int64(max(g.C.Rows, g.C.Cols)))
+	if err != nil {
+		return err
+	}
+	defer none.Free()
+	p := *g.Product
+	v := &Vectors{bits: none, special: none}
+	p.A, p.B, p.Alpha = v, v, 0.5
+	g.Product = &p
+	g.p.ld = padded(g.C.Rows)
+	a := g.summing(g.C.Rows, g.C.Cols, 0, 0)
+	a.endT, a.shift = 1, 0
+	return g.launchSum(a)
+}
+
+// specials sets the entries that infinite or NaN operands have a part in.
+func (g *gemm) specials() error {
+	left, err := g.A.hasSpecial(g.s)
+	if err != nil {
+		return err
+	}
+	right, err := g.B.hasSpecial(g.s)
+	if err != nil {
+		return err
+	}
+	a := specials{
+		a: g.A.view, b: g.B.view, left: g.A.special.Pointer(), right: g.B.special.Pointer(),
+		c: entry(g.C, 0, 0), rs: int64(g.C.RS), cs: int64(g.C.CS), alpha: g.Alpha, beta: g.Beta,
+	}
+	if g.Bound.Arr != nil {
+		a.bound, a.boundRs, a.boundCs = entry(g.Bound, 0, 0), int64(g.Bound.RS), int64(g.Bound.CS)
+	}
+	if left {
+		if err := g.launchSpecial(a, g.C.Rows, g.C.Cols, 0); err != nil {
+			return err
+		}
+	}
+	if right {
+		return g.launchSpecial(a, g.C.Cols, g.C.Rows, 1)
+	}
+	return nil
+}
+
+// specials is the argument of ozakiSpecial.
+type specials struct {
+	a, b             view
+	left, right      cuda.Pointer
+	c, bound         cuda.Pointer
+	rs, cs           int64
+	boundRs, boundCs int64
+	alpha, beta      float64
+}
+
+// launchSpecial runs ozakiSpecial for all rows of so many entries, or all columns.
+func (g *gemm) launchSpecial(a specials, lines, entries int, columns int32) error {
+	return g.e.special.Launch(g.s, cuda.Dim{X: lines * ((entries + 255) / 256)}, cuda.Dim{X: 256}, 0, a, columns)
+}

@@ -1,0 +1,175 @@
+package ozgpu
+
+import (
+	"encoding/binary"
+
+	"github.com/halfulp/halfulp/cuda"
+)
+
+// mostSlices is how many slices one launch makes, MOST_SLICES of kernels/ozaki.cu.
+const mostSlices = 8
+
+// splitting is the argument of ozakiSplit.
+type splitting struct {
+	x                                  view
+	bits, out, nonzero, squares, lossy cuda.Pointer
+	ld, stride                         int64
+	width, first, count, slices        int32
+	q, r                               [mostSlices]int8
+}
+
+// places says where slices go: q_t to place q(t), r_t to place r(t), counted from t = 0, -1 for
+// nowhere; count is the number of places.
+type places struct {
+	q, r  func(t int) int
+	count int
+}
+
+// The left factor of a product in K slices needs q_1 … q_(K-1) and r_K, the right one
+// q_1 … q_(K-1) and r_1 … r_K.
+func leftPlaces(slices int) places {
+	return places{
+		q:     func(t int) int { return unless(t == slices-1, t) },
+		r:     func(t int) int { return unless(t != slices-1, t) },
+		count: slices,
+	}
+}
+
+func rightPlaces(slices int) places {
+	return places{
+		q:     func(t int) int { return unless(t == slices-1, t) },
+		r:     func(t int) int { return slices - 1 + t },
+		count: 2*slices - 1,
+	}
+}
+
+// noPlaces are those of a split for its norms alone.
+func noPlaces() places {
+	none := func(int) int { return -1 }
+	return places{none, none, 0}
+}
+
+// unless returns -1 if not, else i.
+func unless(not bool, i int) int {
+	if not {
+		return -1
+	}
+	return i
+}
+
+// slices are the slices of some entries of some vectors: entry h of vector v of place s is
+// number s stride + h ld + v of out.
+type slices struct {
+	out        *cuda.Memory
+	ld, stride int
+	n, length  int
+	count      int
+	nonzero    *cuda.Memory // uint64 of q, of r: bit t for slice t
+	squares    *cuda.Memory
+	lossy      *cuda.Memory
+	hasQ, hasR uint64 // after look
+	chunks     int
+}
+
+func (x *slices) free() {
+	if x != nil {
+		x.out.Free()
+		x.nonzero.Free()
+		x.squares.Free()
+		x.lossy.Free()
+	}
+}
+
+// padded returns n rounded up to what columns of float32 matrices are apart.
+func padded(n int) int { return (n + 3) &^ 3 }
+
+// sliced splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
+func (e *Engine) sliced(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, norms bool) (x *slices, err error) {
+	part := v.at(v0, v1, h0, h1)
+	x = &slices{n: v1 - v0, length: h1 - h0, count: count, chunks: (h1 - h0 + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
+	x.ld = padded(x.n)
+	x.stride = x.ld * x.length
+	defer func() {
+		if err != nil {
+			x.free()
+		}
+	}()
+	if x.out, err = s.Alloc(4 * int64(x.stride) * int64(to.count)); err != nil {
+		return nil, err
+	}
+	if x.nonzero, err = zeros(s, 16); err != nil {
+		return nil, err
+	}
+	a := splitting{
+		x: part, bits: v.bits.At(8 * int64(v0)), out: x.out.Pointer(), nonzero: x.nonzero.Pointer(),
+		ld: int64(x.ld), stride: int64(x.stride), width: int32(width), slices: int32(count),
+	}
+	if norms {
+		if x.squares, err = s.Alloc(8 * 2 * int64(x.chunks) * int64(count) * int64(x.ld)); err != nil {
+			return nil, err
+		}
+		if x.lossy, err = zeros(s, 4*int64(x.n)); err != nil {
+			return nil, err
+		}
+		a.squares, a.lossy = x.squares.Pointer(), x.lossy.Pointer()
+	}
+	for first := 0; first < count; first += mostSlices {
+		a.first, a.count = int32(first), int32(min(mostSlices, count-first))
+		for t := range a.count {
+			a.q[t], a.r[t] = int8(to.q(first+int(t))), int8(to.r(first+int(t)))
+		}
+		if err = e.split[v.along()].Launch(s, grid(x.ld, x.length), cuda.Dim{X: threads}, 0, a); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// look waits for the slices and finds out which are zeros.
+func (x *slices) look(s *cuda.Stream) error {
+	var b [16]uint8
+	if err := cuda.Download(s, b[:], x.nonzero.Pointer()); err != nil {
+		return err
+	}
+	x.hasQ, x.hasR = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
+	return nil
+}
+
+// Norms are upper bounds of the 2-norms of the slices q_t and remainders r_t of vectors,
+// [t-1][v].
+type Norms struct{ Q, R [][]float64 }
+
+// norms returns those of x, which was split with norms.
+func (e *Engine) normsOf(s *cuda.Stream, x *slices) (Norms, error) {
+	m, err := s.Alloc(8 * 2 * int64(x.count) * int64(x.ld))
+	if err != nil {
+		return Norms{}, err
+	}
+	defer m.Free()
+	blocks := (2*x.count*x.n + 255) / 256
+	if err := e.norms.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 0, x.squares, x.lossy, m, int64(x.ld),
+		int32(x.n), int32(x.length), int32(x.count), int32(x.chunks)); err != nil {
+		return Norms{}, err
+	}
+	all := make([]float64, 2*x.count*x.ld)
+	if err := cuda.Download(s, all, m.Pointer()); err != nil {
+		return Norms{}, err
+	}
+	var z Norms
+	for t := range x.count {
+		z.Q = append(z.Q, all[t*x.ld:][:x.n])
+		z.R = append(z.R, all[(x.count+t)*x.ld:][:x.n])
+	}
+	return z, nil
+}
+
+// Norms returns the norms of slices of the entries h0 to h1 of v.
+func (e *Engine) Norms(s *cuda.Stream, v *Vectors, h0, h1, width, count int) (Norms, error) {
+	n, _ := v.size()
+	x, err := e.sliced(s, v, 0, n, h0, h1, width, count, noPlaces(), true)
+	if err != nil {
+		return Norms{}, err
+	}
+	defer x.free()
+	return e.normsOf(s, x)
+}

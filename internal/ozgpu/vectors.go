@@ -1,0 +1,118 @@
+package ozgpu
+
+import (
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Vectors are the rows of the left or the columns of the right factor of a product, and their
+// largest entries.
+type Vectors struct {
+	view
+	bits    *cuda.Memory // of the largest finite |x| of each vector
+	special *cuda.Memory // int32: 1 for vectors with infinite or NaN entries, then 1 if there are any
+}
+
+// view is vectorsOf of kernels/ozaki.cu: entry h of vector v is number v vs + h hs from x.
+type view struct {
+	x      cuda.Pointer
+	vs, hs int64
+	n, len int32
+	single int32 // numbers are of float32
+	_      int32
+}
+
+// viewOf returns the rows of a matrix of Float64 or Float32.
+func viewOf(m gpu.Matrix) view {
+	v := view{vs: int64(m.RS), hs: int64(m.CS), n: int32(m.Rows), len: int32(m.Cols)}
+	size := int64(8)
+	if m.Arr.Kind == num.F32 {
+		v.single, size = 1, 4
+	}
+	v.x = m.Arr.Plane(0) + cuda.Pointer(size*int64(m.Off))
+	return v
+}
+
+// at is the view of the vectors from v0 to v1, and of their entries from h0 to h1.
+func (x view) at(v0, v1, h0, h1 int) view {
+	size := int64(8)
+	if x.single != 0 {
+		size = 4
+	}
+	x.x += cuda.Pointer(size * (int64(v0)*x.vs + int64(h0)*x.hs))
+	x.n, x.len = int32(v1-v0), int32(h1-h0)
+	return x
+}
+
+// along returns 1 if entries of a vector lie closer than vectors do, else 0.
+func (x view) along() int {
+	if max(x.hs, -x.hs) < max(x.vs, -x.vs) {
+		return 1
+	}
+	return 0
+}
+
+// size returns the numbers of vectors and of entries of each.
+func (x view) size() (n, length int) { return int(x.n), int(x.len) }
+
+// What a block of ozakiMaxima and ozakiSplit takes, as in kernels/ozaki.cu.
+const (
+	wide    = 16  // vectors
+	lanes   = 32  // entries at a time
+	chunk   = 512 // entries
+	threads = wide * lanes
+)
+
+// maxLength is how many entries of vectors one launch takes: a grid has up to 65535 rows.
+const maxLength = chunk << 15
+
+// grid returns the blocks for n vectors with that many entries each.
+func grid(n, length int) cuda.Dim {
+	return cuda.Dim{X: (n + wide - 1) / wide, Y: (length + chunk - 1) / chunk}
+}
+
+// NewVectors returns the rows of m and finds their largest entries.
+func (e *Engine) NewVectors(s *cuda.Stream, m gpu.Matrix) (*Vectors, error) {
+	v := &Vectors{view: viewOf(m)}
+	room := int64(max(m.Rows, 1))
+	var err error
+	if v.bits, err = zeros(s, 8*room); err == nil {
+		v.special, err = zeros(s, 4*(room+1))
+	}
+	for lo := 0; lo < m.Cols && m.Rows > 0 && err == nil; lo += maxLength {
+		part := v.at(0, m.Rows, lo, min(lo+maxLength, m.Cols))
+		err = e.maxima[v.along()].Launch(s, grid(int(part.n), int(part.len)), cuda.Dim{X: threads}, 0, part, v.bits, v.special)
+	}
+	if err != nil {
+		v.Free()
+		return nil, err
+	}
+	return v, nil
+}
+
+// zeros returns memory of zeros.
+func zeros(s *cuda.Stream, n int64) (*cuda.Memory, error) {
+	m, err := s.Alloc(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Zero(m.Pointer(), n); err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Free gives the memory back, but for that of the matrix.
+func (v *Vectors) Free() {
+	v.bits.Free()
+	v.special.Free()
+}
+
+// hasSpecial waits for the vectors and reports whether there are infinite or NaN entries.
+func (v *Vectors) hasSpecial(s *cuda.Stream) (bool, error) {
+	var any [1]int32
+	err := cuda.Download(s, any[:], v.special.At(4*int64(v.n)))
+	return any[0] != 0, err
+}

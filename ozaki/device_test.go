@@ -1,0 +1,362 @@
+package ozaki
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cublas"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// eachDevice runs f on the machine's GPU, if there is one, and on a device whose kernels are
+// written in Go.
+func eachDevice(t *testing.T, f func(t *testing.T, real bool)) {
+	t.Run("reference", func(t *testing.T) {
+		defer gpu.Substitute(newReference(t))()
+		f(t, false)
+	})
+	t.Run("machine", func(t *testing.T) {
+		machine(t)
+		f(t, true)
+	})
+}
+
+// machine returns the machine's GPU.
+func machine(t testing.TB) *cuda.Device {
+	t.Helper()
+	dev, err := gpu.Open(0)
+	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
+		t.Skip("no GPU:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// must stops a test.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameBits reports whether x and y are equal, sign of zero included, or NaN both.
+func sameBits(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
+}
+
+// wantBits compares two matrices.
+func wantBits(t *testing.T, what string, got, want *halfulp.Matrix) {
+	t.Helper()
+	for j := range want.Cols() {
+		for i := range want.Rows() {
+			if x, y := got.Float64(i, j), want.Float64(i, j); !sameBits(x, y) {
+				t.Fatalf("%s: entry (%d, %d) is %g (%#x), want %g (%#x)", what, i, j, x, math.Float64bits(x), y, math.Float64bits(y))
+			}
+		}
+	}
+}
+
+// A family draws matrices.
+type family struct {
+	name string
+	draw func(rng *rand.Rand, rows, cols int) *halfulp.Matrix
+}
+
+// with returns a matrix of the paper's, with entries changed by f.
+func with(phi float64, f func(rng *rand.Rand, i, j int, x float64) float64) func(rng *rand.Rand, rows, cols int) *halfulp.Matrix {
+	return func(rng *rand.Rand, rows, cols int) *halfulp.Matrix {
+		m := testMatrix(rng, rows, cols, phi)
+		for j := range cols {
+			for i := range rows {
+				m.SetFloat64(i, j, f(rng, i, j, m.Float64(i, j)))
+			}
+		}
+		return m
+	}
+}
+
+var families = []family{
+	{"paper", with(1, func(_ *rand.Rand, _, _ int, x float64) float64 { return x })},
+	{"zero rows and columns", with(2, func(_ *rand.Rand, i, j int, x float64) float64 {
+		if i%3 == 0 || j%4 == 1 {
+			return 0
+		}
+		return x
+	})},
+	{"far apart", with(1, func(rng *rand.Rand, i, j int, x float64) float64 {
+		return x * []float64{1e300, 1e-300, 1, -1e150, 5e-324, 1e-310}[(i+2*j+rng.IntN(2))%6]
+	})},
+	{"random bits", with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 {
+		for {
+			if x := math.Float64frombits(rng.Uint64()); finite(x) {
+				return x
+			}
+		}
+	})},
+	{"subnormal", with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 {
+		return math.Float64frombits(rng.Uint64N(1<<rng.IntN(53))) * float64(1-2*rng.IntN(2))
+	})},
+	{"powers of two", with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 {
+		return math.Ldexp(float64(1-2*rng.IntN(2)), rng.IntN(30))
+	})},
+	{"ties", with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 { return float64(2*rng.IntN(1<<16)+1) / 2 })},
+	{"specials", with(1, func(rng *rand.Rand, _, _ int, x float64) float64 {
+		if rng.IntN(40) == 0 {
+			return []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), math.MaxFloat64}[rng.IntN(5)]
+		}
+		return x
+	})},
+}
+
+// a view of some columns of a larger matrix.
+func embedded(m *halfulp.Matrix) *halfulp.Matrix {
+	z := halfulp.NewMatrixLD(halfulp.Float64, m.Rows()+2, m.Cols()+1, m.Rows()+5).Slice(1, m.Rows()+1, 1, m.Cols()+1)
+	for j := range m.Cols() {
+		for i := range m.Rows() {
+			z.SetFloat64(i, j, m.Float64(i, j))
+		}
+	}
+	return z
+}
+
+// TestDeviceGemm checks that products by chains of multiply-adds and their bounds have the bits
+// of the CPU's, and that those by cuBLAS keep the bounds.
+func TestDeviceGemm(t *testing.T) {
+	eachDevice(t, func(t *testing.T, real bool) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		shapes := [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 9}, {5, 300, 7}, {20, 65, 31}}
+		if real {
+			shapes = append(shapes, [3]int{130, 600, 67}, [3]int{64, 1030, 257}, [3]int{1, 2000, 500}, [3]int{300, 3, 1})
+		}
+		for _, f := range families {
+			for n, shape := range shapes {
+				for k, slices := range []int{1, 2, 3, 6, 9, 17} {
+					if n > 0 && (n+k)%2 == 0 {
+						continue
+					}
+					m, l, p := shape[0], shape[1], shape[2]
+					a, b, c := f.draw(rng, m, l), f.draw(rng, l, p), f.draw(rng, m, p)
+					opt := Options{Slices: slices}
+					alpha, beta, tA, tB := 1.0, 0.0, halfulp.NoTrans, halfulp.NoTrans
+					switch (n + k/2) % 4 {
+					case 1:
+						alpha, beta, opt.Block, opt.MemoryLimit = -0.7, 1.3, 32, 1
+						a, tA = a.T(), halfulp.Trans
+					case 2:
+						alpha, beta, opt.Block = 3e-5, math.Inf(1), 48
+						b, tB = embedded(b.T()), halfulp.Trans
+					case 3:
+						alpha, beta = 1e300, -1e-300
+						a, c = embedded(a), embedded(c)
+					}
+					name := fmt.Sprintf("%s %v K=%d", f.name, shape, slices)
+					compareDevice(t, name, real, tA, tB, alpha, a, b, beta, c, opt)
+				}
+			}
+		}
+	})
+}
+
+// compareDevice computes a product on the CPU and on a GPU, there from operands of the host and
+// from those of the device.
+func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt Options) {
+	t.Helper()
+	cpu, want := opt, c.Clone()
+	cpu.Bound = halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
+	stats, err := Gemm(tA, tB, alpha, a, b, beta, want, &cpu)
+	must(t, err)
+
+	dev, got := opt, c.Clone()
+	dev.Device, dev.SGEMM = "cuda:0", "own"
+	dev.Bound = halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
+	own, err := Gemm(tA, tB, alpha, a, b, beta, got, &dev)
+	must(t, err)
+	wantBits(t, name+" on a GPU", got, want)
+	wantBits(t, name+": bounds on a GPU", dev.Bound, cpu.Bound)
+	if own.Device != "cuda:0" && finite(alpha) || own.Slices != stats.Slices || own.Bits != stats.Bits || own.Block != stats.Block {
+		t.Errorf("%s: %+v on a GPU, %+v on the CPU", name, own, stats)
+	}
+	compareDoubleFloat(t, name, tA, tB, alpha, a, b, beta, c)
+	if !real {
+		return
+	}
+
+	x, err := a.To("cuda:0")
+	must(t, err)
+	defer x.Free()
+	y, err := b.To("cuda:0")
+	must(t, err)
+	defer y.Free()
+	z, err := c.To("cuda:0")
+	must(t, err)
+	defer z.Free()
+	dev.SGEMM, dev.Bound = "cublas", nil
+	if _, err = DeviceGemm(tA, tB, alpha, x, y, beta, z, &dev); errors.Is(err, cublas.ErrNone) {
+		return
+	}
+	must(t, err)
+	got, err = z.Matrix()
+	must(t, err)
+	for j := range c.Cols() {
+		for i := range c.Rows() {
+			g, w, bound := got.Float64(i, j), want.Float64(i, j), cpu.Bound.Float64(i, j)
+			if !sameBits(g, w) && !(math.Abs(g-w) <= 2*bound) {
+				t.Fatalf("%s by cuBLAS: entry (%d, %d) is %g, by chains %g: bound %g", name, i, j, g, w, bound)
+			}
+		}
+	}
+}
+
+// compareDoubleFloat computes a product in double-float arithmetic on the CPU and on a GPU.
+func compareDoubleFloat(t *testing.T, name string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix) {
+	t.Helper()
+	var results, bounds [2]*halfulp.Matrix
+	for i, device := range []string{"cpu", "cuda:0"} {
+		results[i], bounds[i] = c.Clone(), halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
+		_, err := GemmDoubleFloat(tA, tB, alpha, a, b, beta, results[i], &Options{Device: device, Bound: bounds[i]})
+		must(t, err)
+	}
+	wantBits(t, name+" by double-floats", results[1], results[0])
+	for j := range c.Cols() {
+		for i := range c.Rows() {
+			if cpu, dev := bounds[0].Float64(i, j), bounds[1].Float64(i, j); !(dev >= cpu*(1-0x1p-20) && dev <= cpu*(1+0x1p-20)+0x1p-1000) {
+				t.Fatalf("%s: bound (%d, %d) of double-floats is %g, the CPU's %g", name, i, j, dev, cpu)
+			}
+		}
+	}
+}
+
+// TestDeviceExact checks that products without error are that by whatever multiplies: numbers of
+// two slices by six leave nothing to the remainders.
+func TestDeviceExact(t *testing.T) {
+	eachDevice(t, func(t *testing.T, real bool) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		shapes := [][3]int{{9, 200, 8}}
+		if real {
+			shapes = [][3]int{{200, 4096, 300}, {600, 2048, 500}, {40, 511, 40}}
+		}
+		for _, s := range shapes {
+			width := sliceWidth(s[1])
+			integers := with(0, func(rng *rand.Rand, i, j int, _ float64) float64 {
+				x := rng.IntN(1 << (2*width + 1))
+				if i == j {
+					x = 1<<(2*width+1) - 1 // the largest, so that slices are full
+				}
+				return float64(x) * float64(1-2*rng.IntN(2))
+			})
+			a, b := integers(rng, s[0], s[1]), integers(rng, s[1], s[2])
+			want := halfulp.NewMatrix(halfulp.Float64, s[0], s[2])
+			for j := range s[2] {
+				for i := range s[0] {
+					sum := int64(0)
+					for h := range s[1] {
+						sum += int64(a.Float64(i, h)) * int64(b.Float64(h, j))
+					}
+					want.SetFloat64(i, j, float64(sum)) // below 2^53
+				}
+			}
+			for _, sgemm := range []string{"own", "cublas"} {
+				got := halfulp.NewMatrix(halfulp.Float64, s[0], s[2])
+				_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, &Options{Slices: 6, Device: "cuda:0", SGEMM: sgemm})
+				if sgemm == "cublas" && errors.Is(err, cublas.ErrNone) {
+					continue
+				}
+				must(t, err)
+				wantBits(t, fmt.Sprint(s, " by ", sgemm), got, want)
+			}
+		}
+	})
+}
+
+// TestDeviceTolerance checks that the number of slices is the CPU's.
+func TestDeviceTolerance(t *testing.T) {
+	eachDevice(t, func(t *testing.T, _ bool) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		a, b := testMatrix(rng, 20, 700, 1), testMatrix(rng, 700, 10, 1)
+		for _, tolerance := range []float64{1e-3, 1e-7, 1e-12, 1e-30} {
+			var slices [2]int
+			for i, device := range []string{"cpu", "cuda:0"} {
+				c := halfulp.NewMatrix(halfulp.Float64, 20, 10)
+				stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &Options{Tolerance: tolerance, Block: 256, Device: device})
+				if tolerance < 1e-16 {
+					if !errors.Is(err, ErrTolerance) {
+						t.Error(device, tolerance, err)
+					}
+					continue
+				}
+				must(t, err)
+				slices[i] = stats.Slices
+			}
+			if slices[0] != slices[1] {
+				t.Errorf("tolerance %g: %d slices on the CPU, %d on a GPU", tolerance, slices[0], slices[1])
+			}
+		}
+	})
+}
+
+// TestDeviceDegenerate checks products with nothing to multiply, and an infinite α.
+func TestDeviceDegenerate(t *testing.T) {
+	eachDevice(t, func(t *testing.T, real bool) {
+		rng := rand.New(rand.NewPCG(9, 9))
+		for _, s := range [][3]int{{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {0, 0, 0}, {4, 3, 5}} {
+			for _, alpha := range []float64{0, 1, math.Inf(-1), math.NaN()} {
+				for _, beta := range []float64{0, 1, -2.5, math.Inf(1)} {
+					a, b, c := testMatrix(rng, s[0], s[1], 1), testMatrix(rng, s[1], s[2], 1), testMatrix(rng, s[0], s[2], 1)
+					if s[2] > 1 && s[0] > 1 {
+						c.SetFloat64(0, 0, math.NaN())
+						c.SetFloat64(1, 1, math.Copysign(0, -1))
+					}
+					compareDevice(t, fmt.Sprint(s, alpha, beta), real, halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, c, Options{Slices: 3})
+				}
+			}
+		}
+	})
+}
+
+// TestDeviceFloat32 checks operands of float32.
+func TestDeviceFloat32(t *testing.T) {
+	eachDevice(t, func(t *testing.T, real bool) {
+		rng := rand.New(rand.NewPCG(2, 9))
+		a, b := testMatrix(rng, 30, 70, 2).Convert(halfulp.Float32), testMatrix(rng, 70, 20, 2)
+		c := halfulp.NewMatrix(halfulp.Float64, 30, 20)
+		compareDevice(t, "float32", real, halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, Options{Slices: 4})
+		compareDevice(t, "float32", real, halfulp.Trans, halfulp.Trans, 1, b, a, 0, halfulp.NewMatrix(halfulp.Float64, 20, 30), Options{Slices: 4})
+	})
+}
+
+// TestDeviceErrors checks what is refused.
+func TestDeviceErrors(t *testing.T) {
+	defer gpu.Substitute(newReference(t))()
+	a := halfulp.NewMatrix(halfulp.Float64, 3, 3)
+	for _, test := range []struct {
+		opt  Options
+		want error
+	}{
+		{Options{Slices: 2, Device: "cuda:7"}, halfulp.ErrDevice},
+		{Options{Slices: 2, Device: "cuda:0,1"}, halfulp.ErrDevice},
+		{Options{Slices: 2, Device: "tpu"}, halfulp.ErrDevice},
+		{Options{Slices: 2, Device: "cuda:0", SGEMM: "mkl"}, halfulp.ErrMethod},
+	} {
+		if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, &test.opt); !errors.Is(err, test.want) {
+			t.Errorf("%+v: error %v, want %v", test.opt, err, test.want)
+		}
+	}
+	x, err := a.To("cuda:0")
+	must(t, err)
+	defer x.Free()
+	defer func() {
+		if recover() != errOverlap {
+			t.Error("an output that overlaps an operand is not refused")
+		}
+	}()
+	_, _ = DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, x, &Options{Slices: 2})
+}
