@@ -195,6 +195,7 @@ func (r *run) parts() error {
 					return err
 				}
 				if i == 0 || blocks > 1 {
+					right.free()
 					if right, err = newSplit(r.ctx, r.threads, r.b.part(j, j1, h, h1), r.expB[j:j1], r.width, r.Slices, r.kernel.NR, rightWant(r.Slices)); err != nil {
 						return err
 					}
@@ -203,6 +204,7 @@ func (r *run) parts() error {
 				if err := r.multiply(left, right, t[:size], c[:size]); err != nil {
 					return err
 				}
+				left.free()
 				if bounds != nil {
 					e := newErrorBound(left.norms, right.norms, r.Slices, r.width, h1-h, blocks-1)
 					if err := add(r, bounds, i1-i, j1-j, e.at); err != nil {
@@ -228,6 +230,7 @@ func (r *run) parts() error {
 			r.stats.Parts++
 		}
 	}
+	right.free()
 	return nil
 }
 

@@ -70,7 +70,7 @@ else
 fi
 
 step "generated assembly"
-for check in internal/*/_asm/check.sh rns/_asm/check.sh expansion/_asm/check.sh; do
+for check in internal/*/_asm/check.sh rns/_asm/check.sh expansion/_asm/check.sh ozaki/_asm/check.sh; do
 	"$check"
 done
 
