@@ -99,12 +99,12 @@ func (g *gemm) doublePart(i, i1, j, j1 int) error {
 // pairsBound sets the bounds for a part of C.
 func (g *gemm) pairsBound(i, i1, j, j1 int) error {
 	_, n := g.A.size()
-	left, err := g.e.sliced(g.s, g.A, i, i1, 0, n, 0, 1, noPlaces(), true)
+	left, err := g.e.newSplit(g.s, g.A, i, i1, 0, n, 0, 1, noPlaces(), true)
 	if err != nil {
 		return err
 	}
 	defer left.free()
-	right, err := g.e.sliced(g.s, g.B, j, j1, 0, n, 0, 1, noPlaces(), true)
+	right, err := g.e.newSplit(g.s, g.B, j, j1, 0, n, 0, 1, noPlaces(), true)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func where(yes bool, n int64) int64 {
 func (g *gemm) parts() (err error) {
 	_, n := g.A.size()
 	norms := g.Bound.Arr != nil
-	var left, right *slices
+	var left, right *split
 	defer func() {
 		left.free()
 		right.free()
@@ -207,12 +207,12 @@ func (g *gemm) parts() (err error) {
 					return err
 				}
 				left.free()
-				if left, err = g.e.sliced(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), norms); err != nil {
+				if left, err = g.e.newSplit(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), norms); err != nil {
 					return err
 				}
 				if i == 0 || g.blocks() > 1 {
 					right.free()
-					if right, err = g.e.sliced(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), norms); err != nil {
+					if right, err = g.e.newSplit(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), norms); err != nil {
 						return err
 					}
 				}
@@ -239,7 +239,7 @@ func (g *gemm) parts() (err error) {
 const worthLook = 1 << 33
 
 // look finds the slices of zeros if that pays.
-func (g *gemm) look(left, right *slices) error {
+func (g *gemm) look(left, right *split) error {
 	if int64(left.n)*int64(right.n)*int64(left.length)*int64(g.all) < worthLook {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (g *gemm) look(left, right *slices) error {
 }
 
 // bound adds the bounds for a block, or sets them.
-func (g *gemm) bound(left, right *slices, more bool) error {
+func (g *gemm) bound(left, right *split, more bool) error {
 	a, err := g.e.normsOf(g.s, left)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, erro
 
 // block adds the products of slices of a block of k for the part of C from (i, j) on; more says
 // that there were blocks before, end that there are none after it.
-func (g *gemm) block(left, right *slices, more, end bool, i, j int) error {
+func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
 	list, last := pairsOf(left, right, g.Slices)
 	g.stats.Products += len(list)
 	g.stats.Skipped += g.all - len(list)

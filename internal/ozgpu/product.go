@@ -14,7 +14,7 @@ type pair struct{ left, right, down uint8 }
 
 // pairsOf returns the products of count slices in the order of their addition, but for those with
 // slices of zeros, and by how many slices the sum weighs too much in the end.
-func pairsOf(a, b *slices, count int) (list []pair, last int) {
+func pairsOf(a, b *split, count int) (list []pair, last int) {
 	down := 0
 	for g := count + 1; g >= 2; g-- {
 		for s := 1; s <= min(g-1, count); s++ {
@@ -47,7 +47,7 @@ type floats struct {
 }
 
 // multiply sets matrix p of z to the product of the slices of list[p].
-func (e *Engine) multiply(s *cuda.Stream, lib blas, x, y *slices, list []pair, z floats) error {
+func (e *Engine) multiply(s *cuda.Stream, lib blas, x, y *split, list []pair, z floats) error {
 	switch {
 	case lib == nil:
 		return e.multiplyOwn(s, x, y, list, z)
@@ -67,11 +67,11 @@ func (e *Engine) multiply(s *cuda.Stream, lib blas, x, y *slices, list []pair, z
 var smallProduct int64 = 1 << 30
 
 // at is the matrix at a place, for cuBLAS.
-func (x *slices) at(place uint8) cublas.Matrix {
+func (x *split) at(place uint8) cublas.Matrix {
 	return cublas.Matrix{P: uint64(x.out.At(4 * int64(place) * int64(x.stride))), LD: x.ld}
 }
 
-func multiplyBatch(s *cuda.Stream, lib blas, x, y *slices, list []pair, z floats) error {
+func multiplyBatch(s *cuda.Stream, lib blas, x, y *split, list []pair, z floats) error {
 	n := len(list)
 	addresses := make([]uint64, 3*n)
 	for p, q := range list {
@@ -112,7 +112,7 @@ func sharedOf(tile int) int { return 3 * 16 * 2 * tile * 4 }
 
 // multiplyOwn is multiply by the kernels of this package. Small tiles keep more multiprocessors
 // busy.
-func (e *Engine) multiplyOwn(s *cuda.Stream, x, y *slices, list []pair, z floats) error {
+func (e *Engine) multiplyOwn(s *cuda.Stream, x, y *split, list []pair, z floats) error {
 	t := tiling{e.sgemm, 128, 128, sharedOf(128)}
 	tiles := func(n int) int { return (n + t.tile - 1) / t.tile }
 	if tiles(x.n)*tiles(y.n)*len(list) < 2*s.Device().Info().Multiprocessors {
