@@ -20,19 +20,21 @@ type norms struct{ q, r [][]float64 }
 // errorBound bounds the error of the sums of [run.multiply]: with W = 2^-(α+1), X_s = ‖q_s(A)‖
 // for s < K, X_K = ‖r_K(A)‖ and Y_t = ‖r_t(B)‖, it is
 //
-//	W^(K-1) Σ_s (γ X_s Y_(K+1-s) + τ [X_s Y_(K+1-s) ≠ 0]) + γ' Σ_s W^(s-1) X_s Σ_t W^(t-1) max(‖q_t(B)‖, Y_t)
+//	W^(K-1) Σ_s (γ X_s Y_(K+1-s) + τ [X_s Y_(K+1-s) ≠ 0]) + γ' X Y + γ" (X' Y + X Y')
 //
-// in units of 2^(e_i - α + f_j - α). The exact product is the sum of W^(s+t-2) q_s(A) q_t(B) for
+// in units of 2^(e_i - α + f_j - α), where X = Σ W^(s-1) X_s, Y = Σ W^(t-1) max(‖q_t(B)‖, Y_t), and X',
+// Y' are these without their first terms. The exact product is the sum of W^(s+t-2) q_s(A) q_t(B) for
 // s + t ≤ K, and W^(K-1) x_s r_(K+1-s)(B) for s ≤ K, x_s being q_s(A), or r_K(A) for s = K. The
 // former are computed without error. An SGEMM of n products, in any order of additions, has
 // an error of at most γ_n Σ|a||b|, and rounding its operands one of at most (2u + u²) Σ|a||b|,
 // u = 2^-24: together less than γ = (n+3)u/(1 - (n+3)u) times Σ|a||b| ≤ ‖a‖‖b‖. τ = n 2^(α-121)
-// covers underflow, even where a device flushes subnormal numbers to zero, and γ' the
-// additions in float64.
+// covers underflow, even where a device flushes subnormal numbers to zero. γ' and γ" are for the
+// additions in float64: the product of the first slices, added last, meets one of a block, the
+// others at most K(K+1)/2, and all of them those of the blocks.
 type errorBound struct {
-	x, y       [][]float64 // X_s, and γ W^(K-1) Y_(K+1-s)
+	x, y       [][]float64 // X_s, and γ W^(K-1) Y_(K+1-s); X, and γ" Y'
 	tau        float64     // W^(K-1) τ
-	sumX, sumY []float64   // Σ W^(s-1) X_s, and γ' times that of B
+	sumX, sumY []float64   // X + γ"/γ' X', and γ' Y
 }
 
 // gamma returns an upper bound of n u / (1 - n u).
@@ -50,7 +52,8 @@ func newErrorBound(a, b norms, slices, alpha, n, additions int) *errorBound {
 	e.x = append(append(e.x, a.q[:slices-1]...), a.r[slices-1])
 	e.sumX, e.sumY = make([]float64, len(e.x[0])), make([]float64, len(b.r[0]))
 	g32 := gamma(n+3, unit32) * last
-	g64 := gamma(slices*(slices+1)/2+additions, unit64) * (1 + gamma(n+3, unit32))
+	few := gamma(1+additions, unit64) * (1 + gamma(n+3, unit32))
+	many := gamma(slices*(slices+1)/2+additions, unit64) * (1 + gamma(n+3, unit32))
 	for s := range slices {
 		y := make([]float64, len(e.sumY))
 		for v, r := range b.r[slices-1-s] {
@@ -58,16 +61,27 @@ func newErrorBound(a, b norms, slices, alpha, n, additions int) *errorBound {
 		}
 		e.y = append(e.y, y)
 	}
+	all, rest := make([]float64, len(e.sumX)), make([]float64, len(e.sumY))
 	weight := 1.0
 	for s := range slices {
 		for v, x := range e.x[s] {
-			e.sumX[v] += float64(weight * x)
+			x *= weight
+			all[v] += x
+			if s > 0 {
+				x *= 1 + many/few
+			}
+			e.sumX[v] += x
 		}
 		for v, r := range b.r[s] {
-			e.sumY[v] += float64(g64 * weight * max(b.q[s][v], r))
+			y := weight * max(b.q[s][v], r)
+			e.sumY[v] += float64(few * y)
+			if s > 0 {
+				rest[v] += float64(many * y)
+			}
 		}
 		weight *= w
 	}
+	e.x, e.y = append(e.x, all), append(e.y, rest)
 	return e
 }
 

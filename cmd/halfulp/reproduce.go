@@ -17,6 +17,8 @@ import (
 type reproduceCmd struct {
 	Sum  reproduceSumCmd  `cmd:"" name:"mpres-sum" help:"Accuracy and times of RNS sums: MPRES, 2018, tables 1 and 2, figures 6 and 7."`
 	Gemv reproduceGemvCmd `cmd:"" name:"mpres-gemv" help:"RNS matrix-vector products: MPRES-BLAS, 2020, tables 3 and 5, error bounds."`
+
+	Ozaki reproduceOzakiCmd `cmd:"" name:"ozaki" help:"Matrix products by a few float32 slices: Nanai and Fujimoto, 2021, tables 2 and 3, figures 7 to 30."`
 }
 
 // reproduceFlags are the flags of every experiment.
@@ -31,16 +33,33 @@ type reproduceFlags struct {
 // maxReproduceN bounds --n.
 const maxReproduceN = 1 << 30
 
-// run runs an experiment and writes its report; n is 0 for the size of the paper.
-func (f *reproduceFlags) run(env *environment, name string, n *int, most int, takes func(n int) time.Duration,
+// runSize runs an experiment of one size, by default the paper's.
+func (f *reproduceFlags) runSize(env *environment, name string, n *int, paper int, takes func(n int) time.Duration,
 	experiment func(reproduce.Options) (*reproduce.Report, error)) error {
-	size := most
-	if n != nil {
+	size, flags := paper, ""
+	if n != nil && *n != paper {
 		size = *n
+		flags = fmt.Sprintf(" --n %d", size)
 	}
-	if size < 1 || size > maxReproduceN {
-		return misuse("--n: %d is not between 1 and 2^30", size)
+	if err := checkReproduceN(size); err != nil {
+		return err
 	}
+	return f.run(env, name, flags, fmt.Sprintf("n = %d", size), takes(size), func(o reproduce.Options) (*reproduce.Report, error) {
+		o.N = size
+		return experiment(o)
+	})
+}
+
+func checkReproduceN(n int) error {
+	if n < 1 || n > maxReproduceN {
+		return misuse("--n: %d is not between 1 and 2^30", n)
+	}
+	return nil
+}
+
+// run runs an experiment, which has flags of its own, and writes its report.
+func (f *reproduceFlags) run(env *environment, name, flags, size string, takes time.Duration,
+	experiment func(reproduce.Options) (*reproduce.Report, error)) error {
 	if f.Threads < 0 {
 		return misuse("--threads: %d is negative", f.Threads)
 	}
@@ -50,10 +69,7 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	command := "halfulp reproduce " + name
-	if size != most {
-		command += fmt.Sprintf(" --n %d", size)
-	}
+	command := "halfulp reproduce " + name + flags
 	if f.Threads > 0 {
 		command += fmt.Sprintf(" --threads %d", f.Threads)
 	}
@@ -66,7 +82,7 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 		if f.Device != "cpu" {
 			more = ", and more for " + f.Device
 		}
-		fmt.Fprintf(env.stderr, "halfulp: %s, n = %d: takes about %v on two processors%s\n", name, size, takes(size).Round(time.Second), more)
+		fmt.Fprintf(env.stderr, "halfulp: %s, %s: takes about %v on two processors%s\n", name, size, takes.Round(time.Second), more)
 		bar = newProgress(env.stderr, name)
 	}
 	m := machine()
@@ -81,7 +97,7 @@ func (f *reproduceFlags) run(env *environment, name string, n *int, most int, ta
 		}
 	}
 	r, err := experiment(reproduce.Options{
-		N: size, Threads: f.Threads, Context: env.ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: where, Command: command, Device: f.Device,
+		Threads: f.Threads, Context: env.ctx, MemoryLimit: halfulp.DefaultMemoryLimit(), Machine: where, Command: command, Device: f.Device,
 		Progress: bar.callback(),
 	})
 	bar.finish()
@@ -133,6 +149,60 @@ func (f *reproduceFlags) writeFolder(r *reproduce.Report) error {
 	return nil
 }
 
+type reproduceOzakiCmd struct {
+	N     []int     `name:"n" placeholder:"N,..." help:"Orders of the matrices (default 128,256,512,1024; the paper's: 128,256,512,1024,2048,4096)."`
+	Seeds int       `default:"3" placeholder:"N" help:"Seeds of random matrices; the paper has 10. Default ${default}."`
+	Phi   []float64 `placeholder:"PHI,..." help:"Spreads of the numbers (default 0.1,1,2, the paper's)."`
+	reproduceFlags
+}
+
+func (reproduceOzakiCmd) Help() string {
+	return `Runs the experiments of K. Nanai and N. Fujimoto, Evaluation of double-precision matrix multiplication based on the Ozaki scheme with a small constant number of split matrices in single-precision for gaming GPUs, 2021, and prints the paper's figures beside those measured here, for matrices of numbers (ru - 0.5) exp(phi rn), ru uniform and rn normal: the largest relative error of an entry, its mean over the seeds (table 2), for each seed (figures 8 to 16) and against the time (17 to 25, table 3), the times (figure 7) and the shares of splitting, products and sums (26 to 30). Double-float products, the correctly rounded product of this program and a float64 product of plain loops have rows of their own. References are exact products rounded to two doubles.
+
+Examples:
+
+  halfulp reproduce ozaki
+  halfulp reproduce ozaki --n 1024,2048 --seeds 10 --out ozaki
+  halfulp reproduce ozaki --n 256 --phi 1 --json`
+}
+
+func (c *reproduceOzakiCmd) Run(env *environment) error {
+	sizes, phi := c.N, c.Phi
+	if len(sizes) == 0 {
+		sizes = reproduce.OzakiSizes
+	}
+	if len(phi) == 0 {
+		phi = reproduce.OzakiPhi
+	}
+	for _, n := range sizes {
+		if err := checkReproduceN(n); err != nil {
+			return err
+		}
+	}
+	for _, x := range phi {
+		if !(x >= 0 && x <= 100) {
+			return misuse("--phi: %g is not between 0 and 100", x)
+		}
+	}
+	if c.Seeds < 1 || c.Seeds > 1000 {
+		return misuse("--seeds: %d is not between 1 and 1000", c.Seeds)
+	}
+	flags := ""
+	if len(c.N) > 0 {
+		flags += " --n " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.N)), ","), "[]")
+	}
+	if c.Seeds != 3 {
+		flags += fmt.Sprintf(" --seeds %d", c.Seeds)
+	}
+	if len(c.Phi) > 0 {
+		flags += " --phi " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Phi)), ","), "[]")
+	}
+	size := fmt.Sprintf("n = %v, %d seeds, phi = %v", sizes, c.Seeds, phi)
+	return c.run(env, "ozaki", flags, size, reproduce.OzakiTime(sizes, c.Seeds*len(phi)), func(o reproduce.Options) (*reproduce.Report, error) {
+		return reproduce.Ozaki(o, sizes, c.Seeds, phi)
+	})
+}
+
 type reproduceSumCmd struct {
 	N *int `name:"n" placeholder:"N" help:"Number of doubles that the sums are timed with (default 1000000, the paper's)."`
 	reproduceFlags
@@ -153,7 +223,7 @@ Examples:
 }
 
 func (c *reproduceSumCmd) Run(env *environment) error {
-	return c.run(env, "mpres-sum", c.N, reproduce.SumN, reproduce.SumTime, reproduce.Sum)
+	return c.runSize(env, "mpres-sum", c.N, reproduce.SumN, reproduce.SumTime, reproduce.Sum)
 }
 
 type reproduceGemvCmd struct {
@@ -174,5 +244,5 @@ Examples:
 }
 
 func (c *reproduceGemvCmd) Run(env *environment) error {
-	return c.run(env, "mpres-gemv", c.N, reproduce.GemvN, reproduce.GemvTime, reproduce.Gemv)
+	return c.runSize(env, "mpres-gemv", c.N, reproduce.GemvN, reproduce.GemvTime, reproduce.Gemv)
 }

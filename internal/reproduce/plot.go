@@ -17,11 +17,24 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// figure is a row of panels over the precision, both axes logarithmic, with one legend.
+// figure is a row of panels with one legend. Axes are logarithmic, or as said.
 type figure struct {
-	name, title string
-	yLabel      string
-	panels      []panel
+	name, title      string
+	xLabel, yLabel   string // xLabel "" for the precision
+	xLinear, percent bool   // percent: the y axis is linear from 0 to 100
+	xDecades         bool   // ticks are powers of ten, not the values that occur
+	panels           []panel
+}
+
+// precisionLabel is the label of x axes where there is no other.
+const precisionLabel = "precision, bits"
+
+// label is the label of the x axis.
+func (f *figure) label() string {
+	if f.xLabel == "" {
+		return precisionLabel
+	}
+	return f.xLabel
 }
 
 type panel struct {
@@ -29,12 +42,13 @@ type panel struct {
 	lines []line
 }
 
-// line is a curve of a panel: (bits, value). Style chooses colour and marks; the paper's
-// lines are dashed.
+// line is a curve of a panel: (bits, value), or dots alone. Style chooses colour and marks; the
+// paper's lines are dashed.
 type line struct {
 	name   string
 	style  int
 	paper  bool
+	dots   bool
 	points [][2]float64
 }
 
@@ -101,14 +115,19 @@ func (f *figure) draw(c draw.Canvas) error {
 		q := plot.New()
 		row[i] = q
 		q.Title.Text = p.title
-		q.X.Label.Text = "precision, bits"
+		q.X.Label.Text = f.label()
 		q.Y.Label.Text = f.yLabel
 		for _, s := range []*font.Font{
 			&q.Title.TextStyle.Font, &q.X.Label.TextStyle.Font, &q.Y.Label.TextStyle.Font, &q.X.Tick.Label.Font, &q.Y.Tick.Label.Font,
 		} {
 			*s = sans(9)
 		}
-		q.X.Scale, q.Y.Scale = plot.LogScale{}, plot.LogScale{}
+		if !f.xLinear {
+			q.X.Scale = plot.LogScale{}
+		}
+		if !f.percent {
+			q.Y.Scale = plot.LogScale{}
+		}
 		q.Add(plotter.NewGrid())
 		floor, zeros := p.floor()
 		for _, l := range p.lines {
@@ -128,13 +147,33 @@ func (f *figure) draw(c draw.Canvas) error {
 			if l.paper {
 				curve.Dashes = dashes
 			}
-			q.Add(curve, dots)
+			thumbs := []plot.Thumbnailer{curve, dots}
+			if l.dots {
+				thumbs = thumbs[1:]
+			} else {
+				q.Add(curve)
+			}
+			q.Add(dots)
 			if !drawn(f.panels[:i], l.name) {
-				legend.Add(l.name, curve, dots)
+				legend.Add(l.name, thumbs...)
 			}
 		}
-		q.X.Tick.Marker = plot.ConstantTicks(p.bitTicks())
-		q.X.Min, q.X.Max = q.X.Min/1.15, q.X.Max*1.15
+		switch {
+		case f.xDecades:
+			lo, hi := math.Floor(math.Log10(q.X.Min)), math.Ceil(math.Log10(q.X.Max))
+			q.X.Min, q.X.Max = math.Pow(10, lo), math.Pow(10, max(hi, lo+1))
+			q.X.Tick.Marker = plot.ConstantTicks(decades(lo, max(hi, lo+1), 0, false))
+		case f.xLinear:
+			q.X.Tick.Marker = plot.ConstantTicks(p.bitTicks())
+			q.X.Min, q.X.Max = q.X.Min-0.5, q.X.Max+0.5
+		default:
+			q.X.Tick.Marker = plot.ConstantTicks(p.bitTicks())
+			q.X.Min, q.X.Max = q.X.Min/1.15, q.X.Max*1.15
+		}
+		if f.percent {
+			q.Y.Min, q.Y.Max = 0, 100
+			continue
+		}
 		lo, hi := math.Floor(math.Log10(q.Y.Min)), math.Ceil(math.Log10(q.Y.Max))
 		q.Y.Min, q.Y.Max = math.Pow(10, lo), math.Pow(10, max(hi, lo+1))
 		q.Y.Tick.Marker = plot.ConstantTicks(decades(lo, max(hi, lo+1), floor, zeros))

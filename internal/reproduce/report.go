@@ -1,5 +1,5 @@
-// Package reproduce runs the experiments of the papers that package rns implements, and
-// sets the papers' figures beside what is measured here: as text, CSV, JSON and plots.
+// Package reproduce runs the experiments of the papers that packages rns and ozaki implement,
+// and sets the papers' figures beside what is measured here: as text, CSV, JSON and plots.
 package reproduce
 
 import (
@@ -30,6 +30,8 @@ type Machine struct {
 type Record struct {
 	Table     string   `json:"table"`
 	Case      string   `json:"case,omitempty"` // set of data
+	N         int      `json:"n,omitempty"`    // order of matrices
+	Seed      int      `json:"seed,omitempty"` // of random numbers
 	Method    string   `json:"method"`
 	Device    string   `json:"device,omitempty"`   // where it was measured here
 	Residues  string   `json:"residues,omitempty"` // SIMD or scalar loops over residues
@@ -51,7 +53,7 @@ type Report struct {
 	Command string   `json:"command"`
 	Machine Machine  `json:"machine"`
 	Time    string   `json:"time"`
-	N       int      `json:"n"`
+	N       int      `json:"n,omitempty"`
 	GPU     string   `json:"gpu,omitempty"` // whose rows stand beside the CPU's
 	Records []Record `json:"records"`
 	Notes   []string `json:"notes"`
@@ -149,10 +151,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
-		"here", "paper", "here_text", "paper_text", "runs"})
+		"here", "paper", "here_text", "paper_text", "runs", "n", "seed"})
 	for _, k := range r.Records {
 		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
-			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs)})
+			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.N), count(k.Seed)})
 	}
 	c.Flush()
 	return c.Error() // that of Write, too
