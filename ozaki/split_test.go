@@ -174,7 +174,7 @@ func TestSliceWidth(t *testing.T) {
 func BenchmarkSplit(b *testing.B) {
 	const n = 1024
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := vectors{make([]float64, n*n), n, 1, n, n}
+	x := vectors{data: make([]float64, n*n), vs: n, hs: 1, n: n, len: n}
 	for i := range x.data {
 		x.data[i] = rng.Float64() - 0.5
 	}

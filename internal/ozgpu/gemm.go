@@ -272,16 +272,16 @@ func (g *gemm) bound(left, right *split, more bool) error {
 	defer y.Free()
 	return g.e.bound.Launch(g.s, cuda.Dim{X: (left.n*right.n + 255) / 256}, cuda.Dim{X: 256}, 0, bounding{
 		x: x.Pointer(), y: y.Pointer(), bounds: g.bounds.Pointer(), xLd: int64(left.n), yLd: int64(right.n), ld: int64(g.p.ld),
-		tau: z.Tau, rows: int32(left.n), cols: int32(right.n), slices: int32(g.Slices), more: flag(more),
+		tau: z.Tau, rows: int32(left.n), cols: int32(right.n), terms: int32(len(z.X)), more: flag(more),
 	})
 }
 
 // bounding is the argument of ozakiBound.
 type bounding struct {
-	x, y, bounds             cuda.Pointer
-	xLd, yLd, ld             int64
-	tau                      float64
-	rows, cols, slices, more int32
+	x, y, bounds            cuda.Pointer
+	xLd, yLd, ld            int64
+	tau                     float64
+	rows, cols, terms, more int32
 }
 
 // table uploads rows of one length.

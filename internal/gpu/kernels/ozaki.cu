@@ -204,13 +204,13 @@ extern "C" __global__ void __launch_bounds__(256) ozakiNorms(const double *squar
 }
 
 // The bounds of the sums of a block of k: see errorBound of ozaki/bound.go. Number s xLd + i of
-// x, and s yLd + j of y; row slices has the weighted sums. Entry (i, j) of bounds is number
+// x, and s yLd + j of y; row terms has the weighted sums. Entry (i, j) of bounds is number
 // i + j ld.
 struct bounding {
 	u64 x, y, bounds;
 	i64 xLd, yLd, ld;
 	double tau;
-	int rows, cols, slices, more; // more: bounds of blocks before are there
+	int rows, cols, terms, more; // more: bounds of blocks before are there
 };
 
 extern "C" __global__ void __launch_bounds__(256) ozakiBound(bounding p)
@@ -220,8 +220,8 @@ extern "C" __global__ void __launch_bounds__(256) ozakiBound(bounding p)
 		return;
 	int i = (int)(at % p.rows), j = (int)(at / p.rows);
 	const double *x = (const double *)p.x + i, *y = (const double *)p.y + j;
-	double sum = __dmul_rn(x[p.slices * p.xLd], y[p.slices * p.yLd]);
-	for (int s = 0; s < p.slices; s++) {
+	double sum = __dmul_rn(x[p.terms * p.xLd], y[p.terms * p.yLd]);
+	for (int s = 0; s < p.terms; s++) {
 		double e = __dmul_rn(x[s * p.xLd], y[s * p.yLd]);
 		if (e != 0)
 			sum = __dadd_rn(sum, __dadd_rn(e, p.tau));
