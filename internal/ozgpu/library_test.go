@@ -17,12 +17,12 @@ import (
 type recorder struct{ calls []string }
 
 func (r *recorder) Sgemm(transA, transB cublas.Transpose, m, n, k int, a, b, c cublas.Matrix) error {
-	r.calls = append(r.calls, fmt.Sprintf("sgemm %d%d %dx%dx%d ld %d %d %d, %d bytes on", transA, transB, m, k, n, a.LD, b.LD, c.LD, c.P%256))
+	r.calls = append(r.calls, fmt.Sprintf("sgemm %d%d %dx%dx%d ld %d %d %d", transA, transB, m, k, n, a.LD, b.LD, c.LD))
 	return nil
 }
 
-func (r *recorder) SgemmBatched(transA, transB cublas.Transpose, m, n, k int, _, _, c cublas.Matrix, count int) error {
-	r.calls = append(r.calls, fmt.Sprintf("batch %d%d %dx%dx%d ld %d: %d", transA, transB, m, k, n, c.LD, count))
+func (r *recorder) SgemmBatched(transA, transB cublas.Transpose, m, n, k int, a, b, c cublas.Matrix, count int) error {
+	r.calls = append(r.calls, fmt.Sprintf("batch %d%d %dx%dx%d ld %d %d %d: %d", transA, transB, m, k, n, a.LD, b.LD, c.LD, count))
 	return nil
 }
 
@@ -38,14 +38,14 @@ func idle(t *testing.T) *cuda.Device {
 	t.Helper()
 	drv := &fake.Driver{}
 	for _, along := range []string{"", "Along"} {
-		drv.Kernel("ozakiMaxima"+along, func(*fake.Launch, view, cuda.Pointer, cuda.Pointer) {})
+		drv.Kernel("ozakiMaxima"+along, func(*fake.Launch, view, cuda.Pointer, cuda.Pointer, cuda.Pointer) {})
 		drv.Kernel("ozakiSplit"+along, func(*fake.Launch, splitting) {})
 		drv.Kernel("ozakiPairs"+along, func(*fake.Launch, view, cuda.Pointer, cuda.Pointer, cuda.Pointer, int64) {})
 	}
 	for name, f := range map[string]any{
 		"ozakiNorms": func(*fake.Launch) {}, "ozakiBound": func(*fake.Launch, bounding) {}, "ozakiSum": func(*fake.Launch, summing) {},
 		"ozakiSpecial": func(*fake.Launch, specials, int32) {}, "ozakiSgemm": func(*fake.Launch, floatProducts) {},
-		"ozakiSgemmSmall": func(*fake.Launch, floatProducts) {}, "ozakiDouble": func(*fake.Launch, pairProduct) {},
+		"ozakiDouble": func(*fake.Launch, pairProduct) {},
 	} {
 		drv.Kernel(name, f)
 	}
@@ -71,7 +71,7 @@ func matrix(t *testing.T, s *cuda.Stream, kind num.Kind, rows, cols int) gpu.Mat
 func TestLibrary(t *testing.T) {
 	var lib *recorder
 	var failure error
-	defer func(before func(*cuda.Stream) (blas, error), size int64) { openBLAS, smallProduct = before, size }(openBLAS, smallProduct)
+	defer func(before func(*cuda.Stream) (blas, error)) { openBLAS = before }(openBLAS)
 	openBLAS = func(*cuda.Stream) (blas, error) {
 		if failure != nil {
 			return nil, failure
@@ -83,36 +83,30 @@ func TestLibrary(t *testing.T) {
 	for _, test := range []struct {
 		who     SGEMM
 		failure error
-		small   int64
 		calls   int
 		first   string
 		err     error
 	}{
-		{Auto, nil, 0, 3, "sgemm 01 6x40x9 ld 8 12 8, 0 bytes on", nil},
-		{CuBLAS, nil, 1 << 30, 1, "batch 01 6x40x9 ld 8: 3", nil},
-		{Own, nil, 0, 0, "", nil},
-		{Auto, fmt.Errorf("%w here", cublas.ErrNone), 0, 0, "", nil},
-		{CuBLAS, fmt.Errorf("%w here", cublas.ErrNone), 0, 0, "", cublas.ErrNone},
-		{Auto, broken, 0, 0, "", broken},
+		{Auto, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
+		{CuBLAS, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
+		{Own, nil, 0, "", nil},
+		{Auto, fmt.Errorf("%w here", cublas.ErrNone), 0, "", nil},
+		{CuBLAS, fmt.Errorf("%w here", cublas.ErrNone), 0, "", cublas.ErrNone},
+		{Auto, broken, 0, "", broken},
 	} {
-		lib, failure, smallProduct = nil, test.failure, test.small
+		lib, failure = nil, test.failure
 		dev := idle(t)
 		err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 			e, err := On(s)
 			if err != nil {
 				return err
 			}
-			a, err := e.NewVectors(s, matrix(t, s, num.F64, 6, 40))
+			f, err := e.NewFactors(s, matrix(t, s, num.F64, 6, 40), matrix(t, s, num.F32, 40, 9))
 			if err != nil {
 				return err
 			}
-			defer a.Free()
-			b, err := e.NewVectors(s, matrix(t, s, num.F32, 40, 9).T())
-			if err != nil {
-				return err
-			}
-			defer b.Free()
-			_, err = e.Gemm(s, &Product{A: a, B: b, C: matrix(t, s, num.F64, 6, 9), Alpha: 1, Slices: 2, Width: 9, Block: 64, SGEMM: test.who})
+			defer f.Free()
+			_, err = e.Gemm(s, &Product{Factors: f, C: matrix(t, s, num.F64, 6, 9), Alpha: 1, Slices: 2, Width: 9, Block: 64, SGEMM: test.who})
 			return err
 		})
 		var calls []string
@@ -144,17 +138,12 @@ func TestMemory(t *testing.T) {
 	})
 	before := dev.Counters()
 	do(func(s *cuda.Stream) error {
-		x, err := e.NewVectors(s, a)
+		f, err := e.NewFactors(s, a, b)
 		if err != nil {
 			return err
 		}
-		defer x.Free()
-		y, err := e.NewVectors(s, b.T())
-		if err != nil {
-			return err
-		}
-		defer y.Free()
-		p := &Product{A: x, B: y, C: c, Alpha: 1, Slices: 9, Width: 9, Block: 64, Memory: 1 << 20}
+		defer f.Free()
+		p := &Product{Factors: f, C: c, Alpha: 1, Slices: 9, Width: 9, Block: 64, Memory: 1 << 20}
 		stats, err := e.Gemm(s, p)
 		if err != nil {
 			return err

@@ -84,7 +84,7 @@ func (x *split) free() {
 func padded(n int) int { return (n + 3) &^ 3 }
 
 // newSplit splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
-func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, norms bool) (x *split, err error) {
+func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, looks, norms bool) (x *split, err error) {
 	part := v.at(v0, v1, h0, h1)
 	x = &split{n: v1 - v0, length: h1 - h0, count: count, chunks: (h1 - h0 + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
 	x.ld = padded(x.n)
@@ -97,12 +97,15 @@ func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, cou
 	if x.out, err = s.Alloc(4 * int64(x.stride) * int64(to.count)); err != nil {
 		return nil, err
 	}
-	if x.nonzero, err = zeros(s, 16); err != nil {
-		return nil, err
-	}
 	a := splitting{
-		x: part, bits: v.bits.At(8 * int64(v0)), out: x.out.Pointer(), nonzero: x.nonzero.Pointer(),
+		x: part, bits: v.bitsAt(v0), out: x.out.Pointer(),
 		ld: int64(x.ld), stride: int64(x.stride), width: int32(width), slices: int32(count),
+	}
+	if looks {
+		if x.nonzero, err = zeros(s, 16); err != nil {
+			return nil, err
+		}
+		a.nonzero = x.nonzero.Pointer()
 	}
 	if norms {
 		if x.squares, err = s.Alloc(8 * 2 * int64(x.chunks) * int64(count) * int64(x.ld)); err != nil {
@@ -166,7 +169,7 @@ func (e *Engine) normsOf(s *cuda.Stream, x *split) (Norms, error) {
 // Norms returns the norms of slices of the entries h0 to h1 of v.
 func (e *Engine) Norms(s *cuda.Stream, v *Vectors, h0, h1, width, count int) (Norms, error) {
 	n, _ := v.size()
-	x, err := e.newSplit(s, v, 0, n, h0, h1, width, count, noPlaces(), true)
+	x, err := e.newSplit(s, v, 0, n, h0, h1, width, count, noPlaces(), false, true)
 	if err != nil {
 		return Norms{}, err
 	}
