@@ -58,7 +58,7 @@ var kernelsAVX2 = kernels{
 		4: {opAdd: qdAddAVX2, opSub: qdSubAVX2, opMul: qdMulAVX2, opDiv: qdDivAVX2, opSqrt: qdSqrtAVX2, opFMA: qdFMAAVX2},
 	},
 	macs:    [5]kernel{2: ddMacAVX2, 3: tdMacAVX2, 4: qdMacAVX2},
-	tiles:   [5]tile{2: {4, 2, 4, macTileDDAVX2}, 3: {4, 2, 2, macTileTDAVX2}, 4: {4, 2, 2, macTileQDAVX2}},
+	tiles:   [5]tile{2: {4, 4, 2, macTileDDAVX2}, 3: {4, 2, 2, macTileTDAVX2}, 4: {4, 2, 2, macTileQDAVX2}},
 	columns: [5]tile{2: {4, 4, 1, macColumnDDAVX2}, 3: {4, 2, 1, macColumnTDAVX2}, 4: {4, 2, 1, macColumnQDAVX2}},
 }
 
@@ -103,7 +103,7 @@ var kernelsAVX512 = kernels{
 		4: {opAdd: qdAddAVX512, opSub: qdSubAVX512, opMul: qdMulAVX512, opDiv: qdDivAVX512, opSqrt: qdSqrtAVX512, opFMA: qdFMAAVX512},
 	},
 	macs:    [5]kernel{2: ddMacAVX512, 3: tdMacAVX512, 4: qdMacAVX512},
-	tiles:   [5]tile{2: {8, 2, 4, macTileDDAVX512}, 3: {8, 2, 2, macTileTDAVX512}, 4: {8, 2, 2, macTileQDAVX512}},
+	tiles:   [5]tile{2: {8, 4, 2, macTileDDAVX512}, 3: {8, 2, 2, macTileTDAVX512}, 4: {8, 2, 2, macTileQDAVX512}},
 	columns: [5]tile{2: {8, 4, 1, macColumnDDAVX512}, 3: {8, 2, 1, macColumnTDAVX512}, 4: {8, 2, 1, macColumnQDAVX512}},
 }
 

@@ -46,7 +46,7 @@ func (r *run) pairs() error {
 		return err
 	}
 	k := sgemm.BestPairs()
-	rows, cols := r.partSize(k.MR, k.NR, 8*r.a.len, 8*r.a.len)
+	rows, cols := r.partSize(k.MR, k.NR, 8*int64(r.a.len), 8*int64(r.a.len))
 	t := make([]float64, rows*cols)
 	hi, lo := make([]float32, rows*cols), make([]float32, rows*cols)
 	var bounds []float64

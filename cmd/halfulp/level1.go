@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -131,12 +132,17 @@ Examples:
 
   halfulp dot x.mtx y.mtx
   halfulp dot x.mtx y.mtx --in mp:400 --format qd --stats
-  halfulp dot x.mtx y.mtx --method rns-hybrid --format mp:240 --moduli 32 --stats` + rnsHelp("dot")
+  halfulp dot x.mtx y.mtx --method rns-hybrid --format mp:240 --moduli 32 --stats
+  halfulp dot x.mtx y.mtx --method expansion --format qd` + rnsHelp("dot") + expansionHelp
 }
 
 func (c *dotCmd) Run(env *environment) error {
 	var base *rns.Base
+	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
 	try := func(opt *halfulp.Options) (err error) {
+		if native {
+			return tryExpansion(c.Format.Format, opt)
+		}
 		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
 			return err
 		}
@@ -161,12 +167,15 @@ func (c *dotCmd) Run(env *environment) error {
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats
-	if base != nil {
+	switch {
+	case native:
+		z, stats, err = expansion.Dot(x, y, c.Format.Format, j.options())
+	case base != nil:
 		z, stats, err = j.rnsDot(base, x, y)
-	} else {
+	default:
 		z, stats, err = halfulp.Dot(x, y, c.Format.Format, j.options())
-		j.finish()
 	}
+	j.finish()
 	if err != nil {
 		return err
 	}

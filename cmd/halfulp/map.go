@@ -31,17 +31,33 @@ type mapped struct {
 
 func mappedFunctions() []mapped {
 	list := []mapped{
-		{"add", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Add(z, x[0], x[1], opt) }, nil},
-		{"sub", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Sub(z, x[0], x[1], opt) }, nil},
-		{"mul", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Mul(z, x[0], x[1], opt) }, nil},
-		{"div", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Div(z, x[0], x[1], opt) }, nil},
-		{"fma", 3, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.FMA(z, x[0], x[1], x[2], opt) }, nil},
-		{"sqrt", 1, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Sqrt(z, x[0], opt) }, nil},
+		{"add", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Add(z, x[0], x[1], opt)
+		}, nil},
+		{"sub", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Sub(z, x[0], x[1], opt)
+		}, nil},
+		{"mul", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Mul(z, x[0], x[1], opt)
+		}, nil},
+		{"div", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Div(z, x[0], x[1], opt)
+		}, nil},
+		{"fma", 3, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.FMA(z, x[0], x[1], x[2], opt)
+		}, nil},
+		{"sqrt", 1, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Sqrt(z, x[0], opt)
+		}, nil},
 	}
 	for _, f := range expansion.Functions() {
-		run := func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Map(f, z, x[0], opt) }
+		run := func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+			return expansion.Map(f, z, x[0], opt)
+		}
 		if f.Arity() == 2 {
-			run = func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error { return expansion.Map2(f, z, x[0], x[1], opt) }
+			run = func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
+				return expansion.Map2(f, z, x[0], x[1], opt)
+			}
 		}
 		list = append(list, mapped{f.String(), f.Arity(), run, f.Bound})
 	}
@@ -89,6 +105,9 @@ func (c *mapCmd) Run(env *environment) error {
 		c.In = &c.Format
 	}
 	try := func(opt *halfulp.Options) error {
+		if err := checkExpansion(c.Format.Format); err != nil {
+			return err
+		}
 		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
 		return f.run(none, []*halfulp.Matrix{none, none, none}, opt)
 	}

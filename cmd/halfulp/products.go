@@ -53,12 +53,17 @@ Examples:
   halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
   halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
   halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats
-  halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats` + rnsHelp("gemv")
+  halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats
+  halfulp gemv A.mtx x.mtx --method expansion --format dd` + rnsHelp("gemv") + expansionHelp
 }
 
 func (c *gemvCmd) Run(env *environment) error {
 	var base *rns.Base
+	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
 	try := func(opt *halfulp.Options) (err error) {
+		if native {
+			return tryExpansion(c.Format.Format, opt)
+		}
 		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
 			return err
 		}
@@ -100,6 +105,9 @@ func (c *gemvCmd) Run(env *environment) error {
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Trans), b: x.Matrix(), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			if native {
+				return j.expansionProduct(c.Trans, false, alpha, a, x.Matrix(), beta, old, z)
+			}
 			if base != nil {
 				return j.rnsGemv(base, c.Trans, alpha, a, x, beta, y, z.Col(0))
 			}
@@ -130,12 +138,17 @@ Examples:
   halfulp gemm A.mtx B.mtx
   halfulp gemm A.mtx A.mtx --transa --format mp:424 --out C.mtx.gz
   halfulp gemm A.mtx B.mtx C.mtx --beta -1 --stats
-  halfulp gemm A.mtx B.mtx --method ozaki:4 --stats` + ozakiHelp
+  halfulp gemm A.mtx B.mtx --method ozaki:4 --stats
+  halfulp gemm A.mtx B.mtx --method expansion --format qd` + ozakiHelp + expansionHelp
 }
 
 func (c *gemmCmd) Run(env *environment) error {
 	var slices *ozaki.Options
+	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
 	try := func(opt *halfulp.Options) (err error) {
+		if native {
+			return tryExpansion(c.Format.Format, opt)
+		}
 		if slices, err = ozakiOptions(&c.runFlags, &c.ozakiFlags); err != nil {
 			return err
 		}
@@ -180,6 +193,9 @@ func (c *gemmCmd) Run(env *environment) error {
 	return j.product(product{
 		alpha: alpha, a: oriented(a, c.Transa), b: oriented(b, c.Transb), beta: beta, c: old, compare: c.Compare,
 		run: func(z *halfulp.Matrix) (halfulp.Stats, error) {
+			if native {
+				return j.expansionProduct(c.Transa, c.Transb, alpha, a, b, beta, old, z)
+			}
 			if slices != nil {
 				return j.ozakiProduct(*slices, c.Transa, c.Transb, alpha, a, b, beta, old, z)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/expansion"
 )
 
 // writeStats prints how a routine ran, a fact a line.
@@ -31,11 +32,13 @@ func writeStats(w io.Writer, s *halfulp.Stats, reading time.Duration) error {
 		row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
 	some("blocks", int64(s.Blocks))
-	if !isRNS(s.Method) && !isOzaki(s.Method) {
+	if !isRNS(s.Method) && !isOzaki(s.Method) && s.Method != expansion.Method {
 		row("entries in the exact pass", s.Exact)
 	}
-	row("overflows", s.Overflow)
-	row("underflows", s.Underflow)
+	if s.Method != expansion.Method { // which does not count them
+		row("overflows", s.Overflow)
+		row("underflows", s.Underflow)
+	}
 	row("time: read", rounded(reading))
 	for _, g := range s.Stages {
 		row("time: "+g.Name, rounded(g.Time))

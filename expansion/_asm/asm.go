@@ -87,7 +87,7 @@ func kernels() []*elementwise {
 
 // tiles have sums enough that their chains of dependent operations fill the time.
 var tiles = []*tile{
-	{name: "macTileDD", typ: "DD", words: 2, vectors: 2, columns: 4},
+	{name: "macTileDD", typ: "DD", words: 2, vectors: 4, columns: 2},
 	{name: "macTileTD", typ: "TD", words: 3, vectors: 2, columns: 2},
 	{name: "macTileQD", typ: "QD", words: 4, vectors: 2, columns: 2},
 	{name: "macColumnDD", typ: "DD", words: 2, vectors: 4, columns: 1},

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/expansion"
+)
+
+// expansionHelp is what the help of products says of the method of package expansion.
+const expansionHelp = `
+
+Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format, or to --in, which has no more words.`
+
+// isExpansion reports whether the method is that of package expansion, and if so has operands read
+// in the format of the result by default.
+func isExpansion(how *runFlags, in *inputFlags, format *formatFlag) bool {
+	if how.Method != expansion.Method {
+		return false
+	}
+	if in.In == nil {
+		in.In = format
+	}
+	return true
+}
+
+// checkExpansion returns an error for formats that package expansion does not compute in.
+func checkExpansion(format halfulp.Format) error {
+	switch format {
+	case halfulp.DD, halfulp.TD, halfulp.QD:
+		return nil
+	}
+	return misuse("--format: %v is not a format of package expansion: want dd, td or qd", format)
+}
+
+// tryExpansion runs the method on nothing, which finds out whether device and format fit.
+func tryExpansion(format halfulp.Format, opt *halfulp.Options) error {
+	if err := checkExpansion(format); err != nil {
+		return err
+	}
+	none := halfulp.NewMatrix(format, 0, 0)
+	_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), none, none, halfulp.Float(0), none, opt)
+	return err
+}
+
+// expansionProduct sets z = alpha op(A) op(B) + beta C by the method; c may be nil.
+func (j *job) expansionProduct(tA, tB bool, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c, z *halfulp.Matrix) (halfulp.Stats, error) {
+	if c != nil {
+		for i := range z.Rows() {
+			for k := range z.Cols() {
+				z.Set(i, k, c.At(i, k))
+			}
+		}
+	}
+	return expansion.Gemm(transpose(tA), transpose(tB), alpha, a, b, beta, z, j.options())
+}
