@@ -43,15 +43,20 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu rns; do
+	for binary in cuda gpu rns expansion; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-# The tests and benchmarks of package rns that do not concern the GPU are left out.
-only() { [ "$1" = rns ] && echo Device || echo .; }
+# The tests and benchmarks of method packages that do not concern the GPU are left out.
+only() {
+	case $1 in
+	rns | expansion) echo Device ;;
+	*) echo . ;;
+	esac
+}
 
 tests() { run "tests $1" "./$1.test" -test.v $short -test.run "$(only "$1")"; }
 
