@@ -174,6 +174,7 @@ func (r *run) parts() error {
 		bounds = make([]float64, rows*cols)
 	}
 	blocks := (n + r.Block - 1) / r.Block
+	r.work = (r.a.n + rows - 1) / max(rows, 1) * ((r.b.n + cols - 1) / max(cols, 1)) * blocks * (r.Slices * (r.Slices + 1) / 2)
 	var right *split
 	for j := 0; j < r.b.n; j += cols {
 		j1 := min(j+cols, r.b.n)
