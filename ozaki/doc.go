@@ -60,6 +60,7 @@
 //
 // On the CPU an entry of P is the chain of fused multiply-adds p = RN(a_ih b_hj + p) over h in
 // order, whatever the instruction set, so results are reproducible: blocks of rows and columns,
-// memory and threads change no bit. On GPUs P comes from another order: the products without
-// error have the same bits there, the others are within the same bound.
+// memory and threads change no bit. On GPUs it is the same chain where Options.SGEMM is "own";
+// cuBLAS adds in an order of its own: the products without error have the same bits there, the
+// others are within the same bound.
 package ozaki

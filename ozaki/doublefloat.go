@@ -29,7 +29,8 @@ func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matr
 	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
 	switch {
 	case err != nil:
-	case r.place != "":
+	case r.gpu != nil:
+		r.Slices = 1 // none are chosen
 		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).byPairs)
 	default:
 		err = r.pairs()

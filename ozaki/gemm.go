@@ -34,7 +34,7 @@ func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta fl
 	}
 	switch {
 	case err != nil:
-	case r.place != "":
+	case r.gpu != nil:
 		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).bySlices)
 	default:
 		err = r.slices()
@@ -80,7 +80,7 @@ func newProduct(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, b
 	r.alpha, r.beta, r.c = alpha, beta, z
 	r.a, r.b = x.left(), y.right()
 	var err error
-	r.place, err = r.device()
+	r.gpu, err = r.device()
 	return r, err
 }
 
@@ -109,21 +109,29 @@ func (r *run) begin() (done bool, err error) {
 
 // slices runs a product by slices.
 func (r *run) slices() error {
-	if done, err := r.begin(); done || err != nil {
+	if done, err := r.prepare(); done || err != nil {
 		return err
 	}
 	r.kernel = sgemm.Best()
 	r.stats.Kernel = r.kernel.Name
+	return r.parts()
+}
+
+// prepare is begin, and finds the numbers of bits and of slices.
+func (r *run) prepare() (done bool, err error) {
+	if done, err := r.begin(); done || err != nil {
+		return done, err
+	}
 	r.Block = min(r.Block, r.a.len)
 	r.width = sliceWidth(r.Block)
 	r.stats.Block, r.stats.Bits = r.Block, r.width
 	if r.Slices == 0 {
 		if err := r.choose(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	r.stats.Slices = r.Slices
-	return r.parts()
+	return false, nil
 }
 
 // old returns C's entry (i, j), 0 where it stays unread.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
@@ -76,7 +77,7 @@ type run struct {
 	ctx                context.Context
 	threads            int
 	stats              Stats
-	place              string // the GPU's name, "" for the CPU
+	gpu                *cuda.Device // nil for the CPU
 	kernel             *sgemm.Kernel
 	alpha, beta        float64
 	a, b               vectors
