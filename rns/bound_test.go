@@ -149,7 +149,13 @@ func TestUnderflowBounds(t *testing.T) {
 			check("Dot", z, []*big.Float{dot}, norm, n, DotBound(x, y, z.At(0)))
 
 			// Exponents of α, A, x, of β and of y.
-			for _, e := range [][4]int{{0, minExp / 2, minExp/2 + bits, minExp}, {minExp / 3, minExp / 3, minExp/3 + bits, minExp / 2}, {minExp + 5*bits, 4 * bits, 0, 0}, {4 * bits, 4 * bits, minExp + 3*bits, 0}} {
+			for _, e := range [][4]int{
+				{0, minExp / 2, minExp/2 + bits, minExp / 2},
+				{minExp / 3, minExp / 3, minExp/3 + bits, minExp / 2},
+				{minExp + 2*bits, 6 * bits, 0, 0},      // α x underflows, a (α x) or α (a x) might not
+				{6 * bits, 0, minExp + 2*bits, 0},      // a x underflows
+				{0, 0, minExp - bits, minExp/2 + bits}, // x is 0
+			} {
 				for _, trans := range []Transpose{NoTrans, Trans} {
 					const rows, cols = 3, 4
 					alpha, beta := number(e[0]), number(e[3])
