@@ -98,8 +98,8 @@ func TestRNSOnDevice(t *testing.T) {
 		return path
 	}
 	a, x, y := file("A.mtx", "37", "53", "1"), file("x.mtx", "53", "1", "2"), file("y.mtx", "37", "1", "3")
-	empty := filepath.Join(dir, "empty.txt")
-	if err := os.WriteFile(empty, nil, 0o666); err != nil {
+	empty := filepath.Join(dir, "empty.mtx")
+	if err := os.WriteFile(empty, []byte("%%MatrixMarket matrix array real general\n0 1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range rnsMethods {

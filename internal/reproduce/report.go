@@ -154,10 +154,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
-		"here", "paper", "here_text", "paper_text", "runs", "n", "seed", "blocks", "block_size"})
+		"here", "paper", "here_text", "paper_text", "runs", "blocks", "block_size", "n", "seed"})
 	for _, k := range r.Records {
 		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
-			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.N), count(k.Seed), count(k.Blocks), count(k.BlockSize)})
+			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.Blocks), count(k.BlockSize), count(k.N), count(k.Seed)})
 	}
 	c.Flush()
 	return c.Error() // that of Write, too
