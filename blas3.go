@@ -198,9 +198,15 @@ func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c n
 	case errors.Is(err, exact.ErrMemory):
 		err = fmt.Errorf("gemm %d x %d x %d: %w in %d bytes for method residue", c.Rows, a.Cols, c.Cols, ErrMemory, s.memory)
 	case errors.Is(err, exact.ErrRange):
-		err = fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
+		err = beyondResidue()
 	}
 	return st, err
+}
+
+// beyondResidue is the error of products that only the direct method can compute, where the
+// other is asked for.
+func beyondResidue() error {
+	return fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
 }
 
 // gemmOn is exact.Gemm on GPUs.
@@ -209,7 +215,7 @@ func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta 
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
+	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
 		More: devs[1:], Copies: copies, Progress: cfg.Progress}
 	st, err := gpu.Gemm(devs[0], on, alpha, a, b, beta, old, c)
 	if err != nil {

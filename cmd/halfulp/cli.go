@@ -97,6 +97,9 @@ type compareFlags struct {
 	Compare bool `group:"run" help:"Print on standard error what a plain float64 loop makes of the same numbers."`
 }
 
+// cpuDevice is the name of the device that every machine has.
+const cpuDevice = "cpu"
+
 // formatFlag is a format named on the command line.
 type formatFlag struct{ halfulp.Format }
 
