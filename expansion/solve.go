@@ -84,7 +84,7 @@ const (
 //
 // X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c, where g
 // is the growth of the entries and of the panels' inverses: moderate for partial pivoting in practice,
-// though 2^n at worst. There is no proof of the digits of X; package linsolve is for that.
+// though 2^n at worst. There is no proof of the digits of X.
 //
 // The error wraps ErrSingular if all entries that could be a pivot are zero. A NaN is a pivot. With
 // an error the result is nil.
