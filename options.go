@@ -52,7 +52,7 @@ type Options struct {
 	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
 	// the CPU, but for sums, Gemv and products of matrices that are estimated to take
 	// less time on GPU 0, transfers and its opening included. GPUs run all routines but
-	// Copy, Swap and those of rotations, which the CPU runs in their place.
+	// Copy, Swap, Trsv and those of rotations, which the CPU runs in their place.
 	//
 	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
 	// or "cuda:all". The routines of level 3 cut the result into parts, which they

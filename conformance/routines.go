@@ -24,7 +24,7 @@ var routines = []routine{
 	{"GemmNN", runGemm(halfulp.NoTrans, halfulp.NoTrans), 1}, {"GemmNT", runGemm(halfulp.NoTrans, halfulp.Trans), 1},
 	{"GemmTN", runGemm(halfulp.Trans, halfulp.NoTrans), 1}, {"GemmTT", runGemm(halfulp.Trans, halfulp.ConjTrans), 1},
 	{"Gbmv", runGbmv, 3}, {"Symv", runSymv, 3}, {"Sbmv", runSbmv, 3}, {"Spmv", runSpmv, 3}, {"Trmv", runTrmv, 3}, {"Syr", runSyr, 7}, {"Syr2", runSyr2, 3},
-	{"Symm", runSymm, 3}, {"Trmm", runTrmm, 3}, {"Syr2k", runSyr2k, 3},
+	{"Symm", runSymm, 3}, {"Trmm", runTrmm, 3}, {"Syr2k", runSyr2k, 3}, {"Trsv", runTrsv, 3}, {"Trsm", runTrsm, 3},
 	{"SyrkUN", runSyrk(halfulp.Upper, halfulp.NoTrans), 1}, {"SyrkUT", runSyrk(halfulp.Upper, halfulp.Trans), 1},
 	{"SyrkLN", runSyrk(halfulp.Lower, halfulp.NoTrans), 1}, {"SyrkLT", runSyrk(halfulp.Lower, halfulp.Trans), 1},
 }

@@ -350,6 +350,18 @@ func (tr *trial) side() halfulp.Side {
 	return s
 }
 
+// onRight returns the transposition of the factor on a side, as p's A: B op(A) is the transpose of
+// op(A)ᵀ Bᵀ.
+func onRight(side halfulp.Side, t halfulp.Transpose) halfulp.Transpose {
+	switch {
+	case side == halfulp.Left:
+		return t
+	case t == halfulp.NoTrans:
+		return halfulp.Trans
+	}
+	return halfulp.NoTrans
+}
+
 // sided returns what an entry of the result is as one of the product A B.
 func sided(side halfulp.Side, i, j int) (int, int) {
 	if side == halfulp.Left {
@@ -383,14 +395,7 @@ func runTrmm(tr *trial, f halfulp.Format, fam family) error {
 	p.fb = f
 	p = p.filled(fam)
 	side, uplo, t := tr.side(), tr.uplo(), tr.transpose()
-	// B op(A) is the transpose of op(A)ᵀ Bᵀ, whose factor stands for A here.
-	flip := t
-	if side == halfulp.Right {
-		flip = halfulp.Trans
-		if t != halfulp.NoTrans {
-			flip = halfulp.NoTrans
-		}
-	}
+	flip := onRight(side, t)
 	s, diag := tr.triangular(other(uplo, flip))
 	s.impose(p)
 	alpha, _ := tr.scalars(p)

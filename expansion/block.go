@@ -27,8 +27,12 @@ func (b *block) fill(x *QD, w, n int) {
 func (b *block) gather(table []QD, index *[lanes]int32, w, n int) {
 	for i, j := range index[:n] {
 		t := &table[j]
-		for k := range w {
-			b[k][i] = t[k]
+		b[0][i], b[1][i] = t[0], t[1]
+		if w > 2 {
+			b[2][i] = t[2]
+		}
+		if w > 3 {
+			b[3][i] = t[3]
 		}
 	}
 }

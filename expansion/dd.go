@@ -32,8 +32,8 @@ func (a DD) Mul(b DD) DD {
 	return finishDD(z0, z1, float64(a[0]*b[0]))
 }
 
-// Sqr returns a², with an error of at most 5u² a²: DWTimesDW2 for equal factors.
-// 6 operations.
+// Sqr returns a², with an error of at most 4u² a²: one rounding of at most 3u a²,
+// and a1² left out. 7 operations.
 func (a DD) Sqr() DD {
 	z0, z1 := sqrDD(a[0], a[1])
 	return finishDD(z0, z1, float64(a[0]*a[0]))
@@ -77,7 +77,7 @@ func (a DD) Sqrt() DD {
 }
 
 // Rsqrt returns 1/√a, with an error of at most 13u² / √a: [DD.Sqrt], then
-// [DD.Recip]. 14 operations.
+// [DD.Recip]. 15 operations.
 func (a DD) Rsqrt() DD {
 	s0, s1 := sqrtDD(a[0], a[1])
 	z0, z1 := recipDD(s0, s1)

@@ -13,7 +13,10 @@
 // much cancels in an addition; bound and source stand at the method. Bounds
 // hold where nothing overflows or loses bits to underflow: operands of / and
 // sqrt, products and results have to be zero or at least 2^-1022 u^-w in
-// magnitude, w the number of words. (Additions lose nothing to underflow.)
+// magnitude, w the number of words. (Additions lose nothing to underflow.) Below
+// that an error is at most 4u or a few units of 2^-1074, and a zero that was no
+// zero in float64 has lost its sign. An addition of a number whose leading word is
+// ±MaxFloat64 may overflow within.
 //
 // The words of a number satisfy |x[i+1]| ≤ ulp(x[i])/2. Results have the stronger
 // form x[i] = RN(x[i] + x[i+1]), which is unique for a DD.

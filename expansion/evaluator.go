@@ -68,9 +68,8 @@ func (e *evaluator) magnitude(z, x *block) {
 func (e *evaluator) negateWhere(z *block, y *row) {
 	for i, y := range y[:e.n] {
 		if math.Signbit(y) && z[0][i] == z[0][i] {
-			z[0][i] = -z[0][i]
-			for k := 1; k < e.w; k++ {
-				z[k][i] = 0 - z[k][i] // no -0
+			for k := range e.w {
+				z[k][i] = -z[k][i]
 			}
 		}
 	}
@@ -118,14 +117,22 @@ func (e *evaluator) lead(high *row, low *block) {
 	e.give(1)
 }
 
-// scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and 2^400.
+// scale multiplies lane i of z by 2^k[i], |k| <= 2000, for z[0] = 0 or between 2^-400 and
+// 2^400: by one factor if that is a normal number, else by two.
 func (e *evaluator) scale(z *block, k *[lanes]int32) {
 	for i, k := range k[:e.n] {
+		if -500 <= k && k <= 1000 {
+			f := powerOf2(k)
+			for j := range e.w {
+				z[j][i] *= f
+			}
+			continue
+		}
 		f, g := powersOf2(k)
 		for j := range e.w {
 			z[j][i] = float64(z[j][i]*f) * g
 		}
-		if k < -500 {
+		if k < 0 {
 			e.normalise(z, i)
 		}
 	}
@@ -160,18 +167,17 @@ func (e *evaluator) negate(z *block) {
 
 // finish gives zeros, infinities and NaN their one form.
 func (e *evaluator) finish(z *block) {
-	for k := 1; k < e.w; k++ {
-		for i := range z[k][:e.n] {
-			z[k][i] += 0 // no -0
-		}
+	for i := range z[0][:e.n] {
+		e.finishLane(z, i)
 	}
-	for i, x := range z[0][:e.n] {
-		if !ordinary(x) {
-			if x != x {
-				x = math.NaN()
-			}
-			e.set(z, i, x)
+}
+
+func (e *evaluator) finishLane(z *block, i int) {
+	if x := z[0][i]; x == 0 || x-x != 0 {
+		if x != x {
+			x = math.NaN()
 		}
+		e.set(z, i, x)
 	}
 }
 

@@ -78,14 +78,15 @@ func (e *evaluator) atan2(z, y, x *block) {
 }
 
 // octant sets lane i of u = |y| and v = |x|, |y| <= |x|, scaled so that v is between 1
-// and 2; u is scaled up by 2^-up besides. Of infinities it takes 0 and 1, or 1 and 1.
+// and 2; u is scaled up by 2^-up besides. Of infinities
+// it takes 0 and 1, or 1 and 1; a NaN is any number.
 func (e *evaluator) octant(u, v *block, up *[lanes]int32, y, x *block, i int) {
 	up[i] = 0
 	y0, x0 := y[0][i], x[0][i]
 	if x0 == 0 || x0-x0 != 0 {
 		e.set(v, i, 1)
 		e.set(u, i, 0)
-		if y0-y0 != 0 {
+		if math.IsInf(y0, 0) {
 			e.set(u, i, 1)
 		}
 		return
@@ -93,7 +94,7 @@ func (e *evaluator) octant(u, v *block, up *[lanes]int32, y, x *block, i int) {
 	n := exponent(x0)
 	f, g := powersOf2(-n)
 	e.scaled(v, x, i, f, g)
-	if y0 == 0 {
+	if y0 == 0 || y0 != y0 {
 		e.set(u, i, 0)
 		return
 	}

@@ -104,14 +104,14 @@ func (e *evaluator) sinQuarter(z, x *block, turns int32) {
 	e.give(5)
 }
 
-// circleSpecial makes the lanes of z NaN where x is infinite or NaN.
+// circleSpecial makes the lanes of z NaN where x is infinite or NaN, and finishes z.
 func (e *evaluator) circleSpecial(z *block, x *row) {
 	for i, x := range x[:e.n] {
 		if x-x != 0 {
 			z[0][i] = math.NaN()
 		}
+		e.finishLane(z, i)
 	}
-	e.finish(z)
 }
 
 // sin sets z = sin x.

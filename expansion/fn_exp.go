@@ -12,18 +12,19 @@ import "math"
 // expLimit is beyond every argument whose exponential is neither 0 nor Inf.
 const expLimit = 800
 
-// expReduce sets r and k for x = high + low; high is taken as 0 where it is beyond expLimit.
-func (e *evaluator) expReduce(r *block, k *[lanes]int32, high *row, low *block) {
+// expReduce sets r and, of k, exponent = e and index = j + 128 for x = high + low; high is
+// taken as 0 where it is beyond expLimit.
+func (e *evaluator) expReduce(r *block, exponent, index *[lanes]int32, high *row, low *block) {
 	t := e.take(1)
 	near, minus := &t[0][0], &t[0][1]
 	for i, x := range high[:e.n] {
 		if !(math.Abs(x) < expLimit) {
 			x = 0
 		}
-		m, n := nearest(float64(x * (256 / math.Ln2)))
+		m, k := nearest(float64(x * (256 / math.Ln2)))
 		near[i] = math.FMA(-m, expHigh, x) // exact
 		minus[i] = -m
-		k[i] = n
+		exponent[i], index[i] = expSplit(k)
 	}
 	e.constant(r, &expRest)
 	e.mulFloat(r, r, minus)
@@ -32,20 +33,21 @@ func (e *evaluator) expReduce(r *block, k *[lanes]int32, high *row, low *block) 
 	e.give(1)
 }
 
-// expReduced sets s and exponent for r and k; r is not s.
-func (e *evaluator) expReduced(s *block, exponent *[lanes]int32, r *block, k *[lanes]int32) {
-	var index [lanes]int32
-	for i, k := range k[:e.n] {
-		exponent[i] = (k + 128) >> 8
-		index[i] = k - exponent[i]<<8 + 128
-	}
+// expSplit returns e and j + 128 for k = 256 e + j.
+func expSplit(k int32) (exponent, index int32) {
+	exponent = (k + 128) >> 8
+	return exponent, k - exponent<<8 + 128
+}
+
+// expReduced sets s for r and index; r is left changed.
+func (e *evaluator) expReduced(s, r *block, index *[lanes]int32) {
 	t := e.take(1)
 	p := &t[0]
 	e.series(p, r, &expSeries)
 	e.mul(p, p, r)
 	e.mul(p, p, r)
 	e.add(p, r, p)
-	e.gather(r, expTable, &index)
+	e.gather(r, expTable, index)
 	e.mul(s, r, p)
 	e.add(s, p, s)
 	e.add(s, r, s)
@@ -54,18 +56,21 @@ func (e *evaluator) expReduced(s *block, exponent *[lanes]int32, r *block, k *[l
 
 // expParts sets s and exponent with exp(high + low) = 2^exponent (1 + s).
 func (e *evaluator) expParts(s *block, exponent *[lanes]int32, high *row, low *block) {
-	var k [lanes]int32
+	var index [lanes]int32
 	t := e.take(1)
-	e.expReduce(&t[0], &k, high, low)
-	e.expReduced(s, exponent, &t[0], &k)
+	e.expReduce(&t[0], exponent, &index, high, low)
+	e.expReduced(s, &t[0], &index)
 	e.give(1)
 }
 
-// expOverflow sets the lanes of z = exp(x) where x is beyond expLimit or NaN.
+// expOverflow sets the lanes of z = exp(x) where x is beyond expLimit or NaN, and gives
+// results beyond the range of float64 their form.
 func (e *evaluator) expOverflow(z *block, x *row) {
 	for i, x := range x[:e.n] {
 		switch {
+		case math.Abs(x) < 700:
 		case math.Abs(x) < expLimit:
+			e.finishLane(z, i)
 		case x > 0:
 			e.set(z, i, math.Inf(1))
 		case x < 0:
@@ -74,7 +79,6 @@ func (e *evaluator) expOverflow(z *block, x *row) {
 			e.set(z, i, math.NaN())
 		}
 	}
-	e.finish(z)
 }
 
 // exp sets z = exp(x).
@@ -97,24 +101,24 @@ func (e *evaluator) expPair(z *block, high *row, low *block) {
 // exp2 sets z = 2^x: k is the nearest integer to 256 x, and r = (x - k/256) ln 2.
 func (e *evaluator) exp2(z, x *block) {
 	const limit = expLimit / math.Ln2
-	var k [lanes]int32
+	var exponent, index [lanes]int32
 	t := e.take(3)
 	r, c, near := &t[0], &t[1], &t[2][0]
 	for i, x := range x[0][:e.n] {
 		if !(math.Abs(x) < limit) {
 			x = 0
 		}
-		m, n := nearest(float64(x * 256))
+		m, k := nearest(float64(x * 256))
 		near[i] = x - float64(m*0x1p-8)
-		k[i] = n
+		exponent[i], index[i] = expSplit(k)
 	}
 	e.rest(r, x)
 	e.addFloat(r, r, near)
 	e.constant(c, &ln2)
 	e.mul(r, r, c)
-	e.expReduced(z, &k, r, &k)
+	e.expReduced(z, r, &index)
 	e.addNumber(z, z, 1)
-	e.scale(z, &k)
+	e.scale(z, &exponent)
 	for i, x := range x[0][:e.n] {
 		near[i] = x * math.Ln2
 	}
@@ -151,8 +155,9 @@ func (e *evaluator) expm1(z, x *block) {
 	for i, x := range x[0][:e.n] {
 		switch {
 		case x == 0:
-			z[0][i] = x
+			e.set(z, i, x)
 		case math.Abs(x) < expLimit:
+			e.finishLane(z, i)
 		case x > 0:
 			e.set(z, i, math.Inf(1))
 		case x < 0:
@@ -161,5 +166,4 @@ func (e *evaluator) expm1(z, x *block) {
 			e.set(z, i, math.NaN())
 		}
 	}
-	e.finish(z)
 }

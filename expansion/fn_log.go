@@ -12,8 +12,8 @@ import "math"
 // c = 1 about x = 1: no cancellation. After Tang, Table-driven implementation
 // of the logarithm function, ACM TOMS 16 (1990), with two tables.
 
-// logSplit is the significand from which on m is halved.
-const logSplit = 0x1.6a09e667f3bcdp0
+// logSplit is the float64 next to √½, whose bits begin the interval of m.
+const logSplit = 0x3fe6a09e667f3bcd
 
 // logParts sets high + low = ln(x + y) - k ln 2, for positive finite x + y with |y| at most
 // an ulp of x, where 2^k is the power of two that takes x + y to m; |low| < 2^-12 |high|.
@@ -24,37 +24,35 @@ func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *
 	r, s, sum := &t[0], &t[1], &t[2]
 	factor, err, exact, power := &t[3][0], &t[3][1], &t[3][2], &t[3][3]
 	for i, x := range x[:e.n] {
-		if !(x > 0 && x <= math.MaxFloat64) {
-			x = 1
+		up, down := 1.0, int32(0)
+		if !(x > 0x1p-900 && x < 0x1p900) {
+			x, up, down = logScale(x)
 		}
-		n := exponent(x)
-		f, g := powersOf2(-n)
-		m := x * f * g
-		if m >= logSplit {
-			m *= 0.5
-			g *= 0.5
-			n++
-		}
+		b := math.Float64bits(x)
+		d := b - logSplit
+		n := int32(int64(d) >> 52)
+		m := math.Float64frombits(b - d&^(1<<52-1))
+		f := powerOf2(-n)
 		for j := range e.w {
-			r[j][i] = float64(y[j][i]*f) * g
+			r[j][i] = float64(y[j][i]*up) * f
 		}
 		_, i1 := nearest(float64((m - 1) * 128))
-		i1 -= logFirst1
-		c := logFactor1[i1]
-		_, i2 := nearest(float64(math.FMA(m, c, -1) * (1 << 14)))
-		i2 -= logFirst2
-		c *= logFactor2[i2]
-		index1[i], index2[i] = i1, i2
+		t1 := &logTable1[i1-logFirst1]
+		_, i2 := nearest(float64(math.FMA(m, t1[0], -1) * (1 << 14)))
+		t2 := &logTable2[i2-logFirst2]
+		index1[i], index2[i] = i1-logFirst1, i2-logFirst2
+		c := t1[0] * t2[0]
 		p, q := twoProd(m, c)
 		high[i] = p - 1
 		err[i] = q
 		factor[i] = c
+		n -= down
 		k[i] = n
 		power[i] = 0
 		if whole {
 			power[i] = float64(n)
 		}
-		exact[i] = float64(power[i]*ln2High) + (logHigh1[i1] + logHigh2[i2])
+		exact[i] = float64(power[i]*ln2High) + (t1[1] + t2[1])
 	}
 	// r = high + low is m c - 1.
 	e.mulFloat(low, r, factor)
@@ -85,11 +83,24 @@ func (e *evaluator) logParts(high *row, low *block, k *[lanes]int32, x *row, y *
 	e.give(4)
 }
 
-// logSpecial sets the lanes of z = ln(x) where x is not positive and finite.
+// logScale scales an x far from 1 by up = 2^down, and takes one that is not positive and
+// finite as 1.
+func logScale(x float64) (scaled, up float64, down int32) {
+	switch {
+	case !(x > 0 && x <= math.MaxFloat64):
+		return 1, 1, 0
+	case x < 1:
+		return x * 0x1p200, 0x1p200, 200
+	}
+	return x * 0x1p-200, 0x1p-200, -200
+}
+
+// logSpecial sets the lanes of z = ln(x) where x is not positive and finite, and finishes z.
 func (e *evaluator) logSpecial(z *block, x *row) {
 	for i, x := range x[:e.n] {
 		switch {
 		case x > 0 && x <= math.MaxFloat64:
+			e.finishLane(z, i)
 		case x == 0:
 			e.set(z, i, math.Inf(-1))
 		case x > 0:
@@ -98,7 +109,6 @@ func (e *evaluator) logSpecial(z *block, x *row) {
 			e.set(z, i, math.NaN())
 		}
 	}
-	e.finish(z)
 }
 
 // log sets z = ln x.

@@ -130,8 +130,9 @@ func oneLane[E DD | TD | QD](x, y E, f func(e *evaluator, z, x, y *block)) (z E)
 	}
 	f(e, &t[0], &t[1], &t[2])
 	for k := range len(x) {
-		z[k] = t[0][k][0]
+		z[k] = t[0][k][0] + 0 // no -0 but as the leading word
 	}
+	z[0] = t[0][0][0]
 	e.give(3)
 	evaluators.Put(e)
 	return z
@@ -147,7 +148,7 @@ func sinCos[E DD | TD | QD](x E) (sin, cos E) {
 	sin = oneLane(x, x, func(e *evaluator, z, x, y *block) {
 		e.sinCos(z, y, x)
 		for k := range e.w {
-			cos[k] = y[k][0]
+			cos[k] = y[k][0] + 0
 		}
 	})
 	return sin, cos

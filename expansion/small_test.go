@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -29,6 +31,7 @@ func TestSmallPrecision(t *testing.T) {
 				seed := rand.Uint64()
 				r := rand.New(rand.NewPCG(seed, 0))
 				largest := map[string]float64{}
+				memory := new(scratch)
 				exact := func(x []float64) *big.Float {
 					z := new(big.Float).SetPrec(400)
 					for _, w := range x {
@@ -51,7 +54,7 @@ func TestSmallPrecision(t *testing.T) {
 					check := func(op string, want *big.Float, args ...float64) {
 						t.Helper()
 						z := code[op].run(p, args)
-						e := p.relative(z, want, want)
+						e := memory.relative(p, z, want, want)
 						normal := true
 						for i := 1; i < f.w; i++ {
 							normal = normal && p.add(z[i-1], z[i]) == z[i-1] && (z[i-1] != 0 || z[i] == 0)
@@ -84,6 +87,41 @@ func TestSmallPrecision(t *testing.T) {
 	}
 }
 
+// TestOperationCounts compares the numbers of operations in the methods' comments
+// with the code. Changes of sign do not count.
+func TestOperationCounts(t *testing.T) {
+	source := parse(t, "eft.go", "dd.go", "td.go", "qd.go")
+	steps := map[string][]string{
+		"Add": {"add"}, "Mul": {"mul"}, "Sqr": {"sqr"}, "FMA": {"mul", "add"}, "Div": {"div"}, "Recip": {"recip"},
+		"Sqrt": {"sqrt"}, "Rsqrt": {"sqrt", "recip"}, "AddFloat": {"addFloat"}, "MulFloat": {"mulFloat"},
+	}
+	count := regexp.MustCompile(`(\d+)\s+operations`)
+	for _, name := range []string{"dd.go", "td.go", "qd.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			d, ok := d.(*ast.FuncDecl)
+			if !ok || d.Recv == nil || steps[d.Name.Name] == nil {
+				continue
+			}
+			format := d.Recv.List[0].Type.(*ast.Ident).Name
+			n := 0
+			for _, step := range steps[d.Name.Name] {
+				for _, i := range source.compile(t, step+format).code {
+					if i.op != 'n' && i.op != 'c' {
+						n++
+					}
+				}
+			}
+			if m := count.FindStringSubmatch(d.Doc.Text()); m == nil || m[1] != strconv.Itoa(n) {
+				t.Errorf("%s.%s has %d operations; its comment says %v", format, d.Name.Name, n, m)
+			}
+		}
+	}
+}
+
 // instruction computes register len(args)+i of a program, i its index.
 type instruction struct {
 	op      byte // + - * / f(ma) s(qrt) n(egation) c(onstant)
@@ -96,7 +134,6 @@ type program struct {
 	args    int
 	code    []instruction
 	results []int
-	regs    []float64
 }
 
 func (g *program) emit(i instruction) int {

@@ -162,14 +162,10 @@ func (d *deviceRun) product(multiply way) error {
 		p.Bound = gpu.Matrix{Arr: bound, RS: 1, CS: max(d.c.Rows, 1), Rows: d.c.Rows, Cols: d.c.Cols}
 	}
 	var err error
-	if p.A, err = d.e.NewVectors(d.s, d.a); err != nil {
+	if p.Factors, err = d.e.NewFactors(d.s, d.a, d.b); err != nil {
 		return err
 	}
-	defer p.A.Free()
-	if p.B, err = d.e.NewVectors(d.s, d.b.T()); err != nil {
-		return err
-	}
-	defer p.B.Free()
+	defer p.Free()
 	stats, err := multiply(d, p)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func newReference(t *testing.T) *cuda.Device {
 		"ozakiSplit": refSplit, "ozakiSplitAlong": refSplit,
 		"ozakiPairs": refPairs, "ozakiPairsAlong": refPairs,
 		"ozakiNorms": refNorms, "ozakiBound": refBound, "ozakiSum": refSum, "ozakiSpecial": refSpecial,
-		"ozakiSgemm": refSgemm(128), "ozakiSgemmSmall": refSgemm(64), "ozakiDouble": refDouble,
+		"ozakiSgemm": refSgemm, "ozakiDouble": refDouble,
 	} {
 		drv.Kernel(name, f)
 	}
@@ -119,12 +119,12 @@ func output(l *fake.Launch, p cuda.Pointer, rows, cols, rs, cs int64) func(i, j 
 	return func(i, j int64) *float64 { return &all[i*rs+j*cs-lo] }
 }
 
-func refMaxima(l *fake.Launch, x refVectors, bits, special cuda.Pointer) {
-	at, m, flags := x.entries(l), fake.Slice[float64](l, bits, int(x.N)), fake.Slice[int32](l, special, int(x.N)+1)
+func refMaxima(l *fake.Launch, x refVectors, bits, special, some cuda.Pointer) {
+	at, m, flags := x.entries(l), fake.Slice[float64](l, bits, int(x.N)), fake.Slice[int32](l, special, int(x.N))
 	for v := range int(x.N) {
 		for h := range int(x.Len) {
 			if e := math.Abs(at(v, h)); !finite(e) {
-				flags[v], flags[x.N] = 1, 1
+				flags[v], fake.Slice[int32](l, some, 1)[0] = 1, 1
 			} else {
 				m[v] = max(m[v], e)
 			}
@@ -133,7 +133,10 @@ func refMaxima(l *fake.Launch, x refVectors, bits, special cuda.Pointer) {
 }
 
 func refSplit(l *fake.Launch, p refSplitting) {
-	at, maxima, nonzero := p.X.entries(l), fake.Slice[float64](l, p.Bits, int(p.X.N)), fake.Slice[uint64](l, p.Nonzero, 2)
+	at, maxima, nonzero := p.X.entries(l), fake.Slice[float64](l, p.Bits, int(p.X.N)), make([]uint64, 2)
+	if p.Nonzero != 0 {
+		nonzero = fake.Slice[uint64](l, p.Nonzero, 2)
+	}
 	places := map[int8][]float32{}
 	for _, place := range append(p.Q[:p.Count:p.Count], p.R[:p.Count]...) {
 		if place >= 0 {
@@ -241,27 +244,25 @@ func refBound(l *fake.Launch, p refBounding) {
 	}
 }
 
-// refSgemm is the kernel with tiles of that size.
-func refSgemm(tile int) func(l *fake.Launch, p refProducts) {
-	return func(l *fake.Launch, p refProducts) {
-		tiles := func(n int32) int { return (int(n) + tile - 1) / tile }
-		if int(p.RowTiles) != tiles(p.Rows) || int(p.ColTiles) != tiles(p.Cols) || int(l.Grid.X) != tiles(p.Rows)*tiles(p.Cols) || l.Grid.Y != 1 ||
-			int(l.Block.X) != tile || int(l.Shared) != 3*2*tile*16*4 || p.XLD%4 != 0 || p.YLD%4 != 0 || p.ZLD%4 != 0 {
-			panic("wrong grid")
-		}
-		rows, cols, k := int64(p.Rows), int64(p.Cols), int64(p.K)
-		for s := range int64(l.Grid.Z) {
-			x := plane[float32](l, p.X+cuda.Pointer(4*int64(p.Left[s])*p.XStride), rows, k, p.XLD)
-			y := plane[float32](l, p.Y+cuda.Pointer(4*int64(p.Right[s])*p.YStride), cols, k, p.YLD)
-			z := plane[float32](l, p.Z+cuda.Pointer(4*s*p.ZStride), rows, cols, p.ZLD)
-			for j := range cols {
-				for i := range rows {
-					sum := float32(0)
-					for h := range k {
-						sum = fma32(x[i+h*p.XLD], y[j+h*p.YLD], sum)
-					}
-					z[i+j*p.ZLD] = sum
+func refSgemm(l *fake.Launch, p refProducts) {
+	const tile = 64
+	tiles := func(n int32) int { return (int(n) + tile - 1) / tile }
+	if int(p.RowTiles) != tiles(p.Rows) || int(p.ColTiles) != tiles(p.Cols) || int(l.Grid.X) != tiles(p.Rows)*tiles(p.Cols) || l.Grid.Y != 1 ||
+		int(l.Block.X) != tile || int(l.Shared) != 3*2*tile*16*4 || p.XLD%4 != 0 || p.YLD%4 != 0 || p.ZLD%4 != 0 {
+		panic("wrong grid")
+	}
+	rows, cols, k := int64(p.Rows), int64(p.Cols), int64(p.K)
+	for s := range int64(l.Grid.Z) {
+		x := plane[float32](l, p.X+cuda.Pointer(4*int64(p.Left[s])*p.XStride), rows, k, p.XLD)
+		y := plane[float32](l, p.Y+cuda.Pointer(4*int64(p.Right[s])*p.YStride), cols, k, p.YLD)
+		z := plane[float32](l, p.Z+cuda.Pointer(4*s*p.ZStride), rows, cols, p.ZLD)
+		for j := range cols {
+			for i := range rows {
+				sum := float32(0)
+				for h := range k {
+					sum = fma32(x[i+h*p.XLD], y[j+h*p.YLD], sum)
 				}
+				z[i+j*p.ZLD] = sum
 			}
 		}
 	}

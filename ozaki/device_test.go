@@ -360,3 +360,60 @@ func TestDeviceErrors(t *testing.T) {
 	}()
 	_, _ = DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, x, &Options{Slices: 2})
 }
+
+// TestSanitizeDevice is small enough for compute-sanitizer.
+func TestSanitizeDevice(t *testing.T) {
+	machine(t)
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, f := range families {
+		for i, s := range [][3]int{{1, 1, 1}, {5, 70, 3}, {130, 33, 67}} {
+			a, b, c := f.draw(rng, s[0], s[1]), f.draw(rng, s[1], s[2]), f.draw(rng, s[0], s[2])
+			tA := halfulp.NoTrans
+			if i == 1 {
+				a, tA = a.T(), halfulp.Trans
+			}
+			opt := Options{Slices: 3, Block: 32, Device: "cuda:0", SGEMM: "own", Bound: halfulp.NewMatrix(halfulp.Float64, s[0], s[2])}
+			_, err := Gemm(tA, halfulp.NoTrans, 1, a, b, 1, c, &opt)
+			must(t, err)
+			_, err = GemmDoubleFloat(tA, halfulp.NoTrans, 1, a, b, 0, c, &opt)
+			must(t, err)
+		}
+	}
+}
+
+// TestDeviceParts checks results in parts, and sums of products that do not come all at a time.
+func TestDeviceParts(t *testing.T) {
+	eachDevice(t, func(t *testing.T, _ bool) {
+		rng := rand.New(rand.NewPCG(11, 12))
+		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), testMatrix(rng, 300, 150, 1)
+		var results, bounds [2]*halfulp.Matrix
+		for i, device := range []string{"cpu", "cuda:0"} {
+			results[i], bounds[i] = c.Clone(), halfulp.NewMatrix(halfulp.Float64, 300, 150)
+			opt := Options{Slices: 4, Block: 24, MemoryLimit: 1, Device: device, SGEMM: "own", Bound: bounds[i]}
+			stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 1, results[i], &opt)
+			must(t, err)
+			if stats.Parts < 6 {
+				t.Errorf("%s: %d parts", device, stats.Parts)
+			}
+		}
+		wantBits(t, "parts on a GPU", results[1], results[0])
+		wantBits(t, "bounds of parts on a GPU", bounds[1], bounds[0])
+	})
+}
+
+// TestDeviceZeroSlices checks that products with slices of zeros are left out of large products.
+func TestDeviceZeroSlices(t *testing.T) {
+	machine(t)
+	rng := rand.New(rand.NewPCG(13, 14))
+	integers := with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 { return float64(rng.IntN(100) - 50) })
+	a, b := integers(rng, 1000, 1000), integers(rng, 1000, 1000)
+	want, got := halfulp.NewMatrix(halfulp.Float64, 1000, 1000), halfulp.NewMatrix(halfulp.Float64, 1000, 1000)
+	_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, want, &Options{Slices: 2})
+	must(t, err)
+	stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, &Options{Slices: 6, Device: "cuda:0"})
+	must(t, err)
+	wantBits(t, "integers", got, want)
+	if stats.Products != 1 || stats.Skipped != 20 {
+		t.Errorf("%+v", stats)
+	}
+}

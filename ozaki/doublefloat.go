@@ -46,7 +46,7 @@ func (r *run) pairs() error {
 		return err
 	}
 	k := sgemm.BestPairs()
-	rows, cols := r.partSize(k.MR, k.NR, 8*r.a.len, 8*r.a.len)
+	rows, cols := r.partSize(k.MR, k.NR, 8*int64(r.a.len), 8*int64(r.a.len))
 	t := make([]float64, rows*cols)
 	hi, lo := make([]float32, rows*cols), make([]float32, rows*cols)
 	var bounds []float64
@@ -70,6 +70,8 @@ func (r *run) pairs() error {
 			if err := k.Mul(r.ctx, r.threads, hi, lo, i1-i, left, right); err != nil {
 				return err
 			}
+			free(&left.Hi)
+			free(&left.Lo)
 			start = r.stage(multiplying, start)
 			for at := range t[:(i1-i)*(j1-j)] {
 				t[at] = float64(hi[at]) + float64(lo[at])
@@ -84,6 +86,8 @@ func (r *run) pairs() error {
 			start = time.Now()
 			r.stats.Parts++
 		}
+		free(&right.Hi)
+		free(&right.Lo)
 	}
 	return nil
 }
@@ -98,7 +102,7 @@ func pairsBound(n int, normA, normB float64) float64 {
 
 // newPairs returns the pairs of x 2^-e, as panels, and upper bounds of the 2-norms.
 func newPairs(ctx context.Context, threads int, x vectors, exp []int, width int) (sgemm.Pairs, []float64, error) {
-	p := sgemm.Pairs{Hi: sgemm.NewPanels(width, x.n, x.len, nil), Lo: sgemm.NewPanels(width, x.n, x.len, nil)}
+	p := sgemm.Pairs{Hi: newPanels(width, x.n, x.len), Lo: newPanels(width, x.n, x.len)}
 	norm := make([]float64, x.n)
 	err := par.For(ctx, threads, (x.n+width-1)/width, func(_, panel int) {
 		for v := panel * width; v < min((panel+1)*width, x.n); v++ {

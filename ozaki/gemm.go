@@ -169,7 +169,7 @@ func (r *run) put(i, j int, c, bound float64) {
 // parts computes C in parts of rows and columns that fit the memory allowed, each from blocks
 // of k.
 func (r *run) parts() error {
-	rows, cols := r.partSize(r.kernel.MR, r.kernel.NR, 4*r.Block*r.Slices, 4*r.Block*(2*r.Slices-1))
+	rows, cols := r.partSize(r.kernel.MR, r.kernel.NR, 4*int64(r.Block*r.Slices), 4*int64(r.Block*(2*r.Slices-1)))
 	n := r.a.len
 	t, c := make([]float64, rows*cols), make([]float32, rows*cols)
 	var sum, bounds []float64
@@ -195,6 +195,7 @@ func (r *run) parts() error {
 					return err
 				}
 				if i == 0 || blocks > 1 {
+					right.free()
 					if right, err = newSplit(r.ctx, r.threads, r.b.part(j, j1, h, h1), r.expB[j:j1], r.width, r.Slices, r.kernel.NR, rightWant(r.Slices)); err != nil {
 						return err
 					}
@@ -203,6 +204,7 @@ func (r *run) parts() error {
 				if err := r.multiply(left, right, t[:size], c[:size]); err != nil {
 					return err
 				}
+				left.free()
 				if bounds != nil {
 					e := newErrorBound(left.norms, right.norms, r.Slices, r.width, h1-h, blocks-1)
 					if err := add(r, bounds, i1-i, j1-j, e.at); err != nil {
@@ -228,6 +230,7 @@ func (r *run) parts() error {
 			r.stats.Parts++
 		}
 	}
+	right.free()
 	return nil
 }
 
@@ -267,15 +270,18 @@ func (r *run) finish(i0, i1, j0, j1, unit int, t, bounds []float64) error {
 
 // partSize returns how many rows and columns a part of C has, not less than mr and nr, where
 // a row of A takes so many bytes, and a column of B.
-func (r *run) partSize(mr, nr, left, right int) (rows, cols int) {
+func (r *run) partSize(mr, nr int, left, right int64) (rows, cols int) {
 	rows, cols = r.a.n, r.b.n
-	limit := int(r.MemoryLimit)
+	limit := r.MemoryLimit
 	if limit <= 0 {
 		limit = 1 << 30
 	}
-	for left*rows+right*cols+28*rows*cols > limit {
+	for {
+		m, n := int64(rows), int64(cols)
 		switch {
-		case rows > mr && (left*rows >= right*cols || cols <= nr):
+		case left*m+right*n+28*m*n <= limit:
+			return rows, cols
+		case rows > mr && (left*m >= right*n || cols <= nr):
 			rows = max((rows+1)/2, mr)
 		case cols > nr:
 			cols = max((cols+1)/2, nr)
@@ -283,5 +289,4 @@ func (r *run) partSize(mr, nr, left, right int) (rows, cols int) {
 			return rows, cols
 		}
 	}
-	return rows, cols
 }

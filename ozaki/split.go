@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/sgemm"
@@ -51,14 +52,31 @@ func exponent(x float64) int {
 // zeros.
 func exponents(ctx context.Context, threads int, x vectors) ([]int, error) {
 	e := make([]int, x.n)
-	err := par.For(ctx, threads, x.n, func(_, v int) {
-		m := 0.0
-		for h := range x.len {
-			if a := math.Abs(x.at(v, h)); a > m && a <= math.MaxFloat64 {
-				m = a
+	const together = 64 // vectors, which may be neighbours in memory
+	err := par.For(ctx, threads, (x.n+together-1)/together, func(_, p int) {
+		y := x.part(p*together, min((p+1)*together, x.n), 0, x.len)
+		var most [together]float64
+		larger := func(v, at int) {
+			if a := math.Abs(y.data[at]); a > most[v] && a <= math.MaxFloat64 {
+				most[v] = a
 			}
 		}
-		e[v] = exponent(m)
+		if y.hs <= y.vs {
+			for v := range y.n {
+				for h := range y.len {
+					larger(v, v*y.vs+h*y.hs)
+				}
+			}
+		} else {
+			for h := range y.len {
+				for v := range y.n {
+					larger(v, v*y.vs+h*y.hs)
+				}
+			}
+		}
+		for v := range y.n {
+			e[p*together+v] = exponent(most[v])
+		}
 	})
 	return e, err
 }
@@ -116,21 +134,25 @@ func newSplit(ctx context.Context, threads int, x vectors, exp []int, alpha, sli
 	s.norms = newNorms(x.n, slices)
 	for t := range slices {
 		if w.q(t + 1) {
-			s.q[t] = sgemm.NewPanels(width, x.n, x.len, nil)
+			s.q[t] = newPanels(width, x.n, x.len)
 		}
 		if w.r(t + 1) {
-			s.r[t] = sgemm.NewPanels(width, x.n, x.len, nil)
+			s.r[t] = newPanels(width, x.n, x.len)
 		}
 	}
-	err := par.For(ctx, threads, (x.n+width-1)/width, func(_, p int) {
-		s.panel(x, p*width, min((p+1)*width, x.n))
+	work := make([]*scratch, max(threads, 1))
+	err := par.For(ctx, threads, (x.n+width-1)/width, func(worker, p int) {
+		if work[worker] == nil {
+			work[worker] = &scratch{r: make([]float64, width*chunk), lossy: make([]bool, width)}
+		}
+		s.panel(x, p*width, min((p+1)*width, x.n), work[worker])
 	})
 	for t := range slices {
 		if allZero(s.norms.q[t]) {
-			s.q[t] = nil
+			free(&s.q[t])
 		}
 		if allZero(s.norms.r[t]) {
-			s.r[t] = nil
+			free(&s.r[t])
 		}
 	}
 	return s, err
@@ -145,6 +167,36 @@ func allZero(x []float64) bool {
 	return true
 }
 
+// storage keeps the memory of panels from product to product: new memory costs more than what
+// is written into it.
+var storage sync.Pool
+
+func newPanels(width, n, length int) *sgemm.Panels {
+	old, _ := storage.Get().(*sgemm.Panels)
+	if old == nil {
+		return sgemm.NewPanels(width, n, length, nil)
+	}
+	return sgemm.NewPanels(width, n, length, old.Data)
+}
+
+// free gives panels back.
+func free(p **sgemm.Panels) {
+	if *p != nil {
+		storage.Put(*p)
+		*p = nil
+	}
+}
+
+// free gives the slices back.
+func (s *split) free() {
+	if s != nil {
+		for t := range s.q {
+			free(&s.q[t])
+			free(&s.r[t])
+		}
+	}
+}
+
 func newNorms(n, slices int) norms {
 	x := norms{make([][]float64, slices), make([][]float64, slices)}
 	for t := range slices {
@@ -153,33 +205,40 @@ func newNorms(n, slices int) norms {
 	return x
 }
 
+// scratch is what a goroutine splits in.
+type scratch struct {
+	r       []float64 // a chunk of the vectors of a panel, one after the other
+	q, rest [chunk]float32
+	lossy   []bool // of those vectors
+}
+
 // panel splits the vectors v0 ≤ v < v1 of a panel, chunk by chunk, as those of its vectors lie
 // together.
-func (s *split) panel(x vectors, v0, v1 int) {
+func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 	n := v1 - v0
-	lossy := make([]bool, n)
+	clear(w.lossy[:n])
 	next := float64(int(1) << (s.alpha + 1))
-	var buffer [chunk]float64
 	for lo := 0; lo < x.len; lo += chunk {
-		r := buffer[:min(chunk, x.len-lo)]
+		size := min(chunk, x.len-lo)
+		x.part(v0, v1, lo, lo+size).copyTo(w.r)
 		for v := v0; v < v1; v++ {
-			lossy[v-v0] = x.scaled(r, v, lo, s.alpha-s.exp[v]) || lossy[v-v0]
+			r := w.r[(v-v0)*chunk:][:size]
+			w.lossy[v-v0] = scaleAll(r, s.alpha-s.exp[v]) || w.lossy[v-v0]
 			for t := range s.q {
-				sum := foldSquares(r)
-				if sum == 0 {
-					zeros(s.q[t:], s.r[t:], v, lo, lo+len(r))
-					break
-				}
+				var part [lanes]float64
+				squares := slice(r, w.q[:], w.rest[:], next, &part)
+				sum := fold(&part)
+				s.r[t].Put(w.rest[:size], v, lo)
+				s.q[t].Put(w.q[:size], v, lo)
 				s.norms.r[t][v] += sum
-				store(s.r[t], r, v, lo)
-				s.norms.q[t][v] += slice(s.q[t], r, v, lo, next)
+				s.norms.q[t][v] += squares
 			}
 		}
 	}
 	for t := range s.q {
 		for v := v0; v < v1; v++ {
 			sum := s.norms.r[t][v]
-			if lossy[v-v0] && sum == 0 {
+			if w.lossy[v-v0] && sum == 0 {
 				sum = smallest * smallest
 			}
 			s.norms.q[t][v] = math.Sqrt(s.norms.q[t][v]) * upward
@@ -189,100 +248,45 @@ func (s *split) panel(x vectors, v0, v1 int) {
 	}
 }
 
-// scaled sets r to the entries of vector v from lo on times 2^shift, and reports whether one
-// of them lost bits.
-func (x vectors) scaled(r []float64, v, lo, shift int) (lossy bool) {
+// copyTo copies the vectors, one after the other with a distance of chunk, in the order in
+// which they lie.
+func (x vectors) copyTo(r []float64) {
+	if x.hs <= x.vs {
+		for v := range x.n {
+			to, at := r[v*chunk:][:x.len], v*x.vs
+			for h := range to {
+				to[h] = x.data[at]
+				at += x.hs
+			}
+		}
+		return
+	}
+	for h := range x.len {
+		at := h * x.hs
+		for v := range x.n {
+			r[v*chunk+h] = x.data[at]
+			at += x.vs
+		}
+	}
+}
+
+// scaleAll multiplies r by 2^shift, infinities and NaN becoming 0, and reports whether a
+// number lost bits.
+func scaleAll(r []float64, shift int) (lossy bool) {
 	half := shift / 2 // 2^shift may be out of range
 	f, g := scale(1, half), scale(1, shift-half)
-	at := v*x.vs + lo*x.hs
-	for h := range r {
-		y := x.data[at]
-		at += x.hs
-		z := y * f * g
-		if a := math.Abs(z); !(a >= 0x1p-1022 && a <= math.MaxFloat64) {
-			if !finite(y) {
-				z = 0
-			} else if y != 0 {
+	for h, x := range r {
+		y := x * f * g
+		if size := math.Abs(y); !(size >= 0x1p-1022 && size <= math.MaxFloat64) {
+			if !finite(x) {
+				y = 0
+			} else if x != 0 {
 				lossy = true
 			}
 		}
-		r[h] = z
+		r[h] = y
 	}
 	return lossy
-}
-
-// foldSquares returns the sum of a chunk's squares, as norms have it.
-func foldSquares(r []float64) float64 {
-	var part [lanes]float64
-	for ; len(r) >= lanes; r = r[lanes:] {
-		for l, x := range r[:lanes] {
-			part[l] += square(x)
-		}
-	}
-	for l, x := range r {
-		part[l] += square(x)
-	}
-	return fold(&part)
-}
-
-// square returns what a number adds to a norm.
-func square(x float64) float64 {
-	y := math.Abs(float64(float32(x)))
-	if y < smallest && x != 0 {
-		y = smallest
-	}
-	return float64(y * y)
-}
-
-// store stores r, rounded, as the entries of vector v from lo on, if p is there.
-func store(p *sgemm.Panels, r []float64, v, lo int) {
-	if p == nil {
-		return
-	}
-	width := p.Width
-	to := p.Data[(v/width*p.Len+lo)*width+v%width:]
-	at := 0
-	for _, x := range r {
-		to[at] = float32(x)
-		at += width
-	}
-}
-
-// slice stores the slice of r, if p is there, sets r to what remains of it, and returns the
-// sum of the slice's squares, an integer.
-func slice(p *sgemm.Panels, r []float64, v, lo int, next float64) (sum float64) {
-	if p == nil {
-		for h, x := range r {
-			q := math.RoundToEven(x)
-			sum += float64(q * q)
-			r[h] = (x - q) * next
-		}
-		return sum
-	}
-	width := p.Width
-	to := p.Data[(v/width*p.Len+lo)*width+v%width:]
-	at := 0
-	for h, x := range r {
-		q := math.RoundToEven(x)
-		to[at] = float32(q)
-		at += width
-		sum += float64(q * q)
-		r[h] = (x - q) * next
-	}
-	return sum
-}
-
-// zeros clears the entries lo ≤ h < hi of vector v in slices and remainders.
-func zeros(q, r []*sgemm.Panels, v, lo, hi int) {
-	for _, list := range [2][]*sgemm.Panels{q, r} {
-		for _, p := range list {
-			if p != nil {
-				for h := lo; h < hi; h++ {
-					p.Data[(v/p.Width*p.Len+h)*p.Width+v%p.Width] = 0
-				}
-			}
-		}
-	}
 }
 
 // fold adds the lanes.

@@ -186,12 +186,16 @@ func BenchmarkSplit(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.MR, leftWant(slices)); err != nil {
+				left, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.MR, leftWant(slices))
+				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.NR, rightWant(slices)); err != nil {
+				right, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.NR, rightWant(slices))
+				if err != nil {
 					b.Fatal(err)
 				}
+				left.free()
+				right.free()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*n*n), "ns/entry")
 		})

@@ -35,7 +35,7 @@ go mod tidy -diff
 
 step "the lower levels of instruction sets"
 # The conformance suite runs under all of them by itself; the engine on GPUs has none.
-levels=(. $(go list ./internal/... | grep -v '/internal/gpu$') ./rns/... ./expansion/...)
+levels=(. $(go list ./internal/... | grep -v '/internal/gpu$') ./rns/... ./expansion/... ./ozaki/...)
 HALFULP_LEVEL=portable go test -short "${levels[@]}"
 if has_flags avx2 fma; then
 	HALFULP_LEVEL=avx2 go test -short "${levels[@]}"
@@ -48,12 +48,12 @@ go test -short -tags purego "${levels[@]:1}"
 step "other targets: arm64, 32 bits, compilers that fuse x*y + z"
 GOARCH=arm64 go vet ./...
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
-	GOARCH=386 go test -short ./internal/num/... ./internal/decimal/... ./internal/direct/... ./rns/... ./expansion/...
+	GOARCH=386 go test -short ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
 else
 	GOARCH=386 go vet ./...
 fi
 if has_flags avx2 bmi2 fma; then
-	GOAMD64=v3 go test -short . ./internal/... ./conformance/... ./rns/... ./expansion/...
+	GOAMD64=v3 go test -short . ./internal/... ./conformance/... ./rns/... ./expansion/... ./ozaki/...
 else
 	GOARCH=amd64 GOAMD64=v3 go vet ./...
 	left_out "tests with GOAMD64=v3: this processor is older"
@@ -63,14 +63,14 @@ scripts/fused.sh ./expansion
 
 step "race detector"
 if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
-	go test -race -short ./cuda/... ./internal/par/... ./internal/exact/... ./internal/files/... ./rns/...
+	go test -race -short ./cuda/... ./internal/par/... ./internal/exact/... ./internal/files/... ./rns/... ./ozaki/...
 	go test -race -short -run 'Parts|Progress|Cancel|Several' ./internal/gpu
 else
 	left_out "go test -race: no C compiler"
 fi
 
 step "generated assembly"
-for check in internal/*/_asm/check.sh rns/_asm/check.sh expansion/_asm/check.sh; do
+for check in internal/*/_asm/check.sh rns/_asm/check.sh expansion/_asm/check.sh ozaki/_asm/check.sh; do
 	"$check"
 done
 

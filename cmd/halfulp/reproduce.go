@@ -159,10 +159,13 @@ type reproduceOzakiCmd struct {
 func (reproduceOzakiCmd) Help() string {
 	return `Runs the experiments of K. Nanai and N. Fujimoto, Evaluation of double-precision matrix multiplication based on the Ozaki scheme with a small constant number of split matrices in single-precision for gaming GPUs, 2021, and prints the paper's figures beside those measured here, for matrices of numbers (ru - 0.5) exp(phi rn), ru uniform and rn normal: the largest relative error of an entry, its mean over the seeds (table 2), for each seed (figures 8 to 16) and against the time (17 to 25, table 3), the times (figure 7) and the shares of splitting, products and sums (26 to 30). Double-float products, the correctly rounded product of this program and a float64 product of plain loops have rows of their own. References are exact products rounded to two doubles.
 
+With --device cuda:N everything runs on that GPU in place of the CPU, float32 and float64 by cuBLAS if it is installed, as in the paper.
+
 Examples:
 
   halfulp reproduce ozaki
   halfulp reproduce ozaki --n 1024,2048 --seeds 10 --out ozaki
+  halfulp reproduce ozaki --n 1024,2048,4096 --seeds 10 --device cuda:0
   halfulp reproduce ozaki --n 256 --phi 1 --json`
 }
 

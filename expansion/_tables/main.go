@@ -104,10 +104,6 @@ func (w *writer) table(name, comment string, n int, f func(i int) *big.Float) {
 	w.list(name, comment, "QD", "double", "[4]", n, func(i int) string { return qd(f(i)) })
 }
 
-func (w *writer) floats(name, comment string, n int, f func(i int) float64) {
-	w.list(name, comment, "float64", "double", "", n, func(i int) string { return float(f(i)) })
-}
-
 func (w *writer) list(name, comment, goType, cudaType, dims string, n int, f func(i int) string) {
 	fmt.Fprintf(&w.golang, "// %s holds %s.\nvar %s = []%s{\n", name, comment, name, goType)
 	fmt.Fprintf(&w.cuda, "// %s\n__device__ const %s %s[%d]%s = {\n", comment, cudaType, name, n, dims)
@@ -224,10 +220,10 @@ func logarithms(w *writer) {
 	} {
 		n := t.last - t.first + 1
 		w.float("logFirst"+t.n, "the i or j of the first entry of the tables", float64(t.first))
-		w.floats("logFactor"+t.n, "c ≈ "+t.of, n, func(i int) float64 { return t.c(i + t.first) })
-		w.floats("logHigh"+t.n, "-ln c to a multiple of 2^-42", n, func(i int) float64 {
-			h, _ := split(minusLog(t.c(i+t.first)), -42)
-			return h
+		w.list("logTable"+t.n, "c ≈ "+t.of+", and -ln c to a multiple of 2^-42", "[2]float64", "double", "[2]", n, func(i int) string {
+			c := t.c(i + t.first)
+			h, _ := split(minusLog(c), -42)
+			return fmt.Sprintf("{%s, %s}", float(c), float(h))
 		})
 		w.table("logRest"+t.n, "the rest of -ln c", n, func(i int) *big.Float {
 			_, r := split(minusLog(t.c(i+t.first)), -42)

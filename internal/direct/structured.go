@@ -97,6 +97,28 @@ func (s Structured) T() Structured {
 	return s
 }
 
+// IsLower reports whether a triangular matrix has no entries above the diagonal.
+func (s Structured) IsLower() bool { return s.above == 0 }
+
+// Block returns the entries of rows from rows[0] up to rows[1] and such columns, all of which there are, not
+// on the diagonal for a unit diagonal.
+func (s Structured) Block(rows, cols [2]int) num.Mat {
+	m := s.view
+	m.Off, m.Rows, m.Cols = m.At(rows[0], cols[0]), rows[1]-rows[0], cols[1]-cols[0]
+	return m
+}
+
+// Diagonal returns entry (i, i) of a triangular matrix, its magnitude in buf or in the array.
+func (s Structured) Diagonal(i int, buf []uint64) num.Real {
+	if s.unit {
+		return One(false)
+	}
+	return s.view.Arr.Value(s.view.At(i, i), buf)
+}
+
+// One returns 1, or -1 for neg.
+func One(neg bool) num.Real { return num.Real{Class: num.Finite, Neg: neg, Mag: one[:]} }
+
 // Array returns the storage.
 func (s Structured) Array() *num.Array {
 	if s.packed != nil {

@@ -42,7 +42,7 @@ func (q *rowSums) convolves(digits int) bool {
 // convolveBuffer returns the words of a buffer: entries, or the sums of half of the rows.
 func (q *rowSums) convolveBuffer(digits int) int {
 	sums := convolveRows / 2 * (8*convolveTiles(digits) + 1)
-	return max(convolveRows*convolveColumns*(q.a.Arr.Limbs()|1), (sums+1)/2)
+	return max(convolveColumns*(convolveRows*(q.a.Arr.Limbs()|1)+8), (sums+1)/2)
 }
 
 // convolveShared returns the bytes of shared memory of a block.

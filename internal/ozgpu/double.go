@@ -99,12 +99,12 @@ func (g *gemm) doublePart(i, i1, j, j1 int) error {
 // pairsBound sets the bounds for a part of C.
 func (g *gemm) pairsBound(i, i1, j, j1 int) error {
 	_, n := g.A.size()
-	left, err := g.e.sliced(g.s, g.A, i, i1, 0, n, 0, 1, noPlaces(), true)
+	left, err := g.e.newSplit(g.s, g.A, i, i1, 0, n, 0, 1, noPlaces(), false, true)
 	if err != nil {
 		return err
 	}
 	defer left.free()
-	right, err := g.e.sliced(g.s, g.B, j, j1, 0, n, 0, 1, noPlaces(), true)
+	right, err := g.e.newSplit(g.s, g.B, j, j1, 0, n, 0, 1, noPlaces(), false, true)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (e *Engine) toDouble(s *cuda.Stream, v *Vectors, v0, v1 int) (floats, error
 	for lo := 0; lo < n; lo += maxLength {
 		hi := min(lo+maxLength, n)
 		part, at := v.at(v0, v1, lo, hi), 4*int64(lo)*int64(z.ld)
-		if err := e.pairs[v.along()].Launch(s, grid(z.ld, hi-lo), cuda.Dim{X: threads}, 0, part, v.bits.At(8*int64(v0)),
+		if err := e.pairs[v.along()].Launch(s, grid(z.ld, hi-lo), cuda.Dim{X: threads}, 0, part, v.bitsAt(v0),
 			z.p.At(at), z.p.At(4*int64(z.stride)+at), int64(z.ld)); err != nil {
 			z.p.Free()
 			return z, err

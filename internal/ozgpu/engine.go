@@ -22,8 +22,8 @@ type Engine struct {
 
 // functions are the kernels, by names.
 type functions struct {
-	maxima, split, pairs                                  [2]*cuda.Function // 1: for vectors whose entries lie next to each other
-	norms, bound, sum, special, sgemm, sgemmSmall, double *cuda.Function
+	maxima, split, pairs                      [2]*cuda.Function // 1: for vectors whose entries lie next to each other
+	norms, bound, sum, special, sgemm, double *cuda.Function
 }
 
 // blas is what a library multiplies.
@@ -60,7 +60,7 @@ func On(s *cuda.Stream) (*Engine, error) {
 		{&e.split[0], "ozakiSplit"}, {&e.split[1], "ozakiSplitAlong"},
 		{&e.pairs[0], "ozakiPairs"}, {&e.pairs[1], "ozakiPairsAlong"},
 		{&e.norms, "ozakiNorms"}, {&e.bound, "ozakiBound"}, {&e.sum, "ozakiSum"}, {&e.special, "ozakiSpecial"},
-		{&e.sgemm, "ozakiSgemm"}, {&e.sgemmSmall, "ozakiSgemmSmall"}, {&e.double, "ozakiDouble"},
+		{&e.sgemm, "ozakiSgemm"}, {&e.double, "ozakiDouble"},
 	} {
 		if *k.to, err = m.Function(k.name); err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 
 // Product is C = α A B + β C, A and B in slices, as package ozaki defines it.
 type Product struct {
-	A, B        *Vectors // rows of A, columns of B
+	*Factors
 	C           gpu.Matrix
 	Alpha, Beta float64 // Alpha finite
 	Slices      int     // K
@@ -120,15 +120,18 @@ const (
 // of B, and allocates what parts share.
 func (g *gemm) plan(left, right int64, all int) error {
 	g.left, g.right, g.all = left, right, all
-	limit := g.Memory
-	if limit <= 0 {
-		free, _, err := g.s.MemInfo()
-		if err != nil {
-			return err
-		}
-		limit = int64(free)/8*7 + g.s.Device().Counters().Held
-	}
 	g.rows, g.cols, g.pass = g.C.Rows, g.C.Cols, min(all, mostPairs)
+	limit := g.Memory
+	if dev := g.s.Device(); limit <= 0 {
+		limit = int64(dev.Info().Memory / 16)
+		if g.bytes() > limit { // to ask takes longer than a small product
+			free, _, err := g.s.MemInfo()
+			if err != nil {
+				return err
+			}
+			limit = int64(free)/8*7 + dev.Counters().Held
+		}
+	}
 	for g.bytes() > limit {
 		switch large := max(g.rows, g.cols); {
 		case g.pass > leastPass && 4*int64(g.pass)*int64(g.rows)*int64(g.cols) > limit/2:
@@ -192,7 +195,7 @@ func where(yes bool, n int64) int64 {
 func (g *gemm) parts() (err error) {
 	_, n := g.A.size()
 	norms := g.Bound.Arr != nil
-	var left, right *slices
+	var left, right *split
 	defer func() {
 		left.free()
 		right.free()
@@ -207,17 +210,22 @@ func (g *gemm) parts() (err error) {
 					return err
 				}
 				left.free()
-				if left, err = g.e.sliced(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), norms); err != nil {
+				if left, err = g.e.newSplit(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), g.looks(), norms); err != nil {
 					return err
 				}
 				if i == 0 || g.blocks() > 1 {
 					right.free()
-					if right, err = g.e.sliced(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), norms); err != nil {
+					if right, err = g.e.newSplit(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), g.looks(), norms); err != nil {
 						return err
 					}
 				}
-				if err := g.look(left, right); err != nil {
-					return err
+				if g.looks() {
+					if err := left.look(g.s); err != nil {
+						return err
+					}
+					if err := right.look(g.s); err != nil {
+						return err
+					}
 				}
 				if norms {
 					if err := g.bound(left, right, h > 0); err != nil {
@@ -238,19 +246,14 @@ func (g *gemm) parts() (err error) {
 // slices of zeros.
 const worthLook = 1 << 33
 
-// look finds the slices of zeros if that pays.
-func (g *gemm) look(left, right *slices) error {
-	if int64(left.n)*int64(right.n)*int64(left.length)*int64(g.all) < worthLook {
-		return nil
-	}
-	if err := left.look(g.s); err != nil {
-		return err
-	}
-	return right.look(g.s)
+// looks reports whether slices of zeros are looked for.
+func (g *gemm) looks() bool {
+	_, n := g.A.size()
+	return int64(g.rows)*int64(g.cols)*int64(min(g.Block, n))*int64(g.all) >= worthLook
 }
 
 // bound adds the bounds for a block, or sets them.
-func (g *gemm) bound(left, right *slices, more bool) error {
+func (g *gemm) bound(left, right *split, more bool) error {
 	a, err := g.e.normsOf(g.s, left)
 	if err != nil {
 		return err
@@ -272,16 +275,16 @@ func (g *gemm) bound(left, right *slices, more bool) error {
 	defer y.Free()
 	return g.e.bound.Launch(g.s, cuda.Dim{X: (left.n*right.n + 255) / 256}, cuda.Dim{X: 256}, 0, bounding{
 		x: x.Pointer(), y: y.Pointer(), bounds: g.bounds.Pointer(), xLd: int64(left.n), yLd: int64(right.n), ld: int64(g.p.ld),
-		tau: z.Tau, rows: int32(left.n), cols: int32(right.n), slices: int32(g.Slices), more: flag(more),
+		tau: z.Tau, rows: int32(left.n), cols: int32(right.n), terms: int32(len(z.X)), more: flag(more),
 	})
 }
 
 // bounding is the argument of ozakiBound.
 type bounding struct {
-	x, y, bounds             cuda.Pointer
-	xLd, yLd, ld             int64
-	tau                      float64
-	rows, cols, slices, more int32
+	x, y, bounds            cuda.Pointer
+	xLd, yLd, ld            int64
+	tau                     float64
+	rows, cols, terms, more int32
 }
 
 // table uploads rows of one length.
@@ -301,7 +304,7 @@ func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, erro
 
 // block adds the products of slices of a block of k for the part of C from (i, j) on; more says
 // that there were blocks before, end that there are none after it.
-func (g *gemm) block(left, right *slices, more, end bool, i, j int) error {
+func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
 	list, last := pairsOf(left, right, g.Slices)
 	g.stats.Products += len(list)
 	g.stats.Skipped += g.all - len(list)
@@ -354,8 +357,8 @@ func (g *gemm) summing(rows, cols, i, j int) summing {
 	a := summing{
 		p: address(g.p.p), t: address(g.t), sum: address(g.sum), bounds: address(g.bounds),
 		c: entry(g.C, i, j), rs: int64(g.C.RS), cs: int64(g.C.CS),
-		left: g.A.bits.At(8 * int64(i)), right: g.B.bits.At(8 * int64(j)),
-		specialLeft: g.A.special.At(4 * int64(i)), specialRight: g.B.special.At(4 * int64(j)),
+		left: g.A.bitsAt(i), right: g.B.bitsAt(j),
+		specialLeft: g.A.specialAt(i), specialRight: g.B.specialAt(j),
 		ld: int64(g.p.ld), stride: int64(g.p.stride),
 		m: m, e: int32(e), beta: g.Beta, shift: int32(2 * g.Width), w: int32(g.Width + 1),
 		rows: int32(rows), cols: int32(cols),
@@ -399,8 +402,8 @@ func (g *gemm) scaled() error {
 	}
 	defer none.Free()
 	p := *g.Product
-	v := &Vectors{bits: none, special: none}
-	p.A, p.B, p.Alpha = v, v, 0.5
+	v := &Vectors{bits: none.Pointer(), special: none.Pointer()}
+	p.Factors, p.Alpha = &Factors{A: v, B: v}, 0.5
 	g.Product = &p
 	g.p.ld = padded(g.C.Rows)
 	a := g.summing(g.C.Rows, g.C.Cols, 0, 0)
@@ -410,30 +413,20 @@ func (g *gemm) scaled() error {
 
 // specials sets the entries that infinite or NaN operands have a part in.
 func (g *gemm) specials() error {
-	left, err := g.A.hasSpecial(g.s)
-	if err != nil {
-		return err
-	}
-	right, err := g.B.hasSpecial(g.s)
-	if err != nil {
+	if has, err := g.hasSpecial(g.s); err != nil || !has {
 		return err
 	}
 	a := specials{
-		a: g.A.view, b: g.B.view, left: g.A.special.Pointer(), right: g.B.special.Pointer(),
+		a: g.A.view, b: g.B.view, left: g.A.special, right: g.B.special,
 		c: entry(g.C, 0, 0), rs: int64(g.C.RS), cs: int64(g.C.CS), alpha: g.Alpha, beta: g.Beta,
 	}
 	if g.Bound.Arr != nil {
 		a.bound, a.boundRs, a.boundCs = entry(g.Bound, 0, 0), int64(g.Bound.RS), int64(g.Bound.CS)
 	}
-	if left {
-		if err := g.launchSpecial(a, g.C.Rows, g.C.Cols, 0); err != nil {
-			return err
-		}
+	if err := g.launchSpecial(a, g.C.Rows, g.C.Cols, 0); err != nil {
+		return err
 	}
-	if right {
-		return g.launchSpecial(a, g.C.Cols, g.C.Rows, 1)
-	}
-	return nil
+	return g.launchSpecial(a, g.C.Cols, g.C.Rows, 1)
 }
 
 // specials is the argument of ozakiSpecial.

@@ -57,9 +57,9 @@ func unless(not bool, i int) int {
 	return i
 }
 
-// slices are the slices of some entries of some vectors: entry h of vector v of place s is
+// split are the slices of some entries of some vectors: entry h of vector v of place s is
 // number s stride + h ld + v of out.
-type slices struct {
+type split struct {
 	out        *cuda.Memory
 	ld, stride int
 	n, length  int
@@ -71,7 +71,7 @@ type slices struct {
 	chunks     int
 }
 
-func (x *slices) free() {
+func (x *split) free() {
 	if x != nil {
 		x.out.Free()
 		x.nonzero.Free()
@@ -83,10 +83,10 @@ func (x *slices) free() {
 // padded returns n rounded up to what columns of float32 matrices are apart.
 func padded(n int) int { return (n + 3) &^ 3 }
 
-// sliced splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
-func (e *Engine) sliced(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, norms bool) (x *slices, err error) {
+// newSplit splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
+func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, looks, norms bool) (x *split, err error) {
 	part := v.at(v0, v1, h0, h1)
-	x = &slices{n: v1 - v0, length: h1 - h0, count: count, chunks: (h1 - h0 + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
+	x = &split{n: v1 - v0, length: h1 - h0, count: count, chunks: (h1 - h0 + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
 	x.ld = padded(x.n)
 	x.stride = x.ld * x.length
 	defer func() {
@@ -97,12 +97,15 @@ func (e *Engine) sliced(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count
 	if x.out, err = s.Alloc(4 * int64(x.stride) * int64(to.count)); err != nil {
 		return nil, err
 	}
-	if x.nonzero, err = zeros(s, 16); err != nil {
-		return nil, err
-	}
 	a := splitting{
-		x: part, bits: v.bits.At(8 * int64(v0)), out: x.out.Pointer(), nonzero: x.nonzero.Pointer(),
+		x: part, bits: v.bitsAt(v0), out: x.out.Pointer(),
 		ld: int64(x.ld), stride: int64(x.stride), width: int32(width), slices: int32(count),
+	}
+	if looks {
+		if x.nonzero, err = zeros(s, 16); err != nil {
+			return nil, err
+		}
+		a.nonzero = x.nonzero.Pointer()
 	}
 	if norms {
 		if x.squares, err = s.Alloc(8 * 2 * int64(x.chunks) * int64(count) * int64(x.ld)); err != nil {
@@ -126,7 +129,7 @@ func (e *Engine) sliced(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count
 }
 
 // look waits for the slices and finds out which are zeros.
-func (x *slices) look(s *cuda.Stream) error {
+func (x *split) look(s *cuda.Stream) error {
 	var b [16]uint8
 	if err := cuda.Download(s, b[:], x.nonzero.Pointer()); err != nil {
 		return err
@@ -140,7 +143,7 @@ func (x *slices) look(s *cuda.Stream) error {
 type Norms struct{ Q, R [][]float64 }
 
 // norms returns those of x, which was split with norms.
-func (e *Engine) normsOf(s *cuda.Stream, x *slices) (Norms, error) {
+func (e *Engine) normsOf(s *cuda.Stream, x *split) (Norms, error) {
 	m, err := s.Alloc(8 * 2 * int64(x.count) * int64(x.ld))
 	if err != nil {
 		return Norms{}, err
@@ -166,7 +169,7 @@ func (e *Engine) normsOf(s *cuda.Stream, x *slices) (Norms, error) {
 // Norms returns the norms of slices of the entries h0 to h1 of v.
 func (e *Engine) Norms(s *cuda.Stream, v *Vectors, h0, h1, width, count int) (Norms, error) {
 	n, _ := v.size()
-	x, err := e.sliced(s, v, 0, n, h0, h1, width, count, noPlaces(), true)
+	x, err := e.newSplit(s, v, 0, n, h0, h1, width, count, noPlaces(), false, true)
 	if err != nil {
 		return Norms{}, err
 	}

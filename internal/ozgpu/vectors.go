@@ -10,8 +10,15 @@ import (
 // largest entries.
 type Vectors struct {
 	view
-	bits    *cuda.Memory // of the largest finite |x| of each vector
-	special *cuda.Memory // int32: 1 for vectors with infinite or NaN entries, then 1 if there are any
+	bits    cuda.Pointer // uint64 of each vector: its largest finite |x|
+	special cuda.Pointer // int32 of each vector: 1 if it has infinite or NaN entries
+}
+
+// Factors are those of a product.
+type Factors struct {
+	A, B *Vectors // rows of A, columns of B
+	m    *cuda.Memory
+	any  cuda.Pointer // int32: 1 if there are infinite or NaN entries
 }
 
 // view is vectorsOf of kernels/ozaki.cu: entry h of vector v is number v vs + h hs from x.
@@ -72,23 +79,42 @@ func grid(n, length int) cuda.Dim {
 	return cuda.Dim{X: (n + wide - 1) / wide, Y: (length + chunk - 1) / chunk}
 }
 
-// NewVectors returns the rows of m and finds their largest entries.
-func (e *Engine) NewVectors(s *cuda.Stream, m gpu.Matrix) (*Vectors, error) {
-	v := &Vectors{view: viewOf(m)}
-	room := int64(max(m.Rows, 1))
-	var err error
-	if v.bits, err = zeros(s, 8*room); err == nil {
-		v.special, err = zeros(s, 4*(room+1))
-	}
-	for lo := 0; lo < m.Cols && m.Rows > 0 && err == nil; lo += maxLength {
-		part := v.at(0, m.Rows, lo, min(lo+maxLength, m.Cols))
-		err = e.maxima[v.along()].Launch(s, grid(int(part.n), int(part.len)), cuda.Dim{X: threads}, 0, part, v.bits, v.special)
-	}
+// NewFactors returns the factors of A B, and finds their largest entries.
+func (e *Engine) NewFactors(s *cuda.Stream, a, b gpu.Matrix) (*Factors, error) {
+	b = b.T()
+	bits, special := 8*int64(a.Rows+b.Rows), 4*int64(a.Rows+b.Rows)
+	m, err := zeros(s, bits+special+4)
 	if err != nil {
-		v.Free()
 		return nil, err
 	}
-	return v, nil
+	f := &Factors{
+		A: &Vectors{viewOf(a), m.Pointer(), m.At(bits)},
+		B: &Vectors{viewOf(b), m.At(8 * int64(a.Rows)), m.At(bits + 4*int64(a.Rows))},
+		m: m, any: m.At(bits + special),
+	}
+	for _, v := range []*Vectors{f.A, f.B} {
+		if err := e.measure(s, v, f.any); err != nil {
+			f.Free()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// measure finds the largest entries of v.
+func (e *Engine) measure(s *cuda.Stream, v *Vectors, any cuda.Pointer) error {
+	n, length := v.size()
+	if n == 0 {
+		return nil
+	}
+	for lo := 0; lo < length; lo += maxLength {
+		part := v.at(0, n, lo, min(lo+maxLength, length))
+		_, l := part.size()
+		if err := e.maxima[v.along()].Launch(s, grid(n, l), cuda.Dim{X: threads}, 0, part, v.bits, v.special, any); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // zeros returns memory of zeros.
@@ -104,15 +130,17 @@ func zeros(s *cuda.Stream, n int64) (*cuda.Memory, error) {
 	return m, nil
 }
 
-// Free gives the memory back, but for that of the matrix.
-func (v *Vectors) Free() {
-	v.bits.Free()
-	v.special.Free()
-}
+// Free gives the memory back, but for that of the matrices.
+func (f *Factors) Free() { f.m.Free() }
 
-// hasSpecial waits for the vectors and reports whether there are infinite or NaN entries.
-func (v *Vectors) hasSpecial(s *cuda.Stream) (bool, error) {
+// hasSpecial waits for what is known of the factors and reports whether there are infinite or NaN
+// entries.
+func (f *Factors) hasSpecial(s *cuda.Stream) (bool, error) {
 	var any [1]int32
-	err := cuda.Download(s, any[:], v.special.At(4*int64(v.n)))
+	err := cuda.Download(s, any[:], f.any)
 	return any[0] != 0, err
 }
+
+// bitsAt and specialAt are the addresses of what is known of vector i.
+func (v *Vectors) bitsAt(i int) cuda.Pointer    { return v.bits + cuda.Pointer(8*i) }
+func (v *Vectors) specialAt(i int) cuda.Pointer { return v.special + cuda.Pointer(4*i) }

@@ -50,6 +50,8 @@ type ozakiMethod struct {
 	run func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error)
 	// bounded says that it fills them.
 	bounded bool
+	// fetch copies the result to d.c; nil if it is there.
+	fetch func(d *ozakiData) error
 }
 
 // ozakiMethods are the methods on the CPU, in the order of the tables.
@@ -63,20 +65,20 @@ func ozakiMethods() []ozakiMethod {
 		list = append(list, ozakiMethod{name, k - 1, k - 1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
 			s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(k, bound))
 			return s.Stages, err
-		}, true})
+		}, true, nil})
 	}
 	return append(list,
 		ozakiMethod{float64Method, 6, 6, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 			multiplyFloat64(d)
 			return nil, e.Context.Err()
-		}, false},
+		}, false, nil},
 		ozakiMethod{doubleFloatMethod, 7, -1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
 			s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(0, bound))
 			return s.Stages, err
-		}, true},
+		}, true, nil},
 		ozakiMethod{exactGemm, 8, -1, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 			return nil, e.exactProduct(d, d.c)
-		}, false},
+		}, false, nil},
 	)
 }
 
@@ -117,6 +119,11 @@ func Ozaki(o Options, sizes []int, seeds int, phis []float64) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.gpu != nil {
+		if methods, err = e.gpuOzakiMethods(); err != nil {
+			return nil, err
+		}
+	}
 	r := &Report{
 		Name:    "ozaki",
 		Source:  "K. Nanai, N. Fujimoto, Evaluation of double-precision matrix multiplication based on the Ozaki scheme with a small constant number of split matrices in single-precision for gaming GPUs, 2021",
@@ -134,7 +141,7 @@ func Ozaki(o Options, sizes []int, seeds int, phis []float64) (*Report, error) {
 	}
 	r.ozakiTexts(methods, sizes, phis)
 	r.ozakiPlots(methods, sizes, phis)
-	r.Notes = ozakiNotes
+	r.Notes = ozakiNotes(r.GPU)
 	return r, nil
 }
 
@@ -143,6 +150,30 @@ func sorted[T int | float64](list []T) []T {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// where is the device of records: the GPU if there is one.
+func (e *experiment) where() string {
+	if e.gpu == nil {
+		return cpuDevice
+	}
+	return e.gpu.title
+}
+
+// where is the device of the report's records.
+func (r *Report) where() string {
+	if r.GPU == "" {
+		return cpuDevice
+	}
+	return r.GPU
+}
+
+// place is where in words.
+func (r *Report) place() string {
+	if r.GPU == "" {
+		return "the CPU"
+	}
+	return r.GPU
 }
 
 func phiCase(phi float64) string { return "phi = " + strconv.FormatFloat(phi, 'g', -1, 64) }
@@ -156,12 +187,18 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 	if err != nil {
 		return err
 	}
+	if e.gpu != nil {
+		defer func() { d.gpu.free() }()
+		if err := e.toGPU(d); err != nil {
+			return err
+		}
+	}
 	for _, m := range methods {
 		if err := e.next(); err != nil {
 			return err
 		}
 		record := func(table, quantity string, x float64) Record {
-			return Record{Table: table, Case: phiCase(phi), N: n, Seed: seed, Method: m.name, Device: cpuDevice, Quantity: quantity, Here: &x}
+			return Record{Table: table, Case: phiCase(phi), N: n, Seed: seed, Method: m.name, Device: e.where(), Quantity: quantity, Here: &x}
 		}
 		if timed {
 			if err := e.ozakiTime(r, m, d); err != nil {
@@ -172,9 +209,14 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 		if _, err := m.run(e, d, bound); err != nil {
 			return err
 		}
-		r.add(record(tableOzakiErrors, worstError, d.worst()))
+		if m.fetch != nil {
+			if err := m.fetch(d); err != nil {
+				return err
+			}
+		}
+		r.add(record(tableOzakiErrors, worstError, e.worst(d)))
 		if m.bounded {
-			r.add(record(tableOzakiErrors, worstBound, d.largest(bound)))
+			r.add(record(tableOzakiErrors, worstBound, e.largest(d, bound)))
 		}
 	}
 	return nil
@@ -198,13 +240,13 @@ func (e *experiment) ozakiTime(r *Report, m ozakiMethod, d *ozakiData) error {
 	if err != nil {
 		return err
 	}
-	r.add(Record{Table: tableOzakiTimes, N: d.n, Method: m.name, Device: cpuDevice, Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs})
+	r.add(Record{Table: tableOzakiTimes, N: d.n, Method: m.name, Device: e.where(), Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs})
 	if m.paper < 1 || m.paper >= maxOzakiSlices {
 		return nil
 	}
 	for _, s := range stages {
 		x := 100 * float64(s.Time) / float64(max(total, 1))
-		r.add(Record{Table: tableOzakiShares, Case: s.Name, N: d.n, Method: m.name, Device: cpuDevice, Quantity: share, Unit: "%", Here: &x})
+		r.add(Record{Table: tableOzakiShares, Case: s.Name, N: d.n, Method: m.name, Device: e.where(), Quantity: share, Unit: "%", Here: &x})
 	}
 	return nil
 }
@@ -225,7 +267,7 @@ func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64) {
 	ratios := paperRatios[phi][n]
 	single, _ := mean(float32Method, worstError)
 	for _, m := range methods {
-		k := Record{Table: tableOzakiMean, Case: phiCase(phi), N: n, Method: m.name, Device: cpuDevice, Quantity: meanError}
+		k := Record{Table: tableOzakiMean, Case: phiCase(phi), N: n, Method: m.name, Device: r.where(), Quantity: meanError}
 		x, _ := mean(m.name, worstError)
 		k.Here = &x
 		known := known2 && m.paper >= 0
@@ -240,7 +282,7 @@ func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64) {
 		if m.name == float32Method {
 			continue
 		}
-		k = Record{Table: tableOzakiRatio, Case: phiCase(phi), N: n, Method: m.name, Device: cpuDevice}
+		k = Record{Table: tableOzakiRatio, Case: phiCase(phi), N: n, Method: m.name, Device: r.where()}
 		improved, times := single/x, r.ozakiMs(m.name, n)/r.ozakiMs(float32Method, n)
 		k.Quantity, k.Here = "improvement of the error", &improved
 		if known {
@@ -279,11 +321,20 @@ func (r *Report) closeness(match func(Record) bool) (mean float64, n int) {
 	return math.Exp(sum / float64(max(n, 1))), n
 }
 
-var ozakiNotes = []string{
-	"Figures are of square matrices of random numbers (ru - 0.5) exp(phi rn); the generator is another one than the paper's, so figures of a seed do not correspond. The largest relative error of all entries is that of an entry near zero: it varies much from seed to seed, and so does the mean of a few.",
-	"float32 is one product of matrices rounded to float32, after scaling by powers of two. Its products, and those of K slices, are chains of fused multiply-adds over k in order, on the CPU; the paper's are cuBLAS's.",
-	"Slices here have one bit more each than the paper's half of numbers has, for they are found by rounding to integers in place of adding and subtracting σ: so errors of K slices are smaller by up to a factor of 2^(K-1).",
-	"Relative errors above 1 are no mistake: where rows and columns have large numbers, sums that cancel keep no digit in float32.",
-	"float64 is gonum's DGEMM, double-float a product in numbers of two float32 words, halfulp.Gemm the correctly rounded product: its error is that of one rounding. Times are of operands in memory, the fastest of some runs for one spread: no method's time depends on the numbers, but for halfulp.Gemm's.",
-	"Bounds are those that ozaki.Gemm gives for every entry: they hold for any numbers with these norms of rows and columns, and any order of additions. The table has their largest relative to the entry.",
+// ozakiNotes are the notes of a report of a GPU, "" for the CPU.
+func ozakiNotes(gpu string) []string {
+	single := "float32 is one product of matrices rounded to float32, after scaling by powers of two. Its products, and those of K slices, are chains of fused multiply-adds over k in order, on the CPU; the paper's are cuBLAS's."
+	double := "float64 is gonum's DGEMM, double-float a product in numbers of two float32 words, halfulp.Gemm the correctly rounded product: its error is that of one rounding. Times are of operands in memory, the fastest of some runs for one spread: no method's time depends on the numbers, but for halfulp.Gemm's."
+	if gpu != "" {
+		single = "float32 and float64 are cuBLAS's SGEMM and DGEMM, and slices are multiplied by its SGEMM, as in the paper; where there is no cuBLAS, by a kernel of this program, and float64 is left out."
+		double = "double-float is a product in numbers of two float32 words, halfulp.Gemm the correctly rounded product: its error is that of one rounding. Times are of operands in the GPU's memory, from the call to the end of its work as the host sees it, the fastest of some runs for one spread; stages are measured by the GPU's clock."
+	}
+	return []string{
+		"Figures are of square matrices of random numbers (ru - 0.5) exp(phi rn); the generator is another one than the paper's, so figures of a seed do not correspond. The largest relative error of all entries is that of an entry near zero: it varies much from seed to seed, and so does the mean of a few.",
+		single,
+		"Slices here have one bit more each than the paper's half of numbers has, for they are found by rounding to integers in place of adding and subtracting σ: so errors of K slices are smaller by up to a factor of 2^(K-1).",
+		"Relative errors above 1 are no mistake: where rows and columns have large numbers, sums that cancel keep no digit in float32.",
+		double,
+		"Bounds are those that ozaki.Gemm gives for every entry: they hold for any numbers with these norms of rows and columns, and any order of additions. The table has their largest relative to the entry.",
+	}
 }

@@ -3,8 +3,10 @@ package reproduce
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -60,54 +62,80 @@ type ozakiData struct {
 	phi     float64
 	a, b, c *halfulp.Matrix
 	exact   *halfulp.Matrix
+	gpu     *ozakiResident // nil on the CPU
 }
 
 // ozakiData makes the operands of a seed: (ru - 0.5) exp(phi rn), ru uniform in [0, 1), rn normal.
+// Each column has a generator of its own.
 func (e *experiment) ozakiData(n int, phi float64, seed int) (*ozakiData, error) {
-	rng := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
-	matrix := func() *halfulp.Matrix {
+	matrix := func(which uint64) (*halfulp.Matrix, error) {
 		m := halfulp.NewMatrix(halfulp.Float64, n, n)
 		x, _, _ := m.RawFloat64()
-		for i := range n * n {
-			x[i] = (rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64())
-		}
-		return m
+		return m, par.For(e.Context, e.Threads, n, func(_, j int) {
+			rng := rand.New(rand.NewPCG(uint64(seed)<<1|which, uint64(n)<<32|uint64(j)))
+			for i := range n {
+				x[i+j*n] = (rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64())
+			}
+		})
 	}
-	d := &ozakiData{n: n, seed: seed, phi: phi, a: matrix(), b: matrix(),
-		c: halfulp.NewMatrix(halfulp.Float64, n, n), exact: halfulp.NewMatrix(halfulp.DD, n, n)}
+	d := &ozakiData{n: n, seed: seed, phi: phi, c: halfulp.NewMatrix(halfulp.Float64, n, n), exact: halfulp.NewMatrix(halfulp.DD, n, n)}
+	var err error
+	if d.a, err = matrix(0); err != nil {
+		return nil, err
+	}
+	if d.b, err = matrix(1); err != nil {
+		return nil, err
+	}
 	return d, e.exactProduct(d, d.exact)
 }
 
 // exactProduct computes the correctly rounded product.
 func (e *experiment) exactProduct(d *ozakiData, z *halfulp.Matrix) error {
 	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.a, d.b, halfulp.Float(0), z,
-		&halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context})
+		&halfulp.Options{Device: e.exactDevice(), Threads: e.Threads, Context: e.Context})
 	return err
 }
 
+// exactDevice is where exact products are computed: their bits are the same everywhere.
+func (e *experiment) exactDevice() string {
+	if e.gpu == nil {
+		return cpuDevice
+	}
+	return e.Device
+}
+
 // worst returns the largest relative error of an entry of c.
-func (d *ozakiData) worst() float64 {
+func (e *experiment) worst(d *ozakiData) float64 {
 	exact := raw.Matrix(d.exact).Arr.F64
 	c, _, _ := d.c.RawFloat64()
-	most := 0.0
-	for i := range d.n * d.n {
+	return e.largestOf(d.n, func(i int) float64 {
 		high, low := exact[0][i], exact[1][i]
 		if diff := math.Abs((c[i] - high) - low); diff != 0 {
-			most = max(most, diff/math.Abs(high)) // NaN stays
+			return diff / math.Abs(high)
 		}
-	}
-	return most
+		return 0
+	})
 }
 
 // largest returns the largest quotient of a bound and the exact entry.
-func (d *ozakiData) largest(bound *halfulp.Matrix) float64 {
+func (e *experiment) largest(d *ozakiData, bound *halfulp.Matrix) float64 {
 	exact := raw.Matrix(d.exact).Arr.F64
 	b, _, _ := bound.RawFloat64()
-	most := 0.0
-	for i := range d.n * d.n {
+	return e.largestOf(d.n, func(i int) float64 {
 		if b[i] != 0 {
-			most = max(most, b[i]/math.Abs(exact[0][i]))
+			return b[i] / math.Abs(exact[0][i])
 		}
-	}
-	return most
+		return 0
+	})
+}
+
+// largestOf returns the largest of the n² numbers f(i), NaN if one is.
+func (e *experiment) largestOf(n int, f func(i int) float64) float64 {
+	columns := make([]float64, n)
+	_ = par.For(e.Context, e.Threads, n, func(_, j int) { // a cancelled experiment ends soon
+		for i := range n {
+			columns[j] = max(columns[j], f(i+j*n))
+		}
+	})
+	return slices.Max(append(columns, 0))
 }

@@ -113,7 +113,7 @@ func (r *Report) ozakiShares(sizes []int) textTable {
 // ozakiPlots makes figure 7, errors by seed (8 to 16) and against time (17 to 25), and shares
 // (26 to 30).
 func (r *Report) ozakiPlots(methods []ozakiMethod, sizes []int, phis []float64) {
-	times := figure{name: r.Name, title: "Products of n x n matrices, on the CPU", xLabel: "n", yLabel: "ms", panels: []panel{{title: "here"}}}
+	times := figure{name: r.Name, title: "Products of n x n matrices, on " + r.place(), xLabel: "n", yLabel: "ms", panels: []panel{{title: "here"}}}
 	for _, m := range methods {
 		l := line{name: m.name, style: m.style}
 		for _, n := range sizes {
@@ -126,7 +126,7 @@ func (r *Report) ozakiPlots(methods []ozakiMethod, sizes []int, phis []float64) 
 		seeds := figure{name: fmt.Sprintf("%s-errors-%d", r.Name, n), xLinear: true, xLabel: "seed", yLabel: worstError,
 			title: fmt.Sprintf("Largest relative error, n = %d", n)}
 		against := figure{name: fmt.Sprintf("%s-error-time-%d", r.Name, n), xDecades: true, xLabel: "ms", yLabel: worstError,
-			title: fmt.Sprintf("Largest relative error and time, n = %d, on the CPU", n)}
+			title: fmt.Sprintf("Largest relative error and time, n = %d, on %s", n, r.place())}
 		for _, phi := range phis {
 			p, q := panel{title: phiCase(phi)}, panel{title: phiCase(phi)}
 			for _, m := range methods {
@@ -143,7 +143,7 @@ func (r *Report) ozakiPlots(methods []ozakiMethod, sizes []int, phis []float64) 
 		}
 		r.plots = append(r.plots, seeds, against)
 	}
-	shares := figure{name: r.Name + "-shares", title: "Shares of the stages, on the CPU", xLabel: "n", yLabel: "%", percent: true}
+	shares := figure{name: r.Name + "-shares", title: "Shares of the stages, on " + r.place(), xLabel: "n", yLabel: "%", percent: true}
 	for k := 2; k <= maxOzakiSlices; k++ {
 		p := panel{title: slicesMethod(k)}
 		for _, s := range r.find(tableOzakiShares) {

@@ -35,6 +35,18 @@ func NewPanels(width, n, length int, old []float32) *Panels {
 // from returns the panel of vector v from entry h on.
 func (p *Panels) from(v, h int) []float32 { return p.Data[(v/p.Width*p.Len+h)*p.Width:] }
 
+// Put sets the entries of vector v from lo on. A nil p is left alone.
+func (p *Panels) Put(x []float32, v, lo int) {
+	if p == nil {
+		return
+	}
+	to, at := p.from(v, lo)[v%p.Width:], 0
+	for _, y := range x {
+		to[at] = y
+		at += p.Width
+	}
+}
+
 // Pack returns the panels of vectors whose entry h of vector v is x[v vs + h hs], in the
 // storage of old if that is large enough.
 func Pack(ctx context.Context, threads, width, n, length int, x []float32, vs, hs int, old []float32) (*Panels, error) {

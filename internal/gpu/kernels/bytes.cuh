@@ -5,8 +5,9 @@
 // spread returns the four groups of 7 bits in the low 28 bits of v as bytes.
 static __device__ __forceinline__ u32 spread(u32 v)
 {
-	v = v & 0x3fff | v << 2 & ~0x3fff;
-	return (v & 0x007f007f | v << 1 & ~0x007f007f) & 0x7f7f7f7f;
+	v &= (1 << 28) - 1;
+	v += 3 * (v & ~0x3fff);
+	return v + (v & 0x3f803f80);
 }
 
 // A sign of digits: factor 1 and flip 0, or -1 and 0x80808080.

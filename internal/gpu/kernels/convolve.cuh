@@ -104,7 +104,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 		top[0] = __shfl_sync(~0u, s.top, place);
 		top[1] = __shfl_sync(~0u, s.top, place + 8);
 	}
-	int limbs = r.a.a.limbs, pitch = limbs | 1;
+	int limbs = r.a.a.limbs, pitch = limbs | 1, wide = CONVOLVE_ROWS * pitch + 8; // half of the banks on, so that columns meet in pairs only
 	u64 *buffers = room + warp * 2 * r.size;
 	const u64 *words = (const u64 *)r.a.a.plane[0];
 	int begin = blockIdx.y * r.steps * CONVOLVE_COLUMNS, end = min(r.a.k, begin + r.steps * CONVOLVE_COLUMNS);
@@ -116,7 +116,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 			i64 stepF = r.down ? r.a.rs : r.a.cs, stepS = (r.down ? r.a.cs : r.a.rs) * limbs;
 			const u64 *from = words + (r.a.off + first * r.a.rs + base * r.a.cs) * limbs + lane;
 			int count = (r.down ? here : columns) * limbs, slow = r.down ? columns : here;
-			int toF = (r.down ? 1 : CONVOLVE_ROWS) * pitch - limbs, toS = (r.down ? CONVOLVE_ROWS : 1) * pitch;
+			int toF = (r.down ? pitch : wide) - limbs, toS = r.down ? wide : pitch;
 			u64 *to = buffers + buffer * r.size + lane;
 			for (int s = 0; s < slow; s++) {
 				if (stepF == 1) { // all words follow each other
@@ -185,7 +185,7 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 			headsOf(base + CONVOLVE_COLUMNS);
 			asm volatile("cp.async.wait_group 1;" ::: "memory");
 			__syncwarp();
-			const u64 *at = buffers + buffer * r.size + (column * CONVOLVE_ROWS + place) * pitch;
+			const u64 *at = buffers + buffer * r.size + column * wide + place * pitch;
 			stream low((const u32 *)at, 2 * limbs, shift[0], neg[0]), high((const u32 *)(at + 8 * pitch), 2 * limbs, shift[1], neg[1]);
 #pragma unroll
 			for (int g = 0; g < (K + 7) / 8; g++) {
@@ -212,24 +212,24 @@ template <int K> static __device__ __forceinline__ void convolve(const convoluti
 		// The sums go through the buffer that nothing is loaded into, half of the rows at a
 		// time; D_t is number t + 1 of a row.
 		int *sums = (int *)(buffers + (buffer ^ 1) * r.size);
-		const int wide = 8 * TILES + 1;
+		const int length = 8 * TILES + 1;
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
 #pragma unroll
 			for (int t = 0; t < TILES; t++)
 #pragma unroll
 				for (int i = 0; i < 2; i++)
-					sums[place * wide + 8 * t + 2 * column + i + 1] = acc[t][2 * half + i];
+					sums[place * length + 8 * t + 2 * column + i + 1] = acc[t][2 * half + i];
 			if (lane < 8)
-				sums[lane * wide] = 0;
+				sums[lane * length] = 0;
 			__syncwarp();
 			for (int n = lane; n < 8 * (K + 1); n += 32) {
 				int row = n % 8 + 8 * half, q = n / 8;
-				const int *from = sums + n % 8 * wide + 4 * q;
+				const int *from = sums + n % 8 * length + 4 * q;
 				i64 v = 0;
 #pragma unroll
 				for (int i = 0; i < 4; i++)
-					if (4 * q + i < wide)
+					if (4 * q + i < length)
 						v += (i64)from[i] << (21 - 7 * i);
 				if (row < here)
 					atomicAdd((u64 *)r.columns + (i64)q * r.a.n + first + row, (u64)v);

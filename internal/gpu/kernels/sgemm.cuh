@@ -7,7 +7,7 @@
 
 // P_p = X_p Y_pᵀ: slice s of x is a matrix of rows rows and k columns at x + s xStride, in
 // numbers, slice t of y one of cols rows, and P_p at z + p zStride one of rows x cols. ld is
-// the distance of columns, a multiple of 4; k is a multiple of FLOATS_K.
+// the distance of columns, a multiple of 4.
 struct floatProducts {
 	u64 x, y, z;
 	i64 xLd, yLd, zLd;
@@ -16,7 +16,7 @@ struct floatProducts {
 	u8 left[MOST_PAIRS], right[MOST_PAIRS];
 };
 
-// The columns of a stage. Operands have a multiple of them.
+// The columns of a stage.
 #define FLOATS_K 16
 
 // Blocks take their tiles in bands of rows, so that those that run at a time share operands.
@@ -55,18 +55,19 @@ template <int TM, int TN, int QM, int QN, int LM, int STAGES> static __device__ 
 	const float *y = (const float *)p.y + p.right[blockIdx.z] * p.yStride + (hasY ? yFirst * p.yLd + col0 + yRow : 0);
 	u32 base = sharedAddress(memory);
 	u32 xTo = base + 4 * (xFirst * TM + xRow), yTo = base + 4 * (FLOATS_K * TM + yFirst * TN + yRow);
-	int steps = p.k / FLOATS_K;
+	int steps = (p.k + FLOATS_K - 1) / FLOATS_K;
 
 	// load starts the copy of a stage, one group of copies.
 	auto load = [&](int step) {
 		if (step < steps) {
 			u32 to = step % STAGES * STAGE * 4;
+			int left = p.k - step * FLOATS_K; // columns
 #pragma unroll
 			for (int i = 0; i < FLOATS_K; i += THREADS / (TM / 4))
-				copyOrZero(xTo + to + 4 * i * TM, x + i * p.xLd, hasX);
+				copyOrZero(xTo + to + 4 * i * TM, x + i * p.xLd, hasX && xFirst + i < left);
 #pragma unroll
 			for (int i = 0; i < FLOATS_K; i += THREADS / (TN / 4))
-				copyOrZero(yTo + to + 4 * i * TN, y + i * p.yLd, hasY);
+				copyOrZero(yTo + to + 4 * i * TN, y + i * p.yLd, hasY && yFirst + i < left);
 			x += hasX ? FLOATS_K * p.xLd : 0;
 			y += hasY ? FLOATS_K * p.yLd : 0;
 		}
