@@ -158,6 +158,24 @@ func (k *kernels) apply(f Function, p *piece) {
 	}
 }
 
+// sinCos sets a piece to sines of in[0], and in[1] to its cosines.
+func (k *kernels) sinCos(p *piece) {
+	e := evaluators.Get().(*evaluator)
+	defer evaluators.Put(e)
+	e.a, e.w = k.blocks, p.words
+	t := e.take(3)
+	defer e.give(3)
+	for i := 0; i < p.z.N; i += lanes {
+		e.n = min(lanes, p.z.N-i)
+		t[2].load(p.in[0], e.w, i, e.n)
+		e.sinCos(&t[0], &t[1], &t[2])
+		for j, to := range []num.Vec{p.z, p.in[1]} {
+			t[j].canonical(e.w, e.n)
+			t[j].store(to, e.w, i, e.n)
+		}
+	}
+}
+
 // canonical gives n lanes of w words the form that arrays store.
 func (b *block) canonical(w, n int) {
 	for i := range n {

@@ -52,10 +52,38 @@ func Map[A Array](f Function, z, x A, o *halfulp.Options) error { return apply(f
 // Map2 sets z_i = f(x_i, y_i), for a function of two arguments: see the method of f's name.
 func Map2[A Array](f Function, z, x, y A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
 
+// SinCos sets s_i = sin x_i and c_i = cos x_i, the bits of Map, at less than the cost of both. s and
+// c have one format; they may overlap x, but SinCos panics if they overlap each other.
+func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
+	r, err := newRun(o, s, []A{x})
+	if err != nil {
+		return err
+	}
+	cos := matrixOf(c)
+	if cos.Rows != r.z.Rows || cos.Cols != r.z.Cols {
+		panic(errShape)
+	}
+	if cos.Arr.Overlaps(r.z.Arr) {
+		panic(errOverlap)
+	}
+	if cos.Arr.Format != r.z.Arr.Format {
+		return fmt.Errorf("expansion: cosines of format %v, sines of %v: %w", cos.Arr.Format, r.z.Arr.Format, ErrFormat)
+	}
+	if r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos {
+		r.in[0] = copyOf(r.in[0])
+	}
+	r.in = append(r.in, cos)
+	k := activeKernels()
+	return r.each(func(p *piece) { k.sinCos(p) })
+}
+
 // ErrFormat is wrapped by errors about formats that a routine does not take.
 var ErrFormat = errors.New("format does not fit")
 
-const errShape = "expansion: shapes do not fit"
+const (
+	errShape   = "expansion: shapes do not fit"
+	errOverlap = "expansion: results overlap"
+)
 
 // chunk is how many numbers a thread takes at a time.
 const chunk = 1024

@@ -258,6 +258,36 @@ func TestMapVectors(t *testing.T) {
 	})
 }
 
+// TestSinCosVectors compares with Map of each.
+func TestSinCosVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 0))
+	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		x := anyArray(r, f, 150)
+		s, c, sin, cos := x.Clone(), x.Clone(), x.Clone(), x.Clone()
+		for _, err := range []error{Map(Sin, s, x, nil), Map(Cos, c, x, nil), SinCos(sin, cos, x, nil)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !sin.Same(s) || !cos.Same(c) {
+			t.Errorf("%v: SinCos differs from sin and cos", f)
+		}
+		if err := SinCos(sin, x, x, nil); err != nil || !sin.Same(s) || !x.Same(c) {
+			t.Errorf("%v: SinCos in place differs: %v", f, err)
+		}
+	}
+	x := halfulp.NewVector(halfulp.DD, 3)
+	if err := SinCos(x, halfulp.NewVector(halfulp.TD, 3), x, nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("results of two formats: %v", err)
+	}
+	defer func() {
+		if recover() != errOverlap {
+			t.Error("no panic for results that overlap")
+		}
+	}()
+	_ = SinCos(x, x, x, nil)
+}
+
 func TestVectorErrors(t *testing.T) {
 	dd, qd, f64 := halfulp.NewVector(halfulp.DD, 3), halfulp.NewVector(halfulp.QD, 3), halfulp.NewVector(halfulp.Float64, 3)
 	mp := halfulp.NewVector(halfulp.MP(100), 3)
