@@ -39,7 +39,7 @@ var benches = sync.Pool{New: func() any { return new(bench) }}
 
 // operate does op on a piece.
 func (k *kernels) operate(op operation, p *piece) {
-	w, z, in := p.words, p.z, p.in
+	w, z, in := p.words, p.z, p.in[:p.operands]
 	t := benches.Get().(*bench)
 	defer benches.Put(t)
 	kernel := k.arrays[w][op]
@@ -141,7 +141,7 @@ func setLane[E DD | TD | QD](b *block, i int, x E) {
 
 // apply sets a piece to a function of pieces.
 func (k *kernels) apply(f Function, p *piece) {
-	w, z, in := p.words, p.z, p.in
+	w, z, in := p.words, p.z, p.in[:p.operands]
 	e := evaluators.Get().(*evaluator)
 	defer evaluators.Put(e)
 	e.a, e.w = k.blocks, w

@@ -112,7 +112,7 @@ func operateVectors(op operation, x, y, c, z *halfulp.Vector, o *halfulp.Options
 func TestVectors(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(60, 0))
-		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200, 1024, 2600} {
+		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200, 1024, 5000} {
 			for w := 2; w <= 4; w++ {
 				for op := range operations {
 					formats := []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD}[:w+1]
