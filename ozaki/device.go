@@ -252,26 +252,94 @@ func (d *deviceRun) record(s ozgpu.Stats) {
 	}
 }
 
-// onDevice runs the product of matrices of the host on the GPU r.place: operands travel there,
-// and the result back.
+// onDevice runs the product of matrices of the host on the GPU r.gpu, in parts of rows and
+// columns if they take more than half of its memory.
 func (r *run) onDevice(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multiply way) error {
-	x, err := a.To(r.place)
+	rows, cols := r.residentPart()
+	if rows == r.c.rows && cols == r.c.cols {
+		return r.travel(tA, tB, a, b, c, multiply)
+	}
+	if r.Slices == 0 { // one choice for all parts
+		if done, err := r.prepare(); done || err != nil {
+			return err
+		}
+	}
+	if z := view(c); overlap(z, view(a)) || overlap(z, view(b)) {
+		a, b = a.Clone(), b.Clone()
+	}
+	for j := 0; j < r.c.cols; j += cols {
+		j1 := min(j+cols, r.c.cols)
+		for i := 0; i < r.c.rows; i += rows {
+			i1 := min(i+rows, r.c.rows)
+			part := *r
+			if r.Bound != nil {
+				part.Bound = r.Bound.Slice(i, i1, j, j1)
+			}
+			if err := part.travel(tA, tB, rowsOf(tA, a, i, i1), colsOf(tB, b, j, j1), c.Slice(i, i1, j, j1), multiply); err != nil {
+				return err
+			}
+			stats := part.stats
+			stats.Products, stats.Skipped, stats.Parts = stats.Products+r.stats.Products, stats.Skipped+r.stats.Skipped, stats.Parts+r.stats.Parts
+			r.stats = stats
+		}
+	}
+	return nil
+}
+
+// residentPart returns how many rows and columns of C are computed at a time, so that they and
+// their operands take up to half of the GPU's memory.
+func (r *run) residentPart() (rows, cols int) {
+	const least = 128
+	rows, cols = r.c.rows, r.c.cols
+	for 8*(r.a.len*(rows+cols)+2*rows*cols) > int(r.gpu.Info().Memory/2) {
+		switch {
+		case rows > least && rows >= cols:
+			rows = max((rows+1)/2, least)
+		case cols > least:
+			cols = max((cols+1)/2, least)
+		default:
+			return rows, cols // the GPU says whether it has enough
+		}
+	}
+	return rows, cols
+}
+
+// rowsOf returns the part of m that gives the rows i to i1 of op(m).
+func rowsOf(t halfulp.Transpose, m *halfulp.Matrix, i, i1 int) *halfulp.Matrix {
+	if t == halfulp.NoTrans {
+		return m.Slice(i, i1, 0, m.Cols())
+	}
+	return m.Slice(0, m.Rows(), i, i1)
+}
+
+// colsOf returns the part of m that gives the columns j to j1 of op(m).
+func colsOf(t halfulp.Transpose, m *halfulp.Matrix, j, j1 int) *halfulp.Matrix {
+	if t == halfulp.NoTrans {
+		return m.Slice(0, m.Rows(), j, j1)
+	}
+	return m.Slice(j, j1, 0, m.Cols())
+}
+
+// travel copies operands to the GPU, runs the product there and copies the result back.
+func (r *run) travel(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multiply way) error {
+	name := r.gpu.String()
+	x, err := a.To(name)
 	if err != nil {
 		return err
 	}
 	defer x.Free()
 	y := x
 	if b != a {
-		if y, err = b.To(r.place); err != nil {
+		if y, err = b.To(name); err != nil {
 			return err
 		}
 		defer y.Free()
 	}
 	var z *halfulp.DeviceMatrix
 	if r.beta == 0 {
-		z, err = halfulp.NewDeviceMatrix(r.place, c.Format(), c.Rows(), c.Cols())
+		z, err = halfulp.NewDeviceMatrix(name, c.Format(), c.Rows(), c.Cols())
 	} else {
-		z, err = c.To(r.place)
+		z, err = c.To(name)
 	}
 	if err != nil {
 		return err
@@ -293,14 +361,18 @@ func (r *run) onDevice(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multip
 	return nil
 }
 
-// device returns the name of the GPU that Options.Device stands for, "" for the CPU.
-func (r *run) device() (string, error) {
+// device returns the GPU that Options.Device stands for, nil for the CPU.
+func (r *run) device() (*cuda.Device, error) {
 	list, err := raw.Devices(r.Device)
 	switch {
 	case err != nil || len(list) == 0:
-		return "", err
+		return nil, err
 	case len(list) > 1:
-		return "", fmt.Errorf("device %q: %w (want one GPU)", r.Device, halfulp.ErrDevice)
+		return nil, fmt.Errorf("device %q: %w (want one GPU)", r.Device, halfulp.ErrDevice)
 	}
-	return fmt.Sprint("cuda:", list[0]), nil
+	dev, err := gpu.Open(list[0])
+	if err != nil {
+		return nil, fmt.Errorf("device %q: %w", r.Device, err)
+	}
+	return dev, nil
 }

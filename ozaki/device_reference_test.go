@@ -62,9 +62,12 @@ type (
 )
 
 // newReference returns a fake device with the kernels.
-func newReference(t *testing.T) *cuda.Device {
+func newReference(t *testing.T) *cuda.Device { return newSmallReference(t, 0) }
+
+// newSmallReference is newReference with so many bytes of memory.
+func newSmallReference(t *testing.T, memory uint64) *cuda.Device {
 	t.Helper()
-	drv := &fake.Driver{}
+	drv := &fake.Driver{TotalMemory: memory}
 	for name, f := range map[string]any{
 		"ozakiMaxima": refMaxima, "ozakiMaximaAlong": refMaxima,
 		"ozakiSplit": refSplit, "ozakiSplitAlong": refSplit,

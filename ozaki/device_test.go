@@ -401,6 +401,54 @@ func TestDeviceParts(t *testing.T) {
 	})
 }
 
+// TestDeviceLarge checks products of matrices that do not fit a GPU's memory.
+func TestDeviceLarge(t *testing.T) {
+	defer gpu.Substitute(newSmallReference(t, 1200<<10))()
+	rng := rand.New(rand.NewPCG(17, 18))
+	a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 160, 1), testMatrix(rng, 300, 160, 1)
+	double := func(opt *Options, c *halfulp.Matrix) (Stats, error) {
+		return GemmDoubleFloat(halfulp.Trans, halfulp.NoTrans, -3, a.T(), b, 0.5, c, opt)
+	}
+	slices := func(opt *Options, c *halfulp.Matrix) (Stats, error) {
+		return Gemm(halfulp.NoTrans, halfulp.Trans, -3, a, b.T(), 0.5, c, opt)
+	}
+	for _, test := range []struct {
+		name string
+		run  func(opt *Options, c *halfulp.Matrix) (Stats, error)
+		opt  Options
+	}{
+		{"slices", slices, Options{Slices: 2}},
+		{"tolerance", slices, Options{Tolerance: 1e-5}},
+		{"double-floats", double, Options{}},
+	} {
+		want, got := c.Clone(), c.Clone()
+		test.opt.Bound = halfulp.NewMatrix(halfulp.Float64, 300, 160)
+		cpu, err := test.run(&test.opt, want)
+		must(t, err)
+		bound := test.opt.Bound
+		test.opt.Device, test.opt.SGEMM, test.opt.Bound = "cuda:0", "own", halfulp.NewMatrix(halfulp.Float64, 300, 160)
+		stats, err := test.run(&test.opt, got)
+		must(t, err)
+		wantBits(t, test.name, got, want)
+		if test.name != "double-floats" {
+			wantBits(t, test.name+": bounds", test.opt.Bound, bound)
+		}
+		if stats.Parts < 2 || stats.Slices != cpu.Slices || stats.Device != "cuda:0" {
+			t.Errorf("%s: %+v", test.name, stats)
+		}
+	}
+	square := testMatrix(rng, 300, 300, 1)
+	want, got := square.Clone(), square.Clone()
+	_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, want, want, 1, want, &Options{Slices: 1})
+	must(t, err)
+	_, err = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, got, got, 1, got, &Options{Slices: 1, Device: "cuda:0", SGEMM: "own"})
+	if errors.Is(err, halfulp.ErrMemory) {
+		t.Fatal(err)
+	}
+	must(t, err)
+	wantBits(t, "the output is both operands", got, want)
+}
+
 // TestDeviceZeroSlices checks that products with slices of zeros are left out of large products.
 func TestDeviceZeroSlices(t *testing.T) {
 	machine(t)

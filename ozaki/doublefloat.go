@@ -29,7 +29,8 @@ func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matr
 	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
 	switch {
 	case err != nil:
-	case r.place != "":
+	case r.gpu != nil:
+		r.Slices = 1 // none are chosen
 		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).byPairs)
 	default:
 		err = r.pairs()
@@ -47,6 +48,7 @@ func (r *run) pairs() error {
 	}
 	k := sgemm.BestPairs()
 	rows, cols := r.partSize(k.MR, k.NR, 8*int64(r.a.len), 8*int64(r.a.len))
+	r.work = (r.a.n + rows - 1) / max(rows, 1) * ((r.b.n + cols - 1) / max(cols, 1))
 	t := make([]float64, rows*cols)
 	hi, lo := make([]float32, rows*cols), make([]float32, rows*cols)
 	var bounds []float64
@@ -73,6 +75,7 @@ func (r *run) pairs() error {
 			free(&left.Hi)
 			free(&left.Lo)
 			start = r.stage(multiplying, start)
+			r.step()
 			for at := range t[:(i1-i)*(j1-j)] {
 				t[at] = float64(hi[at]) + float64(lo[at])
 				if bounds != nil {

@@ -73,13 +73,13 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 	if f.Threads > 0 {
 		command += fmt.Sprintf(" --threads %d", f.Threads)
 	}
-	if f.Device != "cpu" {
+	if f.Device != cpuDevice {
 		command += " --device " + f.Device
 	}
 	var bar *progressBar
 	if !f.Quiet {
 		more := ""
-		if f.Device != "cpu" {
+		if f.Device != cpuDevice {
 			more = ", and more for " + f.Device
 		}
 		fmt.Fprintf(env.stderr, "halfulp: %s, %s: takes about %v on two processors%s\n", name, size, takes.Round(time.Second), more)
@@ -117,8 +117,11 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 // checkFolder returns an error if --out is no folder that files can be written into, nor
 // can become one.
 func (f *reproduceFlags) checkFolder() error {
-	if f.Out == "" {
+	switch f.Out {
+	case "":
 		return nil
+	case files.Stdio:
+		return misuse("--out: standard output is no folder; without --out the report goes there")
 	}
 	i, err := os.Stat(f.Out)
 	switch {

@@ -9,11 +9,15 @@ import (
 // Stage is the time of a stage, as the device measured it.
 type Stage = time.Duration
 
-// clock measures stages that follow each other in a stream.
+// clock measures stages that follow each other in a stream. The first mark, the beginning of the
+// splits, is not its own.
 type clock struct {
 	s     *cuda.Stream
 	marks []mark
 }
+
+// newClock returns a clock that runs since began.
+func newClock(s *cuda.Stream, began *cuda.Event) clock { return clock{s, []mark{{splits, began}}} }
 
 // mark is the beginning of a stage.
 type mark struct {
@@ -23,7 +27,7 @@ type mark struct {
 
 // start begins a stage and ends the one before.
 func (c *clock) start(stage int) error {
-	if n := len(c.marks); n > 0 && c.marks[n-1].stage == stage {
+	if c.marks[len(c.marks)-1].stage == stage {
 		return nil
 	}
 	e, err := c.s.NewEvent()
@@ -54,7 +58,7 @@ func (c *clock) stop() (times [3]time.Duration, err error) {
 
 // close frees the events.
 func (c *clock) close() {
-	for _, m := range c.marks {
+	for _, m := range c.marks[1:] {
 		_ = m.at.Close() // their times are known, or another error is
 	}
 }

@@ -25,7 +25,7 @@ func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 	q.Slices, q.Width = 1, 0
 	_, n := p.A.size()
 	q.Block = max(n, 1)
-	g := &gemm{Product: &q, e: e, s: s, clock: clock{s: s}}
+	g := &gemm{Product: &q, e: e, s: s, clock: newClock(s, p.began)}
 	g.stats.Kernel = "CUDA double-float chains"
 	defer g.free()
 	if p.C.Rows == 0 || p.C.Cols == 0 {

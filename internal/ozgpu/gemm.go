@@ -66,7 +66,7 @@ type gemm struct {
 
 // Gemm computes p and waits for it. C does not overlap A and B.
 func (e *Engine) Gemm(s *cuda.Stream, p *Product) (Stats, error) {
-	g := &gemm{Product: p, e: e, s: s, clock: clock{s: s}}
+	g := &gemm{Product: p, e: e, s: s, clock: newClock(s, p.began)}
 	defer g.free()
 	if p.C.Rows == 0 || p.C.Cols == 0 {
 		return g.stats, nil

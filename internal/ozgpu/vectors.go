@@ -19,6 +19,8 @@ type Factors struct {
 	A, B *Vectors // rows of A, columns of B
 	m    *cuda.Memory
 	any  cuda.Pointer // int32: 1 if there are infinite or NaN entries
+
+	began *cuda.Event // before the search for the largest entries
 }
 
 // view is vectorsOf of kernels/ozaki.cu: entry h of vector v is number v vs + h hs from x.
@@ -92,6 +94,13 @@ func (e *Engine) NewFactors(s *cuda.Stream, a, b gpu.Matrix) (*Factors, error) {
 		B: &Vectors{viewOf(b), m.At(8 * int64(a.Rows)), m.At(bits + 4*int64(a.Rows))},
 		m: m, any: m.At(bits + special),
 	}
+	if f.began, err = s.NewEvent(); err == nil {
+		err = s.Record(f.began)
+	}
+	if err != nil {
+		f.Free()
+		return nil, err
+	}
 	for _, v := range []*Vectors{f.A, f.B} {
 		if err := e.measure(s, v, f.any); err != nil {
 			f.Free()
@@ -131,7 +140,12 @@ func zeros(s *cuda.Stream, n int64) (*cuda.Memory, error) {
 }
 
 // Free gives the memory back, but for that of the matrices.
-func (f *Factors) Free() { f.m.Free() }
+func (f *Factors) Free() {
+	f.m.Free()
+	if f.began != nil {
+		_ = f.began.Close() // nothing is left to wait for
+	}
+}
 
 // hasSpecial waits for what is known of the factors and reports whether there are infinite or NaN
 // entries.
