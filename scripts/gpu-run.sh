@@ -43,15 +43,20 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu rns ozaki; do
+	for binary in cuda gpu rns ozaki reproduce; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-# The tests and benchmarks of rns and ozaki that do not concern the GPU are left out.
-only() { [ "$1" = rns ] || [ "$1" = ozaki ] && echo Device || echo .; }
+# The tests and benchmarks of rns, ozaki and reproduce that do not concern the GPU are left out.
+only() {
+	case $1 in
+	rns | ozaki | reproduce) echo Device ;;
+	*) echo . ;;
+	esac
+}
 
 tests() { run "tests $1" "./$1.test" -test.v $short -test.run "$(only "$1")"; }
 
