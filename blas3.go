@@ -40,12 +40,7 @@ func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, 
 func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
-	if c == nil {
-		c = &Matrix{m: num.Mat{Arr: &num.Array{}, Rows: opA.Rows, Cols: opB.Cols}}
-		if !beta.isZero() {
-			panic(errNoC)
-		}
-	}
+	c = orUnread(c, beta, opA.Rows, opB.Cols)
 	for _, x := range []num.Mat{c.m, d.m} {
 		if x.Rows != opA.Rows || x.Cols != opB.Cols || opA.Cols != opB.Rows {
 			panic(errShape)
@@ -56,14 +51,23 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 	return gemm(opA, opB, c.m, d.m, alpha, beta, preA, preB, 0, opt)
 }
 
+// orUnread returns c, or a matrix of that shape that beta = 0 leaves unread where there is no c.
+func orUnread(c *Matrix, beta Scalar, rows, cols int) *Matrix {
+	if c != nil {
+		return c
+	}
+	if !beta.isZero() {
+		panic(errNoC)
+	}
+	return &Matrix{m: num.Mat{Arr: &num.Array{}, Rows: rows, Cols: cols}}
+}
+
 // Syrk computes C = alpha A Aᵀ + beta C for t = NoTrans, or alpha Aᵀ A + beta C
 // for t = Trans, in the triangle uplo of the n x n matrix C; the other triangle is
 // neither read nor written. Rounding, special values, aliasing and errors are
 // those of Gemm.
 func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
-	if uplo != Upper && uplo != Lower {
-		panic(errUplo)
-	}
+	uplo.isUpper()
 	opA, pre := a.op(t)
 	if c.m.Rows != opA.Rows || c.m.Cols != opA.Rows {
 		panic(errShape)
@@ -81,11 +85,19 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 // the same shape. Rounding, special values, aliasing and errors are those of Gemm: the product
 // is that of (A B) and (B A)ᵀ, of which it keeps copies.
 func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
+	return Syr2kTo(uplo, t, alpha, a, b, beta, c, c, opt)
+}
+
+// Syr2kTo computes the triangle uplo of D = alpha A Bᵀ + alpha B Aᵀ + beta C, or of the transposed product, like
+// Syr2k, rounded once to the format of D, which may be another one than C's. D may share storage with
+// any of the others. For beta = 0, C may be nil.
+func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	uplo.isUpper()
 	opA, _ := a.op(t)
 	opB, _ := b.op(t)
 	n, k := opA.Rows, opA.Cols
-	if opB.Rows != n || opB.Cols != k || c.m.Rows != n || c.m.Cols != n {
+	c = orUnread(c, beta, n, n)
+	if opB.Rows != n || opB.Cols != k || c.m.Rows != n || c.m.Cols != n || d.m.Rows != n || d.m.Cols != n {
 		panic(errShape)
 	}
 	both := num.Mat{Arr: &num.Array{}, RS: 1, CS: n, Rows: n, Cols: 3 * k}
@@ -102,7 +114,7 @@ func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *M
 	left, right := both, both
 	left.Cols, right.Cols = 2*k, 2*k
 	right.Off = both.At(0, k)
-	return gemm(left, right.T(), c.m, c.m, alpha, beta, nil, nil, byte(uplo), opt)
+	return gemm(left, right.T(), c.m, d.m, alpha, beta, nil, nil, byte(uplo), opt)
 }
 
 // commonFormat returns a format that holds all numbers of a and b.
@@ -186,9 +198,15 @@ func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c n
 	case errors.Is(err, exact.ErrMemory):
 		err = fmt.Errorf("gemm %d x %d x %d: %w in %d bytes for method residue", c.Rows, a.Cols, c.Cols, ErrMemory, s.memory)
 	case errors.Is(err, exact.ErrRange):
-		err = fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
+		err = beyondResidue()
 	}
 	return st, err
+}
+
+// beyondResidue is the error of products that only the direct method can compute, where the
+// other is asked for.
+func beyondResidue() error {
+	return fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
 }
 
 // gemmOn is exact.Gemm on GPUs.
@@ -197,7 +215,7 @@ func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta 
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
+	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
 		More: devs[1:], Copies: copies, Progress: cfg.Progress}
 	st, err := gpu.Gemm(devs[0], on, alpha, a, b, beta, old, c)
 	if err != nil {
@@ -251,7 +269,15 @@ func stats(st exact.Stats, threads int) Stats {
 // rounded once to the format of C. Special values, aliasing and errors are those of Gemm. A is
 // copied, by blocks of rows where memory is short. It panics for a bad side or uplo and for shapes that do not fit.
 func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
-	return structuredGemm("Symm", side, symmetric(uplo, a), alpha, b.m, beta, c.m, opt)
+	return SymmTo(side, uplo, alpha, a, b, beta, c, c, opt)
+}
+
+// SymmTo computes D = alpha A B + beta C, or D = alpha B A + beta C for side = Right, like Symm, rounded once to the
+// format of D, which may be another one than C's. D may share storage with any of the others. For beta = 0, C
+// may be nil.
+func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
+	c = orUnread(c, beta, d.m.Rows, d.m.Cols)
+	return structuredGemm("Symm", side, symmetric(uplo, a), alpha, b.m, beta, c.m, d.m, opt)
 }
 
 // Trmm stores B = alpha op(A) B for side = Left, or alpha B op(A) for side = Right, with a triangular matrix A,
@@ -261,34 +287,43 @@ func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matr
 // way. With an error, a cancelled context included, B is unchanged. Special values are those
 // of Gemm. It panics for a bad side, uplo, tA or diag and for shapes that do not fit.
 func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
-	return structuredGemm("Trmm", side, oriented(triangular(uplo, diag, a), tA), alpha, b.m, Float(0), b.m, opt)
+	return TrmmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
-// structuredGemm computes C = alpha S B + beta C, or alpha B S + beta C for side = Right.
-func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b num.Mat, beta Scalar, c num.Mat, opt *Options) (Stats, error) {
+// TrmmTo stores C = alpha op(A) B, or alpha B op(A) for side = Right, like Trmm, rounded once to the format of C,
+// which may be another one than B's. C may share storage with the others; if it does not, its contents
+// are unspecified after an error.
+func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) (Stats, error) {
+	return structuredGemm("Trmm", side, oriented(triangular(uplo, diag, a), tA), alpha, b.m, Float(0), c.m, c.m, opt)
+}
+
+// structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right.
+func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
 	switch side {
 	case Left:
 	case Right:
-		s, b, c = s.T(), b.T(), c.T()
+		s, b, c, d = s.T(), b.T(), c.T(), d.T()
 	default:
 		panic(errSide)
 	}
-	if b.Rows != s.Cols || c.Rows != s.Rows || b.Cols != c.Cols {
-		panic(errShape)
+	for _, x := range []num.Mat{c, d} {
+		if b.Rows != s.Cols || x.Rows != s.Rows || b.Cols != x.Cols {
+			panic(errShape)
+		}
 	}
 	set, err := opt.settings()
 	if err != nil {
 		return Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	p := structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: c}
-	if c.Arr.Overlaps(s.Array()) || c.Arr.Overlaps(b.Arr) {
-		p.c = copyMat(c)
+	p := structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}
+	if d.Arr.Overlaps(s.Array()) || d.Arr.Overlaps(b.Arr) || d != c && d.Arr.Overlaps(c.Arr) {
+		p.c = copyMat(d)
 	}
 	if err := p.run(); err != nil {
 		return stats(p.stats, p.threads), fmt.Errorf("%s: %w", name, err)
 	}
-	if p.c.Arr != c.Arr {
-		copyTo(c, p.c)
+	if p.c.Arr != d.Arr {
+		copyTo(d, p.c)
 	}
 	return stats(p.stats, p.threads), nil
 }

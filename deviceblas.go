@@ -1,6 +1,7 @@
 package halfulp
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/halfulp/halfulp/cuda"
@@ -273,12 +274,15 @@ func deviceGemm(dev *cuda.Device, a, b, old, c gpu.Matrix, alpha, beta Scalar, t
 	if err := s.gpuMethod(); err != nil {
 		return Stats{}, err
 	}
-	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Memory: s.limit, Triangle: triangle, Progress: s.progress}
+	cfg := gpu.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.limit, Triangle: triangle, Progress: s.progress}
 	var st exact.Stats
 	err = dev.Do(s.ctx, func(s *cuda.Stream) (err error) {
 		st, err = gpu.GemmResident(s, cfg, alpha.value(), a, b, beta.value(), old, c)
 		return err
 	})
+	if errors.Is(err, exact.ErrRange) {
+		return Stats{}, beyondResidue()
+	}
 	if err != nil {
 		return Stats{}, gemmError(c.Rows, a.Cols, c.Cols, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -26,7 +27,8 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 	}
 	set := r.settings
 	set.devices = []int{cpu}
-	return solve("Trsv", set, s, Float(1), x.Matrix().m)
+	b := x.Matrix().m
+	return solve("Trsv", set, s, Float(1), b, b)
 }
 
 // Trsm solves op(A) X = α B for side = Left, or X op(A) = α B for side = Right, with a triangular matrix A,
@@ -55,29 +57,36 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 // yet solved block by block to some bits more than the format has; quotients that this leaves
 // undecided are computed exactly, and Stats counts them.
 func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
-	s, m := oriented(triangular(uplo, diag, a), tA), b.m
+	return TrsmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
+}
+
+// TrsmTo solves op(A) X = α B, or X op(A) = α B for side = Right, like Trsm and stores the solution in x, every entry
+// rounded once to the format of X, which may be another one than B's; the bound is that of this format. X may share storage
+// with the others.
+func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) (Stats, error) {
+	s, m, z := oriented(triangular(uplo, diag, a), tA), b.m, x.m
 	switch side {
 	case Left:
 	case Right:
-		s, m = s.T(), m.T()
+		s, m, z = s.T(), m.T(), z.T()
 	default:
 		panic(errSide)
 	}
-	if m.Rows != s.Rows {
+	if m.Rows != s.Rows || z.Rows != m.Rows || z.Cols != m.Cols {
 		panic(errShape)
 	}
 	set, err := opt.settings()
 	if err != nil {
 		return Stats{}, fmt.Errorf("Trsm: %w", err)
 	}
-	return solve("Trsm", set, s, alpha, m)
+	return solve("Trsm", set, s, alpha, m, z)
 }
 
-// solve stores the solution X of S X = alpha B in B.
-func solve(name string, set settings, s direct.Structured, alpha Scalar, b num.Mat) (Stats, error) {
+// solve stores the solution X of S X = alpha B in z.
+func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
 	v := &substitution{settings: set, s: s, alpha: alpha.value(), b: b}
 	v.stats = exact.Stats{Device: "cpu", Method: methodDirect}
-	v.x = num.Mat{Arr: num.New(b.Arr.Format, b.Rows*b.Cols), RS: 1, CS: b.Rows, Rows: b.Rows, Cols: b.Cols}
+	v.x = num.Mat{Arr: num.New(z.Arr.Format, b.Rows*b.Cols), RS: 1, CS: b.Rows, Rows: b.Rows, Cols: b.Cols}
 	err := set.ctx.Err()
 	if err == nil && v.alpha.Class != num.Zero && b.Rows > 0 {
 		err = v.run()
@@ -85,7 +94,8 @@ func solve(name string, set settings, s direct.Structured, alpha Scalar, b num.M
 	if err != nil {
 		return stats(v.stats, v.threads), fmt.Errorf("%s: %w", name, deviceError(err))
 	}
-	copyTo(b, v.x)
+	copyTo(z, v.x)
+	v.stats.Stages = append(v.stats.Stages, exact.Stage{Name: "quotients", Time: v.quotients})
 	v.stats.Overflow, v.stats.Underflow, v.stats.Exact = v.overflow.Load(), v.underflow.Load(), v.exact.Load()
 	return stats(v.stats, v.threads), nil
 }
@@ -111,6 +121,7 @@ type substitution struct {
 	lost      []bool     // rows of r that left the range
 	workers   []*divider // one a thread
 	solved    int        // rows times columns
+	quotients time.Duration
 
 	exact, overflow, underflow atomic.Int64
 }
@@ -216,6 +227,7 @@ func (v *substitution) update(to, from [2]int, updates int) error {
 
 // block solves rows lo <= i < hi entry by entry.
 func (v *substitution) block(lo, hi, updates int) error {
+	start := time.Now()
 	err := par.For(v.ctx, v.threads, v.cols, func(worker, j int) {
 		w := v.workers[worker]
 		if w == nil {
@@ -230,6 +242,7 @@ func (v *substitution) block(lo, hi, updates int) error {
 			w.entry(lo, hi, i, j, updates)
 		}
 	})
+	v.quotients += time.Since(start)
 	v.solved += (hi - lo) * v.cols
 	if v.progress != nil && err == nil {
 		v.progress(float64(v.solved) / float64(v.x.Rows*v.x.Cols))

@@ -13,9 +13,11 @@ import (
 )
 
 // substitute solves T x = b for a lower triangle T, with finite numbers other than 0 on the diagonal, by the
-// definition of Trsm.
-func substitute(t, b *Matrix, alpha Scalar) *Matrix {
-	x := NewMatrix(b.Format(), b.Rows(), b.Cols())
+// definition of Trsm, in the format of b.
+func substitute(t, b *Matrix, alpha Scalar) *Matrix { return substituteTo(b.Format(), t, b, alpha) }
+
+func substituteTo(f Format, t, b *Matrix, alpha Scalar) *Matrix {
+	x := NewMatrix(f, b.Rows(), b.Cols())
 	al := termOf(alpha.value())
 	for j := range b.Cols() {
 		for i := range b.Rows() {
@@ -27,14 +29,14 @@ func substitute(t, b *Matrix, alpha Scalar) *Matrix {
 			}
 			n, d := total(ts), termAt(t.m.Row(i), i)
 			if n.Class != num.Finite {
-				x.Set(i, j, roundTo(b.Format(), num.Real{Class: n.Class, Neg: n.Neg != d.neg}))
+				x.Set(i, j, roundTo(f, num.Real{Class: n.Class, Neg: n.Neg != d.neg}))
 				continue
 			}
 			above, below := termOf(n), d.n
 			if above.neg != d.neg {
 				above.n.Neg(above.n)
 			}
-			x.Set(i, j, quotient(b.Format(), above.n, below, above.exp-d.exp))
+			x.Set(i, j, quotient(f, above.n, below, above.exp-d.exp))
 		}
 	}
 	return x

@@ -207,6 +207,82 @@ func TestStructuredAliases(t *testing.T) {
 	})
 }
 
+// TestStructuredTo stores results in other formats than those of the old ones, or where operands lie,
+// and compares with GemmTo.
+func TestStructuredTo(t *testing.T) {
+	trials(t, 60, func(r *rand.Rand) error {
+		n, m := 1+r.IntN(45), 1+r.IntN(4)
+		fam, fa, fb, fc, fd := families[r.IntN(2)], pickFormat(r), pickFormat(r), pickFormat(r), pickFormat(r)
+		a, b, c := drawMatrix(r, fa, n, n, fam), drawMatrix(r, fb, n, m, fam), drawMatrix(r, fc, n, m, fam)
+		uplo, diag, al, be := uplos[r.IntN(2)], diags[r.IntN(2)], Float(3), Float(-1)
+		if r.IntN(4) == 0 {
+			be, c = Float(0), nil
+		}
+		full, tri := fromTriangle(a, uplo, NonUnit, false), fromTriangle(a, uplo, diag, true)
+		got, want := NewMatrix(fd, n, m), NewMatrix(fd, n, m)
+		what := fmt.Sprintf("n = %d, %d columns, %v %v %v to %v, %s", n, m, fa, fb, fc, fd, fam.name)
+		_, err := SymmTo(Left, uplo, al, a, b, be, c, got, nil)
+		_, err2 := GemmTo(NoTrans, NoTrans, al, full, b, be, c, want, nil)
+		if err := errors.Join(err, err2); err != nil || !got.Same(want) {
+			return fmt.Errorf("SymmTo %s: other bits than GemmTo, error %v", what, err)
+		}
+		_, err = TrmmTo(Left, uplo, Trans, diag, al, a, b, got, nil)
+		_, err2 = GemmTo(Trans, NoTrans, al, tri, b, Float(0), nil, want, nil)
+		if err := errors.Join(err, err2); err != nil || !got.Same(want) {
+			return fmt.Errorf("TrmmTo %s: other bits than GemmTo, error %v", what, err)
+		}
+		// A Bᵀ + B Aᵀ with (A B) and (B A) in a format that holds both.
+		u, v := drawMatrix(r, fb, n, m, fam), drawMatrix(r, fa, n, m, fam)
+		both, swapped := NewMatrix(MP(2500), n, 2*m), NewMatrix(MP(2500), n, 2*m)
+		for j := range m {
+			for i := range n {
+				both.Set(i, j, u.At(i, j))
+				both.Set(i, m+j, v.At(i, j))
+				swapped.Set(i, j, v.At(i, j))
+				swapped.Set(i, m+j, u.At(i, j))
+			}
+		}
+		old := drawMatrix(r, fc, n, n, fam)
+		d := drawMatrix(r, fd, n, n, fam)
+		whole, before := NewMatrix(fd, n, n), d.Clone()
+		_, err = Syr2kTo(uplo, NoTrans, al, u, v, be, old, d, nil)
+		_, err2 = GemmTo(NoTrans, Trans, al, both, swapped, be, old, whole, nil)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		for j := range n {
+			for i := range n {
+				w := before.At(i, j)
+				if i == j || i < j == (uplo == Upper) {
+					w = whole.At(i, j)
+				}
+				if err := sameScalar(fmt.Sprintf("Syr2kTo (%d, %d) %s", i, j, what), d.At(i, j), w); err != nil {
+					return err
+				}
+			}
+		}
+		// Triangular systems, the solution in another format or in A's place.
+		lower := NewMatrix(fa, n, n)
+		for j := range n {
+			for i := j; i < n; i++ {
+				lower.Set(i, j, a.At(i, j))
+			}
+			lower.SetFloat64(j, j, 7)
+		}
+		solution := substituteTo(fd, lower, b, al)
+		if _, err := TrsmTo(Left, Lower, NoTrans, NonUnit, al, lower, b, got, nil); err != nil || !got.Same(solution) {
+			return fmt.Errorf("TrsmTo %s: other bits than the definition, error %v", what, err)
+		}
+		if m <= n {
+			solution = substituteTo(fa, lower, b, al)
+			if _, err := TrsmTo(Left, Lower, NoTrans, NonUnit, al, lower, b, lower.Slice(0, n, 0, m), nil); err != nil || !lower.Slice(0, n, 0, m).Same(solution) {
+				return fmt.Errorf("TrsmTo in A %s: other bits than the definition, error %v", what, err)
+			}
+		}
+		return nil
+	})
+}
+
 // TestCommonFormat: a format that is found for two matrices holds their numbers.
 func TestCommonFormat(t *testing.T) {
 	trials(t, 600, func(r *rand.Rand) error {

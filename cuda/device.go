@@ -40,6 +40,7 @@ type Info struct {
 	Memory          uint64 // bytes
 	Major, Minor    int    // compute capability
 	Multiprocessors int
+	Threads         int // that a multiprocessor has room for
 	SharedPerBlock  int // bytes of shared memory a block may ask for
 	L2              int // bytes
 	Driver          Version
@@ -116,6 +117,7 @@ func describe(drv cudadrv.Driver, index int) (Info, error) {
 		{&info.Major, cudadrv.ComputeCapabilityMajor},
 		{&info.Minor, cudadrv.ComputeCapabilityMinor},
 		{&info.Multiprocessors, cudadrv.MultiprocessorCount},
+		{&info.Threads, cudadrv.MaxThreadsPerMultiprocessor},
 		{&info.SharedPerBlock, cudadrv.MaxSharedMemoryPerBlockOptin},
 		{&info.L2, cudadrv.L2CacheSize},
 	} {

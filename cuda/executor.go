@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -11,9 +12,10 @@ import (
 // its thread, whose current context is the device's, and never ends: a thread that made
 // calls of the driver must not end before the process does.
 type executor struct {
-	jobs chan *job
-	lost atomic.Pointer[error] // why every call fails, once the device has failed
-	ctx  context.Context       // the running job's
+	jobs   chan *job
+	closed bool                  // the device could not be opened: serve ends
+	lost   atomic.Pointer[error] // why every call fails, once the device has failed
+	ctx    context.Context       // the running job's
 }
 
 // Waking a goroutine that is locked to a thread takes several µs, longer than many a
@@ -73,11 +75,9 @@ const (
 func (d *Device) start() error {
 	d.jobs = make(chan *job, 1)
 	d.pool.init()
-	go func() {
-		runtime.LockOSThread()
-		d.serve()
-	}()
-	return d.run(context.Background(), func() error {
+	threads.serve(d)
+	return d.run(context.Background(), func() (err error) {
+		defer func() { d.closed = err != nil }()
 		dev, err := d.drv.DeviceGet(d.info.Index)
 		if err != nil {
 			return d.failed(err)
@@ -86,17 +86,51 @@ func (d *Device) start() error {
 		if err != nil {
 			return d.failed(err)
 		}
-		if err := d.drv.CtxSetCurrent(c); err != nil {
-			return d.failed(err)
+		if err = d.drv.CtxSetCurrent(c); err != nil {
+			err = d.failed(err)
+		} else if d.main, err = d.newStream(); err == nil {
+			return nil
 		}
-		d.main, err = d.newStream()
+		_ = d.drv.CtxSetCurrent(0)
+		_ = d.drv.DevicePrimaryCtxRelease(dev)
 		return err
 	})
 }
 
-// serve runs jobs for ever.
+// threads are the threads of executors. Those of devices that could not be opened serve the
+// next ones.
+var threads threadPool
+
+type threadPool struct {
+	sync.Mutex
+	idle []chan *Device
+}
+
+// serve lets a thread serve d.
+func (p *threadPool) serve(d *Device) {
+	p.Lock()
+	defer p.Unlock()
+	if n := len(p.idle); n > 0 {
+		p.idle[n-1] <- d
+		p.idle = p.idle[:n-1]
+		return
+	}
+	next := make(chan *Device, 1)
+	next <- d
+	go func() {
+		runtime.LockOSThread()
+		for d := range next {
+			d.serve()
+			p.Lock()
+			p.idle = append(p.idle, next)
+			p.Unlock()
+		}
+	}()
+}
+
+// serve runs jobs for ever, or until one has closed the executor.
 func (d *Device) serve() {
-	for {
+	for !d.closed {
 		if j := d.next(); j.state.CompareAndSwap(queued, running) {
 			d.serveOne(j)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -533,3 +534,38 @@ func TestConcurrent(t *testing.T) {
 func TestArguments(t *testing.T) { checkArguments(t, open(t, new(fake.Driver))) }
 
 func TestReverse(t *testing.T) { checkReverse(t, open(t, new(fake.Driver))) }
+
+// TestOpenFails lets each call of opening a device fail, many times: nothing is left, and
+// one thread serves all tries.
+func TestOpenFails(t *testing.T) {
+	drv := new(fake.Driver)
+	before := runtime.NumGoroutine()
+	failed := map[string]int{}
+	for range 20 {
+		for n := 0; ; n++ {
+			drv.ForgetCalls()
+			drv.Fail("", n, cudadrv.OutOfMemory)
+			_, err := cuda.OpenDriver(drv, 0)
+			calls := drv.Calls()
+			if err == nil {
+				t.Fatalf("call %d of %v failed, and nothing happened", n, calls)
+			}
+			failed[calls[n]]++
+			if l := drv.Live(); l.Contexts != 0 || l.Streams != 0 {
+				t.Fatalf("%s failed: left %+v", calls[n], l)
+			}
+			if calls[n] == "StreamCreate" {
+				break
+			}
+		}
+	}
+	for _, call := range []string{"DeviceGet", "DevicePrimaryCtxRetain", "CtxSetCurrent", "StreamCreate"} {
+		if failed[call] < 20 {
+			t.Errorf("%s failed %d times", call, failed[call])
+		}
+	}
+	if n := runtime.NumGoroutine(); n > before+2 {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+	checkScaleAdd(t, open(t, drv), 10)
+}

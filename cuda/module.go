@@ -78,10 +78,11 @@ func (m *Module) Function(name string) (*Function, error) {
 
 // Resources are what a kernel takes, as the driver compiled it.
 type Resources struct {
-	Registers               int // a thread
-	LocalBytes              int // a thread; arrays and spilled registers
-	SharedBytes             int // a block, beside the dynamic ones
-	BlocksPerMultiprocessor int // that run at a time
+	Registers               int     // a thread
+	LocalBytes              int     // a thread; arrays and spilled registers
+	SharedBytes             int     // a block, beside the dynamic ones
+	BlocksPerMultiprocessor int     // that run at a time
+	Occupancy               float64 // warps of these, of those that a multiprocessor has room for
 }
 
 // Resources tells what f takes when launched with threads a block and shared bytes of
@@ -108,6 +109,8 @@ func (f *Function) Resources(threads, shared int) (Resources, error) {
 			return r, d.failed(err)
 		}
 	}
+	const warp = 32
 	r.BlocksPerMultiprocessor, err = d.drv.OccupancyMaxActiveBlocks(f.h, threads, uint64(shared))
+	r.Occupancy = float64(r.BlocksPerMultiprocessor*((threads+warp-1)/warp)) / float64(d.info.Threads/warp)
 	return r, d.failed(err)
 }

@@ -37,8 +37,9 @@ type bench struct {
 
 var benches = sync.Pool{New: func() any { return new(bench) }}
 
-// operate does op on a piece of numbers of w words.
-func (k *kernels) operate(op operation, w int, z num.Vec, in []num.Vec) {
+// operate does op on a piece.
+func (k *kernels) operate(op operation, p *piece) {
+	w, z, in := p.words, p.z, p.in
 	t := benches.Get().(*bench)
 	defer benches.Put(t)
 	kernel := k.arrays[w][op]
@@ -139,7 +140,8 @@ func setLane[E DD | TD | QD](b *block, i int, x E) {
 }
 
 // apply sets a piece to a function of pieces.
-func (k *kernels) apply(f Function, w int, z num.Vec, in []num.Vec) {
+func (k *kernels) apply(f Function, p *piece) {
+	w, z, in := p.words, p.z, p.in
 	e := evaluators.Get().(*evaluator)
 	defer evaluators.Put(e)
 	e.a, e.w = k.blocks, w

@@ -66,7 +66,7 @@ func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
 		return err
 	}
 	k := activeKernels()
-	return r.each(func(z num.Vec, in []num.Vec) { k.operate(op, r.words, z, in) })
+	return r.each(func(p *piece) { k.operate(op, p) })
 }
 
 func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
@@ -78,7 +78,7 @@ func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
 		return err
 	}
 	k := activeKernels()
-	return r.each(func(z num.Vec, in []num.Vec) { k.apply(f, r.words, z, in) })
+	return r.each(func(p *piece) { k.apply(f, p) })
 }
 
 // A run is an elementwise routine under way.
@@ -89,10 +89,20 @@ type run struct {
 	words    int
 	z        num.Mat
 	in       []num.Mat
+	room     [3]num.Mat // of in
+}
+
+// A piece is what one thread does at a time: the same entries of the result and the operands.
+type piece struct {
+	words int
+	z     num.Vec
+	in    []num.Vec
+	room  [3]num.Vec // of in
 }
 
 func newRun[A Array](o *halfulp.Options, z A, in []A) (*run, error) {
 	r := &run{z: matrixOf(z)}
+	r.in = r.room[:0]
 	for i, x := range in {
 		m := matrixOf(x)
 		if m.Rows != r.z.Rows || m.Cols != r.z.Cols {
@@ -175,44 +185,41 @@ func clone[A Array](x A) A {
 	return c.(A)
 }
 
-// each calls f with pieces of z and of the operands, the same entries of all.
-func (r *run) each(f func(z num.Vec, in []num.Vec)) error {
-	z, in := r.z, r.in
-	if z.RS != 1 && z.CS == 1 {
-		z = z.T()
-		for i, m := range in {
-			in[i] = m.T()
-		}
+// each calls f with pieces of the whole.
+func (r *run) each(f func(p *piece)) error {
+	if r.z.RS != 1 && r.z.CS == 1 {
+		r.all(func(m *num.Mat) { *m = m.T() })
 	}
 	// Columns that follow one another are one.
-	joined := func(m num.Mat) bool { return m.Cols == 1 || m.CS == m.RS*m.Rows }
-	flat := joined(z)
-	for _, m := range in {
-		flat = flat && joined(m)
+	joined := true
+	r.all(func(m *num.Mat) { joined = joined && (m.Cols == 1 || m.CS == m.RS*m.Rows) })
+	if joined {
+		r.all(func(m *num.Mat) { m.Rows, m.Cols = m.Rows*m.Cols, 1 })
 	}
-	if flat {
-		join := func(m num.Mat) num.Mat { m.Rows, m.Cols = m.Rows*m.Cols, 1; return m }
-		z = join(z)
-		for i, m := range in {
-			in[i] = join(m)
-		}
-	}
-	if z.Rows == 0 || z.Cols == 0 {
-		return r.ctx.Err()
-	}
-	pieces := (z.Rows + chunk - 1) / chunk
-	report := progress(r.progress, pieces*z.Cols)
-	return par.For(r.ctx, r.threads, pieces*z.Cols, func(_, i int) {
+	rows, cols := r.z.Rows, r.z.Cols
+	pieces := (rows + chunk - 1) / chunk * cols
+	report := progress(r.progress, pieces)
+	return par.For(r.ctx, r.threads, pieces, func(_, i int) {
+		pieces := pieces / cols
 		j, lo := i/pieces, i%pieces*chunk
-		hi := min(lo+chunk, z.Rows)
-		piece := func(m num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: hi - lo} }
-		vs := make([]num.Vec, len(in))
-		for k, m := range in {
-			vs[k] = piece(m)
+		n := min(chunk, rows-lo)
+		at := func(m num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: n} }
+		p := &piece{words: r.words, z: at(r.z)}
+		p.in = p.room[:len(r.in)]
+		for k, m := range r.in {
+			p.in[k] = at(m)
 		}
-		f(piece(z), vs)
+		f(p)
 		report()
 	})
+}
+
+// all calls f with the result and every operand.
+func (r *run) all(f func(m *num.Mat)) {
+	f(&r.z)
+	for i := range r.in {
+		f(&r.in[i])
+	}
 }
 
 // progress returns what to call at the end of each of total pieces of work, from any goroutine.

@@ -51,7 +51,7 @@ func (r *run) normsOf(x vectors, exp []int, slices int) ([]norms, error) {
 			continue
 		}
 		none := want{func(int) bool { return false }, func(int) bool { return false }}
-		s, err := newSplit(r.ctx, r.threads, x.part(0, x.n, h, h1), exp, r.width, slices, 1, none)
+		s, err := newSplit(r.ctx, r.threads, x.part(0, x.n, h, h1), exp, r.width, slices, 16, none)
 		if err != nil {
 			return nil, err
 		}

@@ -51,9 +51,10 @@
 //	    for s = 1, …, min(g-1, K):  S = RN(S + P),  P = x_s r_(g-s) if g = K+1, else q_s q_(g-s)
 //	T = RN(T + S)
 //
-// in float64. Multiplication by W is exact. Then with α = m 2^x, 1/2 ≤ |m| < 1,
+// in float64. Multiplication by W is exact. Then, the factor alpha of the product being m 2^x
+// with 1/2 ≤ |m| < 1,
 //
-//	c_ij = RN(β c_ij + RN(m T) 2^(x+e_i+f_j-2α)),
+//	c_ij = RN(beta c_ij + RN(m T) 2^(x+e_i+f_j-2α)),
 //
 // no matter how large or small the parts are; a subnormal result is rounded once more.
 //

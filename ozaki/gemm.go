@@ -16,9 +16,9 @@ import (
 //
 // The error of entry (i, j) is at most what Options.Bound receives; about
 //
-//	2^-(K-1)(α'+1) (k + 3) 2^-24 max_h|a_ih| max_h|b_hj| times a moderate number,
+//	(k + 3) 2^-24 2^(-(K-1)(w+1)) |α| max_h|a_ih| max_h|b_hj| times a moderate number,
 //
-// α' = ⌊(24 - ⌈log2 min(k, Block)⌉)/2⌋ being the bits of a slice. It is relative to the largest
+// w = ⌊(24 - ⌈log2 min(k, Block)⌉)/2⌋ being the bits of a slice. It is relative to the largest
 // numbers of the row and the column, not to the entry.
 //
 // alpha = 0 leaves A and B unread, beta = 0 leaves C unread. Infinite and NaN entries give what
@@ -100,16 +100,10 @@ func (r *run) begin() (done bool, err error) {
 	}
 	start := time.Now()
 	defer func() { r.stage(splitting, start) }()
-	if r.expA, err = exponents(r.ctx, r.threads, r.a); err != nil {
+	if r.expA, r.specialA, err = survey(r.ctx, r.threads, r.a); err != nil {
 		return false, err
 	}
-	if r.expB, err = exponents(r.ctx, r.threads, r.b); err != nil {
-		return false, err
-	}
-	if r.specialA, err = specials(r.ctx, r.threads, r.a); err != nil {
-		return false, err
-	}
-	r.specialB, err = specials(r.ctx, r.threads, r.b)
+	r.expB, r.specialB, err = survey(r.ctx, r.threads, r.b)
 	return false, err
 }
 
@@ -188,6 +182,7 @@ func (r *run) parts() error {
 		bounds = make([]float64, rows*cols)
 	}
 	blocks := (n + r.Block - 1) / r.Block
+	r.work = (r.a.n + rows - 1) / max(rows, 1) * ((r.b.n + cols - 1) / max(cols, 1)) * blocks * (r.Slices * (r.Slices + 1) / 2)
 	var right *split
 	for j := 0; j < r.b.n; j += cols {
 		j1 := min(j+cols, r.b.n)

@@ -185,9 +185,19 @@ func TestReproducible(t *testing.T) {
 			restore := impl.Force(level)
 			for _, o := range []Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
 				o.Slices, o.Block = base.Slices, base.Block
+				last := 0.0
+				o.Progress = func(done float64) {
+					if done <= last || done > 1 {
+						t.Errorf("progress %g after %g", done, last)
+					}
+					last = done
+				}
 				got := c.Clone()
 				mustGemm(t, 'N', 'N', 1.5, a, b, -0.5, got, &o)
 				check(fmt.Sprintf("%s, %d threads, %d bytes", level, o.Threads, o.MemoryLimit), got)
+				if last != 1 {
+					t.Errorf("progress ended at %g", last)
+				}
 			}
 			restore()
 		}

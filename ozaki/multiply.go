@@ -33,6 +33,7 @@ func (r *run) multiply(a, b *split, t []float64, c []float32) error {
 			if g == slices+1 {
 				y = b.r[g-s-1]
 			}
+			r.step()
 			if x == nil || y == nil {
 				r.stats.Skipped++
 				continue

@@ -50,6 +50,8 @@ type Options struct {
 	MemoryLimit int64
 	// Context cancels a product; the error is the context's, and C is then unspecified.
 	Context context.Context
+	// Progress, if not nil, is called with the share of the work done, on the CPU.
+	Progress func(done float64)
 }
 
 // ErrTolerance is wrapped by the error for a Tolerance that MaxSlices do not meet.
@@ -84,6 +86,7 @@ type run struct {
 	expA, expB         []int
 	specialA, specialB [][]int
 	width              int // bits of a slice
+	done, work         int // products, for Progress
 }
 
 // The stages of a product.
@@ -118,6 +121,14 @@ func newRun(o *Options) *run {
 	r.stats.Device, r.stats.Threads = "cpu", r.threads
 	r.stats.Stages = []halfulp.Stage{{Name: "split"}, {Name: "products"}, {Name: "sum"}}
 	return r
+}
+
+// step tells of one more product.
+func (r *run) step() {
+	r.done++
+	if r.Progress != nil {
+		r.Progress(float64(r.done) / float64(r.work))
+	}
 }
 
 // stage adds the time since start to a stage and returns now.

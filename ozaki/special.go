@@ -1,30 +1,6 @@
 package ozaki
 
-import (
-	"context"
-	"math"
-
-	"github.com/halfulp/halfulp/internal/par"
-)
-
-// specials lists, for each vector, the entries that are infinite or NaN; nil if there are
-// none at all.
-func specials(ctx context.Context, threads int, x vectors) ([][]int, error) {
-	list := make([][]int, x.n)
-	err := par.For(ctx, threads, x.n, func(_, v int) {
-		for h := range x.len {
-			if !finite(x.at(v, h)) {
-				list[v] = append(list[v], h)
-			}
-		}
-	})
-	for _, l := range list {
-		if l != nil {
-			return list, err
-		}
-	}
-	return nil, err
-}
+import "math"
 
 // special returns the sum of the products of row i of a with column j of b that are infinite
 // or NaN, and whether there are any.

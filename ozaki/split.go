@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/sgemm"
@@ -48,37 +49,47 @@ func exponent(x float64) int {
 	return e
 }
 
-// exponents returns ⌈log2 max_h |x_vh|⌉ of the finite entries of each vector, 0 for vectors of
-// zeros.
-func exponents(ctx context.Context, threads int, x vectors) ([]int, error) {
-	e := make([]int, x.n)
+// survey returns ⌈log2 max_h |x_vh|⌉ of the finite entries of each vector, 0 for vectors of
+// zeros, and a list for each vector of its entries that are infinite or NaN; nil if there are
+// none at all.
+func survey(ctx context.Context, threads int, x vectors) (exp []int, special [][]int, err error) {
+	exp, special = make([]int, x.n), make([][]int, x.n)
 	const together = 64 // vectors, which may be neighbours in memory
-	err := par.For(ctx, threads, (x.n+together-1)/together, func(_, p int) {
+	var some atomic.Bool
+	err = par.For(ctx, threads, (x.n+together-1)/together, func(_, p int) {
 		y := x.part(p*together, min((p+1)*together, x.n), 0, x.len)
 		var most [together]float64
-		larger := func(v, at int) {
-			if a := math.Abs(y.data[at]); a > most[v] && a <= math.MaxFloat64 {
+		look := func(v, h int) {
+			switch a := math.Abs(y.data[v*y.vs+h*y.hs]); {
+			case a <= most[v]:
+			case a <= math.MaxFloat64:
 				most[v] = a
+			default:
+				special[p*together+v] = append(special[p*together+v], h)
+				some.Store(true)
 			}
 		}
 		if y.hs <= y.vs {
 			for v := range y.n {
 				for h := range y.len {
-					larger(v, v*y.vs+h*y.hs)
+					look(v, h)
 				}
 			}
 		} else {
 			for h := range y.len {
 				for v := range y.n {
-					larger(v, v*y.vs+h*y.hs)
+					look(v, h)
 				}
 			}
 		}
 		for v := range y.n {
-			e[p*together+v] = exponent(most[v])
+			exp[p*together+v] = exponent(most[v])
 		}
 	})
-	return e, err
+	if !some.Load() {
+		special = nil
+	}
+	return exp, special, err
 }
 
 // scale returns x 2^e, rounded once.

@@ -107,7 +107,7 @@ func TestSlicesWithoutError(t *testing.T) {
 func splitAll(t *testing.T, x vectors, alpha, slices, width int) *split {
 	t.Helper()
 	ctx := context.Background()
-	exp, err := exponents(ctx, 1, x)
+	exp, _, err := survey(ctx, 1, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func BenchmarkSplit(b *testing.B) {
 	for _, slices := range []int{1, 2, 6} {
 		b.Run(fmt.Sprint(slices), func(b *testing.B) {
 			for b.Loop() {
-				exp, err := exponents(b.Context(), 1, x)
+				exp, _, err := survey(b.Context(), 1, x)
 				if err != nil {
 					b.Fatal(err)
 				}

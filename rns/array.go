@@ -27,7 +27,8 @@ const (
 	errIndex       = "rns: index out of range"
 	errShape       = "rns: shapes do not fit"
 	errThreads     = "rns: negative number of threads"
-	errBlocks      = "rns: number or size of blocks out of range"
+	errBlocks      = "rns: number of blocks is not between 0 and 65536"
+	errBlockSize   = "rns: size of blocks is not between 0 and 1024"
 	errNorm        = "rns: bad Norm"
 	errSide        = "rns: bad Side"
 )

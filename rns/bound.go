@@ -8,7 +8,11 @@ package rns
 //
 // with N the number of addends of a row. Both are rounded up. Relative is +Inf where
 // ‖ŷ‖ ≤ Absolute or γ is not defined; it has ‖ŷ‖ - Absolute ≤ ‖y*‖ in place of ‖y*‖,
-// which is not known. They hold unless exponents overflow or underflow.
+// which is not known.
+//
+// Sums do not underflow, as no addition makes an exponent smaller. Where a product may, as
+// exponents of its factors add up to less than -2^30, what it loses is below √M 2^(-2^30) and
+// is in Absolute as well. A result with an overflow is NaN, and has infinite bounds.
 type Bound struct {
 	Absolute, Relative XFloat
 }
@@ -35,7 +39,7 @@ func SumBound(x *Vector, sum *Number) Bound {
 		v := x.val(i)
 		norm = norm.AddUp(b.magnitude(&v, true))
 	}
-	return numberBound(norm, x.n-1, sum)
+	return numberBound(norm, xZero, x.n-1, sum)
 }
 
 // DotBound is SumBound for products, |s* - ŝ| ≤ N u / (1 - N u) Σ |x_i y_i|.
@@ -43,20 +47,46 @@ func DotBound(x, y *Vector, dot *Number) Bound {
 	x.like(y)
 	b := x.arr.b
 	_ = b.scalars(dot)
-	var norm XFloat
+	var norm, lost XFloat
 	for i := range x.n {
 		u, v := x.val(i), y.val(i)
 		norm = norm.AddUp(b.magnitude(&u, true).MulUp(b.magnitude(&v, true)))
+		if underflows(&u, &v) {
+			lost = lost.AddUp(b.tiny())
+		}
 	}
-	return numberBound(norm, x.n, dot)
+	return numberBound(norm, lost, x.n, dot)
 }
 
 // numberBound returns the bounds of a number, of which an addend goes through k roundings.
-func numberBound(norm XFloat, k int, z *Number) Bound {
+func numberBound(norm, lost XFloat, k int, z *Number) Bound {
 	y := z.b.NewVector(1)
 	y.Set(0, z)
-	return newBound(norm.MulUp(z.b.gamma(max(k, 0))), y)
+	return newBound(z.b.absolute(norm, lost, max(k, 0)), y)
 }
+
+// absolute returns the bound for addends of the sum norm of magnitudes that go through k
+// roundings each, some after products that lost so much.
+func (b *Base) absolute(norm, lost XFloat, k int) XFloat {
+	gamma := b.gamma(k)
+	return norm.MulUp(gamma).AddUp(lost.MulUp(XFloat{1, 0}.AddUp(gamma)))
+}
+
+// underflows reports whether the product of numbers may underflow. Rounding makes exponents
+// larger only.
+func underflows(vs ...*val) bool {
+	exp := int64(0)
+	for _, v := range vs {
+		if v.isZero() || v.isNaN() {
+			return false
+		}
+		exp += int64(v.exp)
+	}
+	return exp < minExp
+}
+
+// tiny is above all numbers of exponents below minExp.
+func (b *Base) tiny() XFloat { return XFloat{1, int32((b.bigM.BitLen()+1)/2) + minExp - 1} }
 
 // magnitude returns a bound for |v| from above, or from below.
 func (b *Base) magnitude(v *val, up bool) XFloat {
@@ -71,30 +101,39 @@ func (b *Base) magnitude(v *val, up bool) XFloat {
 	return v.ev.Lo.MulDown(b.mLo).scale(int64(v.exp), false)
 }
 
-// gemvBound returns the bound (18), rounded up.
+// gemvBound returns the bound (18), and what underflows lose, rounded up.
 func gemvBound(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) XFloat {
 	b := a.arr.b
-	gamma := b.gamma(x.n + 2)
 	al, be := b.magnitude(&alpha.v, true), b.magnitude(&beta.v, true)
-	var sum XFloat
+	var sum, lost XFloat
 	if !be.isZero() {
 		for i := range y.n {
 			v := y.val(i)
 			sum = sum.AddUp(be.MulUp(b.magnitude(&v, true)))
+			if underflows(&beta.v, &v) {
+				lost = lost.AddUp(b.tiny())
+			}
 		}
 	}
+	// An underflow in a (α x) loses |a| times or once as much as one number may, in α (a x)
+	// |α| times or once; a sum has the exponent of one of its addends or a larger one.
+	atOnce := al.AddUp(XFloat{1, 0})
 	if !al.isZero() {
 		for j := range x.n {
 			v := x.val(j)
 			column, line := XFloat{}, a.line(!trans, j)
 			for i := range line.n {
 				u := line.val(i)
-				column = column.AddUp(b.magnitude(&u, true))
+				size := b.magnitude(&u, true)
+				column = column.AddUp(size)
+				if underflows(&u, &v) || !u.isZero() && underflows(&alpha.v, &v) || underflows(&alpha.v, &u, &v) {
+					lost = lost.AddUp(size.AddUp(atOnce).MulUp(b.tiny()))
+				}
 			}
 			sum = sum.AddUp(column.MulUp(al.MulUp(b.magnitude(&v, true))))
 		}
 	}
-	return sum.MulUp(gamma)
+	return b.absolute(sum, lost, x.n+2)
 }
 
 // gamma returns k u / (1 - k u) rounded up, infinity unless k u < 1.

@@ -86,3 +86,115 @@ func TestSumBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestUnderflowBounds holds products that underflow against their bounds, which are those of
+// rounding errors otherwise.
+func TestUnderflowBounds(t *testing.T) {
+	for _, b := range blasBases(t) {
+		r := newRand(t, 53)
+		bits := b.bigM.BitLen()
+		lost := 0 // results that a bound of rounding errors alone does not cover
+		check := func(what string, got *Vector, exact []*big.Float, norm *big.Float, k int, bound Bound) {
+			t.Helper()
+			diff := exactFloat()
+			for i, x := range exact {
+				z, err := got.At(i).Big()
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := exactFloat().Sub(z, x)
+				diff.Add(diff, d.Abs(d))
+			}
+			if diff.Cmp(bound.Absolute.Big()) > 0 {
+				t.Fatalf("%s, %d bits: error below 2^%d, bound %v", what, b.prec, diff.MantExp(nil), bound.Absolute)
+			}
+			if g := b.gamma(k); !g.isInf() && diff.Cmp(norm.Mul(norm, g.Big())) > 0 {
+				lost++
+			}
+		}
+		value := func(x *Number) *big.Float {
+			z, err := x.Big()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		}
+		number := func(exp int) *Number {
+			x := b.NewNumber().SetInt64(1 + r.Int64N(1<<min(20, max(b.prec-1, 1))))
+			if r.IntN(2) == 0 {
+				x.Neg(x)
+			}
+			return x.MulPow2(x, exp-r.IntN(2*bits))
+		}
+		vector := func(n, exp int) *Vector {
+			x := b.NewVector(n)
+			for i := range n {
+				if r.IntN(5) > 0 {
+					x.Set(i, number(exp))
+				}
+			}
+			return x
+		}
+		for range 20 {
+			n := 1 + r.IntN(6)
+			x, y := vector(n, minExp/2+bits), vector(n, minExp/2)
+			dot, norm := exactFloat(), exactFloat()
+			for i := range n {
+				p := exactFloat().Mul(value(x.At(i)), value(y.At(i)))
+				dot.Add(dot, p)
+				norm.Add(norm, exactFloat().Abs(p))
+			}
+			z := b.NewVector(1)
+			z.Set(0, Dot(x, y, nil))
+			check("Dot", z, []*big.Float{dot}, norm, n, DotBound(x, y, z.At(0)))
+
+			// Exponents of α, A, x, of β and of y.
+			for _, e := range [][4]int{
+				{0, minExp / 2, minExp/2 + bits, minExp / 2},
+				{minExp / 3, minExp / 3, minExp/3 + bits, minExp / 2},
+				{minExp + 2*bits, 6 * bits, 0, 0},      // α x underflows, a (α x) or α (a x) might not
+				{6 * bits, 0, minExp + 2*bits, 0},      // a x underflows
+				{0, 0, minExp - bits, minExp/2 + bits}, // x is 0
+			} {
+				for _, trans := range []Transpose{NoTrans, Trans} {
+					const rows, cols = 3, 4
+					alpha, beta := number(e[0]), number(e[3])
+					a := &Matrix{vector(rows*cols, e[1]).arr, 0, rows, cols, rows}
+					m, k := rows, cols
+					if trans {
+						m, k = cols, rows
+					}
+					x, y := vector(k, e[2]), vector(m, minExp-e[3]+bits)
+					exact, norm := make([]*big.Float, m), exactFloat()
+					for i := range exact {
+						exact[i] = exactFloat()
+						add := func(f ...*Number) {
+							p := exactFloat().SetInt64(1)
+							for _, x := range f {
+								p.Mul(p, value(x))
+							}
+							exact[i].Add(exact[i], p)
+							norm.Add(norm, exactFloat().Abs(p))
+						}
+						line := a.line(trans, i)
+						for j := range k {
+							add(alpha, line.At(j), x.At(j))
+						}
+						add(beta, y.At(i))
+					}
+					for name, gemv := range map[string]func(z *Vector){
+						"Gemv":      func(z *Vector) { Gemv(trans, alpha, a, x, beta, z, nil) },
+						"GemvBasic": func(z *Vector) { GemvBasic(trans, alpha, a, x, beta, z, nil) },
+					} {
+						z := y.Clone()
+						gemv(z)
+						check(name, z, exact, exactFloat().Copy(norm), k+2, GemvBound(trans, alpha, a, x, beta, y, z))
+					}
+				}
+			}
+		}
+		if lost < 10 {
+			t.Errorf("%d bits: %d results with underflows", b.prec, lost)
+		}
+	}
+}

@@ -143,9 +143,9 @@ func benchmarkDevice(b *testing.B, dev *cuda.Device, base *Base, bits int) {
 			d.measure(fmt.Sprintf("dot/blocks=%d/size=%d", k[0], k[1]), reduce(all.view()))
 			sums.Free()
 		}
-		resources, err := c.Resources()
+		list, err := c.Kernels()
 		must(b, err)
-		b.Logf("%+v", resources)
+		b.Logf("%+v", list)
 		if bits > 106 {
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 )
 
 // machine returns the machine's GPU.
@@ -334,5 +336,42 @@ func TestDeviceErrors(t *testing.T) {
 		if _, err := b.NewVector(3).To(name); !errors.Is(err, halfulp.ErrDevice) {
 			t.Errorf("device %q: %v", name, err)
 		}
+	}
+}
+
+// TestDeviceTableFails: a table that does not fit leaves nothing behind, and a later try
+// succeeds.
+func TestDeviceTableFails(t *testing.T) {
+	b, err := GemvBase(106)
+	must(t, err)
+	const tables, functions = 10, 9
+	for _, c := range []struct {
+		call  string
+		code  cudadrv.Code
+		times int
+	}{{"MemAlloc", cudadrv.OutOfMemory, tables}, {"MemcpyHtoDAsync", cudadrv.InvalidValue, tables}, {"ModuleGetFunction", cudadrv.NotFound, functions}} {
+		drv := &fake.Driver{}
+		for _, name := range []string{
+			"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP",
+		} {
+			drv.Kernel(name, func(*fake.Launch) {})
+		}
+		dev, err := cuda.OpenDriver(drv, 0)
+		must(t, err)
+		for i := range c.times {
+			must(t, dev.Do(t.Context(), func(s *cuda.Stream) error { return s.Trim() })) // no memory in reserve
+			drv.Fail(c.call, i, c.code)
+			if c.code == cudadrv.OutOfMemory {
+				drv.Fail(c.call, i, c.code) // it is tried twice
+			}
+			if _, err := b.NewArray(0).toDevice(dev); cudadrv.CodeOf(err) != c.code && !errors.Is(err, halfulp.ErrMemory) {
+				t.Fatalf("%s %d fails: %v", c.call, i, err)
+			}
+			if used, live := dev.Counters().InUse, drv.Live(); used != 0 || live.Modules != 0 {
+				t.Errorf("%s %d fails: %d bytes and %d modules are left", c.call, i, used, live.Modules)
+			}
+		}
+		_, err = b.NewArray(0).toDevice(dev)
+		must(t, err)
 	}
 }

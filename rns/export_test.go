@@ -40,3 +40,19 @@ func NewReference(t *testing.T, base func(p int) (*Base, error), precisions []in
 	must(t, err)
 	return dev
 }
+
+// RememberSum makes blocks those that TuneSum finds for n numbers of the bases, in a cache
+// directory of the test.
+func RememberSum(t *testing.T, dev *cuda.Device, base func(p int) (*Base, error), precisions []int, n int, o Options) {
+	t.Helper()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, t.TempDir())
+	}
+	known := readTunings()
+	for _, p := range precisions {
+		b, err := base(p)
+		must(t, err)
+		known[tuneKey(dev, "sum", b, tunedSize(n))] = tuning{o.Blocks, o.BlockSize}
+	}
+	writeTunings(known)
+}

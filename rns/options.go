@@ -14,16 +14,17 @@ type Options struct {
 	Threads int
 	// Blocks and BlockSize give the order of additions in sums: see Reduce3, and
 	// BlockSize alone that in Gemv and GeNorm, where a block sums a row or column. 0
-	// stands for DefaultBlocks and DefaultBlockSize.
+	// stands for DefaultBlocks and DefaultBlockSize; more than MaxBlocks and MaxBlockSize panic.
 	Blocks, BlockSize int
 	// Bound, if not nil, receives the bounds on the error of Gemv.
 	Bound *Bound
 }
 
-// The order of additions where Options name none, and the largest size of a block.
+// The order of additions where Options name none, and the largest numbers that they may.
 const (
 	DefaultBlocks    = 64
 	DefaultBlockSize = 32
+	MaxBlocks        = 65536
 	MaxBlockSize     = 1024
 )
 
@@ -36,8 +37,11 @@ func (o *Options) with() Options {
 	if p.Threads < 0 {
 		panic(errThreads)
 	}
-	if p.Blocks < 0 || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
+	if p.Blocks < 0 || p.Blocks > MaxBlocks {
 		panic(errBlocks)
+	}
+	if p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
+		panic(errBlockSize)
 	}
 	if p.Threads == 0 {
 		p.Threads = runtime.GOMAXPROCS(0)

@@ -25,20 +25,26 @@ func TestReproduce(t *testing.T) {
 		rows []string // as many for every kind of inputs
 		sets int
 		long bool
+
+		kernels []string
 	}{
 		{"mpres-gemv", reproduce.Gemv, rns.GemvBase, rns.GemvPrecisions, 9, []string{
-			"algorithm 1", "algorithm 1, transposed", "basic implementation", "basic implementation, transposed",
-		}, 2, false},
+			"algorithm 1", "algorithm 1, transposed", "algorithm 1, tuned", "algorithm 1, transposed, tuned", "basic implementation", "basic implementation, transposed",
+		}, 2, false, []string{"dot", "tree", "map"}},
 		{"mpres-sum", reproduce.Sum, rns.SummationBase, rns.SummationPrecisions, 20001, []string{
 			"Reduce1S recursive, of 20000 numbers", "Reduce1P recursive, of 20000 numbers", "Reduce2S pairwise, of 20000 numbers",
-			"Reduce2P pairwise, of 20000 numbers", "Reduce2 pairwise, over all", "Reduce3 hybrid, 64 x 32", "Reduce3 hybrid, 64 x 1024",
-		}, 1, true},
+			"Reduce2P pairwise, of 20000 numbers", "Reduce2 pairwise, over all", "Reduce3 hybrid", "Reduce3 hybrid, tuned",
+		}, 1, true, []string{
+			"sum", "tree", "pairs", "recursive, one thread", "recursive, a group", "pairwise, one thread", "pairwise, a group",
+		}},
 	} {
 		if c.long && testing.Short() {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			dev := rns.NewReference(t, c.base, c.bits, false)
+			blocks := rns.Options{Blocks: 128, BlockSize: 128}
+			rns.RememberSum(t, dev, c.base, c.bits, c.n, blocks)
 			restore := gpu.Substitute(dev)
 			tables := loadTables(t, dev, c.base, c.bits)
 			r, err := c.run(reproduce.Options{N: c.n, Device: "cuda:0", Machine: reproduce.Machine{GPUs: []string{"some"}}})
@@ -47,6 +53,7 @@ func TestReproduce(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkRows(t, r, dev, c.rows, c.sets, c.bits)
+			checkKernels(t, r, c.kernels, c.bits)
 			if n := dev.Counters().InUse; n != tables {
 				t.Errorf("%d bytes are left in use, %d by tables", n, tables)
 			}
@@ -85,6 +92,10 @@ func checkRows(t *testing.T, r *reproduce.Report, dev *cuda.Device, rows []strin
 		if k.Device != title || k.Quantity != "time" {
 			continue
 		}
+		isTuned := strings.HasSuffix(k.Method, ", tuned")
+		if isTuned && k.BlockSize == 0 || strings.HasPrefix(k.Method, "Reduce3") && isTuned != (k.Blocks == 128 && k.BlockSize == 128) {
+			t.Errorf("blocks: %+v", k)
+		}
 		if k.Here == nil || *k.Here <= 0 || k.Paper != nil || k.Runs < 1 || k.Residues != "" {
 			t.Errorf("no time: %+v", k)
 		}
@@ -119,6 +130,59 @@ func checkRows(t *testing.T, r *reproduce.Report, dev *cuda.Device, rows []strin
 		}
 		if strings.HasSuffix(f.Name, ".svg") && !strings.Contains(f.Name, "accuracy") && !strings.Contains(b.String(), "GPU: ") && !strings.Contains(b.String(), title) {
 			t.Errorf("%s has no panel of the GPU", f.Name)
+		}
+	}
+}
+
+// checkKernels wants registers, memory and occupancy of every kernel, those of the fake driver.
+func checkKernels(t *testing.T, r *reproduce.Report, kernels []string, bits []int) {
+	t.Helper()
+	type cell struct {
+		kernel, quantity string
+		bits             int
+	}
+	found := map[cell]float64{}
+	for _, k := range r.Records {
+		if k.Table != "kernels" || k.Paper != nil {
+			continue
+		}
+		if k.Here == nil || k.BlockSize < 1 || k.Moduli == 0 || k.Device != r.GPU {
+			t.Errorf("kernel %+v", k)
+			continue
+		}
+		found[cell{k.Method, k.Quantity, k.Bits}] = *k.Here
+		if k.Quantity == "occupancy" {
+			// 2 blocks of that many threads, in whole warps, of 2048 threads
+			if want := 100 * float64((k.BlockSize+31)/32*64) / 2048; *k.Here != want {
+				t.Errorf("kernel %s, %d bits: occupancy %v, want %v", k.Method, k.Bits, *k.Here, want)
+			}
+		}
+	}
+	for _, k := range kernels {
+		for _, p := range bits {
+			if got := found[cell{k, "registers", p}]; got != 32 {
+				t.Errorf("kernel %s, %d bits: %v registers", k, p, got)
+			}
+			for _, q := range []string{"local memory", "shared memory", "occupancy"} {
+				if _, ok := found[cell{k, q, p}]; !ok {
+					t.Errorf("kernel %s, %d bits: no %s", k, p, q)
+				}
+			}
+			if shared := found[cell{k, "shared memory", p}]; (shared > 0) != strings.HasPrefix(k, "pair") {
+				t.Errorf("kernel %s, %d bits: %v bytes of shared memory", k, p, shared)
+			}
+		}
+	}
+	if len(found) != 4*len(kernels)*len(bits) {
+		t.Errorf("%d figures of kernels, want %d", len(found), 4*len(kernels)*len(bits))
+	}
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kernels {
+		if !strings.Contains(text.String(), "\n"+k+"  ") {
+			t.Errorf("no row of kernel %s in\n%s", k, text.String())
 		}
 	}
 }

@@ -99,8 +99,8 @@ func tune(device, routine string, b *Base, n int, shapes []Options, load func(n 
 	if err != nil {
 		return Options{}, err
 	}
-	size := 1 << bits.Len(uint(max(n, 1)-1))
-	key := fmt.Sprintf("%s, %s, %d, moduli %v", dev.Info().Name, routine, size, b.m)
+	size := tunedSize(n)
+	key := tuneKey(dev, routine, b, size)
 	tuneLock.Lock()
 	defer tuneLock.Unlock()
 	known := readTunings()
@@ -128,6 +128,14 @@ func tune(device, routine string, b *Base, n int, shapes []Options, load func(n 
 	known[key] = tuning{best.Blocks, best.BlockSize}
 	writeTunings(known)
 	return best, nil
+}
+
+// tunedSize is the size that stands for n.
+func tunedSize(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+
+// tuneKey is the key of what is found.
+func tuneKey(dev *cuda.Device, routine string, b *Base, size int) string {
+	return fmt.Sprintf("%s, %s, %d, moduli %v", dev.Info().Name, routine, size, b.m)
 }
 
 // tuneTime returns the least time of three runs after one that warms up.

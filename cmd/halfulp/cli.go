@@ -31,6 +31,11 @@ type cli struct {
 	Stats   statsCmd   `cmd:"" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
 	Gemv    gemvCmd    `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
 	Gemm    gemmCmd    `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
+	Symm    symmCmd    `cmd:"" help:"Symmetric matrix times matrix: alpha A B + beta C."`
+	Syr2k   syr2kCmd   `cmd:"" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
+	Trmm    trmmCmd    `cmd:"" help:"Triangular matrix times matrix: alpha A B."`
+	Trsm    trsmCmd    `cmd:"" help:"Solution X of a triangular system: A X = alpha B."`
+	SolveGJ solveGJCmd `cmd:"" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
 	Map     mapCmd     `cmd:"" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
 	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
 	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
@@ -92,6 +97,9 @@ type runFlags struct {
 type compareFlags struct {
 	Compare bool `group:"run" help:"Print on standard error what a plain float64 loop makes of the same numbers."`
 }
+
+// cpuDevice is the name of the device that every machine has.
+const cpuDevice = "cpu"
 
 // formatFlag is a format named on the command line.
 type formatFlag struct{ halfulp.Format }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,8 +38,20 @@ func TestDeviceFails(t *testing.T) {
 		{"ModuleLoadData", cudadrv.UnsupportedPTX, 0, "NVIDIA driver too old"},
 		{"", 0, 100, "cuda:0: out of memory: asked for [0-9]+ bytes, 100 bytes free of 100 bytes"},
 	} {
-		for command, operands := range map[string][]string{"gemm": {a, a}, "gemv": {a, x}, "sum": {a}, "dot": {x, x}} {
+		for _, args := range [][]string{
+			{"gemm", a, a},
+			{"gemv", a, x},
+			{"sum", a},
+			{"dot", x, x},
+			{"sum", a, "--method", "rns-hybrid"},
+			{"dot", x, x, "--method", "rns-pairwise"},
+			{"gemv", a, x, "--method", "rns-gemv"},
+		} {
+			command := strings.Join(args, " ")
 			drv := &fake.Driver{TotalMemory: c.memory}
+			for _, name := range rnsKernels {
+				drv.Kernel(name, func(*fake.Launch) {})
+			}
 			dev, err := cuda.OpenDriver(drv, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -46,8 +61,7 @@ func TestDeviceFails(t *testing.T) {
 			}
 			restore := gpu.Substitute(dev)
 			var stdout, stderr strings.Builder
-			args := append(append([]string{command}, operands...), "--device", "cuda:0", "--out", out)
-			status := run(args, nil, &stdout, &stderr)
+			status := run(append(args, "--device", "cuda:0", "--out", out), nil, &stdout, &stderr)
 			restore()
 			line := regexp.MustCompile("^halfulp: [^\n]*" + c.want + "[^\n]*\n$")
 			if status != exitFailed || stdout.Len() > 0 || !line.MatchString(stderr.String()) {
@@ -60,5 +74,74 @@ func TestDeviceFails(t *testing.T) {
 				t.Errorf("%s, %s fails: %d bytes are left in use", command, c.call, n)
 			}
 		}
+	}
+}
+
+// rnsKernels are the kernels of package rns.
+var rnsKernels = []string{
+	"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP",
+}
+
+// TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds
+// are those of the CPU.
+func TestRNSOnDevice(t *testing.T) {
+	if _, err := cuda.Open(0); errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
+		t.Skip("no GPU:", err)
+	}
+	dir := t.TempDir()
+	file := func(name string, rows, cols, seed string) string {
+		path := filepath.Join(dir, name)
+		args := []string{"gen", "random", rows, cols, "--seed", seed, "--format", "mp:150", "--out", path}
+		if status := run(args, nil, io.Discard, io.Discard); status != 0 {
+			t.Fatalf("%v: exit status %d", args, status)
+		}
+		return path
+	}
+	a, x, y := file("A.mtx", "37", "53", "1"), file("x.mtx", "53", "1", "2"), file("y.mtx", "37", "1", "3")
+	empty := filepath.Join(dir, "empty.mtx")
+	if err := os.WriteFile(empty, []byte("%%MatrixMarket matrix array real general\n0 1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range rnsMethods {
+		for _, command := range method.commands {
+			operands := map[string][][]string{
+				"sum": {{a}, {empty}}, "asum": {{a}}, "dot": {{x, x}, {empty, empty}},
+				"gemv": {{a, x}, {a, x, y, "--alpha", "-0.75", "--beta", "3"}, {a, y, x, "--trans", "--alpha", "0.1"}, {a, x, "--alpha", "0"}},
+			}[command]
+			for _, o := range operands {
+				for _, flags := range [][]string{{"--format", "mp:120"}, {"--format", "mp:400", "--precision", "150", "--moduli", "40"}} {
+					if method.name == "rns-hybrid" {
+						flags = append(flags, "--blocks", "3", "--block-size", "7")
+					}
+					got := map[string]any{}
+					for _, device := range []string{"cpu", "cuda:0"} {
+						args := append(append([]string{command}, o...), "--in", "mp:150", "--json", "--method", method.name, "--device", device)
+						var stdout, stderr strings.Builder
+						if status := run(append(args, flags...), nil, &stdout, &stderr); status != 0 {
+							t.Fatalf("%v: exit status %d, %s", args, status, stderr.String())
+						}
+						var result map[string]any
+						if err := json.Unmarshal([]byte(stdout.String()), &result); err != nil {
+							t.Fatal(err)
+						}
+						stats := result["stats"].(map[string]any)
+						if stats["device"] != device {
+							t.Errorf("%v: device %v", args, stats["device"])
+						}
+						result["stats"] = stats["rns"]
+						got[device] = result
+					}
+					if !reflect.DeepEqual(got["cpu"], got["cuda:0"]) {
+						t.Errorf("%s %v, %v: cuda:0 has\n%v\nthe CPU\n%v", method.name, o, flags, got["cuda:0"], got["cpu"])
+					}
+				}
+			}
+		}
+	}
+	// What the kernels do not take is told before files are read.
+	var stderr strings.Builder
+	status := run([]string{"sum", filepath.Join(dir, "none"), "--method", "rns-hybrid", "--precision", "60", "--moduli", "4", "--device", "cuda:0"}, nil, io.Discard, &stderr)
+	if want := "halfulp: method rns-hybrid on cuda:0: "; status != exitMisuse || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "is not odd and below 2^30") {
+		t.Errorf("moduli of 31 bits: status %d, %q", status, stderr.String())
 	}
 }

@@ -106,7 +106,7 @@ func machine() machineInfo {
 		Threads:  runtime.GOMAXPROCS(0),
 		Features: cpuFeatures(),
 		Level:    impl.Level().String(),
-		Devices:  append([]deviceInfo{{Name: "cpu", Available: true, Text: "available"}}, gpus()...),
+		Devices:  append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
 		Formats: []namedText{
 			{"f32", "IEEE 754 binary32, 24 significant bits"},
 			{"f64", "IEEE 754 binary64, 53 significant bits"},

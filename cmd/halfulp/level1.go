@@ -5,7 +5,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
-	"github.com/halfulp/halfulp/rns"
 )
 
 type sumCmd struct {
@@ -80,9 +79,9 @@ func (c *nrm2Cmd) Run(env *environment) error {
 func unary(env *environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags, residue *rnsFlags,
 	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
 	plain func(*halfulp.Matrix) float64) error {
-	var base *rns.Base
+	var choice *rnsChoice
 	try := func(opt *halfulp.Options) (err error) {
-		if base, err = checkRNS(how, residue, res.Format.Format); err != nil || base != nil {
+		if choice, err = checkRNS(how, residue, res.Format.Format); err != nil || choice != nil {
 			return err
 		}
 		_, _, err = routine(halfulp.NewVector(halfulp.Float64, 0), res.Format.Format, opt)
@@ -98,8 +97,8 @@ func unary(env *environment, name, file string, in *inputFlags, res *resultFlags
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats
-	if base != nil {
-		z, stats, err = j.rnsSum(base, m.Vec(), name == "asum")
+	if choice != nil {
+		z, stats, err = j.rnsSum(choice, m.Vec(), name == "asum")
 	} else {
 		z, stats, err = routine(m.Vec(), res.Format.Format, j.options())
 		j.finish()
@@ -137,13 +136,13 @@ Examples:
 }
 
 func (c *dotCmd) Run(env *environment) error {
-	var base *rns.Base
+	var choice *rnsChoice
 	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
 	try := func(opt *halfulp.Options) (err error) {
 		if native {
 			return tryExpansion(c.Format.Format, opt)
 		}
-		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
+		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
 			return err
 		}
 		none := halfulp.NewVector(halfulp.Float64, 0)
@@ -170,8 +169,8 @@ func (c *dotCmd) Run(env *environment) error {
 	switch {
 	case native:
 		z, stats, err = expansion.Dot(x, y, c.Format.Format, j.options())
-	case base != nil:
-		z, stats, err = j.rnsDot(base, x, y)
+	case choice != nil:
+		z, stats, err = j.rnsDot(choice, x, y)
 	default:
 		z, stats, err = halfulp.Dot(x, y, c.Format.Format, j.options())
 	}

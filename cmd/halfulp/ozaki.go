@@ -133,7 +133,7 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	if c != nil {
 		result = double(c).Convert(halfulp.Float64)
 	}
-	o.Context = j.env.ctx
+	o.Context, o.Progress = j.env.ctx, j.startProgress(j.command)
 	if j.how.Stats || j.print.JSON {
 		o.Bound = halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/ozaki"
-	"github.com/halfulp/halfulp/rns"
 )
 
 // productFlags are the factors of a product. Their absence differs from 1 for
@@ -58,13 +57,13 @@ Examples:
 }
 
 func (c *gemvCmd) Run(env *environment) error {
-	var base *rns.Base
+	var choice *rnsChoice
 	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
 	try := func(opt *halfulp.Options) (err error) {
 		if native {
 			return tryExpansion(c.Format.Format, opt)
 		}
-		if base, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || base != nil {
+		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
 			return err
 		}
 		none := halfulp.NewMatrix(c.Format.Format, 1, 1)
@@ -108,8 +107,8 @@ func (c *gemvCmd) Run(env *environment) error {
 			if native {
 				return j.expansionProduct(c.Trans, false, alpha, a, x.Matrix(), beta, old, z)
 			}
-			if base != nil {
-				return j.rnsGemv(base, c.Trans, alpha, a, x, beta, y, z.Col(0))
+			if choice != nil {
+				return j.rnsGemv(choice, c.Trans, alpha, a, x, beta, y, z.Col(0))
 			}
 			return halfulp.GemvTo(transpose(c.Trans), alpha, a, x, beta, y, z.Col(0), j.options())
 		},

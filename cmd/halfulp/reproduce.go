@@ -74,7 +74,7 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 	if f.Threads > 0 {
 		command += fmt.Sprintf(" --threads %d", f.Threads)
 	}
-	if f.Device != "cpu" {
+	if f.Device != cpuDevice {
 		command += " --device " + f.Device
 	}
 	var bar *progressBar
@@ -83,7 +83,7 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 		switch {
 		case takes == 0:
 			about = "on " + f.Device
-		case f.Device != "cpu":
+		case f.Device != cpuDevice:
 			about += ", and more for " + f.Device
 		}
 		fmt.Fprintf(env.stderr, "halfulp: %s, %s: %s\n", name, size, about)
@@ -121,8 +121,11 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 // checkFolder returns an error if --out is no folder that files can be written into, nor
 // can become one.
 func (f *reproduceFlags) checkFolder() error {
-	if f.Out == "" {
+	switch f.Out {
+	case "":
 		return nil
+	case files.Stdio:
+		return misuse("--out: standard output is no folder; without --out the report goes there")
 	}
 	i, err := os.Stat(f.Out)
 	switch {
@@ -206,7 +209,7 @@ func (c *reproduceOzakiCmd) Run(env *environment) error {
 	}
 	size := fmt.Sprintf("n = %v, %d seeds, phi = %v", sizes, c.Seeds, phi)
 	takes := reproduce.OzakiTime(sizes, c.Seeds*len(phi))
-	if c.Device != "cpu" {
+	if c.Device != cpuDevice {
 		takes = 0
 	}
 	return c.run(env, "ozaki", flags, size, takes, func(o reproduce.Options) (*reproduce.Report, error) {

@@ -18,8 +18,10 @@ import (
 
 // rnsFlags choose the base of the methods of package rns.
 type rnsFlags struct {
-	Moduli    int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
-	Precision int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
+	Moduli    *int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
+	Precision *int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
+	Blocks    *int `group:"run" placeholder:"N" help:"With --method rns-hybrid: blocks of the order of additions (default 64)."`
+	BlockSize *int `group:"run" placeholder:"N" help:"With --method rns-hybrid or rns-gemv: threads of a block in the order of additions (default 32)."`
 }
 
 // rnsMethod is an algorithm of package rns and the commands that have it.
@@ -50,60 +52,131 @@ Other methods are those of the papers on MPRES and MPRES-BLAS, in residue number
 		}
 	}
 	b.WriteString(`
---precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.`)
+--precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.
+
+They run on the CPU, or with --device cuda:N on that GPU, and have the same bits there. An order of additions is part of a method: --blocks and --block-size change it on both, and halfulp tune --rns tells which of them a GPU is fastest with.`)
 	return b.String()
 }
 
 // isRNS reports whether the method is one of package rns, as its name says.
 func isRNS(method string) bool { return strings.HasPrefix(method, "rns-") }
 
-// checkRNS returns the base that the flags ask for, nil where the method is another; the
-// flags are nil for commands that have no such method.
-func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (base *rns.Base, err error) {
+// flags returns the flags by name.
+func (f *rnsFlags) flags() []rnsFlag {
+	return []rnsFlag{
+		{"--moduli", f.Moduli, rns.MaxModuli, nil},
+		{"--precision", f.Precision, rns.MaxModuli * 32, nil},
+		{"--blocks", f.Blocks, rns.MaxBlocks, []string{"rns-hybrid"}},
+		{"--block-size", f.BlockSize, rns.MaxBlockSize, []string{"rns-hybrid", "rns-gemv"}},
+	}
+}
+
+// rnsFlag is a flag that takes a number from 1 on.
+type rnsFlag struct {
+	name    string
+	value   *int // nil: not given
+	most    int
+	methods []string // that it goes with; nil: all of package rns
+}
+
+// check returns an error unless the flag is as it should be for a method.
+func (f *rnsFlag) check(method string) error {
+	switch {
+	case f.value == nil:
+		return nil
+	case !isRNS(method):
+		return misuse("%s goes with the methods rns-..., not with %s", f.name, method)
+	case f.methods != nil && !slices.Contains(f.methods, method):
+		return misuse("%s goes with %s, not with %s", f.name, strings.Join(f.methods, " and "), method)
+	case *f.value < 1 || *f.value > f.most:
+		return misuse("%s: %d is not between 1 and %d", f.name, *f.value, f.most)
+	}
+	return nil
+}
+
+// given is the value of a flag, 0 if there is none.
+func given(flag *int) int {
+	if flag == nil {
+		return 0
+	}
+	return *flag
+}
+
+// checkRNS returns what the flags ask for, nil where the method is another; the flags are
+// nil for commands that have no such method.
+func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, error) {
 	if f == nil {
 		return nil, nil
 	}
-	if !isRNS(how.Method) {
-		for _, c := range []struct {
-			name  string
-			value int
-		}{{"--moduli", f.Moduli}, {"--precision", f.Precision}} {
-			if c.value != 0 {
-				return nil, misuse("%s goes with the methods rns-..., not with %s", c.name, how.Method)
-			}
+	for _, flag := range f.flags() {
+		if err := flag.check(how.Method); err != nil {
+			return nil, err
 		}
+	}
+	if !isRNS(how.Method) {
 		return nil, nil
 	}
-	// The library knows which devices there are.
-	if _, _, err := halfulp.Sum(halfulp.NewVector(halfulp.Float64, 0), halfulp.Float64, &halfulp.Options{Device: how.Device}); err != nil {
-		return nil, errors.Unwrap(err) // without the name of the routine
+	c := &rnsChoice{blocks: given(f.Blocks), blockSize: given(f.BlockSize)}
+	var err error
+	if c.base, err = f.base(how.Method, format); err != nil {
+		return nil, err
 	}
-	if how.Device != "auto" && how.Device != "cpu" && how.Device != "" {
-		return nil, misuse("device %q: method %s runs on the CPU only", how.Device, how.Method)
+	switch how.Device {
+	case "", "auto", cpuDevice:
+	default:
+		c.gpu = how.Device
+		return c, c.tryGPU(how.Method)
 	}
-	if f.Moduli < 0 || f.Moduli > rns.MaxModuli {
-		return nil, misuse("--moduli: %d is not between 1 and %d", f.Moduli, rns.MaxModuli)
-	}
-	p := format.Bits()
-	if f.Precision != 0 {
-		p = f.Precision
+	return c, nil
+}
+
+// base returns the base that the flags ask for.
+func (f *rnsFlags) base(method string, format halfulp.Format) (base *rns.Base, err error) {
+	from, p, n := "--format "+format.String(), format.Bits(), given(f.Moduli)
+	if f.Precision != nil {
+		from, p = fmt.Sprint("--precision ", *f.Precision), *f.Precision
 	}
 	switch {
-	case p < 1 || p > rns.MaxModuli*32:
+	case p > rns.MaxModuli*32:
 		err = rns.ErrNoBase // before large numbers are made
-	case f.Moduli > 0:
-		base, err = rns.NewBasePrecision(p, f.Moduli)
+	case n > 0:
+		base, err = rns.NewBasePrecision(p, n)
 	default:
 		base, err = rns.BaseFor(p, rnsWidth)
 	}
-	if err != nil {
-		what := fmt.Sprintf("by %d moduli of at most %d bits", rns.MaxModuli, rnsWidth)
-		if f.Moduli > 0 {
-			what = fmt.Sprintf("by %d moduli below 2^31", f.Moduli)
-		}
-		return nil, misuse("method %s: there is no base for %d bits %s", how.Method, p, what)
+	if err == nil {
+		return base, nil
 	}
-	return base, nil
+	what := fmt.Sprintf("by %d moduli of at most %d bits", rns.MaxModuli, rnsWidth)
+	if n > 0 {
+		from, what = fmt.Sprintf("%s, --moduli %d", from, n), fmt.Sprintf("by %d moduli below 2^31", n)
+	}
+	return nil, misuse("%s: method %s has no base for %d bits %s", from, method, p, what)
+}
+
+// rnsChoice is what a method of package rns runs with.
+type rnsChoice struct {
+	base              *rns.Base
+	gpu               string // "" for the CPU
+	blocks, blockSize int    // 0: the default
+}
+
+// tryGPU returns an error unless the GPU is there and takes the base.
+func (c *rnsChoice) tryGPU(method string) error {
+	// The library knows which devices there are.
+	if _, _, err := halfulp.Sum(halfulp.NewVector(halfulp.Float64, 0), halfulp.Float64, &halfulp.Options{Device: c.gpu}); err != nil {
+		return errors.Unwrap(err) // without the name of the routine
+	}
+	a, err := c.base.NewArray(0).To(c.gpu)
+	if errors.Is(err, rns.ErrModuli) {
+		err = misuse("method %s on %s: %w", method, c.gpu, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.gpu = a.Device()
+	a.Free()
+	return nil
 }
 
 // rnsWidth is the width of moduli up to which the SIMD loops run.
@@ -145,7 +218,7 @@ type rnsStats struct {
 
 // rnsRun is a run of a method of package rns.
 type rnsRun struct {
-	base    *rns.Base
+	*rnsChoice
 	stats   halfulp.Stats
 	own     rnsStats
 	start   time.Time
@@ -153,19 +226,25 @@ type rnsRun struct {
 }
 
 // rnsRun begins a run.
-func (j *job) rnsRun(base *rns.Base) *rnsRun {
+func (j *job) rnsRun(c *rnsChoice) *rnsRun {
 	threads := j.how.Threads
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	r := &rnsRun{base: base, start: time.Now(), threads: threads}
-	r.stats = halfulp.Stats{Device: "cpu", Method: j.how.Method, Threads: threads, Moduli: base.Len()}
-	r.own = rnsStats{Precision: base.Precision(), Moduli: base.Moduli(), Range: base.Range().BitLen(), UnitRoundoff: boundText(base.UnitRoundoff())}
+	device := cpuDevice
+	if c.gpu != "" {
+		device = c.gpu
+	}
+	r := &rnsRun{rnsChoice: c, start: time.Now(), threads: threads}
+	r.stats = halfulp.Stats{Device: device, Method: j.how.Method, Threads: threads, Moduli: c.base.Len()}
+	r.own = rnsStats{Precision: c.base.Precision(), Moduli: c.base.Moduli(), Range: c.base.Range().BitLen(), UnitRoundoff: boundText(c.base.UnitRoundoff())}
 	j.rns = &r.own
 	return r
 }
 
-func (r *rnsRun) options() *rns.Options { return &rns.Options{Threads: r.threads} }
+func (r *rnsRun) options() *rns.Options {
+	return &rns.Options{Threads: r.threads, Blocks: r.blocks, BlockSize: r.blockSize}
+}
 
 // stage ends a stage of the run.
 func (r *rnsRun) stage(name string) {
@@ -280,8 +359,8 @@ func boundText(x rns.XFloat) string {
 }
 
 // rnsSum runs a sum, of absolute values if asum is set.
-func (j *job) rnsSum(base *rns.Base, x *halfulp.Vector, asum bool) (halfulp.Scalar, halfulp.Stats, error) {
-	r := j.rnsRun(base)
+func (j *job) rnsSum(c *rnsChoice, x *halfulp.Vector, asum bool) (halfulp.Scalar, halfulp.Stats, error) {
+	r := j.rnsRun(c)
 	v, err := r.vector(x)
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, err
@@ -291,26 +370,57 @@ func (j *job) rnsSum(base *rns.Base, x *halfulp.Vector, asum bool) (halfulp.Scal
 		a, _, _ := v.Array()
 		clear(a.Sign)
 	}
-	z := r.sum(v)
+	z, err := r.sum(v)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
 	r.stage("sum")
 	r.bound(rns.SumBound(v, z), "(n - 1) u / (1 - (n - 1) u) sum |x_i|")
 	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
 }
 
 // sum adds up in the order of the method.
-func (r *rnsRun) sum(x *rns.Vector) *rns.Number {
+func (r *rnsRun) sum(x *rns.Vector) (*rns.Number, error) {
+	if r.gpu != "" {
+		d, free, err := r.copyVector(x)
+		if err != nil {
+			return nil, err
+		}
+		defer free()
+		return r.sumOnGPU(d)
+	}
 	switch r.stats.Method {
 	case "rns-recursive":
-		return rns.Reduce1(x)
+		return rns.Reduce1(x), nil
 	case "rns-pairwise":
-		return rns.Reduce2(x)
+		return rns.Reduce2(x), nil
 	}
-	return rns.Reduce3(x, r.options())
+	return rns.Reduce3(x, r.options()), nil
+}
+
+// sumOnGPU is sum for numbers in the memory of the GPU, by the fastest variants.
+func (r *rnsRun) sumOnGPU(x *rns.DeviceVector) (*rns.Number, error) {
+	switch r.stats.Method {
+	case "rns-recursive":
+		return rns.DeviceReduce1(x, rns.OverModuli)
+	case "rns-pairwise":
+		return rns.DeviceReduce2(x, rns.OverAll)
+	}
+	return rns.DeviceReduce3(x, r.options())
+}
+
+// copyVector returns a copy of x in the memory of the GPU.
+func (r *rnsRun) copyVector(x *rns.Vector) (d *rns.DeviceVector, free func(), err error) {
+	if d, err = x.To(r.gpu); err != nil {
+		return nil, nil, err
+	}
+	a, _, _ := d.Array()
+	return d, a.Free, nil
 }
 
 // rnsDot runs a dot product.
-func (j *job) rnsDot(base *rns.Base, x, y *halfulp.Vector) (halfulp.Scalar, halfulp.Stats, error) {
-	r := j.rnsRun(base)
+func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halfulp.Stats, error) {
+	r := j.rnsRun(c)
 	u, err := r.vector(x)
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, err
@@ -320,19 +430,45 @@ func (j *job) rnsDot(base *rns.Base, x, y *halfulp.Vector) (halfulp.Scalar, half
 		return halfulp.Scalar{}, r.stats, err
 	}
 	r.stage("conversion")
-	products := u.Clone()
-	a, _, _ := products.Array()
-	rns.GeDiagScale(rns.Left, v, a.Matrix(0, u.Len(), 1, max(u.Len(), 1)), r.options())
-	z := r.sum(products)
+	z, err := r.dot(u, v)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
 	r.stage("dot product")
 	r.bound(rns.DotBound(u, v, z), "n u / (1 - n u) sum |x_i y_i|")
 	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
 }
 
+// dot adds the rounded products up in the order of the method.
+func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
+	n := max(x.Len(), 1)
+	if r.gpu == "" {
+		products := x.Clone()
+		a, _, _ := products.Array()
+		rns.GeDiagScale(rns.Left, y, a.Matrix(0, x.Len(), 1, n), r.options())
+		return r.sum(products)
+	}
+	products, freeX, err := r.copyVector(x)
+	if err != nil {
+		return nil, err
+	}
+	defer freeX()
+	factors, freeY, err := r.copyVector(y)
+	if err != nil {
+		return nil, err
+	}
+	defer freeY()
+	a, _, _ := products.Array()
+	if err := rns.DeviceGeDiagScale(rns.Left, factors, a.Matrix(0, x.Len(), 1, n)); err != nil {
+		return nil, err
+	}
+	return r.sumOnGPU(products)
+}
+
 // rnsGemv runs a matrix-vector product into z; y is nil where beta is 0.
-func (j *job) rnsGemv(base *rns.Base, trans bool, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector,
+func (j *job) rnsGemv(c *rnsChoice, trans bool, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector,
 	beta halfulp.Scalar, y *halfulp.Vector, z *halfulp.Vector) (halfulp.Stats, error) {
-	r := j.rnsRun(base)
+	r := j.rnsRun(c)
 	rows, cols := a.Dims()
 	entries, err := r.vector(a.Vec())
 	if err != nil {
@@ -344,28 +480,64 @@ func (j *job) rnsGemv(base *rns.Base, trans bool, alpha halfulp.Scalar, a *halfu
 	if err != nil {
 		return r.stats, err
 	}
-	result := base.NewVector(z.Len())
+	old := r.base.NewVector(z.Len())
 	if y != nil {
-		if result, err = r.vector(y); err != nil {
+		if old, err = r.vector(y); err != nil {
 			return r.stats, err
 		}
 	}
 	al, be := r.number(alpha), r.number(beta)
 	r.stage("conversion")
-	gemv := rns.Gemv
-	if j.how.Method == "rns-basic" {
-		gemv = rns.GemvBasic
+	result, err := r.gemv(rns.Transpose(trans), al, m, v, be, old)
+	if err != nil {
+		return r.stats, err
 	}
-	var bound rns.Bound
-	o := r.options()
-	o.Bound = &bound
-	gemv(rns.Transpose(trans), al, m, v, be, result, o)
-	r.stage("product and bound")
-	r.bound(bound, "(n + 2) u / (1 - (n + 2) u) || |alpha A| |x| + |beta y| ||, in the 1-norm")
+	r.stage("product")
+	r.bound(rns.GemvBound(rns.Transpose(trans), al, m, v, be, old, result), "(n + 2) u / (1 - (n + 2) u) || |alpha A| |x| + |beta y| ||, in the 1-norm")
+	r.stage("bound")
 	for i := range z.Len() {
 		z.Set(i, r.scalar(result.At(i), j.format))
 	}
 	return r.stats, j.env.ctx.Err()
+}
+
+// gemv returns the product by the method; y stays as it is.
+func (r *rnsRun) gemv(trans rns.Transpose, alpha *rns.Number, a *rns.Matrix, x *rns.Vector, beta *rns.Number, y *rns.Vector) (*rns.Vector, error) {
+	isBasic := r.stats.Method == "rns-basic"
+	if r.gpu == "" {
+		z := y.Clone()
+		if isBasic {
+			rns.GemvBasic(trans, alpha, a, x, beta, z, r.options())
+		} else {
+			rns.Gemv(trans, alpha, a, x, beta, z, r.options())
+		}
+		return z, nil
+	}
+	m, err := a.To(r.gpu)
+	if err != nil {
+		return nil, err
+	}
+	stored, _, _ := m.Array()
+	defer stored.Free()
+	v, freeX, err := r.copyVector(x)
+	if err != nil {
+		return nil, err
+	}
+	defer freeX()
+	z, freeY, err := r.copyVector(y)
+	if err != nil {
+		return nil, err
+	}
+	defer freeY()
+	if isBasic {
+		err = rns.DeviceGemvBasic(trans, alpha, m, v, beta, z)
+	} else {
+		err = rns.DeviceGemv(trans, alpha, m, v, beta, z, r.options())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return z.Vector()
 }
 
 // writeRNSStats prints what a method of package rns ran with.

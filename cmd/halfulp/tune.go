@@ -18,7 +18,7 @@ type tuneCmd struct {
 	Quiet bool `short:"q" help:"No progress bar."`
 
 	RNS    bool   `name:"rns" help:"Find the blocks of the sums and matrix-vector products of package rns on a GPU instead, and remember them."`
-	Device string `default:"cuda:0" placeholder:"NAME" help:"With --rns: the GPU. Default ${default}."`
+	Device string `placeholder:"NAME" help:"With --rns: the GPU (default: cuda:0)."`
 }
 
 func (tuneCmd) Help() string {
@@ -30,11 +30,17 @@ func (tuneCmd) Help() string {
 
 Other values could make a method run that is slower here, but change no bit of a result. Measure on a quiet machine.
 
-With --rns it finds instead with which blocks of threads a GPU sums 10^6 numbers and multiplies a matrix of order 1000 by a vector fastest, at 106 to 1696 bits, and remembers that for the Go functions rns.TuneSum and rns.TuneGemv, in the file halfulp/rns.json of the user's cache directory. Blocks are an order of additions: programs that take them get other bits than with the default.`
+With --rns it finds instead with which blocks of threads a GPU sums 10^6 numbers and multiplies a matrix of order 1000 by a vector fastest, at 106 to 1696 bits, and remembers that for the Go functions rns.TuneSum and rns.TuneGemv and for halfulp reproduce, in the file halfulp/rns.json of the user's cache directory. Blocks are an order of additions: --blocks and --block-size of the methods rns-hybrid and rns-gemv ask for them, and get other bits than with the default, the same on CPUs and GPUs.`
 }
 
 func (c *tuneCmd) Run(env *environment) error {
+	if !c.RNS && c.Device != "" {
+		return misuse("--device goes with --rns: without it all devices are measured")
+	}
 	if c.RNS {
+		if c.Device == "" {
+			c.Device = "cuda:0"
+		}
 		list, err := tuneRNS(env, c.Device)
 		if err != nil {
 			return err
@@ -134,7 +140,7 @@ func tuneGPU(ctx context.Context) ([]gpuTuning, error) {
 			if err != nil {
 				return nil, err
 			}
-			_, onCPU, err := gemm("cpu")
+			_, onCPU, err := gemm(cpuDevice)
 			if err != nil {
 				return nil, err
 			}

@@ -43,6 +43,7 @@ const (
 	MemoryClockRate              DeviceAttribute = 36 // kHz
 	MemoryBusWidth               DeviceAttribute = 37 // bits
 	L2CacheSize                  DeviceAttribute = 38 // bytes
+	MaxThreadsPerMultiprocessor  DeviceAttribute = 39
 	ComputeCapabilityMajor       DeviceAttribute = 75
 	ComputeCapabilityMinor       DeviceAttribute = 76
 	MaxSharedMemoryPerMulti      DeviceAttribute = 81

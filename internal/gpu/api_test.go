@@ -3,6 +3,7 @@ package gpu_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"runtime"
@@ -543,4 +544,34 @@ func TestConformance(t *testing.T) {
 	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.Resident(0)} {
 		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
 	}
+}
+
+// TestMethodResidue: where residues do not reach, neither on the GPU nor on the CPU, the method
+// residue is refused and auto takes another.
+func TestMethodResidue(t *testing.T) {
+	onDevices(t, func(t *testing.T, n int) {
+		a, c := Random(Float64, n, n, 0, 1), NewMatrix(Float64, n, n)
+		da, dc := must(a.To("cuda:0")), must(c.To("cuda:0"))
+		defer da.Free()
+		defer dc.Free()
+		for _, x := range []struct {
+			alpha  Scalar
+			method string
+			want   error
+		}{
+			{Float(math.Inf(1)), "residue", ErrMethod},
+			{Float(math.NaN()), "residue", ErrMethod},
+			{Float(math.Inf(1)), "auto", nil},
+			{Float(2), "residue", nil},
+			{Float(0), "residue", nil},
+			{Float(2), "direct", ErrMethod},
+		} {
+			opt := &Options{Device: "cuda:0", Method: x.method}
+			_, err := Gemm(NoTrans, Trans, x.alpha, a, a, Float(0), c, opt)
+			_, derr := DeviceGemm(NoTrans, Trans, x.alpha, da, da, Float(0), dc, opt)
+			if !errors.Is(err, x.want) || !errors.Is(derr, x.want) {
+				t.Errorf("%v A A, %s: errors %v and %v, want %v", x.alpha, x.method, err, derr, x.want)
+			}
+		}
+	})
 }

@@ -116,12 +116,15 @@ func (cfg Config) defaults() Config {
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
+	if cfg.Method == "" {
+		cfg.Method = exact.Auto
+	}
 	return cfg
 }
 
 // host is the configuration of the host's engine.
 func (cfg Config) host() exact.Config {
-	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: exact.Auto, Memory: 4 << 30, Progress: cfg.Progress, Triangle: cfg.Triangle}
+	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: 4 << 30, Progress: cfg.Progress, Triangle: cfg.Triangle}
 }
 
 // applies reports whether the product has a part for the device.

@@ -17,8 +17,9 @@ func sizeOf[T any](x T) uintptr { return unsafe.Sizeof(x) }
 // Config says how a product may run.
 type Config struct {
 	Ctx     context.Context
-	Threads int   // of the host
-	Memory  int64 // bytes that the product may take on the device, beside its operands; 0: most of what is there
+	Threads int    // of the host
+	Method  string // of the host, in products of matrices; "" stands for exact.Auto
+	Memory  int64  // bytes that the product may take on the device, beside its operands; 0: most of what is there
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
 	Triangle byte
 	// Timing measures the stages. The host then waits for the device at the end.

@@ -53,6 +53,15 @@ var paperGemv = []struct {
 	{"GARPREC", [5]float64{26.5, 37.4, 70.2, 206.0, 689.1}},
 }
 
+// paperKernels is table 4 of 001, at stageBits bits.
+var paperKernels = []struct {
+	name      string
+	occupancy float64
+}{
+	{"mp_mat2vec_right_scal_digits", 95.5},
+	{"mp_matrix_row_sum", 26.8},
+}
+
 // gemvMethod is a matrix-vector product of package rns on a device.
 type gemvMethod struct {
 	name  string
@@ -116,7 +125,7 @@ func Gemv(o Options) (*Report, error) {
 	if err := o.fits(float64(o.N) * float64(o.N) * (numberBytes(most) + 2*float64(bits[len(bits)-1]/8))); err != nil {
 		return nil, err
 	}
-	e, err := o.start(len(bits)*2*(1+len(cpuGemvs)+2)+1, len(bits)*2*len(gpuGemvs))
+	e, err := o.start(len(bits)*2*(1+len(cpuGemvs)+2)+1, len(bits)*2*len(gpuGemvs(rns.Options{})))
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +137,14 @@ func Gemv(o Options) (*Report, error) {
 	for _, k := range paperGemv {
 		for i, p := range bits {
 			r.add(Record{Table: tableGemv, Method: k.method, Device: paperGPU, Bits: p, Quantity: timeOfRun, Unit: "ms", Paper: known(k.ms[i])})
+		}
+	}
+	if e.gpu != nil {
+		for _, k := range paperKernels {
+			r.add(Record{
+				Table: tableKernels, Method: k.name + ", occupancy, " + paperGPU, Device: paperGPU, Bits: stageBits,
+				Quantity: occupancy, Unit: "%", Paper: known(k.occupancy),
+			})
 		}
 	}
 	for _, inputs := range []string{quarter, whole} {
@@ -419,7 +436,7 @@ func (r *Report) gemvTexts() {
 			if p != k.Bits {
 				continue
 			}
-			if times.rows[i][len(key)+j] = short(k.Here); k.Here == nil {
+			if times.rows[i][len(key)+j] = k.time(); k.Here == nil {
 				times.rows[i][len(key)+j] = short(k.Paper)
 			}
 		}
@@ -458,7 +475,7 @@ func (r *Report) gemvTexts() {
 		}
 		bounds.rows = append(bounds.rows, row)
 	}
-	r.text = []textTable{times, stages, bounds}
+	r.text = append([]textTable{times, stages, bounds}, r.kernelText(bits)...)
 }
 
 func (r *Report) gemvPlots() {
@@ -493,9 +510,9 @@ func (r *Report) gemvPlots() {
 			break
 		}
 		p := panel{title: "here, on the GPU: " + inputs}
-		for i, m := range gpuGemvs {
+		for i, m := range gpuGemvs(rns.Options{}) {
 			style := i
-			if i == 3 {
+			if i == 4 { // that of the exact engine
 				style = len(colours) - 1
 			}
 			p.lines = append(p.lines, curve(m.name+", here", style, records, false, func(k Record) bool {
@@ -520,5 +537,7 @@ func gemvNotes(gpu string) []string {
 	if gpu == "" {
 		return append(notes, "The paper's figures are of a GPU, those here of a CPU: no GPU figure is measured.")
 	}
-	return append(notes, "Rows of "+gpu+": operands are in its memory; a time is from the call to the end of its kernels, as the host sees it, with four launches in place of the ten of algorithm 1 (B is never stored). Each result had the bits of the CPU's of the same name, so the errors and bounds above are the GPU's, too.")
+	return append(notes, "Kernels: dot makes the products and adds them, a thread of the papers' blocks being some lanes of a warp; tree adds up the sums of threads; map is α x and β y. The paper's two rows are its table 4, of kernels that are not here: B is never stored. Occupancy here is what registers and shared memory leave room for.",
+		"Tuned: with the blocks with which this GPU is fastest, another order of additions; rns.TuneGemv found them, here or before, and remembers them.",
+		"Rows of "+gpu+": operands are in its memory; a time is from the call to the end of its kernels, as the host sees it, with four launches in place of the ten of algorithm 1 (B is never stored). Each result had the bits of the CPU's of the same name, so the errors and bounds above are the GPU's, too.")
 }

@@ -76,21 +76,29 @@ type gpuSum struct {
 	title string
 	style int // of its curve
 	most  int // numbers that it is run with; 0: any
-	sum   func(x *rns.DeviceVector) (*rns.Number, error)
+	// blocks are those of Reduce3.
+	blocks rns.Options
+	sum    func(x *rns.DeviceVector) (*rns.Number, error)
 	// same makes the same additions on the CPU.
 	same func(x *rns.Vector) *rns.Number
 }
 
-// gpuSums are the summations of 003 on GPUs, and the one parallel over numbers and moduli.
-var gpuSums = []gpuSum{
-	{"Reduce1S recursive", 0, fewNumbers, reduce1(rns.OneThread), rns.Reduce1},
-	{"Reduce1P recursive", 1, fewNumbers, reduce1(rns.OverModuli), rns.Reduce1},
-	{"Reduce2S pairwise", 2, fewNumbers, reduce2(rns.OneThread), rns.Reduce2},
-	{"Reduce2P pairwise", 3, fewNumbers, reduce2(rns.OverModuli), rns.Reduce2},
-	{"Reduce2 pairwise, over all", 5, 0, reduce2(rns.OverAll), rns.Reduce2},
-	blockSum(6, rns.DefaultBlocks, rns.DefaultBlockSize),
-	blockSum(7, rns.DefaultBlocks, rns.MaxBlockSize),
+// gpuSums returns the summations of 003 on GPUs, and the one parallel over numbers and
+// moduli. Reduce3 is there with the default blocks and with those that are fastest.
+func gpuSums(fastest rns.Options) []gpuSum {
+	return []gpuSum{
+		{"Reduce1S recursive", 0, fewNumbers, rns.Options{}, reduce1(rns.OneThread), rns.Reduce1},
+		{"Reduce1P recursive", 1, fewNumbers, rns.Options{}, reduce1(rns.OverModuli), rns.Reduce1},
+		{"Reduce2S pairwise", 2, fewNumbers, rns.Options{}, reduce2(rns.OneThread), rns.Reduce2},
+		{"Reduce2P pairwise", 3, fewNumbers, rns.Options{}, reduce2(rns.OverModuli), rns.Reduce2},
+		{"Reduce2 pairwise, over all", 5, 0, rns.Options{}, reduce2(rns.OverAll), rns.Reduce2},
+		blockSum("Reduce3 hybrid", 6, rns.Options{Blocks: rns.DefaultBlocks, BlockSize: rns.DefaultBlockSize}),
+		blockSum("Reduce3 hybrid"+tuned, 7, fastest),
+	}
 }
+
+// tuned ends the names of methods with the blocks that are fastest on a GPU.
+const tuned = ", tuned"
 
 func reduce1(v rns.SumVariant) func(*rns.DeviceVector) (*rns.Number, error) {
 	return func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce1(x, v) }
@@ -100,13 +108,12 @@ func reduce2(v rns.SumVariant) func(*rns.DeviceVector) (*rns.Number, error) {
 	return func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce2(x, v) }
 }
 
-// blockSum is Reduce3 by blocks of size threads.
-func blockSum(style, blocks, size int) gpuSum {
-	o := &rns.Options{Blocks: blocks, BlockSize: size}
+// blockSum is Reduce3 with those blocks.
+func blockSum(title string, style int, o rns.Options) gpuSum {
 	return gpuSum{
-		fmt.Sprintf("Reduce3 hybrid, %d x %d", blocks, size), style, 0,
-		func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce3(x, o) },
-		func(x *rns.Vector) *rns.Number { return rns.Reduce3(x, o) },
+		title, style, 0, o,
+		func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce3(x, &o) },
+		func(x *rns.Vector) *rns.Number { return rns.Reduce3(x, &o) },
 	}
 }
 
@@ -126,8 +133,12 @@ func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 	if err != nil {
 		return err
 	}
+	fastest, err := rns.TuneSum(e.Device, b, x.Len())
+	if err != nil {
+		return err
+	}
 	all := b.VectorOf(x)
-	for _, m := range gpuSums {
+	for _, m := range gpuSums(fastest) {
 		if err := e.next(); err != nil {
 			return err
 		}
@@ -142,10 +153,10 @@ func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 		}
 		r.add(Record{
 			Table: tableTimes, Method: m.titleFor(e.N), Device: e.gpu.title, Bits: p, Moduli: b.Len(),
-			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs,
+			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs, Blocks: m.blocks.Blocks, BlockSize: m.blocks.BlockSize,
 		})
 	}
-	return nil
+	return e.kernels(r, b, p, "sum", "tree", "pairs", "recursive, one thread", "recursive, a group", "pairwise, one thread", "pairwise, a group")
 }
 
 // gpuSumTime measures a sum and compares it with the CPU's.
@@ -173,16 +184,42 @@ func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector) (ms float6
 	return ms, runs, nil
 }
 
-// gpuGemvs are the products on GPUs. Each gives the bits of the CPU's of its name.
-var gpuGemvs = []gemvMethod{
-	{algorithm1, false, gemvOnGPU(gpuAlgorithm1)},
-	{algorithm1 + transposed, true, gemvOnGPU(gpuAlgorithm1)},
-	{basic, false, gemvOnGPU(rns.DeviceGemvBasic)},
-	{basic + transposed, true, gemvOnGPU(rns.DeviceGemvBasic)},
+// gpuGemvs returns the products on GPUs, with the default blocks and with those that are
+// fastest.
+func gpuGemvs(fastest rns.Options) []gpuGemv {
+	with := func(name string, trans bool, o rns.Options) gpuGemv {
+		f := func(trans rns.Transpose, alpha *rns.Number, a *rns.DeviceMatrix, x *rns.DeviceVector, beta *rns.Number, y *rns.DeviceVector) error {
+			return rns.DeviceGemv(trans, alpha, a, x, beta, y, &o)
+		}
+		return gpuGemv{gemvMethod{name, trans, gemvOnGPU(f)}, o}
+	}
+	standard := rns.Options{BlockSize: rns.DefaultBlockSize}
+	return []gpuGemv{
+		with(algorithm1, false, standard),
+		with(algorithm1+transposed, true, standard),
+		with(algorithm1+tuned, false, fastest),
+		with(algorithm1+transposed+tuned, true, fastest),
+		{gemvMethod{basic, false, gemvOnGPU(rns.DeviceGemvBasic)}, rns.Options{}},
+		{gemvMethod{basic + transposed, true, gemvOnGPU(rns.DeviceGemvBasic)}, rns.Options{}},
+	}
 }
 
-func gpuAlgorithm1(trans rns.Transpose, alpha *rns.Number, a *rns.DeviceMatrix, x *rns.DeviceVector, beta *rns.Number, y *rns.DeviceVector) error {
-	return rns.DeviceGemv(trans, alpha, a, x, beta, y, nil)
+// gpuGemv is a product on a GPU.
+type gpuGemv struct {
+	gemvMethod
+	blocks rns.Options // of algorithm 1
+}
+
+// onCPU returns the product with the same additions on the CPU, given those with the default
+// blocks by name.
+func (m *gpuGemv) onCPU(e *experiment, d *gemvData, known map[string]*rns.Vector) *rns.Vector {
+	standard, isTuned := strings.CutSuffix(m.name, tuned)
+	if !isTuned || m.blocks.BlockSize == rns.DefaultBlockSize {
+		return known[standard]
+	}
+	z := d.yr.Clone()
+	rns.Gemv(rns.Transpose(m.trans), d.al, d.ar, d.xr, d.be, z, &rns.Options{Threads: e.Threads, BlockSize: m.blocks.BlockSize})
+	return z
 }
 
 // gemvOnGPU makes load of a function.
@@ -243,22 +280,29 @@ func gemvOnGPU(f func(rns.Transpose, *rns.Number, *rns.DeviceMatrix, *rns.Device
 }
 
 // gpuGemvTimes measures the products on the GPU of operands that are there, and compares
-// them with the CPU's, by name.
+// them with the CPU's, of which those with the default blocks are known by name.
 func (e *experiment) gpuGemvTimes(r *Report, d *gemvData, cpu map[string]*rns.Vector) error {
-	for _, m := range gpuGemvs {
+	fastest, err := rns.TuneGemv(e.Device, d.b, e.N)
+	if err != nil {
+		return err
+	}
+	for _, m := range gpuGemvs(fastest) {
 		if err := e.next(); err != nil {
 			return err
 		}
-		z, ms, runs, err := e.gemvTime(m, d)
-		if err == nil && !z.Same(cpu[m.name]) {
+		z, ms, runs, err := e.gemvTime(m.gemvMethod, d)
+		if err == nil && !z.Same(m.onCPU(e, d, cpu)) {
 			err = errBits
 		}
 		if err != nil {
 			return fmt.Errorf("%s, %s, %d bits: %w", m.name, d.inputs, d.bits, err)
 		}
 		k := d.record(tableGemv, m.name, timeOfRun, ms)
-		k.Device, k.Moduli, k.Unit, k.Runs = e.gpu.title, d.b.Len(), "ms", runs
+		k.Device, k.Moduli, k.Unit, k.Runs, k.BlockSize = e.gpu.title, d.b.Len(), "ms", runs, m.blocks.BlockSize
 		r.add(k)
 	}
-	return nil
+	if d.inputs == quarter {
+		return nil // the kernels are the same
+	}
+	return e.kernels(r, d.b, d.bits, "dot", "tree", "map")
 }

@@ -44,6 +44,9 @@ type Record struct {
 	HereText  string   `json:"here_text,omitempty"` // a computed sum, or an error beyond float64
 	PaperText string   `json:"paper_text,omitempty"`
 	Runs      int      `json:"runs,omitempty"` // of which Here is the fastest
+	// The order of additions on a GPU; BlockSize is also that of a kernel.
+	Blocks    int `json:"blocks,omitempty"`
+	BlockSize int `json:"block_size,omitempty"`
 }
 
 // Report is the outcome of an experiment.
@@ -151,10 +154,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
-		"here", "paper", "here_text", "paper_text", "runs", "n", "seed"})
+		"here", "paper", "here_text", "paper_text", "runs", "blocks", "block_size", "n", "seed"})
 	for _, k := range r.Records {
 		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
-			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.N), count(k.Seed)})
+			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.Blocks), count(k.BlockSize), count(k.N), count(k.Seed)})
 	}
 	c.Flush()
 	return c.Error() // that of Write, too
@@ -202,6 +205,19 @@ func errorText(x *big.Float) string {
 	}
 	s := strings.Replace(x.Text('e', 1), ".0e", "e", 1)
 	return strings.Replace(s, "e+00", "", 1)
+}
+
+// time is a time in a table, with the blocks where they are found for each precision.
+func (k *Record) time() string {
+	s := short(k.Here)
+	switch {
+	case !strings.HasSuffix(k.Method, tuned):
+	case k.Blocks > 0:
+		s += fmt.Sprintf(" (%d x %d)", k.Blocks, k.BlockSize)
+	default:
+		s += fmt.Sprintf(" (%d)", k.BlockSize)
+	}
+	return s
 }
 
 func known(x float64) *float64 { return &x }

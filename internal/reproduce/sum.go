@@ -92,7 +92,7 @@ func Sum(o Options) (*Report, error) {
 	if err := o.fits(float64(max(o.N, SumN+1)) * numberBytes(b)); err != nil {
 		return nil, err
 	}
-	e, err := o.start(3*5+5*(2*3+2)+1, 5*len(gpuSums))
+	e, err := o.start(3*5+5*(2*3+2)+1, 5*len(gpuSums(rns.Options{})))
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +385,7 @@ func (r *Report) sumTexts() {
 	for _, k := range r.find(tableSpeedups) {
 		speed.rows = append(speed.rows, []string{k.Method, bitsOf(k), short(k.Here), short(k.Paper)})
 	}
-	r.text = []textTable{data, accuracy, times, speed}
+	r.text = append([]textTable{data, accuracy, times, speed}, r.kernelText(bits)...)
 }
 
 func bitsOf(k Record) string {
@@ -414,7 +414,7 @@ func pivot(records []Record, bits []int, but string) [][]string {
 		}
 		for j, p := range bits {
 			if p == k.Bits {
-				rows[i][len(key)+j] = short(k.Here)
+				rows[i][len(key)+j] = k.time()
 			}
 		}
 	}
@@ -458,7 +458,7 @@ func (r *Report) sumPlots() {
 	}
 	if r.GPU != "" {
 		p := panel{title: r.GPU}
-		for _, m := range gpuSums {
+		for _, m := range gpuSums(rns.Options{}) {
 			name := m.titleFor(r.N)
 			p.lines = append(p.lines, curve(name, m.style, records, false, func(k Record) bool { return k.Method == name }))
 		}
@@ -497,6 +497,7 @@ func sumNotes(gpu string) []string {
 		return append(notes, "Reduce1S, 1P, 2S, 2P and Reduce3 on a GPU are not measured: figures that are not there were not measured, and none is estimated.")
 	}
 	return append(notes,
-		"Rows of "+gpu+": numbers are in its memory; a time is from the call until the host has the sum. Reduce3 is named by its blocks and their threads, which give the order of additions. Each sum had the bits of the CPU's in the same order, so table 2 holds for the GPU, too.",
-		fmt.Sprintf("Reduce1S, 1P, 2S and 2P are chains of additions, run with at most %d numbers, as their rows say; nothing is scaled up to more. Their ratios to Reduce3 of all numbers are therefore left out, those of S to P are of the same numbers.", fewNumbers))
+		"Rows of "+gpu+": numbers are in its memory; a time is from the call until the host has the sum. The order of additions of Reduce3 is that of 64 blocks of 32 threads, and, tuned, that of the blocks with which this GPU is fastest; rns.TuneSum found those, here or before, and remembers them. Each sum had the bits of the CPU's in the same order, so table 2 holds for the GPU, too.",
+		fmt.Sprintf("Reduce1S, 1P, 2S and 2P are chains of additions, run with at most %d numbers, as their rows say; nothing is scaled up to more. Their ratios to Reduce3 of all numbers are therefore left out, those of S to P are of the same numbers.", fewNumbers),
+		"Kernels: sum and tree are Reduce3, pairs is Reduce2 over all numbers. One thread has all residues of a number in local memory. Occupancy is what registers and shared memory leave room for.")
 }

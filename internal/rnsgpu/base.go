@@ -116,10 +116,15 @@ func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, erro
 	for b.padded < b.n {
 		b.padded *= 2
 	}
-	if err := b.load(s); err != nil {
+	m, err := s.Load(kernels.PTX(fmt.Sprint("rns", b.padded)))
+	if err != nil {
 		return nil, err
 	}
-	if err := b.upload(s, make()); err != nil {
+	if err = b.find(m); err == nil {
+		err = b.upload(s, make())
+	}
+	if err != nil {
+		_ = m.Unload()
 		return nil, err
 	}
 	if bases.of == nil {
@@ -129,12 +134,8 @@ func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, erro
 	return b, nil
 }
 
-// load compiles the kernels.
-func (b *Base) load(s *cuda.Stream) error {
-	m, err := s.Load(kernels.PTX(fmt.Sprint("rns", b.padded)))
-	if err != nil {
-		return err
-	}
+// find looks the kernels up.
+func (b *Base) find(m *cuda.Module) (err error) {
 	for _, k := range []struct {
 		to   **cuda.Function
 		name string
@@ -150,8 +151,8 @@ func (b *Base) load(s *cuda.Stream) error {
 	return nil
 }
 
-// upload makes the tables.
-func (b *Base) upload(s *cuda.Stream, c Constants) error {
+// upload makes the tables, all or none. They are never freed.
+func (b *Base) upload(s *cuda.Stream, c Constants) (err error) {
 	n, rows := b.padded, len(c.NegM)
 	powers := rows * c.WordBits
 	b.c = constants{
@@ -182,6 +183,21 @@ func (b *Base) upload(s *cuda.Stream, c Constants) error {
 			low[a*n+i] = words[i]
 		}
 	}
+	var made []*cuda.Memory
+	defer func() {
+		if err != nil {
+			for _, m := range made {
+				m.Free()
+			}
+		}
+	}()
+	keep := func(to *cuda.Pointer, m *cuda.Memory, err error) error {
+		if err == nil {
+			made = append(made, m)
+			*to = m.Pointer()
+		}
+		return err
+	}
 	for _, t := range []struct {
 		to   *cuda.Pointer
 		data []uint32
@@ -189,20 +205,13 @@ func (b *Base) upload(s *cuda.Stream, c Constants) error {
 		{&b.c.moduli, moduli}, {&b.c.inverse, inverse}, {&b.c.shift, shift}, {&b.c.muLow, muLow},
 		{&b.c.pow, pow}, {&b.c.inv, inv}, {&b.c.weight, weight}, {&b.c.low, low}, {&b.c.negM, c.NegM},
 	} {
-		if err := table(s, t.to, t.data); err != nil {
+		m, err := Upload(s, t.data)
+		if err := keep(t.to, m, err); err != nil {
 			return err
 		}
 	}
-	return table(s, &b.c.mu, mu)
-}
-
-// table uploads a table, which is never freed.
-func table[T cuda.Number](s *cuda.Stream, to *cuda.Pointer, data []T) error {
-	m, err := Upload(s, data)
-	if err == nil {
-		*to = m.Pointer()
-	}
-	return err
+	m, err := Upload(s, mu)
+	return keep(&b.c.mu, m, err)
 }
 
 // Upload returns memory with a copy of data.

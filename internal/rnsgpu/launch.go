@@ -89,15 +89,40 @@ func flag(b bool) int32 {
 	return 0
 }
 
-// Resources tells what each kernel takes, by its name.
-func (b *Base) Resources() (map[string]cuda.Resources, error) {
-	all := map[string]cuda.Resources{}
-	for name, f := range map[string]*cuda.Function{"sum": b.sum, "dot": b.dot, "tree": b.tree, "map": b.mapping, "pairs": b.pairs} {
-		r, err := f.Resources(threads, 0)
+// Kernel tells what a kernel takes, dynamic shared memory included.
+type Kernel struct {
+	Name    string
+	Threads int // a block, as the kernel is launched
+	cuda.Resources
+}
+
+// Kernels tells what each kernel takes.
+func (b *Base) Kernels() ([]Kernel, error) {
+	var list []Kernel
+	for _, k := range []struct {
+		name            string
+		f               *cuda.Function
+		threads, shared int
+	}{
+		{"sum", b.sum, threads, 0},
+		{"dot", b.dot, threads, 0},
+		{"tree", b.tree, threads, 0},
+		{"map", b.mapping, threads, 0},
+		{"pairs", b.pairs, threads, b.stack(threads/b.lanes(), chunk)},
+		{"recursive, one thread", b.recursive[One], b.threads(One), 0},
+		{"recursive, a group", b.recursive[Group], b.threads(Group), 0},
+		{"pairwise, one thread", b.pairwise[One], b.threads(One), b.stack(1, manyNumbers)},
+		{"pairwise, a group", b.pairwise[Group], b.threads(Group), b.stack(1, manyNumbers)},
+	} {
+		r, err := k.f.Resources(k.threads, k.shared)
 		if err != nil {
 			return nil, err
 		}
-		all[name] = r
+		r.SharedBytes += k.shared
+		list = append(list, Kernel{k.name, k.threads, r})
 	}
-	return all, nil
+	return list, nil
 }
+
+// manyNumbers is how many a sum has for which Kernels counts the stack.
+const manyNumbers = 1000000

@@ -44,12 +44,18 @@ func (b *Base) Reduce2Parallel(s *cuda.Stream, x View, n int, z *Array) error {
 
 // pair launches a kernel whose groups, so many a block, sum chunks.
 func (b *Base) pair(s *cuda.Stream, f *cuda.Function, x View, n, chunk, lanes, groups int, z *Array) error {
-	depth := bits.Len(uint(chunk))
-	shared := groups * depth * 4 * (b.padded + headWords)
 	blocks := ((n+chunk-1)/chunk + groups - 1) / groups
-	return f.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: groups * lanes}, shared, b.c, pairs{
-		x: x.native(), z: View{z, 0, 1, 0}.native(), n: int64(n), chunk: int32(chunk), depth: int32(depth),
+	return f.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: groups * lanes}, b.stack(groups, chunk), b.c, pairs{
+		x: x.native(), z: View{z, 0, 1, 0}.native(), n: int64(n), chunk: int32(chunk), depth: int32(depth(chunk)),
 	})
+}
+
+// depth is the depth of the stack that sums a chunk.
+func depth(chunk int) int { return bits.Len(uint(chunk)) }
+
+// stack is the shared memory of so many groups.
+func (b *Base) stack(groups, chunk int) int {
+	return groups * depth(chunk) * 4 * (b.padded + headWords)
 }
 
 // Reduce3 sets the numbers of z, one a block, to what the blocks of size threads of the

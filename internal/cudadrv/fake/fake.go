@@ -225,6 +225,8 @@ func (d *Driver) DeviceGetAttribute(a cudadrv.DeviceAttribute, _ cudadrv.Device)
 		return 8, nil
 	case cudadrv.MultiprocessorCount:
 		return 4, nil
+	case cudadrv.MaxThreadsPerMultiprocessor:
+		return 2048, nil
 	case cudadrv.MaxSharedMemoryPerBlockOptin:
 		return 99 << 10, nil
 	case cudadrv.L2CacheSize:

@@ -10,6 +10,7 @@ import (
 	"embed"
 )
 
+//go:generate go run ../../gocuda/gen ../../.. expansionarith.cuh
 //go:generate _ptx/ptx.py generate
 
 //go:embed *.ptx

@@ -85,3 +85,23 @@ func TestEntryUnknown(t *testing.T) {
 	}()
 	Entry("scan", "sca")
 }
+
+// TestExpansionRounding checks that arithmetic on expansions is rounded operation by operation: PTX
+// without .rn leaves it to the assembler to fuse products and sums.
+func TestExpansionRounding(t *testing.T) {
+	operations := regexp.MustCompile(`(?m)^\s*(?:@!?%p\d+\s+)?(add|sub|mul|mad|fma|div|sqrt|rcp)\.([a-z.]*)f64`)
+	for _, name := range Files() {
+		if !strings.HasPrefix(name, "expansion") {
+			continue
+		}
+		found := operations.FindAllStringSubmatch(string(PTX(name)), -1)
+		if len(found) < 100 {
+			t.Errorf("%s.ptx has %d operations", name, len(found))
+		}
+		for _, f := range found {
+			if f[2] != "rn." {
+				t.Errorf("%s.ptx: %s", name, strings.TrimSpace(f[0]))
+			}
+		}
+	}
+}

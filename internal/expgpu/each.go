@@ -1,0 +1,98 @@
+package expgpu
+
+import (
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// A Scheme is how the entries of a result are spread over threads.
+type Scheme int
+
+const (
+	// Spread gives each entry a thread.
+	Spread Scheme = iota
+	// Fixed has 128 blocks of 128 threads, each with every 16384th entry.
+	Fixed
+)
+
+const (
+	eachThreads = 128
+	fixedBlocks = 128
+	maxGridX    = 1<<31 - 1
+	maxGridY    = 1<<16 - 1
+)
+
+// never is the high half of no word: a NaN's that arithmetic does not make.
+const never = 0x7ff55555
+
+// Each sets z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape; z may be one of
+// the operands. name is that of an operation: Add, Sub, Mul, Div, Sqrt, FMA.
+func Each(s *cuda.Stream, name string, z gpu.Matrix, operands ...gpu.Matrix) error {
+	return EachRepeated(s, name, Spread, 1, z, operands...)
+}
+
+// EachRepeated is Each by a scheme, computing each entry so many times, for measurements.
+func EachRepeated(s *cuda.Stream, name string, scheme Scheme, repeat int, z gpu.Matrix, operands ...gpu.Matrix) error {
+	z.Changed()
+	all := append([]gpu.Matrix{z}, operands...)
+	aligned(all)
+	rows, cols := all[0].Rows, all[0].Cols
+	if rows == 0 || cols == 0 {
+		return nil
+	}
+	f, err := kernel(s, "expansion", "expansion"+name+suffix(z))
+	if err != nil {
+		return err
+	}
+	var e [4]entries
+	for i, m := range all {
+		e[i] = entriesOf(m)
+	}
+	grid := grid(rows, cols)
+	if scheme == Fixed {
+		grid.X = fixedBlocks
+	}
+	return f.Launch(s, grid, cuda.Dim{X: eachThreads}, 0, e[0], e[1], e[2], e[3], int64(rows), int64(cols), int32(repeat), int32(never))
+}
+
+func grid(rows, cols int) cuda.Dim {
+	return cuda.Dim{X: min((rows-1)/eachThreads+1, maxGridX), Y: min(cols, maxGridY)}
+}
+
+// Copy sets z = x, views of one shape that do not overlap.
+func Copy(s *cuda.Stream, z, x gpu.Matrix) error {
+	z.Changed()
+	all := []gpu.Matrix{z, x}
+	aligned(all)
+	z, x = all[0], all[1]
+	if z.Rows == 0 || z.Cols == 0 {
+		return nil
+	}
+	f, err := kernel(s, "expansion", "expansionCopy")
+	if err != nil {
+		return err
+	}
+	return f.Launch(s, grid(z.Rows, z.Cols), cuda.Dim{X: eachThreads}, 0, entriesOf(z), entriesOf(x), int64(z.Rows), int64(z.Cols), int32(z.Arr.Terms()))
+}
+
+// aligned turns views of one shape so that neighbouring threads take neighbouring entries of the
+// first, and makes one column of those that lie without gaps.
+func aligned(all []gpu.Matrix) {
+	z := all[0]
+	if z.Rows == 1 || z.Cols > 1 && size(z.RS) > size(z.CS) {
+		for i := range all {
+			all[i] = all[i].T()
+		}
+	}
+	rows, cols := all[0].Rows, all[0].Cols
+	for _, m := range all {
+		if cols > 1 && m.CS != m.RS*rows {
+			return
+		}
+	}
+	for i := range all {
+		all[i].Rows, all[i].Cols = rows*cols, 1
+	}
+}
+
+func size(stride int) int { return max(stride, -stride) }

@@ -1,0 +1,126 @@
+package expgpu
+
+import (
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
+)
+
+// Factor is alpha or beta: words of a number in the format of the operands.
+type Factor [4]float64
+
+// One and Zero are the factors that cost no product.
+var (
+	One  = Factor{1}
+	Zero = Factor{}
+)
+
+// product is that of kernels/expansionblas.cu.
+type product struct {
+	a, b, c               entries
+	alpha, beta           Factor
+	m, n, k               int32
+	plainAlpha, plainBeta int32
+	skipRow, skipRows     int32
+	skipCol, skipCols     int32
+	vertical              int32
+}
+
+func newProduct(alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) product {
+	p := product{
+		a: entriesOf(a), b: entriesOf(b), c: entriesOf(c), alpha: alpha, beta: beta,
+		m: int32(c.Rows), n: int32(c.Cols), k: int32(a.Cols), skipCol: int32(c.Cols),
+	}
+	p.plainAlpha = flag(alpha == One)
+	switch beta {
+	case One:
+		p.plainBeta = 1
+	case Zero:
+		p.plainBeta = 2
+	}
+	return p
+}
+
+// tiles are the sides of the tiles of expansionGemm, by words.
+var tiles = [...]int{2: 64, 3: 32, 4: 32}
+
+// Gemm sets C = alpha A B + beta C. C does not overlap A and B. Each entry is a sum of products in the
+// order of the inner index; expansion.Gemm has the error bound.
+func Gemm(s *cuda.Stream, alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) error {
+	c.Changed()
+	return newProduct(alpha, a, b, beta, c).launch(s, c)
+}
+
+func (p product) launch(s *cuda.Stream, c gpu.Matrix) error {
+	if p.m == 0 || p.n == 0 {
+		return nil
+	}
+	f, err := kernel(s, "expansionblas", "expansionGemm"+suffix(c))
+	if err != nil {
+		return err
+	}
+	p.vertical = flag(size(c.RS) <= size(c.CS))
+	tile := tiles[c.Arr.Terms()]
+	g := cuda.Dim{X: (int(p.m)-1)/tile + 1, Y: min((int(p.n)-1)/tile+1, maxGridY)}
+	return f.Launch(s, g, cuda.Dim{X: 256}, 0, p)
+}
+
+// gemvRows is how many entries of A x a block of expansionGemv makes.
+const gemvRows = 8
+
+// Gemv sets y = alpha A x + beta y. y does not overlap A and x. The sum of an entry is that of 32
+// partial sums, number q with the products of j = q modulo 32 in their order, added by halves:
+// number q and q + 16, then q + 8, and so on.
+func Gemv(s *cuda.Stream, alpha Factor, a gpu.Matrix, x gpu.Vector, beta Factor, y gpu.Vector) error {
+	c := column(y)
+	c.Changed()
+	if c.Rows == 0 {
+		return nil
+	}
+	f, err := kernel(s, "expansionblas", "expansionGemv"+suffix(c))
+	if err != nil {
+		return err
+	}
+	p := newProduct(alpha, a, column(x), beta, c)
+	p.vertical = flag(size(a.RS) <= size(a.CS))
+	return f.Launch(s, cuda.Dim{X: (c.Rows-1)/gemvRows + 1}, cuda.Dim{X: 256}, 0, p)
+}
+
+// The partial sums of expansionDot.
+const (
+	dotBlocks  = 128
+	dotThreads = 256
+)
+
+// Dot returns the words of the sum of x_i y_i. It is that of 32768 partial sums, number q with the
+// products of i = q modulo 32768 in their order: each 256 of them one after the other are added by
+// halves, number q and q + 128, then q + 64, and so on, and so are the 128 sums of these.
+func Dot(s *cuda.Stream, x, y gpu.Vector) (z [4]float64, err error) {
+	words := x.Arr.Terms()
+	m, err := s.Alloc(8 * int64(words) * (dotBlocks + 1))
+	if err != nil {
+		return z, err
+	}
+	defer m.Free()
+	var sums, sum entries
+	for t := range words {
+		sums.w[t] = m.At(8 * int64(t*dotBlocks))
+		sum.w[t] = m.At(8 * int64(words*dotBlocks+t))
+	}
+	sums.rs, sum.rs = 1, 1
+	cx, cy := column(x), column(y)
+	dot, err := kernel(s, "expansionblas", "expansionDot"+suffix(cx))
+	if err != nil {
+		return z, err
+	}
+	fold, err := kernel(s, "expansionblas", "expansionFold"+suffix(cx))
+	if err != nil {
+		return z, err
+	}
+	if err := dot.Launch(s, cuda.Dim{X: dotBlocks}, cuda.Dim{X: dotThreads}, 0, entriesOf(cx), entriesOf(cy), sums, int64(x.N)); err != nil {
+		return z, err
+	}
+	if err := fold.Launch(s, cuda.Dim{}, cuda.Dim{X: dotBlocks}, 0, sums, sum); err != nil {
+		return z, err
+	}
+	return z, cuda.Download(s, z[:words], sum.w[0])
+}

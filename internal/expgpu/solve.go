@@ -1,0 +1,296 @@
+package expgpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// An Elimination is how Solve eliminates: see expansion.Solve.
+type Elimination struct {
+	ZeroRule bool // rows are exchanged only where the diagonal has a zero
+	Block    int  // columns of a block of panels whose updates are exact products; 0 for native ones
+	Shared   int  // bytes of shared memory that rows of a panel may take; 0 for all there is
+	Config   gpu.Config
+}
+
+// Singular is the error about a matrix without a pivot in column Column.
+type Singular struct{ Column int }
+
+func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column) }
+
+// PanelWidth is the number of columns of a panel.
+const PanelWidth = 32
+
+// The structures of kernels/expansionsolve.cu.
+type (
+	panel struct {
+		a                          entries
+		candidates, diagonal, keys cuda.Pointer
+		slabs, pivots, info        cuda.Pointer
+		n, k0, width, rows, zero   int32
+		_                          int32
+	}
+	exchange struct {
+		a, rows           entries
+		pivots, info      cuda.Pointer
+		k0, width, cols   int32
+		skipCol, skipCols int32
+		clear             int32
+	}
+)
+
+const panelThreads = 256
+
+// sharedAside is shared memory that expansionPanel takes beside the rows.
+const sharedAside = 1 << 10
+
+// elimination is one under way.
+type elimination struct {
+	Elimination
+	s      *cuda.Stream
+	w      gpu.Matrix // [A B], row by row
+	rows   gpu.Matrix // room for pivot rows before an update
+	n      int
+	memory []*cuda.Memory
+
+	panel                     panel
+	blocks, shared            int // of expansionPanel
+	eliminate, exchange, gemm *cuda.Function
+}
+
+// Solve sets X to the solution of A X = B. X may be B. It returns a Singular error if there is no
+// pivot, with X unchanged.
+func Solve(s *cuda.Stream, o Elimination, a, b, x gpu.Matrix) error {
+	if a.Rows == 0 || b.Cols == 0 {
+		return nil
+	}
+	e := &elimination{Elimination: o, s: s, n: a.Rows}
+	defer e.free()
+	if err := e.prepare(a, b); err != nil {
+		return err
+	}
+	if err := e.run(); err != nil {
+		return err
+	}
+	if err := e.singular(); err != nil {
+		return err
+	}
+	return Copy(s, x, e.columns(e.n, e.w.Cols))
+}
+
+func (e *elimination) free() {
+	for _, m := range e.memory {
+		m.Free()
+	}
+	if e.w.Arr != nil {
+		e.w.Arr.Free()
+	}
+	if e.rows.Arr != nil {
+		e.rows.Arr.Free()
+	}
+}
+
+// alloc returns size bytes of zeros for the time of the elimination.
+func (e *elimination) alloc(size int) (cuda.Pointer, error) {
+	m, err := e.s.Alloc(int64(size))
+	if err != nil {
+		return 0, err
+	}
+	e.memory = append(e.memory, m)
+	return m.Pointer(), e.s.Zero(m.Pointer(), int64(size))
+}
+
+// matrix returns a rows x cols matrix of zeros, row by row.
+func (e *elimination) matrix(f num.Format, rows, cols int) (gpu.Matrix, error) {
+	if cols > math.MaxInt/rows {
+		return gpu.Matrix{}, fmt.Errorf("%v: %w: %d x %d numbers", e.s.Device(), cuda.ErrMemory, rows, cols)
+	}
+	a, err := gpu.NewArray(e.s, f, rows*cols)
+	return gpu.Matrix{Arr: a, RS: cols, CS: 1, Rows: rows, Cols: cols}, err
+}
+
+// columns returns columns j0 to j1 - 1 of the working matrix.
+func (e *elimination) columns(j0, j1 int) gpu.Matrix { return cut(e.w, 0, e.n, j0, j1) }
+
+// cut returns the rows i0 <= i < i1 and columns j0 <= j < j1 of m.
+func cut(m gpu.Matrix, i0, i1, j0, j1 int) gpu.Matrix {
+	m.Off += i0*m.RS + j0*m.CS
+	m.Rows, m.Cols = i1-i0, j1-j0
+	return m
+}
+
+// prepare copies [A B], allocates memory and loads kernels.
+func (e *elimination) prepare(a, b gpu.Matrix) (err error) {
+	f := a.Arr.Format
+	if e.w, err = e.matrix(f, e.n, e.n+b.Cols); err != nil {
+		return err
+	}
+	if err := Copy(e.s, e.columns(0, e.n), a); err != nil {
+		return err
+	}
+	if err := Copy(e.s, e.columns(e.n, e.w.Cols), b); err != nil {
+		return err
+	}
+	if e.rows, err = e.matrix(f, min(max(e.Block, PanelWidth), e.n), e.w.Cols); err != nil {
+		return err
+	}
+	if err := e.preparePanels(f.Terms()); err != nil {
+		return err
+	}
+	name := suffix(a)
+	for _, k := range []struct {
+		to         **cuda.Function
+		file, name string
+	}{
+		{&e.eliminate, "expansionsolve", "expansionPanel" + name},
+		{&e.exchange, "expansionsolve", "expansionExchange"},
+		{&e.gemm, "expansionblas", "expansionGemm" + name},
+	} {
+		if *k.to, err = kernel(e.s, k.file, k.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastRows is the fewest rows of a panel that are worth a block.
+const leastRows = 8
+
+// preparePanels allocates what panels need beside the matrix. All blocks have to run at a time: one a
+// multiprocessor. Rows stay in its shared memory if they fit.
+func (e *elimination) preparePanels(words int) (err error) {
+	dev := e.s.Device().Info()
+	rows := max((e.n-1)/dev.Multiprocessors+1, leastRows)
+	e.blocks = (e.n-1)/rows + 1
+	row := 8 * words * PanelWidth
+	e.shared = rows * row
+	e.panel = panel{n: int32(e.n), rows: int32(rows), zero: flag(e.ZeroRule)}
+	list := []struct {
+		to   *cuda.Pointer
+		size int
+	}{
+		{&e.panel.candidates, 2 * e.blocks * row}, {&e.panel.diagonal, 2 * row}, {&e.panel.keys, 2 * e.blocks * 16},
+		{&e.panel.pivots, 4 * e.n}, {&e.panel.info, 4},
+	}
+	limit := dev.SharedPerBlock - sharedAside
+	if e.Shared > 0 {
+		limit = min(limit, e.Shared)
+	}
+	if e.shared > limit {
+		list = append(list, struct {
+			to   *cuda.Pointer
+			size int
+		}{&e.panel.slabs, e.blocks * rows * row})
+		e.shared = 0
+	}
+	for _, l := range list {
+		if *l.to, err = e.alloc(l.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run eliminates all columns of A.
+func (e *elimination) run() error {
+	if e.Block == 0 {
+		for k := 0; k < e.n; k += PanelWidth {
+			if err := e.step(k, min(k+PanelWidth, e.n), e.w.Cols); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for k := 0; k < e.n; k += e.Block {
+		if err := e.block(k, min(k+e.Block, e.n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step eliminates the panel from column k on, and updates columns j0 to j1 - 1 but for its own.
+func (e *elimination) step(k, j0, j1 int) error {
+	width := min(PanelWidth, e.n-k)
+	p := e.panel
+	p.a = entriesOf(e.columns(k, k+width))
+	p.k0, p.width = int32(k), int32(width)
+	if err := e.eliminate.Launch(e.s, cuda.Dim{X: e.blocks}, cuda.Dim{X: panelThreads}, e.shared, p); err != nil {
+		return err
+	}
+	return e.update(k, width, j0, j1)
+}
+
+// update multiplies columns j0 to j1 - 1 by what a panel has become.
+func (e *elimination) update(k, width, j0, j1 int) error {
+	cols, skip, skipped := j1-j0, k-j0, width
+	if skip < 0 {
+		skip, skipped = cols, 0
+	}
+	cols -= skipped
+	if cols == 0 {
+		return nil
+	}
+	if err := e.exchangeRows(k, width, j0, cols, skip, skipped, false); err != nil {
+		return err
+	}
+	c := e.columns(j0, j1)
+	p := newProduct(One, e.columns(k, k+width), cut(e.rows, 0, width, j0, j1), One, c)
+	p.n, p.skipCol, p.skipCols = int32(cols), int32(skip), int32(skipped)
+	p.skipRow, p.skipRows = int32(k), int32(width)
+	tile := tiles[c.Arr.Terms()]
+	return e.gemm.Launch(e.s, cuda.Dim{X: (e.n-1)/tile + 1, Y: min((cols-1)/tile+1, maxGridY)}, cuda.Dim{X: 256}, 0, p)
+}
+
+// exchangeRows exchanges the rows of cols columns from j0 on as the panels from column k on did, and
+// copies the pivot rows, which are cleared if they are to.
+func (e *elimination) exchangeRows(k, width, j0, cols, skip, skipped int, clear bool) error {
+	x := exchange{
+		a: entriesOf(e.columns(j0, e.w.Cols)), rows: entriesOf(cut(e.rows, 0, width, j0, e.w.Cols)),
+		pivots: e.panel.pivots, info: e.panel.info, k0: int32(k), width: int32(width), cols: int32(cols),
+		skipCol: int32(skip), skipCols: int32(skipped), clear: flag(clear),
+	}
+	return e.exchange.Launch(e.s, cuda.Dim{X: (cols-1)/eachThreads + 1, Y: e.w.Arr.Terms()}, cuda.Dim{X: eachThreads}, 0, x)
+}
+
+// block eliminates columns k0 to k1 - 1 by panels, and updates what is on their right by one exact
+// product.
+func (e *elimination) block(k0, k1 int) error {
+	for k := k0; k < k1; k += PanelWidth {
+		if err := e.step(k, k0, k1); err != nil {
+			return err
+		}
+	}
+	cols := e.w.Cols - k1
+	if cols == 0 {
+		return nil
+	}
+	if err := e.exchangeRows(k0, k1-k0, k1, cols, cols, 0, true); err != nil {
+		return err
+	}
+	// The host waits for the product anyway; an exact one of what a failure has left may take long.
+	if err := e.singular(); err != nil {
+		return err
+	}
+	c := e.columns(k1, e.w.Cols).T()
+	_, err := gpu.GemmResident(e.s, e.Config, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
+	return err
+}
+
+var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
+
+// singular waits for the elimination so far and returns what went wrong.
+func (e *elimination) singular() error {
+	var info [1]int32
+	if err := cuda.Download(e.s, info[:], e.panel.info); err != nil {
+		return err
+	}
+	if info[0] != 0 {
+		return Singular{int(info[0]) - 1}
+	}
+	return nil
+}

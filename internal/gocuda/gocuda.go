@@ -1,0 +1,342 @@
+// Package gocuda translates arithmetic written in Go into CUDA C++ that gives the same bits.
+//
+// Functions are taken over statement by statement. Each operation on numbers of type float64
+// becomes the intrinsic function that rounds it once (__dadd_rn and its like), so that no compiler
+// fuses or reorders it, and products in a sum stay as they are in Go with an explicit conversion:
+// the package refuses a sum or difference with a bare product, which Go may fuse.
+//
+// What it knows of Go: numbers, booleans, arrays of constant length, structures, pointers;
+// definitions, assignments, if, switch, for, return; functions and methods of the package,
+// package-level arrays and variables that are never assigned, and what it finds in functionsOf.
+package gocuda
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"strings"
+)
+
+// Config says what to translate.
+type Config struct {
+	Dir   string   // of the package
+	Files []string // of it, all that the functions need; others may be missing
+	Roots []string // functions; what they call comes too. A method is named Type.Method
+	// Types gives the C++ name of a Go type of the package; that of others is derived.
+	Types map[string]string
+	// Known functions and variables are not translated: the CUDA sources have them, under the
+	// C++ names given here.
+	Known map[string]string
+}
+
+// Translate returns the C++ text of c's functions, each after those it calls.
+func Translate(c Config) (text []byte, err error) {
+	t := &translator{
+		Config: c, fset: token.NewFileSet(), functions: map[types.Object]*ast.FuncDecl{},
+		values: map[types.Object]ast.Expr{}, done: map[types.Object]bool{},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(failure)
+			if !ok {
+				panic(r)
+			}
+			err = e.error
+		}
+	}()
+	t.load()
+	for _, name := range c.Roots {
+		t.need(t.find(name))
+	}
+	return t.out.Bytes(), nil
+}
+
+// failure is how a translation ends early.
+type failure struct{ error }
+
+type translator struct {
+	Config
+	fset      *token.FileSet
+	info      *types.Info
+	pkg       *types.Package
+	functions map[types.Object]*ast.FuncDecl
+	values    map[types.Object]ast.Expr // of package-level variables
+	done      map[types.Object]bool
+	out       bytes.Buffer
+
+	// Of the function in hand:
+	body    strings.Builder
+	indent  int
+	results []*types.Var
+	names   int // made up so far
+}
+
+// fail ends the translation.
+func (t *translator) fail(n ast.Node, format string, args ...any) {
+	panic(failure{fmt.Errorf("%v: %s", t.fset.Position(n.Pos()), fmt.Sprintf(format, args...))})
+}
+
+// load parses and checks the package's files.
+func (t *translator) load() {
+	var files []*ast.File
+	for _, name := range t.Files {
+		f, err := parser.ParseFile(t.fset, filepath.Join(t.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			panic(failure{err})
+		}
+		files = append(files, f)
+	}
+	t.info = &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}
+	conf := types.Config{
+		Importer: onlyStandard{importer.ForCompiler(t.fset, "source", nil)},
+		Error:    func(error) {}, // what other files have is missing
+	}
+	t.pkg, _ = conf.Check("p", t.fset, files, t.info)
+	for _, f := range files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				t.functions[t.info.Defs[d.Name]] = d
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR && len(v.Values) == len(v.Names) {
+						for i, name := range v.Names {
+							t.values[t.info.Defs[name]] = v.Values[i]
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// onlyStandard refuses packages that arithmetic does without.
+type onlyStandard struct{ types.Importer }
+
+func (o onlyStandard) Import(path string) (*types.Package, error) {
+	if path != "math" && path != "math/bits" {
+		return nil, fmt.Errorf("package %s is left out", path)
+	}
+	return o.Importer.Import(path)
+}
+
+// find returns the function or method of that name.
+func (t *translator) find(name string) types.Object {
+	if recv, method, ok := strings.Cut(name, "."); ok {
+		if o := t.pkg.Scope().Lookup(recv); o != nil {
+			if m, _, _ := types.LookupFieldOrMethod(o.Type(), true, t.pkg, method); m != nil {
+				return m
+			}
+		}
+	} else if o := t.pkg.Scope().Lookup(name); o != nil {
+		return o
+	}
+	panic(failure{fmt.Errorf("%s: no function %s", t.Dir, name)})
+}
+
+// need translates a function or variable unless that is done. It returns its C++ name.
+func (t *translator) need(o types.Object) string {
+	name := o.Name()
+	if f, ok := o.(*types.Func); ok {
+		if r := f.Signature().Recv(); r != nil {
+			base := r.Type()
+			if p, ok := base.(*types.Pointer); ok {
+				base = p.Elem()
+			}
+			name = base.(*types.Named).Obj().Name() + "_" + name
+		}
+	}
+	if known, ok := t.Known[name]; ok {
+		return known
+	}
+	if t.done[o] {
+		return name
+	}
+	t.done[o] = true
+	if d := t.functions[o]; d != nil {
+		t.function(name, o.(*types.Func), d)
+		return name
+	}
+	v := t.values[o]
+	if v == nil {
+		panic(failure{fmt.Errorf("%s: %s is not in the files", t.Dir, name)})
+	}
+	fmt.Fprintf(&t.out, "static __device__ const %s %s = %s;\n\n", t.typeName(v, o.Type()), name, t.constants(v))
+	return name
+}
+
+// constants is the value of a package-level variable.
+func (t *translator) constants(e ast.Expr) string {
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return t.expr(e)
+	}
+	var parts []string
+	for _, x := range lit.Elts {
+		if _, keyed := x.(*ast.KeyValueExpr); keyed {
+			t.fail(x, "keys")
+		}
+		parts = append(parts, t.constants(x))
+	}
+	if isArray(t.typeOf(e)) {
+		return "{{" + strings.Join(parts, ", ") + "}}"
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// function translates a function after those it calls.
+func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
+	outer := *t
+	t.body, t.indent, t.names = strings.Builder{}, 1, 0
+	t.results = nil
+	sig := f.Signature()
+	for v := range sig.Results().Variables() {
+		t.results = append(t.results, v)
+		if v.Name() != "" && v.Name() != "_" && t.uses(d.Body, v) {
+			t.line("%s = {};", t.declare(d, v.Type(), v.Name()))
+		}
+	}
+	t.block(d.Body.List)
+	var params []string
+	if r := sig.Recv(); r != nil {
+		params = append(params, t.declare(d, r.Type(), r.Name()))
+	}
+	for v := range sig.Params().Variables() {
+		params = append(params, t.declare(d, v.Type(), v.Name()))
+	}
+	text := t.body.String()
+	result := t.resultType(d)
+	t.body, t.indent, t.results, t.names = outer.body, outer.indent, outer.results, outer.names
+	if d.Doc != nil {
+		for _, line := range strings.Split(strings.TrimSpace(d.Doc.Text()), "\n") {
+			fmt.Fprintf(&t.out, "// %s\n", line)
+		}
+	}
+	fmt.Fprintf(&t.out, "static __device__ __forceinline__ %s %s(%s)\n{\n%s}\n\n", result, name, strings.Join(params, ", "), text)
+}
+
+// uses reports whether a body refers to a named result, or returns without naming any.
+func (t *translator) uses(body *ast.BlockStmt, v *types.Var) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			found = found || t.info.Uses[n] == v
+		case *ast.ReturnStmt:
+			found = found || len(n.Results) == 0
+		}
+		return true
+	})
+	return found
+}
+
+// resultType is what the function in hand returns.
+func (t *translator) resultType(n ast.Node) string {
+	switch len(t.results) {
+	case 0:
+		return "void"
+	case 1:
+		return t.typeName(n, t.results[0].Type())
+	}
+	var parts []string
+	for _, v := range t.results {
+		parts = append(parts, t.typeName(n, v.Type()))
+	}
+	return fmt.Sprintf("results%d<%s>", len(parts), strings.Join(parts, ", "))
+}
+
+func (t *translator) line(format string, args ...any) {
+	t.body.WriteString(strings.Repeat("\t", t.indent))
+	fmt.Fprintf(&t.body, format, args...)
+	t.body.WriteByte('\n')
+}
+
+// fresh returns a name that Go has no use for.
+func (t *translator) fresh() string {
+	t.names++
+	return fmt.Sprintf("t%d_", t.names)
+}
+
+// declare is the declaration of a variable or parameter.
+func (t *translator) declare(n ast.Node, typ types.Type, name string) string {
+	return t.typeName(n, typ) + " " + name
+}
+
+// typeName is the C++ name of a type.
+func (t *translator) typeName(n ast.Node, typ types.Type) string {
+	switch u := types.Unalias(typ).(type) {
+	case *types.Named:
+		if name, ok := t.Types[u.Obj().Name()]; ok {
+			return name
+		}
+		if a, ok := u.Underlying().(*types.Array); ok {
+			return t.typeName(n, a)
+		}
+	case *types.Pointer:
+		return t.typeName(n, u.Elem()) + " *"
+	case *types.Array:
+		return fmt.Sprintf("array<%s, %d>", t.typeName(n, u.Elem()), u.Len())
+	case *types.Basic:
+		if name, ok := basicTypes[u.Kind()]; ok {
+			return name
+		}
+	}
+	t.fail(n, "type %v", typ)
+	return ""
+}
+
+var basicTypes = map[types.BasicKind]string{
+	types.Float64: "double", types.UntypedFloat: "double", types.Bool: "bool", types.UntypedBool: "bool",
+	types.Int: "int", types.UntypedInt: "int", types.Int32: "int", types.Uint32: "u32", types.Int64: "i64", types.Uint64: "u64", types.Uint: "u32",
+}
+
+func (t *translator) typeOf(e ast.Expr) types.Type {
+	typ := t.info.TypeOf(e)
+	if typ == nil {
+		t.fail(e, "type unknown")
+	}
+	return typ
+}
+
+func isArray(typ types.Type) bool {
+	_, ok := typ.Underlying().(*types.Array)
+	return ok
+}
+
+func isPointer(typ types.Type) bool {
+	_, ok := typ.Underlying().(*types.Pointer)
+	return ok
+}
+
+func isFloat(typ types.Type) bool {
+	b, ok := typ.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsFloat != 0
+}
+
+// literal is a constant.
+func literal(v constant.Value, typ types.Type) string {
+	b, _ := typ.Underlying().(*types.Basic)
+	switch {
+	case v.Kind() == constant.Bool:
+		return v.ExactString()
+	case b != nil && b.Info()&types.IsFloat != 0:
+		f, _ := constant.Float64Val(v)
+		if f == float64(int64(f)) && f < 1e6 && f > -1e6 {
+			return fmt.Sprintf("%.1f", f)
+		}
+		return fmt.Sprintf("%x", f)
+	case b != nil && b.Kind() == types.Uint64:
+		return v.ExactString() + "ull"
+	case b != nil && b.Kind() == types.Int64:
+		return v.ExactString() + "ll"
+	}
+	return v.ExactString()
+}

@@ -1,0 +1,191 @@
+package gocuda
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/gocuda/testdata/sample"
+)
+
+// TestFresh checks that the kernels have what the Go sources give.
+func TestFresh(t *testing.T) {
+	want, err := Expansion("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../gpu/kernels/expansionarith.cuh")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Error("expansionarith.cuh is not what package expansion gives; go generate ./internal/gpu/kernels", err)
+	}
+}
+
+// run compiles a translation with a main that calls f for inputs from its input, runs it and returns
+// what it writes.
+func run(t *testing.T, text []byte, body string, input []byte) []byte {
+	t.Helper()
+	compiler, err := exec.LookPath("c++")
+	if err != nil {
+		t.Skip("no C++ compiler")
+	}
+	dir := t.TempDir()
+	main := fmt.Sprintf("%s\nint main()\n{\n%s\n}\n", text, body)
+	file, binary := filepath.Join(dir, "main.cpp"), filepath.Join(dir, "main")
+	shim, err := filepath.Abs("testdata/shim.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(main), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-include", shim, "-I", "../gpu/kernels", "-o", binary, file)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(binary)
+	cmd.Stdin = bytes.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// wild returns random bit patterns, numbers of moderate size and special values.
+func wild(r *rand.Rand) float64 {
+	switch r.IntN(8) {
+	case 0:
+		return math.Float64frombits(r.Uint64())
+	case 1:
+		return []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -3, 0x1p-1074}[r.IntN(8)]
+	}
+	return math.Ldexp(r.Float64()-0.5, r.IntN(80)-40)
+}
+
+func bytesOf(x []float64) []byte {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, x)
+	return b.Bytes()
+}
+
+func floatsOf(t *testing.T, b []byte) []float64 {
+	x := make([]float64, len(b)/8)
+	if err := binary.Read(bytes.NewReader(b), binary.LittleEndian, x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// compare reports the first number with other bits; all NaN are one.
+func compare(t *testing.T, what string, input, got, want []float64, per int) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+			at := i / (len(want) * per / len(input)) * per
+			t.Fatalf("%s of %x: number %d is %x, want %x", what, input[at:at+per], i, got[i], want[i])
+		}
+	}
+}
+
+// TestSample runs a translation of all constructs beside the Go code.
+func TestSample(t *testing.T) {
+	text, err := Translate(Config{Dir: "testdata/sample", Files: []string{"sample.go"}, Roots: []string{"All"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	var input, want []float64
+	for range 20000 {
+		x, y := wild(r), wild(r)
+		input, want = append(input, x, y), append(want, sample.All(x, y))
+	}
+	body := `	double x[2], z;
+	while (fread(x, sizeof x, 1, stdin) == 1) {
+		z = All(x[0], x[1]);
+		fwrite(&z, sizeof z, 1, stdout);
+	}`
+	text = append([]byte("#include \"expansionnum.cuh\"\n"), text...)
+	compare(t, "All", input, floatsOf(t, run(t, text, body, bytesOf(input))), want, 2)
+}
+
+// TestExpansion runs the translated arithmetic of package expansion beside its own.
+func TestExpansion(t *testing.T) {
+	text, err := Expansion("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Builder{}
+	body.WriteString("\tdouble x[12];\n\twhile (fread(x, sizeof x, 1, stdin) == 1) {\n")
+	formats := []struct {
+		name  string
+		words int
+	}{{"DD", 2}, {"TD", 3}, {"QD", 4}}
+	for _, f := range formats {
+		fmt.Fprintf(&body, "\t{\n\tnum<%d> a, b, c, z;\n\tmemcpy(&a, x, sizeof a);\n\tmemcpy(&b, x + 4, sizeof b);\n\tmemcpy(&c, x + 8, sizeof c);\n", f.words)
+		for _, call := range []string{"Add(a, b)", "Sub(a, b)", "Mul(a, b)", "Div(a, b)", "Sqrt(a)", "FMA(a, b, c)"} {
+			fmt.Fprintf(&body, "\tz = %s_%s;\n\tfwrite(&z, sizeof z, 1, stdout);\n", f.name, call)
+		}
+		body.WriteString("\t}\n")
+	}
+	body.WriteString("\t}")
+	r := rand.New(rand.NewPCG(1, 2))
+	var input, want []float64
+	for i := range 20000 {
+		var v [3]expansion.QD
+		for k := range v {
+			x := wild(r)
+			v[k] = expansion.QDOf(x).Mul(expansion.QDOf(1 + r.Float64())).Add(expansion.QDOf(x * 0x1p-120 * r.Float64()))
+			if i%3 == 0 && k > 0 {
+				v[k] = v[k-1].Neg().Add(expansion.QDOf(v[k-1][0] * math.Ldexp(1, -r.IntN(230))))
+			}
+			input = append(input, v[k][:]...)
+		}
+		q, d, h := v, [3]expansion.DD{}, [3]expansion.TD{}
+		for k := range v {
+			copy(d[k][:], v[k][:])
+			copy(h[k][:], v[k][:])
+		}
+		for _, z := range []expansion.DD{d[0].Add(d[1]), d[0].Sub(d[1]), d[0].Mul(d[1]), d[0].Div(d[1]), d[0].Sqrt(), d[0].FMA(d[1], d[2])} {
+			want = append(want, z[:]...)
+		}
+		for _, z := range []expansion.TD{h[0].Add(h[1]), h[0].Sub(h[1]), h[0].Mul(h[1]), h[0].Div(h[1]), h[0].Sqrt(), h[0].FMA(h[1], h[2])} {
+			want = append(want, z[:]...)
+		}
+		for _, z := range []expansion.QD{q[0].Add(q[1]), q[0].Sub(q[1]), q[0].Mul(q[1]), q[0].Div(q[1]), q[0].Sqrt(), q[0].FMA(q[1], q[2])} {
+			want = append(want, z[:]...)
+		}
+	}
+	compare(t, "arithmetic", input, floatsOf(t, run(t, text, body.String(), bytesOf(input))), want, 12)
+}
+
+// TestRefused checks what cannot be translated: a product that Go may fuse, loops without bounds, and
+// functions that are not there.
+func TestRefused(t *testing.T) {
+	for source, want := range map[string]string{
+		"func f(x, y, z float64) float64 { return x*y + z }":         "fuse",
+		"func f(x, y, z float64) float64 { z -= (x * y); return z }": "fuse",
+		"func f(x []float64) float64 { return x[0] }":                "type []float64",
+		"func f(x float64) float64 { return math.Sin(x) }":           "call",
+		"func g() {}": "no function f",
+	} {
+		dir := t.TempDir()
+		text := "package p\n\nimport \"math\"\n\nvar _ = math.Pi\n\n" + source + "\n"
+		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Translate(Config{Dir: dir, Files: []string{"p.go"}, Roots: []string{"f"}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", source, err, want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+// Native products of expansions, C = alpha A B + beta C, and sums of products. Partial sums are made
+// of the steps of expansion/mac.go; one that is not finite is replaced by what the leading words give.
+#include "expansion.cuh"
+
+struct product {
+	entries a, b, c; // m x k, k x n, m x n
+	double alpha[4], beta[4];
+	int m, n, k;
+	int plainAlpha, plainBeta; // 0: multiply by it; 1: it is 1; 2: beta is 0
+	int skipRow, skipRows;     // these rows of c are new, as for beta = 0
+	int skipCol, skipCols;     // c and b have so many columns more, from there on, that are left out
+	int vertical;              // neighbouring threads take neighbouring rows
+};
+
+// plain is what the leading words of x and y, n numbers with strides, give.
+static __device__ __noinline__ double plain(const double *x, i64 dx, const double *y, i64 dy, int n)
+{
+	double p = 0;
+	for (int h = 0; h < n; h++)
+		p = __dadd_rn(p, __dmul_rn(x[h * dx], y[h * dy]));
+	return p;
+}
+
+// total is the value of a partial sum over n numbers.
+template <int W> static __device__ __forceinline__ num<W> total(num<W> s, const double *x, i64 dx, const double *y, i64 dy, int n)
+{
+	s = arithmetic<W>::sum(s);
+	if (!isFinite(s[0]))
+		s = float64<W>(plain(x, dx, y, dy, n));
+	return s;
+}
+
+// finish stores entry (i, col), whose sum of products is s.
+template <int W> static __device__ __forceinline__ void finish(const product &p, num<W> s, int i, int col)
+{
+	typedef arithmetic<W> A;
+	num<W> f;
+	if (p.plainAlpha == 0) {
+#pragma unroll
+		for (int t = 0; t < W; t++)
+			f[t] = p.alpha[t];
+		s = A::mul(f, s, s);
+	}
+	i64 at = i * p.c.rs + col * p.c.cs;
+	if (p.plainBeta != 2 && (unsigned)(i - p.skipRow) >= (unsigned)p.skipRows) {
+		num<W> old = load<W>(p.c, at);
+		if (p.plainBeta == 0) {
+#pragma unroll
+			for (int t = 0; t < W; t++)
+				f[t] = p.beta[t];
+			old = A::mul(f, old, old);
+		}
+		s = A::add(s, old, old);
+	}
+	store<W>(p.c, at, A::stored(s));
+}
+
+// tile computes the entries of C from (i0, j0) on; x and y are the thread's place in the tile.
+template <int W, int R, int C, int K>
+static __device__ __forceinline__ void tile(const product &p, double (*a)[K][16 * R + 1], double (*b)[K][16 * C + 1], int i0, int j0, int x, int y)
+{
+	num<W> s[R][C] = {};
+	for (int h0 = 0; h0 < p.k; h0 += K) {
+		int depth = min(K, p.k - h0);
+		// Neighbouring threads read neighbouring numbers where the strides let them.
+		for (int e = threadIdx.x; e < 16 * R * K; e += 256) {
+			int i = p.a.rs == 1 ? e % (16 * R) : e / K, h = p.a.rs == 1 ? e / (16 * R) : e % K;
+			bool in = i0 + i < p.m && h < depth;
+			i64 at = in ? (i0 + i) * p.a.rs + (h0 + h) * p.a.cs : 0;
+#pragma unroll
+			for (int t = 0; t < W; t++)
+				a[t][h][i] = in ? p.a.w[t][at] : 0;
+		}
+		for (int e = threadIdx.x; e < 16 * C * K; e += 256) {
+			int j = p.b.cs == 1 ? e % (16 * C) : e / K, h = p.b.cs == 1 ? e / (16 * C) : e % K;
+			bool in = j0 + j < p.n && h < depth;
+			int col = j0 + j >= p.skipCol ? j0 + j + p.skipCols : j0 + j;
+			i64 at = in ? (h0 + h) * p.b.rs + col * p.b.cs : 0;
+#pragma unroll
+			for (int t = 0; t < W; t++)
+				b[t][h][j] = in ? p.b.w[t][at] : 0;
+		}
+		__syncthreads();
+#pragma unroll 1
+		for (int h = 0; h < depth; h++) {
+			num<W> f[R], g[C];
+#pragma unroll
+			for (int r = 0; r < R; r++)
+#pragma unroll
+				for (int t = 0; t < W; t++)
+					f[r][t] = a[t][h][x + 16 * r];
+#pragma unroll
+			for (int c = 0; c < C; c++)
+#pragma unroll
+				for (int t = 0; t < W; t++)
+					g[c][t] = b[t][h][y + 16 * c];
+#pragma unroll
+			for (int r = 0; r < R; r++)
+#pragma unroll
+				for (int c = 0; c < C; c++)
+					s[r][c] = arithmetic<W>::mac(s[r][c], f[r], g[c]);
+		}
+		__syncthreads();
+	}
+#pragma unroll
+	for (int r = 0; r < R; r++)
+#pragma unroll
+		for (int c = 0; c < C; c++) {
+			int i = i0 + x + 16 * r, j = j0 + y + 16 * c;
+			if (i < p.m && j < p.n) {
+				int col = j >= p.skipCol ? j + p.skipCols : j;
+				const double *row = p.a.w[0] + i * p.a.rs, *column = p.b.w[0] + col * p.b.cs;
+				finish<W>(p, total<W>(s[r][c], row, p.a.cs, column, p.b.rs, p.k), i, col);
+			}
+		}
+}
+
+// Blocks of 16 x 16 threads, each with R rows and C columns 16 apart; tiles of A and B of depth K
+// lie in shared memory word by word.
+template <int W, int R, int C, int K> static __device__ __forceinline__ void gemm(const product &p)
+{
+	__shared__ double a[W][K][16 * R + 1], b[W][K][16 * C + 1];
+	int u = threadIdx.x & 15, v = threadIdx.x >> 4;
+	int x = p.vertical ? u : v, y = p.vertical ? v : u; // within the tile
+	int i0 = blockIdx.x * 16 * R;
+	for (i64 j0 = blockIdx.y * 16 * C; j0 < p.n; j0 += gridDim.y * 16 * C)
+		tile<W, R, C, K>(p, a, b, i0, (int)j0, x, y);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) expansionGemmDD(product p) { gemm<2, 4, 4, 8>(p); }
+extern "C" __global__ void __launch_bounds__(256, 2) expansionGemmTD(product p) { gemm<3, 2, 2, 16>(p); }
+extern "C" __global__ void __launch_bounds__(256, 2) expansionGemmQD(product p) { gemm<4, 2, 2, 16>(p); }
+
+#define PARTIALS 32 // partial sums an entry of A x: number q has the entries j = q modulo PARTIALS
+
+// gemv is gemm for n = 1. Partial sums are added by halves.
+template <int W> static __device__ __forceinline__ void gemv(const product &p)
+{
+	const int rows = 256 / PARTIALS;
+	__shared__ double sums[W][PARTIALS][rows];
+	int r = p.vertical ? threadIdx.x % rows : threadIdx.x / PARTIALS, q = p.vertical ? threadIdx.x / rows : threadIdx.x % PARTIALS;
+	int i = blockIdx.x * rows + r;
+	num<W> s = {};
+	if (i < p.m) {
+		for (int j = q; j < p.k; j += PARTIALS)
+			s = arithmetic<W>::mac(s, load<W>(p.a, i * p.a.rs + j * p.a.cs), load<W>(p.b, j * p.b.rs));
+		int count = p.k > q ? (p.k - q - 1) / PARTIALS + 1 : 0;
+		s = total<W>(s, p.a.w[0] + i * p.a.rs + q * p.a.cs, PARTIALS * p.a.cs, p.b.w[0] + q * p.b.rs, PARTIALS * p.b.rs, count);
+	}
+	for (int half = PARTIALS / 2;; half /= 2) {
+#pragma unroll
+		for (int t = 0; t < W; t++)
+			sums[t][q][r] = s[t];
+		__syncthreads();
+		if (half == 0)
+			break;
+		if (q < half) {
+			num<W> other;
+#pragma unroll
+			for (int t = 0; t < W; t++)
+				other[t] = sums[t][q + half][r];
+			s = arithmetic<W>::add(s, other, s);
+		}
+		__syncthreads();
+	}
+	if (q == 0 && i < p.m)
+		finish<W>(p, s, i, 0);
+}
+
+#define DOT_BLOCKS 128
+#define DOT_THREADS 256
+
+// fold adds the threads' numbers by halves: the sum is the first thread's.
+template <int W, int threads> static __device__ __forceinline__ num<W> fold(num<W> s)
+{
+	__shared__ double sums[W][threads];
+	for (int half = threads / 2; half > 0; half /= 2) {
+#pragma unroll
+		for (int t = 0; t < W; t++)
+			sums[t][threadIdx.x] = s[t];
+		__syncthreads();
+		if (threadIdx.x < half) {
+			num<W> other;
+#pragma unroll
+			for (int t = 0; t < W; t++)
+				other[t] = sums[t][threadIdx.x + half];
+			s = arithmetic<W>::add(s, other, s);
+		}
+		__syncthreads();
+	}
+	return s;
+}
+
+// dot stores the sum of a block's DOT_THREADS partial sums: number q of all has the products i = q
+// modulo their number.
+template <int W> static __device__ __forceinline__ void dot(const entries &x, const entries &y, const entries &z, i64 n)
+{
+	const i64 all = DOT_BLOCKS * DOT_THREADS;
+	i64 q = blockIdx.x * DOT_THREADS + threadIdx.x;
+	num<W> s = {};
+	for (i64 i = q; i < n; i += all)
+		s = arithmetic<W>::mac(s, load<W>(x, i * x.rs), load<W>(y, i * y.rs));
+	int count = n > q ? (int)((n - q - 1) / all) + 1 : 0;
+	s = total<W>(s, x.w[0] + q * x.rs, all * x.rs, y.w[0] + q * y.rs, all * y.rs, count);
+	s = fold<W, DOT_THREADS>(s);
+	if (threadIdx.x == 0)
+		store<W>(z, blockIdx.x, s);
+}
+
+#define SUMS(W, F)                                                                                                            \
+	extern "C" __global__ void __launch_bounds__(256) expansionGemv##F(product p) { gemv<W>(p); }                         \
+	extern "C" __global__ void __launch_bounds__(DOT_THREADS) expansionDot##F(entries x, entries y, entries z, i64 n)     \
+	{                                                                                                                     \
+		dot<W>(x, y, z, n);                                                                                           \
+	}                                                                                                                     \
+	/* the sum of DOT_BLOCKS numbers */                                                                                   \
+	extern "C" __global__ void __launch_bounds__(DOT_BLOCKS) expansionFold##F(entries x, entries z)                       \
+	{                                                                                                                     \
+		num<W> s = fold<W, DOT_BLOCKS>(load<W>(x, threadIdx.x));                                                      \
+		if (threadIdx.x == 0)                                                                                         \
+			store<W>(z, 0, s);                                                                                    \
+	}
+
+SUMS(2, DD)
+SUMS(3, TD)
+SUMS(4, QD)
