@@ -116,7 +116,6 @@ type substitution struct {
 
 	col, cols int        // columns under way
 	r         num.Mat    // of these, rows that have met a product
-	updates   int        // roundings of the rows that come next
 	top       []int64    // of each number of r the exponent of the largest value it had
 	lost      []bool     // rows of r that left the range
 	workers   []*divider // one a thread
