@@ -291,7 +291,11 @@ func (r *run) onDevice(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multip
 func (r *run) residentPart() (rows, cols int) {
 	const least = 128
 	rows, cols = r.c.rows, r.c.cols
-	for 8*(r.a.len*(rows+cols)+2*rows*cols) > int(r.gpu.Info().Memory/2) {
+	bytes := func() uint64 {
+		m, n, k := uint64(rows), uint64(cols), uint64(r.a.len)
+		return 8 * (k*(m+n) + 2*m*n)
+	}
+	for bytes() > r.gpu.Info().Memory/2 {
 		switch {
 		case rows > least && rows >= cols:
 			rows = max((rows+1)/2, least)

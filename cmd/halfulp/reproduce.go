@@ -57,7 +57,8 @@ func checkReproduceN(n int) error {
 	return nil
 }
 
-// run runs an experiment, which has flags of its own, and writes its report.
+// run runs an experiment, which has flags of its own, and writes its report. takes is 0 if it all
+// runs on the GPU.
 func (f *reproduceFlags) run(env *environment, name, flags, size string, takes time.Duration,
 	experiment func(reproduce.Options) (*reproduce.Report, error)) error {
 	if f.Threads < 0 {
@@ -78,11 +79,14 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 	}
 	var bar *progressBar
 	if !f.Quiet {
-		more := ""
-		if f.Device != cpuDevice {
-			more = ", and more for " + f.Device
+		about := fmt.Sprintf("takes about %v on two processors", takes.Round(time.Second))
+		switch {
+		case takes == 0:
+			about = "on " + f.Device
+		case f.Device != cpuDevice:
+			about += ", and more for " + f.Device
 		}
-		fmt.Fprintf(env.stderr, "halfulp: %s, %s: takes about %v on two processors%s\n", name, size, takes.Round(time.Second), more)
+		fmt.Fprintf(env.stderr, "halfulp: %s, %s: %s\n", name, size, about)
 		bar = newProgress(env.stderr, name)
 	}
 	m := machine()
@@ -204,7 +208,11 @@ func (c *reproduceOzakiCmd) Run(env *environment) error {
 		flags += " --phi " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Phi)), ","), "[]")
 	}
 	size := fmt.Sprintf("n = %v, %d seeds, phi = %v", sizes, c.Seeds, phi)
-	return c.run(env, "ozaki", flags, size, reproduce.OzakiTime(sizes, c.Seeds*len(phi)), func(o reproduce.Options) (*reproduce.Report, error) {
+	takes := reproduce.OzakiTime(sizes, c.Seeds*len(phi))
+	if c.Device != cpuDevice {
+		takes = 0
+	}
+	return c.run(env, "ozaki", flags, size, takes, func(o reproduce.Options) (*reproduce.Report, error) {
 		return reproduce.Ozaki(o, sizes, c.Seeds, phi)
 	})
 }

@@ -51,7 +51,7 @@ type ozakiMethod struct {
 	// bounded says that it fills them.
 	bounded bool
 	// fetch copies the result to d.c; nil if it is there.
-	fetch func(d *ozakiData) error
+	fetch func(e *experiment, d *ozakiData) error
 }
 
 // ozakiMethods are the methods on the CPU, in the order of the tables.
@@ -210,7 +210,7 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 			return err
 		}
 		if m.fetch != nil {
-			if err := m.fetch(d); err != nil {
+			if err := m.fetch(e, d); err != nil {
 				return err
 			}
 		}
