@@ -68,11 +68,12 @@ func opOf(t halfulp.Transpose, m num.Mat) num.Mat {
 	return m.T()
 }
 
-// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums.
+// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums. Blocks
+// have fewer columns where there would not be two for each thread.
 const (
-	blockRows    = 128
-	blockColumns = 128
-	blockSteps   = 256
+	blockRows   = 128
+	mostColumns = 512
+	blockSteps  = 256
 )
 
 // A productRun is a product of matrices under way.
@@ -136,8 +137,14 @@ func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 	}
 	t, w, k := &p.tile, p.words, p.a.Cols
 	up := func(n, to int) int { return (n + to - 1) / to * to }
-	rows, columns, steps := up(min(blockRows, p.c.Rows), t.rows()), up(min(blockColumns, p.c.Cols), t.columns), min(blockSteps, k)
-	down, across := (p.c.Rows+rows-1)/rows, (p.c.Cols+columns-1)/columns
+	rows, steps := up(min(blockRows, p.c.Rows), t.rows()), min(blockSteps, k)
+	down := (p.c.Rows + rows - 1) / rows
+	columns := mostColumns
+	for columns > 64 && down*((p.c.Cols+columns-1)/columns) < 2*p.threads && p.threads > 1 {
+		columns /= 2
+	}
+	columns = up(min(columns, p.c.Cols), t.columns)
+	across := (p.c.Cols + columns - 1) / columns
 	threads := min(p.threads, down*across)
 	benches := make([]productBench, max(1, threads))
 	report := progress(p.progress, down*across)

@@ -57,7 +57,10 @@ func copyWord(to []float64, a num.Mat, word, i, j int) {
 	case word >= a.Arr.Terms():
 		clear(to)
 	case a.RS == 1:
-		copy(to, a.Arr.F64[word][at:at+len(to)])
+		from := a.Arr.F64[word][at : at+len(to)]
+		for l := range to { // a few: a call would take longer
+			to[l] = from[l]
+		}
 	default:
 		from := a.Arr.F64[word]
 		for l := range to {

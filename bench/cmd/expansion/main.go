@@ -182,23 +182,28 @@ func terms(f halfulp.Format) int {
 	return 4
 }
 
-// numbers fills x with n random numbers of all bits between 1/2 and 2, and returns QD's copy.
-func numbers(r *rand.Rand, f halfulp.Format, n int, set func(i int, s halfulp.Scalar)) []float64 {
-	w := terms(f)
-	qd := make([]float64, n*w)
-	column := halfulp.NewVector(f, 1)
-	for i := range n {
+// numbers are n random numbers of all bits between 1/2 and 2, the same 4096 again and again, as a vector and for QD.
+func numbers(r *rand.Rand, f halfulp.Format, n int) (x *halfulp.Vector, qd []float64, err error) {
+	w, distinct := terms(f), min(n, 4096)
+	x, zeros := halfulp.NewVector(f, n), halfulp.NewVector(f, distinct)
+	for i := range distinct {
 		// Words half an ulp of the one before or less, as they are stored.
-		var x [4]float64
-		x[0] = 0.5 + 1.5*r.Float64()
+		var q [4]float64
+		q[0] = 0.5 + 1.5*r.Float64()
 		for t := 1; t < w; t++ {
-			x[t] = math.Ldexp(r.Float64()-0.5, -53*t-2)
+			q[t] = math.Ldexp(r.Float64()-0.5, -53*t-2)
 		}
-		copy(qd[i*w:(i+1)*w], x[:w])
-		column.Set(0, scalar(f, x))
-		set(i, column.At(0))
+		qd = append(qd, q[:w]...)
+		x.Set(i, scalar(f, q))
 	}
-	return qd
+	for i := distinct; i < n; i += distinct {
+		k := min(distinct, n-i)
+		qd = append(qd, qd[:k*w]...)
+		if err := expansion.Add(x.Slice(i, i+k), x.Slice(0, k), zeros.Slice(0, k), nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return x, qd, nil
 }
 
 func scalar(f halfulp.Format, x [4]float64) halfulp.Scalar {
@@ -212,9 +217,16 @@ func pointer(x []float64) *C.double { return (*C.double)(unsafe.Pointer(&x[0])) 
 
 func elementwise(f halfulp.Format, n int, op byte, own func(z, x, y *halfulp.Vector, o *halfulp.Options) error) (*problem, error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
-	x, y, z := halfulp.NewVector(f, n), halfulp.NewVector(f, n), halfulp.NewVector(f, n)
-	qx, qy, qz := numbers(r, f, n, x.Set), numbers(r, f, n, y.Set), make([]float64, n*terms(f))
 	w := terms(f)
+	x, qx, err := numbers(r, f, n)
+	if err != nil {
+		return nil, err
+	}
+	y, qy, err := numbers(r, f, n)
+	if err != nil {
+		return nil, err
+	}
+	z, qz := halfulp.NewVector(f, n), make([]float64, n*w)
 	return &problem{
 		qd: func() error {
 			if C.bench_expansion_elementwise(C.int(w), C.char(op), pointer(qx), pointer(qy), pointer(qz), C.long(n)) == 0 {
@@ -244,13 +256,32 @@ func relative(words []float64, s halfulp.Scalar) float64 {
 	return math.Abs(d[0] / s.Float64())
 }
 
+func copyVector(z, x *halfulp.Vector) error {
+	return expansion.Add(z, x, halfulp.NewVector(x.Format(), x.Len()), nil)
+}
+
 // product compares products of n x n matrices; QD's computes as many columns as take about a second.
 func product(f halfulp.Format, n int, own func(a, b, c *halfulp.Matrix) error) (*problem, error) {
 	r := rand.New(rand.NewPCG(2, uint64(n)))
-	a, b, c := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
-	qa := numbers(r, f, n*n, func(i int, s halfulp.Scalar) { a.Set(i/n, i%n, s) })
-	qb := numbers(r, f, n*n, func(i int, s halfulp.Scalar) { b.Set(i%n, i/n, s) })
 	w := terms(f)
+	// QD has A by rows, halfulp by columns.
+	x, qa, err := numbers(r, f, n*n)
+	if err != nil {
+		return nil, err
+	}
+	y, qb, err := numbers(r, f, n*n)
+	if err != nil {
+		return nil, err
+	}
+	a, b, c := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		if err := copyVector(a.Row(i), x.Slice(i*n, (i+1)*n)); err != nil {
+			return nil, err
+		}
+		if err := copyVector(b.Col(i), y.Slice(i*n, (i+1)*n)); err != nil {
+			return nil, err
+		}
+	}
 	qc := make([]float64, n*n*w)
 	columns := min(n, 6_000_000/(n*n)*4/w)
 	return &problem{
