@@ -34,8 +34,9 @@ type Options struct {
 	// DefaultBlock. Longer products are cut in blocks, added in float64. Shorter blocks give
 	// wider slices, hence smaller errors, and cost more additions.
 	Block int
-	// Bound, if not nil, receives an upper bound of the error of each entry. It is a Float64
-	// matrix of the shape of C that shares no storage with the others.
+	// Bound, if not nil, receives an upper bound of the error of each entry: 0 for an infinity or
+	// NaN that comes from those of A and B, +Inf for one that comes from C or from overflow. It
+	// is a Float64 matrix of the shape of C that shares no storage with the others.
 	Bound *halfulp.Matrix
 	// Device is "cpu" (or empty) or "cuda:N", NVIDIA GPU number N.
 	Device string
