@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -52,7 +53,8 @@ type Options struct {
 	MemoryLimit int64
 	// Context cancels a product; the error is the context's, and C is then unspecified.
 	Context context.Context
-	// Progress, if not nil, is called with the share of the work done, on the CPU.
+	// Progress, if not nil, is called with the share of the work done, from one goroutine at a
+	// time, on the CPU.
 	Progress func(done float64)
 }
 
@@ -88,7 +90,8 @@ type run struct {
 	expA, expB         []int
 	specialA, specialB [][]int
 	width              int // bits of a slice
-	done, work         int // products, for Progress
+	mu                 *sync.Mutex
+	done, work         float64 // entries, for Progress
 }
 
 // The stages of a product.
@@ -100,7 +103,7 @@ const (
 
 // newRun checks o and fills in the defaults.
 func newRun(o *Options) *run {
-	r := &run{ctx: context.Background()}
+	r := &run{ctx: context.Background(), mu: new(sync.Mutex)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -125,12 +128,15 @@ func newRun(o *Options) *run {
 	return r
 }
 
-// step tells of one more product.
-func (r *run) step() {
-	r.done++
-	if r.Progress != nil {
-		r.Progress(float64(r.done) / float64(r.work))
+// advance tells of entries of C that a block of k is done for.
+func (r *run) advance(entries int) {
+	if r.Progress == nil {
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done += float64(entries)
+	r.Progress(r.done / r.work)
 }
 
 // stage adds the time since start to a stage and returns now.
