@@ -107,8 +107,10 @@ func (f Function) Arity() int {
 
 // Bound is a bound of the relative error of f in numbers of 2, 3 or 4 words, in units of
 // u^words, u = 2^-53. It is the sum of the bounds of the operations on the way, to first
-// order, each times what its error counts for at worst, and the terms of series left out.
-// Errors seen are far below: see the table in the package documentation.
+// order, each times what its error counts for at worst, and of the terms that series leave
+// out. Among 10^5 arguments a function the errors stay below 7, 10 and 21 units, and below 3
+// in the exponential functions, logarithms, sines and cosines: see
+// bench/records/epyc-expansion-functions.json.
 func (f Function) Bound(words int) float64 { return functions[f].bounds[words-2] }
 
 // apply sets z = f(x) or f(x, y); z is neither x nor y.

@@ -326,6 +326,13 @@ func TestTolerance(t *testing.T) {
 	if _, err := Gemm('N', 'N', 1, a, b, 0, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("tolerance 1e-17: error %v", err)
 	}
+	zero := halfulp.NewMatrix(halfulp.Float64, 20, 200)
+	if s := mustGemm(t, 'N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-15}); s.Slices != 1 {
+		t.Errorf("%d slices of zeros", s.Slices)
+	}
+	if _, err := Gemm('N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("tolerance 1e-17 of zeros: error %v", err)
+	}
 }
 
 // TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.

@@ -27,7 +27,8 @@ type Options struct {
 	// Tolerance.
 	Slices int
 	// Tolerance is the wished bound where Slices is 0: the error of entry (i, j) is at most
-	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|).
+	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|), underflow of the result
+	// aside. It is at least 2^-51, for results are rounded to float64.
 	Tolerance float64
 	// Block is the length of the longest float32 sum, at most MaxBlock; 0 stands for
 	// DefaultBlock. Longer products are cut in blocks, added in float64. Shorter blocks give

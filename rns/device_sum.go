@@ -90,6 +90,22 @@ func DeviceReduce3(x *DeviceVector, o *Options) (*Number, error) { return x.bloc
 // DeviceAsum returns Σ |x_i| as Asum does.
 func DeviceAsum(x *DeviceVector, o *Options) (*Number, error) { return x.blocks(nil, true, o) }
 
+// DeviceNrm returns the norm of x as Nrm does. For InfNorm the numbers of x's array travel, as
+// the host compares them.
+func DeviceNrm(kind Norm, x *DeviceVector, o *Options) (*Number, error) {
+	switch kind {
+	case OneNorm:
+		return DeviceAsum(x, o)
+	case InfNorm:
+		v, err := x.Vector()
+		if err != nil {
+			return nil, err
+		}
+		return largest(v), nil
+	}
+	panic(errNorm)
+}
+
 // DeviceDot returns Σ fl(x_i y_i) as Dot does.
 func DeviceDot(x, y *DeviceVector, o *Options) (*Number, error) {
 	x.like(y)

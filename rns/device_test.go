@@ -188,6 +188,11 @@ func compareSums(t *testing.T, dev *cuda.Device, b *Base, r *rand.Rand, f family
 			z, err = DeviceAsum(dx, o)
 			must(t, err)
 			wantSame(t, fmt.Sprint("Asum of ", n), z, Asum(x, o))
+			for _, kind := range []Norm{OneNorm, InfNorm} {
+				z, err = DeviceNrm(kind, dx, o)
+				must(t, err)
+				wantSame(t, fmt.Sprintf("Nrm %d of %d", kind, n), z, Nrm(kind, x, o))
+			}
 			z, err = DeviceDot(dx, dy, o)
 			must(t, err)
 			wantSame(t, fmt.Sprint("Dot of ", n), z, Dot(x, y, o))

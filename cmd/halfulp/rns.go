@@ -33,7 +33,7 @@ type rnsMethod struct {
 var rnsMethods = []rnsMethod{
 	{"rns-recursive", "additions one after the other (MPRES, Reduce1)", []string{"sum", "asum", "dot"}},
 	{"rns-pairwise", "pairwise additions (MPRES, Reduce2)", []string{"sum", "asum", "dot"}},
-	{"rns-hybrid", "64 blocks of 32 sums each (MPRES, Reduce3)", []string{"sum", "asum", "dot"}},
+	{"rns-hybrid", "blocks of sums, 64 of 32 by default (MPRES, Reduce3)", []string{"sum", "asum", "dot"}},
 	{"rns-gemv", "algorithm 1 of MPRES-BLAS", []string{"gemv"}},
 	{"rns-basic", "the loops of the reference BLAS, the basic implementation", []string{"gemv"}},
 }

@@ -36,17 +36,32 @@ const maxTile = 32 * 12
 // Mul sets C = A B, entry (i, j) at c[i + j ldc], for the rows of a and columns of b. The
 // panels have the widths of k.
 func (k *Kernel) Mul(ctx context.Context, threads int, c []float32, ldc int, a, b *Panels) error {
-	rows := (a.N + k.mc - 1) / k.mc
-	cols := (b.N + k.nc - 1) / k.nc
-	return par.For(ctx, threads, rows*cols, func(_, i int) {
-		k.mulBlock(c, ldc, a, b, i%rows*k.mc, i/rows*k.nc)
+	const few = 1 << 20 // multiply-adds, not worth a goroutine
+	if float64(a.N)*float64(b.N)*float64(a.Len) < few {
+		threads = 1
+	}
+	mc, nc := k.mc, k.nc
+	for parts(a.N, mc)*parts(b.N, nc) < 2*threads && (mc >= 4*k.MR || nc >= 8*k.NR) {
+		if mc >= nc && mc >= 4*k.MR || nc < 8*k.NR {
+			mc = parts(mc/2, k.MR) * k.MR
+		} else {
+			nc = parts(nc/2, k.NR) * k.NR
+		}
+	}
+	rows := parts(a.N, mc)
+	return par.For(ctx, threads, rows*parts(b.N, nc), func(_, i int) {
+		i0, j0 := i%rows*mc, i/rows*nc
+		k.mulBlock(c, ldc, a, b, i0, min(i0+mc, a.N), j0, min(j0+nc, b.N))
 	})
 }
 
-// mulBlock sets the block of C from (i0, j0) on. Parts of panels that are zero are left out,
-// which can change no more than the sign of a zero that comes from underflow.
-func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
-	i1, j1 := min(i0+k.mc, a.N), min(j0+k.nc, b.N)
+// parts is the number of parts of the given size that n is cut into.
+func parts(n, size int) int { return (n + size - 1) / size }
+
+// mulBlock sets the block of C of rows i0 ≤ i < i1 and columns j0 ≤ j < j1. Parts of panels that
+// are zero are left out, which can change no more than the sign of a zero that comes from
+// underflow.
+func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, i1, j0, j1 int) {
 	for j := j0; j < j1 && a.Len == 0; j++ {
 		clear(c[i0+j*ldc : i1+j*ldc])
 	}
