@@ -25,7 +25,7 @@ import (
 //
 // The result has format DD, TD or QD, as many words as all arithmetic has; operands may have
 // formats of fewer words, which convert exactly; others are errors. α and β are rounded to the
-// format. Bits depend on neither threads nor instruction sets.
+// format. Bits depend on neither threads nor instruction sets nor, with Options.Device, the device.
 
 // Gemm sets C = α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
 // each entry is the native sum of its k products in ascending order from 0, s, and then

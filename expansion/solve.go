@@ -13,9 +13,9 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Mukunoki,
-// Takahashi, Implementation and evaluation of quadruple and octuple precision BLAS subroutines and
-// linear solvers on GPUs, section 6), by panels of 32 columns:
+// Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Sivkova,
+// Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations for the
+// extended precision arithmetic library QD, section 6), by panels of 32 columns:
 //
 //  1. In a panel, columns are eliminated one after the other, in all rows. Column k is replaced by what
 //     the elimination makes of unit column k. So the panel becomes the matrix M that carries out

@@ -29,7 +29,7 @@ func Functions(root string) ([]byte, error) {
 	} {
 		c.Known[name] = name // of expansiontables.cuh
 	}
-	for _, name := range FunctionNames {
+	for _, name := range functionNames {
 		c.Roots = append(c.Roots, "evaluator."+name)
 	}
 	text, err := Translate(c)
@@ -37,8 +37,8 @@ func Functions(root string) ([]byte, error) {
 	return slices.Concat([]byte(head), text), err
 }
 
-// FunctionNames are the functions of package expansion.
-var FunctionNames = []string{
+// functionNames are the functions of package expansion, as kernels/expansionfun.cuh has them.
+var functionNames = []string{
 	"exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "pow", "cbrt", "hypot", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
 	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
 }
