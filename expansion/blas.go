@@ -36,6 +36,13 @@ import (
 // leaves C unread. C may overlap A and B. Gemm panics if shapes do not fit; with an error, that of
 // a cancelled context too, the contents of C are unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, o *halfulp.Options) (halfulp.Stats, error) {
+	var r run
+	if err := r.options(o); err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.device != "" {
+		return gemmOn(r.device, tA, tB, alpha, a, b, beta, c)
+	}
 	k := activeKernels()
 	return product(&k.tiles, opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c), alpha, beta, o)
 }
@@ -43,6 +50,13 @@ func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, 
 // Gemv sets y = α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
 // column, bits included. y may overlap A and x.
 func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+	var r run
+	if err := r.options(o); err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.device != "" {
+		return gemmOn(r.device, t, halfulp.NoTrans, alpha, a, x.Matrix(), beta, y.Matrix())
+	}
 	k := activeKernels()
 	return product(&k.columns, opOf(t, raw.Matrix(a)), raw.Vector(x).Mat(), raw.Vector(y).Mat(), alpha, beta, o)
 }
@@ -245,6 +259,9 @@ func Dot(x, y *halfulp.Vector, f halfulp.Format, o *halfulp.Options) (halfulp.Sc
 	var err error
 	if p.words, err = formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()}); err != nil {
 		return z.At(0), halfulp.Stats{}, err
+	}
+	if p.device != "" {
+		return dotOn(p.device, x, y, f)
 	}
 	switch p.words {
 	case 2:

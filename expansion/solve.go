@@ -97,7 +97,7 @@ func Solve(a, b *halfulp.Matrix, o *SolveOptions) (*halfulp.Matrix, error) {
 		return nil, err
 	}
 	if len(devices) > 0 {
-		return solveOn(a, b, p, devices[0])
+		return solveOn(a, b, p, fmt.Sprintf("cuda:%d", devices[0]))
 	}
 	var x *halfulp.Matrix
 	switch va.Arr.Kind {

@@ -69,6 +69,9 @@ func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
 	if cos.Arr.Format != r.z.Arr.Format {
 		return fmt.Errorf("expansion: cosines of format %v, sines of %v: %w", cos.Arr.Format, r.z.Arr.Format, ErrFormat)
 	}
+	if r.device != "" {
+		return sinCosOn(r.device, hostMatrix(s), hostMatrix(c), hostMatrix(x))
+	}
 	if r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos {
 		r.in[0] = copyOf(r.in[0])
 	}
@@ -93,6 +96,9 @@ func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
 	if err != nil {
 		return err
 	}
+	if r.device != "" {
+		return eachOn(r.device, operationNames[op], z, in)
+	}
 	k := activeKernels()
 	if p, whole := r.whole(); whole {
 		k.operate(op, &p)
@@ -102,15 +108,26 @@ func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
 }
 
 func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
-	if f < 0 || int(f) >= len(functions) || f.Arity() != len(in) {
-		return fmt.Errorf("expansion: %v is no function of %d arguments", f, len(in))
+	if err := f.takes(len(in)); err != nil {
+		return err
 	}
 	r, err := newRun(o, z, in)
 	if err != nil {
 		return err
 	}
+	if r.device != "" {
+		return eachOn(r.device, f.String(), z, in)
+	}
 	k := activeKernels()
 	return r.each(func(p *piece) { k.apply(f, p) })
+}
+
+// takes returns an error unless f is a function of n arguments.
+func (f Function) takes(n int) error {
+	if f < 0 || int(f) >= len(functions) || f.Arity() != n {
+		return fmt.Errorf("expansion: %v is no function of %d arguments", f, n)
+	}
+	return nil
 }
 
 // A run is an elementwise routine under way.
@@ -122,6 +139,7 @@ type run struct {
 	z        num.Mat
 	in       [3]num.Mat
 	operands int
+	device   string // "cuda:N", or empty for the CPU
 }
 
 // A piece is what one thread does at a time: the same entries of the result and the operands.
@@ -170,8 +188,8 @@ func (r *run) options(o *halfulp.Options) error {
 		return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
 	}
 	list, err := raw.Devices(o.Device)
-	if err == nil && len(list) > 0 {
-		err = fmt.Errorf("expansion: device %q: %w for this routine", o.Device, halfulp.ErrDevice)
+	if len(list) > 0 {
+		r.device = fmt.Sprintf("cuda:%d", list[0])
 	}
 	return err
 }

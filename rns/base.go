@@ -61,6 +61,7 @@ type Base struct {
 
 	kernels   kernelConstants
 	scratches sync.Pool
+	onGPU     sync.Map // from *cuda.Device to *rnsgpu.Base
 }
 
 // evenModulus describes the one modulus 2^a q, q odd, that may be even.

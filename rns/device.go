@@ -115,7 +115,10 @@ func (d *DeviceArray) do(f func(s *cuda.Stream, c *rnsgpu.Base) error) error {
 
 // onDevice returns the base on the device of s.
 func (b *Base) onDevice(s *cuda.Stream) (*rnsgpu.Base, error) {
-	return rnsgpu.BaseOf(s, b.m, func() rnsgpu.Constants {
+	if c, ok := b.onGPU.Load(s.Device()); ok {
+		return c.(*rnsgpu.Base), nil
+	}
+	c, err := rnsgpu.BaseOf(s, b.m, func() rnsgpu.Constants {
 		native := func(x XFloat) rnsgpu.XFloat { return rnsgpu.XFloat{F: x.F, I: x.I} }
 		c := rnsgpu.Constants{
 			Moduli: b.m, Weights: b.row(b.weight, 0), NegM: b.negM, WordBits: b.wordBits, Bits: b.bigM.BitLen(),
@@ -127,6 +130,10 @@ func (b *Base) onDevice(s *cuda.Stream) (*rnsgpu.Base, error) {
 		}
 		return c
 	})
+	if err == nil {
+		b.onGPU.Store(s.Device(), c)
+	}
+	return c, err
 }
 
 // Base returns the base of the numbers.

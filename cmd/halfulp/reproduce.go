@@ -225,7 +225,7 @@ type reproduceSumCmd struct {
 func (reproduceSumCmd) Help() string {
 	return `Runs the experiments of K. Isupov, V. Knyazkov and A. Kuvaev, Multiple-precision summation on CPUs and GPUs with the library MPRES, 2018, and prints the paper's figures beside those measured here: the accuracy of recursive, pairwise and hybrid summation on three sets at 30 to 240 bits (tables 1 and 2), and the times for uniform doubles at 30 to 480 bits on the CPU, with SIMD and scalar loops over residues (figures 6 and 7). The correctly rounded sum of this program has rows of its own. Notes say where accuracy differs, and why.
 
-With --device cuda:N there are rows for that GPU: Reduce1 and Reduce2 by one thread (S) and by one group of threads (P), of the first 20000 numbers at most, Reduce2 parallel over all numbers and moduli, and Reduce3. Every sum is compared with the CPU's in the same order; other bits are an error.
+With --device cuda:N there are rows for that GPU: Reduce1 and Reduce2 by one thread (S) and by one group of threads (P), of the first 20000 numbers at most, Reduce2 parallel over all numbers and moduli, and Reduce3 with 64 blocks of 32 threads and with the blocks that are fastest there, which the file of halfulp tune --rns remembers; also what the kernels take. Every sum is compared with the CPU's in the same order; other bits are an error.
 
 Set 2 has a million numbers, whatever --n.
 
@@ -248,7 +248,7 @@ type reproduceGemvCmd struct {
 func (reproduceGemvCmd) Help() string {
 	return `Runs the experiments of K. Isupov and V. Knyazkov, Multiple-precision matrix-vector multiplication on graphics processing units, 2020, and prints the paper's figures beside those measured here: the times of algorithm 1, of its transpose and of the basic implementation at 106 to 1696 bits (table 5), with inputs of a quarter of the bits, which round seldom, and of all bits; the shares of the stages of algorithm 1 (table 3); the error beside its bound (19). The correctly rounded product of this program has rows of its own.
 
-With --device cuda:N there are rows for that GPU, of operands in its memory. Every result is compared with the CPU's; other bits are an error.
+With --device cuda:N there are rows for that GPU, of operands in its memory, with the default blocks and with those that are fastest there, which the file of halfulp tune --rns remembers; also what the kernels take. Every result is compared with the CPU's; other bits are an error.
 
 Examples:
 

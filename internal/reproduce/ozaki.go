@@ -193,6 +193,7 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 			return err
 		}
 	}
+	bound := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for _, m := range methods {
 		if err := e.next(); err != nil {
 			return err
@@ -205,7 +206,6 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 				return err
 			}
 		}
-		bound := halfulp.NewMatrix(halfulp.Float64, n, n)
 		if _, err := m.run(e, d, bound); err != nil {
 			return err
 		}

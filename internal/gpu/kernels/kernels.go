@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-//go:generate go run ../../gocuda/gen ../../.. expansionarith.cuh
+//go:generate go run ../../gocuda/gen ../../.. .
 //go:generate _ptx/ptx.py generate
 
 //go:embed *.ptx
