@@ -2,7 +2,6 @@ package expansion
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
@@ -344,6 +343,3 @@ func (k *kernels) macBlock(s *block, t *bench, x, y num.Vec, w, i, n int, lane f
 		lane(l)
 	}
 }
-
-// floats is the slice of n numbers at p.
-func floats(p *float64, n int) []float64 { return unsafe.Slice(p, n) }

@@ -40,4 +40,15 @@
 // float64 operation on the leading words, or the rounded sum of all, gives them,
 // with its sign. So -0 + -0 = -0, 1 / -0 = -Inf, and an infinity never turns into
 // a NaN by itself.
+//
+// # Vectors and matrices
+//
+// [Add], [Sub], [Mul], [Div], [Sqrt], [FMA], [Map], [Map2] and [SinCos] take vectors or
+// matrices of package halfulp, any views. The result has format DD, TD or QD, and every
+// operation is the method of that name on numbers of that format, the same bits and
+// bounds. Operands may have fewer words, float32 and float64 too, which convert exactly;
+// other formats are errors that wrap [ErrFormat]. Shapes that differ panic. The result may
+// overlap operands in any way. [Dot], [Gemv] and [Gemm] are native products, sums in the
+// arithmetic of the format itself, with bounds of their own. Of the options, Device,
+// Threads, Context and Progress count; Threads and the instruction set change no bit.
 package expansion

@@ -13,16 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Elementwise arithmetic and functions of vectors and matrices of package halfulp.
-//
-// The result z has format DD, TD or QD; every operation is done on numbers of that many words
-// and has the bits, and so the error bound, of the method of that name: Add of TD vectors is
-// TD.Add of their entries, in the canonical form that TD vectors store. Operands may have formats
-// of fewer words, float32 and float64 too, which convert exactly; others are errors. Operands
-// and z have one shape, else functions panic; z may overlap operands in any way.
-//
-// Of the options, Threads, Context and Progress count, and Device; none of them changes a bit.
-
 // Array is a vector or matrix of package halfulp, with any strides.
 type Array interface {
 	*halfulp.Vector | *halfulp.Matrix
