@@ -104,9 +104,15 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	if !alpha.isZero() { // A, B and A side by side
 		both.Arr = num.New(commonFormat(opA, opB), 3*n*k)
 		for part, m := range []num.Mat{opA, opB, opA} {
+			columns := both
+			columns.Off, columns.Cols = both.At(0, part*k), k
+			if m.Arr.Format == both.Arr.Format {
+				copyTo(columns, m)
+				continue
+			}
 			for h := range k {
 				for i := range n {
-					both.Arr.Convert(both.At(i, part*k+h), m.Arr, m.At(i, h))
+					both.Arr.Convert(columns.At(i, h), m.Arr, m.At(i, h))
 				}
 			}
 		}
@@ -121,7 +127,7 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 func commonFormat(a, b num.Mat) num.Format {
 	f, g := a.Arr.Format, b.Arr.Format
 	if f.Kind > g.Kind || f.Kind == g.Kind && f.Prec > g.Prec {
-		a, b, f, g = b, a, g, f
+		a, f, g = b, g, f
 	}
 	if g.Kind != num.MP || f.Kind == num.MP {
 		return g // the kinds are ordered by what they hold

@@ -349,3 +349,22 @@ func ExampleRotg() {
 	fmt.Println(g.C, g.S, g.R)
 	// Output: -0.6 0.8 -5e+300
 }
+
+// A triangular system whose solution grows: each entry is rounded once, whatever comes before.
+func ExampleTrsm() {
+	n := 60
+	a, x := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.DD, n, 1)
+	for j := range n {
+		for i := j; i < n; i++ {
+			a.SetFloat64(i, j, -1) // -x_1 - ... - x_i-1 + 3 x_i = 1
+		}
+		a.SetFloat64(j, j, 3)
+		x.SetFloat64(j, 0, 1)
+	}
+	stats, err := halfulp.Trsm(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), a, x, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.At(n-1, 0).Text(30), stats.Device) // (4/3)^59 / 3
+	// Output: 7839063.91018597698507427480224 cpu
+}

@@ -95,7 +95,7 @@ func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z nu
 		return stats(v.stats, v.threads), fmt.Errorf("%s: %w", name, deviceError(err))
 	}
 	copyTo(z, v.x)
-	v.stats.Stages = append(v.stats.Stages, exact.Stage{Name: "quotients", Time: v.quotients})
+	v.stats.Stages = append(v.stats.Stages, exact.Stage{Name: "quotients", Time: v.dividing})
 	v.stats.Overflow, v.stats.Underflow, v.stats.Exact = v.overflow.Load(), v.underflow.Load(), v.exact.Load()
 	return stats(v.stats, v.threads), nil
 }
@@ -116,12 +116,12 @@ type substitution struct {
 
 	col, cols int        // columns under way
 	r         num.Mat    // of these, rows that have met a product
-	updates   int        // roundings of the rows that come next
 	top       []int64    // of each number of r the exponent of the largest value it had
 	lost      []bool     // rows of r that left the range
 	workers   []*divider // one a thread
-	solved    int        // rows times columns
-	quotients time.Duration
+	divisors  [solveBlock]direct.Divisor
+	solved    int // rows times columns
+	dividing  time.Duration
 
 	exact, overflow, underflow atomic.Int64
 }
@@ -228,10 +228,14 @@ func (v *substitution) update(to, from [2]int, updates int) error {
 // block solves rows lo <= i < hi entry by entry.
 func (v *substitution) block(lo, hi, updates int) error {
 	start := time.Now()
+	for i := lo; i < hi; i++ {
+		d := v.s.Diagonal(i, make([]uint64, num.ValueWords(v.s.Array().Format)))
+		v.divisors[i-lo] = direct.NewDivisor(d, v.x.Arr.Bits()+guardBits)
+	}
 	err := par.For(v.ctx, v.threads, v.cols, func(worker, j int) {
 		w := v.workers[worker]
 		if w == nil {
-			w = &divider{substitution: v, ends: num.New(v.x.Arr.Format, 2)}
+			w = &divider{substitution: v, quotients: direct.NewQuotients(v.x.Arr.Format)}
 			v.workers[worker] = w
 		}
 		for k := range hi - lo {
@@ -242,7 +246,7 @@ func (v *substitution) block(lo, hi, updates int) error {
 			w.entry(lo, hi, i, j, updates)
 		}
 	})
-	v.quotients += time.Since(start)
+	v.dividing += time.Since(start)
 	v.solved += (hi - lo) * v.cols
 	if v.progress != nil && err == nil {
 		v.progress(float64(v.solved) / float64(v.x.Rows*v.x.Cols))
@@ -253,30 +257,30 @@ func (v *substitution) block(lo, hi, updates int) error {
 // A divider computes single entries.
 type divider struct {
 	*substitution
-	acc  direct.Acc
-	ends *num.Array
-	buf  [2][num.MaxValueWords]uint64
+	acc       direct.Acc
+	quotients *direct.Quotients
+	buf       [num.MaxValueWords]uint64
 }
 
 // entry solves entry (i, j) of the columns under way, in the block of rows from lo to hi.
 func (w *divider) entry(lo, hi, i, j, updates int) {
 	at := w.x.At(i, w.col+j)
-	d := w.s.Diagonal(i, w.buf[0][:])
-	if updates > 0 && !w.lost[i] && d.Class == num.Finite {
+	d := &w.divisors[i-lo]
+	if updates > 0 && !w.lost[i] {
 		r := w.r.At(i, j)
 		w.acc.Reset()
-		w.acc.Add(w.r.Arr.Value(r, w.buf[1][:]))
+		w.acc.Add(w.r.Arr.Value(r, w.buf[:]))
 		w.subtract(i, j, lo, hi)
 		// Every product was rounded by at most 2^(top-p-1), p the bits of r, at most 64 times.
-		if fl, ok := w.acc.TryQuotient(w.x.Arr, at, d, w.top[r]-int64(w.r.Arr.Prec)+5, w.ends); ok {
+		if fl, ok := w.acc.TryQuotient(w.x.Arr, at, d, w.top[r]-int64(w.r.Arr.Prec)+5, w.quotients); ok {
 			w.count(fl)
 			return
 		}
 	}
 	w.acc.Reset()
-	w.acc.AddProduct(w.alpha, w.b.Arr.Value(w.b.At(i, w.col+j), w.buf[1][:]))
+	w.acc.AddProduct(w.alpha, w.b.Arr.Value(w.b.At(i, w.col+j), w.buf[:]))
 	w.subtract(i, j, 0, w.x.Rows)
-	w.count(w.acc.SetQuotient(w.x.Arr, at, d))
+	w.count(w.acc.SetQuotient(w.x.Arr, at, d.Real))
 	if updates > 0 {
 		w.exact.Add(1)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// structuredShapes are the ways to hold a matrix of which a routine reads a part.
+// The ways to hold a matrix of which a routine reads a part.
 var (
 	uplos      = []Uplo{Upper, Lower}
 	transposes = []Transpose{NoTrans, Trans}

@@ -260,8 +260,7 @@ func rotmg(d1, d2, x1, y1 real) (flag halfulp.RotmFlag, h [4]rational, d [2]rati
 	}
 	p2 := d2.times(y1)
 	if p2.class == zero {
-		flag, h, d, x = zeros(halfulp.RotmIdentity)
-		return flag, h, [2]rational{{n: d1, d: one}, {n: d2, d: one}}, rational{n: x1, d: one}
+		return halfulp.RotmIdentity, [4]rational{}, [2]rational{{n: d1, d: one}, {n: d2, d: one}}, rational{n: x1, d: one}
 	}
 	p1 := d1.times(x1)
 	q1, q2 := p1.times(x1), p2.times(y1)

@@ -30,14 +30,7 @@ func (tr *trial) triangular(uplo halfulp.Uplo) (structure, halfulp.Diag) {
 	return structure{in, in, false, false}, halfulp.NonUnit
 }
 
-func (s structure) transposed() structure {
-	t := s
-	t.present = func(i, j int) bool { return s.present(j, i) }
-	t.stored = func(i, j int) bool { return s.stored(j, i) }
-	return t
-}
-
-// impose gives the factor A of p, or of its transpose, the structure.
+// impose gives the factor A of p the structure.
 func (s structure) impose(p *problem) {
 	for i := range p.m {
 		for h := range p.k {
@@ -248,8 +241,8 @@ func runTrmv(tr *trial, f halfulp.Format, fam family) error {
 	return firstError(err, untouched(a.g))
 }
 
-// rank2 checks an update of a triangle by alpha (A Bᵀ + B Aᵀ) + beta C, with k columns; B is A for
-// half of it.
+// triangleUpdate checks an update of a triangle by alpha (A Bᵀ + B Aᵀ) + beta C, with k columns, or for half of it
+// by alpha A Aᵀ + beta C.
 func (tr *trial) triangleUpdate(f halfulp.Format, fam family, k int, half, vectors bool,
 	call func(uplo halfulp.Uplo, t halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)) error {
 	n := tr.size()

@@ -252,9 +252,9 @@ func relative(z []float64, want, scale *big.Float) float64 {
 var bounds = map[string][3]float64{
 	"add":   {3, 8, 16},
 	"sub":   {3, 8, 16},
-	"mul":   {4, 8, 16},
-	"sqr":   {4, 8, 16},
-	"fma":   {4, 8, 16}, // of |a b| + |a b + c|
+	"mul":   {4, 32, 106},
+	"sqr":   {4, 18, 61},
+	"fma":   {4, 32, 106}, // of |a b| + |a b + c|
 	"div":   {12, 80, 600},
 	"recip": {9, 42, 304},
 	"sqrt":  {25. / 8, 24, 140},

@@ -2,7 +2,6 @@ package expansion
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
@@ -25,7 +24,7 @@ import (
 //
 // The result has format DD, TD or QD, as many words as all arithmetic has; operands may have
 // formats of fewer words, which convert exactly; others are errors. α and β are rounded to the
-// format. Bits depend on neither threads nor instruction sets.
+// format. Bits depend on neither threads nor instruction sets nor, with Options.Device, the device.
 
 // Gemm sets C = α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
 // each entry is the native sum of its k products in ascending order from 0, s, and then
@@ -36,6 +35,13 @@ import (
 // leaves C unread. C may overlap A and B. Gemm panics if shapes do not fit; with an error, that of
 // a cancelled context too, the contents of C are unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, o *halfulp.Options) (halfulp.Stats, error) {
+	var r run
+	if err := r.options(o); err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.device != "" {
+		return gemmOn(r.device, tA, tB, alpha, a, b, beta, c)
+	}
 	k := activeKernels()
 	return product(&k.tiles, opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c), alpha, beta, o)
 }
@@ -43,6 +49,13 @@ func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, 
 // Gemv sets y = α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
 // column, bits included. y may overlap A and x.
 func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+	var r run
+	if err := r.options(o); err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.device != "" {
+		return gemmOn(r.device, t, halfulp.NoTrans, alpha, a, x.Matrix(), beta, y.Matrix())
+	}
 	k := activeKernels()
 	return product(&k.columns, opOf(t, raw.Matrix(a)), raw.Vector(x).Mat(), raw.Vector(y).Mat(), alpha, beta, o)
 }
@@ -54,11 +67,12 @@ func opOf(t halfulp.Transpose, m num.Mat) num.Mat {
 	return m.T()
 }
 
-// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums.
+// Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums. Blocks
+// have fewer columns where there would not be two for each thread.
 const (
-	blockRows    = 128
-	blockColumns = 128
-	blockSteps   = 256
+	blockRows   = 128
+	mostColumns = 512
+	blockSteps  = 256
 )
 
 // A productRun is a product of matrices under way.
@@ -122,8 +136,14 @@ func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 	}
 	t, w, k := &p.tile, p.words, p.a.Cols
 	up := func(n, to int) int { return (n + to - 1) / to * to }
-	rows, columns, steps := up(min(blockRows, p.c.Rows), t.rows()), up(min(blockColumns, p.c.Cols), t.columns), min(blockSteps, k)
-	down, across := (p.c.Rows+rows-1)/rows, (p.c.Cols+columns-1)/columns
+	rows, steps := up(min(blockRows, p.c.Rows), t.rows()), min(blockSteps, k)
+	down := (p.c.Rows + rows - 1) / rows
+	columns := mostColumns
+	for columns > 64 && down*((p.c.Cols+columns-1)/columns) < 2*p.threads && p.threads > 1 {
+		columns /= 2
+	}
+	columns = up(min(columns, p.c.Cols), t.columns)
+	across := (p.c.Cols + columns - 1) / columns
 	threads := min(p.threads, down*across)
 	benches := make([]productBench, max(1, threads))
 	report := progress(p.progress, down*across)
@@ -239,6 +259,9 @@ func Dot(x, y *halfulp.Vector, f halfulp.Format, o *halfulp.Options) (halfulp.Sc
 	if p.words, err = formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()}); err != nil {
 		return z.At(0), halfulp.Stats{}, err
 	}
+	if p.device != "" {
+		return dotOn(p.device, x, y, f)
+	}
 	switch p.words {
 	case 2:
 		err = dot(p, to, u, v, macDD, sumDD)
@@ -320,6 +343,3 @@ func (k *kernels) macBlock(s *block, t *bench, x, y num.Vec, w, i, n int, lane f
 		lane(l)
 	}
 }
-
-// floats is the slice of n numbers at p.
-func floats(p *float64, n int) []float64 { return unsafe.Slice(p, n) }

@@ -87,7 +87,7 @@ func entryOfProduct(w int, a, b, c num.Mat, alpha, beta QD, i, j int) QD {
 func TestGemm(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(70, 0))
-		shapes := [][3]int{{0, 3, 2}, {3, 0, 2}, {1, 1, 1}, {5, 7, 0}, {8, 9, 4}, {13, 300, 5}, {131, 3, 130}, {17, 20, 9}, {1, 40, 33}, {37, 11, 1}}
+		shapes := [][3]int{{0, 3, 2}, {3, 0, 2}, {1, 1, 1}, {5, 7, 0}, {8, 9, 4}, {13, 300, 5}, {131, 3, 130}, {17, 20, 9}, {1, 40, 33}, {37, 11, 1}, {3, 270, 520}}
 		for _, s := range shapes {
 			for w := 2; w <= 4; w++ {
 				m, k, n := s[0], s[1], s[2]

@@ -99,10 +99,26 @@ func DeviceSqrt(z, x *halfulp.DeviceVector) error { return vectors(z, x).each("S
 // DeviceFMA sets z_i = x_i y_i + c_i, like DeviceAdd.
 func DeviceFMA(z, x, y, c *halfulp.DeviceVector) error { return vectors(z, x, y, c).each("FMA") }
 
+// operationNames are those of kernels.
+var operationNames = [operations]string{opAdd: "Add", opSub: "Sub", opMul: "Mul", opDiv: "Div", opSqrt: "Sqrt", opFMA: "FMA"}
+
+// DeviceMap sets z_i = f(x_i) for a function of one argument, like DeviceAdd.
+func DeviceMap(f Function, z, x *halfulp.DeviceVector) error { return vectors(z, x).apply(f) }
+
+// DeviceMap2 sets z_i = f(x_i, y_i) for a function of two arguments, like DeviceAdd.
+func DeviceMap2(f Function, z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).apply(f) }
+
+func (o operands) apply(f Function) error {
+	if err := f.takes(len(o.m) - 1); err != nil {
+		return err
+	}
+	return o.each(f.String())
+}
+
 // each computes the first operand from the others, entry by entry.
 func (o operands) each(name string) error {
 	for _, x := range o.m[1:] {
-		if x.Rows != o.m[0].Rows {
+		if x.Rows != o.m[0].Rows || x.Cols != o.m[0].Cols {
 			panic(errShape)
 		}
 		if x != o.m[0] {
@@ -172,10 +188,7 @@ func DeviceGemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.DeviceMatr
 	})
 }
 
-// DeviceDot returns Σ x_i y_i in the format of x and y, with the error bound of DeviceGemm: the sum of
-// 32768 partial sums, number q with the products of i = q modulo 32768 in their order. Each 256 of
-// them one after the other are added by halves, number q and q + 128, then q + 64 and so on, and
-// so are the 128 sums of these.
+// DeviceDot returns Σ x_i y_i in the format of x and y, the bits of Dot.
 func DeviceDot(x, y *halfulp.DeviceVector) (halfulp.Scalar, error) {
 	o := vectors(x, y)
 	if x.Len() != y.Len() {
@@ -184,19 +197,66 @@ func DeviceDot(x, y *halfulp.DeviceVector) (halfulp.Scalar, error) {
 	_, vx := raw.DeviceVector(x)
 	_, vy := raw.DeviceVector(y)
 	z := halfulp.NewVector(x.Format(), 1)
+	a := raw.Vector(z).Arr
+	var finite bool
 	err := o.do("DeviceDot", func(s *cuda.Stream) error {
-		words, err := expgpu.Dot(s, vx, vy)
-		a := raw.Vector(z).Arr
-		canonical(words[:a.Terms()])
-		for t := range a.Terms() {
-			a.F64[t][0] = words[t]
+		sums, err := expgpu.Dot(s, vx, vy)
+		switch a.Kind {
+		case num.DD:
+			finite = addChunks[DD](a, sums)
+		case num.TD:
+			finite = addChunks[TD](a, sums)
+		default:
+			finite = addChunks[QD](a, sums)
 		}
 		return err
 	})
+	if err == nil && !finite {
+		err = plainDot(a, x, y)
+	}
 	if err != nil {
 		return halfulp.Scalar{}, err
 	}
 	return z.At(0), nil
+}
+
+// addChunks sets number 0 of z to the sum of sums, word by word in them. It reports whether that is
+// finite.
+func addChunks[E arithmetical[E]](z *num.Array, sums [][]float64) bool {
+	var s E
+	for c := range sums[0] {
+		var x E
+		for t := range len(x) {
+			x[t] = sums[t][c]
+		}
+		s = s.Add(x)
+	}
+	s = s.Canonical()
+	for t := range len(s) {
+		z.F64[t][0] = s[t]
+	}
+	return s[0]-s[0] == 0
+}
+
+// plainDot is the sum of the products of leading words.
+func plainDot(z *num.Array, x, y *halfulp.DeviceVector) error {
+	hx, err := x.Vector()
+	if err != nil {
+		return err
+	}
+	hy, err := y.Vector()
+	if err != nil {
+		return err
+	}
+	p := plainSum(raw.Vector(hx).Mat().T(), raw.Vector(hy).Mat(), 0, 0)
+	z.F64[0][0] = special(p, p)
+	if ordinary(p) {
+		z.F64[0][0] = p
+	}
+	for t := 1; t < z.Terms(); t++ {
+		z.F64[t][0] = 0
+	}
+	return nil
 }
 
 // DeviceSolve sets X to the solution of A X = B, like Solve. X may be B, but not overlap it otherwise,
@@ -226,21 +286,111 @@ func DeviceSolve(a, b, x *halfulp.DeviceMatrix, o *SolveOptions) error {
 	return err
 }
 
-// solveOn is Solve on the first of the GPUs that p names.
-func solveOn(a, b *halfulp.Matrix, p SolveOptions, device int) (*halfulp.Matrix, error) {
-	name := fmt.Sprintf("cuda:%d", device)
-	da, err := a.To(name)
+// solveOn is Solve on a GPU.
+func solveOn(a, b *halfulp.Matrix, p SolveOptions, device string) (*halfulp.Matrix, error) {
+	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
+	err := onDevice(device, x, false, []*halfulp.Matrix{a, b}, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
+		return DeviceSolve(in[0], in[1], z, &p)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer da.Free()
-	db, err := b.To(name)
+	return x, nil
+}
+
+// onDevice computes a matrix of the host on a GPU: operands are copied there, converted to the format
+// of z, and z back. update says that the old z counts.
+func onDevice(device string, z *halfulp.Matrix, update bool, in []*halfulp.Matrix, compute func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error) error {
+	var there []*halfulp.DeviceMatrix
+	defer func() {
+		for _, m := range there {
+			m.Free()
+		}
+	}()
+	for _, m := range in {
+		if m.Format() != z.Format() {
+			m = m.Convert(z.Format())
+		}
+		d, err := m.To(device)
+		if err != nil {
+			return err
+		}
+		there = append(there, d)
+	}
+	to, err := halfulp.NewDeviceMatrix(device, z.Format(), z.Rows(), z.Cols())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer db.Free()
-	if err := DeviceSolve(da, db, db, &p); err != nil {
-		return nil, err
+	defer to.Free()
+	if update {
+		if err := to.Set(z); err != nil {
+			return err
+		}
 	}
-	return db.Matrix()
+	if err := compute(to, there); err != nil {
+		return err
+	}
+	got, err := to.Matrix()
+	if err != nil {
+		return err
+	}
+	copyMatrix(z, got)
+	return nil
+}
+
+// hostMatrix is an array as a matrix.
+func hostMatrix[A Array](x A) *halfulp.Matrix {
+	switch x := any(x).(type) {
+	case *halfulp.Vector:
+		return x.Matrix()
+	case *halfulp.Matrix:
+		return x
+	}
+	panic("unreachable")
+}
+
+// sinCosOn is SinCos on a GPU.
+func sinCosOn(device string, s, c, x *halfulp.Matrix) error {
+	t := halfulp.NewMatrix(x.Format(), x.Rows(), x.Cols()) // s may overlap x
+	copyMatrix(t, x)
+	if err := eachOn(device, Sin.String(), s, []*halfulp.Matrix{t}); err != nil {
+		return err
+	}
+	return eachOn(device, Cos.String(), c, []*halfulp.Matrix{t})
+}
+
+// gemmOn is Gemm on a GPU.
+func gemmOn(device string, tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix) (halfulp.Stats, error) {
+	x, y, z := opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c)
+	if x.Rows != z.Rows || x.Cols != y.Rows || y.Cols != z.Cols {
+		panic(errShape)
+	}
+	if _, err := formatsFit(z.Arr, []num.Mat{x, y}); err != nil {
+		return halfulp.Stats{}, err
+	}
+	err := onDevice(device, c, true, []*halfulp.Matrix{a, b}, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
+		return DeviceGemm(tA, tB, alpha, in[0], in[1], beta, z)
+	})
+	return halfulp.Stats{Device: device, Method: Method}, err
+}
+
+// dotOn is Dot on a GPU.
+func dotOn(device string, x, y *halfulp.Vector, f halfulp.Format) (z halfulp.Scalar, st halfulp.Stats, err error) {
+	none := halfulp.NewMatrix(f, 0, 0)
+	err = onDevice(device, none, false, []*halfulp.Matrix{x.Matrix(), y.Matrix()}, func(_ *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) (err error) {
+		z, err = DeviceDot(in[0].Col(0), in[1].Col(0))
+		return err
+	})
+	return z, halfulp.Stats{Device: device, Method: Method}, err
+}
+
+// eachOn computes z by the operation or function of that name on a GPU.
+func eachOn[A Array](device, name string, z A, in []A) error {
+	var list []*halfulp.Matrix
+	for _, x := range in {
+		list = append(list, hostMatrix(x))
+	}
+	return onDevice(device, hostMatrix(z), false, list, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
+		return matrices(append([]*halfulp.DeviceMatrix{z}, in...)...).each(name)
+	})
 }

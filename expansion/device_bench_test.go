@@ -59,7 +59,7 @@ func clock(b *testing.B, s *cuda.Stream, runs int, f func() error) float64 {
 var benchOperations = []struct {
 	name     string
 	operands int
-}{{"Add", 2}, {"Mul", 2}, {"Div", 2}, {"Sqrt", 1}, {"FMA", 3}}
+}{{"Add", 2}, {"Mul", 2}, {"Div", 2}, {"Sqrt", 1}, {"FMA", 3}, {"exp", 1}, {"log", 1}, {"sin", 1}}
 
 // BenchmarkDeviceEach measures operations on vectors of 2^22 numbers: ms, GB/s, operations a ms.
 func BenchmarkDeviceEach(b *testing.B) {

@@ -160,6 +160,21 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 			}
 		})
 	}
+	for _, f := range Functions() {
+		drv.Kernel("expansion_"+f.String()+name, func(l *fake.Launch, z, x, y, _ refEntries, rows, cols int64, _, _ int32) {
+			vz, vx, vy := z.open(l, rows, cols), x.open(l, rows, cols), y.open(l, rows, cols)
+			for j := range cols {
+				for i := range rows {
+					u := refLoad[E](vx, i, j)
+					v := u
+					if f.Arity() == 2 {
+						v = refLoad[E](vy, i, j)
+					}
+					refStore(vz, i, j, applyOne(f, u, v).Canonical())
+				}
+			}
+		})
+	}
 	tile := map[string]uint32{"DD": 64, "TD": 32, "QD": 32}[name]
 	finish := func(c refView, p refProduct, s E, i, col int64) {
 		if p.PlainAlpha == 0 {
@@ -214,22 +229,19 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 	drv.Kernel("expansionDot"+name, func(l *fake.Launch, x, y, z refEntries, n int64) {
 		x.RS, x.CS = 0, x.RS
 		vx, vy, vz := x.open(l, 1, n), y.open(l, n, 1), z.open(l, int64(l.Grid.X), 1)
-		all := int64(l.Grid.X) * int64(l.Block.X)
+		if int64(l.Grid.X)*4096 < n || l.Block.X != 64 {
+			t.Errorf("%v blocks for %d products", l.Grid, n)
+		}
 		for b := range int64(l.Grid.X) {
-			sums := make([]E, l.Block.X)
+			var sums [64]E
 			for q := range sums {
-				sums[q] = partial(vx, vy, 0, 0, b*int64(len(sums))+int64(q), all, n)
+				for i := b*4096 + int64(q); i < min((b+1)*4096, n); i += 64 {
+					sums[q] = a.mac(sums[q], refLoad[E](vx, 0, i), refLoad[E](vy, i, 0))
+				}
+				sums[q] = a.normalise(sums[q])
 			}
-			refStore(vz, b, 0, halves(sums))
+			refStore(vz, b, 0, halves(sums[:]))
 		}
-	})
-	drv.Kernel("expansionFold"+name, func(l *fake.Launch, x, z refEntries) {
-		sums := make([]E, l.Block.X)
-		v := x.open(l, int64(len(sums)), 1)
-		for q := range sums {
-			sums[q] = refLoad[E](v, int64(q), 0)
-		}
-		refStore(z.open(l, 1, 1), 0, 0, halves(sums))
 	})
 	drv.Kernel("expansionPanel"+name, func(l *fake.Launch, p refPanel) {
 		if int(l.Grid.X)*int(p.Rows) < int(p.N) || int(l.Grid.X) > 4 {

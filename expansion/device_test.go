@@ -206,6 +206,102 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 	}
 }
 
+// checkFunctions compares functions with the CPU's, on the device and from the host.
+func checkFunctions(t *testing.T, list []Function, f halfulp.Format, n int, d draw) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 13))
+	m := randomMatrix(r, f, n, 2, d)
+	dm := laid(t, m, n%4)
+	for _, g := range list {
+		want, got := halfulp.NewVector(f, n), halfulp.NewVector(f, n)
+		z, err := halfulp.NewDeviceVector(device, f, n)
+		must(t, err)
+		on := &halfulp.Options{Device: device}
+		if g.Arity() == 2 {
+			must(t, Map2(g, want, m.Col(0), m.Col(1), nil))
+			must(t, DeviceMap2(g, z, dm.Col(0), dm.Col(1)))
+			must(t, Map2(g, got, m.Col(0), m.Col(1), on))
+		} else {
+			must(t, Map(g, want, m.Col(0), nil))
+			must(t, DeviceMap(g, z, dm.Col(0)))
+			must(t, Map(g, got, m.Col(0), on))
+		}
+		what := fmt.Sprintf("seed %d: %v of %d %v", seed, g, n, f)
+		sameMatrix(t, what+" from the host", got.Matrix(), want.Matrix())
+		there, err := z.Vector()
+		must(t, err)
+		sameMatrix(t, what, there.Matrix(), want.Matrix())
+		z.Free()
+	}
+}
+
+// argument is a number that functions make something of, or any.
+func argument(r *rand.Rand, w int) []float64 {
+	switch r.IntN(4) {
+	case 0:
+		return anyNumber(r, w)
+	case 1:
+		return operand(r, w, -1, 0)
+	case 2:
+		return operand(r, w, 0, 10)
+	}
+	return operand(r, w, -3, 3)
+}
+
+// checkHost compares routines whose operands come from the host, in several formats, with the CPU's.
+func checkHost(t *testing.T, n int) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 14))
+	on := &halfulp.Options{Device: device}
+	for _, f := range deviceFormats {
+		x, y := randomMatrix(r, halfulp.DD, n, n+1, ordinaryNumber), randomMatrix(r, f, n, n+1, ordinaryNumber)
+		c := randomMatrix(r, f, n, n, ordinaryNumber)
+		what := fmt.Sprintf("seed %d: %v %d", seed, f, n)
+		same := func(name string, run func(z *halfulp.Matrix, o *halfulp.Options) error) {
+			t.Helper()
+			want, got := y.Clone(), y.Clone()
+			must(t, run(want, nil))
+			must(t, run(got, on))
+			sameMatrix(t, what+" "+name, got, want)
+		}
+		same("Add", func(z *halfulp.Matrix, o *halfulp.Options) error { return Add(z, x, y, o) })
+		same("Sub in place", func(z *halfulp.Matrix, o *halfulp.Options) error { return Sub(z, x, z, o) })
+		same("FMA", func(z *halfulp.Matrix, o *halfulp.Options) error { return FMA(z, x, y, z, o) })
+		same("Sqrt of columns", func(z *halfulp.Matrix, o *halfulp.Options) error { return Sqrt(z.Col(1), x.Col(0), o) })
+		same("SinCos in place", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			cos := z.Clone()
+			if err := SinCos(z, cos, z, o); err != nil {
+				return err
+			}
+			return Add(z, z, cos, nil)
+		})
+		same("Gemm", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(3), c, x, halfulp.Float(-1), z, o)
+			return err
+		})
+		same("Gemm of nothing", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), c, x, halfulp.Float(2), z, o)
+			return err
+		})
+		same("Gemv", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			_, err := Gemv(halfulp.Trans, halfulp.Float(1), c, x.Col(2), halfulp.Float(1), z.Col(0), o)
+			return err
+		})
+		same("Dot", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			d, _, err := Dot(x.Vec(), y.Vec(), f, o)
+			z.Set(0, 0, d)
+			return err
+		})
+		infinite := x.Clone()
+		infinite.SetFloat64(2, 0, math.Inf(1))
+		same("Dot of an infinity", func(z *halfulp.Matrix, o *halfulp.Options) error {
+			d, _, err := Dot(infinite.Vec(), y.Vec(), f, o)
+			z.Set(0, 0, d)
+			return err
+		})
+	}
+}
+
 // numbersOf are the words of entry i of m.
 func numbersOf(m *halfulp.Matrix, i int) []float64 {
 	v := raw.Matrix(m)
@@ -294,8 +390,9 @@ func checkProducts[E arithmetical[E]](t *testing.T, a steps[E], f halfulp.Format
 	}
 	z, err := DeviceDot(dx.Row(0), dy.Col(0))
 	must(t, err)
-	dot := partials(a, numbers[E](x.Row(0)), col, 128*256)
-	if w := scalarOfEntry(f, dot.Canonical()); !z.Same(w) {
+	w, _, err := Dot(x.Row(0), y.Col(0), f, nil)
+	must(t, err)
+	if !z.Same(w) {
 		t.Fatalf("%s: dot is %v, want %v", what, z, w)
 	}
 }
@@ -306,7 +403,7 @@ func scalarOfEntry[E arithmetical[E]](f halfulp.Format, x E) halfulp.Scalar {
 	return v.At(0)
 }
 
-// partials is the sum of n partial sums: halves of 256 at a time where there are more.
+// partials is the sum of n partial sums.
 func partials[E arithmetical[E]](a steps[E], x, y []E, n int) E {
 	sums := make([]E, n)
 	for q := range sums {
@@ -316,12 +413,6 @@ func partials[E arithmetical[E]](a steps[E], x, y []E, n int) E {
 			p += float64(x[i][0] * y[i][0])
 		}
 		sums[q] = finite(a.normalise(sums[q]), p)
-	}
-	if n > 256 {
-		for b := range n / 256 {
-			sums[b] = halves(sums[b*256 : (b+1)*256])
-		}
-		sums = sums[:n/256]
 	}
 	return halves(sums)
 }
@@ -423,7 +514,9 @@ func TestDeviceReference(t *testing.T) {
 	productSuite(t, [][3]int{{20, 20, 20}}, anyNumber)
 	for _, f := range deviceFormats {
 		solveSuite(t, f, smallSystems, NativeUpdates)
+		checkFunctions(t, Functions(), f, 30, argument)
 	}
+	checkHost(t, 9)
 	checkSlabs(t)
 }
 
@@ -467,6 +560,17 @@ func TestDevice(t *testing.T) {
 	productSuite(t, smallProducts, ordinaryNumber)
 	productSuite(t, smallProducts, anyNumber)
 	productSuite(t, [][3]int{{200, 130, 300}, {130, 200, 100}, {64, 64, 64}, {1, 1, 100000}}, ordinaryNumber)
+	checkHost(t, 100)
+}
+
+// TestDeviceFunctions compares a GPU's functions with the CPU's, bit by bit.
+func TestDeviceFunctions(t *testing.T) {
+	needDevice(t)
+	for _, f := range deviceFormats {
+		checkFunctions(t, Functions(), f, 0, argument)
+		checkFunctions(t, Functions(), f, 1, argument)
+		checkFunctions(t, Functions(), f, 100000, argument)
+	}
 }
 
 // TestDeviceSolve compares a GPU's solutions with the CPU's, bit by bit.
@@ -480,10 +584,14 @@ func TestDeviceSolve(t *testing.T) {
 	checkSlabs(t)
 }
 
-// TestSanitizeDevice runs small problems with every kernel.
+// TestSanitizeDevice runs small problems with every kernel, but for most functions: those take the
+// sanitizer minutes.
 func TestSanitizeDevice(t *testing.T) {
 	needDevice(t)
 	eachSuite(t, 300)
+	for _, f := range deviceFormats {
+		checkFunctions(t, []Function{Log, Sin, Atan2}, f, 200, argument)
+	}
 	productSuite(t, [][3]int{{35, 20, 9}}, ordinaryNumber)
 	for _, f := range deviceFormats {
 		solveSuite(t, f, [][2]int{{5, 2}, {40, 3}}, NativeUpdates)

@@ -97,7 +97,7 @@ func (e *evaluator) integer(y *block, i int) (integer, odd bool) {
 		if w != math.Trunc(w) { // NaN too
 			integer = false
 		}
-		if math.Abs(w) < 1<<53 && math.Mod(w, 2) != 0 {
+		if half := w * 0.5; math.Abs(w) < 1<<53 && half != math.Trunc(half) {
 			odd = !odd
 		}
 	}

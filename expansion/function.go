@@ -39,6 +39,27 @@ const (
 	Atanh
 )
 
+// Bounds count what the errors of the last operations are at worst, to first order, in units of u^w
+// of the result: A, M, D, S, F and G are the bounds of additions, products, quotients, roots,
+// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 8, 64, 64, 8, 8) for TD and
+// (16, 16, 512, 512, 16, 16) for QD; a constant counts 1.
+//
+//	exp, exp2   F + 0.42 (A + 1): |s| <= 0.42 (1 + s)
+//	expm1 (B)   2F + 1.4 (A + 1) for x about ±ln 2, 3A + 2 near 0
+//	log, log1p  F + 1/2: all but the leading part is below 2^-12 of the result
+//	log2, log10 2F + M + 1, F + M + 2
+//	pow         exp, and 745 · 2^-14 (4A + 2M) + 1 from the logarithm's lower part
+//	cbrt        A + 4/3 G: the error of m s² counts a third, that of m s³ two thirds
+//	hypot       S + (A + M)/2
+//	sin, cos    3A + M + F + 3 + (A + G + 1)/6 at k = ±1, where sin a is twice the result
+//	tan         twice that and D
+//	atan, atan2 2G + 5A + D + 4 at c = 1/128, where c v is twice the result
+//	asin, acos  that and S + F + M/2
+//	sinh        B + A + (D + F)/2
+//	cosh, tanh  B + 2F + M + D
+//	asinh       F + A + (2M + 2D + 3F + S)/4 + F + 1
+//	acosh       A + S + (M + F)/2 + 2F + 1
+//	atanh       D + 2F + 1
 var functions = [...]struct {
 	name   string
 	unary  func(e *evaluator, z, x *block)
@@ -107,8 +128,10 @@ func (f Function) Arity() int {
 
 // Bound is a bound of the relative error of f in numbers of 2, 3 or 4 words, in units of
 // u^words, u = 2^-53. It is the sum of the bounds of the operations on the way, to first
-// order, each times what its error counts for at worst, and the terms of series left out.
-// Errors seen are far below: see the table in the package documentation.
+// order, each times what its error counts for at worst, and of the terms that series leave
+// out. Among 10^5 arguments a function the errors stay below 7, 10 and 21 units, and below 3
+// in the exponential functions, logarithms, sines and cosines: see
+// bench/records/epyc-expansion-functions.json.
 func (f Function) Bound(words int) float64 { return functions[f].bounds[words-2] }
 
 // apply sets z = f(x) or f(x, y); z is neither x nor y.

@@ -5,8 +5,8 @@
 #include "textflag.h"
 
 // func addDDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·addDDAVX2(SB), $64-32
+// Requires: AVX, FMA3
+TEXT ·addDDAVX2(SB), $128-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -15,69 +15,74 @@ TEXT ·addDDAVX2(SB), $64-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y1
-	VMOVUPD 32(CX), Y2
-	VADDPD  32(DX), Y2, Y3
-	VMOVUPD 512(CX), Y4
-	VADDPD  512(DX), Y4, Y5
-	VMOVUPD 544(CX), Y6
-	VADDPD  544(DX), Y6, Y7
-	VSUBPD  Y0, Y1, Y8
-	VSUBPD  Y2, Y3, Y9
-	VSUBPD  Y4, Y5, Y10
-	VSUBPD  Y6, Y7, Y11
-	VSUBPD  Y8, Y1, Y12
-	VSUBPD  Y9, Y3, Y13
-	VMOVUPD (DX), Y14
-	VSUBPD  Y8, Y14, Y14
-	VMOVUPD 32(DX), Y8
-	VSUBPD  Y9, Y8, Y8
-	VSUBPD  Y10, Y5, Y9
-	VSUBPD  Y11, Y7, Y15
-	VMOVUPD Y3, (SI)
-	VMOVUPD 512(DX), Y3
-	VSUBPD  Y10, Y3, Y3
-	VMOVUPD 544(DX), Y10
-	VSUBPD  Y11, Y10, Y10
-	VSUBPD  Y12, Y0, Y0
-	VSUBPD  Y13, Y2, Y2
-	VSUBPD  Y9, Y4, Y4
-	VSUBPD  Y15, Y6, Y6
-	VADDPD  Y14, Y0, Y0
-	VADDPD  Y8, Y2, Y2
-	VADDPD  Y3, Y4, Y4
-	VADDPD  Y10, Y6, Y6
-	VADDPD  Y5, Y0, Y0
-	VADDPD  Y7, Y2, Y2
-	VADDPD  Y0, Y1, Y3
-	VADDPD  (SI), Y2, Y5
-	VSUBPD  Y1, Y3, Y1
-	VSUBPD  (SI), Y5, Y7
-	VSUBPD  Y1, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VADDPD  Y0, Y4, Y4
-	VADDPD  Y2, Y6, Y6
-	VADDPD  Y4, Y3, Y0
-	VADDPD  Y6, Y5, Y1
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VSUBPD  Y3, Y0, Y0
-	VSUBPD  Y5, Y1, Y1
-	VSUBPD  Y0, Y4, Y4
-	VSUBPD  Y1, Y6, Y6
-	VMOVUPD Y4, 512(AX)
-	VMOVUPD Y6, 544(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VADDPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VADDPD       32(DX), Y2, Y3
+	VMOVUPD      512(CX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      512(DX), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      544(CX), Y8
+	VMOVUPD      544(DX), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VSUBPD       Y0, Y1, Y11
+	VSUBPD       Y2, Y3, Y12
+	VMOVAPD      Y7, Y13
+	VFNMADD231PD Y5, Y4, Y13
+	VMOVAPD      Y10, Y14
+	VFNMADD231PD Y5, Y8, Y14
+	VSUBPD       Y11, Y1, Y15
+	VMOVUPD      Y1, (SI)
+	VSUBPD       Y12, Y3, Y1
+	VFNMADD213PD (DX), Y5, Y11
+	VFNMADD213PD 32(DX), Y5, Y12
+	VMOVUPD      Y3, 32(SI)
+	VSUBPD       Y13, Y7, Y3
+	VMOVUPD      Y7, 64(SI)
+	VSUBPD       Y14, Y10, Y7
+	VFNMADD231PD Y5, Y13, Y6
+	VFNMADD231PD Y5, Y14, Y9
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y7, Y8, Y8
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y9, Y8, Y8
+	VADDPD       64(SI), Y0, Y0
+	VADDPD       Y10, Y2, Y2
+	VADDPD       (SI), Y0, Y1
+	VADDPD       32(SI), Y2, Y3
+	VSUBPD       (SI), Y1, Y5
+	VSUBPD       32(SI), Y3, Y6
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y4, Y1, Y0
+	VADDPD       Y8, Y3, Y2
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y2, 32(AX)
+	VSUBPD       Y1, Y0, Y0
+	VSUBPD       Y3, Y2, Y2
+	VSUBPD       Y0, Y4, Y4
+	VSUBPD       Y2, Y8, Y8
+	VMOVUPD      Y4, 512(AX)
+	VMOVUPD      Y8, 544(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func subDDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
+// Requires: AVX, FMA3
 TEXT ·subDDAVX2(SB), $64-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -87,66 +92,66 @@ TEXT ·subDDAVX2(SB), $64-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VSUBPD  (DX), Y0, Y1
-	VMOVUPD 32(CX), Y2
-	VSUBPD  32(DX), Y2, Y3
-	VMOVUPD constants<>+0(SB), Y4
-	VXORPD  (DX), Y4, Y5
-	VXORPD  32(DX), Y4, Y6
-	VMOVUPD 512(CX), Y7
-	VSUBPD  512(DX), Y7, Y8
-	VMOVUPD 544(CX), Y9
-	VSUBPD  544(DX), Y9, Y10
-	VXORPD  512(DX), Y4, Y11
-	VXORPD  544(DX), Y4, Y4
-	VSUBPD  Y0, Y1, Y12
-	VSUBPD  Y2, Y3, Y13
-	VSUBPD  Y7, Y8, Y14
-	VSUBPD  Y9, Y10, Y15
-	VSUBPD  Y12, Y1, Y9
-	VMOVUPD Y1, (SI)
-	VSUBPD  Y13, Y3, Y1
-	VSUBPD  Y12, Y5, Y5
-	VSUBPD  Y13, Y6, Y6
-	VSUBPD  Y14, Y8, Y12
-	VSUBPD  Y15, Y10, Y13
-	VSUBPD  Y14, Y11, Y11
-	VSUBPD  Y15, Y4, Y4
-	VSUBPD  Y9, Y0, Y0
-	VSUBPD  Y1, Y2, Y2
-	VSUBPD  Y12, Y7, Y7
-	VMOVUPD 544(CX), Y1
-	VSUBPD  Y13, Y1, Y1
-	VADDPD  Y5, Y0, Y0
-	VADDPD  Y6, Y2, Y2
-	VADDPD  Y11, Y7, Y7
-	VADDPD  Y4, Y1, Y1
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y10, Y2, Y2
-	VADDPD  (SI), Y0, Y4
-	VADDPD  Y2, Y3, Y5
-	VSUBPD  (SI), Y4, Y6
-	VSUBPD  Y3, Y5, Y3
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y3, Y2, Y2
-	VADDPD  Y0, Y7, Y7
-	VADDPD  Y2, Y1, Y1
-	VADDPD  Y7, Y4, Y0
-	VADDPD  Y1, Y5, Y2
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y2, 32(AX)
-	VSUBPD  Y4, Y0, Y0
-	VSUBPD  Y5, Y2, Y2
-	VSUBPD  Y0, Y7, Y7
-	VSUBPD  Y2, Y1, Y1
-	VMOVUPD Y7, 512(AX)
-	VMOVUPD Y1, 544(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VSUBPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VSUBPD       32(DX), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       (DX), Y4, Y5
+	VXORPD       32(DX), Y4, Y6
+	VMOVUPD      512(CX), Y7
+	VSUBPD       512(DX), Y7, Y8
+	VMOVUPD      544(CX), Y9
+	VSUBPD       544(DX), Y9, Y10
+	VXORPD       512(DX), Y4, Y11
+	VXORPD       544(DX), Y4, Y4
+	VSUBPD       Y0, Y1, Y12
+	VSUBPD       Y2, Y3, Y13
+	VSUBPD       Y7, Y8, Y14
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y12, Y1, Y9
+	VMOVUPD      Y1, (SI)
+	VSUBPD       Y13, Y3, Y1
+	VFNMADD231PD constants<>+0(SB), Y12, Y5
+	VFNMADD231PD constants<>+0(SB), Y13, Y6
+	VSUBPD       Y14, Y8, Y12
+	VSUBPD       Y15, Y10, Y13
+	VFNMADD231PD constants<>+0(SB), Y14, Y11
+	VFNMADD231PD constants<>+0(SB), Y15, Y4
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y12, Y7, Y7
+	VMOVUPD      544(CX), Y1
+	VSUBPD       Y13, Y1, Y1
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y10, Y2, Y2
+	VADDPD       (SI), Y0, Y4
+	VADDPD       Y2, Y3, Y5
+	VSUBPD       (SI), Y4, Y6
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y0, Y7, Y7
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y7, Y4, Y0
+	VADDPD       Y1, Y5, Y2
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y2, 32(AX)
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y0, Y7, Y7
+	VSUBPD       Y2, Y1, Y1
+	VMOVUPD      Y7, 512(AX)
+	VMOVUPD      Y1, 544(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
@@ -272,7 +277,7 @@ loop:
 	RET
 
 // func addFloatDDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
+// Requires: AVX, FMA3
 TEXT ·addFloatDDAVX2(SB), $0-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -280,39 +285,38 @@ TEXT ·addFloatDDAVX2(SB), $0-32
 	MOVQ n+24(FP), BX
 
 loop:
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y1
-	VMOVUPD 32(CX), Y2
-	VADDPD  32(DX), Y2, Y3
-	VSUBPD  Y0, Y1, Y4
-	VSUBPD  Y2, Y3, Y5
-	VSUBPD  Y4, Y1, Y6
-	VSUBPD  Y5, Y3, Y7
-	VMOVUPD (DX), Y8
-	VSUBPD  Y4, Y8, Y8
-	VMOVUPD 32(DX), Y4
-	VSUBPD  Y5, Y4, Y4
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y4, Y2, Y2
-	VADDPD  512(CX), Y0, Y0
-	VADDPD  544(CX), Y2, Y2
-	VADDPD  Y0, Y1, Y4
-	VADDPD  Y2, Y3, Y5
-	VMOVUPD Y4, (AX)
-	VMOVUPD Y5, 32(AX)
-	VSUBPD  Y1, Y4, Y4
-	VSUBPD  Y3, Y5, Y5
-	VSUBPD  Y4, Y0, Y0
-	VSUBPD  Y5, Y2, Y2
-	VMOVUPD Y0, 512(AX)
-	VMOVUPD Y2, 544(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VADDPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VADDPD       32(DX), Y2, Y3
+	VSUBPD       Y0, Y1, Y4
+	VSUBPD       Y2, Y3, Y5
+	VSUBPD       Y4, Y1, Y6
+	VSUBPD       Y5, Y3, Y7
+	VMOVUPD      constants<>+0(SB), Y8
+	VFNMADD213PD (DX), Y8, Y4
+	VFNMADD213PD 32(DX), Y8, Y5
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VADDPD       512(CX), Y0, Y0
+	VADDPD       544(CX), Y2, Y2
+	VADDPD       Y0, Y1, Y4
+	VADDPD       Y2, Y3, Y5
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y5, 32(AX)
+	VSUBPD       Y1, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y5, Y2, Y2
+	VMOVUPD      Y0, 512(AX)
+	VMOVUPD      Y2, 544(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
@@ -386,16 +390,16 @@ loop:
 	VBROADCASTSD (BX), Y2
 	VADDPD       Y2, Y0, Y3
 	VADDPD       Y2, Y1, Y8
-	VSUBPD       Y5, Y0, Y5
-	VSUBPD       Y7, Y1, Y7
+	VFNMADD132PD constants<>+0(SB), Y0, Y5
+	VFNMADD132PD constants<>+0(SB), Y1, Y7
 	VSUBPD       Y0, Y3, Y9
 	VSUBPD       Y1, Y8, Y10
-	VSUBPD       Y5, Y4, Y4
-	VSUBPD       Y7, Y6, Y6
+	VFNMADD231PD constants<>+0(SB), Y5, Y4
+	VFNMADD231PD constants<>+0(SB), Y7, Y6
 	VSUBPD       Y9, Y3, Y5
 	VSUBPD       Y10, Y8, Y7
-	VSUBPD       Y9, Y2, Y9
-	VSUBPD       Y10, Y2, Y2
+	VFNMADD132PD constants<>+0(SB), Y2, Y9
+	VFNMADD231PD constants<>+0(SB), Y10, Y2
 	VBROADCASTSD 8(BX), Y10
 	VADDPD       Y10, Y4, Y11
 	VADDPD       Y10, Y6, Y12
@@ -407,8 +411,8 @@ loop:
 	VADDPD       Y2, Y1, Y1
 	VSUBPD       Y5, Y11, Y2
 	VSUBPD       Y7, Y12, Y9
-	VSUBPD       Y5, Y10, Y5
-	VSUBPD       Y7, Y10, Y10
+	VFNMADD132PD constants<>+0(SB), Y10, Y5
+	VFNMADD231PD constants<>+0(SB), Y7, Y10
 	VADDPD       Y11, Y0, Y0
 	VADDPD       Y12, Y1, Y1
 	VSUBPD       Y2, Y4, Y4
@@ -442,7 +446,7 @@ loop:
 	RET
 
 // func ddAddAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
+// Requires: AVX, FMA3
 TEXT ·ddAddAVX2(SB), $192-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
@@ -455,71 +459,77 @@ TEXT ·ddAddAVX2(SB), $192-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD   (DX), Y0
-	VADDPD    (SI), Y0, Y1
-	VMOVUPD   32(DX), Y2
-	VADDPD    32(SI), Y2, Y3
-	VMOVUPD   (DX)(BX*1), Y4
-	VADDPD    (SI)(DI*1), Y4, Y5
-	VMOVUPD   32(DX)(BX*1), Y6
-	VADDPD    32(SI)(DI*1), Y6, Y7
-	VSUBPD    Y0, Y1, Y8
-	VSUBPD    Y2, Y3, Y9
-	VSUBPD    Y4, Y5, Y10
-	VSUBPD    Y6, Y7, Y11
-	VSUBPD    Y8, Y1, Y12
-	VSUBPD    Y9, Y3, Y13
-	VMOVUPD   (SI), Y14
-	VSUBPD    Y8, Y14, Y14
-	VMOVUPD   32(SI), Y8
-	VSUBPD    Y9, Y8, Y8
-	VSUBPD    Y10, Y5, Y9
-	VSUBPD    Y11, Y7, Y15
-	VMOVUPD   Y3, (R9)
-	VMOVUPD   (SI)(DI*1), Y3
-	VSUBPD    Y10, Y3, Y3
-	VMOVUPD   32(SI)(DI*1), Y10
-	VSUBPD    Y11, Y10, Y10
-	VSUBPD    Y12, Y0, Y0
-	VSUBPD    Y13, Y2, Y2
-	VSUBPD    Y9, Y4, Y4
-	VSUBPD    Y15, Y6, Y6
-	VADDPD    Y14, Y0, Y0
-	VADDPD    Y8, Y2, Y2
-	VADDPD    Y3, Y4, Y4
-	VADDPD    Y10, Y6, Y6
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y7, Y2, Y2
-	VADDPD    Y0, Y1, Y3
-	VADDPD    (R9), Y2, Y5
-	VSUBPD    Y1, Y3, Y1
-	VSUBPD    (R9), Y5, Y7
-	VSUBPD    Y1, Y0, Y0
-	VSUBPD    Y7, Y2, Y2
-	VADDPD    Y0, Y4, Y4
-	VADDPD    Y2, Y6, Y6
-	VADDPD    Y4, Y3, Y0
-	VADDPD    Y6, Y5, Y1
-	VSUBPD    Y3, Y0, Y3
-	VSUBPD    Y5, Y1, Y5
-	VSUBPD    Y0, Y0, Y2
-	VSUBPD    Y1, Y1, Y7
-	VSUBPD    Y3, Y4, Y4
-	VSUBPD    Y5, Y6, Y6
-	VCMPPD    $0x0c, Y2, Y0, Y2
-	VCMPPD    $0x0c, Y7, Y1, Y7
-	VMOVMSKPD Y2, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVMSKPD Y7, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y0, (AX)
-	VMOVUPD   Y1, 32(AX)
-	VADDPD    constants<>+64(SB), Y4, Y4
-	VADDPD    constants<>+64(SB), Y6, Y6
-	VMOVUPD   Y4, (AX)(CX*1)
-	VMOVUPD   Y6, 32(AX)(CX*1)
+	VMOVUPD      (DX), Y0
+	VADDPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VADDPD       32(SI), Y2, Y3
+	VMOVUPD      (DX)(BX*1), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      (SI)(DI*1), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(DX)(BX*1), Y8
+	VMOVUPD      32(SI)(DI*1), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VSUBPD       Y0, Y1, Y11
+	VSUBPD       Y2, Y3, Y12
+	VMOVAPD      Y7, Y13
+	VFNMADD231PD Y5, Y4, Y13
+	VMOVAPD      Y10, Y14
+	VFNMADD231PD Y5, Y8, Y14
+	VSUBPD       Y11, Y1, Y15
+	VMOVUPD      Y1, (R9)
+	VSUBPD       Y12, Y3, Y1
+	VFNMADD213PD (SI), Y5, Y11
+	VFNMADD213PD 32(SI), Y5, Y12
+	VMOVUPD      Y3, 32(R9)
+	VSUBPD       Y13, Y7, Y3
+	VMOVUPD      Y7, 64(R9)
+	VSUBPD       Y14, Y10, Y7
+	VFNMADD231PD Y5, Y13, Y6
+	VFNMADD231PD Y5, Y14, Y9
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y7, Y8, Y8
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y9, Y8, Y8
+	VADDPD       64(R9), Y0, Y0
+	VADDPD       Y10, Y2, Y2
+	VADDPD       (R9), Y0, Y1
+	VADDPD       32(R9), Y2, Y3
+	VSUBPD       (R9), Y1, Y6
+	VSUBPD       32(R9), Y3, Y7
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y4, Y1, Y0
+	VADDPD       Y8, Y3, Y2
+	VSUBPD       Y1, Y0, Y1
+	VSUBPD       Y3, Y2, Y3
+	VMOVAPD      Y0, Y6
+	VFNMADD231PD Y5, Y0, Y6
+	VFNMADD213PD Y2, Y2, Y5
+	VSUBPD       Y1, Y4, Y4
+	VSUBPD       Y3, Y8, Y8
+	VCMPPD       $0x0c, Y6, Y0, Y6
+	VCMPPD       $0x0c, Y5, Y2, Y5
+	VMOVMSKPD    Y6, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVMSKPD    Y5, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y2, 32(AX)
+	VADDPD       constants<>+128(SB), Y4, Y4
+	VADDPD       constants<>+128(SB), Y8, Y8
+	VMOVUPD      Y4, (AX)(CX*1)
+	VMOVUPD      Y8, 32(AX)(CX*1)
 
 next:
 	ADDQ $+64, AX
@@ -532,112 +542,118 @@ next:
 	RET
 
 rare:
-	VMOVUPD   (DX), Y0
-	VADDPD    (SI), Y0, Y1
-	VMOVUPD   32(DX), Y2
-	VADDPD    32(SI), Y2, Y3
-	VMOVUPD   (DX)(BX*1), Y4
-	VADDPD    (SI)(DI*1), Y4, Y5
-	VMOVUPD   32(DX)(BX*1), Y6
-	VADDPD    32(SI)(DI*1), Y6, Y7
-	VMOVUPD   constants<>+128(SB), Y8
-	VANDPD    constants<>+192(SB), Y8, Y9
-	VANDPD    constants<>+192(SB), Y8, Y8
-	VSUBPD    Y0, Y1, Y10
-	VSUBPD    Y2, Y3, Y11
-	VSUBPD    Y4, Y5, Y12
-	VSUBPD    Y6, Y7, Y13
-	VSUBPD    Y1, Y1, Y14
-	VSUBPD    Y3, Y3, Y15
-	VANDPD    constants<>+0(SB), Y1, Y6
-	VANDPD    constants<>+0(SB), Y3, Y4
-	VMOVUPD   Y4, (R9)
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y4
-	VORPD     Y6, Y9, Y9
-	VSUBPD    Y10, Y1, Y6
-	VMOVUPD   Y9, 32(R9)
-	VSUBPD    Y11, Y3, Y9
-	VMOVUPD   Y1, 64(R9)
-	VMOVUPD   (SI), Y1
-	VSUBPD    Y10, Y1, Y1
-	VMOVUPD   32(SI), Y10
-	VSUBPD    Y11, Y10, Y10
-	VSUBPD    Y12, Y5, Y11
-	VMOVUPD   Y5, 96(R9)
-	VSUBPD    Y13, Y7, Y5
-	VMOVUPD   Y7, 128(R9)
-	VMOVUPD   (SI)(DI*1), Y7
-	VSUBPD    Y12, Y7, Y7
-	VMOVUPD   32(SI)(DI*1), Y12
-	VSUBPD    Y13, Y12, Y12
-	VCMPPD    $0x04, constants<>+64(SB), Y14, Y14
-	VCMPPD    $0x04, constants<>+64(SB), Y15, Y15
-	VSUBPD    Y6, Y0, Y0
-	VSUBPD    Y9, Y2, Y2
-	VORPD     (R9), Y8, Y8
-	VCMPPD    $0x00, constants<>+64(SB), Y3, Y6
-	VMOVUPD   (DX)(BX*1), Y9
-	VSUBPD    Y11, Y9, Y9
-	VMOVUPD   32(DX)(BX*1), Y11
-	VSUBPD    Y5, Y11, Y11
-	VORPD     Y14, Y4, Y4
-	VORPD     Y15, Y6, Y6
-	VMOVUPD   64(R9), Y5
-	VCMPPD    $0x04, Y5, Y5, Y13
-	VCMPPD    $0x04, Y3, Y3, Y14
-	VADDPD    Y1, Y0, Y0
-	VADDPD    Y10, Y2, Y2
-	VADDPD    Y7, Y9, Y9
-	VADDPD    Y12, Y11, Y11
-	VADDPD    96(R9), Y0, Y0
-	VADDPD    128(R9), Y2, Y2
-	VADDPD    Y0, Y5, Y1
-	VADDPD    Y2, Y3, Y7
-	VSUBPD    Y5, Y1, Y10
-	VSUBPD    Y3, Y7, Y12
-	VSUBPD    Y10, Y0, Y0
-	VSUBPD    Y12, Y2, Y2
-	VADDPD    Y0, Y9, Y9
-	VADDPD    Y2, Y11, Y11
-	VADDPD    Y9, Y1, Y0
-	VADDPD    Y11, Y7, Y2
-	VSUBPD    Y1, Y0, Y1
-	VSUBPD    Y7, Y2, Y7
-	VSUBPD    Y0, Y0, Y10
-	VSUBPD    Y2, Y2, Y12
-	VCMPPD    $0x00, constants<>+64(SB), Y0, Y15
-	VMOVUPD   Y14, 128(R9)
-	VCMPPD    $0x00, constants<>+64(SB), Y2, Y14
-	VMOVUPD   Y13, 96(R9)
-	VMOVUPD   32(R9), Y13
-	VBLENDVPD Y15, constants<>+64(SB), Y13, Y15
-	VBLENDVPD Y14, constants<>+64(SB), Y8, Y14
-	VSUBPD    Y1, Y9, Y9
-	VSUBPD    Y7, Y11, Y11
-	VCMPPD    $0x0c, Y10, Y0, Y10
-	VCMPPD    $0x0c, Y12, Y2, Y12
-	VMOVUPD   constants<>+64(SB), Y1
-	VBLENDVPD Y10, Y9, Y1, Y9
-	VBLENDVPD Y12, Y11, Y1, Y11
-	VBLENDVPD Y4, Y5, Y15, Y4
-	VADDPD    Y1, Y9, Y9
-	VBLENDVPD Y6, Y3, Y14, Y6
-	VADDPD    Y1, Y11, Y11
-	VMOVUPD   96(R9), Y1
-	VBLENDVPD Y1, constants<>+256(SB), Y4, Y1
-	VMOVUPD   128(R9), Y3
-	VBLENDVPD Y3, constants<>+256(SB), Y6, Y3
-	VBLENDVPD Y10, Y0, Y1, Y10
-	VBLENDVPD Y12, Y2, Y3, Y12
-	VMOVUPD   Y10, (AX)
-	VMOVUPD   Y9, (AX)(CX*1)
-	VMOVUPD   Y12, 32(AX)
-	VMOVUPD   Y11, 32(AX)(CX*1)
-	JMP       next
+	VMOVUPD      (DX), Y0
+	VADDPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VADDPD       32(SI), Y2, Y3
+	VMOVUPD      (DX)(BX*1), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      (SI)(DI*1), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(DX)(BX*1), Y8
+	VMOVUPD      32(SI)(DI*1), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      constants<>+192(SB), Y11
+	VANDPD       constants<>+256(SB), Y11, Y12
+	VANDPD       constants<>+256(SB), Y11, Y11
+	VSUBPD       Y0, Y1, Y13
+	VSUBPD       Y2, Y3, Y14
+	VMOVAPD      Y7, Y15
+	VFNMADD231PD Y5, Y4, Y15
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y1, Y1, Y8
+	VMOVUPD      Y11, (R9)
+	VSUBPD       Y3, Y3, Y11
+	VANDPD       constants<>+64(SB), Y1, Y2
+	VANDPD       constants<>+64(SB), Y3, Y0
+	VMOVUPD      Y0, 32(R9)
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y0
+	VORPD        Y2, Y12, Y12
+	VSUBPD       Y13, Y1, Y2
+	VMOVUPD      Y12, 64(R9)
+	VSUBPD       Y14, Y3, Y12
+	VFNMADD213PD (SI), Y5, Y13
+	VFNMADD213PD 32(SI), Y5, Y14
+	VMOVUPD      Y14, 96(R9)
+	VSUBPD       Y15, Y7, Y14
+	VMOVUPD      Y7, 128(R9)
+	VSUBPD       Y4, Y10, Y7
+	VFNMADD231PD Y5, Y15, Y6
+	VFNMADD231PD Y5, Y4, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y11, Y11
+	VMOVUPD      (DX), Y4
+	VSUBPD       Y2, Y4, Y4
+	VMOVUPD      32(DX), Y2
+	VSUBPD       Y12, Y2, Y2
+	VMOVUPD      (R9), Y12
+	VORPD        32(R9), Y12, Y12
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y15
+	VMOVUPD      Y12, 32(R9)
+	VMOVUPD      (DX)(BX*1), Y12
+	VSUBPD       Y14, Y12, Y12
+	VMOVUPD      32(DX)(BX*1), Y14
+	VSUBPD       Y7, Y14, Y14
+	VORPD        Y8, Y0, Y0
+	VORPD        Y11, Y15, Y15
+	VCMPPD       $0x04, Y1, Y1, Y7
+	VCMPPD       $0x04, Y3, Y3, Y8
+	VADDPD       Y13, Y4, Y4
+	VADDPD       96(R9), Y2, Y2
+	VADDPD       Y6, Y12, Y12
+	VADDPD       Y9, Y14, Y14
+	VADDPD       128(R9), Y4, Y4
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y4, Y1, Y6
+	VADDPD       Y2, Y3, Y9
+	VSUBPD       Y1, Y6, Y10
+	VSUBPD       Y3, Y9, Y11
+	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y11, Y2, Y2
+	VADDPD       Y4, Y12, Y12
+	VADDPD       Y2, Y14, Y14
+	VADDPD       Y12, Y6, Y2
+	VADDPD       Y14, Y9, Y4
+	VSUBPD       Y6, Y2, Y6
+	VSUBPD       Y9, Y4, Y9
+	VMOVAPD      Y2, Y10
+	VFNMADD231PD Y5, Y2, Y10
+	VFNMADD213PD Y4, Y4, Y5
+	VCMPPD       $0x00, constants<>+128(SB), Y2, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y4, Y13
+	VMOVUPD      Y8, 128(R9)
+	VMOVUPD      64(R9), Y8
+	VBLENDVPD    Y11, constants<>+128(SB), Y8, Y11
+	VMOVUPD      32(R9), Y8
+	VBLENDVPD    Y13, constants<>+128(SB), Y8, Y13
+	VSUBPD       Y6, Y12, Y12
+	VSUBPD       Y9, Y14, Y14
+	VCMPPD       $0x0c, Y10, Y2, Y10
+	VCMPPD       $0x0c, Y5, Y4, Y5
+	VMOVUPD      constants<>+128(SB), Y6
+	VBLENDVPD    Y10, Y12, Y6, Y12
+	VBLENDVPD    Y5, Y14, Y6, Y14
+	VBLENDVPD    Y0, Y1, Y11, Y0
+	VADDPD       Y6, Y12, Y12
+	VBLENDVPD    Y15, Y3, Y13, Y15
+	VADDPD       Y6, Y14, Y14
+	VBLENDVPD    Y7, constants<>+320(SB), Y0, Y7
+	VMOVUPD      128(R9), Y0
+	VBLENDVPD    Y0, constants<>+320(SB), Y15, Y0
+	VBLENDVPD    Y10, Y2, Y7, Y10
+	VBLENDVPD    Y5, Y4, Y0, Y5
+	VMOVUPD      Y10, (AX)
+	VMOVUPD      Y12, (AX)(CX*1)
+	VMOVUPD      Y5, 32(AX)
+	VMOVUPD      Y14, 32(AX)(CX*1)
+	JMP          next
 
 // func ddSubAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
-TEXT ·ddSubAVX2(SB), $128-80
+// Requires: AVX, FMA3
+TEXT ·ddSubAVX2(SB), $160-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -649,73 +665,75 @@ TEXT ·ddSubAVX2(SB), $128-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD   (DX), Y0
-	VSUBPD    (SI), Y0, Y1
-	VMOVUPD   32(DX), Y2
-	VSUBPD    32(SI), Y2, Y3
-	VMOVUPD   constants<>+0(SB), Y4
-	VXORPD    (SI), Y4, Y5
-	VXORPD    32(SI), Y4, Y6
-	VMOVUPD   (DX)(BX*1), Y7
-	VSUBPD    (SI)(DI*1), Y7, Y8
-	VMOVUPD   32(DX)(BX*1), Y9
-	VSUBPD    32(SI)(DI*1), Y9, Y10
-	VXORPD    (SI)(DI*1), Y4, Y11
-	VXORPD    32(SI)(DI*1), Y4, Y4
-	VSUBPD    Y0, Y1, Y12
-	VSUBPD    Y2, Y3, Y13
-	VSUBPD    Y7, Y8, Y14
-	VSUBPD    Y9, Y10, Y15
-	VSUBPD    Y12, Y1, Y9
-	VMOVUPD   Y1, (R9)
-	VSUBPD    Y13, Y3, Y1
-	VSUBPD    Y12, Y5, Y5
-	VSUBPD    Y13, Y6, Y6
-	VSUBPD    Y14, Y8, Y12
-	VSUBPD    Y15, Y10, Y13
-	VSUBPD    Y14, Y11, Y11
-	VSUBPD    Y15, Y4, Y4
-	VSUBPD    Y9, Y0, Y0
-	VSUBPD    Y1, Y2, Y2
-	VSUBPD    Y12, Y7, Y7
-	VMOVUPD   32(DX)(BX*1), Y1
-	VSUBPD    Y13, Y1, Y1
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y6, Y2, Y2
-	VADDPD    Y11, Y7, Y7
-	VADDPD    Y4, Y1, Y1
-	VADDPD    Y8, Y0, Y0
-	VADDPD    Y10, Y2, Y2
-	VADDPD    (R9), Y0, Y4
-	VADDPD    Y2, Y3, Y5
-	VSUBPD    (R9), Y4, Y6
-	VSUBPD    Y3, Y5, Y3
-	VSUBPD    Y6, Y0, Y0
-	VSUBPD    Y3, Y2, Y2
-	VADDPD    Y0, Y7, Y7
-	VADDPD    Y2, Y1, Y1
-	VADDPD    Y7, Y4, Y0
-	VADDPD    Y1, Y5, Y2
-	VSUBPD    Y4, Y0, Y4
-	VSUBPD    Y5, Y2, Y5
-	VSUBPD    Y0, Y0, Y3
-	VSUBPD    Y2, Y2, Y6
-	VSUBPD    Y4, Y7, Y7
-	VSUBPD    Y5, Y1, Y1
-	VCMPPD    $0x0c, Y3, Y0, Y3
-	VCMPPD    $0x0c, Y6, Y2, Y6
-	VMOVMSKPD Y3, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVMSKPD Y6, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y0, (AX)
-	VMOVUPD   Y2, 32(AX)
-	VADDPD    constants<>+64(SB), Y7, Y7
-	VADDPD    constants<>+64(SB), Y1, Y1
-	VMOVUPD   Y7, (AX)(CX*1)
-	VMOVUPD   Y1, 32(AX)(CX*1)
+	VMOVUPD      (DX), Y0
+	VSUBPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VSUBPD       32(SI), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       (SI), Y4, Y5
+	VXORPD       32(SI), Y4, Y6
+	VMOVUPD      (DX)(BX*1), Y7
+	VSUBPD       (SI)(DI*1), Y7, Y8
+	VMOVUPD      32(DX)(BX*1), Y9
+	VSUBPD       32(SI)(DI*1), Y9, Y10
+	VXORPD       (SI)(DI*1), Y4, Y11
+	VXORPD       32(SI)(DI*1), Y4, Y4
+	VSUBPD       Y0, Y1, Y12
+	VSUBPD       Y2, Y3, Y13
+	VSUBPD       Y7, Y8, Y14
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y12, Y1, Y9
+	VMOVUPD      Y1, (R9)
+	VSUBPD       Y13, Y3, Y1
+	VFNMADD231PD constants<>+0(SB), Y12, Y5
+	VFNMADD231PD constants<>+0(SB), Y13, Y6
+	VSUBPD       Y14, Y8, Y12
+	VSUBPD       Y15, Y10, Y13
+	VFNMADD231PD constants<>+0(SB), Y14, Y11
+	VFNMADD231PD constants<>+0(SB), Y15, Y4
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y12, Y7, Y7
+	VMOVUPD      32(DX)(BX*1), Y1
+	VSUBPD       Y13, Y1, Y1
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y11, Y7, Y7
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y10, Y2, Y2
+	VADDPD       (R9), Y0, Y4
+	VADDPD       Y2, Y3, Y5
+	VSUBPD       (R9), Y4, Y6
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y0, Y7, Y7
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y7, Y4, Y0
+	VADDPD       Y1, Y5, Y2
+	VSUBPD       Y4, Y0, Y4
+	VSUBPD       Y5, Y2, Y5
+	VMOVUPD      constants<>+0(SB), Y3
+	VMOVAPD      Y0, Y6
+	VFNMADD231PD Y3, Y0, Y6
+	VFNMADD213PD Y2, Y2, Y3
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y5, Y1, Y1
+	VCMPPD       $0x0c, Y6, Y0, Y6
+	VCMPPD       $0x0c, Y3, Y2, Y3
+	VMOVMSKPD    Y6, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVMSKPD    Y3, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y2, 32(AX)
+	VADDPD       constants<>+128(SB), Y7, Y7
+	VADDPD       constants<>+128(SB), Y1, Y1
+	VMOVUPD      Y7, (AX)(CX*1)
+	VMOVUPD      Y1, 32(AX)(CX*1)
 
 next:
 	ADDQ $+64, AX
@@ -728,110 +746,117 @@ next:
 	RET
 
 rare:
-	VMOVUPD   (DX), Y0
-	VSUBPD    (SI), Y0, Y1
-	VMOVUPD   32(DX), Y2
-	VSUBPD    32(SI), Y2, Y3
-	VMOVUPD   constants<>+0(SB), Y4
-	VXORPD    (SI), Y4, Y5
-	VXORPD    32(SI), Y4, Y6
-	VMOVUPD   (DX)(BX*1), Y7
-	VSUBPD    (SI)(DI*1), Y7, Y8
-	VMOVUPD   32(DX)(BX*1), Y9
-	VSUBPD    32(SI)(DI*1), Y9, Y10
-	VXORPD    (SI)(DI*1), Y4, Y11
-	VXORPD    32(SI)(DI*1), Y4, Y12
-	VMOVUPD   constants<>+128(SB), Y13
-	VANDPD    constants<>+192(SB), Y13, Y14
-	VANDPD    constants<>+192(SB), Y13, Y13
-	VSUBPD    Y0, Y1, Y15
-	VMOVUPD   Y13, (R9)
-	VSUBPD    Y2, Y3, Y13
-	VSUBPD    Y1, Y1, Y2
-	VSUBPD    Y3, Y3, Y0
-	VMOVUPD   Y0, 32(R9)
-	VSUBPD    Y7, Y8, Y0
-	VSUBPD    Y9, Y10, Y7
-	VANDPD    Y4, Y1, Y9
-	VANDPD    Y4, Y3, Y4
-	VORPD     Y9, Y14, Y14
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y9
-	VSUBPD    Y15, Y5, Y5
-	VSUBPD    Y15, Y1, Y15
-	VSUBPD    Y13, Y6, Y6
-	VSUBPD    Y13, Y3, Y13
-	VSUBPD    Y0, Y11, Y11
-	VSUBPD    Y0, Y8, Y0
-	VSUBPD    Y7, Y12, Y12
-	VSUBPD    Y7, Y10, Y7
-	VCMPPD    $0x04, constants<>+64(SB), Y2, Y2
-	VMOVUPD   Y14, 64(R9)
-	VMOVUPD   32(R9), Y14
-	VCMPPD    $0x04, constants<>+64(SB), Y14, Y14
-	VMOVUPD   Y10, 32(R9)
-	VMOVUPD   (DX), Y10
-	VSUBPD    Y15, Y10, Y10
-	VMOVUPD   32(DX), Y15
-	VSUBPD    Y13, Y15, Y15
-	VORPD     (R9), Y4, Y4
-	VCMPPD    $0x00, constants<>+64(SB), Y3, Y13
-	VMOVUPD   Y4, (R9)
-	VMOVUPD   (DX)(BX*1), Y4
-	VSUBPD    Y0, Y4, Y4
-	VMOVUPD   32(DX)(BX*1), Y0
-	VSUBPD    Y7, Y0, Y0
-	VORPD     Y2, Y9, Y9
-	VORPD     Y14, Y13, Y13
-	VCMPPD    $0x04, Y1, Y1, Y2
-	VCMPPD    $0x04, Y3, Y3, Y7
-	VADDPD    Y5, Y10, Y10
-	VADDPD    Y6, Y15, Y15
-	VADDPD    Y11, Y4, Y4
-	VADDPD    Y12, Y0, Y0
-	VADDPD    Y8, Y10, Y10
-	VADDPD    32(R9), Y15, Y15
-	VADDPD    Y10, Y1, Y5
-	VADDPD    Y15, Y3, Y6
-	VSUBPD    Y1, Y5, Y8
-	VSUBPD    Y3, Y6, Y11
-	VSUBPD    Y8, Y10, Y10
-	VSUBPD    Y11, Y15, Y15
-	VADDPD    Y10, Y4, Y4
-	VADDPD    Y15, Y0, Y0
-	VADDPD    Y4, Y5, Y8
-	VADDPD    Y0, Y6, Y10
-	VSUBPD    Y5, Y8, Y5
-	VSUBPD    Y6, Y10, Y6
-	VSUBPD    Y8, Y8, Y11
-	VSUBPD    Y10, Y10, Y12
-	VCMPPD    $0x00, constants<>+64(SB), Y8, Y14
-	VCMPPD    $0x00, constants<>+64(SB), Y10, Y15
-	VMOVUPD   Y7, 32(R9)
-	VMOVUPD   64(R9), Y7
-	VBLENDVPD Y14, constants<>+64(SB), Y7, Y14
-	VMOVUPD   (R9), Y7
-	VBLENDVPD Y15, constants<>+64(SB), Y7, Y15
-	VSUBPD    Y5, Y4, Y4
-	VSUBPD    Y6, Y0, Y0
-	VCMPPD    $0x0c, Y11, Y8, Y11
-	VCMPPD    $0x0c, Y12, Y10, Y12
-	VMOVUPD   constants<>+64(SB), Y5
-	VBLENDVPD Y11, Y4, Y5, Y4
-	VBLENDVPD Y12, Y0, Y5, Y0
-	VBLENDVPD Y9, Y1, Y14, Y9
-	VADDPD    Y5, Y4, Y4
-	VBLENDVPD Y13, Y3, Y15, Y13
-	VADDPD    Y5, Y0, Y0
-	VBLENDVPD Y2, constants<>+256(SB), Y9, Y2
-	VMOVUPD   32(R9), Y1
-	VBLENDVPD Y1, constants<>+256(SB), Y13, Y1
-	VBLENDVPD Y11, Y8, Y2, Y11
-	VBLENDVPD Y12, Y10, Y1, Y12
-	VMOVUPD   Y11, (AX)
-	VMOVUPD   Y4, (AX)(CX*1)
-	VMOVUPD   Y12, 32(AX)
-	VMOVUPD   Y0, 32(AX)(CX*1)
-	JMP       next
+	VMOVUPD      (DX), Y0
+	VSUBPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VSUBPD       32(SI), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       (SI), Y4, Y5
+	VXORPD       32(SI), Y4, Y6
+	VMOVUPD      (DX)(BX*1), Y7
+	VSUBPD       (SI)(DI*1), Y7, Y8
+	VMOVUPD      32(DX)(BX*1), Y9
+	VSUBPD       32(SI)(DI*1), Y9, Y10
+	VXORPD       (SI)(DI*1), Y4, Y11
+	VXORPD       32(SI)(DI*1), Y4, Y12
+	VMOVUPD      constants<>+192(SB), Y13
+	VANDPD       constants<>+256(SB), Y13, Y14
+	VANDPD       constants<>+256(SB), Y13, Y13
+	VSUBPD       Y0, Y1, Y15
+	VMOVUPD      Y13, (R9)
+	VSUBPD       Y2, Y3, Y13
+	VMOVUPD      constants<>+0(SB), Y2
+	VMOVAPD      Y1, Y0
+	VFNMADD231PD Y2, Y1, Y0
+	VMOVUPD      Y0, 32(R9)
+	VMOVAPD      Y3, Y0
+	VFNMADD231PD Y2, Y3, Y0
+	VMOVUPD      Y0, 64(R9)
+	VSUBPD       Y7, Y8, Y0
+	VSUBPD       Y9, Y10, Y7
+	VANDPD       Y4, Y1, Y9
+	VANDPD       Y4, Y3, Y4
+	VORPD        Y9, Y14, Y14
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y9
+	VSUBPD       Y15, Y5, Y5
+	VSUBPD       Y15, Y1, Y15
+	VFNMADD231PD Y2, Y13, Y6
+	VFNMADD213PD Y3, Y2, Y13
+	VSUBPD       Y0, Y11, Y11
+	VSUBPD       Y0, Y8, Y0
+	VFNMADD231PD Y2, Y7, Y12
+	VFNMADD213PD Y10, Y2, Y7
+	VMOVUPD      Y14, 96(R9)
+	VMOVUPD      32(R9), Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y14, Y14
+	VMOVUPD      64(R9), Y2
+	VCMPPD       $0x04, constants<>+128(SB), Y2, Y2
+	VMOVUPD      Y10, 64(R9)
+	VMOVUPD      (DX), Y10
+	VSUBPD       Y15, Y10, Y10
+	VMOVUPD      32(DX), Y15
+	VSUBPD       Y13, Y15, Y15
+	VORPD        (R9), Y4, Y4
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y13
+	VMOVUPD      Y4, (R9)
+	VMOVUPD      (DX)(BX*1), Y4
+	VSUBPD       Y0, Y4, Y4
+	VMOVUPD      32(DX)(BX*1), Y0
+	VSUBPD       Y7, Y0, Y0
+	VORPD        Y14, Y9, Y9
+	VORPD        Y2, Y13, Y13
+	VCMPPD       $0x04, Y1, Y1, Y2
+	VCMPPD       $0x04, Y3, Y3, Y7
+	VADDPD       Y5, Y10, Y10
+	VADDPD       Y6, Y15, Y15
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y12, Y0, Y0
+	VADDPD       Y8, Y10, Y10
+	VADDPD       64(R9), Y15, Y15
+	VADDPD       Y10, Y1, Y5
+	VADDPD       Y15, Y3, Y6
+	VSUBPD       Y1, Y5, Y8
+	VSUBPD       Y3, Y6, Y11
+	VSUBPD       Y8, Y10, Y10
+	VSUBPD       Y11, Y15, Y15
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y4, Y5, Y8
+	VADDPD       Y0, Y6, Y10
+	VSUBPD       Y5, Y8, Y5
+	VSUBPD       Y6, Y10, Y6
+	VMOVUPD      constants<>+0(SB), Y11
+	VMOVAPD      Y8, Y12
+	VFNMADD231PD Y11, Y8, Y12
+	VFNMADD213PD Y10, Y10, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y8, Y14
+	VCMPPD       $0x00, constants<>+128(SB), Y10, Y15
+	VMOVUPD      Y7, 64(R9)
+	VMOVUPD      96(R9), Y7
+	VBLENDVPD    Y14, constants<>+128(SB), Y7, Y14
+	VMOVUPD      (R9), Y7
+	VBLENDVPD    Y15, constants<>+128(SB), Y7, Y15
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y6, Y0, Y0
+	VCMPPD       $0x0c, Y12, Y8, Y12
+	VCMPPD       $0x0c, Y11, Y10, Y11
+	VMOVUPD      constants<>+128(SB), Y5
+	VBLENDVPD    Y12, Y4, Y5, Y4
+	VBLENDVPD    Y11, Y0, Y5, Y0
+	VBLENDVPD    Y9, Y1, Y14, Y9
+	VADDPD       Y5, Y4, Y4
+	VBLENDVPD    Y13, Y3, Y15, Y13
+	VADDPD       Y5, Y0, Y0
+	VBLENDVPD    Y2, constants<>+320(SB), Y9, Y2
+	VMOVUPD      64(R9), Y1
+	VBLENDVPD    Y1, constants<>+320(SB), Y13, Y1
+	VBLENDVPD    Y12, Y8, Y2, Y12
+	VBLENDVPD    Y11, Y10, Y1, Y11
+	VMOVUPD      Y12, (AX)
+	VMOVUPD      Y4, (AX)(CX*1)
+	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      Y0, 32(AX)(CX*1)
+	JMP          next
 
 // func ddMulAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -847,46 +872,48 @@ TEXT ·ddMulAVX2(SB), $96-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD     (SI)(DI*1), Y0
-	VMULPD      (DX)(BX*1), Y0, Y1
-	VMOVUPD     32(SI)(DI*1), Y2
-	VMULPD      32(DX)(BX*1), Y2, Y3
-	VMOVUPD     (DX), Y4
-	VMULPD      (SI), Y4, Y5
-	VMOVUPD     32(DX), Y6
-	VMULPD      32(SI), Y6, Y7
-	VFMADD231PD Y0, Y4, Y1
-	VFMADD231PD Y2, Y6, Y3
-	VFMSUB132PD (SI), Y5, Y4
-	VFMSUB132PD 32(SI), Y7, Y6
-	VMOVUPD     (DX)(BX*1), Y0
-	VFMADD231PD (SI), Y0, Y1
-	VMOVUPD     32(DX)(BX*1), Y0
-	VFMADD231PD 32(SI), Y0, Y3
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y3, Y6, Y6
-	VADDPD      Y4, Y5, Y0
-	VADDPD      Y6, Y7, Y1
-	VSUBPD      Y5, Y0, Y5
-	VSUBPD      Y7, Y1, Y7
-	VSUBPD      Y0, Y0, Y2
-	VSUBPD      Y1, Y1, Y3
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y6, Y6
-	VCMPPD      $0x0c, Y2, Y0, Y2
-	VCMPPD      $0x0c, Y3, Y1, Y3
-	VMOVMSKPD   Y2, R10
-	CMPL        R10, $0x0000000f
-	JNE         rare
-	VMOVMSKPD   Y3, R10
-	CMPL        R10, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y0, (AX)
-	VMOVUPD     Y1, 32(AX)
-	VADDPD      constants<>+64(SB), Y4, Y4
-	VADDPD      constants<>+64(SB), Y6, Y6
-	VMOVUPD     Y4, (AX)(CX*1)
-	VMOVUPD     Y6, 32(AX)(CX*1)
+	VMOVUPD      (SI)(DI*1), Y0
+	VMULPD       (DX)(BX*1), Y0, Y1
+	VMOVUPD      32(SI)(DI*1), Y2
+	VMULPD       32(DX)(BX*1), Y2, Y3
+	VMOVUPD      (DX), Y4
+	VMULPD       (SI), Y4, Y5
+	VMOVUPD      32(DX), Y6
+	VMULPD       32(SI), Y6, Y7
+	VFMADD231PD  Y0, Y4, Y1
+	VFMADD231PD  Y2, Y6, Y3
+	VFMSUB132PD  (SI), Y5, Y4
+	VFMSUB132PD  32(SI), Y7, Y6
+	VMOVUPD      (DX)(BX*1), Y0
+	VFMADD231PD  (SI), Y0, Y1
+	VMOVUPD      32(DX)(BX*1), Y0
+	VFMADD231PD  32(SI), Y0, Y3
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y3, Y6, Y6
+	VADDPD       Y4, Y5, Y0
+	VADDPD       Y6, Y7, Y1
+	VSUBPD       Y5, Y0, Y5
+	VSUBPD       Y7, Y1, Y7
+	VMOVUPD      constants<>+0(SB), Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD Y2, Y0, Y3
+	VFNMADD213PD Y1, Y1, Y2
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y7, Y6, Y6
+	VCMPPD       $0x0c, Y3, Y0, Y3
+	VCMPPD       $0x0c, Y2, Y1, Y2
+	VMOVMSKPD    Y3, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVMSKPD    Y2, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VADDPD       constants<>+128(SB), Y4, Y4
+	VADDPD       constants<>+128(SB), Y6, Y6
+	VMOVUPD      Y4, (AX)(CX*1)
+	VMOVUPD      Y6, 32(AX)(CX*1)
 
 next:
 	ADDQ $+64, AX
@@ -899,75 +926,77 @@ next:
 	RET
 
 rare:
-	VMOVUPD     (SI)(DI*1), Y0
-	VMULPD      (DX)(BX*1), Y0, Y1
-	VMOVUPD     32(SI)(DI*1), Y2
-	VMULPD      32(DX)(BX*1), Y2, Y3
-	VMOVUPD     (DX), Y4
-	VMULPD      (SI), Y4, Y5
-	VMOVUPD     32(DX), Y6
-	VMULPD      32(SI), Y6, Y7
-	VMOVUPD     constants<>+128(SB), Y8
-	VANDPD      constants<>+192(SB), Y8, Y9
-	VANDPD      constants<>+192(SB), Y8, Y8
-	VFMADD231PD Y0, Y4, Y1
-	VFMADD231PD Y2, Y6, Y3
-	VFMSUB132PD (SI), Y5, Y4
-	VFMSUB132PD 32(SI), Y7, Y6
-	VSUBPD      Y5, Y5, Y0
-	VSUBPD      Y7, Y7, Y2
-	VANDPD      constants<>+0(SB), Y5, Y10
-	VANDPD      constants<>+0(SB), Y7, Y11
-	VCMPPD      $0x00, constants<>+64(SB), Y5, Y12
-	VORPD       Y10, Y9, Y9
-	VMOVUPD     (DX)(BX*1), Y10
-	VFMADD231PD (SI), Y10, Y1
-	VMOVUPD     32(DX)(BX*1), Y10
-	VFMADD231PD 32(SI), Y10, Y3
-	VCMPPD      $0x04, constants<>+64(SB), Y0, Y0
-	VCMPPD      $0x00, constants<>+64(SB), Y7, Y10
-	VCMPPD      $0x04, constants<>+64(SB), Y2, Y2
-	VORPD       Y11, Y8, Y8
-	VORPD       Y0, Y12, Y12
-	VORPD       Y2, Y10, Y10
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y3, Y6, Y6
-	VCMPPD      $0x04, Y5, Y5, Y0
-	VCMPPD      $0x04, Y7, Y7, Y1
-	VADDPD      Y4, Y5, Y2
-	VADDPD      Y6, Y7, Y3
-	VSUBPD      Y5, Y2, Y11
-	VSUBPD      Y7, Y3, Y13
-	VSUBPD      Y2, Y2, Y14
-	VSUBPD      Y3, Y3, Y15
-	VMOVUPD     Y1, (R9)
-	VCMPPD      $0x00, constants<>+64(SB), Y2, Y1
-	VMOVUPD     Y0, 32(R9)
-	VCMPPD      $0x00, constants<>+64(SB), Y3, Y0
-	VBLENDVPD   Y1, constants<>+64(SB), Y9, Y1
-	VBLENDVPD   Y0, constants<>+64(SB), Y8, Y0
-	VSUBPD      Y11, Y4, Y4
-	VSUBPD      Y13, Y6, Y6
-	VCMPPD      $0x0c, Y14, Y2, Y14
-	VCMPPD      $0x0c, Y15, Y3, Y15
-	VMOVUPD     constants<>+64(SB), Y8
-	VBLENDVPD   Y14, Y4, Y8, Y4
-	VBLENDVPD   Y15, Y6, Y8, Y6
-	VBLENDVPD   Y12, Y5, Y1, Y12
-	VADDPD      Y8, Y4, Y4
-	VBLENDVPD   Y10, Y7, Y0, Y10
-	VADDPD      Y8, Y6, Y6
-	VMOVUPD     32(R9), Y0
-	VBLENDVPD   Y0, constants<>+256(SB), Y12, Y0
-	VMOVUPD     (R9), Y1
-	VBLENDVPD   Y1, constants<>+256(SB), Y10, Y1
-	VBLENDVPD   Y14, Y2, Y0, Y14
-	VBLENDVPD   Y15, Y3, Y1, Y15
-	VMOVUPD     Y14, (AX)
-	VMOVUPD     Y4, (AX)(CX*1)
-	VMOVUPD     Y15, 32(AX)
-	VMOVUPD     Y6, 32(AX)(CX*1)
-	JMP         next
+	VMOVUPD      (SI)(DI*1), Y0
+	VMULPD       (DX)(BX*1), Y0, Y1
+	VMOVUPD      32(SI)(DI*1), Y2
+	VMULPD       32(DX)(BX*1), Y2, Y3
+	VMOVUPD      (DX), Y4
+	VMULPD       (SI), Y4, Y5
+	VMOVUPD      32(DX), Y6
+	VMULPD       32(SI), Y6, Y7
+	VMOVUPD      constants<>+192(SB), Y8
+	VANDPD       constants<>+256(SB), Y8, Y9
+	VANDPD       constants<>+256(SB), Y8, Y8
+	VFMADD231PD  Y0, Y4, Y1
+	VFMADD231PD  Y2, Y6, Y3
+	VFMSUB132PD  (SI), Y5, Y4
+	VFMSUB132PD  32(SI), Y7, Y6
+	VSUBPD       Y5, Y5, Y0
+	VSUBPD       Y7, Y7, Y2
+	VANDPD       constants<>+64(SB), Y5, Y10
+	VANDPD       constants<>+64(SB), Y7, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y5, Y12
+	VORPD        Y10, Y9, Y9
+	VMOVUPD      (DX)(BX*1), Y10
+	VFMADD231PD  (SI), Y10, Y1
+	VMOVUPD      32(DX)(BX*1), Y10
+	VFMADD231PD  32(SI), Y10, Y3
+	VCMPPD       $0x04, constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x00, constants<>+128(SB), Y7, Y10
+	VCMPPD       $0x04, constants<>+128(SB), Y2, Y2
+	VORPD        Y11, Y8, Y8
+	VORPD        Y0, Y12, Y12
+	VORPD        Y2, Y10, Y10
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y3, Y6, Y6
+	VCMPPD       $0x04, Y5, Y5, Y0
+	VCMPPD       $0x04, Y7, Y7, Y1
+	VADDPD       Y4, Y5, Y2
+	VADDPD       Y6, Y7, Y3
+	VSUBPD       Y5, Y2, Y11
+	VSUBPD       Y7, Y3, Y13
+	VMOVUPD      constants<>+0(SB), Y14
+	VMOVAPD      Y2, Y15
+	VFNMADD231PD Y14, Y2, Y15
+	VFNMADD213PD Y3, Y3, Y14
+	VMOVUPD      Y1, (R9)
+	VCMPPD       $0x00, constants<>+128(SB), Y2, Y1
+	VMOVUPD      Y0, 32(R9)
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y0
+	VBLENDVPD    Y1, constants<>+128(SB), Y9, Y1
+	VBLENDVPD    Y0, constants<>+128(SB), Y8, Y0
+	VSUBPD       Y11, Y4, Y4
+	VSUBPD       Y13, Y6, Y6
+	VCMPPD       $0x0c, Y15, Y2, Y15
+	VCMPPD       $0x0c, Y14, Y3, Y14
+	VMOVUPD      constants<>+128(SB), Y8
+	VBLENDVPD    Y15, Y4, Y8, Y4
+	VBLENDVPD    Y14, Y6, Y8, Y6
+	VBLENDVPD    Y12, Y5, Y1, Y12
+	VADDPD       Y8, Y4, Y4
+	VBLENDVPD    Y10, Y7, Y0, Y10
+	VADDPD       Y8, Y6, Y6
+	VMOVUPD      32(R9), Y0
+	VBLENDVPD    Y0, constants<>+320(SB), Y12, Y0
+	VMOVUPD      (R9), Y1
+	VBLENDVPD    Y1, constants<>+320(SB), Y10, Y1
+	VBLENDVPD    Y15, Y2, Y0, Y15
+	VBLENDVPD    Y14, Y3, Y1, Y14
+	VMOVUPD      Y15, (AX)
+	VMOVUPD      Y4, (AX)(CX*1)
+	VMOVUPD      Y14, 32(AX)
+	VMOVUPD      Y6, 32(AX)(CX*1)
+	JMP          next
 
 // func ddDivAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -999,22 +1028,24 @@ loop:
 	VADDPD       Y2, Y3, Y5
 	VSUBPD       Y1, Y4, Y1
 	VSUBPD       Y3, Y5, Y3
-	VSUBPD       Y4, Y4, Y6
-	VSUBPD       Y5, Y5, Y7
+	VMOVUPD      constants<>+0(SB), Y6
+	VMOVAPD      Y4, Y7
+	VFNMADD231PD Y6, Y4, Y7
+	VFNMADD213PD Y5, Y5, Y6
 	VSUBPD       Y1, Y0, Y0
 	VSUBPD       Y3, Y2, Y2
-	VCMPPD       $0x0c, Y6, Y4, Y6
-	VCMPPD       $0x0c, Y7, Y5, Y7
-	VMOVMSKPD    Y6, R10
+	VCMPPD       $0x0c, Y7, Y4, Y7
+	VCMPPD       $0x0c, Y6, Y5, Y6
+	VMOVMSKPD    Y7, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
-	VMOVMSKPD    Y7, R10
+	VMOVMSKPD    Y6, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
 	VMOVUPD      Y4, (AX)
 	VMOVUPD      Y5, 32(AX)
-	VADDPD       constants<>+64(SB), Y0, Y0
-	VADDPD       constants<>+64(SB), Y2, Y2
+	VADDPD       constants<>+128(SB), Y0, Y0
+	VADDPD       constants<>+128(SB), Y2, Y2
 	VMOVUPD      Y0, (AX)(CX*1)
 	VMOVUPD      Y2, 32(AX)(CX*1)
 
@@ -1033,22 +1064,22 @@ rare:
 	VDIVPD       (SI), Y0, Y1
 	VMOVUPD      32(DX), Y2
 	VDIVPD       32(SI), Y2, Y3
-	VMOVUPD      constants<>+128(SB), Y4
-	VANDPD       constants<>+192(SB), Y4, Y5
-	VANDPD       constants<>+192(SB), Y4, Y4
+	VMOVUPD      constants<>+192(SB), Y4
+	VANDPD       constants<>+256(SB), Y4, Y5
+	VANDPD       constants<>+256(SB), Y4, Y4
 	VFNMADD231PD (SI), Y1, Y0
 	VFNMADD231PD 32(SI), Y3, Y2
 	VSUBPD       Y1, Y1, Y6
 	VSUBPD       Y3, Y3, Y7
-	VANDPD       constants<>+0(SB), Y1, Y8
-	VANDPD       constants<>+0(SB), Y3, Y9
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y10
+	VANDPD       constants<>+64(SB), Y1, Y8
+	VANDPD       constants<>+64(SB), Y3, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y10
 	VORPD        Y8, Y5, Y5
-	VCMPPD       $0x04, constants<>+64(SB), Y6, Y6
-	VCMPPD       $0x00, constants<>+64(SB), Y3, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y6, Y6
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y8
 	VADDPD       (DX)(BX*1), Y0, Y0
 	VADDPD       32(DX)(BX*1), Y2, Y2
-	VCMPPD       $0x04, constants<>+64(SB), Y7, Y7
+	VCMPPD       $0x04, constants<>+128(SB), Y7, Y7
 	VORPD        Y9, Y4, Y4
 	VORPD        Y6, Y10, Y10
 	VORPD        Y7, Y8, Y8
@@ -1062,34 +1093,36 @@ rare:
 	VADDPD       Y2, Y3, Y11
 	VSUBPD       Y1, Y9, Y12
 	VSUBPD       Y3, Y11, Y13
-	VSUBPD       Y9, Y9, Y14
-	VSUBPD       Y11, Y11, Y15
+	VMOVUPD      constants<>+0(SB), Y14
+	VMOVAPD      Y9, Y15
+	VFNMADD231PD Y14, Y9, Y15
+	VFNMADD213PD Y11, Y11, Y14
 	VMOVUPD      Y7, (R9)
-	VCMPPD       $0x00, constants<>+64(SB), Y9, Y7
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y7
 	VMOVUPD      Y6, 32(R9)
-	VCMPPD       $0x00, constants<>+64(SB), Y11, Y6
-	VBLENDVPD    Y7, constants<>+64(SB), Y5, Y7
-	VBLENDVPD    Y6, constants<>+64(SB), Y4, Y6
+	VCMPPD       $0x00, constants<>+128(SB), Y11, Y6
+	VBLENDVPD    Y7, constants<>+128(SB), Y5, Y7
+	VBLENDVPD    Y6, constants<>+128(SB), Y4, Y6
 	VSUBPD       Y12, Y0, Y0
 	VSUBPD       Y13, Y2, Y2
-	VCMPPD       $0x0c, Y14, Y9, Y14
-	VCMPPD       $0x0c, Y15, Y11, Y15
-	VMOVUPD      constants<>+64(SB), Y4
-	VBLENDVPD    Y14, Y0, Y4, Y0
-	VBLENDVPD    Y15, Y2, Y4, Y2
+	VCMPPD       $0x0c, Y15, Y9, Y15
+	VCMPPD       $0x0c, Y14, Y11, Y14
+	VMOVUPD      constants<>+128(SB), Y4
+	VBLENDVPD    Y15, Y0, Y4, Y0
+	VBLENDVPD    Y14, Y2, Y4, Y2
 	VBLENDVPD    Y10, Y1, Y7, Y10
 	VADDPD       Y4, Y0, Y0
 	VBLENDVPD    Y8, Y3, Y6, Y8
 	VADDPD       Y4, Y2, Y2
 	VMOVUPD      32(R9), Y1
-	VBLENDVPD    Y1, constants<>+256(SB), Y10, Y1
+	VBLENDVPD    Y1, constants<>+320(SB), Y10, Y1
 	VMOVUPD      (R9), Y3
-	VBLENDVPD    Y3, constants<>+256(SB), Y8, Y3
-	VBLENDVPD    Y14, Y9, Y1, Y14
-	VBLENDVPD    Y15, Y11, Y3, Y15
-	VMOVUPD      Y14, (AX)
+	VBLENDVPD    Y3, constants<>+320(SB), Y8, Y3
+	VBLENDVPD    Y15, Y9, Y1, Y15
+	VBLENDVPD    Y14, Y11, Y3, Y14
+	VMOVUPD      Y15, (AX)
 	VMOVUPD      Y0, (AX)(CX*1)
-	VMOVUPD      Y15, 32(AX)
+	VMOVUPD      Y14, 32(AX)
 	VMOVUPD      Y2, 32(AX)(CX*1)
 	JMP          next
 
@@ -1121,22 +1154,24 @@ loop:
 	VADDPD       Y3, Y1, Y5
 	VSUBPD       Y0, Y4, Y0
 	VSUBPD       Y1, Y5, Y1
-	VSUBPD       Y4, Y4, Y6
-	VSUBPD       Y5, Y5, Y7
+	VMOVUPD      constants<>+0(SB), Y6
+	VMOVAPD      Y4, Y7
+	VFNMADD231PD Y6, Y4, Y7
+	VFNMADD213PD Y5, Y5, Y6
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y1, Y3, Y3
-	VCMPPD       $0x0c, Y6, Y4, Y6
-	VCMPPD       $0x0c, Y7, Y5, Y7
-	VMOVMSKPD    Y6, R8
+	VCMPPD       $0x0c, Y7, Y4, Y7
+	VCMPPD       $0x0c, Y6, Y5, Y6
+	VMOVMSKPD    Y7, R8
 	CMPL         R8, $0x0000000f
 	JNE          rare
-	VMOVMSKPD    Y7, R8
+	VMOVMSKPD    Y6, R8
 	CMPL         R8, $0x0000000f
 	JNE          rare
 	VMOVUPD      Y4, (AX)
 	VMOVUPD      Y5, 32(AX)
-	VADDPD       constants<>+64(SB), Y2, Y2
-	VADDPD       constants<>+64(SB), Y3, Y3
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VADDPD       constants<>+128(SB), Y3, Y3
 	VMOVUPD      Y2, (AX)(CX*1)
 	VMOVUPD      Y3, 32(AX)(CX*1)
 
@@ -1152,9 +1187,9 @@ next:
 rare:
 	VSQRTPD      (DX), Y0
 	VSQRTPD      32(DX), Y1
-	VMOVUPD      constants<>+128(SB), Y2
-	VANDPD       constants<>+192(SB), Y2, Y3
-	VANDPD       constants<>+192(SB), Y2, Y2
+	VMOVUPD      constants<>+192(SB), Y2
+	VANDPD       constants<>+256(SB), Y2, Y3
+	VANDPD       constants<>+256(SB), Y2, Y2
 	VMOVUPD      (DX), Y4
 	VFNMADD231PD Y0, Y0, Y4
 	VMOVUPD      32(DX), Y5
@@ -1163,16 +1198,16 @@ rare:
 	VADDPD       Y1, Y1, Y7
 	VSUBPD       Y0, Y0, Y8
 	VSUBPD       Y1, Y1, Y9
-	VANDPD       constants<>+0(SB), Y0, Y10
-	VANDPD       constants<>+0(SB), Y1, Y11
-	VCMPPD       $0x00, constants<>+64(SB), Y0, Y12
+	VANDPD       constants<>+64(SB), Y0, Y10
+	VANDPD       constants<>+64(SB), Y1, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y0, Y12
 	VORPD        Y10, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y10
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y10
 	VORPD        Y11, Y2, Y2
 	VADDPD       (DX)(BX*1), Y4, Y4
 	VADDPD       32(DX)(BX*1), Y5, Y5
-	VCMPPD       $0x04, constants<>+64(SB), Y8, Y8
-	VCMPPD       $0x04, constants<>+64(SB), Y9, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y9, Y9
 	VORPD        Y8, Y12, Y12
 	VORPD        Y9, Y10, Y10
 	VCMPPD       $0x04, Y0, Y0, Y8
@@ -1183,40 +1218,42 @@ rare:
 	VADDPD       Y5, Y1, Y7
 	VSUBPD       Y0, Y6, Y11
 	VSUBPD       Y1, Y7, Y13
-	VSUBPD       Y6, Y6, Y14
-	VSUBPD       Y7, Y7, Y15
+	VMOVUPD      constants<>+0(SB), Y14
+	VMOVAPD      Y6, Y15
+	VFNMADD231PD Y14, Y6, Y15
+	VFNMADD213PD Y7, Y7, Y14
 	VMOVUPD      Y9, (DI)
-	VCMPPD       $0x00, constants<>+64(SB), Y6, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y6, Y9
 	VMOVUPD      Y8, 32(DI)
-	VCMPPD       $0x00, constants<>+64(SB), Y7, Y8
-	VBLENDVPD    Y9, constants<>+64(SB), Y3, Y9
-	VBLENDVPD    Y8, constants<>+64(SB), Y2, Y8
+	VCMPPD       $0x00, constants<>+128(SB), Y7, Y8
+	VBLENDVPD    Y9, constants<>+128(SB), Y3, Y9
+	VBLENDVPD    Y8, constants<>+128(SB), Y2, Y8
 	VSUBPD       Y11, Y4, Y4
 	VSUBPD       Y13, Y5, Y5
-	VCMPPD       $0x0c, Y14, Y6, Y14
-	VCMPPD       $0x0c, Y15, Y7, Y15
-	VMOVUPD      constants<>+64(SB), Y2
-	VBLENDVPD    Y14, Y4, Y2, Y4
-	VBLENDVPD    Y15, Y5, Y2, Y5
+	VCMPPD       $0x0c, Y15, Y6, Y15
+	VCMPPD       $0x0c, Y14, Y7, Y14
+	VMOVUPD      constants<>+128(SB), Y2
+	VBLENDVPD    Y15, Y4, Y2, Y4
+	VBLENDVPD    Y14, Y5, Y2, Y5
 	VBLENDVPD    Y12, Y0, Y9, Y12
 	VADDPD       Y2, Y4, Y4
 	VBLENDVPD    Y10, Y1, Y8, Y10
 	VADDPD       Y2, Y5, Y5
 	VMOVUPD      32(DI), Y0
-	VBLENDVPD    Y0, constants<>+256(SB), Y12, Y0
+	VBLENDVPD    Y0, constants<>+320(SB), Y12, Y0
 	VMOVUPD      (DI), Y1
-	VBLENDVPD    Y1, constants<>+256(SB), Y10, Y1
-	VBLENDVPD    Y14, Y6, Y0, Y14
-	VBLENDVPD    Y15, Y7, Y1, Y15
-	VMOVUPD      Y14, (AX)
+	VBLENDVPD    Y1, constants<>+320(SB), Y10, Y1
+	VBLENDVPD    Y15, Y6, Y0, Y15
+	VBLENDVPD    Y14, Y7, Y1, Y14
+	VMOVUPD      Y15, (AX)
 	VMOVUPD      Y4, (AX)(CX*1)
-	VMOVUPD      Y15, 32(AX)
+	VMOVUPD      Y14, 32(AX)
 	VMOVUPD      Y5, 32(AX)(CX*1)
 	JMP          next
 
 // func ddFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
-TEXT ·ddFMAAVX2(SB), $128-80
+TEXT ·ddFMAAVX2(SB), $192-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -1230,90 +1267,88 @@ TEXT ·ddFMAAVX2(SB), $128-80
 	ANDQ $-32, R11
 
 loop:
-	VMOVUPD     (SI)(DI*1), Y0
-	VMULPD      (DX)(BX*1), Y0, Y1
-	VMOVUPD     32(SI)(DI*1), Y2
-	VMULPD      32(DX)(BX*1), Y2, Y3
-	VMOVUPD     (DX), Y4
-	VMULPD      (SI), Y4, Y5
-	VMOVUPD     32(DX), Y6
-	VMULPD      32(SI), Y6, Y7
-	VFMADD231PD Y0, Y4, Y1
-	VFMADD231PD Y2, Y6, Y3
-	VFMSUB132PD (SI), Y5, Y4
-	VFMSUB132PD 32(SI), Y7, Y6
-	VMOVUPD     (DX)(BX*1), Y0
-	VFMADD231PD (SI), Y0, Y1
-	VMOVUPD     32(DX)(BX*1), Y0
-	VFMADD231PD 32(SI), Y0, Y3
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y3, Y6, Y6
-	VADDPD      Y4, Y5, Y0
-	VADDPD      Y6, Y7, Y1
-	VADDPD      (R8), Y0, Y2
-	VADDPD      32(R8), Y1, Y3
-	VSUBPD      Y5, Y0, Y5
-	VSUBPD      Y7, Y1, Y7
-	VSUBPD      Y0, Y2, Y8
-	VSUBPD      Y1, Y3, Y9
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y6, Y6
-	VSUBPD      Y8, Y2, Y5
-	VSUBPD      Y9, Y3, Y7
-	VMOVUPD     (R8), Y10
-	VSUBPD      Y8, Y10, Y10
-	VMOVUPD     32(R8), Y8
-	VSUBPD      Y9, Y8, Y8
-	VADDPD      (R8)(R9*1), Y4, Y9
-	VADDPD      32(R8)(R9*1), Y6, Y11
-	VSUBPD      Y5, Y0, Y0
-	VSUBPD      Y7, Y1, Y1
-	VSUBPD      Y4, Y9, Y5
-	VSUBPD      Y6, Y11, Y7
-	VADDPD      Y10, Y0, Y0
-	VADDPD      Y8, Y1, Y1
-	VSUBPD      Y5, Y9, Y8
-	VSUBPD      Y7, Y11, Y10
-	VMOVUPD     (R8)(R9*1), Y12
-	VSUBPD      Y5, Y12, Y12
-	VMOVUPD     32(R8)(R9*1), Y5
-	VSUBPD      Y7, Y5, Y5
-	VADDPD      Y9, Y0, Y0
-	VADDPD      Y11, Y1, Y1
-	VSUBPD      Y8, Y4, Y4
-	VSUBPD      Y10, Y6, Y6
-	VADDPD      Y0, Y2, Y7
-	VADDPD      Y1, Y3, Y8
-	VADDPD      Y12, Y4, Y4
-	VADDPD      Y5, Y6, Y6
-	VSUBPD      Y2, Y7, Y2
-	VSUBPD      Y3, Y8, Y3
-	VSUBPD      Y2, Y0, Y0
-	VSUBPD      Y3, Y1, Y1
-	VADDPD      Y0, Y4, Y4
-	VADDPD      Y1, Y6, Y6
-	VADDPD      Y4, Y7, Y0
-	VADDPD      Y6, Y8, Y1
-	VSUBPD      Y7, Y0, Y7
-	VSUBPD      Y8, Y1, Y8
-	VSUBPD      Y0, Y0, Y2
-	VSUBPD      Y1, Y1, Y3
-	VSUBPD      Y7, Y4, Y4
-	VSUBPD      Y8, Y6, Y6
-	VCMPPD      $0x0c, Y2, Y0, Y2
-	VCMPPD      $0x0c, Y3, Y1, Y3
-	VMOVMSKPD   Y2, R12
-	CMPL        R12, $0x0000000f
-	JNE         rare
-	VMOVMSKPD   Y3, R12
-	CMPL        R12, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y0, (AX)
-	VMOVUPD     Y1, 32(AX)
-	VADDPD      constants<>+64(SB), Y4, Y4
-	VADDPD      constants<>+64(SB), Y6, Y6
-	VMOVUPD     Y4, (AX)(CX*1)
-	VMOVUPD     Y6, 32(AX)(CX*1)
+	VMOVUPD      (SI)(DI*1), Y0
+	VMULPD       (DX)(BX*1), Y0, Y1
+	VMOVUPD      32(SI)(DI*1), Y2
+	VMULPD       32(DX)(BX*1), Y2, Y3
+	VMOVUPD      (DX), Y4
+	VMULPD       (SI), Y4, Y5
+	VMOVUPD      32(DX), Y6
+	VMULPD       32(SI), Y6, Y7
+	VFMADD231PD  Y0, Y4, Y1
+	VFMADD231PD  Y2, Y6, Y3
+	VFMSUB132PD  (SI), Y5, Y4
+	VFMSUB132PD  32(SI), Y7, Y6
+	VMOVUPD      (DX)(BX*1), Y0
+	VFMADD231PD  (SI), Y0, Y1
+	VMOVUPD      32(DX)(BX*1), Y0
+	VFMADD231PD  32(SI), Y0, Y3
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y3, Y6, Y6
+	VADDPD       Y4, Y5, Y0
+	VADDPD       Y6, Y7, Y1
+	VADDPD       (R8), Y0, Y2
+	VADDPD       32(R8), Y1, Y3
+	VFNMADD132PD constants<>+0(SB), Y0, Y5
+	VFNMADD132PD constants<>+0(SB), Y1, Y7
+	VSUBPD       Y0, Y2, Y8
+	VSUBPD       Y1, Y3, Y9
+	VFNMADD231PD constants<>+0(SB), Y5, Y4
+	VFNMADD231PD constants<>+0(SB), Y7, Y6
+	VSUBPD       Y8, Y2, Y5
+	VSUBPD       Y9, Y3, Y7
+	VMOVUPD      constants<>+0(SB), Y10
+	VFNMADD213PD (R8), Y10, Y8
+	VFNMADD213PD 32(R8), Y10, Y9
+	VADDPD       (R8)(R9*1), Y4, Y11
+	VADDPD       32(R8)(R9*1), Y6, Y12
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y4, Y11, Y5
+	VSUBPD       Y6, Y12, Y7
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y5, Y11, Y8
+	VSUBPD       Y7, Y12, Y9
+	VFNMADD213PD (R8)(R9*1), Y10, Y5
+	VFNMADD213PD 32(R8)(R9*1), Y10, Y7
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y12, Y1, Y1
+	VSUBPD       Y8, Y4, Y4
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       Y0, Y2, Y8
+	VADDPD       Y1, Y3, Y9
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VSUBPD       Y2, Y8, Y2
+	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y3, Y1, Y1
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y1, Y6, Y6
+	VADDPD       Y4, Y8, Y0
+	VADDPD       Y6, Y9, Y1
+	VSUBPD       Y8, Y0, Y8
+	VSUBPD       Y9, Y1, Y9
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD Y10, Y0, Y2
+	VFNMADD213PD Y1, Y1, Y10
+	VSUBPD       Y8, Y4, Y4
+	VSUBPD       Y9, Y6, Y6
+	VCMPPD       $0x0c, Y2, Y0, Y2
+	VCMPPD       $0x0c, Y10, Y1, Y10
+	VMOVMSKPD    Y2, R12
+	CMPL         R12, $0x0000000f
+	JNE          rare
+	VMOVMSKPD    Y10, R12
+	CMPL         R12, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VADDPD       constants<>+128(SB), Y4, Y4
+	VADDPD       constants<>+128(SB), Y6, Y6
+	VMOVUPD      Y4, (AX)(CX*1)
+	VMOVUPD      Y6, 32(AX)(CX*1)
 
 next:
 	ADDQ $+64, AX
@@ -1327,138 +1362,147 @@ next:
 	RET
 
 rare:
-	VMOVUPD     (SI)(DI*1), Y0
-	VMULPD      (DX)(BX*1), Y0, Y1
-	VMOVUPD     32(SI)(DI*1), Y2
-	VMULPD      32(DX)(BX*1), Y2, Y3
-	VMOVUPD     (DX), Y4
-	VMULPD      (SI), Y4, Y5
-	VMOVUPD     32(DX), Y6
-	VMULPD      32(SI), Y6, Y7
-	VMOVUPD     (SI), Y8
-	VMOVUPD     (R8), Y9
-	VMOVAPD     Y9, Y10
-	VFMADD231PD Y8, Y4, Y10
-	VMOVUPD     32(SI), Y11
-	VMOVUPD     32(R8), Y12
-	VMOVAPD     Y12, Y13
-	VFMADD231PD Y11, Y6, Y13
-	VMOVUPD     constants<>+128(SB), Y14
-	VANDPD      constants<>+192(SB), Y14, Y15
-	VANDPD      constants<>+192(SB), Y14, Y14
-	VFMADD231PD Y0, Y4, Y1
-	VFMADD231PD Y2, Y6, Y3
-	VFMSUB213PD Y5, Y8, Y4
-	VFMSUB213PD Y7, Y11, Y6
-	VSUBPD      Y5, Y5, Y0
-	VSUBPD      Y7, Y7, Y2
-	VSUBPD      Y10, Y10, Y12
-	VSUBPD      Y13, Y13, Y9
-	VFMADD231PD (DX)(BX*1), Y8, Y1
-	VFMADD231PD 32(DX)(BX*1), Y11, Y3
-	VCMPPD      $0x00, constants<>+64(SB), Y12, Y12
-	VCMPPD      $0x04, constants<>+64(SB), Y0, Y0
-	VCMPPD      $0x00, constants<>+64(SB), Y9, Y9
-	VCMPPD      $0x04, constants<>+64(SB), Y2, Y2
-	VANDPD      Y0, Y12, Y12
-	VANDPD      Y2, Y9, Y9
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y3, Y6, Y6
-	VBLENDVPD   Y12, Y5, Y10, Y12
-	VBLENDVPD   Y9, Y7, Y13, Y9
-	VSUBPD      Y12, Y12, Y0
-	VSUBPD      Y9, Y9, Y1
-	VANDPD      constants<>+0(SB), Y12, Y2
-	VANDPD      constants<>+0(SB), Y9, Y3
-	VCMPPD      $0x00, constants<>+64(SB), Y12, Y8
-	VORPD       Y2, Y15, Y15
-	VADDPD      Y4, Y5, Y2
-	VADDPD      Y6, Y7, Y10
-	VCMPPD      $0x00, constants<>+64(SB), Y9, Y11
-	VORPD       Y3, Y14, Y14
-	VCMPPD      $0x04, constants<>+64(SB), Y0, Y0
-	VCMPPD      $0x04, constants<>+64(SB), Y1, Y1
-	VORPD       Y0, Y8, Y8
-	VORPD       Y1, Y11, Y11
-	VADDPD      (R8), Y2, Y0
-	VADDPD      32(R8), Y10, Y1
-	VSUBPD      Y5, Y2, Y5
-	VSUBPD      Y7, Y10, Y7
-	VCMPPD      $0x04, Y12, Y12, Y3
-	VCMPPD      $0x04, Y9, Y9, Y13
-	VMOVUPD     Y13, (R11)
-	VSUBPD      Y2, Y0, Y13
-	VMOVUPD     Y3, 32(R11)
-	VSUBPD      Y10, Y1, Y3
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y6, Y6
-	VSUBPD      Y13, Y0, Y5
-	VSUBPD      Y3, Y1, Y7
-	VMOVUPD     Y9, 64(R11)
-	VMOVUPD     (R8), Y9
-	VSUBPD      Y13, Y9, Y9
-	VMOVUPD     32(R8), Y13
-	VSUBPD      Y3, Y13, Y13
-	VSUBPD      Y5, Y2, Y2
-	VSUBPD      Y7, Y10, Y10
-	VADDPD      (R8)(R9*1), Y4, Y3
-	VADDPD      32(R8)(R9*1), Y6, Y5
-	VADDPD      Y9, Y2, Y2
-	VADDPD      Y13, Y10, Y10
-	VSUBPD      Y4, Y3, Y7
-	VSUBPD      Y6, Y5, Y9
-	VADDPD      Y3, Y2, Y2
-	VADDPD      Y5, Y10, Y10
-	VSUBPD      Y7, Y3, Y3
-	VSUBPD      Y9, Y5, Y5
-	VMOVUPD     (R8)(R9*1), Y13
-	VSUBPD      Y7, Y13, Y13
-	VMOVUPD     32(R8)(R9*1), Y7
-	VSUBPD      Y9, Y7, Y7
-	VSUBPD      Y3, Y4, Y4
-	VADDPD      Y2, Y0, Y3
-	VSUBPD      Y5, Y6, Y6
-	VADDPD      Y10, Y1, Y5
-	VSUBPD      Y0, Y3, Y0
-	VSUBPD      Y1, Y5, Y1
-	VADDPD      Y13, Y4, Y4
-	VADDPD      Y7, Y6, Y6
-	VSUBPD      Y0, Y2, Y2
-	VSUBPD      Y1, Y10, Y10
-	VADDPD      Y2, Y4, Y4
-	VADDPD      Y10, Y6, Y6
-	VADDPD      Y4, Y3, Y0
-	VADDPD      Y6, Y5, Y1
-	VSUBPD      Y3, Y0, Y3
-	VSUBPD      Y5, Y1, Y5
-	VSUBPD      Y0, Y0, Y2
-	VSUBPD      Y1, Y1, Y7
-	VCMPPD      $0x00, constants<>+64(SB), Y0, Y9
-	VCMPPD      $0x00, constants<>+64(SB), Y1, Y10
-	VBLENDVPD   Y9, constants<>+64(SB), Y15, Y9
-	VBLENDVPD   Y10, constants<>+64(SB), Y14, Y10
-	VSUBPD      Y3, Y4, Y4
-	VSUBPD      Y5, Y6, Y6
-	VCMPPD      $0x0c, Y2, Y0, Y2
-	VCMPPD      $0x0c, Y7, Y1, Y7
-	VMOVUPD     constants<>+64(SB), Y3
-	VBLENDVPD   Y2, Y4, Y3, Y4
-	VBLENDVPD   Y7, Y6, Y3, Y6
-	VBLENDVPD   Y8, Y12, Y9, Y8
-	VADDPD      Y3, Y4, Y4
-	VBLENDVPD   Y11, 64(R11), Y10, Y11
-	VADDPD      Y3, Y6, Y6
-	VMOVUPD     32(R11), Y3
-	VBLENDVPD   Y3, constants<>+256(SB), Y8, Y3
-	VMOVUPD     (R11), Y5
-	VBLENDVPD   Y5, constants<>+256(SB), Y11, Y5
-	VBLENDVPD   Y2, Y0, Y3, Y2
-	VBLENDVPD   Y7, Y1, Y5, Y7
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     Y4, (AX)(CX*1)
-	VMOVUPD     Y7, 32(AX)
-	VMOVUPD     Y6, 32(AX)(CX*1)
-	JMP         next
+	VMOVUPD      (SI)(DI*1), Y0
+	VMULPD       (DX)(BX*1), Y0, Y1
+	VMOVUPD      32(SI)(DI*1), Y2
+	VMULPD       32(DX)(BX*1), Y2, Y3
+	VMOVUPD      (DX), Y4
+	VMULPD       (SI), Y4, Y5
+	VMOVUPD      32(DX), Y6
+	VMULPD       32(SI), Y6, Y7
+	VMOVUPD      (SI), Y8
+	VMOVUPD      (R8), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y8, Y4, Y10
+	VMOVUPD      32(SI), Y11
+	VMOVUPD      32(R8), Y12
+	VMOVAPD      Y12, Y13
+	VFMADD231PD  Y11, Y6, Y13
+	VMOVUPD      constants<>+192(SB), Y14
+	VANDPD       constants<>+256(SB), Y14, Y15
+	VANDPD       constants<>+256(SB), Y14, Y14
+	VFMADD231PD  Y0, Y4, Y1
+	VFMADD231PD  Y2, Y6, Y3
+	VFMSUB213PD  Y5, Y8, Y4
+	VFMSUB213PD  Y7, Y11, Y6
+	VSUBPD       Y5, Y5, Y0
+	VSUBPD       Y7, Y7, Y2
+	VSUBPD       Y10, Y10, Y12
+	VSUBPD       Y13, Y13, Y9
+	VFMADD231PD  (DX)(BX*1), Y8, Y1
+	VFMADD231PD  32(DX)(BX*1), Y11, Y3
+	VCMPPD       $0x00, constants<>+128(SB), Y12, Y12
+	VCMPPD       $0x04, constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y2, Y2
+	VANDPD       Y0, Y12, Y12
+	VANDPD       Y2, Y9, Y9
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y3, Y6, Y6
+	VBLENDVPD    Y12, Y5, Y10, Y12
+	VBLENDVPD    Y9, Y7, Y13, Y9
+	VSUBPD       Y12, Y12, Y0
+	VSUBPD       Y9, Y9, Y1
+	VANDPD       constants<>+64(SB), Y12, Y2
+	VANDPD       constants<>+64(SB), Y9, Y3
+	VCMPPD       $0x00, constants<>+128(SB), Y12, Y8
+	VORPD        Y2, Y15, Y15
+	VADDPD       Y4, Y5, Y2
+	VADDPD       Y6, Y7, Y10
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y11
+	VORPD        Y3, Y14, Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x04, constants<>+128(SB), Y1, Y1
+	VORPD        Y0, Y8, Y8
+	VORPD        Y1, Y11, Y11
+	VADDPD       (R8), Y2, Y0
+	VADDPD       32(R8), Y10, Y1
+	VFNMADD132PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y10, Y7
+	VCMPPD       $0x04, Y12, Y12, Y3
+	VCMPPD       $0x04, Y9, Y9, Y13
+	VMOVUPD      Y13, (R11)
+	VSUBPD       Y2, Y0, Y13
+	VMOVUPD      Y3, 32(R11)
+	VSUBPD       Y10, Y1, Y3
+	VFNMADD231PD constants<>+0(SB), Y5, Y4
+	VFNMADD231PD constants<>+0(SB), Y7, Y6
+	VSUBPD       Y13, Y0, Y5
+	VSUBPD       Y3, Y1, Y7
+	VMOVUPD      Y9, 64(R11)
+	VMOVUPD      constants<>+0(SB), Y9
+	VFNMADD213PD (R8), Y9, Y13
+	VFNMADD213PD 32(R8), Y9, Y3
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y7, Y10, Y10
+	VMOVUPD      (R8)(R9*1), Y5
+	VMOVAPD      Y5, Y7
+	VFMADD231PD  Y9, Y4, Y7
+	VMOVUPD      Y11, 96(R11)
+	VMOVUPD      32(R8)(R9*1), Y11
+	VMOVUPD      Y8, 128(R11)
+	VMOVAPD      Y11, Y8
+	VFMADD231PD  Y9, Y6, Y8
+	VADDPD       Y13, Y2, Y2
+	VADDPD       Y3, Y10, Y10
+	VMOVAPD      Y7, Y3
+	VFNMADD231PD Y9, Y4, Y3
+	VMOVAPD      Y8, Y13
+	VFNMADD231PD Y9, Y6, Y13
+	VADDPD       Y7, Y2, Y2
+	VADDPD       Y8, Y10, Y10
+	VFNMADD231PD Y9, Y3, Y7
+	VFNMADD231PD Y9, Y13, Y8
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y13, Y11, Y11
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y2, Y0, Y3
+	VFNMADD231PD Y9, Y8, Y6
+	VMOVAPD      Y10, Y7
+	VFMADD231PD  Y9, Y1, Y7
+	VSUBPD       Y0, Y3, Y0
+	VSUBPD       Y1, Y7, Y1
+	VFMADD231PD  Y9, Y4, Y5
+	VFMADD231PD  Y9, Y6, Y11
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y1, Y10, Y10
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y10, Y11, Y11
+	VADDPD       Y5, Y3, Y0
+	VADDPD       Y11, Y7, Y1
+	VSUBPD       Y3, Y0, Y3
+	VSUBPD       Y7, Y1, Y7
+	VMOVAPD      Y0, Y2
+	VFNMADD231PD Y9, Y0, Y2
+	VFNMADD213PD Y1, Y1, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y0, Y4
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y6
+	VBLENDVPD    Y4, constants<>+128(SB), Y15, Y4
+	VBLENDVPD    Y6, constants<>+128(SB), Y14, Y6
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y7, Y11, Y11
+	VCMPPD       $0x0c, Y2, Y0, Y2
+	VCMPPD       $0x0c, Y9, Y1, Y9
+	VMOVUPD      constants<>+128(SB), Y3
+	VBLENDVPD    Y2, Y5, Y3, Y5
+	VBLENDVPD    Y9, Y11, Y3, Y11
+	VMOVUPD      128(R11), Y7
+	VBLENDVPD    Y7, Y12, Y4, Y7
+	VADDPD       Y3, Y5, Y5
+	VMOVUPD      96(R11), Y4
+	VBLENDVPD    Y4, 64(R11), Y6, Y4
+	VADDPD       Y3, Y11, Y11
+	VMOVUPD      32(R11), Y3
+	VBLENDVPD    Y3, constants<>+320(SB), Y7, Y3
+	VMOVUPD      (R11), Y6
+	VBLENDVPD    Y6, constants<>+320(SB), Y4, Y6
+	VBLENDVPD    Y2, Y0, Y3, Y2
+	VBLENDVPD    Y9, Y1, Y6, Y9
+	VMOVUPD      Y2, (AX)
+	VMOVUPD      Y5, (AX)(CX*1)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	JMP          next
 
 // func ddMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -1474,60 +1518,61 @@ TEXT ·ddMacAVX2(SB), $0-80
 	MOVQ n+64(FP), R10
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VADDPD      (R8), Y1, Y4
-	VMOVUPD     (SI), Y5
-	VMOVAPD     Y1, Y6
-	VFMSUB231PD Y5, Y0, Y6
-	VADDPD      32(R8), Y3, Y7
-	VMOVUPD     32(SI), Y8
-	VMOVAPD     Y3, Y9
-	VFMSUB231PD Y8, Y2, Y9
-	VSUBPD      (R8), Y4, Y10
-	VSUBPD      32(R8), Y7, Y11
-	VFMADD231PD (SI)(DI*1), Y0, Y6
-	VFMADD231PD 32(SI)(DI*1), Y2, Y9
-	VSUBPD      Y10, Y4, Y0
-	VSUBPD      Y11, Y7, Y2
-	VSUBPD      Y10, Y1, Y1
-	VSUBPD      Y11, Y3, Y3
-	VFMADD231PD (DX)(BX*1), Y5, Y6
-	VFMADD231PD 32(DX)(BX*1), Y8, Y9
-	VMOVUPD     (R8), Y5
-	VSUBPD      Y0, Y5, Y5
-	VMOVUPD     32(R8), Y0
-	VSUBPD      Y2, Y0, Y0
-	VADDPD      Y1, Y5, Y5
-	VADDPD      (R8)(R9*1), Y6, Y6
-	VADDPD      Y3, Y0, Y0
-	VADDPD      32(R8)(R9*1), Y9, Y9
-	VADDPD      Y6, Y5, Y5
-	VADDPD      Y9, Y0, Y0
-	VADDPD      Y5, Y4, Y1
-	VADDPD      Y0, Y7, Y2
-	VMOVUPD     Y1, (AX)
-	VMOVUPD     Y2, 32(AX)
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y7, Y2, Y2
-	VSUBPD      Y1, Y5, Y5
-	VSUBPD      Y2, Y0, Y0
-	VMOVUPD     Y5, (AX)(CX*1)
-	VMOVUPD     Y0, 32(AX)(CX*1)
-	ADDQ        $+64, AX
-	ADDQ        $+64, DX
-	ADDQ        $+64, SI
-	ADDQ        $+64, R8
-	SUBQ        $+8, R10
-	JG          loop
-	MOVQ        R10, left+72(FP)
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VADDPD       (R8), Y1, Y4
+	VMOVUPD      (SI), Y5
+	VMOVAPD      Y1, Y6
+	VFMSUB231PD  Y5, Y0, Y6
+	VADDPD       32(R8), Y3, Y7
+	VMOVUPD      32(SI), Y8
+	VMOVAPD      Y3, Y9
+	VFMSUB231PD  Y8, Y2, Y9
+	VSUBPD       (R8), Y4, Y10
+	VSUBPD       32(R8), Y7, Y11
+	VFMADD231PD  (SI)(DI*1), Y0, Y6
+	VFMADD231PD  32(SI)(DI*1), Y2, Y9
+	VSUBPD       Y10, Y4, Y0
+	VSUBPD       Y11, Y7, Y2
+	VFNMADD231PD constants<>+0(SB), Y10, Y1
+	VFNMADD231PD constants<>+0(SB), Y11, Y3
+	VFMADD231PD  (DX)(BX*1), Y5, Y6
+	VFMADD231PD  32(DX)(BX*1), Y8, Y9
+	VMOVUPD      (R8), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMOVUPD      32(R8), Y0
+	VSUBPD       Y2, Y0, Y0
+	VADDPD       Y1, Y5, Y5
+	VADDPD       (R8)(R9*1), Y6, Y6
+	VFMADD231PD  constants<>+0(SB), Y0, Y3
+	VMOVUPD      32(R8)(R9*1), Y0
+	VFMADD231PD  constants<>+0(SB), Y0, Y9
+	VADDPD       Y6, Y5, Y5
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y5, Y4, Y0
+	VADDPD       Y3, Y7, Y1
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y0, Y5, Y5
+	VSUBPD       Y1, Y3, Y3
+	VMOVUPD      Y5, (AX)(CX*1)
+	VMOVUPD      Y3, 32(AX)(CX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JG           loop
+	MOVQ         R10, left+72(FP)
 	VZEROUPPER
 	RET
 
 // func addTDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
+// Requires: AVX, FMA3
 TEXT ·addTDAVX2(SB), $224-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -1537,177 +1582,194 @@ TEXT ·addTDAVX2(SB), $224-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y1
-	VMOVUPD 1024(CX), Y2
-	VADDPD  1024(DX), Y2, Y3
-	VMOVUPD 32(CX), Y4
-	VADDPD  32(DX), Y4, Y5
-	VMOVUPD 1056(CX), Y6
-	VADDPD  1056(DX), Y6, Y7
-	VMOVUPD 512(CX), Y8
-	VADDPD  512(DX), Y8, Y9
-	VMOVUPD 544(CX), Y10
-	VADDPD  544(DX), Y10, Y11
-	VSUBPD  Y0, Y1, Y12
-	VSUBPD  Y2, Y3, Y13
-	VSUBPD  Y4, Y5, Y14
-	VSUBPD  Y6, Y7, Y15
-	VSUBPD  Y8, Y9, Y6
-	VSUBPD  Y10, Y11, Y8
-	VADDPD  Y9, Y1, Y10
-	VMOVUPD Y8, (SI)
-	VADDPD  Y11, Y5, Y8
-	VMOVUPD Y11, 32(SI)
-	VSUBPD  Y12, Y1, Y11
-	VMOVUPD Y6, 64(SI)
-	VSUBPD  Y13, Y3, Y6
-	VMOVUPD Y3, 96(SI)
-	VSUBPD  Y14, Y5, Y3
-	VMOVUPD Y9, 128(SI)
-	VSUBPD  Y15, Y7, Y9
-	VMOVUPD Y7, 160(SI)
-	VMOVUPD (DX), Y7
-	VSUBPD  Y12, Y7, Y7
-	VMOVUPD 1024(DX), Y12
-	VSUBPD  Y13, Y12, Y12
-	VMOVUPD 32(DX), Y13
-	VSUBPD  Y14, Y13, Y13
-	VMOVUPD 1056(DX), Y14
-	VSUBPD  Y15, Y14, Y14
-	VSUBPD  Y1, Y10, Y1
-	VSUBPD  Y5, Y8, Y5
-	VSUBPD  Y11, Y0, Y0
-	VSUBPD  Y6, Y2, Y2
-	VSUBPD  Y3, Y4, Y4
-	VMOVUPD 1056(CX), Y3
-	VSUBPD  Y9, Y3, Y3
-	VMOVUPD 128(SI), Y6
-	VSUBPD  Y1, Y6, Y1
-	VSUBPD  64(SI), Y6, Y6
-	VMOVUPD 512(DX), Y9
-	VSUBPD  64(SI), Y9, Y9
-	VMOVUPD 32(SI), Y11
-	VSUBPD  Y5, Y11, Y5
-	VSUBPD  (SI), Y11, Y11
-	VADDPD  Y7, Y0, Y0
-	VADDPD  Y12, Y2, Y2
-	VMOVUPD 544(DX), Y7
-	VSUBPD  (SI), Y7, Y7
-	VADDPD  Y13, Y4, Y4
-	VADDPD  Y14, Y3, Y3
-	VMOVUPD 512(CX), Y12
-	VSUBPD  Y6, Y12, Y12
-	VMOVUPD 544(CX), Y6
-	VSUBPD  Y11, Y6, Y6
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y3, Y4, Y4
-	VADDPD  Y9, Y12, Y12
-	VADDPD  Y7, Y6, Y6
-	VADDPD  Y1, Y0, Y2
-	VADDPD  Y5, Y4, Y3
-	VADDPD  96(SI), Y12, Y7
-	VADDPD  160(SI), Y6, Y9
-	VSUBPD  Y0, Y2, Y11
-	VSUBPD  Y4, Y3, Y13
-	VSUBPD  Y12, Y7, Y14
-	VADDPD  Y7, Y10, Y15
-	VSUBPD  Y11, Y1, Y1
-	VSUBPD  Y11, Y2, Y11
-	VSUBPD  Y13, Y5, Y5
-	VSUBPD  Y13, Y3, Y13
-	VMOVUPD Y3, (SI)
-	VMOVUPD 96(SI), Y3
-	VSUBPD  Y14, Y3, Y3
-	VSUBPD  Y14, Y7, Y14
-	VSUBPD  Y10, Y15, Y10
-	VSUBPD  Y11, Y0, Y0
-	VSUBPD  Y6, Y9, Y11
-	VSUBPD  Y13, Y4, Y4
-	VADDPD  Y9, Y8, Y13
-	VSUBPD  Y14, Y12, Y12
-	VSUBPD  Y10, Y7, Y7
-	VSUBPD  Y11, Y9, Y10
-	VMOVUPD 160(SI), Y14
-	VSUBPD  Y11, Y14, Y14
-	VADDPD  Y1, Y0, Y0
-	VADDPD  Y5, Y4, Y4
-	VSUBPD  Y8, Y13, Y8
-	VADDPD  Y3, Y12, Y12
-	VSUBPD  Y10, Y6, Y6
-	VSUBPD  Y8, Y9, Y9
-	VADDPD  Y12, Y0, Y0
-	VADDPD  Y14, Y6, Y6
-	VADDPD  Y7, Y0, Y1
-	VADDPD  Y6, Y4, Y4
-	VADDPD  Y1, Y2, Y3
-	VSUBPD  Y0, Y1, Y5
-	VADDPD  Y9, Y4, Y6
-	VSUBPD  Y2, Y3, Y8
-	VSUBPD  Y5, Y1, Y10
-	VADDPD  Y3, Y15, Y11
-	VSUBPD  Y5, Y7, Y7
-	VADDPD  (SI), Y6, Y5
-	VSUBPD  Y4, Y6, Y12
-	VSUBPD  Y8, Y3, Y14
-	VSUBPD  Y8, Y1, Y1
-	VSUBPD  Y10, Y0, Y0
-	VSUBPD  Y15, Y11, Y15
-	VSUBPD  (SI), Y5, Y8
-	VSUBPD  Y12, Y6, Y10
-	VMOVUPD Y11, 160(SI)
-	VADDPD  Y5, Y13, Y11
-	VSUBPD  Y12, Y9, Y9
-	VSUBPD  Y14, Y2, Y2
-	VADDPD  Y7, Y0, Y0
-	VSUBPD  Y15, Y3, Y3
-	VSUBPD  Y8, Y5, Y7
-	VSUBPD  Y8, Y6, Y6
-	VSUBPD  Y10, Y4, Y4
-	VSUBPD  Y13, Y11, Y13
-	VADDPD  Y1, Y2, Y2
-	VMOVUPD (SI), Y1
-	VSUBPD  Y7, Y1, Y1
-	VADDPD  Y9, Y4, Y4
-	VSUBPD  Y13, Y5, Y5
-	VADDPD  Y0, Y2, Y2
-	VADDPD  Y6, Y1, Y1
-	VADDPD  Y2, Y3, Y0
-	VADDPD  Y4, Y1, Y1
-	VADDPD  160(SI), Y0, Y4
-	VSUBPD  Y3, Y0, Y3
-	VADDPD  Y1, Y5, Y6
-	VMOVUPD Y4, (AX)
-	VSUBPD  160(SI), Y4, Y4
-	VSUBPD  Y3, Y2, Y2
-	VADDPD  Y6, Y11, Y3
-	VSUBPD  Y5, Y6, Y5
-	VSUBPD  Y4, Y0, Y0
-	VMOVUPD Y3, 32(AX)
-	VSUBPD  Y11, Y3, Y3
-	VSUBPD  Y5, Y1, Y1
-	VADDPD  Y2, Y0, Y4
-	VSUBPD  Y3, Y6, Y6
-	VMOVUPD Y4, 512(AX)
-	VSUBPD  Y0, Y4, Y4
-	VADDPD  Y1, Y6, Y0
-	VSUBPD  Y4, Y2, Y2
-	VMOVUPD Y0, 544(AX)
-	VSUBPD  Y6, Y0, Y0
-	VMOVUPD Y2, 1024(AX)
-	VSUBPD  Y0, Y1, Y1
-	VMOVUPD Y1, 1056(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VADDPD       (DX), Y0, Y1
+	VMOVUPD      1024(CX), Y2
+	VADDPD       1024(DX), Y2, Y3
+	VMOVUPD      32(CX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(DX), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      1056(CX), Y8
+	VMOVUPD      1056(DX), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      512(CX), Y11
+	VADDPD       512(DX), Y11, Y12
+	VMOVUPD      544(CX), Y13
+	VADDPD       544(DX), Y13, Y14
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVAPD      Y12, Y13
+	VFMADD231PD  Y5, Y1, Y13
+	VMOVUPD      Y11, (SI)
+	VMOVAPD      Y14, Y11
+	VFMADD231PD  Y5, Y7, Y11
+	VMOVUPD      Y14, 32(SI)
+	VSUBPD       Y15, Y1, Y14
+	VMOVUPD      Y8, 64(SI)
+	VSUBPD       Y0, Y3, Y8
+	VMOVUPD      Y3, 96(SI)
+	VMOVAPD      Y7, Y3
+	VFNMADD231PD Y5, Y2, Y3
+	VMOVUPD      Y12, 128(SI)
+	VMOVAPD      Y10, Y12
+	VFNMADD231PD Y5, Y4, Y12
+	VMOVUPD      Y10, 160(SI)
+	VMOVUPD      (DX), Y10
+	VSUBPD       Y15, Y10, Y10
+	VMOVUPD      1024(DX), Y15
+	VSUBPD       Y0, Y15, Y15
+	VFNMADD231PD Y5, Y2, Y6
+	VFNMADD231PD Y5, Y4, Y9
+	VSUBPD       Y1, Y13, Y1
+	VSUBPD       Y7, Y11, Y7
+	VMOVUPD      (CX), Y0
+	VSUBPD       Y14, Y0, Y0
+	VMOVUPD      1024(CX), Y2
+	VSUBPD       Y8, Y2, Y2
+	VFNMADD213PD 32(CX), Y5, Y3
+	VFNMADD213PD 1056(CX), Y5, Y12
+	VMOVUPD      128(SI), Y4
+	VSUBPD       Y1, Y4, Y1
+	VSUBPD       64(SI), Y4, Y4
+	VMOVUPD      64(SI), Y8
+	VFNMADD213PD 512(DX), Y5, Y8
+	VFNMADD213PD 32(SI), Y5, Y7
+	VMOVUPD      32(SI), Y14
+	VSUBPD       (SI), Y14, Y14
+	VADDPD       Y10, Y0, Y0
+	VFMADD231PD  Y5, Y2, Y15
+	VMOVUPD      (SI), Y2
+	VFNMADD213PD 544(DX), Y5, Y2
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y9, Y12, Y12
+	VMOVUPD      512(CX), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      544(CX), Y4
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y12, Y3, Y3
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y1, Y0, Y2
+	VADDPD       Y7, Y3, Y8
+	VADDPD       96(SI), Y6, Y9
+	VADDPD       160(SI), Y4, Y10
+	VSUBPD       Y0, Y2, Y12
+	VSUBPD       Y3, Y8, Y14
+	VSUBPD       Y6, Y9, Y15
+	VMOVUPD      Y6, (SI)
+	VADDPD       Y9, Y13, Y6
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y12, Y2, Y12
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y14, Y8, Y14
+	VMOVUPD      Y8, 32(SI)
+	VMOVUPD      96(SI), Y8
+	VSUBPD       Y15, Y8, Y8
+	VSUBPD       Y15, Y9, Y15
+	VFNMADD213PD Y6, Y5, Y13
+	VSUBPD       Y12, Y0, Y0
+	VSUBPD       Y4, Y10, Y12
+	VSUBPD       Y14, Y3, Y3
+	VADDPD       Y10, Y11, Y14
+	VMOVUPD      Y6, 96(SI)
+	VMOVUPD      (SI), Y6
+	VSUBPD       Y15, Y6, Y6
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y13
+	VMOVUPD      160(SI), Y15
+	VSUBPD       Y12, Y15, Y15
+	VFMADD231PD  Y5, Y0, Y1
+	VADDPD       Y7, Y3, Y3
+	VSUBPD       Y11, Y14, Y11
+	VADDPD       Y8, Y6, Y6
+	VSUBPD       Y13, Y4, Y4
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y9, Y1, Y0
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y0, Y2, Y4
+	VSUBPD       Y1, Y0, Y6
+	VADDPD       Y10, Y3, Y7
+	VSUBPD       Y2, Y4, Y8
+	VSUBPD       Y6, Y0, Y11
+	VMOVUPD      96(SI), Y12
+	VMOVAPD      Y4, Y13
+	VFMADD231PD  Y5, Y12, Y13
+	VFNMADD231PD Y5, Y6, Y9
+	VADDPD       32(SI), Y7, Y6
+	VSUBPD       Y3, Y7, Y15
+	VMOVUPD      Y3, 160(SI)
+	VSUBPD       Y8, Y4, Y3
+	VSUBPD       Y8, Y0, Y0
+	VFNMADD231PD Y5, Y11, Y1
+	VFNMADD213PD Y13, Y5, Y12
+	VSUBPD       32(SI), Y6, Y8
+	VSUBPD       Y15, Y7, Y11
+	VMOVUPD      Y13, 96(SI)
+	VMOVAPD      Y6, Y13
+	VFMADD231PD  Y5, Y14, Y13
+	VFNMADD231PD Y5, Y15, Y10
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VFNMADD231PD Y5, Y12, Y4
+	VSUBPD       Y8, Y6, Y3
+	VSUBPD       Y8, Y7, Y7
+	VFNMADD213PD 160(SI), Y5, Y11
+	VFNMADD213PD Y13, Y5, Y14
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      32(SI), Y0
+	VSUBPD       Y3, Y0, Y0
+	VADDPD       Y10, Y11, Y11
+	VFNMADD231PD Y5, Y14, Y6
+	VADDPD       Y1, Y2, Y2
+	VADDPD       Y7, Y0, Y0
+	VADDPD       Y2, Y4, Y1
+	VADDPD       Y11, Y0, Y0
+	VADDPD       96(SI), Y1, Y3
+	VSUBPD       Y4, Y1, Y4
+	VADDPD       Y0, Y6, Y5
+	VMOVUPD      Y3, (AX)
+	VSUBPD       96(SI), Y3, Y3
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y5, Y13, Y4
+	VSUBPD       Y6, Y5, Y6
+	VSUBPD       Y3, Y1, Y1
+	VMOVUPD      Y4, 32(AX)
+	VSUBPD       Y13, Y4, Y4
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       Y2, Y1, Y3
+	VSUBPD       Y4, Y5, Y5
+	VMOVUPD      Y3, 512(AX)
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y0, Y5, Y1
+	VSUBPD       Y3, Y2, Y2
+	VMOVUPD      Y1, 544(AX)
+	VSUBPD       Y5, Y1, Y1
+	VMOVUPD      Y2, 1024(AX)
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 1056(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func subTDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·subTDAVX2(SB), $128-32
+// Requires: AVX, FMA3
+TEXT ·subTDAVX2(SB), $160-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -1716,179 +1778,201 @@ TEXT ·subTDAVX2(SB), $128-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VSUBPD  (DX), Y0, Y1
-	VMOVUPD 1024(CX), Y2
-	VSUBPD  1024(DX), Y2, Y3
-	VMOVUPD 32(CX), Y4
-	VSUBPD  32(DX), Y4, Y5
-	VMOVUPD 1056(CX), Y6
-	VSUBPD  1056(DX), Y6, Y7
-	VMOVUPD 512(CX), Y8
-	VSUBPD  512(DX), Y8, Y9
-	VMOVUPD 544(CX), Y10
-	VSUBPD  544(DX), Y10, Y11
-	VMOVUPD constants<>+0(SB), Y12
-	VXORPD  (DX), Y12, Y13
-	VXORPD  1024(DX), Y12, Y14
-	VXORPD  32(DX), Y12, Y15
-	VMOVUPD Y15, (SI)
-	VXORPD  1056(DX), Y12, Y15
-	VSUBPD  Y0, Y1, Y12
-	VSUBPD  Y2, Y3, Y0
-	VSUBPD  Y4, Y5, Y2
-	VSUBPD  Y6, Y7, Y4
-	VSUBPD  Y8, Y9, Y6
-	VSUBPD  Y10, Y11, Y8
-	VADDPD  Y9, Y1, Y10
-	VMOVUPD Y8, 32(SI)
-	VADDPD  Y11, Y5, Y8
-	VSUBPD  Y12, Y13, Y13
-	VSUBPD  Y12, Y1, Y12
-	VSUBPD  Y0, Y14, Y14
-	VSUBPD  Y0, Y3, Y0
-	VMOVUPD Y3, 64(SI)
-	VMOVUPD (SI), Y3
-	VSUBPD  Y2, Y3, Y3
-	VSUBPD  Y2, Y5, Y2
-	VSUBPD  Y4, Y15, Y15
-	VSUBPD  Y4, Y7, Y4
-	VSUBPD  Y1, Y10, Y1
-	VSUBPD  Y5, Y8, Y5
-	VMOVUPD Y8, (SI)
-	VMOVUPD (CX), Y8
-	VSUBPD  Y12, Y8, Y8
-	VMOVUPD 1024(CX), Y12
-	VSUBPD  Y0, Y12, Y12
-	VMOVUPD 32(CX), Y0
-	VSUBPD  Y2, Y0, Y0
-	VMOVUPD 1056(CX), Y2
-	VSUBPD  Y4, Y2, Y2
-	VSUBPD  Y1, Y9, Y1
-	VSUBPD  Y6, Y9, Y9
-	VSUBPD  Y5, Y11, Y5
-	VSUBPD  32(SI), Y11, Y11
-	VADDPD  Y13, Y8, Y8
-	VMOVUPD constants<>+0(SB), Y4
-	VXORPD  512(DX), Y4, Y13
-	VADDPD  Y14, Y12, Y12
-	VXORPD  544(DX), Y4, Y4
-	VSUBPD  Y6, Y13, Y13
-	VSUBPD  32(SI), Y4, Y4
-	VADDPD  Y3, Y0, Y0
-	VADDPD  Y15, Y2, Y2
-	VMOVUPD 512(CX), Y3
-	VSUBPD  Y9, Y3, Y3
-	VMOVUPD 544(CX), Y6
-	VSUBPD  Y11, Y6, Y6
-	VADDPD  Y12, Y8, Y8
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y13, Y3, Y3
-	VADDPD  Y4, Y6, Y6
-	VADDPD  Y1, Y8, Y2
-	VADDPD  Y5, Y0, Y4
-	VADDPD  64(SI), Y3, Y9
-	VADDPD  Y7, Y6, Y11
-	VSUBPD  Y8, Y2, Y12
-	VSUBPD  Y0, Y4, Y13
-	VSUBPD  Y3, Y9, Y14
-	VSUBPD  Y6, Y11, Y15
-	VSUBPD  Y12, Y1, Y1
-	VSUBPD  Y12, Y2, Y12
-	VSUBPD  Y13, Y5, Y5
-	VSUBPD  Y13, Y4, Y13
-	VMOVUPD Y4, 32(SI)
-	VMOVUPD 64(SI), Y4
-	VSUBPD  Y14, Y4, Y4
-	VSUBPD  Y14, Y9, Y14
-	VSUBPD  Y15, Y7, Y7
-	VSUBPD  Y15, Y11, Y15
-	VSUBPD  Y12, Y8, Y8
-	VADDPD  Y9, Y10, Y12
-	VSUBPD  Y13, Y0, Y0
-	VADDPD  (SI), Y11, Y13
-	VSUBPD  Y14, Y3, Y3
-	VSUBPD  Y15, Y6, Y6
-	VADDPD  Y1, Y8, Y8
-	VSUBPD  Y10, Y12, Y10
-	VADDPD  Y5, Y0, Y0
-	VSUBPD  (SI), Y13, Y1
-	VADDPD  Y4, Y3, Y3
-	VADDPD  Y7, Y6, Y6
-	VSUBPD  Y10, Y9, Y9
-	VSUBPD  Y1, Y11, Y11
-	VADDPD  Y3, Y8, Y8
-	VADDPD  Y6, Y0, Y0
-	VADDPD  Y9, Y8, Y1
-	VADDPD  Y11, Y0, Y3
-	VADDPD  Y1, Y2, Y4
-	VADDPD  32(SI), Y3, Y5
-	VSUBPD  Y8, Y1, Y6
-	VSUBPD  Y0, Y3, Y7
-	VSUBPD  Y2, Y4, Y10
-	VSUBPD  32(SI), Y5, Y14
-	VSUBPD  Y6, Y1, Y15
-	VMOVUPD Y2, (SI)
-	VSUBPD  Y7, Y3, Y2
-	VSUBPD  Y6, Y9, Y9
-	VADDPD  Y4, Y12, Y6
-	VSUBPD  Y7, Y11, Y11
-	VADDPD  Y5, Y13, Y7
-	VSUBPD  Y10, Y1, Y1
-	VSUBPD  Y10, Y4, Y10
-	VSUBPD  Y15, Y8, Y8
-	VSUBPD  Y14, Y5, Y15
-	VSUBPD  Y14, Y3, Y3
-	VSUBPD  Y2, Y0, Y0
-	VSUBPD  Y12, Y6, Y12
-	VSUBPD  Y13, Y7, Y13
-	VMOVUPD (SI), Y2
-	VSUBPD  Y10, Y2, Y2
-	VMOVUPD 32(SI), Y10
-	VSUBPD  Y15, Y10, Y10
-	VADDPD  Y9, Y8, Y8
-	VADDPD  Y11, Y0, Y0
-	VSUBPD  Y12, Y4, Y4
-	VSUBPD  Y13, Y5, Y5
-	VADDPD  Y1, Y2, Y2
-	VADDPD  Y3, Y10, Y10
-	VADDPD  Y8, Y2, Y2
-	VADDPD  Y0, Y10, Y10
-	VADDPD  Y2, Y4, Y0
-	VADDPD  Y10, Y5, Y1
-	VADDPD  Y0, Y6, Y3
-	VADDPD  Y1, Y7, Y8
-	VSUBPD  Y4, Y0, Y4
-	VSUBPD  Y5, Y1, Y5
-	VMOVUPD Y3, (AX)
-	VMOVUPD Y8, 32(AX)
-	VSUBPD  Y6, Y3, Y3
-	VSUBPD  Y7, Y8, Y8
-	VSUBPD  Y4, Y2, Y2
-	VSUBPD  Y5, Y10, Y10
-	VSUBPD  Y3, Y0, Y0
-	VSUBPD  Y8, Y1, Y1
-	VADDPD  Y2, Y0, Y3
-	VADDPD  Y10, Y1, Y4
-	VMOVUPD Y3, 512(AX)
-	VMOVUPD Y4, 544(AX)
-	VSUBPD  Y0, Y3, Y3
-	VSUBPD  Y1, Y4, Y4
-	VSUBPD  Y3, Y2, Y2
-	VSUBPD  Y4, Y10, Y10
-	VMOVUPD Y2, 1024(AX)
-	VMOVUPD Y10, 1056(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VSUBPD       (DX), Y0, Y1
+	VMOVUPD      1024(CX), Y2
+	VSUBPD       1024(DX), Y2, Y3
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(CX), Y6
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y5, Y4, Y7
+	VMOVUPD      1056(DX), Y8
+	VMOVUPD      1056(CX), Y9
+	VMOVAPD      Y9, Y10
+	VFNMADD231PD Y5, Y8, Y10
+	VMOVUPD      512(CX), Y11
+	VSUBPD       512(DX), Y11, Y12
+	VMOVUPD      544(CX), Y13
+	VSUBPD       544(DX), Y13, Y14
+	VMOVUPD      constants<>+64(SB), Y15
+	VXORPD       (DX), Y15, Y13
+	VMOVUPD      Y13, (SI)
+	VXORPD       1024(DX), Y15, Y13
+	VXORPD       Y15, Y4, Y4
+	VXORPD       Y15, Y8, Y8
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y6, Y2
+	VMOVAPD      Y10, Y6
+	VFNMADD231PD Y5, Y9, Y6
+	VSUBPD       Y11, Y12, Y9
+	VSUBPD       544(CX), Y14, Y11
+	VMOVUPD      Y11, 32(SI)
+	VMOVAPD      Y12, Y11
+	VFMADD231PD  Y5, Y1, Y11
+	VMOVUPD      Y9, 64(SI)
+	VMOVAPD      Y14, Y9
+	VFMADD231PD  Y5, Y7, Y9
+	VMOVUPD      Y14, 96(SI)
+	VMOVUPD      (SI), Y14
+	VSUBPD       Y15, Y14, Y14
+	VSUBPD       Y15, Y1, Y15
+	VFNMADD231PD Y5, Y0, Y13
+	VFNMADD213PD Y3, Y5, Y0
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y7, Y2
+	VFNMADD231PD Y5, Y6, Y8
+	VFNMADD213PD Y10, Y5, Y6
+	VSUBPD       Y1, Y11, Y1
+	VSUBPD       Y7, Y9, Y7
+	VMOVUPD      Y9, (SI)
+	VMOVUPD      (CX), Y9
+	VSUBPD       Y15, Y9, Y9
+	VMOVUPD      1024(CX), Y15
+	VSUBPD       Y0, Y15, Y15
+	VMOVUPD      32(CX), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      1056(CX), Y2
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y1, Y12, Y1
+	VSUBPD       64(SI), Y12, Y12
+	VFNMADD213PD 96(SI), Y5, Y7
+	VMOVUPD      96(SI), Y6
+	VFNMADD231PD 32(SI), Y5, Y6
+	VADDPD       Y14, Y9, Y9
+	VMOVUPD      constants<>+64(SB), Y14
+	VMOVUPD      Y11, 96(SI)
+	VXORPD       512(DX), Y14, Y11
+	VADDPD       Y13, Y15, Y15
+	VXORPD       544(DX), Y14, Y14
+	VSUBPD       64(SI), Y11, Y11
+	VSUBPD       32(SI), Y14, Y14
+	VFMADD231PD  Y5, Y0, Y4
+	VFMADD231PD  Y5, Y2, Y8
+	VMOVUPD      512(CX), Y0
+	VSUBPD       Y12, Y0, Y0
+	VMOVUPD      544(CX), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y15, Y9, Y9
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y14, Y2, Y2
+	VADDPD       Y1, Y9, Y6
+	VADDPD       Y7, Y4, Y8
+	VADDPD       Y3, Y0, Y11
+	VADDPD       Y10, Y2, Y12
+	VSUBPD       Y9, Y6, Y13
+	VSUBPD       Y4, Y8, Y14
+	VSUBPD       Y0, Y11, Y15
+	VMOVUPD      Y0, 32(SI)
+	VSUBPD       Y2, Y12, Y0
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y13, Y6, Y13
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y14, Y8, Y14
+	VSUBPD       Y15, Y3, Y3
+	VSUBPD       Y15, Y11, Y15
+	VFNMADD231PD Y5, Y0, Y10
+	VFNMADD213PD Y12, Y5, Y0
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       96(SI), Y11, Y13
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       (SI), Y12, Y14
+	VMOVUPD      32(SI), Y5
+	VSUBPD       Y15, Y5, Y5
+	VSUBPD       Y0, Y2, Y2
+	VADDPD       Y1, Y9, Y9
+	VSUBPD       96(SI), Y13, Y0
+	VADDPD       Y7, Y4, Y4
+	VSUBPD       (SI), Y14, Y1
+	VADDPD       Y3, Y5, Y5
+	VADDPD       Y10, Y2, Y2
+	VSUBPD       Y0, Y11, Y11
+	VSUBPD       Y1, Y12, Y12
+	VADDPD       Y5, Y9, Y9
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y11, Y9, Y0
+	VADDPD       Y12, Y4, Y1
+	VADDPD       Y0, Y6, Y2
+	VADDPD       Y1, Y8, Y3
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVAPD      Y0, Y7
+	VFNMADD231PD Y5, Y9, Y7
+	VMOVAPD      Y1, Y10
+	VFNMADD231PD Y5, Y4, Y10
+	VSUBPD       Y6, Y2, Y15
+	VMOVUPD      Y6, (SI)
+	VSUBPD       Y8, Y3, Y6
+	VMOVUPD      Y8, 96(SI)
+	VMOVAPD      Y0, Y8
+	VFNMADD231PD Y5, Y7, Y8
+	VMOVUPD      Y4, 32(SI)
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD Y5, Y10, Y4
+	VSUBPD       Y7, Y11, Y11
+	VADDPD       Y2, Y13, Y7
+	VFNMADD231PD Y5, Y10, Y12
+	VMOVAPD      Y3, Y10
+	VFMADD231PD  Y5, Y14, Y10
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y15, Y2, Y15
+	VFNMADD231PD Y5, Y8, Y9
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y5, Y6, Y8
+	VSUBPD       Y6, Y1, Y1
+	VMOVUPD      32(SI), Y6
+	VSUBPD       Y4, Y6, Y6
+	VFNMADD213PD Y7, Y5, Y13
+	VFNMADD213PD Y10, Y5, Y14
+	VMOVUPD      (SI), Y4
+	VSUBPD       Y15, Y4, Y4
+	VMOVUPD      96(SI), Y15
+	VSUBPD       Y8, Y15, Y15
+	VFMADD231PD  Y5, Y9, Y11
+	VADDPD       Y12, Y6, Y6
+	VSUBPD       Y13, Y2, Y2
+	VFNMADD231PD Y5, Y14, Y3
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y1, Y15, Y15
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y6, Y15, Y15
+	VADDPD       Y4, Y2, Y0
+	VADDPD       Y15, Y3, Y1
+	VADDPD       Y0, Y7, Y6
+	VADDPD       Y1, Y10, Y8
+	VFNMADD213PD Y0, Y5, Y2
+	VFNMADD213PD Y1, Y5, Y3
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y8, 32(AX)
+	VSUBPD       Y7, Y6, Y6
+	VSUBPD       Y10, Y8, Y8
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y3, Y15, Y15
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y8, Y1, Y1
+	VADDPD       Y4, Y0, Y2
+	VADDPD       Y15, Y1, Y3
+	VMOVUPD      Y2, 512(AX)
+	VMOVUPD      Y3, 544(AX)
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y3, Y15, Y15
+	VMOVUPD      Y4, 1024(AX)
+	VMOVUPD      Y15, 1056(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func mulTDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·mulTDAVX2(SB), $128-32
+TEXT ·mulTDAVX2(SB), $160-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -1897,123 +1981,128 @@ TEXT ·mulTDAVX2(SB), $128-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD     (CX), Y0
-	VMULPD      (DX), Y0, Y1
-	VMOVUPD     32(CX), Y2
-	VMULPD      32(DX), Y2, Y3
-	VMULPD      512(DX), Y0, Y4
-	VMOVUPD     (DX), Y5
-	VMULPD      512(CX), Y5, Y6
-	VMULPD      544(DX), Y2, Y7
-	VMOVUPD     32(DX), Y8
-	VMULPD      544(CX), Y8, Y9
-	VMULPD      1024(DX), Y0, Y10
-	VMULPD      1024(CX), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMULPD      1056(DX), Y2, Y15
-	VMOVUPD     Y3, (SI)
-	VMULPD      1056(CX), Y8, Y3
-	VMOVUPD     Y1, 32(SI)
-	VADDPD      Y9, Y7, Y1
-	VFMSUB132PD 512(DX), Y4, Y0
-	VFMSUB132PD 512(CX), Y6, Y5
-	VADDPD      Y11, Y10, Y10
-	VFMSUB132PD 544(DX), Y7, Y2
-	VFMSUB132PD 544(CX), Y9, Y8
-	VADDPD      Y14, Y12, Y11
-	VADDPD      Y3, Y15, Y15
-	VADDPD      Y1, Y13, Y3
-	VMOVUPD     Y9, 64(SI)
-	VMOVUPD     512(CX), Y9
-	VFMADD231PD 512(DX), Y9, Y10
-	VADDPD      Y5, Y0, Y0
-	VSUBPD      Y4, Y14, Y5
-	VADDPD      Y8, Y2, Y2
-	VSUBPD      Y12, Y11, Y8
-	VMOVUPD     544(CX), Y9
-	VFMADD231PD 544(DX), Y9, Y15
-	VSUBPD      Y5, Y6, Y6
-	VSUBPD      Y5, Y14, Y5
-	VADDPD      Y10, Y0, Y0
-	VSUBPD      Y13, Y3, Y9
-	VSUBPD      Y8, Y14, Y14
-	VSUBPD      Y8, Y11, Y8
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y1, Y5
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y3, Y10
-	VSUBPD      Y8, Y12, Y12
-	VSUBPD      Y9, Y1, Y9
-	VADDPD      32(SI), Y11, Y8
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y10, Y13, Y13
-	VMOVUPD     64(SI), Y10
-	VSUBPD      Y5, Y10, Y10
-	VADDPD      Y6, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      (SI), Y3, Y5
-	VSUBPD      32(SI), Y8, Y6
-	VSUBPD      Y1, Y7, Y7
-	VADDPD      Y9, Y13, Y13
-	VADDPD      Y4, Y12, Y12
-	VSUBPD      (SI), Y5, Y1
-	VSUBPD      Y6, Y11, Y11
-	VADDPD      Y10, Y7, Y7
-	VADDPD      Y0, Y12, Y12
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y7, Y13, Y13
-	VADDPD      Y12, Y11, Y0
-	VADDPD      Y2, Y13, Y13
-	VSUBPD      Y11, Y0, Y1
-	VADDPD      Y0, Y8, Y2
-	VADDPD      Y13, Y3, Y4
-	VSUBPD      Y1, Y0, Y6
-	VSUBPD      Y8, Y2, Y8
-	VSUBPD      Y1, Y12, Y12
-	VSUBPD      Y3, Y4, Y1
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y6, Y11, Y11
-	VSUBPD      Y8, Y0, Y0
-	VSUBPD      Y1, Y4, Y6
-	VSUBPD      Y5, Y7, Y5
-	VSUBPD      Y1, Y13, Y13
-	VADDPD      Y12, Y11, Y11
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y11, Y0, Y1
-	VADDPD      Y13, Y3, Y3
-	VADDPD      Y1, Y2, Y5
-	VSUBPD      Y0, Y1, Y0
-	VADDPD      Y3, Y4, Y6
-	VMOVUPD     Y5, (AX)
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y0, Y11, Y11
-	VADDPD      Y6, Y7, Y0
-	VSUBPD      Y4, Y6, Y4
-	VMOVUPD     Y11, 1024(AX)
-	VSUBPD      Y5, Y1, Y1
-	VMOVUPD     Y0, 32(AX)
-	VSUBPD      Y7, Y0, Y0
-	VSUBPD      Y4, Y3, Y3
-	VMOVUPD     Y1, 512(AX)
-	VMOVUPD     Y3, 1056(AX)
-	VSUBPD      Y0, Y6, Y6
-	VMOVUPD     Y6, 544(AX)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+8, BX
-	JG          loop
+	VMOVUPD      (CX), Y0
+	VMULPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VMULPD       32(DX), Y2, Y3
+	VMULPD       512(DX), Y0, Y4
+	VMOVUPD      (DX), Y5
+	VMULPD       512(CX), Y5, Y6
+	VMULPD       544(DX), Y2, Y7
+	VMOVUPD      32(DX), Y8
+	VMULPD       544(CX), Y8, Y9
+	VMULPD       1024(DX), Y0, Y10
+	VMULPD       1024(CX), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMULPD       1056(DX), Y2, Y15
+	VMOVUPD      Y3, (SI)
+	VMULPD       1056(CX), Y8, Y3
+	VMOVUPD      Y1, 32(SI)
+	VADDPD       Y9, Y7, Y1
+	VFMSUB132PD  512(DX), Y4, Y0
+	VFMSUB132PD  512(CX), Y6, Y5
+	VADDPD       Y11, Y10, Y10
+	VFMSUB132PD  544(DX), Y7, Y2
+	VFMSUB132PD  544(CX), Y9, Y8
+	VADDPD       Y14, Y12, Y11
+	VADDPD       Y3, Y15, Y15
+	VADDPD       Y1, Y13, Y3
+	VMOVUPD      Y9, 64(SI)
+	VMOVUPD      512(CX), Y9
+	VFMADD231PD  512(DX), Y9, Y10
+	VADDPD       Y5, Y0, Y0
+	VSUBPD       Y4, Y14, Y5
+	VADDPD       Y8, Y2, Y2
+	VSUBPD       Y12, Y11, Y8
+	VMOVUPD      544(CX), Y9
+	VFMADD231PD  544(DX), Y9, Y15
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y5, Y14, Y5
+	VFMADD231PD  constants<>+0(SB), Y0, Y10
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y0, Y13, Y9
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y7, Y1, Y5
+	VFMADD231PD  Y0, Y2, Y15
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y9, Y1, Y9
+	VMOVUPD      32(SI), Y8
+	VMOVUPD      Y15, 96(SI)
+	VMOVAPD      Y11, Y15
+	VFMADD231PD  Y0, Y8, Y15
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y2, Y13, Y13
+	VFNMADD213PD 64(SI), Y0, Y5
+	VFMADD231PD  Y0, Y4, Y6
+	VADDPD       Y14, Y12, Y12
+	VADDPD       (SI), Y3, Y2
+	VFNMADD213PD Y15, Y0, Y8
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y9, Y13, Y13
+	VADDPD       Y6, Y12, Y12
+	VSUBPD       (SI), Y2, Y1
+	VFNMADD231PD Y0, Y8, Y11
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y10, Y12, Y12
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y12, Y11, Y1
+	VADDPD       96(SI), Y13, Y13
+	VSUBPD       Y11, Y1, Y4
+	VADDPD       Y1, Y15, Y5
+	VADDPD       Y13, Y3, Y6
+	VSUBPD       Y4, Y1, Y7
+	VSUBPD       Y15, Y5, Y15
+	VFNMADD231PD Y0, Y4, Y12
+	VSUBPD       Y3, Y6, Y4
+	VADDPD       Y6, Y2, Y8
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y2, Y8, Y2
+	VFNMADD231PD Y0, Y4, Y13
+	VADDPD       Y12, Y11, Y11
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       Y11, Y1, Y0
+	VADDPD       Y13, Y3, Y3
+	VADDPD       Y0, Y5, Y2
+	VSUBPD       Y1, Y0, Y1
+	VADDPD       Y3, Y6, Y4
+	VMOVUPD      Y2, (AX)
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y1, Y11, Y11
+	VADDPD       Y4, Y8, Y1
+	VSUBPD       Y6, Y4, Y6
+	VMOVUPD      Y11, 1024(AX)
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y1, 32(AX)
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y6, Y3, Y3
+	VMOVUPD      Y0, 512(AX)
+	VMOVUPD      Y3, 1056(AX)
+	VSUBPD       Y1, Y4, Y4
+	VMOVUPD      Y4, 544(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func divTDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·divTDAVX2(SB), $128-32
+TEXT ·divTDAVX2(SB), $192-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -2026,8 +2115,8 @@ loop:
 	VDIVPD       (DX), Y0, Y1
 	VMOVUPD      32(CX), Y2
 	VDIVPD       32(DX), Y2, Y3
-	VXORPD       constants<>+0(SB), Y1, Y4
-	VXORPD       constants<>+0(SB), Y3, Y5
+	VXORPD       constants<>+64(SB), Y1, Y4
+	VXORPD       constants<>+64(SB), Y3, Y5
 	VMULPD       512(DX), Y4, Y4
 	VMULPD       544(DX), Y5, Y5
 	VFNMADD231PD (DX), Y1, Y0
@@ -2042,106 +2131,119 @@ loop:
 	VFNMSUB231PD Y10, Y3, Y11
 	VADDPD       Y0, Y6, Y12
 	VADDPD       Y2, Y7, Y13
-	VSUBPD       512(CX), Y6, Y14
-	VSUBPD       544(CX), Y7, Y15
+	VMOVUPD      512(CX), Y14
+	VMOVUPD      constants<>+0(SB), Y15
+	VMOVAPD      Y6, Y10
+	VFNMADD231PD Y15, Y14, Y10
+	VMOVUPD      544(CX), Y8
+	VMOVUPD      Y3, (SI)
+	VMOVAPD      Y7, Y3
+	VFNMADD231PD Y15, Y8, Y3
 	VADDPD       1024(CX), Y9, Y9
 	VADDPD       1056(CX), Y11, Y11
-	VDIVPD       (DX), Y12, Y10
-	VDIVPD       32(DX), Y13, Y8
-	VMOVUPD      Y3, (SI)
-	VSUBPD       Y6, Y12, Y3
 	VMOVUPD      Y1, 32(SI)
-	VSUBPD       Y7, Y13, Y1
-	VSUBPD       Y14, Y4, Y4
-	VSUBPD       Y14, Y6, Y14
-	VSUBPD       Y15, Y5, Y5
-	VSUBPD       Y15, Y7, Y15
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y3, Y12, Y3
-	VSUBPD       Y1, Y2, Y2
-	VSUBPD       Y1, Y13, Y1
-	VMOVUPD      Y8, 64(SI)
-	VMOVUPD      512(CX), Y8
-	VSUBPD       Y14, Y8, Y8
-	VMOVUPD      544(CX), Y14
-	VSUBPD       Y15, Y14, Y14
-	VSUBPD       Y3, Y6, Y6
-	VSUBPD       Y1, Y7, Y7
-	VADDPD       Y4, Y8, Y8
-	VADDPD       Y5, Y14, Y14
+	VDIVPD       (DX), Y12, Y1
+	VMOVUPD      Y1, 64(SI)
+	VDIVPD       32(DX), Y13, Y1
+	VMOVUPD      Y1, 96(SI)
+	VSUBPD       Y6, Y12, Y1
+	VMOVUPD      Y11, 128(SI)
+	VSUBPD       Y7, Y13, Y11
+	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y10, Y6, Y10
+	VFNMADD231PD Y15, Y3, Y5
+	VFNMADD213PD Y7, Y15, Y3
+	VSUBPD       Y1, Y0, Y0
+	VSUBPD       Y1, Y12, Y1
+	VFNMADD231PD Y15, Y11, Y2
+	VFNMADD213PD Y13, Y15, Y11
+	VSUBPD       Y10, Y14, Y14
+	VSUBPD       Y3, Y8, Y8
+	VSUBPD       Y1, Y6, Y6
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
 	VADDPD       Y0, Y6, Y6
 	VADDPD       Y2, Y7, Y7
-	VADDPD       Y9, Y8, Y8
-	VADDPD       Y11, Y14, Y14
-	VFNMADD231PD (DX), Y10, Y12
+	VADDPD       Y9, Y14, Y14
+	VADDPD       128(SI), Y8, Y8
 	VMOVUPD      64(SI), Y0
-	VFNMADD231PD 32(DX), Y0, Y13
+	VFNMADD231PD (DX), Y0, Y12
+	VMOVUPD      96(SI), Y1
+	VFNMADD231PD 32(DX), Y1, Y13
 	VADDPD       Y6, Y12, Y12
 	VADDPD       Y7, Y13, Y13
-	VADDPD       Y8, Y12, Y12
-	VADDPD       Y14, Y13, Y13
-	VMOVUPD      32(SI), Y1
-	VFNMADD231PD 1024(DX), Y1, Y12
-	VMOVUPD      (SI), Y2
-	VFNMADD231PD 1056(DX), Y2, Y13
-	VFNMADD231PD 512(DX), Y10, Y12
-	VFNMADD231PD 544(DX), Y0, Y13
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y8, Y13, Y13
+	VMOVUPD      32(SI), Y2
+	VFNMADD231PD 1024(DX), Y2, Y12
+	VMOVUPD      (SI), Y3
+	VFNMADD231PD 1056(DX), Y3, Y13
+	VFNMADD231PD 512(DX), Y0, Y12
+	VFNMADD231PD 544(DX), Y1, Y13
 	VDIVPD       (DX), Y12, Y12
 	VDIVPD       32(DX), Y13, Y13
-	VADDPD       Y12, Y10, Y3
-	VADDPD       Y13, Y0, Y4
-	VADDPD       Y3, Y1, Y5
+	VADDPD       Y12, Y0, Y4
+	VADDPD       Y13, Y1, Y5
 	VADDPD       Y4, Y2, Y6
-	VSUBPD       Y10, Y3, Y7
-	VSUBPD       Y0, Y4, Y8
-	VSUBPD       Y1, Y5, Y9
-	VSUBPD       Y2, Y6, Y11
-	VSUBPD       Y7, Y3, Y14
-	VSUBPD       Y8, Y4, Y15
-	VSUBPD       Y7, Y12, Y12
-	VSUBPD       Y8, Y13, Y13
-	VSUBPD       Y9, Y5, Y7
-	VSUBPD       Y11, Y6, Y8
-	VSUBPD       Y9, Y3, Y3
-	VSUBPD       Y14, Y10, Y10
-	VSUBPD       Y11, Y4, Y4
-	VSUBPD       Y15, Y0, Y0
-	VSUBPD       Y7, Y1, Y1
+	VADDPD       Y5, Y3, Y7
+	VMOVAPD      Y4, Y8
+	VFNMADD231PD Y15, Y0, Y8
+	VMOVAPD      Y5, Y9
+	VFNMADD231PD Y15, Y1, Y9
+	VSUBPD       Y2, Y6, Y10
+	VSUBPD       Y3, Y7, Y11
+	VMOVAPD      Y4, Y14
+	VFNMADD231PD Y15, Y8, Y14
+	VMOVAPD      Y5, Y3
+	VFNMADD231PD Y15, Y9, Y3
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y9, Y13, Y13
+	VSUBPD       Y10, Y6, Y8
+	VSUBPD       Y11, Y7, Y9
+	VFNMADD231PD Y15, Y10, Y4
+	VFNMADD231PD Y15, Y14, Y0
+	VSUBPD       Y11, Y5, Y5
+	VSUBPD       Y3, Y1, Y1
 	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y13, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y10, Y1, Y3
-	VADDPD       Y0, Y2, Y4
-	VSUBPD       Y1, Y3, Y7
-	VSUBPD       Y2, Y4, Y8
-	VADDPD       Y3, Y5, Y9
-	VADDPD       Y4, Y6, Y11
-	VMOVUPD      Y9, (AX)
-	VMOVUPD      Y11, 32(AX)
-	VSUBPD       Y7, Y3, Y12
-	VSUBPD       Y8, Y4, Y13
-	VSUBPD       Y5, Y9, Y9
-	VSUBPD       Y7, Y10, Y10
-	VSUBPD       Y6, Y11, Y11
-	VSUBPD       Y8, Y0, Y0
-	VSUBPD       Y12, Y1, Y1
-	VSUBPD       Y13, Y2, Y2
+	VMOVUPD      (SI), Y3
 	VSUBPD       Y9, Y3, Y3
-	VSUBPD       Y11, Y4, Y4
-	VADDPD       Y10, Y1, Y1
-	VADDPD       Y0, Y2, Y2
-	VADDPD       Y1, Y3, Y0
-	VADDPD       Y2, Y4, Y5
-	VMOVUPD      Y0, 512(AX)
+	VFMADD231PD  Y15, Y0, Y12
+	VADDPD       Y13, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y12, Y2, Y0
+	VADDPD       Y1, Y3, Y4
+	VSUBPD       Y2, Y0, Y5
+	VSUBPD       Y3, Y4, Y8
+	VMOVAPD      Y0, Y9
+	VFMADD231PD  Y15, Y6, Y9
+	VMOVAPD      Y4, Y10
+	VFMADD231PD  Y15, Y7, Y10
+	VMOVUPD      Y9, (AX)
+	VMOVUPD      Y10, 32(AX)
+	VSUBPD       Y5, Y0, Y11
+	VSUBPD       Y8, Y4, Y13
+	VSUBPD       Y6, Y9, Y9
+	VSUBPD       Y5, Y12, Y12
+	VFNMADD231PD Y15, Y7, Y10
+	VFNMADD231PD Y15, Y8, Y1
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y10, Y4, Y4
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y1, Y3, Y3
+	VADDPD       Y2, Y0, Y1
+	VADDPD       Y3, Y4, Y5
+	VMOVUPD      Y1, 512(AX)
 	VMOVUPD      Y5, 544(AX)
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y4, Y5, Y5
 	VSUBPD       Y0, Y1, Y1
-	VSUBPD       Y5, Y2, Y2
-	VMOVUPD      Y1, 1024(AX)
-	VMOVUPD      Y2, 1056(AX)
+	VSUBPD       Y4, Y5, Y5
+	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y2, 1024(AX)
+	VMOVUPD      Y3, 1056(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -2152,10 +2254,12 @@ loop:
 
 // func sqrtTDAVX2(z *float64, x *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·sqrtTDAVX2(SB), $0-24
+TEXT ·sqrtTDAVX2(SB), $64-24
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
+	LEAQ 31(SP), BX
+	ANDQ $-32, BX
 
 loop:
 	VSQRTPD      (CX), Y0
@@ -2174,14 +2278,13 @@ loop:
 	VSUBPD       Y3, Y7, Y11
 	VSUBPD       Y10, Y6, Y12
 	VSUBPD       Y11, Y7, Y13
-	VMOVUPD      512(CX), Y14
-	VSUBPD       Y10, Y14, Y14
-	VMOVUPD      544(CX), Y10
-	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y14
+	VFNMADD213PD 512(CX), Y14, Y10
+	VFNMADD213PD 544(CX), Y14, Y11
 	VSUBPD       Y12, Y2, Y2
 	VSUBPD       Y13, Y3, Y3
-	VADDPD       Y14, Y2, Y2
-	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
 	VFNMADD231PD Y8, Y4, Y6
 	VFNMADD231PD Y9, Y5, Y7
 	VADDPD       Y2, Y6, Y6
@@ -2196,45 +2299,53 @@ loop:
 	VADDPD       Y7, Y9, Y3
 	VADDPD       Y2, Y0, Y4
 	VADDPD       Y3, Y1, Y5
-	VSUBPD       Y8, Y2, Y10
-	VSUBPD       Y9, Y3, Y11
+	VMOVAPD      Y2, Y10
+	VFNMADD231PD Y14, Y8, Y10
+	VMOVAPD      Y3, Y11
+	VFNMADD231PD Y14, Y9, Y11
 	VSUBPD       Y0, Y4, Y12
 	VSUBPD       Y1, Y5, Y13
-	VSUBPD       Y10, Y2, Y14
-	VSUBPD       Y11, Y3, Y15
+	VMOVAPD      Y2, Y15
+	VFNMADD231PD Y14, Y10, Y15
+	VMOVUPD      Y1, (BX)
+	VMOVAPD      Y3, Y1
+	VFNMADD231PD Y14, Y11, Y1
 	VSUBPD       Y10, Y6, Y6
 	VSUBPD       Y11, Y7, Y7
 	VSUBPD       Y12, Y4, Y10
 	VSUBPD       Y13, Y5, Y11
-	VSUBPD       Y12, Y2, Y2
-	VSUBPD       Y14, Y8, Y8
+	VFNMADD231PD Y14, Y12, Y2
+	VFNMADD231PD Y14, Y15, Y8
 	VSUBPD       Y13, Y3, Y3
-	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y1, Y9, Y9
 	VSUBPD       Y10, Y0, Y0
+	VMOVUPD      (BX), Y1
 	VSUBPD       Y11, Y1, Y1
-	VADDPD       Y6, Y8, Y8
+	VFMADD231PD  Y14, Y8, Y6
 	VADDPD       Y7, Y9, Y9
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VADDPD       Y8, Y0, Y2
+	VADDPD       Y6, Y0, Y2
 	VADDPD       Y9, Y1, Y3
-	VSUBPD       Y0, Y2, Y6
-	VSUBPD       Y1, Y3, Y7
-	VADDPD       Y2, Y4, Y10
-	VADDPD       Y3, Y5, Y11
+	VSUBPD       Y0, Y2, Y7
+	VSUBPD       Y1, Y3, Y8
+	VMOVAPD      Y2, Y10
+	VFMADD231PD  Y14, Y4, Y10
+	VMOVAPD      Y3, Y11
+	VFMADD231PD  Y14, Y5, Y11
 	VMOVUPD      Y10, (AX)
 	VMOVUPD      Y11, 32(AX)
-	VSUBPD       Y6, Y2, Y12
-	VSUBPD       Y7, Y3, Y13
+	VSUBPD       Y7, Y2, Y12
+	VSUBPD       Y8, Y3, Y13
 	VSUBPD       Y4, Y10, Y10
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y5, Y11, Y11
-	VSUBPD       Y7, Y9, Y9
+	VSUBPD       Y7, Y6, Y6
+	VFNMADD231PD Y14, Y5, Y11
+	VFNMADD231PD Y14, Y8, Y9
 	VSUBPD       Y12, Y0, Y0
 	VSUBPD       Y13, Y1, Y1
 	VSUBPD       Y10, Y2, Y2
 	VSUBPD       Y11, Y3, Y3
-	VADDPD       Y8, Y0, Y0
+	VADDPD       Y6, Y0, Y0
 	VADDPD       Y9, Y1, Y1
 	VADDPD       Y0, Y2, Y4
 	VADDPD       Y1, Y3, Y5
@@ -2254,212 +2365,232 @@ loop:
 	RET
 
 // func addFloatTDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·addFloatTDAVX2(SB), $0-32
+// Requires: AVX, FMA3
+TEXT ·addFloatTDAVX2(SB), $64-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
+	LEAQ 31(SP), SI
+	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y1
-	VMOVUPD 32(CX), Y2
-	VADDPD  32(DX), Y2, Y3
-	VSUBPD  Y0, Y1, Y4
-	VSUBPD  Y2, Y3, Y5
-	VSUBPD  Y4, Y1, Y6
-	VSUBPD  Y5, Y3, Y7
-	VMOVUPD (DX), Y8
-	VSUBPD  Y4, Y8, Y8
-	VMOVUPD 32(DX), Y4
-	VSUBPD  Y5, Y4, Y4
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y4, Y2, Y2
-	VADDPD  512(CX), Y0, Y4
-	VADDPD  544(CX), Y2, Y5
-	VSUBPD  512(CX), Y4, Y6
-	VSUBPD  544(CX), Y5, Y7
-	VSUBPD  Y6, Y4, Y8
-	VSUBPD  Y7, Y5, Y9
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VMOVUPD 512(CX), Y6
-	VSUBPD  Y8, Y6, Y6
-	VMOVUPD 544(CX), Y7
-	VSUBPD  Y9, Y7, Y7
-	VADDPD  Y0, Y6, Y6
-	VADDPD  Y2, Y7, Y7
-	VADDPD  1024(CX), Y6, Y6
-	VADDPD  1056(CX), Y7, Y7
-	VADDPD  Y6, Y4, Y0
-	VADDPD  Y7, Y5, Y2
-	VADDPD  Y0, Y1, Y8
-	VADDPD  Y2, Y3, Y9
-	VSUBPD  Y4, Y0, Y10
-	VSUBPD  Y5, Y2, Y11
-	VSUBPD  Y1, Y8, Y12
-	VSUBPD  Y3, Y9, Y13
-	VSUBPD  Y10, Y0, Y14
-	VSUBPD  Y11, Y2, Y15
-	VSUBPD  Y10, Y6, Y6
-	VSUBPD  Y11, Y7, Y7
-	VSUBPD  Y12, Y8, Y10
-	VSUBPD  Y13, Y9, Y11
-	VSUBPD  Y12, Y0, Y0
-	VSUBPD  Y14, Y4, Y4
-	VSUBPD  Y13, Y2, Y2
-	VSUBPD  Y15, Y5, Y5
-	VSUBPD  Y10, Y1, Y1
-	VSUBPD  Y11, Y3, Y3
-	VADDPD  Y6, Y4, Y4
-	VADDPD  Y7, Y5, Y5
-	VADDPD  Y0, Y1, Y1
-	VADDPD  Y2, Y3, Y3
-	VADDPD  Y4, Y1, Y0
-	VADDPD  Y5, Y3, Y2
-	VSUBPD  Y1, Y0, Y6
-	VSUBPD  Y3, Y2, Y7
-	VADDPD  Y0, Y8, Y10
-	VADDPD  Y2, Y9, Y11
-	VMOVUPD Y10, (AX)
-	VMOVUPD Y11, 32(AX)
-	VSUBPD  Y6, Y0, Y12
-	VSUBPD  Y7, Y2, Y13
-	VSUBPD  Y8, Y10, Y10
-	VSUBPD  Y6, Y4, Y4
-	VSUBPD  Y9, Y11, Y11
-	VSUBPD  Y7, Y5, Y5
-	VSUBPD  Y12, Y1, Y1
-	VSUBPD  Y13, Y3, Y3
-	VSUBPD  Y10, Y0, Y0
-	VSUBPD  Y11, Y2, Y2
-	VADDPD  Y4, Y1, Y1
-	VADDPD  Y5, Y3, Y3
-	VADDPD  Y1, Y0, Y4
-	VADDPD  Y3, Y2, Y5
-	VMOVUPD Y4, 512(AX)
-	VMOVUPD Y5, 544(AX)
-	VSUBPD  Y0, Y4, Y4
-	VSUBPD  Y2, Y5, Y5
-	VSUBPD  Y4, Y1, Y1
-	VSUBPD  Y5, Y3, Y3
-	VMOVUPD Y1, 1024(AX)
-	VMOVUPD Y3, 1056(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VADDPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VADDPD       32(DX), Y2, Y3
+	VSUBPD       Y0, Y1, Y4
+	VSUBPD       Y2, Y3, Y5
+	VSUBPD       Y4, Y1, Y6
+	VSUBPD       Y5, Y3, Y7
+	VMOVUPD      constants<>+0(SB), Y8
+	VFNMADD213PD (DX), Y8, Y4
+	VFNMADD213PD 32(DX), Y8, Y5
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VADDPD       512(CX), Y0, Y4
+	VADDPD       544(CX), Y2, Y5
+	VSUBPD       512(CX), Y4, Y6
+	VSUBPD       544(CX), Y5, Y7
+	VSUBPD       Y6, Y4, Y9
+	VSUBPD       Y7, Y5, Y10
+	VFNMADD231PD Y8, Y6, Y0
+	VFNMADD231PD Y8, Y7, Y2
+	VMOVUPD      512(CX), Y6
+	VSUBPD       Y9, Y6, Y6
+	VMOVUPD      544(CX), Y7
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y0, Y6, Y6
+	VADDPD       Y2, Y7, Y7
+	VADDPD       1024(CX), Y6, Y6
+	VADDPD       1056(CX), Y7, Y7
+	VADDPD       Y6, Y4, Y0
+	VADDPD       Y7, Y5, Y2
+	VADDPD       Y0, Y1, Y9
+	VADDPD       Y2, Y3, Y10
+	VMOVAPD      Y0, Y11
+	VFNMADD231PD Y8, Y4, Y11
+	VMOVAPD      Y2, Y12
+	VFNMADD231PD Y8, Y5, Y12
+	VSUBPD       Y1, Y9, Y13
+	VSUBPD       Y3, Y10, Y14
+	VMOVAPD      Y0, Y15
+	VFNMADD231PD Y8, Y11, Y15
+	VMOVUPD      Y3, (SI)
+	VMOVAPD      Y2, Y3
+	VFNMADD231PD Y8, Y12, Y3
+	VSUBPD       Y11, Y6, Y6
+	VSUBPD       Y12, Y7, Y7
+	VSUBPD       Y13, Y9, Y11
+	VSUBPD       Y14, Y10, Y12
+	VFNMADD231PD Y8, Y13, Y0
+	VFNMADD231PD Y8, Y15, Y4
+	VSUBPD       Y14, Y2, Y2
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y11, Y1, Y1
+	VMOVUPD      (SI), Y3
+	VSUBPD       Y12, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y6
+	VADDPD       Y7, Y5, Y5
+	VADDPD       Y0, Y1, Y1
+	VADDPD       Y2, Y3, Y3
+	VADDPD       Y6, Y1, Y0
+	VADDPD       Y5, Y3, Y2
+	VSUBPD       Y1, Y0, Y4
+	VSUBPD       Y3, Y2, Y7
+	VMOVAPD      Y0, Y11
+	VFMADD231PD  Y8, Y9, Y11
+	VMOVAPD      Y2, Y12
+	VFMADD231PD  Y8, Y10, Y12
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      Y12, 32(AX)
+	VSUBPD       Y4, Y0, Y13
+	VSUBPD       Y7, Y2, Y14
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y4, Y6, Y6
+	VFNMADD231PD Y8, Y10, Y12
+	VFNMADD231PD Y8, Y7, Y5
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y11, Y0, Y0
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y1, Y0, Y4
+	VADDPD       Y3, Y2, Y5
+	VMOVUPD      Y4, 512(AX)
+	VMOVUPD      Y5, 544(AX)
+	VSUBPD       Y0, Y4, Y4
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y1, 1024(AX)
+	VMOVUPD      Y3, 1056(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func mulFloatTDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·mulFloatTDAVX2(SB), $0-32
+TEXT ·mulFloatTDAVX2(SB), $64-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
+	LEAQ 31(SP), SI
+	ANDQ $-32, SI
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (CX), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(CX), Y2, Y3
-	VMULPD      512(CX), Y0, Y4
-	VMULPD      544(CX), Y2, Y5
-	VMOVUPD     (CX), Y6
-	VFMSUB213PD Y1, Y0, Y6
-	VMOVUPD     32(CX), Y7
-	VFMSUB213PD Y3, Y2, Y7
-	VMOVUPD     512(CX), Y8
-	VFMSUB213PD Y4, Y0, Y8
-	VMOVUPD     544(CX), Y9
-	VFMSUB213PD Y5, Y2, Y9
-	VADDPD      Y4, Y6, Y10
-	VADDPD      Y5, Y7, Y11
-	VFMADD231PD 1024(CX), Y0, Y8
-	VFMADD231PD 1056(CX), Y2, Y9
-	VSUBPD      Y6, Y10, Y0
-	VSUBPD      Y7, Y11, Y2
-	VSUBPD      Y0, Y10, Y12
-	VSUBPD      Y2, Y11, Y13
-	VSUBPD      Y0, Y4, Y4
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y12, Y6, Y6
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y4, Y6, Y6
-	VADDPD      Y5, Y7, Y7
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y9, Y7, Y7
-	VADDPD      Y6, Y10, Y0
-	VADDPD      Y7, Y11, Y2
-	VADDPD      Y0, Y1, Y4
-	VADDPD      Y2, Y3, Y5
-	VSUBPD      Y10, Y0, Y8
-	VSUBPD      Y11, Y2, Y9
-	VSUBPD      Y1, Y4, Y12
-	VSUBPD      Y3, Y5, Y13
-	VSUBPD      Y8, Y0, Y14
-	VSUBPD      Y9, Y2, Y15
-	VSUBPD      Y8, Y6, Y6
-	VSUBPD      Y9, Y7, Y7
-	VSUBPD      Y12, Y4, Y8
-	VSUBPD      Y13, Y5, Y9
-	VSUBPD      Y12, Y0, Y0
-	VSUBPD      Y14, Y10, Y10
-	VSUBPD      Y13, Y2, Y2
-	VSUBPD      Y15, Y11, Y11
-	VSUBPD      Y8, Y1, Y1
-	VSUBPD      Y9, Y3, Y3
-	VADDPD      Y6, Y10, Y10
-	VADDPD      Y7, Y11, Y11
-	VADDPD      Y0, Y1, Y1
-	VADDPD      Y2, Y3, Y3
-	VADDPD      Y10, Y1, Y0
-	VADDPD      Y11, Y3, Y2
-	VSUBPD      Y1, Y0, Y6
-	VSUBPD      Y3, Y2, Y7
-	VADDPD      Y0, Y4, Y8
-	VADDPD      Y2, Y5, Y9
-	VMOVUPD     Y8, (AX)
-	VMOVUPD     Y9, 32(AX)
-	VSUBPD      Y6, Y0, Y12
-	VSUBPD      Y7, Y2, Y13
-	VSUBPD      Y4, Y8, Y8
-	VSUBPD      Y6, Y10, Y10
-	VSUBPD      Y5, Y9, Y9
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y12, Y1, Y1
-	VSUBPD      Y13, Y3, Y3
-	VSUBPD      Y8, Y0, Y0
-	VSUBPD      Y9, Y2, Y2
-	VADDPD      Y10, Y1, Y1
-	VADDPD      Y11, Y3, Y3
-	VADDPD      Y1, Y0, Y4
-	VADDPD      Y3, Y2, Y5
-	VMOVUPD     Y4, 512(AX)
-	VMOVUPD     Y5, 544(AX)
-	VSUBPD      Y0, Y4, Y4
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y5, Y3, Y3
-	VMOVUPD     Y1, 1024(AX)
-	VMOVUPD     Y3, 1056(AX)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+8, BX
-	JG          loop
+	VMOVUPD      (DX), Y0
+	VMULPD       (CX), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(CX), Y2, Y3
+	VMULPD       512(CX), Y0, Y4
+	VMULPD       544(CX), Y2, Y5
+	VMOVUPD      (CX), Y6
+	VFMSUB213PD  Y1, Y0, Y6
+	VMOVUPD      32(CX), Y7
+	VFMSUB213PD  Y3, Y2, Y7
+	VMOVUPD      512(CX), Y8
+	VFMSUB213PD  Y4, Y0, Y8
+	VMOVUPD      544(CX), Y9
+	VFMSUB213PD  Y5, Y2, Y9
+	VADDPD       Y4, Y6, Y10
+	VADDPD       Y5, Y7, Y11
+	VFMADD231PD  1024(CX), Y0, Y8
+	VFMADD231PD  1056(CX), Y2, Y9
+	VSUBPD       Y6, Y10, Y0
+	VSUBPD       Y7, Y11, Y2
+	VSUBPD       Y0, Y10, Y12
+	VSUBPD       Y2, Y11, Y13
+	VFNMADD231PD constants<>+0(SB), Y0, Y4
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y4, Y6, Y6
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y6, Y10, Y0
+	VADDPD       Y7, Y11, Y2
+	VADDPD       Y0, Y1, Y4
+	VADDPD       Y2, Y3, Y5
+	VMOVUPD      constants<>+0(SB), Y8
+	VMOVAPD      Y0, Y9
+	VFNMADD231PD Y8, Y10, Y9
+	VMOVAPD      Y2, Y12
+	VFNMADD231PD Y8, Y11, Y12
+	VSUBPD       Y1, Y4, Y13
+	VSUBPD       Y3, Y5, Y14
+	VMOVAPD      Y0, Y15
+	VFNMADD231PD Y8, Y9, Y15
+	VMOVUPD      Y3, (SI)
+	VMOVAPD      Y2, Y3
+	VFNMADD231PD Y8, Y12, Y3
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y12, Y7, Y7
+	VSUBPD       Y13, Y4, Y9
+	VSUBPD       Y14, Y5, Y12
+	VFNMADD231PD Y8, Y13, Y0
+	VFNMADD231PD Y8, Y15, Y10
+	VSUBPD       Y14, Y2, Y2
+	VSUBPD       Y3, Y11, Y11
+	VSUBPD       Y9, Y1, Y1
+	VMOVUPD      (SI), Y3
+	VSUBPD       Y12, Y3, Y3
+	VFMADD231PD  Y8, Y10, Y6
+	VADDPD       Y7, Y11, Y11
+	VADDPD       Y0, Y1, Y1
+	VADDPD       Y2, Y3, Y3
+	VADDPD       Y6, Y1, Y0
+	VADDPD       Y11, Y3, Y2
+	VSUBPD       Y1, Y0, Y7
+	VSUBPD       Y3, Y2, Y9
+	VMOVAPD      Y0, Y10
+	VFMADD231PD  Y8, Y4, Y10
+	VMOVAPD      Y2, Y12
+	VFMADD231PD  Y8, Y5, Y12
+	VMOVUPD      Y10, (AX)
+	VMOVUPD      Y12, 32(AX)
+	VSUBPD       Y7, Y0, Y13
+	VSUBPD       Y9, Y2, Y14
+	VSUBPD       Y4, Y10, Y10
+	VSUBPD       Y7, Y6, Y6
+	VFNMADD231PD Y8, Y5, Y12
+	VFNMADD231PD Y8, Y9, Y11
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y10, Y0, Y0
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y11, Y3, Y3
+	VADDPD       Y1, Y0, Y4
+	VADDPD       Y3, Y2, Y5
+	VMOVUPD      Y4, 512(AX)
+	VMOVUPD      Y5, 544(AX)
+	VSUBPD       Y0, Y4, Y4
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y1, 1024(AX)
+	VMOVUPD      Y3, 1056(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func hornerTDAVX2(z *float64, s *float64, x *float64, c *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·hornerTDAVX2(SB), $160-40
+TEXT ·hornerTDAVX2(SB), $192-40
 	MOVQ z+0(FP), AX
 	MOVQ s+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -2510,218 +2641,248 @@ loop:
 	VFMADD231PD  544(DX), Y9, Y15
 	VSUBPD       Y5, Y6, Y6
 	VSUBPD       Y5, Y14, Y5
-	VADDPD       Y10, Y0, Y0
-	VSUBPD       Y13, Y3, Y9
+	VFMADD231PD  constants<>+0(SB), Y0, Y10
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y0, Y13, Y9
 	VSUBPD       Y8, Y14, Y14
 	VSUBPD       Y8, Y11, Y8
 	VSUBPD       Y5, Y4, Y4
 	VSUBPD       Y7, Y1, Y5
-	VADDPD       Y15, Y2, Y2
-	VSUBPD       Y9, Y3, Y10
+	VFMADD231PD  Y0, Y2, Y15
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y9, Y2
 	VSUBPD       Y8, Y12, Y12
 	VSUBPD       Y9, Y1, Y9
-	VADDPD       32(DI), Y11, Y8
+	VMOVUPD      32(DI), Y8
+	VMOVUPD      Y15, 96(DI)
+	VMOVAPD      Y11, Y15
+	VFMADD231PD  Y0, Y8, Y15
 	VSUBPD       Y5, Y1, Y1
-	VSUBPD       Y10, Y13, Y13
-	VMOVUPD      64(DI), Y10
-	VSUBPD       Y5, Y10, Y10
-	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y2, Y13, Y13
+	VFNMADD213PD 64(DI), Y0, Y5
+	VFMADD231PD  Y0, Y4, Y6
 	VADDPD       Y14, Y12, Y12
-	VADDPD       (DI), Y3, Y5
-	VSUBPD       32(DI), Y8, Y6
+	VADDPD       (DI), Y3, Y2
+	VFNMADD213PD Y15, Y0, Y8
 	VSUBPD       Y1, Y7, Y7
 	VADDPD       Y9, Y13, Y13
-	VADDPD       Y4, Y12, Y12
-	VSUBPD       (DI), Y5, Y1
-	VSUBPD       Y6, Y11, Y11
-	VADDPD       Y10, Y7, Y7
-	VADDPD       Y0, Y12, Y12
+	VADDPD       Y6, Y12, Y12
+	VSUBPD       (DI), Y2, Y1
+	VFNMADD231PD Y0, Y8, Y11
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y10, Y12, Y12
 	VSUBPD       Y1, Y3, Y3
 	VADDPD       Y7, Y13, Y13
-	VADDPD       Y12, Y11, Y0
-	VADDPD       Y2, Y13, Y13
-	VSUBPD       Y11, Y0, Y1
-	VADDPD       Y0, Y8, Y2
-	VADDPD       Y13, Y3, Y4
-	VSUBPD       Y1, Y0, Y6
-	VSUBPD       Y8, Y2, Y8
-	VSUBPD       Y1, Y12, Y12
-	VSUBPD       Y3, Y4, Y1
-	VADDPD       Y4, Y5, Y7
-	VSUBPD       Y6, Y11, Y11
-	VSUBPD       Y8, Y0, Y0
-	VSUBPD       Y1, Y4, Y6
-	VSUBPD       Y5, Y7, Y5
-	VSUBPD       Y1, Y13, Y13
+	VADDPD       Y12, Y11, Y1
+	VADDPD       96(DI), Y13, Y13
+	VSUBPD       Y11, Y1, Y4
+	VADDPD       Y1, Y15, Y5
+	VADDPD       Y13, Y3, Y6
+	VSUBPD       Y4, Y1, Y7
+	VSUBPD       Y15, Y5, Y15
+	VFNMADD231PD Y0, Y4, Y12
+	VSUBPD       Y3, Y6, Y4
+	VADDPD       Y6, Y2, Y8
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y2, Y8, Y2
+	VFNMADD231PD Y0, Y4, Y13
 	VADDPD       Y12, Y11, Y11
-	VSUBPD       Y6, Y3, Y3
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y11, Y0, Y1
-	VADDPD       Y13, Y3, Y3
-	VADDPD       Y1, Y2, Y5
-	VSUBPD       Y0, Y1, Y0
-	VADDPD       Y3, Y4, Y6
-	VSUBPD       Y2, Y5, Y2
-	VSUBPD       Y0, Y11, Y11
-	VBROADCASTSD (BX), Y0
-	VADDPD       Y0, Y5, Y8
-	VADDPD       Y6, Y7, Y9
-	VSUBPD       Y4, Y6, Y4
-	VSUBPD       Y2, Y1, Y1
-	VBROADCASTSD 16(BX), Y2
-	VADDPD       Y2, Y11, Y10
-	VSUBPD       Y5, Y8, Y12
-	VSUBPD       Y7, Y9, Y7
-	VSUBPD       Y4, Y3, Y3
-	VADDPD       Y0, Y9, Y4
-	VBROADCASTSD 8(BX), Y13
-	VADDPD       Y13, Y1, Y14
-	VSUBPD       Y11, Y10, Y15
-	VMOVUPD      Y11, (DI)
-	VSUBPD       Y12, Y8, Y11
-	VSUBPD       Y12, Y0, Y12
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y2, Y3, Y7
-	VSUBPD       Y9, Y4, Y0
-	VMOVUPD      Y9, 32(DI)
-	VSUBPD       Y1, Y14, Y9
-	VMOVUPD      Y1, 64(DI)
-	VSUBPD       Y15, Y10, Y1
-	VMOVUPD      Y10, 96(DI)
-	VADDPD       Y14, Y8, Y10
-	VSUBPD       Y11, Y5, Y5
-	VSUBPD       Y15, Y2, Y15
-	VADDPD       Y13, Y6, Y11
-	VMOVUPD      (DI), Y13
-	VSUBPD       Y1, Y13, Y13
-	VSUBPD       Y3, Y7, Y1
-	VADDPD       Y12, Y5, Y5
-	VSUBPD       Y0, Y4, Y12
-	VMOVUPD      Y5, (DI)
-	VBROADCASTSD (BX), Y5
-	VSUBPD       Y0, Y5, Y5
-	VSUBPD       Y8, Y10, Y8
-	VMOVUPD      32(DI), Y0
-	VSUBPD       Y12, Y0, Y0
-	VSUBPD       Y6, Y11, Y12
-	VADDPD       Y15, Y13, Y13
-	VSUBPD       Y1, Y7, Y15
-	VSUBPD       Y1, Y2, Y2
-	VSUBPD       Y8, Y14, Y8
-	VSUBPD       Y9, Y14, Y14
-	VBROADCASTSD 8(BX), Y1
-	VSUBPD       Y9, Y1, Y9
-	VSUBPD       Y15, Y3, Y3
-	VADDPD       Y11, Y4, Y15
-	VADDPD       Y5, Y0, Y0
-	VSUBPD       Y12, Y11, Y5
-	VMOVUPD      Y10, 32(DI)
-	VMOVUPD      64(DI), Y10
-	VSUBPD       Y14, Y10, Y10
-	VSUBPD       Y12, Y1, Y1
-	VADDPD       (DI), Y13, Y13
-	VSUBPD       Y5, Y6, Y6
-	VADDPD       Y2, Y3, Y3
-	VSUBPD       Y4, Y15, Y4
-	VADDPD       Y9, Y10, Y10
-	VADDPD       Y8, Y13, Y2
-	VADDPD       Y1, Y6, Y6
-	VADDPD       Y3, Y0, Y0
-	VSUBPD       Y4, Y11, Y11
-	VADDPD       96(DI), Y10, Y1
-	VSUBPD       Y13, Y2, Y3
-	VADDPD       Y7, Y6, Y4
-	VADDPD       Y11, Y0, Y5
-	VSUBPD       Y10, Y1, Y9
-	VSUBPD       Y3, Y2, Y12
-	VADDPD       32(DI), Y1, Y14
-	VSUBPD       Y3, Y8, Y8
-	VSUBPD       Y0, Y5, Y3
-	VSUBPD       Y12, Y13, Y13
-	VSUBPD       Y6, Y4, Y12
-	VMOVUPD      Y2, (DI)
-	VMOVUPD      96(DI), Y2
-	VSUBPD       Y9, Y2, Y2
-	VSUBPD       Y9, Y1, Y9
-	VMOVUPD      Y2, 96(DI)
-	VSUBPD       32(DI), Y14, Y2
-	VSUBPD       Y3, Y11, Y11
-	VSUBPD       Y3, Y5, Y3
-	VSUBPD       Y9, Y10, Y10
-	VSUBPD       Y12, Y4, Y9
-	VSUBPD       Y12, Y7, Y7
-	VADDPD       Y4, Y15, Y12
-	VADDPD       Y8, Y13, Y13
-	VSUBPD       Y2, Y1, Y1
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y9, Y6, Y6
-	VADDPD       96(DI), Y10, Y10
-	VSUBPD       Y15, Y12, Y15
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y7, Y6, Y6
-	VADDPD       Y10, Y13, Y13
-	VSUBPD       Y15, Y4, Y4
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y1, Y13, Y2
-	VADDPD       Y4, Y0, Y3
-	VADDPD       (DI), Y2, Y6
-	VSUBPD       Y13, Y2, Y7
-	VADDPD       Y3, Y5, Y8
-	VSUBPD       (DI), Y6, Y9
-	VSUBPD       Y0, Y3, Y10
-	VSUBPD       Y7, Y2, Y11
-	VADDPD       Y6, Y14, Y15
-	VSUBPD       Y7, Y1, Y1
-	VSUBPD       Y5, Y8, Y7
-	VMOVUPD      Y5, 96(DI)
-	VSUBPD       Y9, Y6, Y5
-	VSUBPD       Y9, Y2, Y2
-	VSUBPD       Y10, Y3, Y9
-	VSUBPD       Y11, Y13, Y13
-	VADDPD       Y8, Y12, Y11
-	VSUBPD       Y10, Y4, Y4
-	VSUBPD       Y14, Y15, Y14
-	VSUBPD       Y7, Y8, Y10
-	VMOVUPD      Y15, 32(DI)
-	VMOVUPD      (DI), Y15
-	VSUBPD       Y5, Y15, Y15
 	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y9, Y0, Y0
-	VADDPD       Y1, Y13, Y13
-	VSUBPD       Y12, Y11, Y12
-	VSUBPD       Y14, Y6, Y6
-	VMOVUPD      96(DI), Y1
-	VSUBPD       Y10, Y1, Y1
-	VADDPD       Y2, Y15, Y15
-	VADDPD       Y4, Y0, Y0
-	VSUBPD       Y12, Y8, Y8
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y13, Y15, Y15
-	VADDPD       Y0, Y1, Y1
-	VADDPD       Y15, Y6, Y0
-	VADDPD       Y1, Y8, Y2
-	VADDPD       32(DI), Y0, Y3
-	VSUBPD       Y6, Y0, Y6
-	VMOVUPD      Y3, (AX)
-	VADDPD       Y2, Y11, Y4
-	VSUBPD       32(DI), Y3, Y3
-	VSUBPD       Y8, Y2, Y8
-	VSUBPD       Y6, Y15, Y15
-	VMOVUPD      Y4, 32(AX)
-	VSUBPD       Y11, Y4, Y4
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y8, Y1, Y1
-	VSUBPD       Y4, Y2, Y2
-	VADDPD       Y15, Y0, Y3
-	VMOVUPD      Y3, 512(AX)
-	VADDPD       Y1, Y2, Y4
-	VSUBPD       Y0, Y3, Y3
-	VMOVUPD      Y4, 544(AX)
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y3, Y15, Y15
-	VMOVUPD      Y15, 1024(AX)
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       Y11, Y1, Y2
+	VADDPD       Y13, Y3, Y3
+	VADDPD       Y2, Y5, Y4
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y3, Y6, Y7
+	VSUBPD       Y5, Y4, Y5
+	VSUBPD       Y1, Y11, Y11
+	VBROADCASTSD (BX), Y1
+	VMOVAPD      Y1, Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VADDPD       Y7, Y8, Y10
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y5, Y2, Y2
+	VBROADCASTSD 16(BX), Y5
+	VADDPD       Y5, Y11, Y12
+	VMOVAPD      Y9, Y13
+	VFNMADD231PD Y0, Y4, Y13
+	VSUBPD       Y8, Y10, Y8
+	VSUBPD       Y6, Y3, Y3
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  Y0, Y10, Y6
+	VBROADCASTSD 8(BX), Y14
+	VADDPD       Y14, Y2, Y15
+	VSUBPD       Y11, Y12, Y14
+	VMOVUPD      Y11, 96(DI)
+	VMOVAPD      Y9, Y11
+	VFNMADD231PD Y0, Y13, Y11
+	VFNMADD213PD Y1, Y0, Y13
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y5, Y3, Y8
+	VMOVAPD      Y6, Y1
+	VFNMADD231PD Y0, Y10, Y1
+	VMOVUPD      Y10, (DI)
+	VSUBPD       Y2, Y15, Y10
+	VMOVUPD      Y2, 32(DI)
+	VSUBPD       Y14, Y12, Y2
+	VMOVUPD      Y12, 64(DI)
+	VMOVAPD      Y15, Y12
+	VFMADD231PD  Y0, Y9, Y12
+	VFNMADD231PD Y0, Y11, Y4
+	VSUBPD       Y14, Y5, Y14
+	VBROADCASTSD 8(BX), Y11
+	VMOVUPD      Y10, 128(DI)
+	VADDPD       Y11, Y7, Y10
+	VMOVUPD      96(DI), Y11
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y3, Y8, Y2
+	VFMADD231PD  Y0, Y4, Y13
+	VMOVAPD      Y6, Y4
+	VFNMADD231PD Y0, Y1, Y4
+	VMOVUPD      Y13, 96(DI)
+	VBROADCASTSD (BX), Y13
+	VSUBPD       Y1, Y13, Y13
+	VSUBPD       Y9, Y12, Y9
+	VMOVUPD      (DI), Y1
 	VSUBPD       Y4, Y1, Y1
-	VMOVUPD      Y1, 1056(AX)
+	VSUBPD       Y7, Y10, Y4
+	VFMADD231PD  Y0, Y11, Y14
+	VMOVAPD      Y8, Y11
+	VFNMADD231PD Y0, Y2, Y11
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y9, Y15, Y9
+	VFNMADD231PD 128(DI), Y0, Y15
+	VMOVUPD      128(DI), Y2
+	VMOVUPD      Y12, (DI)
+	VBROADCASTSD 8(BX), Y12
+	VFNMADD213PD Y12, Y0, Y2
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y10, Y6, Y11
+	VFMADD231PD  Y0, Y1, Y13
+	VMOVAPD      Y10, Y1
+	VFNMADD231PD Y0, Y4, Y1
+	VMOVUPD      Y8, 128(DI)
+	VMOVUPD      32(DI), Y8
+	VSUBPD       Y15, Y8, Y8
+	VSUBPD       Y4, Y12, Y12
+	VFMADD231PD  96(DI), Y0, Y14
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y5, Y3, Y3
+	VFNMADD213PD Y11, Y0, Y6
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y9, Y14, Y1
+	VADDPD       Y12, Y7, Y7
+	VADDPD       Y3, Y13, Y13
+	VFNMADD231PD Y0, Y6, Y10
+	VADDPD       64(DI), Y8, Y2
+	VSUBPD       Y14, Y1, Y3
+	VADDPD       128(DI), Y7, Y4
+	VADDPD       Y10, Y13, Y5
+	VSUBPD       Y8, Y2, Y6
+	VSUBPD       Y3, Y1, Y12
+	VMOVUPD      (DI), Y15
+	VMOVUPD      Y1, 96(DI)
+	VMOVAPD      Y2, Y1
+	VFMADD231PD  Y0, Y15, Y1
+	VFNMADD231PD Y0, Y3, Y9
+	VSUBPD       Y13, Y5, Y3
+	VSUBPD       Y12, Y14, Y14
+	VSUBPD       Y7, Y4, Y12
+	VMOVUPD      Y7, 32(DI)
+	VMOVUPD      64(DI), Y7
+	VFNMADD231PD Y0, Y6, Y7
+	VFNMADD213PD Y2, Y0, Y6
+	VSUBPD       Y15, Y1, Y15
+	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y12, Y4, Y6
+	VFNMADD213PD 128(DI), Y0, Y12
+	VMOVUPD      Y1, 128(DI)
+	VMOVAPD      Y4, Y1
+	VFMADD231PD  Y0, Y11, Y1
+	VADDPD       Y9, Y14, Y14
+	VSUBPD       Y15, Y2, Y2
+	VSUBPD       Y3, Y13, Y13
+	VMOVUPD      32(DI), Y3
+	VSUBPD       Y6, Y3, Y3
+	VADDPD       Y7, Y8, Y8
+	VFNMADD213PD Y1, Y0, Y11
+	VADDPD       Y10, Y13, Y13
+	VADDPD       Y12, Y3, Y3
+	VADDPD       Y8, Y14, Y14
+	VFNMADD231PD Y0, Y11, Y4
+	VADDPD       Y3, Y13, Y13
+	VADDPD       Y2, Y14, Y3
+	VADDPD       Y4, Y13, Y6
+	VADDPD       96(DI), Y3, Y7
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y0, Y14, Y8
+	VADDPD       Y6, Y5, Y9
+	VSUBPD       96(DI), Y7, Y10
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y0, Y13, Y11
+	VMOVAPD      Y3, Y12
+	VFNMADD231PD Y0, Y8, Y12
+	VADDPD       128(DI), Y7, Y15
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y5, Y9, Y8
+	VMOVUPD      Y5, 32(DI)
+	VSUBPD       Y10, Y7, Y5
+	VFNMADD231PD Y0, Y10, Y3
+	VMOVAPD      Y6, Y10
+	VFNMADD231PD Y0, Y11, Y10
+	VSUBPD       Y12, Y14, Y14
+	VADDPD       Y9, Y1, Y12
+	VFNMADD231PD Y0, Y11, Y4
+	VMOVUPD      128(DI), Y11
+	VFNMADD213PD Y15, Y0, Y11
+	VMOVUPD      Y15, 128(DI)
+	VSUBPD       Y8, Y9, Y15
+	VMOVUPD      Y9, (DI)
+	VMOVUPD      96(DI), Y9
+	VSUBPD       Y5, Y9, Y9
+	VFNMADD231PD Y0, Y8, Y6
+	VFNMADD231PD Y0, Y10, Y13
+	VADDPD       Y2, Y14, Y14
+	VSUBPD       Y1, Y12, Y1
+	VFNMADD231PD Y0, Y11, Y7
+	VMOVUPD      32(DI), Y2
+	VSUBPD       Y15, Y2, Y2
+	VADDPD       Y3, Y9, Y9
+	VFMADD231PD  Y0, Y13, Y4
+	VMOVUPD      (DI), Y3
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y14, Y9, Y9
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y9, Y7, Y1
+	VADDPD       Y2, Y3, Y4
+	VADDPD       128(DI), Y1, Y5
+	VFNMADD213PD Y1, Y0, Y7
+	VMOVUPD      Y5, (AX)
+	VADDPD       Y4, Y12, Y6
+	VSUBPD       128(DI), Y5, Y5
+	VFNMADD213PD Y4, Y0, Y3
+	VSUBPD       Y7, Y9, Y9
+	VMOVUPD      Y6, 32(AX)
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       Y5, Y1, Y1
+	VFNMADD231PD Y0, Y3, Y2
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       Y9, Y1, Y0
+	VMOVUPD      Y0, 512(AX)
+	VADDPD       Y2, Y4, Y3
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y3, 544(AX)
+	VSUBPD       Y4, Y3, Y3
+	VSUBPD       Y0, Y9, Y9
+	VMOVUPD      Y9, 1024(AX)
+	VSUBPD       Y3, Y2, Y2
+	VMOVUPD      Y2, 1056(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -2731,8 +2892,8 @@ loop:
 	RET
 
 // func tdAddAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
-TEXT ·tdAddAVX2(SB), $256-80
+// Requires: AVX, FMA3
+TEXT ·tdAddAVX2(SB), $288-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -2744,192 +2905,206 @@ TEXT ·tdAddAVX2(SB), $256-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD   (DX), Y0
-	VADDPD    (SI), Y0, Y1
-	VMOVUPD   (DX)(BX*2), Y2
-	VADDPD    (SI)(DI*2), Y2, Y3
-	VMOVUPD   32(DX), Y4
-	VADDPD    32(SI), Y4, Y5
-	VMOVUPD   32(DX)(BX*2), Y6
-	VADDPD    32(SI)(DI*2), Y6, Y7
-	VMOVUPD   (DX)(BX*1), Y8
-	VADDPD    (SI)(DI*1), Y8, Y9
-	VMOVUPD   32(DX)(BX*1), Y10
-	VADDPD    32(SI)(DI*1), Y10, Y11
-	VSUBPD    Y0, Y1, Y12
-	VSUBPD    Y2, Y3, Y13
-	VSUBPD    Y4, Y5, Y14
-	VSUBPD    Y6, Y7, Y15
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VADDPD    Y9, Y1, Y10
-	VMOVUPD   Y8, (R9)
-	VADDPD    Y11, Y5, Y8
-	VMOVUPD   Y11, 32(R9)
-	VSUBPD    Y12, Y1, Y11
-	VMOVUPD   Y6, 64(R9)
-	VSUBPD    Y13, Y3, Y6
-	VMOVUPD   Y3, 96(R9)
-	VSUBPD    Y14, Y5, Y3
-	VMOVUPD   Y9, 128(R9)
-	VSUBPD    Y15, Y7, Y9
-	VMOVUPD   Y7, 160(R9)
-	VMOVUPD   (SI), Y7
-	VSUBPD    Y12, Y7, Y7
-	VMOVUPD   (SI)(DI*2), Y12
-	VSUBPD    Y13, Y12, Y12
-	VMOVUPD   32(SI), Y13
-	VSUBPD    Y14, Y13, Y13
-	VMOVUPD   32(SI)(DI*2), Y14
-	VSUBPD    Y15, Y14, Y14
-	VSUBPD    Y1, Y10, Y1
-	VSUBPD    Y5, Y8, Y5
-	VSUBPD    Y11, Y0, Y0
-	VSUBPD    Y6, Y2, Y2
-	VSUBPD    Y3, Y4, Y4
-	VMOVUPD   32(DX)(BX*2), Y3
-	VSUBPD    Y9, Y3, Y3
-	VMOVUPD   128(R9), Y6
-	VSUBPD    Y1, Y6, Y1
-	VSUBPD    64(R9), Y6, Y6
-	VMOVUPD   (SI)(DI*1), Y9
-	VSUBPD    64(R9), Y9, Y9
-	VMOVUPD   32(R9), Y11
-	VSUBPD    Y5, Y11, Y5
-	VSUBPD    (R9), Y11, Y11
-	VADDPD    Y7, Y0, Y0
-	VADDPD    Y12, Y2, Y2
-	VMOVUPD   32(SI)(DI*1), Y7
-	VSUBPD    (R9), Y7, Y7
-	VADDPD    Y13, Y4, Y4
-	VADDPD    Y14, Y3, Y3
-	VMOVUPD   (DX)(BX*1), Y12
-	VSUBPD    Y6, Y12, Y12
-	VMOVUPD   32(DX)(BX*1), Y6
-	VSUBPD    Y11, Y6, Y6
-	VADDPD    Y2, Y0, Y0
-	VADDPD    Y3, Y4, Y4
-	VADDPD    Y9, Y12, Y12
-	VADDPD    Y7, Y6, Y6
-	VADDPD    Y1, Y0, Y2
-	VADDPD    Y5, Y4, Y3
-	VADDPD    96(R9), Y12, Y7
-	VADDPD    160(R9), Y6, Y9
-	VSUBPD    Y0, Y2, Y11
-	VSUBPD    Y4, Y3, Y13
-	VSUBPD    Y12, Y7, Y14
-	VADDPD    Y7, Y10, Y15
-	VSUBPD    Y11, Y1, Y1
-	VSUBPD    Y11, Y2, Y11
-	VSUBPD    Y13, Y5, Y5
-	VSUBPD    Y13, Y3, Y13
-	VMOVUPD   Y3, (R9)
-	VMOVUPD   96(R9), Y3
-	VSUBPD    Y14, Y3, Y3
-	VSUBPD    Y14, Y7, Y14
-	VSUBPD    Y10, Y15, Y10
-	VSUBPD    Y11, Y0, Y0
-	VSUBPD    Y6, Y9, Y11
-	VSUBPD    Y13, Y4, Y4
-	VADDPD    Y9, Y8, Y13
-	VSUBPD    Y14, Y12, Y12
-	VSUBPD    Y10, Y7, Y7
-	VSUBPD    Y11, Y9, Y10
-	VMOVUPD   160(R9), Y14
-	VSUBPD    Y11, Y14, Y14
-	VADDPD    Y1, Y0, Y0
-	VADDPD    Y5, Y4, Y4
-	VSUBPD    Y8, Y13, Y8
-	VADDPD    Y3, Y12, Y12
-	VSUBPD    Y10, Y6, Y6
-	VSUBPD    Y8, Y9, Y9
-	VADDPD    Y12, Y0, Y0
-	VADDPD    Y14, Y6, Y6
-	VADDPD    Y7, Y0, Y1
-	VADDPD    Y6, Y4, Y4
-	VADDPD    Y1, Y2, Y3
-	VSUBPD    Y0, Y1, Y5
-	VADDPD    Y9, Y4, Y6
-	VSUBPD    Y2, Y3, Y8
-	VSUBPD    Y5, Y1, Y10
-	VADDPD    Y3, Y15, Y11
-	VSUBPD    Y5, Y7, Y7
-	VADDPD    (R9), Y6, Y5
-	VSUBPD    Y4, Y6, Y12
-	VSUBPD    Y8, Y3, Y14
-	VSUBPD    Y8, Y1, Y1
-	VSUBPD    Y10, Y0, Y0
-	VSUBPD    Y15, Y11, Y15
-	VSUBPD    (R9), Y5, Y8
-	VSUBPD    Y12, Y6, Y10
-	VMOVUPD   Y11, 160(R9)
-	VADDPD    Y5, Y13, Y11
-	VSUBPD    Y12, Y9, Y9
-	VSUBPD    Y14, Y2, Y2
-	VADDPD    Y7, Y0, Y0
-	VSUBPD    Y15, Y3, Y3
-	VSUBPD    Y8, Y5, Y7
-	VSUBPD    Y8, Y6, Y6
-	VSUBPD    Y10, Y4, Y4
-	VSUBPD    Y13, Y11, Y13
-	VADDPD    Y1, Y2, Y2
-	VMOVUPD   (R9), Y1
-	VSUBPD    Y7, Y1, Y1
-	VADDPD    Y9, Y4, Y4
-	VSUBPD    Y13, Y5, Y5
-	VADDPD    Y0, Y2, Y2
-	VADDPD    Y6, Y1, Y1
-	VADDPD    Y2, Y3, Y0
-	VADDPD    Y4, Y1, Y1
-	VADDPD    160(R9), Y0, Y4
-	VSUBPD    Y3, Y0, Y3
-	VADDPD    Y1, Y5, Y6
-	VSUBPD    160(R9), Y4, Y7
-	VSUBPD    Y3, Y2, Y2
-	VSUBPD    Y4, Y4, Y3
-	VADDPD    Y6, Y11, Y8
-	VSUBPD    Y5, Y6, Y5
-	VSUBPD    Y7, Y0, Y0
-	VCMPPD    $0x0c, Y3, Y4, Y3
-	VSUBPD    Y11, Y8, Y11
-	VSUBPD    Y5, Y1, Y1
-	VSUBPD    Y8, Y8, Y5
-	VADDPD    Y2, Y0, Y7
-	VSUBPD    Y11, Y6, Y6
-	VCMPPD    $0x0c, Y5, Y8, Y5
-	VADDPD    constants<>+64(SB), Y7, Y9
-	VSUBPD    Y0, Y7, Y7
-	VADDPD    Y1, Y6, Y0
-	VMULPD    constants<>+320(SB), Y9, Y10
-	VSUBPD    Y7, Y2, Y2
-	VADDPD    constants<>+64(SB), Y0, Y7
-	VSUBPD    Y6, Y0, Y0
-	VADDPD    constants<>+64(SB), Y2, Y2
-	VMULPD    constants<>+320(SB), Y7, Y6
-	VSUBPD    Y0, Y1, Y1
-	VADDPD    Y10, Y4, Y10
-	VCMPPD    $0x00, constants<>+64(SB), Y2, Y0
-	VADDPD    constants<>+64(SB), Y1, Y1
-	VCMPPD    $0x00, Y4, Y10, Y10
-	VADDPD    Y6, Y8, Y6
-	VORPD     Y0, Y10, Y10
-	VANDPD    Y10, Y3, Y3
-	VMOVMSKPD Y3, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y0
-	VCMPPD    $0x00, Y8, Y6, Y6
-	VORPD     Y0, Y6, Y6
-	VANDPD    Y6, Y5, Y5
-	VMOVMSKPD Y5, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y4, (AX)
-	VMOVUPD   Y9, (AX)(CX*1)
-	VMOVUPD   Y2, (AX)(CX*2)
-	VMOVUPD   Y8, 32(AX)
-	VMOVUPD   Y7, 32(AX)(CX*1)
-	VMOVUPD   Y1, 32(AX)(CX*2)
+	VMOVUPD      (DX), Y0
+	VADDPD       (SI), Y0, Y1
+	VMOVUPD      (DX)(BX*2), Y2
+	VADDPD       (SI)(DI*2), Y2, Y3
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(SI), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(DX)(BX*2), Y8
+	VMOVUPD      32(SI)(DI*2), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      (DX)(BX*1), Y11
+	VADDPD       (SI)(DI*1), Y11, Y12
+	VMOVUPD      32(DX)(BX*1), Y13
+	VADDPD       32(SI)(DI*1), Y13, Y14
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVAPD      Y12, Y13
+	VFMADD231PD  Y5, Y1, Y13
+	VMOVUPD      Y11, (R9)
+	VMOVAPD      Y14, Y11
+	VFMADD231PD  Y5, Y7, Y11
+	VMOVUPD      Y14, 32(R9)
+	VSUBPD       Y15, Y1, Y14
+	VMOVUPD      Y8, 64(R9)
+	VSUBPD       Y0, Y3, Y8
+	VMOVUPD      Y3, 96(R9)
+	VMOVAPD      Y7, Y3
+	VFNMADD231PD Y5, Y2, Y3
+	VMOVUPD      Y12, 128(R9)
+	VMOVAPD      Y10, Y12
+	VFNMADD231PD Y5, Y4, Y12
+	VMOVUPD      Y10, 160(R9)
+	VMOVUPD      (SI), Y10
+	VSUBPD       Y15, Y10, Y10
+	VMOVUPD      (SI)(DI*2), Y15
+	VSUBPD       Y0, Y15, Y15
+	VFNMADD231PD Y5, Y2, Y6
+	VFNMADD231PD Y5, Y4, Y9
+	VSUBPD       Y1, Y13, Y1
+	VSUBPD       Y7, Y11, Y7
+	VMOVUPD      (DX), Y0
+	VSUBPD       Y14, Y0, Y0
+	VMOVUPD      (DX)(BX*2), Y2
+	VSUBPD       Y8, Y2, Y2
+	VFNMADD213PD 32(DX), Y5, Y3
+	VFNMADD213PD 32(DX)(BX*2), Y5, Y12
+	VMOVUPD      128(R9), Y4
+	VSUBPD       Y1, Y4, Y1
+	VSUBPD       64(R9), Y4, Y4
+	VMOVUPD      64(R9), Y8
+	VFNMADD213PD (SI)(DI*1), Y5, Y8
+	VFNMADD213PD 32(R9), Y5, Y7
+	VMOVUPD      32(R9), Y14
+	VSUBPD       (R9), Y14, Y14
+	VADDPD       Y10, Y0, Y0
+	VFMADD231PD  Y5, Y2, Y15
+	VMOVUPD      (R9), Y2
+	VFNMADD213PD 32(SI)(DI*1), Y5, Y2
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y9, Y12, Y12
+	VMOVUPD      (DX)(BX*1), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      32(DX)(BX*1), Y4
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y12, Y3, Y3
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y1, Y0, Y2
+	VADDPD       Y7, Y3, Y8
+	VADDPD       96(R9), Y6, Y9
+	VADDPD       160(R9), Y4, Y10
+	VSUBPD       Y0, Y2, Y12
+	VSUBPD       Y3, Y8, Y14
+	VSUBPD       Y6, Y9, Y15
+	VMOVUPD      Y6, (R9)
+	VADDPD       Y9, Y13, Y6
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y12, Y2, Y12
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y14, Y8, Y14
+	VMOVUPD      Y8, 32(R9)
+	VMOVUPD      96(R9), Y8
+	VSUBPD       Y15, Y8, Y8
+	VSUBPD       Y15, Y9, Y15
+	VFNMADD213PD Y6, Y5, Y13
+	VSUBPD       Y12, Y0, Y0
+	VSUBPD       Y4, Y10, Y12
+	VSUBPD       Y14, Y3, Y3
+	VADDPD       Y10, Y11, Y14
+	VMOVUPD      Y6, 96(R9)
+	VMOVUPD      (R9), Y6
+	VSUBPD       Y15, Y6, Y6
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y10, Y13
+	VMOVUPD      160(R9), Y15
+	VSUBPD       Y12, Y15, Y15
+	VFMADD231PD  Y5, Y0, Y1
+	VADDPD       Y7, Y3, Y3
+	VSUBPD       Y11, Y14, Y11
+	VADDPD       Y8, Y6, Y6
+	VSUBPD       Y13, Y4, Y4
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y9, Y1, Y0
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y0, Y2, Y4
+	VSUBPD       Y1, Y0, Y6
+	VADDPD       Y10, Y3, Y7
+	VSUBPD       Y2, Y4, Y8
+	VSUBPD       Y6, Y0, Y11
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y4, Y13
+	VFMADD231PD  Y5, Y12, Y13
+	VFNMADD231PD Y5, Y6, Y9
+	VADDPD       32(R9), Y7, Y6
+	VSUBPD       Y3, Y7, Y15
+	VMOVUPD      Y3, 160(R9)
+	VSUBPD       Y8, Y4, Y3
+	VSUBPD       Y8, Y0, Y0
+	VFNMADD231PD Y5, Y11, Y1
+	VFNMADD213PD Y13, Y5, Y12
+	VSUBPD       32(R9), Y6, Y8
+	VSUBPD       Y15, Y7, Y11
+	VMOVUPD      Y13, 96(R9)
+	VMOVAPD      Y6, Y13
+	VFMADD231PD  Y5, Y14, Y13
+	VFNMADD231PD Y5, Y15, Y10
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y9, Y1, Y1
+	VFNMADD231PD Y5, Y12, Y4
+	VSUBPD       Y8, Y6, Y3
+	VSUBPD       Y8, Y7, Y7
+	VFNMADD213PD 160(R9), Y5, Y11
+	VFNMADD213PD Y13, Y5, Y14
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      32(R9), Y0
+	VSUBPD       Y3, Y0, Y0
+	VADDPD       Y10, Y11, Y11
+	VFNMADD231PD Y5, Y14, Y6
+	VADDPD       Y1, Y2, Y2
+	VADDPD       Y7, Y0, Y0
+	VADDPD       Y2, Y4, Y1
+	VADDPD       Y11, Y0, Y0
+	VADDPD       96(R9), Y1, Y3
+	VSUBPD       Y4, Y1, Y4
+	VADDPD       Y0, Y6, Y7
+	VSUBPD       96(R9), Y3, Y8
+	VSUBPD       Y4, Y2, Y2
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD Y5, Y3, Y4
+	VADDPD       Y7, Y13, Y9
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y8, Y1, Y1
+	VCMPPD       $0x0c, Y4, Y3, Y4
+	VSUBPD       Y13, Y9, Y13
+	VSUBPD       Y6, Y0, Y0
+	VFNMADD213PD Y9, Y9, Y5
+	VADDPD       Y2, Y1, Y6
+	VSUBPD       Y13, Y7, Y7
+	VCMPPD       $0x0c, Y5, Y9, Y5
+	VADDPD       constants<>+128(SB), Y6, Y8
+	VSUBPD       Y1, Y6, Y6
+	VADDPD       Y0, Y7, Y1
+	VSUBPD       Y6, Y2, Y2
+	VMOVUPD      constants<>+384(SB), Y6
+	VMOVAPD      Y3, Y10
+	VFMADD231PD  Y6, Y8, Y10
+	VADDPD       constants<>+128(SB), Y1, Y11
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VSUBPD       Y1, Y0, Y0
+	VFMADD213PD  Y9, Y11, Y6
+	VCMPPD       $0x00, Y3, Y10, Y10
+	VANDPD       Y10, Y4, Y4
+	VMOVMSKPD    Y4, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VADDPD       constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x00, Y9, Y6, Y6
+	VANDPD       Y6, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y8, (AX)(CX*1)
+	VMOVUPD      Y2, (AX)(CX*2)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	VMOVUPD      Y0, 32(AX)(CX*2)
 
 next:
 	ADDQ $+64, AX
@@ -2944,236 +3119,250 @@ done:
 	RET
 
 rare:
-	VMOVUPD   (DX), Y0
-	VADDPD    (SI), Y0, Y1
-	VMOVUPD   (DX)(BX*2), Y2
-	VADDPD    (SI)(DI*2), Y2, Y3
-	VMOVUPD   32(DX), Y4
-	VADDPD    32(SI), Y4, Y5
-	VMOVUPD   32(DX)(BX*2), Y6
-	VADDPD    32(SI)(DI*2), Y6, Y7
-	VMOVUPD   (DX)(BX*1), Y8
-	VADDPD    (SI)(DI*1), Y8, Y9
-	VMOVUPD   32(DX)(BX*1), Y10
-	VADDPD    32(SI)(DI*1), Y10, Y11
-	VMOVUPD   constants<>+128(SB), Y12
-	VANDPD    constants<>+192(SB), Y12, Y13
-	VANDPD    constants<>+192(SB), Y12, Y12
-	VSUBPD    Y0, Y1, Y14
-	VSUBPD    Y2, Y3, Y15
-	VMOVUPD   Y12, (R9)
-	VSUBPD    Y4, Y5, Y12
-	VMOVUPD   Y13, 32(R9)
-	VSUBPD    Y6, Y7, Y13
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VADDPD    Y9, Y1, Y10
-	VMOVUPD   Y10, 64(R9)
-	VADDPD    Y11, Y5, Y10
-	VMOVUPD   Y10, 96(R9)
-	VSUBPD    Y1, Y1, Y10
-	VMOVUPD   Y8, 128(R9)
-	VSUBPD    Y5, Y5, Y8
-	VCMPPD    $0x04, constants<>+64(SB), Y10, Y10
-	VCMPPD    $0x04, constants<>+64(SB), Y8, Y8
-	VMOVUPD   Y8, 160(R9)
-	VSUBPD    Y14, Y1, Y8
-	VMOVUPD   Y10, 192(R9)
-	VMOVUPD   (SI), Y10
-	VSUBPD    Y14, Y10, Y10
-	VSUBPD    Y8, Y0, Y0
-	VADDPD    Y10, Y0, Y0
-	VSUBPD    Y15, Y3, Y8
-	VMOVUPD   (SI)(DI*2), Y10
-	VSUBPD    Y15, Y10, Y10
-	VSUBPD    Y8, Y2, Y2
-	VADDPD    Y10, Y2, Y2
-	VADDPD    Y2, Y0, Y0
-	VSUBPD    Y12, Y5, Y2
-	VMOVUPD   32(SI), Y8
-	VSUBPD    Y12, Y8, Y8
-	VSUBPD    Y2, Y4, Y4
-	VADDPD    Y8, Y4, Y4
-	VSUBPD    Y13, Y7, Y2
-	VMOVUPD   32(SI)(DI*2), Y8
-	VSUBPD    Y13, Y8, Y8
-	VMOVUPD   32(DX)(BX*2), Y10
-	VSUBPD    Y2, Y10, Y10
-	VADDPD    Y8, Y10, Y10
-	VSUBPD    Y6, Y9, Y2
-	VMOVUPD   (SI)(DI*1), Y8
-	VSUBPD    Y6, Y8, Y8
-	VMOVUPD   (DX)(BX*1), Y6
-	VSUBPD    Y2, Y6, Y6
-	VADDPD    Y10, Y4, Y4
-	VSUBPD    128(R9), Y11, Y2
-	VMOVUPD   32(SI)(DI*1), Y10
-	VSUBPD    128(R9), Y10, Y10
-	VMOVUPD   32(DX)(BX*1), Y12
-	VSUBPD    Y2, Y12, Y12
-	VADDPD    Y8, Y6, Y6
-	VMOVUPD   64(R9), Y2
-	VSUBPD    Y1, Y2, Y8
-	VSUBPD    Y8, Y9, Y9
-	VMOVUPD   96(R9), Y8
-	VSUBPD    Y5, Y8, Y13
-	VADDPD    Y10, Y12, Y12
-	VADDPD    Y3, Y6, Y10
-	VSUBPD    Y13, Y11, Y11
-	VADDPD    Y9, Y0, Y13
-	VADDPD    Y7, Y12, Y14
-	VADDPD    Y11, Y4, Y15
-	VMOVUPD   Y5, 128(R9)
-	VSUBPD    Y0, Y13, Y5
-	VSUBPD    Y5, Y9, Y9
-	VSUBPD    Y5, Y13, Y5
-	VSUBPD    Y5, Y0, Y0
-	VADDPD    Y9, Y0, Y0
-	VSUBPD    Y6, Y10, Y5
-	VSUBPD    Y5, Y3, Y3
-	VSUBPD    Y5, Y10, Y5
-	VSUBPD    Y5, Y6, Y6
-	VADDPD    Y3, Y6, Y6
-	VADDPD    Y6, Y0, Y0
-	VSUBPD    Y4, Y15, Y3
-	VSUBPD    Y3, Y11, Y11
-	VSUBPD    Y3, Y15, Y3
-	VSUBPD    Y3, Y4, Y4
-	VSUBPD    Y12, Y14, Y3
-	VSUBPD    Y3, Y7, Y7
-	VSUBPD    Y3, Y14, Y3
-	VADDPD    Y11, Y4, Y4
-	VADDPD    Y10, Y2, Y5
-	VSUBPD    Y3, Y12, Y12
-	VADDPD    Y14, Y8, Y3
-	VSUBPD    Y2, Y5, Y2
-	VADDPD    Y7, Y12, Y12
-	VSUBPD    Y8, Y3, Y8
-	VSUBPD    Y2, Y10, Y10
-	VANDPD    constants<>+0(SB), Y1, Y2
-	VMOVUPD   128(R9), Y6
-	VANDPD    constants<>+0(SB), Y6, Y7
-	VORPD     32(R9), Y2, Y2
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y9
-	VORPD     (R9), Y7, Y7
-	VADDPD    Y12, Y4, Y4
-	VSUBPD    Y8, Y14, Y14
-	VADDPD    Y10, Y0, Y8
-	VCMPPD    $0x00, constants<>+64(SB), Y6, Y11
-	VMOVUPD   192(R9), Y12
-	VORPD     Y12, Y9, Y9
-	VMOVUPD   160(R9), Y12
-	VORPD     Y12, Y11, Y11
-	VCMPPD    $0x04, Y1, Y1, Y12
-	VMOVUPD   Y12, 160(R9)
-	VCMPPD    $0x04, Y6, Y6, Y12
-	VMOVUPD   Y12, 192(R9)
-	VADDPD    Y14, Y4, Y12
-	VADDPD    Y8, Y13, Y6
-	VMOVUPD   Y11, (R9)
-	VADDPD    Y12, Y15, Y11
-	VMOVUPD   Y1, 32(R9)
-	VSUBPD    Y13, Y6, Y1
-	VMOVUPD   Y9, 96(R9)
-	VSUBPD    Y0, Y8, Y9
-	VSUBPD    Y9, Y10, Y10
-	VSUBPD    Y9, Y8, Y9
-	VSUBPD    Y1, Y8, Y8
-	VSUBPD    Y1, Y6, Y1
-	VSUBPD    Y1, Y13, Y13
-	VSUBPD    Y9, Y0, Y0
-	VADDPD    Y8, Y13, Y13
-	VADDPD    Y10, Y0, Y0
-	VADDPD    Y0, Y13, Y13
-	VSUBPD    Y15, Y11, Y0
-	VSUBPD    Y4, Y12, Y1
-	VSUBPD    Y1, Y14, Y14
-	VSUBPD    Y1, Y12, Y1
-	VSUBPD    Y0, Y12, Y12
-	VSUBPD    Y0, Y11, Y0
-	VSUBPD    Y0, Y15, Y15
-	VSUBPD    Y1, Y4, Y4
-	VADDPD    Y6, Y5, Y0
-	VSUBPD    Y5, Y0, Y5
-	VADDPD    Y12, Y15, Y15
-	VADDPD    Y11, Y3, Y1
-	VADDPD    Y14, Y4, Y4
-	VSUBPD    Y3, Y1, Y3
-	VSUBPD    Y5, Y6, Y6
-	VADDPD    Y4, Y15, Y15
-	VSUBPD    Y3, Y11, Y11
-	VADDPD    Y13, Y6, Y3
-	VADDPD    Y15, Y11, Y4
-	VADDPD    Y3, Y0, Y5
-	VSUBPD    Y6, Y3, Y6
-	VADDPD    Y4, Y1, Y8
-	VSUBPD    Y0, Y5, Y0
-	VSUBPD    Y11, Y4, Y11
-	VSUBPD    Y6, Y13, Y13
-	VSUBPD    Y5, Y5, Y6
-	VSUBPD    Y1, Y8, Y1
-	VSUBPD    Y0, Y3, Y3
-	VSUBPD    Y11, Y15, Y15
-	VSUBPD    Y8, Y8, Y0
-	VCMPPD    $0x0c, Y6, Y5, Y6
-	VCMPPD    $0x00, constants<>+64(SB), Y5, Y9
-	VBLENDVPD Y9, constants<>+64(SB), Y2, Y9
-	VCMPPD    $0x00, constants<>+64(SB), Y8, Y2
-	VSUBPD    Y1, Y4, Y4
-	VADDPD    Y13, Y3, Y1
-	VCMPPD    $0x0c, Y0, Y8, Y0
-	VBLENDVPD Y2, constants<>+64(SB), Y7, Y2
-	VMOVUPD   96(R9), Y7
-	VBLENDVPD Y7, 32(R9), Y9, Y7
-	VMOVUPD   (R9), Y9
-	VBLENDVPD Y9, 128(R9), Y2, Y9
-	VMOVUPD   160(R9), Y2
-	VBLENDVPD Y2, constants<>+256(SB), Y7, Y2
-	VMOVUPD   192(R9), Y7
-	VBLENDVPD Y7, constants<>+256(SB), Y9, Y7
-	VADDPD    Y15, Y4, Y9
-	VMOVUPD   constants<>+64(SB), Y10
-	VBLENDVPD Y6, Y1, Y10, Y11
-	VSUBPD    Y3, Y1, Y1
-	VBLENDVPD Y6, Y5, Y2, Y2
-	VADDPD    Y10, Y11, Y11
-	VBLENDVPD Y0, Y8, Y7, Y7
-	VBLENDVPD Y0, Y9, Y10, Y3
-	VSUBPD    Y4, Y9, Y9
-	VSUBPD    Y1, Y13, Y13
-	VADDPD    Y10, Y3, Y3
-	VMULPD    constants<>+320(SB), Y11, Y1
-	VSUBPD    Y9, Y15, Y15
-	VBLENDVPD Y6, Y13, Y10, Y6
-	VMULPD    constants<>+320(SB), Y3, Y4
-	VADDPD    Y10, Y6, Y6
-	VADDPD    Y1, Y2, Y1
-	VBLENDVPD Y0, Y15, Y10, Y0
-	VADDPD    Y10, Y0, Y0
-	VCMPPD    $0x00, Y10, Y6, Y5
-	VADDPD    Y4, Y7, Y4
-	VCMPPD    $0x00, Y2, Y1, Y1
-	VORPD     Y5, Y1, Y1
-	VMOVMSKPD Y1, R10
-	CMPL      R10, $0x0000000f
-	JNE       done
-	VCMPPD    $0x00, Y10, Y0, Y10
-	VCMPPD    $0x00, Y7, Y4, Y4
-	VORPD     Y10, Y4, Y4
-	VMOVMSKPD Y4, R10
-	CMPL      R10, $0x0000000f
-	JNE       done
-	VMOVUPD   Y2, (AX)
-	VMOVUPD   Y11, (AX)(CX*1)
-	VMOVUPD   Y6, (AX)(CX*2)
-	VMOVUPD   Y7, 32(AX)
-	VMOVUPD   Y3, 32(AX)(CX*1)
-	VMOVUPD   Y0, 32(AX)(CX*2)
-	JMP       next
+	VMOVUPD      (DX), Y0
+	VADDPD       (SI), Y0, Y1
+	VMOVUPD      (DX)(BX*2), Y2
+	VADDPD       (SI)(DI*2), Y2, Y3
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(SI), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(DX)(BX*2), Y8
+	VMOVUPD      32(SI)(DI*2), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      (DX)(BX*1), Y11
+	VADDPD       (SI)(DI*1), Y11, Y12
+	VMOVUPD      32(DX)(BX*1), Y13
+	VADDPD       32(SI)(DI*1), Y13, Y14
+	VMOVUPD      constants<>+192(SB), Y15
+	VANDPD       constants<>+256(SB), Y15, Y9
+	VANDPD       constants<>+256(SB), Y15, Y15
+	VMOVUPD      Y15, (R9)
+	VSUBPD       Y0, Y1, Y15
+	VMOVUPD      Y9, 32(R9)
+	VSUBPD       Y2, Y3, Y9
+	VMOVAPD      Y7, Y6
+	VFNMADD231PD Y5, Y4, Y6
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVAPD      Y12, Y13
+	VFMADD231PD  Y5, Y1, Y13
+	VMOVUPD      Y13, 64(R9)
+	VMOVAPD      Y14, Y13
+	VFMADD231PD  Y5, Y7, Y13
+	VMOVUPD      Y13, 96(R9)
+	VSUBPD       Y1, Y1, Y13
+	VMOVUPD      Y11, 128(R9)
+	VSUBPD       Y7, Y7, Y11
+	VCMPPD       $0x04, constants<>+128(SB), Y13, Y13
+	VCMPPD       $0x04, constants<>+128(SB), Y11, Y11
+	VMOVUPD      Y11, 160(R9)
+	VSUBPD       Y15, Y1, Y11
+	VMOVUPD      Y13, 192(R9)
+	VMOVUPD      (SI), Y13
+	VSUBPD       Y15, Y13, Y13
+	VSUBPD       Y11, Y0, Y0
+	VADDPD       Y13, Y0, Y0
+	VSUBPD       Y9, Y3, Y11
+	VMOVUPD      (SI)(DI*2), Y13
+	VSUBPD       Y9, Y13, Y13
+	VSUBPD       Y11, Y2, Y2
+	VADDPD       Y13, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VSUBPD       Y6, Y7, Y2
+	VFNMADD213PD 32(SI), Y5, Y6
+	VMOVUPD      32(DX), Y9
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       Y6, Y9, Y9
+	VSUBPD       Y4, Y10, Y2
+	VFNMADD213PD 32(SI)(DI*2), Y5, Y4
+	VMOVUPD      32(DX)(BX*2), Y6
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       Y4, Y6, Y6
+	VSUBPD       Y8, Y12, Y2
+	VFNMADD213PD (SI)(DI*1), Y5, Y8
+	VMOVUPD      (DX)(BX*1), Y4
+	VSUBPD       Y2, Y4, Y4
+	VADDPD       Y6, Y9, Y9
+	VMOVUPD      128(R9), Y2
+	VMOVAPD      Y14, Y6
+	VFNMADD231PD Y5, Y2, Y6
+	VFNMADD213PD 32(SI)(DI*1), Y5, Y2
+	VMOVUPD      32(DX)(BX*1), Y11
+	VSUBPD       Y6, Y11, Y11
+	VADDPD       Y8, Y4, Y4
+	VMOVUPD      64(R9), Y6
+	VMOVAPD      Y6, Y8
+	VFNMADD231PD Y5, Y1, Y8
+	VSUBPD       Y8, Y12, Y12
+	VMOVUPD      96(R9), Y8
+	VSUBPD       Y7, Y8, Y13
+	VFMADD231PD  Y5, Y11, Y2
+	VMOVAPD      Y3, Y11
+	VFMADD231PD  Y5, Y4, Y11
+	VSUBPD       Y13, Y14, Y14
+	VADDPD       Y12, Y0, Y13
+	VADDPD       Y10, Y2, Y15
+	VMOVUPD      Y7, 128(R9)
+	VADDPD       Y14, Y9, Y7
+	VMOVUPD      Y1, 224(R9)
+	VSUBPD       Y0, Y13, Y1
+	VSUBPD       Y1, Y12, Y12
+	VSUBPD       Y1, Y13, Y1
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y12, Y0, Y0
+	VSUBPD       Y4, Y11, Y1
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y1, Y11, Y1
+	VSUBPD       Y1, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y9, Y7, Y1
+	VSUBPD       Y1, Y14, Y14
+	VSUBPD       Y1, Y7, Y1
+	VSUBPD       Y1, Y9, Y9
+	VSUBPD       Y2, Y15, Y1
+	VSUBPD       Y1, Y10, Y10
+	VSUBPD       Y1, Y15, Y1
+	VFMADD231PD  Y5, Y9, Y14
+	VMOVAPD      Y11, Y3
+	VFMADD231PD  Y5, Y6, Y3
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y15, Y8, Y1
+	VFNMADD213PD Y3, Y5, Y6
+	VADDPD       Y10, Y2, Y2
+	VSUBPD       Y8, Y1, Y8
+	VFNMADD231PD Y5, Y6, Y11
+	VMOVUPD      constants<>+64(SB), Y4
+	VANDPD       224(R9), Y4, Y6
+	VANDPD       128(R9), Y4, Y4
+	VORPD        32(R9), Y6, Y6
+	VMOVUPD      224(R9), Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y10
+	VORPD        (R9), Y4, Y4
+	VADDPD       Y2, Y14, Y14
+	VSUBPD       Y8, Y15, Y15
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y5, Y0, Y2
+	VMOVUPD      128(R9), Y8
+	VCMPPD       $0x00, constants<>+128(SB), Y8, Y12
+	VMOVUPD      Y4, (R9)
+	VMOVUPD      192(R9), Y4
+	VORPD        Y4, Y10, Y10
+	VMOVUPD      160(R9), Y4
+	VORPD        Y4, Y12, Y12
+	VCMPPD       $0x04, Y9, Y9, Y4
+	VMOVUPD      Y4, 160(R9)
+	VCMPPD       $0x04, Y8, Y8, Y4
+	VMOVUPD      Y4, 192(R9)
+	VADDPD       Y15, Y14, Y4
+	VADDPD       Y2, Y13, Y8
+	VMOVUPD      Y12, 32(R9)
+	VADDPD       Y4, Y7, Y12
+	VSUBPD       Y13, Y8, Y9
+	VMOVUPD      Y10, 96(R9)
+	VSUBPD       Y0, Y2, Y10
+	VSUBPD       Y10, Y11, Y11
+	VSUBPD       Y10, Y2, Y10
+	VFNMADD231PD Y5, Y9, Y2
+	VFNMADD213PD Y8, Y5, Y9
+	VSUBPD       Y9, Y13, Y13
+	VSUBPD       Y10, Y0, Y0
+	VADDPD       Y2, Y13, Y13
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y0, Y13, Y13
+	VSUBPD       Y7, Y12, Y0
+	VSUBPD       Y14, Y4, Y2
+	VSUBPD       Y2, Y15, Y15
+	VSUBPD       Y2, Y4, Y2
+	VFNMADD231PD Y5, Y0, Y4
+	VFNMADD213PD Y12, Y5, Y0
+	VSUBPD       Y0, Y7, Y7
+	VSUBPD       Y2, Y14, Y14
+	VMOVAPD      Y8, Y0
+	VFMADD231PD  Y5, Y3, Y0
+	VSUBPD       Y3, Y0, Y3
+	VADDPD       Y4, Y7, Y7
+	VMOVAPD      Y12, Y2
+	VFMADD231PD  Y5, Y1, Y2
+	VFMADD231PD  Y5, Y14, Y15
+	VSUBPD       Y1, Y2, Y1
+	VSUBPD       Y3, Y8, Y8
+	VFMADD231PD  Y5, Y7, Y15
+	VSUBPD       Y1, Y12, Y12
+	VADDPD       Y13, Y8, Y1
+	VADDPD       Y15, Y12, Y3
+	VADDPD       Y1, Y0, Y4
+	VFNMADD213PD Y1, Y5, Y8
+	VADDPD       Y3, Y2, Y7
+	VSUBPD       Y0, Y4, Y0
+	VFNMADD213PD Y3, Y5, Y12
+	VFNMADD231PD Y5, Y8, Y13
+	VSUBPD       Y4, Y4, Y8
+	VSUBPD       Y2, Y7, Y2
+	VSUBPD       Y0, Y1, Y1
+	VFNMADD231PD Y5, Y12, Y15
+	VFNMADD213PD Y7, Y7, Y5
+	VCMPPD       $0x0c, Y8, Y4, Y8
+	VCMPPD       $0x00, constants<>+128(SB), Y4, Y0
+	VBLENDVPD    Y0, constants<>+128(SB), Y6, Y0
+	VCMPPD       $0x00, constants<>+128(SB), Y7, Y6
+	VSUBPD       Y2, Y3, Y3
+	VADDPD       Y13, Y1, Y2
+	VCMPPD       $0x0c, Y5, Y7, Y5
+	VMOVUPD      (R9), Y9
+	VBLENDVPD    Y6, constants<>+128(SB), Y9, Y6
+	VMOVUPD      96(R9), Y9
+	VBLENDVPD    Y9, 224(R9), Y0, Y9
+	VMOVUPD      32(R9), Y0
+	VBLENDVPD    Y0, 128(R9), Y6, Y0
+	VMOVUPD      160(R9), Y6
+	VBLENDVPD    Y6, constants<>+320(SB), Y9, Y6
+	VMOVUPD      192(R9), Y9
+	VBLENDVPD    Y9, constants<>+320(SB), Y0, Y9
+	VADDPD       Y15, Y3, Y0
+	VSUBPD       Y1, Y2, Y1
+	VMOVUPD      constants<>+128(SB), Y10
+	VBLENDVPD    Y8, Y2, Y10, Y2
+	VBLENDVPD    Y8, Y4, Y6, Y6
+	VADDPD       Y10, Y2, Y2
+	VBLENDVPD    Y5, Y7, Y9, Y9
+	VSUBPD       Y3, Y0, Y3
+	VBLENDVPD    Y5, Y0, Y10, Y0
+	VSUBPD       Y1, Y13, Y13
+	VADDPD       Y10, Y0, Y0
+	VMOVUPD      constants<>+384(SB), Y1
+	VMOVAPD      Y6, Y4
+	VFMADD231PD  Y1, Y2, Y4
+	VSUBPD       Y3, Y15, Y15
+	VBLENDVPD    Y8, Y13, Y10, Y8
+	VFMADD213PD  Y9, Y0, Y1
+	VADDPD       Y10, Y8, Y8
+	VCMPPD       $0x00, Y6, Y4, Y4
+	VMOVMSKPD    Y4, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VBLENDVPD    Y5, Y15, Y10, Y5
+	VADDPD       Y10, Y5, Y5
+	VCMPPD       $0x00, Y9, Y1, Y1
+	VMOVMSKPD    Y1, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y2, (AX)(CX*1)
+	VMOVUPD      Y8, (AX)(CX*2)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y0, 32(AX)(CX*1)
+	VMOVUPD      Y5, 32(AX)(CX*2)
+	JMP          next
 
 // func tdSubAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
-TEXT ·tdSubAVX2(SB), $224-80
+// Requires: AVX, FMA3
+TEXT ·tdSubAVX2(SB), $256-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -3185,194 +3374,214 @@ TEXT ·tdSubAVX2(SB), $224-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD   (DX), Y0
-	VSUBPD    (SI), Y0, Y1
-	VMOVUPD   (DX)(BX*2), Y2
-	VSUBPD    (SI)(DI*2), Y2, Y3
-	VMOVUPD   32(DX), Y4
-	VSUBPD    32(SI), Y4, Y5
-	VMOVUPD   32(DX)(BX*2), Y6
-	VSUBPD    32(SI)(DI*2), Y6, Y7
-	VMOVUPD   (DX)(BX*1), Y8
-	VSUBPD    (SI)(DI*1), Y8, Y9
-	VMOVUPD   32(DX)(BX*1), Y10
-	VSUBPD    32(SI)(DI*1), Y10, Y11
-	VMOVUPD   constants<>+0(SB), Y12
-	VXORPD    (SI), Y12, Y13
-	VXORPD    (SI)(DI*2), Y12, Y14
-	VXORPD    32(SI), Y12, Y15
-	VMOVUPD   Y15, (R9)
-	VXORPD    32(SI)(DI*2), Y12, Y15
-	VSUBPD    Y0, Y1, Y12
-	VSUBPD    Y2, Y3, Y0
-	VSUBPD    Y4, Y5, Y2
-	VSUBPD    Y6, Y7, Y4
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VADDPD    Y9, Y1, Y10
-	VMOVUPD   Y8, 32(R9)
-	VADDPD    Y11, Y5, Y8
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y12, Y1, Y12
-	VSUBPD    Y0, Y14, Y14
-	VSUBPD    Y0, Y3, Y0
-	VMOVUPD   Y3, 64(R9)
-	VMOVUPD   (R9), Y3
-	VSUBPD    Y2, Y3, Y3
-	VSUBPD    Y2, Y5, Y2
-	VSUBPD    Y4, Y15, Y15
-	VSUBPD    Y4, Y7, Y4
-	VSUBPD    Y1, Y10, Y1
-	VSUBPD    Y5, Y8, Y5
-	VMOVUPD   Y8, (R9)
-	VMOVUPD   (DX), Y8
-	VSUBPD    Y12, Y8, Y8
-	VMOVUPD   (DX)(BX*2), Y12
-	VSUBPD    Y0, Y12, Y12
-	VMOVUPD   32(DX), Y0
-	VSUBPD    Y2, Y0, Y0
-	VMOVUPD   32(DX)(BX*2), Y2
-	VSUBPD    Y4, Y2, Y2
-	VSUBPD    Y1, Y9, Y1
-	VSUBPD    Y6, Y9, Y9
-	VSUBPD    Y5, Y11, Y5
-	VSUBPD    32(R9), Y11, Y11
-	VADDPD    Y13, Y8, Y8
-	VMOVUPD   constants<>+0(SB), Y4
-	VXORPD    (SI)(DI*1), Y4, Y13
-	VADDPD    Y14, Y12, Y12
-	VXORPD    32(SI)(DI*1), Y4, Y4
-	VSUBPD    Y6, Y13, Y13
-	VSUBPD    32(R9), Y4, Y4
-	VADDPD    Y3, Y0, Y0
-	VADDPD    Y15, Y2, Y2
-	VMOVUPD   (DX)(BX*1), Y3
-	VSUBPD    Y9, Y3, Y3
-	VMOVUPD   32(DX)(BX*1), Y6
-	VSUBPD    Y11, Y6, Y6
-	VADDPD    Y12, Y8, Y8
-	VADDPD    Y2, Y0, Y0
-	VADDPD    Y13, Y3, Y3
-	VADDPD    Y4, Y6, Y6
-	VADDPD    Y1, Y8, Y2
-	VADDPD    Y5, Y0, Y4
-	VADDPD    64(R9), Y3, Y9
-	VADDPD    Y7, Y6, Y11
-	VSUBPD    Y8, Y2, Y12
-	VSUBPD    Y0, Y4, Y13
-	VSUBPD    Y3, Y9, Y14
-	VSUBPD    Y6, Y11, Y15
-	VSUBPD    Y12, Y1, Y1
-	VSUBPD    Y12, Y2, Y12
-	VSUBPD    Y13, Y5, Y5
-	VSUBPD    Y13, Y4, Y13
-	VMOVUPD   Y4, 32(R9)
-	VMOVUPD   64(R9), Y4
-	VSUBPD    Y14, Y4, Y4
-	VSUBPD    Y14, Y9, Y14
-	VSUBPD    Y15, Y7, Y7
-	VSUBPD    Y15, Y11, Y15
-	VSUBPD    Y12, Y8, Y8
-	VADDPD    Y9, Y10, Y12
-	VSUBPD    Y13, Y0, Y0
-	VADDPD    (R9), Y11, Y13
-	VSUBPD    Y14, Y3, Y3
-	VSUBPD    Y15, Y6, Y6
-	VADDPD    Y1, Y8, Y8
-	VSUBPD    Y10, Y12, Y10
-	VADDPD    Y5, Y0, Y0
-	VSUBPD    (R9), Y13, Y1
-	VADDPD    Y4, Y3, Y3
-	VADDPD    Y7, Y6, Y6
-	VSUBPD    Y10, Y9, Y9
-	VSUBPD    Y1, Y11, Y11
-	VADDPD    Y3, Y8, Y8
-	VADDPD    Y6, Y0, Y0
-	VADDPD    Y9, Y8, Y1
-	VADDPD    Y11, Y0, Y3
-	VADDPD    Y1, Y2, Y4
-	VADDPD    32(R9), Y3, Y5
-	VSUBPD    Y8, Y1, Y6
-	VSUBPD    Y0, Y3, Y7
-	VSUBPD    Y2, Y4, Y10
-	VSUBPD    32(R9), Y5, Y14
-	VSUBPD    Y6, Y1, Y15
-	VMOVUPD   Y2, (R9)
-	VSUBPD    Y7, Y3, Y2
-	VSUBPD    Y6, Y9, Y9
-	VADDPD    Y4, Y12, Y6
-	VSUBPD    Y7, Y11, Y11
-	VADDPD    Y5, Y13, Y7
-	VSUBPD    Y10, Y1, Y1
-	VSUBPD    Y10, Y4, Y10
-	VSUBPD    Y15, Y8, Y8
-	VSUBPD    Y14, Y5, Y15
-	VSUBPD    Y14, Y3, Y3
-	VSUBPD    Y2, Y0, Y0
-	VSUBPD    Y12, Y6, Y12
-	VSUBPD    Y13, Y7, Y13
-	VMOVUPD   (R9), Y2
-	VSUBPD    Y10, Y2, Y2
-	VMOVUPD   32(R9), Y10
-	VSUBPD    Y15, Y10, Y10
-	VADDPD    Y9, Y8, Y8
-	VADDPD    Y11, Y0, Y0
-	VSUBPD    Y12, Y4, Y4
-	VSUBPD    Y13, Y5, Y5
-	VADDPD    Y1, Y2, Y2
-	VADDPD    Y3, Y10, Y10
-	VADDPD    Y8, Y2, Y2
-	VADDPD    Y0, Y10, Y10
-	VADDPD    Y2, Y4, Y0
-	VADDPD    Y10, Y5, Y1
-	VADDPD    Y0, Y6, Y3
-	VADDPD    Y1, Y7, Y8
-	VSUBPD    Y4, Y0, Y4
-	VSUBPD    Y5, Y1, Y5
-	VSUBPD    Y6, Y3, Y6
-	VSUBPD    Y7, Y8, Y7
-	VSUBPD    Y4, Y2, Y2
-	VSUBPD    Y5, Y10, Y10
-	VSUBPD    Y3, Y3, Y4
-	VSUBPD    Y8, Y8, Y5
-	VSUBPD    Y6, Y0, Y0
-	VSUBPD    Y7, Y1, Y1
-	VCMPPD    $0x0c, Y4, Y3, Y4
-	VCMPPD    $0x0c, Y5, Y8, Y5
-	VADDPD    Y2, Y0, Y6
-	VADDPD    Y10, Y1, Y7
-	VADDPD    constants<>+64(SB), Y6, Y9
-	VADDPD    constants<>+64(SB), Y7, Y11
-	VSUBPD    Y0, Y6, Y6
-	VSUBPD    Y1, Y7, Y7
-	VMULPD    constants<>+320(SB), Y9, Y0
-	VMULPD    constants<>+320(SB), Y11, Y1
-	VSUBPD    Y6, Y2, Y2
-	VSUBPD    Y7, Y10, Y10
-	VADDPD    constants<>+64(SB), Y2, Y2
-	VADDPD    constants<>+64(SB), Y10, Y10
-	VADDPD    Y0, Y3, Y0
-	VADDPD    Y1, Y8, Y1
-	VCMPPD    $0x00, constants<>+64(SB), Y2, Y6
-	VCMPPD    $0x00, constants<>+64(SB), Y10, Y7
-	VCMPPD    $0x00, Y3, Y0, Y0
-	VCMPPD    $0x00, Y8, Y1, Y1
-	VORPD     Y6, Y0, Y0
-	VORPD     Y7, Y1, Y1
-	VANDPD    Y0, Y4, Y4
-	VANDPD    Y1, Y5, Y5
-	VMOVMSKPD Y4, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVMSKPD Y5, R10
-	CMPL      R10, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y3, (AX)
-	VMOVUPD   Y9, (AX)(CX*1)
-	VMOVUPD   Y2, (AX)(CX*2)
-	VMOVUPD   Y8, 32(AX)
-	VMOVUPD   Y11, 32(AX)(CX*1)
-	VMOVUPD   Y10, 32(AX)(CX*2)
+	VMOVUPD      (DX), Y0
+	VSUBPD       (SI), Y0, Y1
+	VMOVUPD      (DX)(BX*2), Y2
+	VSUBPD       (SI)(DI*2), Y2, Y3
+	VMOVUPD      32(SI), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(DX), Y6
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y5, Y4, Y7
+	VMOVUPD      32(SI)(DI*2), Y8
+	VMOVUPD      32(DX)(BX*2), Y9
+	VMOVAPD      Y9, Y10
+	VFNMADD231PD Y5, Y8, Y10
+	VMOVUPD      (DX)(BX*1), Y11
+	VSUBPD       (SI)(DI*1), Y11, Y12
+	VMOVUPD      32(DX)(BX*1), Y13
+	VSUBPD       32(SI)(DI*1), Y13, Y14
+	VMOVUPD      constants<>+64(SB), Y15
+	VXORPD       (SI), Y15, Y13
+	VMOVUPD      Y13, (R9)
+	VXORPD       (SI)(DI*2), Y15, Y13
+	VXORPD       Y15, Y4, Y4
+	VXORPD       Y15, Y8, Y8
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y6, Y2
+	VMOVAPD      Y10, Y6
+	VFNMADD231PD Y5, Y9, Y6
+	VSUBPD       Y11, Y12, Y9
+	VSUBPD       32(DX)(BX*1), Y14, Y11
+	VMOVUPD      Y11, 32(R9)
+	VMOVAPD      Y12, Y11
+	VFMADD231PD  Y5, Y1, Y11
+	VMOVUPD      Y9, 64(R9)
+	VMOVAPD      Y14, Y9
+	VFMADD231PD  Y5, Y7, Y9
+	VMOVUPD      Y14, 96(R9)
+	VMOVUPD      (R9), Y14
+	VSUBPD       Y15, Y14, Y14
+	VSUBPD       Y15, Y1, Y15
+	VFNMADD231PD Y5, Y0, Y13
+	VFNMADD213PD Y3, Y5, Y0
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y7, Y2
+	VFNMADD231PD Y5, Y6, Y8
+	VFNMADD213PD Y10, Y5, Y6
+	VSUBPD       Y1, Y11, Y1
+	VSUBPD       Y7, Y9, Y7
+	VMOVUPD      Y9, (R9)
+	VMOVUPD      (DX), Y9
+	VSUBPD       Y15, Y9, Y9
+	VMOVUPD      (DX)(BX*2), Y15
+	VSUBPD       Y0, Y15, Y15
+	VMOVUPD      32(DX), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      32(DX)(BX*2), Y2
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y1, Y12, Y1
+	VSUBPD       64(R9), Y12, Y12
+	VFNMADD213PD 96(R9), Y5, Y7
+	VMOVUPD      96(R9), Y6
+	VFNMADD231PD 32(R9), Y5, Y6
+	VADDPD       Y14, Y9, Y9
+	VMOVUPD      constants<>+64(SB), Y14
+	VMOVUPD      Y11, 96(R9)
+	VXORPD       (SI)(DI*1), Y14, Y11
+	VADDPD       Y13, Y15, Y15
+	VXORPD       32(SI)(DI*1), Y14, Y14
+	VSUBPD       64(R9), Y11, Y11
+	VSUBPD       32(R9), Y14, Y14
+	VFMADD231PD  Y5, Y0, Y4
+	VFMADD231PD  Y5, Y2, Y8
+	VMOVUPD      (DX)(BX*1), Y0
+	VSUBPD       Y12, Y0, Y0
+	VMOVUPD      32(DX)(BX*1), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y15, Y9, Y9
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y14, Y2, Y2
+	VADDPD       Y1, Y9, Y6
+	VADDPD       Y7, Y4, Y8
+	VADDPD       Y3, Y0, Y11
+	VADDPD       Y10, Y2, Y12
+	VSUBPD       Y9, Y6, Y13
+	VSUBPD       Y4, Y8, Y14
+	VSUBPD       Y0, Y11, Y15
+	VMOVUPD      Y0, 32(R9)
+	VSUBPD       Y2, Y12, Y0
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y13, Y6, Y13
+	VSUBPD       Y14, Y7, Y7
+	VSUBPD       Y14, Y8, Y14
+	VSUBPD       Y15, Y3, Y3
+	VSUBPD       Y15, Y11, Y15
+	VFNMADD231PD Y5, Y0, Y10
+	VFNMADD213PD Y12, Y5, Y0
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       96(R9), Y11, Y13
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       (R9), Y12, Y14
+	VMOVUPD      32(R9), Y5
+	VSUBPD       Y15, Y5, Y5
+	VSUBPD       Y0, Y2, Y2
+	VADDPD       Y1, Y9, Y9
+	VSUBPD       96(R9), Y13, Y0
+	VADDPD       Y7, Y4, Y4
+	VSUBPD       (R9), Y14, Y1
+	VADDPD       Y3, Y5, Y5
+	VADDPD       Y10, Y2, Y2
+	VSUBPD       Y0, Y11, Y11
+	VSUBPD       Y1, Y12, Y12
+	VADDPD       Y5, Y9, Y9
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y11, Y9, Y0
+	VADDPD       Y12, Y4, Y1
+	VADDPD       Y0, Y6, Y2
+	VADDPD       Y1, Y8, Y3
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVAPD      Y0, Y7
+	VFNMADD231PD Y5, Y9, Y7
+	VMOVAPD      Y1, Y10
+	VFNMADD231PD Y5, Y4, Y10
+	VSUBPD       Y6, Y2, Y15
+	VMOVUPD      Y6, (R9)
+	VSUBPD       Y8, Y3, Y6
+	VMOVUPD      Y8, 96(R9)
+	VMOVAPD      Y0, Y8
+	VFNMADD231PD Y5, Y7, Y8
+	VMOVUPD      Y4, 32(R9)
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD Y5, Y10, Y4
+	VSUBPD       Y7, Y11, Y11
+	VADDPD       Y2, Y13, Y7
+	VFNMADD231PD Y5, Y10, Y12
+	VMOVAPD      Y3, Y10
+	VFMADD231PD  Y5, Y14, Y10
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y15, Y2, Y15
+	VFNMADD231PD Y5, Y8, Y9
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y5, Y6, Y8
+	VSUBPD       Y6, Y1, Y1
+	VMOVUPD      32(R9), Y6
+	VSUBPD       Y4, Y6, Y6
+	VFNMADD213PD Y7, Y5, Y13
+	VFNMADD213PD Y10, Y5, Y14
+	VMOVUPD      (R9), Y4
+	VSUBPD       Y15, Y4, Y4
+	VMOVUPD      96(R9), Y15
+	VSUBPD       Y8, Y15, Y15
+	VFMADD231PD  Y5, Y9, Y11
+	VADDPD       Y12, Y6, Y6
+	VSUBPD       Y13, Y2, Y2
+	VFNMADD231PD Y5, Y14, Y3
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y1, Y15, Y15
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y6, Y15, Y15
+	VADDPD       Y4, Y2, Y0
+	VADDPD       Y15, Y3, Y1
+	VADDPD       Y0, Y7, Y6
+	VADDPD       Y1, Y10, Y8
+	VFNMADD213PD Y0, Y5, Y2
+	VFNMADD213PD Y1, Y5, Y3
+	VSUBPD       Y7, Y6, Y7
+	VSUBPD       Y10, Y8, Y10
+	VFNMADD231PD Y5, Y2, Y4
+	VFNMADD231PD Y5, Y3, Y15
+	VSUBPD       Y6, Y6, Y2
+	VSUBPD       Y8, Y8, Y3
+	VSUBPD       Y7, Y0, Y0
+	VSUBPD       Y10, Y1, Y1
+	VCMPPD       $0x0c, Y2, Y6, Y2
+	VCMPPD       $0x0c, Y3, Y8, Y3
+	VADDPD       Y4, Y0, Y7
+	VADDPD       Y15, Y1, Y9
+	VADDPD       constants<>+128(SB), Y7, Y10
+	VSUBPD       Y0, Y7, Y7
+	VMOVUPD      constants<>+128(SB), Y0
+	VMOVAPD      Y0, Y11
+	VFMADD231PD  Y5, Y9, Y11
+	VFNMADD231PD Y5, Y1, Y9
+	VSUBPD       Y7, Y4, Y4
+	VMOVUPD      constants<>+384(SB), Y1
+	VMOVAPD      Y6, Y5
+	VFMADD231PD  Y1, Y10, Y5
+	VSUBPD       Y9, Y15, Y15
+	VFMADD213PD  Y8, Y11, Y1
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y0, Y15, Y15
+	VCMPPD       $0x00, Y6, Y5, Y5
+	VCMPPD       $0x00, Y8, Y1, Y1
+	VANDPD       Y5, Y2, Y2
+	VANDPD       Y1, Y3, Y3
+	VMOVMSKPD    Y2, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVMSKPD    Y3, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y10, (AX)(CX*1)
+	VMOVUPD      Y4, (AX)(CX*2)
+	VMOVUPD      Y8, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	VMOVUPD      Y15, 32(AX)(CX*2)
 
 next:
 	ADDQ $+64, AX
@@ -3387,240 +3596,258 @@ done:
 	RET
 
 rare:
-	VMOVUPD   (DX), Y0
-	VSUBPD    (SI), Y0, Y1
-	VMOVUPD   (DX)(BX*2), Y2
-	VSUBPD    (SI)(DI*2), Y2, Y3
-	VMOVUPD   32(DX), Y4
-	VSUBPD    32(SI), Y4, Y5
-	VMOVUPD   32(DX)(BX*2), Y6
-	VSUBPD    32(SI)(DI*2), Y6, Y7
-	VMOVUPD   (DX)(BX*1), Y8
-	VSUBPD    (SI)(DI*1), Y8, Y9
-	VMOVUPD   32(DX)(BX*1), Y10
-	VSUBPD    32(SI)(DI*1), Y10, Y11
-	VMOVUPD   constants<>+0(SB), Y12
-	VXORPD    (SI), Y12, Y13
-	VXORPD    (SI)(DI*2), Y12, Y14
-	VXORPD    32(SI), Y12, Y15
-	VMOVUPD   Y15, (R9)
-	VXORPD    32(SI)(DI*2), Y12, Y15
-	VSUBPD    Y0, Y1, Y12
-	VSUBPD    Y2, Y3, Y0
-	VSUBPD    Y4, Y5, Y2
-	VSUBPD    Y6, Y7, Y4
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VADDPD    Y9, Y1, Y10
-	VMOVUPD   Y10, 32(R9)
-	VADDPD    Y11, Y5, Y10
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y12, Y1, Y12
-	VSUBPD    Y0, Y14, Y14
-	VSUBPD    Y0, Y3, Y0
-	VMOVUPD   Y3, 64(R9)
-	VMOVUPD   (R9), Y3
-	VSUBPD    Y2, Y3, Y3
-	VSUBPD    Y2, Y5, Y2
-	VSUBPD    Y4, Y15, Y15
-	VSUBPD    Y4, Y7, Y4
-	VMOVUPD   Y7, (R9)
-	VMOVUPD   (DX), Y7
-	VSUBPD    Y12, Y7, Y7
-	VMOVUPD   (DX)(BX*2), Y12
-	VSUBPD    Y0, Y12, Y12
-	VMOVUPD   32(DX), Y0
-	VSUBPD    Y2, Y0, Y0
-	VMOVUPD   32(DX)(BX*2), Y2
-	VSUBPD    Y4, Y2, Y2
-	VADDPD    Y13, Y7, Y7
-	VSUBPD    Y6, Y9, Y4
-	VADDPD    Y14, Y12, Y12
-	VSUBPD    Y8, Y11, Y13
-	VADDPD    Y3, Y0, Y0
-	VMOVUPD   constants<>+0(SB), Y3
-	VXORPD    (SI)(DI*1), Y3, Y14
-	VADDPD    Y15, Y2, Y2
-	VXORPD    32(SI)(DI*1), Y3, Y15
-	VSUBPD    Y6, Y14, Y14
-	VMOVUPD   32(R9), Y6
-	VMOVUPD   Y14, 96(R9)
-	VSUBPD    Y1, Y6, Y14
-	VSUBPD    Y8, Y15, Y15
-	VSUBPD    Y5, Y10, Y8
-	VMOVUPD   Y10, 128(R9)
-	VMOVUPD   (DX)(BX*1), Y10
-	VSUBPD    Y4, Y10, Y10
-	VMOVUPD   32(DX)(BX*1), Y4
-	VSUBPD    Y13, Y4, Y4
-	VADDPD    Y12, Y7, Y7
-	VSUBPD    Y1, Y1, Y12
-	VADDPD    Y2, Y0, Y0
-	VSUBPD    Y5, Y5, Y2
-	VSUBPD    Y14, Y9, Y9
-	VSUBPD    Y8, Y11, Y11
-	VMOVUPD   constants<>+128(SB), Y8
-	VANDPD    constants<>+192(SB), Y8, Y13
-	VANDPD    Y3, Y1, Y14
-	VADDPD    96(R9), Y10, Y10
-	VADDPD    Y15, Y4, Y4
-	VANDPD    constants<>+192(SB), Y8, Y8
-	VANDPD    Y3, Y5, Y3
-	VCMPPD    $0x04, constants<>+64(SB), Y12, Y12
-	VORPD     Y14, Y13, Y13
-	VADDPD    Y9, Y7, Y14
-	VCMPPD    $0x04, constants<>+64(SB), Y2, Y2
-	VORPD     Y3, Y8, Y8
-	VADDPD    Y11, Y0, Y3
-	VADDPD    64(R9), Y10, Y15
-	VMOVUPD   Y8, 96(R9)
-	VADDPD    (R9), Y4, Y8
-	VMOVUPD   Y13, 160(R9)
-	VSUBPD    Y7, Y14, Y13
-	VSUBPD    Y13, Y9, Y9
-	VSUBPD    Y13, Y14, Y13
-	VSUBPD    Y13, Y7, Y7
-	VADDPD    Y9, Y7, Y7
-	VSUBPD    Y10, Y15, Y9
-	VMOVUPD   64(R9), Y13
-	VSUBPD    Y9, Y13, Y13
-	VSUBPD    Y9, Y15, Y9
-	VSUBPD    Y9, Y10, Y10
-	VADDPD    Y13, Y10, Y10
-	VADDPD    Y10, Y7, Y7
-	VSUBPD    Y0, Y3, Y9
-	VSUBPD    Y9, Y11, Y11
-	VSUBPD    Y9, Y3, Y9
-	VSUBPD    Y9, Y0, Y0
-	VSUBPD    Y4, Y8, Y9
-	VMOVUPD   (R9), Y10
-	VSUBPD    Y9, Y10, Y10
-	VSUBPD    Y9, Y8, Y9
-	VADDPD    Y11, Y0, Y0
-	VADDPD    Y15, Y6, Y11
-	VSUBPD    Y9, Y4, Y4
-	VADDPD    128(R9), Y8, Y9
-	VSUBPD    Y6, Y11, Y6
-	VADDPD    Y10, Y4, Y4
-	VSUBPD    128(R9), Y9, Y10
-	VSUBPD    Y6, Y15, Y15
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y6
-	VCMPPD    $0x00, constants<>+64(SB), Y5, Y13
-	VORPD     Y12, Y6, Y6
-	VORPD     Y2, Y13, Y13
-	VCMPPD    $0x04, Y1, Y1, Y2
-	VADDPD    Y4, Y0, Y0
-	VSUBPD    Y10, Y8, Y8
-	VADDPD    Y15, Y7, Y4
-	VCMPPD    $0x04, Y5, Y5, Y10
-	VADDPD    Y8, Y0, Y12
-	VMOVUPD   Y10, 128(R9)
-	VADDPD    Y4, Y14, Y10
-	VMOVUPD   Y2, 32(R9)
-	VADDPD    Y12, Y3, Y2
-	VMOVUPD   Y5, (R9)
-	VSUBPD    Y14, Y10, Y5
-	VMOVUPD   Y13, 64(R9)
-	VSUBPD    Y7, Y4, Y13
-	VSUBPD    Y13, Y15, Y15
-	VSUBPD    Y13, Y4, Y13
-	VSUBPD    Y5, Y4, Y4
-	VSUBPD    Y5, Y10, Y5
-	VSUBPD    Y5, Y14, Y14
-	VSUBPD    Y13, Y7, Y7
-	VADDPD    Y4, Y14, Y14
-	VADDPD    Y15, Y7, Y7
-	VADDPD    Y7, Y14, Y14
-	VSUBPD    Y3, Y2, Y4
-	VSUBPD    Y0, Y12, Y5
-	VSUBPD    Y5, Y8, Y8
-	VSUBPD    Y5, Y12, Y5
-	VSUBPD    Y4, Y12, Y12
-	VSUBPD    Y4, Y2, Y4
-	VSUBPD    Y4, Y3, Y3
-	VSUBPD    Y5, Y0, Y0
-	VADDPD    Y10, Y11, Y4
-	VSUBPD    Y11, Y4, Y11
-	VADDPD    Y12, Y3, Y3
-	VADDPD    Y2, Y9, Y5
-	VADDPD    Y8, Y0, Y0
-	VSUBPD    Y9, Y5, Y9
-	VSUBPD    Y11, Y10, Y10
-	VADDPD    Y0, Y3, Y3
-	VSUBPD    Y9, Y2, Y2
-	VADDPD    Y14, Y10, Y0
-	VADDPD    Y3, Y2, Y7
-	VADDPD    Y0, Y4, Y8
-	VSUBPD    Y10, Y0, Y10
-	VADDPD    Y7, Y5, Y9
-	VSUBPD    Y4, Y8, Y4
-	VSUBPD    Y2, Y7, Y2
-	VSUBPD    Y10, Y14, Y14
-	VSUBPD    Y8, Y8, Y10
-	VSUBPD    Y5, Y9, Y5
-	VSUBPD    Y4, Y0, Y0
-	VSUBPD    Y2, Y3, Y3
-	VSUBPD    Y9, Y9, Y2
-	VCMPPD    $0x0c, Y10, Y8, Y10
-	VCMPPD    $0x00, constants<>+64(SB), Y8, Y4
-	VMOVUPD   160(R9), Y11
-	VBLENDVPD Y4, constants<>+64(SB), Y11, Y4
-	VCMPPD    $0x00, constants<>+64(SB), Y9, Y11
-	VSUBPD    Y5, Y7, Y7
-	VADDPD    Y14, Y0, Y5
-	VCMPPD    $0x0c, Y2, Y9, Y2
-	VMOVUPD   96(R9), Y12
-	VBLENDVPD Y11, constants<>+64(SB), Y12, Y11
-	VBLENDVPD Y6, Y1, Y4, Y6
-	VMOVUPD   64(R9), Y1
-	VBLENDVPD Y1, (R9), Y11, Y1
-	VMOVUPD   32(R9), Y4
-	VBLENDVPD Y4, constants<>+256(SB), Y6, Y4
-	VMOVUPD   128(R9), Y6
-	VBLENDVPD Y6, constants<>+256(SB), Y1, Y6
-	VADDPD    Y3, Y7, Y1
-	VMOVUPD   constants<>+64(SB), Y11
-	VBLENDVPD Y10, Y5, Y11, Y12
-	VSUBPD    Y0, Y5, Y5
-	VBLENDVPD Y10, Y8, Y4, Y4
-	VADDPD    Y11, Y12, Y12
-	VBLENDVPD Y2, Y9, Y6, Y6
-	VBLENDVPD Y2, Y1, Y11, Y0
-	VSUBPD    Y7, Y1, Y1
-	VSUBPD    Y5, Y14, Y14
-	VADDPD    Y11, Y0, Y0
-	VMULPD    constants<>+320(SB), Y12, Y5
-	VSUBPD    Y1, Y3, Y3
-	VBLENDVPD Y10, Y14, Y11, Y10
-	VMULPD    constants<>+320(SB), Y0, Y1
-	VADDPD    Y11, Y10, Y10
-	VADDPD    Y5, Y4, Y5
-	VBLENDVPD Y2, Y3, Y11, Y2
-	VADDPD    Y11, Y2, Y2
-	VCMPPD    $0x00, Y11, Y10, Y3
-	VADDPD    Y1, Y6, Y1
-	VCMPPD    $0x00, Y4, Y5, Y5
-	VORPD     Y3, Y5, Y5
-	VMOVMSKPD Y5, R10
-	CMPL      R10, $0x0000000f
-	JNE       done
-	VCMPPD    $0x00, Y11, Y2, Y11
-	VCMPPD    $0x00, Y6, Y1, Y1
-	VORPD     Y11, Y1, Y1
-	VMOVMSKPD Y1, R10
-	CMPL      R10, $0x0000000f
-	JNE       done
-	VMOVUPD   Y4, (AX)
-	VMOVUPD   Y12, (AX)(CX*1)
-	VMOVUPD   Y10, (AX)(CX*2)
-	VMOVUPD   Y6, 32(AX)
-	VMOVUPD   Y0, 32(AX)(CX*1)
-	VMOVUPD   Y2, 32(AX)(CX*2)
-	JMP       next
+	VMOVUPD      (DX), Y0
+	VSUBPD       (SI), Y0, Y1
+	VMOVUPD      (DX)(BX*2), Y2
+	VSUBPD       (SI)(DI*2), Y2, Y3
+	VMOVUPD      32(SI), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      32(DX), Y6
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y5, Y4, Y7
+	VMOVUPD      32(SI)(DI*2), Y8
+	VMOVUPD      32(DX)(BX*2), Y9
+	VMOVAPD      Y9, Y10
+	VFNMADD231PD Y5, Y8, Y10
+	VMOVUPD      (DX)(BX*1), Y11
+	VSUBPD       (SI)(DI*1), Y11, Y12
+	VMOVUPD      32(DX)(BX*1), Y13
+	VSUBPD       32(SI)(DI*1), Y13, Y14
+	VMOVUPD      constants<>+64(SB), Y15
+	VXORPD       (SI), Y15, Y13
+	VMOVUPD      Y13, (R9)
+	VXORPD       (SI)(DI*2), Y15, Y13
+	VXORPD       Y15, Y4, Y4
+	VXORPD       Y15, Y8, Y8
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y6, Y2
+	VMOVAPD      Y10, Y6
+	VFNMADD231PD Y5, Y9, Y6
+	VSUBPD       Y11, Y12, Y9
+	VSUBPD       32(DX)(BX*1), Y14, Y11
+	VMOVUPD      Y11, 32(R9)
+	VMOVAPD      Y12, Y11
+	VFMADD231PD  Y5, Y1, Y11
+	VMOVUPD      Y11, 64(R9)
+	VMOVAPD      Y14, Y11
+	VFMADD231PD  Y5, Y7, Y11
+	VMOVUPD      Y11, 96(R9)
+	VMOVUPD      (R9), Y11
+	VSUBPD       Y15, Y11, Y11
+	VSUBPD       Y15, Y1, Y15
+	VFNMADD231PD Y5, Y0, Y13
+	VFNMADD213PD Y3, Y5, Y0
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y7, Y2
+	VFNMADD231PD Y5, Y6, Y8
+	VFNMADD213PD Y10, Y5, Y6
+	VMOVUPD      Y10, (R9)
+	VMOVUPD      (DX), Y10
+	VSUBPD       Y15, Y10, Y10
+	VMOVUPD      (DX)(BX*2), Y15
+	VSUBPD       Y0, Y15, Y15
+	VMOVUPD      32(DX), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      32(DX)(BX*2), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y11, Y10, Y10
+	VSUBPD       Y9, Y12, Y6
+	VFMADD231PD  Y5, Y15, Y13
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y14, Y15
+	VFNMADD231PD Y5, Y11, Y15
+	VADDPD       Y4, Y0, Y0
+	VMOVUPD      constants<>+64(SB), Y4
+	VMOVUPD      Y3, 128(R9)
+	VXORPD       (SI)(DI*1), Y4, Y3
+	VADDPD       Y8, Y2, Y2
+	VXORPD       32(SI)(DI*1), Y4, Y8
+	VSUBPD       Y9, Y3, Y3
+	VMOVUPD      64(R9), Y9
+	VMOVUPD      Y3, 160(R9)
+	VSUBPD       Y1, Y9, Y3
+	VFNMADD231PD Y5, Y11, Y8
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y11, Y9
+	VFNMADD231PD Y5, Y7, Y9
+	VMOVUPD      (DX)(BX*1), Y11
+	VSUBPD       Y6, Y11, Y11
+	VMOVUPD      32(DX)(BX*1), Y6
+	VSUBPD       Y15, Y6, Y6
+	VFMADD231PD  Y5, Y10, Y13
+	VMOVAPD      Y1, Y10
+	VFNMADD231PD Y5, Y1, Y10
+	VADDPD       Y2, Y0, Y0
+	VSUBPD       Y7, Y7, Y2
+	VSUBPD       Y3, Y12, Y12
+	VSUBPD       Y9, Y14, Y14
+	VMOVUPD      constants<>+192(SB), Y3
+	VANDPD       constants<>+256(SB), Y3, Y9
+	VANDPD       Y4, Y1, Y15
+	VADDPD       160(R9), Y11, Y11
+	VADDPD       Y8, Y6, Y6
+	VANDPD       constants<>+256(SB), Y3, Y3
+	VANDPD       Y4, Y7, Y4
+	VCMPPD       $0x04, constants<>+128(SB), Y10, Y10
+	VORPD        Y15, Y9, Y9
+	VADDPD       Y12, Y13, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y2, Y2
+	VORPD        Y4, Y3, Y3
+	VADDPD       Y14, Y0, Y4
+	VADDPD       128(R9), Y11, Y15
+	VMOVUPD      Y3, 160(R9)
+	VADDPD       (R9), Y6, Y3
+	VMOVUPD      Y9, 32(R9)
+	VSUBPD       Y13, Y8, Y9
+	VSUBPD       Y9, Y12, Y12
+	VSUBPD       Y9, Y8, Y9
+	VSUBPD       Y9, Y13, Y13
+	VADDPD       Y12, Y13, Y13
+	VSUBPD       Y11, Y15, Y9
+	VMOVUPD      128(R9), Y12
+	VSUBPD       Y9, Y12, Y12
+	VSUBPD       Y9, Y15, Y9
+	VSUBPD       Y9, Y11, Y11
+	VADDPD       Y12, Y11, Y11
+	VADDPD       Y11, Y13, Y13
+	VSUBPD       Y0, Y4, Y9
+	VSUBPD       Y9, Y14, Y14
+	VSUBPD       Y9, Y4, Y9
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y6, Y3, Y9
+	VMOVUPD      (R9), Y11
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y9, Y3, Y9
+	VFMADD231PD  Y5, Y0, Y14
+	VMOVUPD      64(R9), Y0
+	VMOVAPD      Y15, Y12
+	VFMADD231PD  Y5, Y0, Y12
+	VSUBPD       Y9, Y6, Y6
+	VADDPD       96(R9), Y3, Y9
+	VFNMADD213PD Y12, Y5, Y0
+	VADDPD       Y11, Y6, Y6
+	VSUBPD       96(R9), Y9, Y11
+	VFNMADD231PD Y5, Y0, Y15
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y0
+	VMOVUPD      Y9, 96(R9)
+	VCMPPD       $0x00, constants<>+128(SB), Y7, Y9
+	VORPD        Y10, Y0, Y0
+	VORPD        Y2, Y9, Y9
+	VCMPPD       $0x04, Y1, Y1, Y2
+	VADDPD       Y6, Y14, Y14
+	VSUBPD       Y11, Y3, Y3
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y5, Y13, Y6
+	VCMPPD       $0x04, Y7, Y7, Y10
+	VADDPD       Y3, Y14, Y11
+	VMOVUPD      Y10, 64(R9)
+	VADDPD       Y6, Y8, Y10
+	VMOVUPD      Y2, (R9)
+	VADDPD       Y11, Y4, Y2
+	VMOVUPD      Y7, 128(R9)
+	VSUBPD       Y8, Y10, Y7
+	VMOVUPD      Y9, 192(R9)
+	VSUBPD       Y13, Y6, Y9
+	VSUBPD       Y9, Y15, Y15
+	VSUBPD       Y9, Y6, Y9
+	VFNMADD231PD Y5, Y7, Y6
+	VFNMADD213PD Y10, Y5, Y7
+	VSUBPD       Y7, Y8, Y8
+	VSUBPD       Y9, Y13, Y13
+	VADDPD       Y6, Y8, Y8
+	VADDPD       Y15, Y13, Y13
+	VADDPD       Y13, Y8, Y8
+	VSUBPD       Y4, Y2, Y6
+	VSUBPD       Y14, Y11, Y7
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y7, Y11, Y7
+	VFNMADD231PD Y5, Y6, Y11
+	VFNMADD213PD Y2, Y5, Y6
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y7, Y14, Y14
+	VMOVAPD      Y10, Y6
+	VFMADD231PD  Y5, Y12, Y6
+	VSUBPD       Y12, Y6, Y12
+	VADDPD       Y11, Y4, Y4
+	VMOVUPD      96(R9), Y7
+	VMOVAPD      Y2, Y9
+	VFMADD231PD  Y5, Y7, Y9
+	VFMADD231PD  Y5, Y14, Y3
+	VSUBPD       Y7, Y9, Y7
+	VSUBPD       Y12, Y10, Y10
+	VFMADD231PD  Y5, Y4, Y3
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y8, Y10, Y4
+	VADDPD       Y3, Y2, Y7
+	VADDPD       Y4, Y6, Y11
+	VFNMADD213PD Y4, Y5, Y10
+	VADDPD       Y7, Y9, Y12
+	VSUBPD       Y6, Y11, Y6
+	VFNMADD213PD Y7, Y5, Y2
+	VFNMADD231PD Y5, Y10, Y8
+	VSUBPD       Y11, Y11, Y10
+	VSUBPD       Y9, Y12, Y9
+	VSUBPD       Y6, Y4, Y4
+	VFNMADD231PD Y5, Y2, Y3
+	VFNMADD213PD Y12, Y12, Y5
+	VCMPPD       $0x0c, Y10, Y11, Y10
+	VCMPPD       $0x00, constants<>+128(SB), Y11, Y2
+	VMOVUPD      32(R9), Y6
+	VBLENDVPD    Y2, constants<>+128(SB), Y6, Y2
+	VCMPPD       $0x00, constants<>+128(SB), Y12, Y6
+	VSUBPD       Y9, Y7, Y7
+	VADDPD       Y8, Y4, Y9
+	VCMPPD       $0x0c, Y5, Y12, Y5
+	VMOVUPD      160(R9), Y13
+	VBLENDVPD    Y6, constants<>+128(SB), Y13, Y6
+	VBLENDVPD    Y0, Y1, Y2, Y0
+	VMOVUPD      192(R9), Y1
+	VBLENDVPD    Y1, 128(R9), Y6, Y1
+	VMOVUPD      (R9), Y2
+	VBLENDVPD    Y2, constants<>+320(SB), Y0, Y2
+	VMOVUPD      64(R9), Y0
+	VBLENDVPD    Y0, constants<>+320(SB), Y1, Y0
+	VADDPD       Y3, Y7, Y1
+	VSUBPD       Y4, Y9, Y4
+	VMOVUPD      constants<>+128(SB), Y6
+	VBLENDVPD    Y10, Y9, Y6, Y9
+	VBLENDVPD    Y10, Y11, Y2, Y2
+	VADDPD       Y6, Y9, Y9
+	VBLENDVPD    Y5, Y12, Y0, Y0
+	VSUBPD       Y7, Y1, Y7
+	VBLENDVPD    Y5, Y1, Y6, Y1
+	VSUBPD       Y4, Y8, Y8
+	VADDPD       Y6, Y1, Y1
+	VMOVUPD      constants<>+384(SB), Y4
+	VMOVAPD      Y2, Y11
+	VFMADD231PD  Y4, Y9, Y11
+	VSUBPD       Y7, Y3, Y3
+	VBLENDVPD    Y10, Y8, Y6, Y10
+	VFMADD213PD  Y0, Y1, Y4
+	VADDPD       Y6, Y10, Y10
+	VCMPPD       $0x00, Y2, Y11, Y11
+	VMOVMSKPD    Y11, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VBLENDVPD    Y5, Y3, Y6, Y5
+	VADDPD       Y6, Y5, Y5
+	VCMPPD       $0x00, Y0, Y4, Y4
+	VMOVMSKPD    Y4, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VMOVUPD      Y2, (AX)
+	VMOVUPD      Y9, (AX)(CX*1)
+	VMOVUPD      Y10, (AX)(CX*2)
+	VMOVUPD      Y0, 32(AX)
+	VMOVUPD      Y1, 32(AX)(CX*1)
+	VMOVUPD      Y5, 32(AX)(CX*2)
+	JMP          next
 
 // func tdMulAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
-TEXT ·tdMulAVX2(SB), $160-80
+TEXT ·tdMulAVX2(SB), $224-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -3632,138 +3859,140 @@ TEXT ·tdMulAVX2(SB), $160-80
 	ANDQ $-32, R9
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VMULPD      (SI)(DI*1), Y0, Y4
-	VMOVUPD     (SI), Y5
-	VMULPD      (DX)(BX*1), Y5, Y6
-	VMULPD      32(SI)(DI*1), Y2, Y7
-	VMOVUPD     32(SI), Y8
-	VMULPD      32(DX)(BX*1), Y8, Y9
-	VMULPD      (SI)(DI*2), Y0, Y10
-	VMULPD      (DX)(BX*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMULPD      32(SI)(DI*2), Y2, Y15
-	VMOVUPD     Y3, (R9)
-	VMULPD      32(DX)(BX*2), Y8, Y3
-	VMOVUPD     Y1, 32(R9)
-	VADDPD      Y9, Y7, Y1
-	VFMSUB132PD (SI)(DI*1), Y4, Y0
-	VFMSUB132PD (DX)(BX*1), Y6, Y5
-	VADDPD      Y11, Y10, Y10
-	VFMSUB132PD 32(SI)(DI*1), Y7, Y2
-	VFMSUB132PD 32(DX)(BX*1), Y9, Y8
-	VADDPD      Y14, Y12, Y11
-	VADDPD      Y3, Y15, Y15
-	VADDPD      Y1, Y13, Y3
-	VMOVUPD     Y9, 64(R9)
-	VMOVUPD     (DX)(BX*1), Y9
-	VFMADD231PD (SI)(DI*1), Y9, Y10
-	VADDPD      Y5, Y0, Y0
-	VSUBPD      Y4, Y14, Y5
-	VADDPD      Y8, Y2, Y2
-	VSUBPD      Y12, Y11, Y8
-	VMOVUPD     32(DX)(BX*1), Y9
-	VFMADD231PD 32(SI)(DI*1), Y9, Y15
-	VSUBPD      Y5, Y6, Y6
-	VSUBPD      Y5, Y14, Y5
-	VADDPD      Y10, Y0, Y0
-	VSUBPD      Y13, Y3, Y9
-	VSUBPD      Y8, Y14, Y14
-	VSUBPD      Y8, Y11, Y8
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y1, Y5
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y3, Y10
-	VSUBPD      Y8, Y12, Y12
-	VSUBPD      Y9, Y1, Y9
-	VADDPD      32(R9), Y11, Y8
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y10, Y13, Y13
-	VMOVUPD     64(R9), Y10
-	VSUBPD      Y5, Y10, Y10
-	VADDPD      Y6, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      (R9), Y3, Y5
-	VSUBPD      32(R9), Y8, Y6
-	VSUBPD      Y1, Y7, Y7
-	VADDPD      Y9, Y13, Y13
-	VADDPD      Y4, Y12, Y12
-	VSUBPD      (R9), Y5, Y1
-	VSUBPD      Y6, Y11, Y11
-	VADDPD      Y10, Y7, Y7
-	VADDPD      Y0, Y12, Y12
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y7, Y13, Y13
-	VADDPD      Y12, Y11, Y0
-	VADDPD      Y2, Y13, Y13
-	VSUBPD      Y11, Y0, Y1
-	VADDPD      Y0, Y8, Y2
-	VADDPD      Y13, Y3, Y4
-	VSUBPD      Y1, Y0, Y6
-	VSUBPD      Y8, Y2, Y8
-	VSUBPD      Y1, Y12, Y12
-	VSUBPD      Y3, Y4, Y1
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y6, Y11, Y11
-	VSUBPD      Y8, Y0, Y0
-	VSUBPD      Y1, Y4, Y6
-	VSUBPD      Y5, Y7, Y5
-	VSUBPD      Y1, Y13, Y13
-	VADDPD      Y12, Y11, Y11
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y11, Y0, Y1
-	VADDPD      Y13, Y3, Y3
-	VADDPD      Y1, Y2, Y5
-	VSUBPD      Y0, Y1, Y0
-	VADDPD      Y3, Y4, Y6
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y0, Y11, Y11
-	VSUBPD      Y5, Y5, Y0
-	VADDPD      Y6, Y7, Y8
-	VSUBPD      Y4, Y6, Y4
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      constants<>+64(SB), Y11, Y11
-	VCMPPD      $0x0c, Y0, Y5, Y0
-	VSUBPD      Y7, Y8, Y7
-	VSUBPD      Y4, Y3, Y3
-	VSUBPD      Y8, Y8, Y2
-	VADDPD      constants<>+64(SB), Y1, Y1
-	VCMPPD      $0x00, constants<>+64(SB), Y11, Y4
-	VSUBPD      Y7, Y6, Y6
-	VADDPD      constants<>+64(SB), Y3, Y3
-	VCMPPD      $0x0c, Y2, Y8, Y2
-	VMULPD      constants<>+320(SB), Y1, Y7
-	VADDPD      constants<>+64(SB), Y6, Y6
-	VCMPPD      $0x00, constants<>+64(SB), Y3, Y9
-	VADDPD      Y7, Y5, Y7
-	VMULPD      constants<>+320(SB), Y6, Y10
-	VCMPPD      $0x00, Y5, Y7, Y7
-	VORPD       Y4, Y7, Y7
-	VADDPD      Y10, Y8, Y10
-	VANDPD      Y7, Y0, Y0
-	VMOVMSKPD   Y0, R10
-	CMPL        R10, $0x0000000f
-	JNE         rare
-	VCMPPD      $0x00, Y8, Y10, Y10
-	VORPD       Y9, Y10, Y10
-	VANDPD      Y10, Y2, Y2
-	VMOVMSKPD   Y2, R10
-	CMPL        R10, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y5, (AX)
-	VMOVUPD     Y1, (AX)(CX*1)
-	VMOVUPD     Y11, (AX)(CX*2)
-	VMOVUPD     Y8, 32(AX)
-	VMOVUPD     Y6, 32(AX)(CX*1)
-	VMOVUPD     Y3, 32(AX)(CX*2)
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VMULPD       (SI)(DI*1), Y0, Y4
+	VMOVUPD      (SI), Y5
+	VMULPD       (DX)(BX*1), Y5, Y6
+	VMULPD       32(SI)(DI*1), Y2, Y7
+	VMOVUPD      32(SI), Y8
+	VMULPD       32(DX)(BX*1), Y8, Y9
+	VMULPD       (SI)(DI*2), Y0, Y10
+	VMULPD       (DX)(BX*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMULPD       32(SI)(DI*2), Y2, Y15
+	VMOVUPD      Y3, (R9)
+	VMULPD       32(DX)(BX*2), Y8, Y3
+	VMOVUPD      Y1, 32(R9)
+	VADDPD       Y9, Y7, Y1
+	VFMSUB132PD  (SI)(DI*1), Y4, Y0
+	VFMSUB132PD  (DX)(BX*1), Y6, Y5
+	VADDPD       Y11, Y10, Y10
+	VFMSUB132PD  32(SI)(DI*1), Y7, Y2
+	VFMSUB132PD  32(DX)(BX*1), Y9, Y8
+	VADDPD       Y14, Y12, Y11
+	VADDPD       Y3, Y15, Y15
+	VADDPD       Y1, Y13, Y3
+	VMOVUPD      Y9, 64(R9)
+	VMOVUPD      (DX)(BX*1), Y9
+	VFMADD231PD  (SI)(DI*1), Y9, Y10
+	VADDPD       Y5, Y0, Y0
+	VSUBPD       Y4, Y14, Y5
+	VADDPD       Y8, Y2, Y2
+	VSUBPD       Y12, Y11, Y8
+	VMOVUPD      32(DX)(BX*1), Y9
+	VFMADD231PD  32(SI)(DI*1), Y9, Y15
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y5, Y14, Y5
+	VFMADD231PD  constants<>+0(SB), Y0, Y10
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y0, Y13, Y9
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y7, Y1, Y5
+	VFMADD231PD  Y0, Y2, Y15
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y9, Y1, Y9
+	VMOVUPD      32(R9), Y8
+	VMOVUPD      Y15, 96(R9)
+	VMOVAPD      Y11, Y15
+	VFMADD231PD  Y0, Y8, Y15
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y2, Y13, Y13
+	VFNMADD213PD 64(R9), Y0, Y5
+	VFMADD231PD  Y0, Y4, Y6
+	VADDPD       Y14, Y12, Y12
+	VADDPD       (R9), Y3, Y2
+	VFNMADD213PD Y15, Y0, Y8
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y9, Y13, Y13
+	VADDPD       Y6, Y12, Y12
+	VSUBPD       (R9), Y2, Y1
+	VFNMADD231PD Y0, Y8, Y11
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y10, Y12, Y12
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y12, Y11, Y1
+	VADDPD       96(R9), Y13, Y13
+	VSUBPD       Y11, Y1, Y4
+	VADDPD       Y1, Y15, Y5
+	VADDPD       Y13, Y3, Y6
+	VSUBPD       Y4, Y1, Y7
+	VSUBPD       Y15, Y5, Y15
+	VFNMADD231PD Y0, Y4, Y12
+	VSUBPD       Y3, Y6, Y4
+	VADDPD       Y6, Y2, Y8
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y2, Y8, Y2
+	VFNMADD231PD Y0, Y4, Y13
+	VADDPD       Y12, Y11, Y11
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       Y11, Y1, Y2
+	VADDPD       Y13, Y3, Y3
+	VADDPD       Y2, Y5, Y4
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y3, Y6, Y7
+	VSUBPD       Y5, Y4, Y5
+	VSUBPD       Y1, Y11, Y11
+	VMOVAPD      Y4, Y1
+	VFNMADD231PD Y0, Y4, Y1
+	VADDPD       Y7, Y8, Y9
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y5, Y2, Y2
+	VADDPD       constants<>+128(SB), Y11, Y11
+	VCMPPD       $0x0c, Y1, Y4, Y1
+	VSUBPD       Y8, Y9, Y8
+	VSUBPD       Y6, Y3, Y3
+	VFNMADD213PD Y9, Y9, Y0
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       constants<>+128(SB), Y3, Y3
+	VCMPPD       $0x0c, Y0, Y9, Y0
+	VMOVUPD      constants<>+384(SB), Y5
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y5, Y2, Y6
+	VADDPD       constants<>+128(SB), Y7, Y7
+	VCMPPD       $0x00, Y4, Y6, Y6
+	VFMADD213PD  Y9, Y7, Y5
+	VANDPD       Y6, Y1, Y1
+	VMOVMSKPD    Y1, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VCMPPD       $0x00, Y9, Y5, Y5
+	VANDPD       Y5, Y0, Y0
+	VMOVMSKPD    Y0, R10
+	CMPL         R10, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y2, (AX)(CX*1)
+	VMOVUPD      Y11, (AX)(CX*2)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y7, 32(AX)(CX*1)
+	VMOVUPD      Y3, 32(AX)(CX*2)
 
 next:
 	ADDQ $+64, AX
@@ -3778,177 +4007,185 @@ done:
 	RET
 
 rare:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VMULPD      (SI)(DI*1), Y0, Y4
-	VMOVUPD     (SI), Y5
-	VMULPD      (DX)(BX*1), Y5, Y6
-	VMULPD      32(SI)(DI*1), Y2, Y7
-	VMOVUPD     32(SI), Y8
-	VMULPD      32(DX)(BX*1), Y8, Y9
-	VMULPD      (SI)(DI*2), Y0, Y10
-	VMULPD      (DX)(BX*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VSUBPD      Y1, Y1, Y14
-	VSUBPD      Y3, Y3, Y15
-	VMOVUPD     Y3, (R9)
-	VADDPD      Y6, Y4, Y3
-	VMOVUPD     Y1, 32(R9)
-	VMULPD      32(SI)(DI*2), Y2, Y1
-	VMOVUPD     Y13, 64(R9)
-	VMULPD      32(DX)(BX*2), Y8, Y13
-	VADDPD      Y9, Y7, Y8
-	VFMSUB132PD (SI)(DI*1), Y4, Y0
-	VFMSUB132PD (DX)(BX*1), Y6, Y5
-	VADDPD      Y11, Y10, Y10
-	VFMSUB132PD 32(SI)(DI*1), Y7, Y2
-	VCMPPD      $0x04, constants<>+64(SB), Y14, Y14
-	VCMPPD      $0x04, constants<>+64(SB), Y15, Y15
-	VADDPD      Y13, Y1, Y1
-	VADDPD      Y3, Y12, Y11
-	VMOVUPD     (DX)(BX*1), Y13
-	VFMADD231PD (SI)(DI*1), Y13, Y10
-	VADDPD      Y5, Y0, Y0
-	VADDPD      64(R9), Y8, Y5
-	VMOVUPD     32(DX)(BX*1), Y13
-	VFMADD231PD 32(SI)(DI*1), Y13, Y1
-	VADDPD      Y10, Y0, Y0
-	VSUBPD      Y12, Y11, Y10
-	VMOVUPD     Y15, 96(R9)
-	VSUBPD      Y4, Y3, Y15
-	VSUBPD      Y15, Y6, Y6
-	VSUBPD      Y15, Y3, Y15
-	VSUBPD      Y10, Y3, Y3
-	VSUBPD      Y10, Y11, Y10
-	VSUBPD      Y10, Y12, Y12
-	VSUBPD      Y15, Y4, Y4
-	VSUBPD      64(R9), Y5, Y10
-	VADDPD      Y3, Y12, Y12
-	VSUBPD      Y7, Y8, Y3
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y10, Y5, Y6
-	VSUBPD      Y10, Y8, Y10
-	VSUBPD      Y3, Y8, Y8
-	VMOVUPD     64(R9), Y15
-	VSUBPD      Y6, Y15, Y15
-	VFMSUB132PD 32(SI), Y9, Y13
-	VSUBPD      Y3, Y9, Y9
-	VADDPD      32(R9), Y11, Y3
-	VADDPD      Y4, Y12, Y12
-	VADDPD      (R9), Y5, Y4
-	VSUBPD      Y8, Y7, Y7
-	VADDPD      Y10, Y15, Y15
-	VMOVUPD     constants<>+128(SB), Y6
-	VANDPD      constants<>+192(SB), Y6, Y8
-	VMOVUPD     32(R9), Y10
-	VMOVUPD     Y14, 64(R9)
-	VANDPD      constants<>+0(SB), Y10, Y14
-	VADDPD      Y13, Y2, Y2
-	VSUBPD      Y10, Y3, Y13
-	VADDPD      Y0, Y12, Y12
-	VSUBPD      (R9), Y4, Y0
-	VORPD       Y14, Y8, Y8
-	VANDPD      constants<>+192(SB), Y6, Y6
-	VADDPD      Y9, Y7, Y7
-	VMOVUPD     (R9), Y9
-	VANDPD      constants<>+0(SB), Y9, Y14
-	VADDPD      Y1, Y2, Y2
-	VSUBPD      Y13, Y11, Y11
-	VSUBPD      Y0, Y5, Y5
-	VCMPPD      $0x00, constants<>+64(SB), Y10, Y0
-	VCMPPD      $0x00, constants<>+64(SB), Y9, Y1
-	VORPD       Y14, Y6, Y6
-	VADDPD      Y7, Y15, Y15
-	VMOVUPD     64(R9), Y7
-	VORPD       Y7, Y0, Y0
-	VMOVUPD     96(R9), Y7
-	VORPD       Y7, Y1, Y1
-	VADDPD      Y12, Y11, Y7
-	VCMPPD      $0x04, Y10, Y10, Y13
-	VCMPPD      $0x04, Y9, Y9, Y14
-	VADDPD      Y2, Y15, Y15
-	VSUBPD      Y11, Y7, Y2
-	VMOVUPD     Y14, 96(R9)
-	VADDPD      Y7, Y3, Y14
-	VADDPD      Y15, Y5, Y9
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y2, Y7, Y2
-	VSUBPD      Y2, Y11, Y11
-	VSUBPD      Y5, Y9, Y2
-	VSUBPD      Y3, Y7, Y7
-	VADDPD      Y9, Y4, Y3
-	VSUBPD      Y4, Y3, Y4
-	VSUBPD      Y2, Y15, Y15
-	VSUBPD      Y2, Y9, Y2
-	VADDPD      Y12, Y11, Y11
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y4, Y9, Y9
-	VADDPD      Y11, Y7, Y2
-	VADDPD      Y15, Y5, Y5
-	VADDPD      Y2, Y14, Y4
-	VSUBPD      Y7, Y2, Y7
-	VADDPD      Y5, Y9, Y12
-	VSUBPD      Y14, Y4, Y14
-	VSUBPD      Y4, Y4, Y15
-	VSUBPD      Y7, Y11, Y11
-	VCMPPD      $0x00, constants<>+64(SB), Y4, Y7
-	VBLENDVPD   Y7, constants<>+64(SB), Y8, Y7
-	VADDPD      Y12, Y3, Y8
-	VSUBPD      Y14, Y2, Y2
-	VCMPPD      $0x0c, Y15, Y4, Y15
-	VSUBPD      Y9, Y12, Y9
-	VMOVUPD     constants<>+64(SB), Y14
-	VBLENDVPD   Y15, Y2, Y14, Y2
-	VBLENDVPD   Y0, Y10, Y7, Y0
-	VADDPD      Y14, Y2, Y2
-	VBLENDVPD   Y13, constants<>+256(SB), Y0, Y13
-	VBLENDVPD   Y15, Y11, Y14, Y11
-	VSUBPD      Y3, Y8, Y3
-	VSUBPD      Y8, Y8, Y0
-	VCMPPD      $0x00, Y14, Y8, Y7
-	VSUBPD      Y9, Y5, Y5
-	VBLENDVPD   Y7, Y14, Y6, Y7
-	VBLENDVPD   Y15, Y4, Y13, Y15
-	VADDPD      Y14, Y11, Y11
-	VMULPD      constants<>+320(SB), Y2, Y4
-	VBLENDVPD   Y1, (R9), Y7, Y1
-	VSUBPD      Y3, Y12, Y12
-	VCMPPD      $0x0c, Y0, Y8, Y0
-	VMOVUPD     96(R9), Y3
-	VBLENDVPD   Y3, constants<>+256(SB), Y1, Y3
-	VBLENDVPD   Y0, Y12, Y14, Y12
-	VBLENDVPD   Y0, Y8, Y3, Y3
-	VADDPD      Y14, Y12, Y12
-	VBLENDVPD   Y0, Y5, Y14, Y0
-	VCMPPD      $0x00, Y14, Y11, Y1
-	VADDPD      Y4, Y15, Y4
-	VADDPD      Y14, Y0, Y0
-	VMULPD      constants<>+320(SB), Y12, Y5
-	VCMPPD      $0x00, Y15, Y4, Y4
-	VCMPPD      $0x00, Y14, Y0, Y14
-	VORPD       Y1, Y4, Y4
-	VMOVMSKPD   Y4, R10
-	CMPL        R10, $0x0000000f
-	JNE         done
-	VADDPD      Y5, Y3, Y5
-	VCMPPD      $0x00, Y3, Y5, Y5
-	VORPD       Y14, Y5, Y5
-	VMOVMSKPD   Y5, R10
-	CMPL        R10, $0x0000000f
-	JNE         done
-	VMOVUPD     Y15, (AX)
-	VMOVUPD     Y2, (AX)(CX*1)
-	VMOVUPD     Y11, (AX)(CX*2)
-	VMOVUPD     Y3, 32(AX)
-	VMOVUPD     Y12, 32(AX)(CX*1)
-	VMOVUPD     Y0, 32(AX)(CX*2)
-	JMP         next
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VMULPD       (SI)(DI*1), Y0, Y4
+	VMOVUPD      (SI), Y5
+	VMULPD       (DX)(BX*1), Y5, Y6
+	VMULPD       32(SI)(DI*1), Y2, Y7
+	VMOVUPD      32(SI), Y8
+	VMULPD       32(DX)(BX*1), Y8, Y9
+	VMULPD       (SI)(DI*2), Y0, Y10
+	VMULPD       (DX)(BX*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VSUBPD       Y1, Y1, Y14
+	VSUBPD       Y3, Y3, Y15
+	VMOVUPD      Y3, (R9)
+	VADDPD       Y6, Y4, Y3
+	VMOVUPD      Y1, 32(R9)
+	VMULPD       32(SI)(DI*2), Y2, Y1
+	VMOVUPD      Y13, 64(R9)
+	VMULPD       32(DX)(BX*2), Y8, Y13
+	VADDPD       Y9, Y7, Y8
+	VFMSUB132PD  (SI)(DI*1), Y4, Y0
+	VFMSUB132PD  (DX)(BX*1), Y6, Y5
+	VADDPD       Y11, Y10, Y10
+	VFMSUB132PD  32(SI)(DI*1), Y7, Y2
+	VCMPPD       $0x04, constants<>+128(SB), Y14, Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VADDPD       Y13, Y1, Y1
+	VADDPD       Y3, Y12, Y11
+	VMOVUPD      (DX)(BX*1), Y13
+	VFMADD231PD  (SI)(DI*1), Y13, Y10
+	VADDPD       Y5, Y0, Y0
+	VADDPD       64(R9), Y8, Y5
+	VMOVUPD      32(DX)(BX*1), Y13
+	VFMADD231PD  32(SI)(DI*1), Y13, Y1
+	VADDPD       Y10, Y0, Y0
+	VSUBPD       Y12, Y11, Y10
+	VMOVUPD      Y15, 96(R9)
+	VSUBPD       Y4, Y3, Y15
+	VSUBPD       Y15, Y6, Y6
+	VSUBPD       Y15, Y3, Y15
+	VFNMADD231PD constants<>+0(SB), Y10, Y3
+	VFNMADD132PD constants<>+0(SB), Y11, Y10
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y15, Y4, Y4
+	VMOVUPD      64(R9), Y10
+	VMOVUPD      constants<>+0(SB), Y15
+	VMOVUPD      Y14, 128(R9)
+	VMOVAPD      Y5, Y14
+	VFNMADD231PD Y15, Y10, Y14
+	VADDPD       Y3, Y12, Y12
+	VSUBPD       Y7, Y8, Y3
+	VFMADD231PD  Y15, Y4, Y6
+	VMOVAPD      Y5, Y4
+	VFNMADD231PD Y15, Y14, Y4
+	VSUBPD       Y14, Y8, Y14
+	VSUBPD       Y3, Y8, Y8
+	VSUBPD       Y4, Y10, Y10
+	VFMSUB132PD  32(SI), Y9, Y13
+	VFNMADD231PD Y15, Y3, Y9
+	VADDPD       32(R9), Y11, Y3
+	VADDPD       Y6, Y12, Y12
+	VMOVUPD      (R9), Y4
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y15, Y4, Y6
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y14, Y10, Y10
+	VMOVUPD      constants<>+192(SB), Y8
+	VANDPD       constants<>+256(SB), Y8, Y14
+	VMOVUPD      Y10, 64(R9)
+	VMOVUPD      32(R9), Y10
+	VMOVUPD      Y5, 160(R9)
+	VANDPD       constants<>+64(SB), Y10, Y5
+	VADDPD       Y13, Y2, Y2
+	VSUBPD       Y10, Y3, Y13
+	VFMADD231PD  Y15, Y12, Y0
+	VMOVAPD      Y6, Y12
+	VFNMADD231PD Y15, Y4, Y12
+	VORPD        Y5, Y14, Y14
+	VANDPD       constants<>+256(SB), Y8, Y8
+	VADDPD       Y9, Y7, Y7
+	VANDPD       constants<>+64(SB), Y4, Y5
+	VADDPD       Y1, Y2, Y2
+	VSUBPD       Y13, Y11, Y11
+	VFNMADD213PD 160(R9), Y15, Y12
+	VCMPPD       $0x00, constants<>+128(SB), Y10, Y1
+	VCMPPD       $0x00, constants<>+128(SB), Y4, Y9
+	VORPD        Y5, Y8, Y8
+	VADDPD       64(R9), Y7, Y7
+	VMOVUPD      128(R9), Y5
+	VORPD        Y5, Y1, Y1
+	VMOVUPD      96(R9), Y5
+	VORPD        Y5, Y9, Y9
+	VADDPD       Y0, Y11, Y5
+	VCMPPD       $0x04, Y10, Y10, Y13
+	VMOVUPD      Y9, 96(R9)
+	VCMPPD       $0x04, Y4, Y4, Y9
+	VADDPD       Y2, Y7, Y7
+	VSUBPD       Y11, Y5, Y2
+	VMOVUPD      Y9, 128(R9)
+	VADDPD       Y5, Y3, Y9
+	VADDPD       Y7, Y12, Y4
+	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y2, Y0, Y0
+	VFNMADD213PD Y5, Y15, Y2
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y12, Y4, Y2
+	VFNMADD231PD Y15, Y3, Y5
+	VMOVAPD      Y4, Y3
+	VFMADD231PD  Y15, Y6, Y3
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y2, Y7, Y7
+	VFNMADD213PD Y4, Y15, Y2
+	VFMADD231PD  Y15, Y11, Y0
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y6, Y4, Y4
+	VMOVAPD      Y0, Y2
+	VFMADD231PD  Y15, Y5, Y2
+	VADDPD       Y7, Y12, Y12
+	VADDPD       Y2, Y9, Y6
+	VFNMADD213PD Y2, Y15, Y5
+	VADDPD       Y12, Y4, Y7
+	VSUBPD       Y9, Y6, Y9
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y15, Y6, Y11
+	VFNMADD231PD Y15, Y5, Y0
+	VCMPPD       $0x00, constants<>+128(SB), Y6, Y5
+	VBLENDVPD    Y5, constants<>+128(SB), Y14, Y5
+	VADDPD       Y7, Y3, Y14
+	VSUBPD       Y9, Y2, Y2
+	VCMPPD       $0x0c, Y11, Y6, Y11
+	VFNMADD213PD Y7, Y15, Y4
+	VMOVUPD      constants<>+128(SB), Y9
+	VBLENDVPD    Y11, Y2, Y9, Y2
+	VBLENDVPD    Y1, Y10, Y5, Y1
+	VADDPD       Y9, Y2, Y2
+	VBLENDVPD    Y13, constants<>+320(SB), Y1, Y13
+	VBLENDVPD    Y11, Y0, Y9, Y0
+	VSUBPD       Y3, Y14, Y3
+	VSUBPD       Y14, Y14, Y1
+	VCMPPD       $0x00, Y9, Y14, Y5
+	VFNMADD231PD Y15, Y4, Y12
+	VBLENDVPD    Y5, Y9, Y8, Y5
+	VBLENDVPD    Y11, Y6, Y13, Y11
+	VADDPD       Y9, Y0, Y0
+	VMOVUPD      96(R9), Y4
+	VBLENDVPD    Y4, (R9), Y5, Y4
+	VMOVUPD      constants<>+384(SB), Y5
+	VMOVAPD      Y11, Y6
+	VFMADD231PD  Y5, Y2, Y6
+	VSUBPD       Y3, Y7, Y7
+	VCMPPD       $0x0c, Y1, Y14, Y1
+	VMOVUPD      128(R9), Y3
+	VBLENDVPD    Y3, constants<>+320(SB), Y4, Y3
+	VBLENDVPD    Y1, Y7, Y9, Y7
+	VBLENDVPD    Y1, Y14, Y3, Y3
+	VADDPD       Y9, Y7, Y7
+	VBLENDVPD    Y1, Y12, Y9, Y1
+	VADDPD       Y9, Y1, Y1
+	VCMPPD       $0x00, Y11, Y6, Y6
+	VMOVMSKPD    Y6, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VFMADD213PD  Y3, Y7, Y5
+	VCMPPD       $0x00, Y3, Y5, Y5
+	VMOVMSKPD    Y5, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      Y2, (AX)(CX*1)
+	VMOVUPD      Y0, (AX)(CX*2)
+	VMOVUPD      Y3, 32(AX)
+	VMOVUPD      Y7, 32(AX)(CX*1)
+	VMOVUPD      Y1, 32(AX)(CX*2)
+	JMP          next
 
 // func tdDivAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -3968,8 +4205,8 @@ loop:
 	VDIVPD       (SI), Y0, Y1
 	VMOVUPD      32(DX), Y2
 	VDIVPD       32(SI), Y2, Y3
-	VXORPD       constants<>+0(SB), Y1, Y4
-	VXORPD       constants<>+0(SB), Y3, Y5
+	VXORPD       constants<>+64(SB), Y1, Y4
+	VXORPD       constants<>+64(SB), Y3, Y5
 	VMULPD       (SI)(DI*1), Y4, Y4
 	VMULPD       32(SI)(DI*1), Y5, Y5
 	VFNMADD231PD (SI), Y1, Y0
@@ -3984,132 +4221,145 @@ loop:
 	VFNMSUB231PD Y10, Y3, Y11
 	VADDPD       Y0, Y6, Y12
 	VADDPD       Y2, Y7, Y13
-	VSUBPD       (DX)(BX*1), Y6, Y14
-	VSUBPD       32(DX)(BX*1), Y7, Y15
+	VMOVUPD      (DX)(BX*1), Y14
+	VMOVUPD      constants<>+0(SB), Y15
+	VMOVAPD      Y6, Y10
+	VFNMADD231PD Y15, Y14, Y10
+	VMOVUPD      32(DX)(BX*1), Y8
+	VMOVUPD      Y3, (R9)
+	VMOVAPD      Y7, Y3
+	VFNMADD231PD Y15, Y8, Y3
 	VADDPD       (DX)(BX*2), Y9, Y9
 	VADDPD       32(DX)(BX*2), Y11, Y11
-	VDIVPD       (SI), Y12, Y10
-	VDIVPD       32(SI), Y13, Y8
-	VMOVUPD      Y3, (R9)
-	VSUBPD       Y6, Y12, Y3
 	VMOVUPD      Y1, 32(R9)
-	VSUBPD       Y7, Y13, Y1
-	VSUBPD       Y14, Y4, Y4
-	VSUBPD       Y14, Y6, Y14
-	VSUBPD       Y15, Y5, Y5
-	VSUBPD       Y15, Y7, Y15
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y3, Y12, Y3
-	VSUBPD       Y1, Y2, Y2
-	VSUBPD       Y1, Y13, Y1
-	VMOVUPD      Y8, 64(R9)
-	VMOVUPD      (DX)(BX*1), Y8
-	VSUBPD       Y14, Y8, Y8
-	VMOVUPD      32(DX)(BX*1), Y14
-	VSUBPD       Y15, Y14, Y14
-	VSUBPD       Y3, Y6, Y6
-	VSUBPD       Y1, Y7, Y7
-	VADDPD       Y4, Y8, Y8
-	VADDPD       Y5, Y14, Y14
+	VDIVPD       (SI), Y12, Y1
+	VMOVUPD      Y1, 64(R9)
+	VDIVPD       32(SI), Y13, Y1
+	VMOVUPD      Y1, 96(R9)
+	VSUBPD       Y6, Y12, Y1
+	VMOVUPD      Y11, 128(R9)
+	VSUBPD       Y7, Y13, Y11
+	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y10, Y6, Y10
+	VFNMADD231PD Y15, Y3, Y5
+	VFNMADD213PD Y7, Y15, Y3
+	VSUBPD       Y1, Y0, Y0
+	VSUBPD       Y1, Y12, Y1
+	VFNMADD231PD Y15, Y11, Y2
+	VFNMADD213PD Y13, Y15, Y11
+	VSUBPD       Y10, Y14, Y14
+	VSUBPD       Y3, Y8, Y8
+	VSUBPD       Y1, Y6, Y6
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
 	VADDPD       Y0, Y6, Y6
 	VADDPD       Y2, Y7, Y7
-	VADDPD       Y9, Y8, Y8
-	VADDPD       Y11, Y14, Y14
-	VFNMADD231PD (SI), Y10, Y12
+	VADDPD       Y9, Y14, Y14
+	VADDPD       128(R9), Y8, Y8
 	VMOVUPD      64(R9), Y0
-	VFNMADD231PD 32(SI), Y0, Y13
+	VFNMADD231PD (SI), Y0, Y12
+	VMOVUPD      96(R9), Y1
+	VFNMADD231PD 32(SI), Y1, Y13
 	VADDPD       Y6, Y12, Y12
 	VADDPD       Y7, Y13, Y13
-	VADDPD       Y8, Y12, Y12
-	VADDPD       Y14, Y13, Y13
-	VMOVUPD      32(R9), Y1
-	VFNMADD231PD (SI)(DI*2), Y1, Y12
-	VMOVUPD      (R9), Y2
-	VFNMADD231PD 32(SI)(DI*2), Y2, Y13
-	VFNMADD231PD (SI)(DI*1), Y10, Y12
-	VFNMADD231PD 32(SI)(DI*1), Y0, Y13
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y8, Y13, Y13
+	VMOVUPD      32(R9), Y2
+	VFNMADD231PD (SI)(DI*2), Y2, Y12
+	VMOVUPD      (R9), Y3
+	VFNMADD231PD 32(SI)(DI*2), Y3, Y13
+	VFNMADD231PD (SI)(DI*1), Y0, Y12
+	VFNMADD231PD 32(SI)(DI*1), Y1, Y13
 	VDIVPD       (SI), Y12, Y12
 	VDIVPD       32(SI), Y13, Y13
-	VADDPD       Y12, Y10, Y3
-	VADDPD       Y13, Y0, Y4
-	VADDPD       Y3, Y1, Y5
+	VADDPD       Y12, Y0, Y4
+	VADDPD       Y13, Y1, Y5
 	VADDPD       Y4, Y2, Y6
-	VSUBPD       Y10, Y3, Y7
-	VSUBPD       Y0, Y4, Y8
-	VSUBPD       Y1, Y5, Y9
-	VSUBPD       Y2, Y6, Y11
-	VSUBPD       Y7, Y3, Y14
-	VSUBPD       Y8, Y4, Y15
-	VSUBPD       Y7, Y12, Y12
-	VSUBPD       Y8, Y13, Y13
-	VSUBPD       Y9, Y5, Y7
-	VSUBPD       Y11, Y6, Y8
-	VSUBPD       Y9, Y3, Y3
-	VSUBPD       Y14, Y10, Y10
-	VSUBPD       Y11, Y4, Y4
-	VSUBPD       Y15, Y0, Y0
-	VSUBPD       Y7, Y1, Y1
+	VADDPD       Y5, Y3, Y7
+	VMOVAPD      Y4, Y8
+	VFNMADD231PD Y15, Y0, Y8
+	VMOVAPD      Y5, Y9
+	VFNMADD231PD Y15, Y1, Y9
+	VSUBPD       Y2, Y6, Y10
+	VSUBPD       Y3, Y7, Y11
+	VMOVAPD      Y4, Y14
+	VFNMADD231PD Y15, Y8, Y14
+	VMOVAPD      Y5, Y3
+	VFNMADD231PD Y15, Y9, Y3
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y9, Y13, Y13
+	VSUBPD       Y10, Y6, Y8
+	VSUBPD       Y11, Y7, Y9
+	VFNMADD231PD Y15, Y10, Y4
+	VFNMADD231PD Y15, Y14, Y0
+	VSUBPD       Y11, Y5, Y5
+	VSUBPD       Y3, Y1, Y1
 	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y13, Y0, Y0
-	VADDPD       Y3, Y1, Y1
+	VMOVUPD      (R9), Y3
+	VSUBPD       Y9, Y3, Y3
+	VFMADD231PD  Y15, Y0, Y12
+	VADDPD       Y13, Y1, Y1
 	VADDPD       Y4, Y2, Y2
-	VADDPD       Y10, Y1, Y3
-	VADDPD       Y0, Y2, Y4
-	VSUBPD       Y1, Y3, Y7
-	VSUBPD       Y2, Y4, Y8
-	VADDPD       Y3, Y5, Y9
-	VADDPD       Y4, Y6, Y11
-	VSUBPD       Y7, Y3, Y12
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y12, Y2, Y0
+	VADDPD       Y1, Y3, Y4
+	VSUBPD       Y2, Y0, Y5
+	VSUBPD       Y3, Y4, Y8
+	VMOVAPD      Y0, Y9
+	VFMADD231PD  Y15, Y6, Y9
+	VMOVAPD      Y4, Y10
+	VFMADD231PD  Y15, Y7, Y10
+	VSUBPD       Y5, Y0, Y11
 	VSUBPD       Y8, Y4, Y13
-	VSUBPD       Y5, Y9, Y5
-	VSUBPD       Y7, Y10, Y10
-	VSUBPD       Y6, Y11, Y6
-	VSUBPD       Y8, Y0, Y0
-	VSUBPD       Y9, Y9, Y7
-	VSUBPD       Y11, Y11, Y8
-	VSUBPD       Y12, Y1, Y1
-	VSUBPD       Y13, Y2, Y2
-	VSUBPD       Y5, Y3, Y3
-	VSUBPD       Y6, Y4, Y4
-	VCMPPD       $0x0c, Y7, Y9, Y7
-	VCMPPD       $0x0c, Y8, Y11, Y8
-	VADDPD       Y10, Y1, Y1
-	VADDPD       Y0, Y2, Y2
-	VADDPD       Y1, Y3, Y0
-	VADDPD       Y2, Y4, Y5
-	VADDPD       constants<>+64(SB), Y0, Y6
-	VADDPD       constants<>+64(SB), Y5, Y10
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y4, Y5, Y5
-	VMULPD       constants<>+320(SB), Y6, Y3
-	VMULPD       constants<>+320(SB), Y10, Y4
+	VFNMADD213PD Y9, Y15, Y6
+	VFNMADD231PD Y15, Y5, Y12
+	VSUBPD       Y7, Y10, Y7
+	VSUBPD       Y8, Y1, Y1
+	VMOVAPD      Y9, Y5
+	VFNMADD231PD Y15, Y9, Y5
+	VMOVAPD      Y10, Y8
+	VFNMADD231PD Y15, Y10, Y8
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y13, Y3, Y3
+	VFNMADD231PD Y15, Y6, Y0
+	VSUBPD       Y7, Y4, Y4
+	VCMPPD       $0x0c, Y5, Y9, Y5
+	VCMPPD       $0x0c, Y8, Y10, Y8
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y1, Y3, Y3
+	VADDPD       Y2, Y0, Y1
+	VADDPD       Y3, Y4, Y6
+	VADDPD       constants<>+128(SB), Y1, Y7
 	VSUBPD       Y0, Y1, Y1
-	VSUBPD       Y5, Y2, Y2
-	VADDPD       constants<>+64(SB), Y1, Y1
-	VADDPD       constants<>+64(SB), Y2, Y2
-	VADDPD       Y3, Y9, Y3
-	VADDPD       Y4, Y11, Y4
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y0
-	VCMPPD       $0x00, constants<>+64(SB), Y2, Y5
-	VCMPPD       $0x00, Y9, Y3, Y3
-	VCMPPD       $0x00, Y11, Y4, Y4
-	VORPD        Y0, Y3, Y3
-	VORPD        Y5, Y4, Y4
-	VANDPD       Y3, Y7, Y7
-	VANDPD       Y4, Y8, Y8
-	VMOVMSKPD    Y7, R10
+	VMOVUPD      constants<>+128(SB), Y0
+	VMOVAPD      Y0, Y11
+	VFMADD231PD  Y15, Y6, Y11
+	VFNMADD231PD Y15, Y4, Y6
+	VSUBPD       Y1, Y2, Y2
+	VMOVUPD      constants<>+384(SB), Y1
+	VMOVAPD      Y9, Y4
+	VFMADD231PD  Y1, Y7, Y4
+	VSUBPD       Y6, Y3, Y3
+	VFMADD213PD  Y10, Y11, Y1
+	VADDPD       Y0, Y2, Y2
+	VADDPD       Y0, Y3, Y3
+	VCMPPD       $0x00, Y9, Y4, Y4
+	VCMPPD       $0x00, Y10, Y1, Y1
+	VANDPD       Y4, Y5, Y5
+	VANDPD       Y1, Y8, Y8
+	VMOVMSKPD    Y5, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
 	VMOVMSKPD    Y8, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
 	VMOVUPD      Y9, (AX)
-	VMOVUPD      Y6, (AX)(CX*1)
-	VMOVUPD      Y1, (AX)(CX*2)
-	VMOVUPD      Y11, 32(AX)
-	VMOVUPD      Y10, 32(AX)(CX*1)
-	VMOVUPD      Y2, 32(AX)(CX*2)
+	VMOVUPD      Y7, (AX)(CX*1)
+	VMOVUPD      Y2, (AX)(CX*2)
+	VMOVUPD      Y10, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	VMOVUPD      Y3, 32(AX)(CX*2)
 
 next:
 	ADDQ $+64, AX
@@ -4128,21 +4378,21 @@ rare:
 	VDIVPD       (SI), Y0, Y1
 	VMOVUPD      32(DX), Y2
 	VDIVPD       32(SI), Y2, Y3
-	VMOVUPD      constants<>+128(SB), Y4
-	VANDPD       constants<>+192(SB), Y4, Y5
-	VANDPD       constants<>+192(SB), Y4, Y4
-	VXORPD       constants<>+0(SB), Y1, Y6
-	VXORPD       constants<>+0(SB), Y3, Y7
+	VMOVUPD      constants<>+192(SB), Y4
+	VANDPD       constants<>+256(SB), Y4, Y5
+	VANDPD       constants<>+256(SB), Y4, Y4
+	VXORPD       constants<>+64(SB), Y1, Y6
+	VXORPD       constants<>+64(SB), Y3, Y7
 	VSUBPD       Y1, Y1, Y8
 	VSUBPD       Y3, Y3, Y9
 	VMULPD       (SI)(DI*1), Y6, Y6
 	VMULPD       32(SI)(DI*1), Y7, Y7
 	VFNMADD231PD (SI), Y1, Y0
 	VFNMADD231PD 32(SI), Y3, Y2
-	VANDPD       constants<>+0(SB), Y1, Y10
-	VANDPD       constants<>+0(SB), Y3, Y11
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y12
-	VCMPPD       $0x04, constants<>+64(SB), Y8, Y8
+	VANDPD       constants<>+64(SB), Y1, Y10
+	VANDPD       constants<>+64(SB), Y3, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y12
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
 	VADDPD       (DX)(BX*1), Y6, Y13
 	VADDPD       32(DX)(BX*1), Y7, Y14
 	VMOVUPD      (SI)(DI*1), Y15
@@ -4154,8 +4404,8 @@ rare:
 	VMOVAPD      Y7, Y1
 	VFNMSUB231PD Y15, Y3, Y1
 	VORPD        Y10, Y5, Y5
-	VCMPPD       $0x00, constants<>+64(SB), Y3, Y10
-	VCMPPD       $0x04, constants<>+64(SB), Y9, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y10
+	VCMPPD       $0x04, constants<>+128(SB), Y9, Y9
 	VORPD        Y11, Y4, Y4
 	VADDPD       Y0, Y13, Y11
 	VMOVUPD      Y4, 64(R9)
@@ -4163,27 +4413,31 @@ rare:
 	VMOVUPD      Y5, 96(R9)
 	VMOVUPD      (R9), Y5
 	VORPD        Y5, Y12, Y12
-	VSUBPD       (DX)(BX*1), Y13, Y5
+	VMOVUPD      (DX)(BX*1), Y5
+	VMOVUPD      Y12, (R9)
+	VMOVUPD      constants<>+0(SB), Y12
+	VMOVAPD      Y13, Y15
+	VFNMADD231PD Y12, Y5, Y15
 	VADDPD       (DX)(BX*2), Y8, Y8
 	VADDPD       32(DX)(BX*2), Y1, Y1
 	VORPD        Y9, Y10, Y10
-	VSUBPD       32(DX)(BX*1), Y14, Y9
-	VSUBPD       Y5, Y6, Y6
-	VSUBPD       Y5, Y13, Y5
-	VSUBPD       Y9, Y7, Y7
-	VSUBPD       Y9, Y14, Y9
-	VMOVUPD      Y10, (R9)
-	VMOVUPD      (DX)(BX*1), Y10
-	VSUBPD       Y5, Y10, Y10
-	VMOVUPD      32(DX)(BX*1), Y5
-	VSUBPD       Y9, Y5, Y5
-	VADDPD       Y6, Y10, Y10
+	VMOVUPD      32(DX)(BX*1), Y9
+	VMOVUPD      Y10, 128(R9)
+	VMOVAPD      Y14, Y10
+	VFNMADD231PD Y12, Y9, Y10
+	VSUBPD       Y15, Y6, Y6
+	VSUBPD       Y15, Y13, Y15
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y10, Y14, Y10
+	VSUBPD       Y15, Y5, Y5
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y6, Y5, Y5
 	VDIVPD       (SI), Y11, Y6
-	VADDPD       Y7, Y5, Y5
+	VADDPD       Y7, Y9, Y9
 	VDIVPD       32(SI), Y4, Y7
-	VADDPD       Y8, Y10, Y10
+	VADDPD       Y8, Y5, Y5
 	VSUBPD       Y13, Y11, Y8
-	VADDPD       Y1, Y5, Y5
+	VADDPD       Y1, Y9, Y9
 	VSUBPD       Y14, Y4, Y1
 	VSUBPD       Y8, Y0, Y0
 	VSUBPD       Y8, Y11, Y8
@@ -4191,7 +4445,7 @@ rare:
 	VSUBPD       Y1, Y4, Y1
 	VSUBPD       Y8, Y13, Y13
 	VMOVUPD      32(R9), Y8
-	VCMPPD       $0x04, Y8, Y8, Y9
+	VCMPPD       $0x04, Y8, Y8, Y10
 	VSUBPD       Y1, Y14, Y14
 	VCMPPD       $0x04, Y3, Y3, Y1
 	VADDPD       Y0, Y13, Y13
@@ -4200,114 +4454,112 @@ rare:
 	VFNMADD231PD 32(SI), Y7, Y4
 	VADDPD       Y13, Y11, Y11
 	VADDPD       Y14, Y4, Y4
-	VADDPD       Y10, Y11, Y11
-	VADDPD       Y5, Y4, Y4
+	VADDPD       Y5, Y11, Y11
+	VADDPD       Y9, Y4, Y4
 	VFNMADD231PD (SI)(DI*2), Y8, Y11
 	VFNMADD231PD 32(SI)(DI*2), Y3, Y4
 	VFNMADD231PD (SI)(DI*1), Y6, Y11
-	VFNMADD231PD Y15, Y7, Y4
+	VFNMADD231PD 32(SI)(DI*1), Y7, Y4
 	VDIVPD       (SI), Y11, Y11
 	VDIVPD       32(SI), Y4, Y4
 	VADDPD       Y11, Y6, Y0
 	VADDPD       Y4, Y7, Y2
 	VADDPD       Y0, Y8, Y5
-	VSUBPD       Y6, Y0, Y10
+	VSUBPD       Y6, Y0, Y9
 	VADDPD       Y2, Y3, Y13
 	VSUBPD       Y7, Y2, Y14
-	VSUBPD       Y10, Y11, Y11
-	VSUBPD       Y10, Y0, Y10
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y9, Y0, Y9
 	VSUBPD       Y14, Y4, Y4
 	VSUBPD       Y14, Y2, Y14
-	VSUBPD       Y10, Y6, Y6
-	VSUBPD       Y8, Y5, Y10
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y8, Y5, Y9
 	VSUBPD       Y14, Y7, Y7
 	VSUBPD       Y3, Y13, Y14
-	VSUBPD       Y10, Y0, Y0
-	VSUBPD       Y10, Y5, Y10
-	VADDPD       Y11, Y6, Y6
-	VSUBPD       Y14, Y13, Y11
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y9, Y5, Y9
+	VFMADD231PD  Y12, Y6, Y11
+	VSUBPD       Y14, Y13, Y6
 	VSUBPD       Y14, Y2, Y2
-	VADDPD       Y4, Y7, Y7
-	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y11, Y3, Y11
-	VADDPD       Y0, Y10, Y10
-	VADDPD       Y2, Y11, Y11
-	VADDPD       Y6, Y10, Y0
-	VADDPD       Y7, Y11, Y2
-	VSUBPD       Y10, Y0, Y4
+	VFMADD231PD  Y12, Y7, Y4
+	VSUBPD       Y9, Y8, Y9
+	VSUBPD       Y6, Y3, Y6
+	VADDPD       Y0, Y9, Y9
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y11, Y9, Y0
+	VADDPD       Y4, Y6, Y2
+	VSUBPD       Y9, Y0, Y7
 	VADDPD       Y0, Y5, Y14
 	VSUBPD       Y5, Y14, Y5
-	VSUBPD       Y4, Y6, Y6
-	VSUBPD       Y4, Y0, Y4
-	VSUBPD       Y4, Y10, Y10
-	VSUBPD       Y11, Y2, Y4
-	VSUBPD       Y5, Y0, Y0
-	VADDPD       Y2, Y13, Y5
+	VSUBPD       Y7, Y11, Y11
+	VFNMADD213PD Y0, Y12, Y7
+	VSUBPD       Y7, Y9, Y9
+	VSUBPD       Y6, Y2, Y7
+	VFNMADD231PD Y12, Y5, Y0
+	VMOVAPD      Y2, Y5
+	VFMADD231PD  Y12, Y13, Y5
 	VSUBPD       Y13, Y5, Y13
-	VSUBPD       Y4, Y7, Y7
-	VSUBPD       Y4, Y2, Y4
-	VADDPD       Y6, Y10, Y10
-	VSUBPD       Y14, Y14, Y6
-	VSUBPD       Y4, Y11, Y11
+	VSUBPD       Y7, Y4, Y4
+	VFNMADD213PD Y2, Y12, Y7
+	VFMADD231PD  Y12, Y9, Y11
+	VSUBPD       Y14, Y14, Y9
+	VSUBPD       Y7, Y6, Y6
 	VSUBPD       Y13, Y2, Y2
-	VSUBPD       Y5, Y5, Y4
-	VADDPD       Y10, Y0, Y13
-	VCMPPD       $0x0c, Y6, Y14, Y6
-	VADDPD       Y7, Y11, Y11
-	VCMPPD       $0x0c, Y4, Y5, Y4
-	VMOVUPD      constants<>+64(SB), Y7
-	VBLENDVPD    Y6, Y13, Y7, Y15
-	VSUBPD       Y0, Y13, Y13
-	VADDPD       Y7, Y15, Y15
-	VCMPPD       $0x00, Y7, Y14, Y0
-	VMOVUPD      Y6, 128(R9)
-	VMOVUPD      96(R9), Y6
-	VBLENDVPD    Y0, Y7, Y6, Y0
-	VCMPPD       $0x00, Y7, Y5, Y6
-	VSUBPD       Y13, Y10, Y10
-	VADDPD       Y11, Y2, Y13
-	VMOVUPD      Y11, 96(R9)
-	VMOVUPD      64(R9), Y11
-	VBLENDVPD    Y6, Y7, Y11, Y6
-	VBLENDVPD    Y12, Y8, Y0, Y12
-	VMULPD       constants<>+320(SB), Y15, Y0
-	VMOVUPD      (R9), Y8
-	VBLENDVPD    Y8, Y3, Y6, Y8
-	VBLENDVPD    Y9, constants<>+256(SB), Y12, Y9
-	VBLENDVPD    Y1, constants<>+256(SB), Y8, Y1
-	VBLENDVPD    Y4, Y13, Y7, Y3
-	VSUBPD       Y2, Y13, Y13
-	VMOVUPD      128(R9), Y2
-	VBLENDVPD    Y2, Y14, Y9, Y9
-	VADDPD       Y7, Y3, Y3
-	VBLENDVPD    Y2, Y10, Y7, Y2
-	VBLENDVPD    Y4, Y5, Y1, Y1
-	VADDPD       Y0, Y9, Y0
-	VADDPD       Y7, Y2, Y2
-	VMOVUPD      96(R9), Y5
-	VSUBPD       Y13, Y5, Y5
-	VMULPD       constants<>+320(SB), Y3, Y6
-	VCMPPD       $0x00, Y9, Y0, Y0
-	VCMPPD       $0x00, Y7, Y2, Y8
-	VBLENDVPD    Y4, Y5, Y7, Y4
-	VORPD        Y8, Y0, Y0
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y12, Y0, Y7
+	VFNMADD213PD Y5, Y5, Y12
+	VCMPPD       $0x0c, Y9, Y14, Y9
+	VADDPD       Y4, Y6, Y6
+	VCMPPD       $0x00, constants<>+128(SB), Y14, Y4
+	VSUBPD       Y0, Y7, Y0
+	VCMPPD       $0x0c, Y12, Y5, Y12
+	VMOVUPD      96(R9), Y13
+	VBLENDVPD    Y4, constants<>+128(SB), Y13, Y4
+	VCMPPD       $0x00, constants<>+128(SB), Y5, Y13
+	VMOVUPD      constants<>+128(SB), Y15
+	VBLENDVPD    Y9, Y7, Y15, Y7
+	VMOVUPD      Y5, 96(R9)
+	VMOVUPD      64(R9), Y5
+	VBLENDVPD    Y13, Y15, Y5, Y13
+	VADDPD       Y6, Y2, Y5
+	VMOVUPD      Y6, 64(R9)
+	VMOVUPD      (R9), Y6
+	VBLENDVPD    Y6, Y8, Y4, Y6
+	VADDPD       Y15, Y7, Y7
+	VMOVUPD      128(R9), Y4
+	VBLENDVPD    Y4, Y3, Y13, Y4
+	VBLENDVPD    Y10, constants<>+320(SB), Y6, Y10
+	VSUBPD       Y0, Y11, Y11
+	VBLENDVPD    Y1, constants<>+320(SB), Y4, Y1
+	VBLENDVPD    Y9, Y14, Y10, Y10
+	VBLENDVPD    Y12, 96(R9), Y1, Y1
+	VSUBPD       Y2, Y5, Y2
+	VBLENDVPD    Y12, Y5, Y15, Y5
+	VMOVUPD      constants<>+384(SB), Y0
+	VMOVAPD      Y10, Y3
+	VFMADD231PD  Y0, Y7, Y3
+	VADDPD       Y15, Y5, Y5
+	VBLENDVPD    Y9, Y11, Y15, Y9
+	VADDPD       Y15, Y9, Y9
+	VMOVUPD      64(R9), Y4
+	VSUBPD       Y2, Y4, Y4
+	VFMADD213PD  Y1, Y5, Y0
+	VCMPPD       $0x00, Y10, Y3, Y3
+	VMOVMSKPD    Y3, R10
+	CMPL         R10, $0x0000000f
+	JNE          done
+	VBLENDVPD    Y12, Y4, Y15, Y12
+	VADDPD       Y15, Y12, Y12
+	VCMPPD       $0x00, Y1, Y0, Y0
 	VMOVMSKPD    Y0, R10
 	CMPL         R10, $0x0000000f
 	JNE          done
-	VADDPD       Y7, Y4, Y4
-	VADDPD       Y6, Y1, Y6
-	VCMPPD       $0x00, Y7, Y4, Y7
-	VCMPPD       $0x00, Y1, Y6, Y6
-	VORPD        Y7, Y6, Y6
-	VMOVMSKPD    Y6, R10
-	CMPL         R10, $0x0000000f
-	JNE          done
-	VMOVUPD      Y9, (AX)
-	VMOVUPD      Y15, (AX)(CX*1)
-	VMOVUPD      Y2, (AX)(CX*2)
+	VMOVUPD      Y10, (AX)
+	VMOVUPD      Y7, (AX)(CX*1)
+	VMOVUPD      Y9, (AX)(CX*2)
 	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y3, 32(AX)(CX*1)
-	VMOVUPD      Y4, 32(AX)(CX*2)
+	VMOVUPD      Y5, 32(AX)(CX*1)
+	VMOVUPD      Y12, 32(AX)(CX*2)
 	JMP          next
 
 // func tdSqrtAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -4338,14 +4590,13 @@ loop:
 	VSUBPD       Y3, Y7, Y11
 	VSUBPD       Y10, Y6, Y12
 	VSUBPD       Y11, Y7, Y13
-	VMOVUPD      (DX)(BX*1), Y14
-	VSUBPD       Y10, Y14, Y14
-	VMOVUPD      32(DX)(BX*1), Y10
-	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y14
+	VFNMADD213PD (DX)(BX*1), Y14, Y10
+	VFNMADD213PD 32(DX)(BX*1), Y14, Y11
 	VSUBPD       Y12, Y2, Y2
 	VSUBPD       Y13, Y3, Y3
-	VADDPD       Y14, Y2, Y2
-	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
 	VFNMADD231PD Y8, Y4, Y6
 	VFNMADD231PD Y9, Y5, Y7
 	VADDPD       Y2, Y6, Y6
@@ -4360,78 +4611,86 @@ loop:
 	VADDPD       Y7, Y9, Y3
 	VADDPD       Y2, Y0, Y4
 	VADDPD       Y3, Y1, Y5
-	VSUBPD       Y8, Y2, Y10
-	VSUBPD       Y9, Y3, Y11
+	VMOVAPD      Y2, Y10
+	VFNMADD231PD Y14, Y8, Y10
+	VMOVAPD      Y3, Y11
+	VFNMADD231PD Y14, Y9, Y11
 	VSUBPD       Y0, Y4, Y12
 	VSUBPD       Y1, Y5, Y13
-	VSUBPD       Y10, Y2, Y14
-	VSUBPD       Y11, Y3, Y15
+	VMOVAPD      Y2, Y15
+	VFNMADD231PD Y14, Y10, Y15
+	VMOVUPD      Y1, (DI)
+	VMOVAPD      Y3, Y1
+	VFNMADD231PD Y14, Y11, Y1
 	VSUBPD       Y10, Y6, Y6
 	VSUBPD       Y11, Y7, Y7
 	VSUBPD       Y12, Y4, Y10
 	VSUBPD       Y13, Y5, Y11
-	VSUBPD       Y12, Y2, Y2
-	VSUBPD       Y14, Y8, Y8
+	VFNMADD231PD Y14, Y12, Y2
+	VFNMADD231PD Y14, Y15, Y8
 	VSUBPD       Y13, Y3, Y3
-	VSUBPD       Y15, Y9, Y9
+	VSUBPD       Y1, Y9, Y9
 	VSUBPD       Y10, Y0, Y0
+	VMOVUPD      (DI), Y1
 	VSUBPD       Y11, Y1, Y1
-	VADDPD       Y6, Y8, Y8
+	VFMADD231PD  Y14, Y8, Y6
 	VADDPD       Y7, Y9, Y9
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VADDPD       Y8, Y0, Y2
+	VADDPD       Y6, Y0, Y2
 	VADDPD       Y9, Y1, Y3
-	VSUBPD       Y0, Y2, Y6
-	VSUBPD       Y1, Y3, Y7
-	VADDPD       Y2, Y4, Y10
-	VADDPD       Y3, Y5, Y11
-	VSUBPD       Y6, Y2, Y12
-	VSUBPD       Y7, Y3, Y13
-	VSUBPD       Y4, Y10, Y4
-	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y0, Y2, Y7
+	VSUBPD       Y1, Y3, Y8
+	VMOVAPD      Y2, Y10
+	VFMADD231PD  Y14, Y4, Y10
+	VMOVAPD      Y3, Y11
+	VFMADD231PD  Y14, Y5, Y11
+	VSUBPD       Y7, Y2, Y12
+	VSUBPD       Y8, Y3, Y13
+	VFNMADD213PD Y10, Y14, Y4
+	VFNMADD231PD Y14, Y7, Y6
 	VSUBPD       Y5, Y11, Y5
-	VSUBPD       Y7, Y9, Y9
-	VSUBPD       Y10, Y10, Y6
-	VSUBPD       Y11, Y11, Y7
+	VSUBPD       Y8, Y9, Y9
+	VMOVAPD      Y10, Y7
+	VFNMADD231PD Y14, Y10, Y7
+	VMOVAPD      Y11, Y8
+	VFNMADD231PD Y14, Y11, Y8
 	VSUBPD       Y12, Y0, Y0
 	VSUBPD       Y13, Y1, Y1
-	VSUBPD       Y4, Y2, Y2
+	VFNMADD231PD Y14, Y4, Y2
 	VSUBPD       Y5, Y3, Y3
-	VCMPPD       $0x0c, Y6, Y10, Y6
-	VCMPPD       $0x0c, Y7, Y11, Y7
-	VADDPD       Y8, Y0, Y0
+	VCMPPD       $0x0c, Y7, Y10, Y7
+	VCMPPD       $0x0c, Y8, Y11, Y8
+	VADDPD       Y6, Y0, Y0
 	VADDPD       Y9, Y1, Y1
 	VADDPD       Y0, Y2, Y4
 	VADDPD       Y1, Y3, Y5
-	VADDPD       constants<>+64(SB), Y4, Y8
-	VADDPD       constants<>+64(SB), Y5, Y9
+	VADDPD       constants<>+128(SB), Y4, Y6
 	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y3, Y5, Y5
-	VMULPD       constants<>+320(SB), Y8, Y2
-	VMULPD       constants<>+320(SB), Y9, Y3
+	VMOVUPD      constants<>+128(SB), Y2
+	VMOVAPD      Y2, Y9
+	VFMADD231PD  Y14, Y5, Y9
+	VFNMADD231PD Y14, Y3, Y5
 	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      constants<>+384(SB), Y3
+	VMOVAPD      Y10, Y4
+	VFMADD231PD  Y3, Y6, Y4
 	VSUBPD       Y5, Y1, Y1
-	VADDPD       constants<>+64(SB), Y0, Y0
-	VADDPD       constants<>+64(SB), Y1, Y1
-	VADDPD       Y2, Y10, Y2
-	VADDPD       Y3, Y11, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y0, Y4
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y5
-	VCMPPD       $0x00, Y10, Y2, Y2
+	VFMADD213PD  Y11, Y9, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y2, Y1, Y1
+	VCMPPD       $0x00, Y10, Y4, Y4
 	VCMPPD       $0x00, Y11, Y3, Y3
-	VORPD        Y4, Y2, Y2
-	VORPD        Y5, Y3, Y3
-	VANDPD       Y2, Y6, Y6
-	VANDPD       Y3, Y7, Y7
-	VMOVMSKPD    Y6, R8
-	CMPL         R8, $0x0000000f
-	JNE          rare
+	VANDPD       Y4, Y7, Y7
+	VANDPD       Y3, Y8, Y8
 	VMOVMSKPD    Y7, R8
 	CMPL         R8, $0x0000000f
 	JNE          rare
+	VMOVMSKPD    Y8, R8
+	CMPL         R8, $0x0000000f
+	JNE          rare
 	VMOVUPD      Y10, (AX)
-	VMOVUPD      Y8, (AX)(CX*1)
+	VMOVUPD      Y6, (AX)(CX*1)
 	VMOVUPD      Y0, (AX)(CX*2)
 	VMOVUPD      Y11, 32(AX)
 	VMOVUPD      Y9, 32(AX)(CX*1)
@@ -4451,9 +4710,9 @@ done:
 rare:
 	VSQRTPD      (DX), Y0
 	VSQRTPD      32(DX), Y1
-	VMOVUPD      constants<>+128(SB), Y2
-	VANDPD       constants<>+192(SB), Y2, Y3
-	VANDPD       constants<>+192(SB), Y2, Y2
+	VMOVUPD      constants<>+192(SB), Y2
+	VANDPD       constants<>+256(SB), Y2, Y3
+	VANDPD       constants<>+256(SB), Y2, Y2
 	VMOVUPD      (DX), Y4
 	VFNMADD231PD Y0, Y0, Y4
 	VMOVUPD      32(DX), Y5
@@ -4462,16 +4721,16 @@ rare:
 	VADDPD       Y1, Y1, Y7
 	VSUBPD       Y0, Y0, Y8
 	VSUBPD       Y1, Y1, Y9
-	VANDPD       constants<>+0(SB), Y0, Y10
-	VANDPD       constants<>+0(SB), Y1, Y11
-	VCMPPD       $0x00, constants<>+64(SB), Y0, Y12
+	VANDPD       constants<>+64(SB), Y0, Y10
+	VANDPD       constants<>+64(SB), Y1, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y0, Y12
 	VORPD        Y10, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y10
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y10
 	VORPD        Y11, Y2, Y2
 	VADDPD       (DX)(BX*1), Y4, Y11
 	VADDPD       32(DX)(BX*1), Y5, Y13
-	VCMPPD       $0x04, constants<>+64(SB), Y8, Y8
-	VCMPPD       $0x04, constants<>+64(SB), Y9, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y9, Y9
 	VORPD        Y8, Y12, Y12
 	VORPD        Y9, Y10, Y10
 	VCMPPD       $0x04, Y0, Y0, Y8
@@ -4491,12 +4750,12 @@ rare:
 	VSUBPD       Y10, Y4, Y4
 	VADDPD       Y12, Y4, Y4
 	VSUBPD       Y8, Y13, Y9
-	VMOVUPD      32(DX)(BX*1), Y10
-	VSUBPD       Y8, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y10
+	VFNMADD213PD 32(DX)(BX*1), Y10, Y8
 	VFNMADD231PD Y15, Y7, Y13
 	VSUBPD       Y9, Y5, Y5
 	VADDPD       Y4, Y11, Y11
-	VADDPD       Y10, Y5, Y5
+	VADDPD       Y8, Y5, Y5
 	VADDPD       (DX)(BX*2), Y11, Y11
 	VADDPD       Y5, Y13, Y13
 	VFNMADD231PD Y14, Y14, Y11
@@ -4509,98 +4768,99 @@ rare:
 	VSUBPD       Y14, Y4, Y6
 	VADDPD       Y13, Y15, Y7
 	VSUBPD       Y0, Y5, Y8
-	VSUBPD       Y6, Y4, Y9
-	VSUBPD       Y6, Y11, Y11
+	VMOVAPD      Y4, Y9
+	VFNMADD231PD Y10, Y6, Y9
+	VFNMADD231PD Y10, Y6, Y11
 	VADDPD       Y7, Y1, Y6
 	VSUBPD       Y8, Y4, Y4
-	VSUBPD       Y8, Y5, Y8
-	VSUBPD       Y9, Y14, Y14
+	VFNMADD213PD Y5, Y10, Y8
+	VFNMADD231PD Y10, Y9, Y14
 	VSUBPD       Y15, Y7, Y9
 	VSUBPD       Y8, Y0, Y8
 	VADDPD       Y11, Y14, Y14
-	VSUBPD       Y1, Y6, Y10
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y10, Y1, Y11
 	VSUBPD       Y9, Y13, Y13
 	VSUBPD       Y9, Y7, Y9
-	VSUBPD       Y10, Y7, Y7
-	VSUBPD       Y10, Y6, Y10
-	VADDPD       Y4, Y8, Y8
+	VSUBPD       Y11, Y7, Y7
+	VSUBPD       Y11, Y6, Y11
+	VFMADD231PD  Y10, Y8, Y4
 	VSUBPD       Y9, Y15, Y15
-	VSUBPD       Y10, Y1, Y10
-	VADDPD       Y14, Y8, Y4
+	VSUBPD       Y11, Y1, Y11
+	VADDPD       Y14, Y4, Y8
 	VADDPD       Y13, Y15, Y15
-	VADDPD       Y7, Y10, Y10
-	VSUBPD       Y8, Y4, Y7
-	VADDPD       Y4, Y5, Y9
-	VADDPD       Y15, Y10, Y11
+	VADDPD       Y7, Y11, Y11
+	VSUBPD       Y4, Y8, Y7
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  Y10, Y5, Y9
+	VADDPD       Y15, Y11, Y12
 	VSUBPD       Y5, Y9, Y5
-	VSUBPD       Y7, Y14, Y14
-	VSUBPD       Y7, Y4, Y7
-	VSUBPD       Y7, Y8, Y8
-	VSUBPD       Y10, Y11, Y7
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y11, Y6, Y5
+	VFNMADD231PD Y10, Y7, Y14
+	VFNMADD213PD Y8, Y10, Y7
+	VSUBPD       Y7, Y4, Y4
+	VSUBPD       Y11, Y12, Y7
+	VFNMADD231PD Y10, Y5, Y8
+	VMOVAPD      Y12, Y5
+	VFMADD231PD  Y10, Y6, Y5
 	VSUBPD       Y6, Y5, Y6
 	VSUBPD       Y7, Y15, Y15
-	VSUBPD       Y7, Y11, Y7
-	VADDPD       Y14, Y8, Y8
-	VSUBPD       Y9, Y9, Y12
-	VSUBPD       Y7, Y10, Y10
-	VSUBPD       Y6, Y11, Y11
-	VSUBPD       Y5, Y5, Y6
-	VADDPD       Y8, Y4, Y7
-	VCMPPD       $0x0c, Y12, Y9, Y12
-	VADDPD       Y15, Y10, Y10
-	VCMPPD       $0x0c, Y6, Y5, Y6
-	VMOVUPD      constants<>+64(SB), Y13
-	VBLENDVPD    Y12, Y7, Y13, Y14
-	VSUBPD       Y4, Y7, Y7
-	VADDPD       Y13, Y14, Y14
-	VCMPPD       $0x00, Y13, Y9, Y4
-	VBLENDVPD    Y4, Y13, Y3, Y4
-	VCMPPD       $0x00, Y13, Y5, Y3
-	VSUBPD       Y7, Y8, Y8
-	VADDPD       Y10, Y11, Y7
+	VFNMADD213PD Y12, Y10, Y7
+	VFMADD231PD  Y10, Y4, Y14
+	VSUBPD       Y9, Y9, Y4
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y6, Y12, Y12
+	VMOVAPD      Y14, Y6
+	VFMADD231PD  Y10, Y8, Y6
+	VFNMADD213PD Y5, Y5, Y10
+	VCMPPD       $0x0c, Y4, Y9, Y4
+	VADDPD       Y15, Y11, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y7
+	VSUBPD       Y8, Y6, Y8
+	VCMPPD       $0x0c, Y10, Y5, Y10
+	VBLENDVPD    Y7, constants<>+128(SB), Y3, Y7
+	VCMPPD       $0x00, constants<>+128(SB), Y5, Y3
+	VMOVUPD      constants<>+128(SB), Y13
+	VBLENDVPD    Y4, Y6, Y13, Y6
 	VBLENDVPD    Y3, Y13, Y2, Y3
-	VMOVUPD      96(DI), Y2
-	VBLENDVPD    Y2, Y0, Y4, Y2
-	VMULPD       constants<>+320(SB), Y14, Y0
-	VMOVUPD      64(DI), Y4
-	VBLENDVPD    Y4, Y1, Y3, Y4
+	VADDPD       Y11, Y12, Y2
+	VMOVUPD      96(DI), Y15
+	VBLENDVPD    Y15, Y0, Y7, Y15
+	VADDPD       Y13, Y6, Y6
+	VMOVUPD      64(DI), Y0
+	VBLENDVPD    Y0, Y1, Y3, Y0
 	VMOVUPD      32(DI), Y1
-	VBLENDVPD    Y1, constants<>+256(SB), Y2, Y1
-	VMOVUPD      (DI), Y2
-	VBLENDVPD    Y2, constants<>+256(SB), Y4, Y2
-	VBLENDVPD    Y6, Y7, Y13, Y3
-	VSUBPD       Y11, Y7, Y7
-	VBLENDVPD    Y12, Y9, Y1, Y1
-	VADDPD       Y13, Y3, Y3
-	VBLENDVPD    Y12, Y8, Y13, Y12
-	VBLENDVPD    Y6, Y5, Y2, Y2
-	VADDPD       Y0, Y1, Y0
-	VADDPD       Y13, Y12, Y12
-	VSUBPD       Y7, Y10, Y10
-	VMULPD       constants<>+320(SB), Y3, Y4
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VCMPPD       $0x00, Y13, Y12, Y5
-	VBLENDVPD    Y6, Y10, Y13, Y6
-	VORPD        Y5, Y0, Y0
+	VBLENDVPD    Y1, constants<>+320(SB), Y15, Y1
+	VSUBPD       Y8, Y14, Y14
+	VMOVUPD      (DI), Y3
+	VBLENDVPD    Y3, constants<>+320(SB), Y0, Y3
+	VBLENDVPD    Y4, Y9, Y1, Y1
+	VBLENDVPD    Y10, Y5, Y3, Y3
+	VSUBPD       Y12, Y2, Y12
+	VBLENDVPD    Y10, Y2, Y13, Y2
+	VMOVUPD      constants<>+384(SB), Y0
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  Y0, Y6, Y5
+	VADDPD       Y13, Y2, Y2
+	VBLENDVPD    Y4, Y14, Y13, Y4
+	VADDPD       Y13, Y4, Y4
+	VSUBPD       Y12, Y11, Y11
+	VFMADD213PD  Y3, Y2, Y0
+	VCMPPD       $0x00, Y1, Y5, Y5
+	VMOVMSKPD    Y5, R8
+	CMPL         R8, $0x0000000f
+	JNE          done
+	VBLENDVPD    Y10, Y11, Y13, Y10
+	VADDPD       Y13, Y10, Y10
+	VCMPPD       $0x00, Y3, Y0, Y0
 	VMOVMSKPD    Y0, R8
 	CMPL         R8, $0x0000000f
 	JNE          done
-	VADDPD       Y13, Y6, Y6
-	VADDPD       Y4, Y2, Y4
-	VCMPPD       $0x00, Y13, Y6, Y13
-	VCMPPD       $0x00, Y2, Y4, Y4
-	VORPD        Y13, Y4, Y4
-	VMOVMSKPD    Y4, R8
-	CMPL         R8, $0x0000000f
-	JNE          done
 	VMOVUPD      Y1, (AX)
-	VMOVUPD      Y14, (AX)(CX*1)
-	VMOVUPD      Y12, (AX)(CX*2)
-	VMOVUPD      Y2, 32(AX)
-	VMOVUPD      Y3, 32(AX)(CX*1)
-	VMOVUPD      Y6, 32(AX)(CX*2)
+	VMOVUPD      Y6, (AX)(CX*1)
+	VMOVUPD      Y4, (AX)(CX*2)
+	VMOVUPD      Y3, 32(AX)
+	VMOVUPD      Y2, 32(AX)(CX*1)
+	VMOVUPD      Y10, 32(AX)(CX*2)
 	JMP          next
 
 // func tdFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -4619,282 +4879,309 @@ TEXT ·tdFMAAVX2(SB), $384-80
 	ANDQ $-32, R11
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VMULPD      (SI)(DI*1), Y0, Y4
-	VMOVUPD     (SI), Y5
-	VMULPD      (DX)(BX*1), Y5, Y6
-	VMULPD      32(SI)(DI*1), Y2, Y7
-	VMOVUPD     32(SI), Y8
-	VMULPD      32(DX)(BX*1), Y8, Y9
-	VMULPD      (SI)(DI*2), Y0, Y10
-	VMULPD      (DX)(BX*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMULPD      32(SI)(DI*2), Y2, Y15
-	VMOVUPD     Y3, (R11)
-	VMULPD      32(DX)(BX*2), Y8, Y3
-	VMOVUPD     Y1, 32(R11)
-	VADDPD      Y9, Y7, Y1
-	VFMSUB132PD (SI)(DI*1), Y4, Y0
-	VFMSUB132PD (DX)(BX*1), Y6, Y5
-	VADDPD      Y11, Y10, Y10
-	VFMSUB132PD 32(SI)(DI*1), Y7, Y2
-	VFMSUB132PD 32(DX)(BX*1), Y9, Y8
-	VADDPD      Y14, Y12, Y11
-	VADDPD      Y3, Y15, Y15
-	VADDPD      Y1, Y13, Y3
-	VMOVUPD     Y9, 64(R11)
-	VMOVUPD     (DX)(BX*1), Y9
-	VFMADD231PD (SI)(DI*1), Y9, Y10
-	VADDPD      Y5, Y0, Y0
-	VSUBPD      Y4, Y14, Y5
-	VADDPD      Y8, Y2, Y2
-	VSUBPD      Y12, Y11, Y8
-	VMOVUPD     32(DX)(BX*1), Y9
-	VFMADD231PD 32(SI)(DI*1), Y9, Y15
-	VSUBPD      Y5, Y6, Y6
-	VSUBPD      Y5, Y14, Y5
-	VADDPD      Y10, Y0, Y0
-	VSUBPD      Y13, Y3, Y9
-	VSUBPD      Y8, Y14, Y14
-	VSUBPD      Y8, Y11, Y8
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y7, Y1, Y5
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y3, Y10
-	VSUBPD      Y8, Y12, Y12
-	VSUBPD      Y9, Y1, Y9
-	VADDPD      32(R11), Y11, Y8
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y10, Y13, Y13
-	VMOVUPD     64(R11), Y10
-	VSUBPD      Y5, Y10, Y10
-	VADDPD      Y6, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      (R11), Y3, Y5
-	VSUBPD      32(R11), Y8, Y6
-	VSUBPD      Y1, Y7, Y7
-	VADDPD      Y9, Y13, Y13
-	VADDPD      Y4, Y12, Y12
-	VSUBPD      (R11), Y5, Y1
-	VSUBPD      Y6, Y11, Y11
-	VADDPD      Y10, Y7, Y7
-	VADDPD      Y0, Y12, Y12
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y7, Y13, Y13
-	VADDPD      Y12, Y11, Y0
-	VADDPD      Y2, Y13, Y13
-	VSUBPD      Y11, Y0, Y1
-	VADDPD      Y0, Y8, Y2
-	VADDPD      Y13, Y3, Y4
-	VSUBPD      Y1, Y0, Y6
-	VSUBPD      Y8, Y2, Y8
-	VSUBPD      Y1, Y12, Y12
-	VSUBPD      Y3, Y4, Y1
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y6, Y11, Y11
-	VSUBPD      Y8, Y0, Y0
-	VSUBPD      Y1, Y4, Y6
-	VSUBPD      Y5, Y7, Y5
-	VSUBPD      Y1, Y13, Y13
-	VADDPD      Y12, Y11, Y11
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y11, Y0, Y1
-	VADDPD      Y13, Y3, Y3
-	VADDPD      Y1, Y2, Y5
-	VSUBPD      Y0, Y1, Y0
-	VADDPD      Y3, Y4, Y6
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y0, Y11, Y11
-	VADDPD      (R8), Y5, Y0
-	VADDPD      Y6, Y7, Y8
-	VSUBPD      Y4, Y6, Y4
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      (R8)(R9*2), Y11, Y2
-	VSUBPD      Y5, Y0, Y9
-	VSUBPD      Y7, Y8, Y7
-	VSUBPD      Y4, Y3, Y3
-	VADDPD      32(R8), Y8, Y4
-	VADDPD      (R8)(R9*1), Y1, Y10
-	VSUBPD      Y11, Y2, Y12
-	VSUBPD      Y9, Y0, Y13
-	VMOVUPD     (R8), Y14
-	VSUBPD      Y9, Y14, Y14
-	VSUBPD      Y7, Y6, Y6
-	VADDPD      32(R8)(R9*2), Y3, Y7
-	VSUBPD      Y8, Y4, Y9
-	VSUBPD      Y1, Y10, Y15
-	VMOVUPD     Y1, (R11)
-	VSUBPD      Y12, Y2, Y1
-	VMOVUPD     Y2, 32(R11)
-	VADDPD      Y10, Y0, Y2
-	VSUBPD      Y13, Y5, Y5
-	VMOVUPD     (R8)(R9*2), Y13
-	VSUBPD      Y12, Y13, Y13
-	VADDPD      32(R8)(R9*1), Y6, Y12
-	VSUBPD      Y1, Y11, Y11
-	VSUBPD      Y3, Y7, Y1
-	VADDPD      Y14, Y5, Y5
-	VSUBPD      Y9, Y4, Y14
-	VMOVUPD     Y5, 64(R11)
-	VMOVUPD     32(R8), Y5
-	VSUBPD      Y9, Y5, Y5
-	VSUBPD      Y0, Y2, Y0
-	VSUBPD      Y14, Y8, Y8
-	VSUBPD      Y6, Y12, Y9
-	VADDPD      Y13, Y11, Y11
-	VSUBPD      Y1, Y7, Y13
-	VMOVUPD     32(R8)(R9*2), Y14
-	VSUBPD      Y1, Y14, Y14
-	VSUBPD      Y0, Y10, Y0
-	VSUBPD      Y15, Y10, Y10
-	VMOVUPD     (R8)(R9*1), Y1
-	VSUBPD      Y15, Y1, Y1
-	VSUBPD      Y13, Y3, Y3
-	VADDPD      Y12, Y4, Y13
-	VADDPD      Y5, Y8, Y8
-	VSUBPD      Y9, Y12, Y5
-	VMOVUPD     (R11), Y15
-	VSUBPD      Y10, Y15, Y15
-	VMOVUPD     32(R8)(R9*1), Y10
-	VSUBPD      Y9, Y10, Y10
-	VADDPD      64(R11), Y11, Y11
-	VSUBPD      Y5, Y6, Y6
-	VADDPD      Y14, Y3, Y3
-	VSUBPD      Y4, Y13, Y4
-	VADDPD      Y1, Y15, Y15
-	VADDPD      Y0, Y11, Y1
-	VADDPD      Y10, Y6, Y6
-	VADDPD      Y3, Y8, Y8
-	VSUBPD      Y4, Y12, Y12
-	VADDPD      32(R11), Y15, Y3
-	VSUBPD      Y11, Y1, Y4
-	VADDPD      Y7, Y6, Y5
-	VADDPD      Y12, Y8, Y9
-	VSUBPD      Y15, Y3, Y10
-	VSUBPD      Y4, Y1, Y14
-	VMOVUPD     Y1, 64(R11)
-	VADDPD      Y3, Y2, Y1
-	VSUBPD      Y4, Y0, Y0
-	VSUBPD      Y8, Y9, Y4
-	VSUBPD      Y14, Y11, Y11
-	VSUBPD      Y6, Y5, Y14
-	VMOVUPD     Y6, (R11)
-	VMOVUPD     32(R11), Y6
-	VSUBPD      Y10, Y6, Y6
-	VSUBPD      Y10, Y3, Y10
-	VSUBPD      Y2, Y1, Y2
-	VSUBPD      Y4, Y12, Y12
-	VSUBPD      Y4, Y9, Y4
-	VSUBPD      Y10, Y15, Y15
-	VSUBPD      Y14, Y5, Y10
-	VSUBPD      Y14, Y7, Y7
-	VADDPD      Y5, Y13, Y14
-	VADDPD      Y0, Y11, Y11
-	VSUBPD      Y2, Y3, Y3
-	VSUBPD      Y4, Y8, Y8
-	VMOVUPD     (R11), Y0
-	VSUBPD      Y10, Y0, Y0
-	VADDPD      Y6, Y15, Y15
-	VSUBPD      Y13, Y14, Y13
-	VADDPD      Y12, Y8, Y8
-	VADDPD      Y7, Y0, Y0
-	VADDPD      Y15, Y11, Y11
-	VSUBPD      Y13, Y5, Y5
-	VADDPD      Y0, Y8, Y8
-	VADDPD      Y3, Y11, Y0
-	VADDPD      Y5, Y8, Y2
-	VADDPD      64(R11), Y0, Y4
-	VSUBPD      Y11, Y0, Y6
-	VADDPD      Y2, Y9, Y7
-	VSUBPD      64(R11), Y4, Y10
-	VSUBPD      Y8, Y2, Y12
-	VSUBPD      Y6, Y0, Y13
-	VADDPD      Y4, Y1, Y15
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y9, Y7, Y6
-	VMOVUPD     Y9, (R11)
-	VSUBPD      Y10, Y4, Y9
-	VSUBPD      Y10, Y0, Y0
-	VSUBPD      Y12, Y2, Y10
-	VSUBPD      Y13, Y11, Y11
-	VADDPD      Y7, Y14, Y13
-	VSUBPD      Y12, Y5, Y5
-	VSUBPD      Y1, Y15, Y1
-	VSUBPD      Y6, Y7, Y12
-	VMOVUPD     Y15, 32(R11)
-	VMOVUPD     64(R11), Y15
-	VSUBPD      Y9, Y15, Y15
-	VSUBPD      Y6, Y2, Y2
-	VSUBPD      Y10, Y8, Y8
-	VADDPD      Y3, Y11, Y11
-	VSUBPD      Y14, Y13, Y14
-	VSUBPD      Y1, Y4, Y4
-	VMOVUPD     (R11), Y1
-	VSUBPD      Y12, Y1, Y1
-	VADDPD      Y0, Y15, Y15
-	VADDPD      Y5, Y8, Y8
-	VSUBPD      Y14, Y7, Y7
-	VADDPD      Y2, Y1, Y1
-	VADDPD      Y11, Y15, Y15
-	VADDPD      Y8, Y1, Y1
-	VADDPD      Y15, Y4, Y0
-	VADDPD      Y1, Y7, Y2
-	VADDPD      32(R11), Y0, Y3
-	VSUBPD      Y4, Y0, Y4
-	VADDPD      Y2, Y13, Y5
-	VSUBPD      32(R11), Y3, Y6
-	VSUBPD      Y7, Y2, Y7
-	VSUBPD      Y4, Y15, Y15
-	VSUBPD      Y3, Y3, Y4
-	VSUBPD      Y13, Y5, Y13
-	VSUBPD      Y6, Y0, Y0
-	VSUBPD      Y7, Y1, Y1
-	VSUBPD      Y5, Y5, Y6
-	VCMPPD      $0x0c, Y4, Y3, Y4
-	VSUBPD      Y13, Y2, Y2
-	VADDPD      Y15, Y0, Y7
-	VCMPPD      $0x0c, Y6, Y5, Y6
-	VADDPD      Y1, Y2, Y8
-	VADDPD      constants<>+64(SB), Y7, Y9
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      constants<>+64(SB), Y8, Y0
-	VSUBPD      Y2, Y8, Y8
-	VMULPD      constants<>+320(SB), Y9, Y2
-	VSUBPD      Y7, Y15, Y15
-	VMULPD      constants<>+320(SB), Y0, Y7
-	VSUBPD      Y8, Y1, Y1
-	VADDPD      constants<>+64(SB), Y15, Y15
-	VADDPD      Y2, Y3, Y2
-	VADDPD      constants<>+64(SB), Y1, Y1
-	VCMPPD      $0x00, constants<>+64(SB), Y15, Y8
-	VADDPD      Y7, Y5, Y7
-	VCMPPD      $0x00, Y3, Y2, Y2
-	VORPD       Y8, Y2, Y2
-	VCMPPD      $0x00, constants<>+64(SB), Y1, Y8
-	VANDPD      Y2, Y4, Y4
-	VMOVMSKPD   Y4, R12
-	CMPL        R12, $0x0000000f
-	JNE         rare
-	VCMPPD      $0x00, Y5, Y7, Y7
-	VORPD       Y8, Y7, Y7
-	VANDPD      Y7, Y6, Y6
-	VMOVMSKPD   Y6, R12
-	CMPL        R12, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y3, (AX)
-	VMOVUPD     Y9, (AX)(CX*1)
-	VMOVUPD     Y15, (AX)(CX*2)
-	VMOVUPD     Y5, 32(AX)
-	VMOVUPD     Y0, 32(AX)(CX*1)
-	VMOVUPD     Y1, 32(AX)(CX*2)
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VMULPD       (SI)(DI*1), Y0, Y4
+	VMOVUPD      (SI), Y5
+	VMULPD       (DX)(BX*1), Y5, Y6
+	VMULPD       32(SI)(DI*1), Y2, Y7
+	VMOVUPD      32(SI), Y8
+	VMULPD       32(DX)(BX*1), Y8, Y9
+	VMULPD       (SI)(DI*2), Y0, Y10
+	VMULPD       (DX)(BX*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMULPD       32(SI)(DI*2), Y2, Y15
+	VMOVUPD      Y3, (R11)
+	VMULPD       32(DX)(BX*2), Y8, Y3
+	VMOVUPD      Y1, 32(R11)
+	VADDPD       Y9, Y7, Y1
+	VFMSUB132PD  (SI)(DI*1), Y4, Y0
+	VFMSUB132PD  (DX)(BX*1), Y6, Y5
+	VADDPD       Y11, Y10, Y10
+	VFMSUB132PD  32(SI)(DI*1), Y7, Y2
+	VFMSUB132PD  32(DX)(BX*1), Y9, Y8
+	VADDPD       Y14, Y12, Y11
+	VADDPD       Y3, Y15, Y15
+	VADDPD       Y1, Y13, Y3
+	VMOVUPD      Y9, 64(R11)
+	VMOVUPD      (DX)(BX*1), Y9
+	VFMADD231PD  (SI)(DI*1), Y9, Y10
+	VADDPD       Y5, Y0, Y0
+	VSUBPD       Y4, Y14, Y5
+	VADDPD       Y8, Y2, Y2
+	VSUBPD       Y12, Y11, Y8
+	VMOVUPD      32(DX)(BX*1), Y9
+	VFMADD231PD  32(SI)(DI*1), Y9, Y15
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y5, Y14, Y5
+	VFMADD231PD  constants<>+0(SB), Y0, Y10
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y0, Y13, Y9
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y7, Y1, Y5
+	VFMADD231PD  Y0, Y2, Y15
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y9, Y1, Y9
+	VMOVUPD      32(R11), Y8
+	VMOVUPD      Y15, 96(R11)
+	VMOVAPD      Y11, Y15
+	VFMADD231PD  Y0, Y8, Y15
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y2, Y13, Y13
+	VFNMADD213PD 64(R11), Y0, Y5
+	VFMADD231PD  Y0, Y4, Y6
+	VADDPD       Y14, Y12, Y12
+	VADDPD       (R11), Y3, Y2
+	VFNMADD213PD Y15, Y0, Y8
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y9, Y13, Y13
+	VADDPD       Y6, Y12, Y12
+	VSUBPD       (R11), Y2, Y1
+	VFNMADD231PD Y0, Y8, Y11
+	VADDPD       Y5, Y7, Y7
+	VADDPD       Y10, Y12, Y12
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y12, Y11, Y1
+	VADDPD       96(R11), Y13, Y13
+	VSUBPD       Y11, Y1, Y4
+	VADDPD       Y1, Y15, Y5
+	VADDPD       Y13, Y3, Y6
+	VSUBPD       Y4, Y1, Y7
+	VSUBPD       Y15, Y5, Y15
+	VFNMADD231PD Y0, Y4, Y12
+	VSUBPD       Y3, Y6, Y4
+	VADDPD       Y6, Y2, Y8
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y2, Y8, Y2
+	VFNMADD231PD Y0, Y4, Y13
+	VADDPD       Y12, Y11, Y11
+	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       Y11, Y1, Y2
+	VADDPD       Y13, Y3, Y3
+	VADDPD       Y2, Y5, Y4
+	VSUBPD       Y1, Y2, Y1
+	VADDPD       Y3, Y6, Y7
+	VSUBPD       Y5, Y4, Y5
+	VSUBPD       Y1, Y11, Y11
+	VMOVUPD      (R8), Y1
+	VMOVAPD      Y1, Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VADDPD       Y7, Y8, Y10
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y5, Y2, Y2
+	VADDPD       (R8)(R9*2), Y11, Y5
+	VMOVAPD      Y9, Y12
+	VFNMADD231PD Y0, Y4, Y12
+	VSUBPD       Y8, Y10, Y8
+	VSUBPD       Y6, Y3, Y3
+	VMOVUPD      32(R8), Y6
+	VMOVAPD      Y6, Y13
+	VFMADD231PD  Y0, Y10, Y13
+	VADDPD       (R8)(R9*1), Y2, Y14
+	VSUBPD       Y11, Y5, Y15
+	VMOVAPD      Y9, Y6
+	VFNMADD231PD Y0, Y12, Y6
+	VFNMADD231PD Y0, Y12, Y1
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       32(R8)(R9*2), Y3, Y8
+	VMOVAPD      Y13, Y12
+	VFNMADD231PD Y0, Y10, Y12
+	VMOVUPD      Y10, 96(R11)
+	VSUBPD       Y2, Y14, Y10
+	VMOVUPD      Y2, (R11)
+	VSUBPD       Y15, Y5, Y2
+	VMOVUPD      Y5, 32(R11)
+	VMOVAPD      Y14, Y5
+	VFMADD231PD  Y0, Y9, Y5
+	VFNMADD231PD Y0, Y6, Y4
+	VMOVUPD      (R8)(R9*2), Y6
+	VSUBPD       Y15, Y6, Y6
+	VADDPD       32(R8)(R9*1), Y7, Y15
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y3, Y8, Y2
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVAPD      Y13, Y4
+	VFNMADD231PD Y0, Y12, Y4
+	VMOVUPD      Y1, 64(R11)
+	VMOVUPD      32(R8), Y1
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y9, Y5, Y9
+	VMOVUPD      96(R11), Y12
+	VSUBPD       Y4, Y12, Y12
+	VSUBPD       Y7, Y15, Y4
+	VFMADD231PD  Y0, Y11, Y6
+	VMOVAPD      Y8, Y11
+	VFNMADD231PD Y0, Y2, Y11
+	VMOVUPD      Y5, 96(R11)
+	VMOVUPD      32(R8)(R9*2), Y5
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y9, Y14, Y9
+	VFNMADD231PD Y0, Y10, Y14
+	VFNMADD213PD (R8)(R9*1), Y0, Y10
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y15, Y13, Y2
+	VFMADD231PD  Y0, Y12, Y1
+	VMOVAPD      Y15, Y11
+	VFNMADD231PD Y0, Y4, Y11
+	VMOVUPD      (R11), Y12
+	VSUBPD       Y14, Y12, Y12
+	VMOVUPD      32(R8)(R9*1), Y14
+	VSUBPD       Y4, Y14, Y14
+	VFMADD231PD  64(R11), Y0, Y6
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y5, Y3, Y3
+	VFNMADD213PD Y2, Y0, Y13
+	VADDPD       Y10, Y12, Y12
+	VADDPD       Y9, Y6, Y4
+	VADDPD       Y14, Y7, Y7
+	VADDPD       Y3, Y1, Y1
+	VFNMADD231PD Y0, Y13, Y15
+	VADDPD       32(R11), Y12, Y3
+	VSUBPD       Y6, Y4, Y5
+	VADDPD       Y8, Y7, Y10
+	VADDPD       Y15, Y1, Y11
+	VSUBPD       Y12, Y3, Y13
+	VSUBPD       Y5, Y4, Y14
+	VMOVUPD      Y4, 64(R11)
+	VMOVUPD      96(R11), Y4
+	VMOVUPD      Y2, (R11)
+	VMOVAPD      Y3, Y2
+	VFMADD231PD  Y0, Y4, Y2
+	VFNMADD231PD Y0, Y5, Y9
+	VSUBPD       Y1, Y11, Y5
+	VSUBPD       Y14, Y6, Y6
+	VSUBPD       Y7, Y10, Y14
+	VMOVUPD      Y7, 128(R11)
+	VMOVUPD      32(R11), Y7
+	VFNMADD231PD Y0, Y13, Y7
+	VFNMADD213PD Y3, Y0, Y13
+	VSUBPD       Y4, Y2, Y4
+	VSUBPD       Y5, Y15, Y15
+	VSUBPD       Y5, Y11, Y5
+	VSUBPD       Y13, Y12, Y12
+	VSUBPD       Y14, Y10, Y13
+	VFNMADD231PD Y0, Y14, Y8
+	VMOVUPD      (R11), Y14
+	VMOVUPD      Y2, 96(R11)
+	VMOVAPD      Y10, Y2
+	VFMADD231PD  Y0, Y14, Y2
+	VADDPD       Y9, Y6, Y6
+	VSUBPD       Y4, Y3, Y3
+	VSUBPD       Y5, Y1, Y1
+	VMOVUPD      128(R11), Y4
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y7, Y12, Y12
+	VFNMADD213PD Y2, Y0, Y14
+	VADDPD       Y15, Y1, Y1
+	VADDPD       Y8, Y4, Y4
+	VADDPD       Y12, Y6, Y6
+	VFNMADD231PD Y0, Y14, Y10
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y3, Y6, Y4
+	VADDPD       Y10, Y1, Y5
+	VADDPD       64(R11), Y4, Y7
+	VMOVAPD      Y4, Y8
+	VFNMADD231PD Y0, Y6, Y8
+	VADDPD       Y5, Y11, Y9
+	VSUBPD       64(R11), Y7, Y12
+	VMOVAPD      Y5, Y13
+	VFNMADD231PD Y0, Y1, Y13
+	VMOVAPD      Y4, Y14
+	VFNMADD231PD Y0, Y8, Y14
+	VADDPD       96(R11), Y7, Y15
+	VSUBPD       Y8, Y3, Y3
+	VSUBPD       Y11, Y9, Y8
+	VMOVUPD      Y11, (R11)
+	VSUBPD       Y12, Y7, Y11
+	VFNMADD231PD Y0, Y12, Y4
+	VMOVAPD      Y5, Y12
+	VFNMADD231PD Y0, Y13, Y12
+	VSUBPD       Y14, Y6, Y6
+	VADDPD       Y9, Y2, Y14
+	VFNMADD231PD Y0, Y13, Y10
+	VMOVUPD      96(R11), Y13
+	VFNMADD213PD Y15, Y0, Y13
+	VMOVUPD      Y15, 96(R11)
+	VSUBPD       Y8, Y9, Y15
+	VMOVUPD      Y9, 128(R11)
+	VMOVUPD      64(R11), Y9
+	VSUBPD       Y11, Y9, Y9
+	VFNMADD231PD Y0, Y8, Y5
+	VFNMADD231PD Y0, Y12, Y1
+	VADDPD       Y3, Y6, Y6
+	VSUBPD       Y2, Y14, Y2
+	VFNMADD231PD Y0, Y13, Y7
+	VMOVUPD      (R11), Y3
+	VSUBPD       Y15, Y3, Y3
+	VADDPD       Y4, Y9, Y9
+	VFMADD231PD  Y0, Y1, Y10
+	VMOVUPD      128(R11), Y1
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y6, Y9, Y9
+	VADDPD       Y10, Y3, Y3
+	VADDPD       Y9, Y7, Y2
+	VADDPD       Y3, Y1, Y4
+	VADDPD       96(R11), Y2, Y5
+	VFNMADD213PD Y2, Y0, Y7
+	VADDPD       Y4, Y14, Y6
+	VSUBPD       96(R11), Y5, Y8
+	VFNMADD213PD Y4, Y0, Y1
+	VFNMADD231PD Y0, Y7, Y9
+	VSUBPD       Y5, Y5, Y7
+	VSUBPD       Y14, Y6, Y14
+	VSUBPD       Y8, Y2, Y2
+	VFNMADD231PD Y0, Y1, Y3
+	VMOVAPD      Y6, Y1
+	VFNMADD231PD Y0, Y6, Y1
+	VCMPPD       $0x0c, Y7, Y5, Y7
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y9, Y2, Y8
+	VCMPPD       $0x0c, Y1, Y6, Y1
+	VADDPD       Y3, Y4, Y10
+	VADDPD       constants<>+128(SB), Y8, Y11
+	VFNMADD231PD Y0, Y2, Y8
+	VADDPD       constants<>+128(SB), Y10, Y2
+	VSUBPD       Y4, Y10, Y10
+	VFNMADD231PD Y0, Y8, Y9
+	VMOVUPD      constants<>+384(SB), Y0
+	VMOVAPD      Y5, Y4
+	VFMADD231PD  Y0, Y11, Y4
+	VSUBPD       Y10, Y3, Y3
+	VFMADD213PD  Y6, Y2, Y0
+	VADDPD       constants<>+128(SB), Y9, Y9
+	VCMPPD       $0x00, Y5, Y4, Y4
+	VANDPD       Y4, Y7, Y7
+	VMOVMSKPD    Y7, R12
+	CMPL         R12, $0x0000000f
+	JNE          rare
+	VADDPD       constants<>+128(SB), Y3, Y3
+	VCMPPD       $0x00, Y6, Y0, Y0
+	VANDPD       Y0, Y1, Y1
+	VMOVMSKPD    Y1, R12
+	CMPL         R12, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y11, (AX)(CX*1)
+	VMOVUPD      Y9, (AX)(CX*2)
+	VMOVUPD      Y6, 32(AX)
+	VMOVUPD      Y2, 32(AX)(CX*1)
+	VMOVUPD      Y3, 32(AX)(CX*2)
 
 next:
 	ADDQ $+64, AX
@@ -4910,357 +5197,372 @@ done:
 	RET
 
 rare:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VMULPD      (SI)(DI*1), Y0, Y4
-	VMOVUPD     (SI), Y5
-	VMULPD      (DX)(BX*1), Y5, Y6
-	VMULPD      32(SI)(DI*1), Y2, Y7
-	VMOVUPD     32(SI), Y8
-	VMULPD      32(DX)(BX*1), Y8, Y9
-	VMULPD      (SI)(DI*2), Y0, Y10
-	VMULPD      (DX)(BX*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VSUBPD      Y1, Y1, Y14
-	VSUBPD      Y3, Y3, Y15
-	VMOVUPD     Y3, (R11)
-	VADDPD      Y6, Y4, Y3
-	VMOVUPD     Y1, 32(R11)
-	VMULPD      32(SI)(DI*2), Y2, Y1
-	VMOVUPD     Y13, 64(R11)
-	VMULPD      32(DX)(BX*2), Y8, Y13
-	VADDPD      Y9, Y7, Y8
-	VMOVUPD     Y9, 96(R11)
-	VMOVUPD     (SI)(DI*1), Y9
-	VMOVUPD     Y8, 128(R11)
-	VMOVAPD     Y4, Y8
-	VFMSUB231PD Y9, Y0, Y8
-	VMOVUPD     (DX)(BX*1), Y0
-	VMOVUPD     Y4, 160(R11)
-	VMOVAPD     Y6, Y4
-	VFMSUB231PD Y5, Y0, Y4
-	VADDPD      Y11, Y10, Y10
-	VMOVUPD     32(SI)(DI*1), Y11
-	VMOVAPD     Y7, Y5
-	VFMSUB231PD Y11, Y2, Y5
-	VCMPPD      $0x04, constants<>+64(SB), Y14, Y14
-	VCMPPD      $0x04, constants<>+64(SB), Y15, Y15
-	VADDPD      Y13, Y1, Y1
-	VADDPD      Y3, Y12, Y13
-	VFMADD231PD Y9, Y0, Y10
-	VADDPD      Y4, Y8, Y8
-	VMOVUPD     64(R11), Y0
-	VADDPD      128(R11), Y0, Y4
-	VFMADD231PD 32(DX)(BX*1), Y11, Y1
-	VADDPD      Y10, Y8, Y8
-	VSUBPD      Y12, Y13, Y9
-	VSUBPD      160(R11), Y3, Y10
-	VSUBPD      Y10, Y6, Y6
-	VSUBPD      Y10, Y3, Y10
-	VSUBPD      Y9, Y3, Y3
-	VSUBPD      Y9, Y13, Y9
-	VSUBPD      Y9, Y12, Y12
-	VMOVUPD     160(R11), Y9
-	VSUBPD      Y10, Y9, Y9
-	VSUBPD      Y0, Y4, Y10
-	VADDPD      Y3, Y12, Y12
-	VMOVUPD     128(R11), Y3
-	VSUBPD      Y7, Y3, Y11
-	VADDPD      Y6, Y9, Y9
-	VSUBPD      Y10, Y4, Y6
-	VSUBPD      Y10, Y3, Y10
-	VSUBPD      Y11, Y3, Y3
-	VSUBPD      Y6, Y0, Y0
-	VMOVUPD     32(DX)(BX*1), Y6
-	VMOVUPD     Y15, 64(R11)
-	VMOVUPD     96(R11), Y15
-	VFMSUB132PD 32(SI), Y15, Y6
-	VSUBPD      Y11, Y15, Y15
-	VADDPD      32(R11), Y13, Y11
-	VADDPD      Y9, Y12, Y12
-	VADDPD      (R11), Y4, Y9
-	VSUBPD      Y3, Y7, Y7
-	VADDPD      Y10, Y0, Y0
-	VMOVUPD     (DX), Y3
-	VMOVUPD     (R8), Y10
-	VFMADD132PD (SI), Y10, Y3
-	VMOVUPD     32(R8), Y10
-	VFMADD132PD 32(SI), Y10, Y2
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      32(R11), Y11, Y6
-	VADDPD      Y8, Y12, Y12
-	VSUBPD      (R11), Y9, Y8
-	VADDPD      Y15, Y7, Y7
-	VMOVUPD     constants<>+128(SB), Y15
-	VANDPD      constants<>+192(SB), Y15, Y10
-	VADDPD      Y1, Y5, Y5
-	VSUBPD      Y6, Y13, Y13
-	VSUBPD      Y8, Y4, Y4
-	VSUBPD      Y3, Y3, Y1
-	VSUBPD      Y2, Y2, Y6
-	VANDPD      constants<>+192(SB), Y15, Y15
-	VADDPD      Y7, Y0, Y0
-	VADDPD      Y12, Y13, Y7
-	VCMPPD      $0x00, constants<>+64(SB), Y1, Y1
-	VCMPPD      $0x00, constants<>+64(SB), Y6, Y6
-	VANDPD      Y14, Y1, Y1
-	VADDPD      Y5, Y0, Y0
-	VMOVUPD     64(R11), Y5
-	VANDPD      Y5, Y6, Y6
-	VBLENDVPD   Y1, 32(R11), Y3, Y1
-	VSUBPD      Y13, Y7, Y3
-	VADDPD      Y7, Y11, Y5
-	VBLENDVPD   Y6, (R11), Y2, Y6
-	VSUBPD      Y1, Y1, Y2
-	VSUBPD      Y6, Y6, Y8
-	VANDPD      constants<>+0(SB), Y1, Y14
-	VMOVUPD     Y13, (R11)
-	VANDPD      constants<>+0(SB), Y6, Y13
-	VMOVUPD     Y6, 32(R11)
-	VADDPD      Y0, Y4, Y6
-	VORPD       Y14, Y10, Y10
-	VCMPPD      $0x00, constants<>+64(SB), Y1, Y14
-	VSUBPD      Y11, Y5, Y11
-	VSUBPD      Y3, Y12, Y12
-	VSUBPD      Y3, Y7, Y3
-	VCMPPD      $0x04, constants<>+64(SB), Y2, Y2
-	VCMPPD      $0x04, constants<>+64(SB), Y8, Y8
-	VORPD       Y13, Y15, Y15
-	VSUBPD      Y4, Y6, Y13
-	VORPD       Y2, Y14, Y14
-	VADDPD      Y6, Y9, Y2
-	VMOVUPD     Y14, 64(R11)
-	VMOVUPD     (R11), Y14
-	VSUBPD      Y3, Y14, Y14
-	VSUBPD      Y11, Y7, Y7
-	VMOVUPD     32(R11), Y3
-	VCMPPD      $0x00, constants<>+64(SB), Y3, Y11
-	VMOVUPD     Y15, (R11)
-	VCMPPD      $0x04, Y1, Y1, Y15
-	VORPD       Y8, Y11, Y11
-	VCMPPD      $0x04, Y3, Y3, Y8
-	VSUBPD      Y9, Y2, Y9
-	VSUBPD      Y13, Y0, Y0
-	VSUBPD      Y13, Y6, Y13
-	VADDPD      Y12, Y14, Y14
-	VSUBPD      Y13, Y4, Y4
-	VSUBPD      Y9, Y6, Y6
-	VADDPD      Y14, Y7, Y9
-	VADDPD      Y0, Y4, Y4
-	VADDPD      Y9, Y5, Y0
-	VSUBPD      Y7, Y9, Y7
-	VADDPD      Y4, Y6, Y12
-	VSUBPD      Y5, Y0, Y5
-	VSUBPD      Y7, Y14, Y14
-	VADDPD      (R8), Y0, Y7
-	VADDPD      Y12, Y2, Y13
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y5, Y9, Y9
-	VADDPD      (R8)(R9*2), Y14, Y5
-	VSUBPD      Y2, Y13, Y2
-	VSUBPD      Y6, Y4, Y4
-	VADDPD      32(R8), Y13, Y6
-	VSUBPD      Y2, Y12, Y12
-	VADDPD      32(R8)(R9*2), Y4, Y2
-	VMOVUPD     Y8, 96(R11)
-	VADDPD      (R8)(R9*1), Y9, Y8
-	VMOVUPD     Y15, 128(R11)
-	VSUBPD      Y0, Y7, Y15
-	VSUBPD      Y14, Y5, Y3
-	VMOVUPD     Y11, 160(R11)
-	VADDPD      32(R8)(R9*1), Y12, Y11
-	VMOVUPD     Y1, 192(R11)
-	VSUBPD      Y13, Y6, Y1
-	VMOVUPD     Y10, 224(R11)
-	VSUBPD      Y4, Y2, Y10
-	VMOVUPD     Y4, 256(R11)
-	VSUBPD      Y9, Y8, Y4
-	VMOVUPD     Y9, 288(R11)
-	VSUBPD      Y15, Y7, Y9
-	VMOVUPD     Y4, 320(R11)
-	VMOVUPD     (R8), Y4
-	VSUBPD      Y15, Y4, Y4
-	VSUBPD      Y9, Y0, Y0
-	VADDPD      Y4, Y0, Y0
-	VSUBPD      Y3, Y5, Y4
-	VMOVUPD     (R8)(R9*2), Y9
-	VSUBPD      Y3, Y9, Y9
-	VSUBPD      Y4, Y14, Y14
-	VADDPD      Y9, Y14, Y14
-	VADDPD      Y14, Y0, Y0
-	VSUBPD      Y12, Y11, Y3
-	VSUBPD      Y1, Y6, Y4
-	VMOVUPD     32(R8), Y9
-	VSUBPD      Y1, Y9, Y9
-	VSUBPD      Y4, Y13, Y13
-	VADDPD      Y9, Y13, Y13
-	VSUBPD      Y10, Y2, Y1
-	VMOVUPD     32(R8)(R9*2), Y4
-	VSUBPD      Y10, Y4, Y4
-	VMOVUPD     256(R11), Y9
-	VSUBPD      Y1, Y9, Y9
-	VADDPD      Y4, Y9, Y9
-	VADDPD      Y9, Y13, Y13
-	VADDPD      Y8, Y7, Y1
-	VSUBPD      Y7, Y1, Y7
-	VSUBPD      Y7, Y8, Y7
-	VSUBPD      320(R11), Y8, Y8
-	VMOVUPD     (R8)(R9*1), Y4
-	VSUBPD      320(R11), Y4, Y4
-	VMOVUPD     288(R11), Y9
-	VSUBPD      Y8, Y9, Y9
-	VADDPD      Y4, Y9, Y9
-	VADDPD      Y11, Y6, Y4
-	VSUBPD      Y6, Y4, Y6
-	VSUBPD      Y6, Y11, Y6
-	VSUBPD      Y3, Y11, Y11
-	VMOVUPD     32(R8)(R9*1), Y8
-	VSUBPD      Y3, Y8, Y8
-	VSUBPD      Y11, Y12, Y12
-	VADDPD      Y8, Y12, Y12
-	VADDPD      Y5, Y9, Y3
-	VADDPD      Y7, Y0, Y8
-	VADDPD      Y2, Y12, Y10
-	VADDPD      Y6, Y13, Y11
-	VSUBPD      Y0, Y8, Y14
-	VSUBPD      Y14, Y7, Y7
-	VSUBPD      Y14, Y8, Y14
-	VSUBPD      Y14, Y0, Y0
-	VADDPD      Y7, Y0, Y0
-	VSUBPD      Y9, Y3, Y7
-	VSUBPD      Y7, Y5, Y5
-	VSUBPD      Y7, Y3, Y7
-	VSUBPD      Y7, Y9, Y9
-	VADDPD      Y5, Y9, Y9
-	VADDPD      Y9, Y0, Y0
-	VSUBPD      Y13, Y11, Y5
-	VSUBPD      Y5, Y6, Y6
-	VSUBPD      Y5, Y11, Y5
-	VSUBPD      Y5, Y13, Y13
-	VADDPD      Y6, Y13, Y13
-	VSUBPD      Y12, Y10, Y5
-	VSUBPD      Y5, Y2, Y2
-	VSUBPD      Y5, Y10, Y5
-	VSUBPD      Y5, Y12, Y12
-	VADDPD      Y2, Y12, Y12
-	VADDPD      Y3, Y1, Y2
-	VSUBPD      Y1, Y2, Y1
-	VADDPD      Y12, Y13, Y13
-	VADDPD      Y10, Y4, Y5
-	VSUBPD      Y4, Y5, Y4
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      Y4, Y10, Y10
-	VADDPD      Y3, Y0, Y1
-	VADDPD      Y10, Y13, Y4
-	VADDPD      Y1, Y8, Y6
-	VADDPD      Y4, Y11, Y7
-	VSUBPD      Y8, Y6, Y9
-	VSUBPD      Y0, Y1, Y12
-	VSUBPD      Y12, Y3, Y3
-	VSUBPD      Y12, Y1, Y12
-	VSUBPD      Y9, Y1, Y1
-	VSUBPD      Y9, Y6, Y9
-	VSUBPD      Y9, Y8, Y8
-	VSUBPD      Y12, Y0, Y0
-	VADDPD      Y1, Y8, Y8
-	VADDPD      Y3, Y0, Y0
-	VADDPD      Y0, Y8, Y8
-	VSUBPD      Y11, Y7, Y0
-	VSUBPD      Y13, Y4, Y1
-	VSUBPD      Y1, Y10, Y10
-	VSUBPD      Y1, Y4, Y1
-	VSUBPD      Y0, Y4, Y4
-	VSUBPD      Y0, Y7, Y0
-	VSUBPD      Y0, Y11, Y11
-	VSUBPD      Y1, Y13, Y13
-	VADDPD      Y6, Y2, Y0
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y4, Y11, Y11
-	VADDPD      Y7, Y5, Y1
-	VADDPD      Y10, Y13, Y13
-	VSUBPD      Y5, Y1, Y5
-	VSUBPD      Y2, Y6, Y6
-	VADDPD      Y13, Y11, Y11
-	VSUBPD      Y5, Y7, Y7
-	VADDPD      Y8, Y6, Y2
-	VADDPD      Y11, Y7, Y3
-	VADDPD      Y2, Y0, Y4
-	VSUBPD      Y6, Y2, Y6
-	VADDPD      Y3, Y1, Y5
-	VSUBPD      Y0, Y4, Y0
-	VSUBPD      Y7, Y3, Y7
-	VSUBPD      Y6, Y8, Y8
-	VSUBPD      Y4, Y4, Y6
-	VSUBPD      Y1, Y5, Y1
-	VSUBPD      Y0, Y2, Y2
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y5, Y5, Y0
-	VCMPPD      $0x0c, Y6, Y4, Y6
-	VCMPPD      $0x00, constants<>+64(SB), Y4, Y7
-	VMOVUPD     224(R11), Y9
-	VBLENDVPD   Y7, constants<>+64(SB), Y9, Y7
-	VCMPPD      $0x00, constants<>+64(SB), Y5, Y9
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y8, Y2, Y1
-	VCMPPD      $0x0c, Y0, Y5, Y0
-	VMOVUPD     (R11), Y10
-	VBLENDVPD   Y9, constants<>+64(SB), Y10, Y9
-	VMOVUPD     64(R11), Y10
-	VBLENDVPD   Y10, 192(R11), Y7, Y10
-	VMOVUPD     160(R11), Y7
-	VBLENDVPD   Y7, 32(R11), Y9, Y7
-	VMOVUPD     128(R11), Y9
-	VBLENDVPD   Y9, constants<>+256(SB), Y10, Y9
-	VMOVUPD     96(R11), Y10
-	VBLENDVPD   Y10, constants<>+256(SB), Y7, Y10
-	VADDPD      Y11, Y3, Y7
-	VMOVUPD     constants<>+64(SB), Y12
-	VBLENDVPD   Y6, Y1, Y12, Y13
-	VSUBPD      Y2, Y1, Y1
-	VBLENDVPD   Y6, Y4, Y9, Y9
-	VADDPD      Y12, Y13, Y13
-	VBLENDVPD   Y0, Y5, Y10, Y10
-	VBLENDVPD   Y0, Y7, Y12, Y2
-	VSUBPD      Y3, Y7, Y7
-	VSUBPD      Y1, Y8, Y8
-	VADDPD      Y12, Y2, Y2
-	VMULPD      constants<>+320(SB), Y13, Y1
-	VSUBPD      Y7, Y11, Y11
-	VBLENDVPD   Y6, Y8, Y12, Y6
-	VMULPD      constants<>+320(SB), Y2, Y3
-	VADDPD      Y12, Y6, Y6
-	VADDPD      Y1, Y9, Y1
-	VBLENDVPD   Y0, Y11, Y12, Y0
-	VADDPD      Y12, Y0, Y0
-	VCMPPD      $0x00, Y12, Y6, Y4
-	VADDPD      Y3, Y10, Y3
-	VCMPPD      $0x00, Y9, Y1, Y1
-	VORPD       Y4, Y1, Y1
-	VMOVMSKPD   Y1, R12
-	CMPL        R12, $0x0000000f
-	JNE         done
-	VCMPPD      $0x00, Y12, Y0, Y12
-	VCMPPD      $0x00, Y10, Y3, Y3
-	VORPD       Y12, Y3, Y3
-	VMOVMSKPD   Y3, R12
-	CMPL        R12, $0x0000000f
-	JNE         done
-	VMOVUPD     Y9, (AX)
-	VMOVUPD     Y13, (AX)(CX*1)
-	VMOVUPD     Y6, (AX)(CX*2)
-	VMOVUPD     Y10, 32(AX)
-	VMOVUPD     Y2, 32(AX)(CX*1)
-	VMOVUPD     Y0, 32(AX)(CX*2)
-	JMP         next
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VMULPD       (SI)(DI*1), Y0, Y4
+	VMOVUPD      (SI), Y5
+	VMULPD       (DX)(BX*1), Y5, Y6
+	VMULPD       32(SI)(DI*1), Y2, Y7
+	VMOVUPD      32(SI), Y8
+	VMULPD       32(DX)(BX*1), Y8, Y9
+	VMULPD       (SI)(DI*2), Y0, Y10
+	VMULPD       (DX)(BX*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VSUBPD       Y1, Y1, Y14
+	VSUBPD       Y3, Y3, Y15
+	VMOVUPD      Y3, (R11)
+	VADDPD       Y6, Y4, Y3
+	VMOVUPD      Y1, 32(R11)
+	VMULPD       32(SI)(DI*2), Y2, Y1
+	VMOVUPD      Y13, 64(R11)
+	VMULPD       32(DX)(BX*2), Y8, Y13
+	VADDPD       Y9, Y7, Y8
+	VMOVUPD      Y9, 96(R11)
+	VMOVUPD      (SI)(DI*1), Y9
+	VMOVUPD      Y8, 128(R11)
+	VMOVAPD      Y4, Y8
+	VFMSUB231PD  Y9, Y0, Y8
+	VMOVUPD      (DX)(BX*1), Y0
+	VMOVUPD      Y4, 160(R11)
+	VMOVAPD      Y6, Y4
+	VFMSUB231PD  Y5, Y0, Y4
+	VADDPD       Y11, Y10, Y10
+	VMOVUPD      32(SI)(DI*1), Y11
+	VMOVAPD      Y7, Y5
+	VFMSUB231PD  Y11, Y2, Y5
+	VCMPPD       $0x04, constants<>+128(SB), Y14, Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VADDPD       Y13, Y1, Y1
+	VADDPD       Y3, Y12, Y13
+	VFMADD231PD  Y9, Y0, Y10
+	VADDPD       Y4, Y8, Y8
+	VMOVUPD      64(R11), Y0
+	VADDPD       128(R11), Y0, Y4
+	VFMADD231PD  32(DX)(BX*1), Y11, Y1
+	VADDPD       Y10, Y8, Y8
+	VSUBPD       Y12, Y13, Y9
+	VSUBPD       160(R11), Y3, Y10
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y10, Y3, Y10
+	VFNMADD231PD constants<>+0(SB), Y9, Y3
+	VFNMADD132PD constants<>+0(SB), Y13, Y9
+	VSUBPD       Y9, Y12, Y12
+	VMOVUPD      160(R11), Y9
+	VSUBPD       Y10, Y9, Y9
+	VMOVUPD      constants<>+0(SB), Y10
+	VMOVAPD      Y4, Y11
+	VFNMADD231PD Y10, Y0, Y11
+	VADDPD       Y3, Y12, Y12
+	VMOVUPD      128(R11), Y3
+	VMOVUPD      Y15, 160(R11)
+	VSUBPD       Y7, Y3, Y15
+	VFMADD231PD  Y10, Y9, Y6
+	VMOVAPD      Y4, Y9
+	VFNMADD231PD Y10, Y11, Y9
+	VSUBPD       Y11, Y3, Y11
+	VSUBPD       Y15, Y3, Y3
+	VSUBPD       Y9, Y0, Y0
+	VMOVUPD      32(DX)(BX*1), Y9
+	VMOVUPD      Y14, 64(R11)
+	VMOVUPD      96(R11), Y14
+	VFMSUB132PD  32(SI), Y14, Y9
+	VFNMADD231PD Y10, Y15, Y14
+	VADDPD       32(R11), Y13, Y15
+	VADDPD       Y6, Y12, Y12
+	VMOVUPD      (R11), Y6
+	VMOVUPD      Y13, 96(R11)
+	VMOVAPD      Y4, Y13
+	VFMADD231PD  Y10, Y6, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y11, Y0, Y0
+	VMOVUPD      (DX), Y3
+	VMOVUPD      (R8), Y11
+	VFMADD132PD  (SI), Y11, Y3
+	VMOVUPD      32(R8), Y11
+	VFMADD132PD  32(SI), Y11, Y2
+	VADDPD       Y9, Y5, Y5
+	VSUBPD       32(R11), Y15, Y9
+	VFMADD231PD  Y10, Y12, Y8
+	VMOVAPD      Y13, Y12
+	VFNMADD231PD Y10, Y6, Y12
+	VADDPD       Y14, Y7, Y7
+	VMOVUPD      constants<>+192(SB), Y14
+	VANDPD       constants<>+256(SB), Y14, Y11
+	VADDPD       Y1, Y5, Y5
+	VMOVUPD      96(R11), Y1
+	VSUBPD       Y9, Y1, Y1
+	VFNMADD231PD Y10, Y12, Y4
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y10, Y3, Y9
+	VSUBPD       Y2, Y2, Y12
+	VANDPD       constants<>+256(SB), Y14, Y14
+	VADDPD       Y7, Y0, Y0
+	VADDPD       Y8, Y1, Y7
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y12, Y12
+	VMOVUPD      Y13, 96(R11)
+	VMOVUPD      64(R11), Y13
+	VANDPD       Y13, Y9, Y9
+	VADDPD       Y5, Y0, Y0
+	VMOVUPD      160(R11), Y5
+	VANDPD       Y5, Y12, Y12
+	VBLENDVPD    Y9, 32(R11), Y3, Y9
+	VSUBPD       Y1, Y7, Y3
+	VADDPD       Y7, Y15, Y5
+	VBLENDVPD    Y12, Y6, Y2, Y12
+	VMOVAPD      Y9, Y2
+	VFNMADD231PD Y10, Y9, Y2
+	VSUBPD       Y12, Y12, Y6
+	VANDPD       constants<>+64(SB), Y9, Y13
+	VMOVUPD      Y1, (R11)
+	VANDPD       constants<>+64(SB), Y12, Y1
+	VMOVUPD      Y12, 32(R11)
+	VADDPD       Y0, Y4, Y12
+	VORPD        Y13, Y11, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y9, Y13
+	VSUBPD       Y15, Y5, Y15
+	VSUBPD       Y3, Y8, Y8
+	VFNMADD213PD Y7, Y10, Y3
+	VCMPPD       $0x04, constants<>+128(SB), Y2, Y2
+	VCMPPD       $0x04, constants<>+128(SB), Y6, Y6
+	VORPD        Y1, Y14, Y14
+	VSUBPD       Y4, Y12, Y1
+	VORPD        Y2, Y13, Y13
+	VADDPD       96(R11), Y12, Y2
+	VMOVUPD      Y13, 160(R11)
+	VMOVUPD      (R11), Y13
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y15, Y7, Y7
+	VMOVUPD      32(R11), Y3
+	VCMPPD       $0x00, constants<>+128(SB), Y3, Y15
+	VMOVUPD      Y14, (R11)
+	VCMPPD       $0x04, Y9, Y9, Y14
+	VORPD        Y6, Y15, Y15
+	VCMPPD       $0x04, Y3, Y3, Y6
+	VMOVUPD      Y6, 64(R11)
+	VSUBPD       96(R11), Y2, Y6
+	VSUBPD       Y1, Y0, Y0
+	VFNMADD213PD Y12, Y10, Y1
+	VADDPD       Y8, Y13, Y13
+	VSUBPD       Y1, Y4, Y4
+	VSUBPD       Y6, Y12, Y12
+	VADDPD       Y13, Y7, Y1
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y1, Y5, Y0
+	VSUBPD       Y7, Y1, Y7
+	VADDPD       Y4, Y12, Y6
+	VSUBPD       Y5, Y0, Y5
+	VSUBPD       Y7, Y13, Y13
+	VMOVUPD      (R8), Y7
+	VMOVAPD      Y7, Y8
+	VFMADD231PD  Y10, Y0, Y8
+	VMOVUPD      Y14, 96(R11)
+	VADDPD       Y6, Y2, Y14
+	VSUBPD       Y12, Y6, Y12
+	VSUBPD       Y5, Y1, Y1
+	VADDPD       (R8)(R9*2), Y13, Y5
+	VSUBPD       Y2, Y14, Y2
+	VSUBPD       Y12, Y4, Y4
+	VMOVUPD      32(R8), Y12
+	VMOVAPD      Y12, Y3
+	VFMADD231PD  Y10, Y14, Y3
+	VSUBPD       Y2, Y6, Y6
+	VADDPD       32(R8)(R9*2), Y4, Y2
+	VMOVUPD      Y15, 128(R11)
+	VADDPD       (R8)(R9*1), Y1, Y15
+	VMOVUPD      Y9, 192(R11)
+	VSUBPD       Y0, Y8, Y9
+	VMOVUPD      Y11, 224(R11)
+	VSUBPD       Y13, Y5, Y11
+	VADDPD       32(R8)(R9*1), Y6, Y10
+	VSUBPD       Y14, Y3, Y12
+	VMOVUPD      Y14, 256(R11)
+	VSUBPD       Y4, Y2, Y14
+	VMOVUPD      Y4, 288(R11)
+	VSUBPD       Y1, Y15, Y4
+	VMOVUPD      Y1, 320(R11)
+	VSUBPD       Y9, Y8, Y1
+	VSUBPD       Y9, Y7, Y7
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y7, Y0, Y0
+	VSUBPD       Y11, Y5, Y1
+	VMOVUPD      (R8)(R9*2), Y7
+	VSUBPD       Y11, Y7, Y7
+	VSUBPD       Y1, Y13, Y13
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y13, Y0, Y0
+	VSUBPD       Y6, Y10, Y1
+	VSUBPD       Y12, Y3, Y7
+	VMOVUPD      32(R8), Y9
+	VSUBPD       Y12, Y9, Y9
+	VMOVUPD      256(R11), Y11
+	VSUBPD       Y7, Y11, Y11
+	VADDPD       Y9, Y11, Y11
+	VSUBPD       Y14, Y2, Y7
+	VMOVUPD      32(R8)(R9*2), Y9
+	VSUBPD       Y14, Y9, Y9
+	VMOVUPD      288(R11), Y12
+	VSUBPD       Y7, Y12, Y12
+	VADDPD       Y9, Y12, Y12
+	VADDPD       Y12, Y11, Y11
+	VADDPD       Y15, Y8, Y7
+	VSUBPD       Y8, Y7, Y8
+	VSUBPD       Y8, Y15, Y8
+	VSUBPD       Y4, Y15, Y15
+	VMOVUPD      constants<>+0(SB), Y9
+	VFNMADD213PD (R8)(R9*1), Y9, Y4
+	VMOVUPD      320(R11), Y12
+	VSUBPD       Y15, Y12, Y12
+	VADDPD       Y4, Y12, Y12
+	VADDPD       Y10, Y3, Y4
+	VSUBPD       Y3, Y4, Y3
+	VSUBPD       Y3, Y10, Y3
+	VSUBPD       Y1, Y10, Y10
+	VFNMADD213PD 32(R8)(R9*1), Y9, Y1
+	VSUBPD       Y10, Y6, Y6
+	VADDPD       Y1, Y6, Y6
+	VADDPD       Y5, Y12, Y1
+	VADDPD       Y8, Y0, Y10
+	VADDPD       Y2, Y6, Y13
+	VADDPD       Y3, Y11, Y14
+	VSUBPD       Y0, Y10, Y15
+	VSUBPD       Y15, Y8, Y8
+	VSUBPD       Y15, Y10, Y15
+	VSUBPD       Y15, Y0, Y0
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y12, Y1, Y8
+	VSUBPD       Y8, Y5, Y5
+	VSUBPD       Y8, Y1, Y8
+	VSUBPD       Y8, Y12, Y12
+	VADDPD       Y5, Y12, Y12
+	VADDPD       Y12, Y0, Y0
+	VSUBPD       Y11, Y14, Y5
+	VSUBPD       Y5, Y3, Y3
+	VSUBPD       Y5, Y14, Y5
+	VSUBPD       Y5, Y11, Y11
+	VADDPD       Y3, Y11, Y11
+	VSUBPD       Y6, Y13, Y3
+	VSUBPD       Y3, Y2, Y2
+	VSUBPD       Y3, Y13, Y3
+	VSUBPD       Y3, Y6, Y6
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y1, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VADDPD       Y6, Y11, Y11
+	VMOVAPD      Y13, Y3
+	VFMADD231PD  Y9, Y4, Y3
+	VSUBPD       Y4, Y3, Y4
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y4, Y13, Y13
+	VADDPD       Y1, Y0, Y4
+	VADDPD       Y13, Y11, Y5
+	VADDPD       Y4, Y10, Y6
+	VADDPD       Y5, Y14, Y7
+	VSUBPD       Y10, Y6, Y8
+	VSUBPD       Y0, Y4, Y12
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y12, Y4, Y12
+	VFNMADD231PD Y9, Y8, Y4
+	VFNMADD213PD Y6, Y9, Y8
+	VSUBPD       Y8, Y10, Y10
+	VSUBPD       Y12, Y0, Y0
+	VADDPD       Y4, Y10, Y10
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y0, Y10, Y10
+	VSUBPD       Y14, Y7, Y0
+	VSUBPD       Y11, Y5, Y1
+	VSUBPD       Y1, Y13, Y13
+	VSUBPD       Y1, Y5, Y1
+	VFNMADD231PD Y9, Y0, Y5
+	VFNMADD213PD Y7, Y9, Y0
+	VSUBPD       Y0, Y14, Y14
+	VSUBPD       Y1, Y11, Y11
+	VMOVAPD      Y6, Y0
+	VFMADD231PD  Y9, Y2, Y0
+	VSUBPD       Y2, Y0, Y2
+	VADDPD       Y5, Y14, Y14
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  Y9, Y3, Y1
+	VFMADD231PD  Y9, Y11, Y13
+	VSUBPD       Y3, Y1, Y3
+	VSUBPD       Y2, Y6, Y6
+	VFMADD231PD  Y9, Y14, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y10, Y6, Y2
+	VADDPD       Y13, Y7, Y3
+	VADDPD       Y2, Y0, Y4
+	VFNMADD213PD Y2, Y9, Y6
+	VADDPD       Y3, Y1, Y5
+	VSUBPD       Y0, Y4, Y0
+	VFNMADD213PD Y3, Y9, Y7
+	VFNMADD231PD Y9, Y6, Y10
+	VSUBPD       Y4, Y4, Y6
+	VSUBPD       Y1, Y5, Y1
+	VSUBPD       Y0, Y2, Y2
+	VFNMADD231PD Y9, Y7, Y13
+	VFNMADD213PD Y5, Y5, Y9
+	VCMPPD       $0x0c, Y6, Y4, Y6
+	VCMPPD       $0x00, constants<>+128(SB), Y4, Y0
+	VMOVUPD      224(R11), Y7
+	VBLENDVPD    Y0, constants<>+128(SB), Y7, Y0
+	VCMPPD       $0x00, constants<>+128(SB), Y5, Y7
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y10, Y2, Y1
+	VCMPPD       $0x0c, Y9, Y5, Y9
+	VMOVUPD      (R11), Y8
+	VBLENDVPD    Y7, constants<>+128(SB), Y8, Y7
+	VMOVUPD      160(R11), Y8
+	VBLENDVPD    Y8, 192(R11), Y0, Y8
+	VMOVUPD      128(R11), Y0
+	VBLENDVPD    Y0, 32(R11), Y7, Y0
+	VMOVUPD      96(R11), Y7
+	VBLENDVPD    Y7, constants<>+320(SB), Y8, Y7
+	VMOVUPD      64(R11), Y8
+	VBLENDVPD    Y8, constants<>+320(SB), Y0, Y8
+	VADDPD       Y13, Y3, Y0
+	VSUBPD       Y2, Y1, Y2
+	VMOVUPD      constants<>+128(SB), Y11
+	VBLENDVPD    Y6, Y1, Y11, Y1
+	VBLENDVPD    Y6, Y4, Y7, Y7
+	VADDPD       Y11, Y1, Y1
+	VBLENDVPD    Y9, Y5, Y8, Y8
+	VSUBPD       Y3, Y0, Y3
+	VBLENDVPD    Y9, Y0, Y11, Y0
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y11, Y0, Y0
+	VMOVUPD      constants<>+384(SB), Y2
+	VMOVAPD      Y7, Y4
+	VFMADD231PD  Y2, Y1, Y4
+	VSUBPD       Y3, Y13, Y13
+	VBLENDVPD    Y6, Y10, Y11, Y6
+	VFMADD213PD  Y8, Y0, Y2
+	VADDPD       Y11, Y6, Y6
+	VCMPPD       $0x00, Y7, Y4, Y4
+	VMOVMSKPD    Y4, R12
+	CMPL         R12, $0x0000000f
+	JNE          done
+	VBLENDVPD    Y9, Y13, Y11, Y9
+	VADDPD       Y11, Y9, Y9
+	VCMPPD       $0x00, Y8, Y2, Y2
+	VMOVMSKPD    Y2, R12
+	CMPL         R12, $0x0000000f
+	JNE          done
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      Y1, (AX)(CX*1)
+	VMOVUPD      Y6, (AX)(CX*2)
+	VMOVUPD      Y8, 32(AX)
+	VMOVUPD      Y0, 32(AX)(CX*1)
+	VMOVUPD      Y9, 32(AX)(CX*2)
+	JMP          next
 
 // func tdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
-TEXT ·tdMacAVX2(SB), $128-80
+TEXT ·tdMacAVX2(SB), $224-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	MOVQ x+16(FP), DX
@@ -5274,174 +5576,185 @@ TEXT ·tdMacAVX2(SB), $128-80
 	ANDQ $-32, R11
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (SI), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(SI), Y2, Y3
-	VMULPD      (SI)(DI*1), Y0, Y4
-	VMOVUPD     (SI), Y5
-	VMULPD      (DX)(BX*1), Y5, Y6
-	VMULPD      32(SI)(DI*1), Y2, Y7
-	VMOVUPD     32(SI), Y8
-	VMULPD      32(DX)(BX*1), Y8, Y9
-	VADDPD      (R8), Y1, Y10
-	VADDPD      32(R8), Y3, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMOVUPD     (SI)(DI*1), Y15
-	VMOVUPD     Y13, (R11)
-	VMOVAPD     Y4, Y13
-	VFMSUB231PD Y15, Y0, Y13
-	VMOVUPD     Y12, 32(R11)
-	VMOVUPD     (DX)(BX*1), Y12
-	VMOVAPD     Y6, Y15
-	VFMSUB231PD Y5, Y12, Y15
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     32(SI)(DI*1), Y12
-	VMOVUPD     Y6, 64(R11)
-	VMOVAPD     Y7, Y6
-	VFMSUB231PD Y12, Y2, Y6
-	VMOVUPD     32(DX)(BX*1), Y12
-	VMOVAPD     Y9, Y2
-	VFMSUB231PD Y8, Y12, Y2
-	VSUBPD      (R8), Y10, Y8
-	VSUBPD      32(R8), Y11, Y12
-	VADDPD      Y15, Y13, Y13
-	VSUBPD      Y4, Y14, Y15
-	VSUBPD      Y8, Y1, Y1
-	VSUBPD      Y8, Y10, Y8
-	VSUBPD      Y12, Y3, Y3
-	VSUBPD      Y12, Y11, Y12
-	VADDPD      Y2, Y6, Y6
-	VSUBPD      Y7, Y5, Y2
-	VFMADD231PD (SI)(DI*2), Y0, Y13
-	VMOVUPD     64(R11), Y0
-	VSUBPD      Y15, Y0, Y0
-	VSUBPD      Y15, Y14, Y15
-	VMOVUPD     Y11, 64(R11)
-	VMOVUPD     (R8), Y11
-	VSUBPD      Y8, Y11, Y11
-	VMOVUPD     32(R8), Y8
-	VSUBPD      Y12, Y8, Y8
-	VMOVUPD     32(DX), Y12
-	VFMADD231PD 32(SI)(DI*2), Y12, Y6
-	VSUBPD      Y2, Y9, Y9
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y15, Y4, Y4
-	VADDPD      Y1, Y11, Y11
-	VADDPD      Y3, Y8, Y8
-	VMOVUPD     (DX)(BX*1), Y1
-	VFMADD231PD (SI)(DI*1), Y1, Y13
-	VSUBPD      Y2, Y7, Y7
-	VMOVUPD     32(DX)(BX*1), Y1
-	VFMADD231PD 32(SI)(DI*1), Y1, Y6
-	VADDPD      Y0, Y4, Y4
-	VADDPD      32(R11), Y11, Y0
-	VADDPD      (R11), Y8, Y1
-	VADDPD      Y9, Y7, Y7
-	VMOVUPD     (DX)(BX*2), Y2
-	VFMADD231PD (SI), Y2, Y13
-	VADDPD      Y0, Y14, Y2
-	VADDPD      Y1, Y5, Y3
-	VSUBPD      32(R11), Y0, Y9
-	VSUBPD      (R11), Y1, Y12
-	VMOVUPD     32(DX)(BX*2), Y15
-	VFMADD231PD 32(SI), Y15, Y6
-	VADDPD      (R8)(R9*2), Y13, Y13
-	VSUBPD      Y9, Y11, Y11
-	VSUBPD      Y9, Y0, Y9
-	VSUBPD      Y12, Y8, Y8
-	VSUBPD      Y12, Y1, Y12
-	VADDPD      32(R8)(R9*2), Y6, Y6
-	VMOVUPD     32(R11), Y15
-	VSUBPD      Y9, Y15, Y15
-	VADDPD      (R8)(R9*1), Y2, Y9
-	VMOVUPD     Y10, 32(R11)
-	VMOVUPD     (R11), Y10
-	VSUBPD      Y12, Y10, Y10
-	VADDPD      32(R8)(R9*1), Y3, Y12
-	VADDPD      Y11, Y15, Y15
-	VSUBPD      Y14, Y2, Y11
-	VADDPD      Y8, Y10, Y10
-	VSUBPD      Y2, Y9, Y8
-	VSUBPD      Y11, Y0, Y0
-	VSUBPD      Y11, Y2, Y11
-	VADDPD      Y15, Y4, Y4
-	VSUBPD      Y5, Y3, Y15
-	VADDPD      Y10, Y7, Y7
-	VSUBPD      Y3, Y12, Y10
-	VSUBPD      Y11, Y14, Y14
-	VSUBPD      Y8, Y9, Y11
-	VMOVUPD     Y9, (R11)
-	VMOVUPD     (R8)(R9*1), Y9
-	VSUBPD      Y8, Y9, Y9
-	VSUBPD      Y15, Y1, Y1
-	VSUBPD      Y15, Y3, Y15
-	VSUBPD      Y11, Y2, Y2
-	VSUBPD      Y10, Y12, Y8
-	VMOVUPD     32(R8)(R9*1), Y11
-	VSUBPD      Y10, Y11, Y11
-	VADDPD      Y0, Y14, Y14
-	VSUBPD      Y15, Y5, Y5
-	VSUBPD      Y8, Y3, Y3
-	VADDPD      Y9, Y2, Y2
-	VADDPD      Y1, Y5, Y5
-	VADDPD      Y11, Y3, Y3
-	VADDPD      Y2, Y14, Y14
-	VADDPD      Y3, Y5, Y5
-	VADDPD      Y14, Y4, Y4
-	VADDPD      Y5, Y7, Y7
-	VADDPD      Y4, Y13, Y13
-	VADDPD      Y7, Y6, Y6
-	VADDPD      (R11), Y13, Y0
-	VADDPD      Y6, Y12, Y1
-	VADDPD      32(R11), Y0, Y2
-	VSUBPD      (R11), Y0, Y3
-	VMOVUPD     Y2, (AX)
-	VADDPD      64(R11), Y1, Y4
-	VSUBPD      32(R11), Y2, Y5
-	VSUBPD      Y12, Y1, Y7
-	VSUBPD      Y3, Y0, Y8
-	VSUBPD      Y3, Y13, Y13
-	VMOVUPD     Y4, 32(AX)
-	VSUBPD      64(R11), Y4, Y3
-	VSUBPD      Y5, Y2, Y2
-	VSUBPD      Y7, Y1, Y9
-	VSUBPD      Y5, Y0, Y0
-	VMOVUPD     (R11), Y5
-	VSUBPD      Y8, Y5, Y5
-	VSUBPD      Y7, Y6, Y6
-	VSUBPD      Y3, Y4, Y4
-	VMOVUPD     32(R11), Y7
-	VSUBPD      Y2, Y7, Y7
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      Y9, Y12, Y12
-	VADDPD      Y13, Y5, Y5
-	VMOVUPD     64(R11), Y2
-	VSUBPD      Y4, Y2, Y2
-	VADDPD      Y0, Y7, Y7
-	VADDPD      Y6, Y12, Y12
-	VMOVUPD     Y5, (AX)(CX*2)
-	VMOVUPD     Y7, (AX)(CX*1)
-	VMOVUPD     Y12, 32(AX)(CX*2)
-	VADDPD      Y1, Y2, Y2
-	VMOVUPD     Y2, 32(AX)(CX*1)
-	ADDQ        $+64, AX
-	ADDQ        $+64, DX
-	ADDQ        $+64, SI
-	ADDQ        $+64, R8
-	SUBQ        $+8, R10
-	JG          loop
-	MOVQ        R10, left+72(FP)
+	VMOVUPD      (DX), Y0
+	VMULPD       (SI), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(SI), Y2, Y3
+	VMULPD       (SI)(DI*1), Y0, Y4
+	VMOVUPD      (SI), Y5
+	VMULPD       (DX)(BX*1), Y5, Y6
+	VMULPD       32(SI)(DI*1), Y2, Y7
+	VMOVUPD      32(SI), Y8
+	VMULPD       32(DX)(BX*1), Y8, Y9
+	VADDPD       (R8), Y1, Y10
+	VADDPD       32(R8), Y3, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMOVUPD      (SI)(DI*1), Y15
+	VMOVUPD      Y13, (R11)
+	VMOVAPD      Y4, Y13
+	VFMSUB231PD  Y15, Y0, Y13
+	VMOVUPD      Y12, 32(R11)
+	VMOVUPD      (DX)(BX*1), Y12
+	VMOVAPD      Y6, Y15
+	VFMSUB231PD  Y5, Y12, Y15
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      32(SI)(DI*1), Y12
+	VMOVUPD      Y6, 64(R11)
+	VMOVAPD      Y7, Y6
+	VFMSUB231PD  Y12, Y2, Y6
+	VMOVUPD      32(DX)(BX*1), Y12
+	VMOVAPD      Y9, Y2
+	VFMSUB231PD  Y8, Y12, Y2
+	VSUBPD       (R8), Y10, Y8
+	VSUBPD       32(R8), Y11, Y12
+	VADDPD       Y15, Y13, Y13
+	VSUBPD       Y4, Y14, Y15
+	VSUBPD       Y8, Y1, Y1
+	VSUBPD       Y8, Y10, Y8
+	VFNMADD231PD constants<>+0(SB), Y12, Y3
+	VFNMADD132PD constants<>+0(SB), Y11, Y12
+	VADDPD       Y2, Y6, Y6
+	VSUBPD       Y7, Y5, Y2
+	VFMADD231PD  (SI)(DI*2), Y0, Y13
+	VMOVUPD      64(R11), Y0
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y15, Y14, Y15
+	VMOVUPD      Y11, 64(R11)
+	VMOVUPD      (R8), Y11
+	VSUBPD       Y8, Y11, Y11
+	VMOVUPD      32(R8), Y8
+	VSUBPD       Y12, Y8, Y8
+	VMOVUPD      32(DX), Y12
+	VFMADD231PD  32(SI)(DI*2), Y12, Y6
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y2, Y5, Y2
+	VSUBPD       Y15, Y4, Y4
+	VADDPD       Y1, Y11, Y11
+	VADDPD       Y3, Y8, Y8
+	VMOVUPD      (DX)(BX*1), Y1
+	VFMADD231PD  (SI)(DI*1), Y1, Y13
+	VSUBPD       Y2, Y7, Y7
+	VMOVUPD      32(DX)(BX*1), Y1
+	VFMADD231PD  32(SI)(DI*1), Y1, Y6
+	VADDPD       Y0, Y4, Y4
+	VADDPD       32(R11), Y11, Y0
+	VADDPD       (R11), Y8, Y1
+	VADDPD       Y9, Y7, Y7
+	VMOVUPD      (DX)(BX*2), Y2
+	VFMADD231PD  (SI), Y2, Y13
+	VADDPD       Y0, Y14, Y2
+	VADDPD       Y1, Y5, Y3
+	VMOVUPD      32(R11), Y9
+	VMOVUPD      constants<>+0(SB), Y12
+	VMOVAPD      Y0, Y15
+	VFNMADD231PD Y12, Y9, Y15
+	VMOVUPD      Y10, 96(R11)
+	VMOVUPD      (R11), Y10
+	VMOVUPD      Y7, 128(R11)
+	VMOVAPD      Y1, Y7
+	VFNMADD231PD Y12, Y10, Y7
+	VMOVUPD      Y5, 160(R11)
+	VMOVUPD      32(DX)(BX*2), Y5
+	VFMADD231PD  32(SI), Y5, Y6
+	VADDPD       (R8)(R9*2), Y13, Y13
+	VSUBPD       Y15, Y11, Y11
+	VSUBPD       Y15, Y0, Y15
+	VFNMADD231PD Y12, Y7, Y8
+	VFNMADD213PD Y1, Y12, Y7
+	VADDPD       32(R8)(R9*2), Y6, Y6
+	VSUBPD       Y15, Y9, Y9
+	VADDPD       (R8)(R9*1), Y2, Y5
+	VFNMADD231PD Y12, Y7, Y10
+	VMOVUPD      32(R8)(R9*1), Y7
+	VMOVAPD      Y7, Y15
+	VFMADD231PD  Y12, Y3, Y15
+	VADDPD       Y11, Y9, Y9
+	VSUBPD       Y14, Y2, Y11
+	VFMADD231PD  Y12, Y10, Y8
+	VMOVAPD      Y5, Y10
+	VFNMADD231PD Y12, Y2, Y10
+	VSUBPD       Y11, Y0, Y0
+	VSUBPD       Y11, Y2, Y11
+	VFMADD231PD  Y12, Y4, Y9
+	VMOVUPD      160(R11), Y4
+	VMOVUPD      Y6, (R11)
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD Y12, Y4, Y6
+	VADDPD       128(R11), Y8, Y8
+	VMOVUPD      Y13, 128(R11)
+	VSUBPD       Y3, Y15, Y13
+	VSUBPD       Y11, Y14, Y14
+	VSUBPD       Y10, Y5, Y11
+	VFNMADD213PD (R8)(R9*1), Y12, Y10
+	VFNMADD231PD Y12, Y6, Y1
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y13, Y15, Y11
+	VFNMADD231PD Y12, Y13, Y7
+	VFMADD231PD  Y12, Y14, Y0
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y0, Y9, Y9
+	VADDPD       Y4, Y8, Y8
+	VADDPD       128(R11), Y9, Y9
+	VADDPD       (R11), Y8, Y8
+	VADDPD       Y9, Y5, Y0
+	VADDPD       Y8, Y15, Y1
+	VADDPD       96(R11), Y0, Y2
+	VMOVAPD      Y0, Y3
+	VFNMADD231PD Y12, Y5, Y3
+	VMOVUPD      Y2, (AX)
+	VADDPD       64(R11), Y1, Y4
+	VSUBPD       96(R11), Y2, Y6
+	VMOVAPD      Y1, Y7
+	VFNMADD231PD Y12, Y15, Y7
+	VSUBPD       Y3, Y0, Y10
+	VSUBPD       Y3, Y9, Y9
+	VMOVUPD      Y4, 32(AX)
+	VSUBPD       64(R11), Y4, Y3
+	VSUBPD       Y6, Y2, Y2
+	VMOVAPD      Y1, Y11
+	VFNMADD231PD Y12, Y7, Y11
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y10, Y5, Y5
+	VFNMADD231PD Y12, Y7, Y8
+	VSUBPD       Y3, Y4, Y4
+	VMOVUPD      96(R11), Y6
+	VSUBPD       Y2, Y6, Y6
+	VFNMADD231PD Y12, Y3, Y1
+	VFNMADD231PD Y12, Y11, Y15
+	VADDPD       Y9, Y5, Y5
+	VMOVUPD      64(R11), Y2
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y0, Y6, Y6
+	VFMADD231PD  Y12, Y15, Y8
+	VMOVUPD      Y5, (AX)(CX*2)
+	VMOVUPD      Y6, (AX)(CX*1)
+	VMOVUPD      Y8, 32(AX)(CX*2)
+	VADDPD       Y1, Y2, Y2
+	VMOVUPD      Y2, 32(AX)(CX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JG           loop
+	MOVQ         R10, left+72(FP)
 	VZEROUPPER
 	RET
 
 // func addQDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·addQDAVX2(SB), $224-32
+// Requires: AVX, FMA3
+TEXT ·addQDAVX2(SB), $288-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -5450,317 +5763,360 @@ TEXT ·addQDAVX2(SB), $224-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD 1024(CX), Y0
-	VADDPD  1024(DX), Y0, Y1
-	VMOVUPD 1056(CX), Y2
-	VADDPD  1056(DX), Y2, Y3
-	VMOVUPD 512(CX), Y4
-	VADDPD  512(DX), Y4, Y5
-	VMOVUPD 544(CX), Y6
-	VADDPD  544(DX), Y6, Y7
-	VMOVUPD (CX), Y8
-	VADDPD  (DX), Y8, Y9
-	VMOVUPD 1536(CX), Y10
-	VADDPD  1536(DX), Y10, Y11
-	VMOVUPD 32(CX), Y12
-	VADDPD  32(DX), Y12, Y13
-	VMOVUPD 1568(CX), Y14
-	VADDPD  1568(DX), Y14, Y15
-	VSUBPD  Y0, Y1, Y14
-	VSUBPD  Y2, Y3, Y0
-	VSUBPD  Y4, Y5, Y2
-	VSUBPD  Y6, Y7, Y4
-	VSUBPD  Y8, Y9, Y6
-	VSUBPD  Y10, Y11, Y8
-	VSUBPD  Y12, Y13, Y10
-	VSUBPD  1568(CX), Y15, Y12
-	VMOVUPD Y12, (SI)
-	VADDPD  Y5, Y9, Y12
-	VMOVUPD Y10, 32(SI)
-	VADDPD  Y7, Y13, Y10
-	VMOVUPD Y10, 64(SI)
-	VSUBPD  Y14, Y1, Y10
-	VMOVUPD Y1, 96(SI)
-	VMOVUPD 1024(DX), Y1
-	VSUBPD  Y14, Y1, Y1
-	VMOVUPD 1024(CX), Y14
-	VSUBPD  Y10, Y14, Y14
-	VADDPD  Y1, Y14, Y14
-	VSUBPD  Y0, Y3, Y1
-	VMOVUPD 1056(DX), Y10
-	VSUBPD  Y0, Y10, Y10
-	VMOVUPD 1056(CX), Y0
-	VSUBPD  Y1, Y0, Y0
-	VADDPD  Y10, Y0, Y0
-	VSUBPD  Y2, Y5, Y1
-	VMOVUPD 512(DX), Y10
-	VSUBPD  Y2, Y10, Y10
-	VMOVUPD 512(CX), Y2
-	VSUBPD  Y1, Y2, Y2
-	VADDPD  Y10, Y2, Y2
-	VADDPD  Y11, Y14, Y1
-	VSUBPD  Y4, Y7, Y10
-	VMOVUPD Y3, 128(SI)
-	VMOVUPD 544(DX), Y3
-	VSUBPD  Y4, Y3, Y3
-	VMOVUPD 544(CX), Y4
-	VSUBPD  Y10, Y4, Y4
-	VADDPD  Y3, Y4, Y4
-	VADDPD  Y15, Y0, Y3
-	VSUBPD  Y6, Y9, Y10
-	VMOVUPD Y4, 160(SI)
-	VMOVUPD (DX), Y4
-	VSUBPD  Y6, Y4, Y4
-	VSUBPD  Y9, Y12, Y9
-	VMOVUPD (CX), Y6
-	VSUBPD  Y10, Y6, Y6
-	VSUBPD  Y9, Y5, Y5
-	VADDPD  Y4, Y6, Y6
-	VSUBPD  Y8, Y11, Y4
-	VMOVUPD 1536(DX), Y9
-	VSUBPD  Y8, Y9, Y9
-	VMOVUPD 1536(CX), Y8
-	VSUBPD  Y4, Y8, Y8
-	VADDPD  Y9, Y8, Y8
-	VADDPD  Y8, Y6, Y6
-	VSUBPD  Y14, Y1, Y4
-	VSUBPD  Y4, Y11, Y11
-	VSUBPD  Y4, Y1, Y4
-	VSUBPD  Y4, Y14, Y14
-	VADDPD  Y11, Y14, Y14
-	VSUBPD  32(SI), Y13, Y4
-	VMOVUPD 32(DX), Y8
-	VSUBPD  32(SI), Y8, Y8
-	VMOVUPD 64(SI), Y9
-	VSUBPD  Y13, Y9, Y13
-	VMOVUPD 32(CX), Y10
-	VSUBPD  Y4, Y10, Y10
-	VSUBPD  Y13, Y7, Y7
-	VSUBPD  (SI), Y15, Y4
-	VMOVUPD 1568(DX), Y11
-	VSUBPD  (SI), Y11, Y11
-	VMOVUPD 1568(CX), Y13
-	VSUBPD  Y4, Y13, Y13
-	VADDPD  Y8, Y10, Y10
-	VSUBPD  Y0, Y3, Y4
-	VADDPD  Y11, Y13, Y13
-	VSUBPD  Y4, Y3, Y8
-	VSUBPD  Y4, Y15, Y15
-	VADDPD  96(SI), Y2, Y4
-	VSUBPD  Y8, Y0, Y0
-	VMOVUPD 160(SI), Y8
-	VADDPD  128(SI), Y8, Y11
-	VADDPD  Y13, Y10, Y10
-	VSUBPD  Y2, Y4, Y13
-	VADDPD  Y15, Y0, Y0
-	VSUBPD  Y8, Y11, Y15
-	VMOVUPD Y3, (SI)
-	VMOVUPD 96(SI), Y3
-	VSUBPD  Y13, Y3, Y3
-	VSUBPD  Y13, Y4, Y13
-	VSUBPD  Y13, Y2, Y2
-	VADDPD  Y14, Y6, Y13
-	VMOVUPD Y1, 96(SI)
-	VMOVUPD 128(SI), Y1
-	VSUBPD  Y15, Y1, Y1
-	VSUBPD  Y15, Y11, Y15
-	VSUBPD  Y15, Y8, Y8
-	VADDPD  Y0, Y10, Y15
-	VADDPD  Y3, Y2, Y2
-	VADDPD  Y4, Y5, Y3
-	VSUBPD  Y5, Y3, Y5
-	VADDPD  Y1, Y8, Y8
-	VSUBPD  Y6, Y13, Y1
-	VSUBPD  Y5, Y4, Y4
-	VADDPD  Y11, Y7, Y5
-	VSUBPD  Y1, Y14, Y14
-	VSUBPD  Y1, Y13, Y1
-	VSUBPD  Y7, Y5, Y7
-	VSUBPD  Y1, Y6, Y6
-	VSUBPD  Y10, Y15, Y1
-	VSUBPD  Y7, Y11, Y11
-	VADDPD  Y3, Y12, Y7
-	VSUBPD  Y1, Y0, Y0
-	VSUBPD  Y1, Y15, Y1
-	VADDPD  Y14, Y6, Y6
-	VADDPD  Y5, Y9, Y14
-	VSUBPD  Y12, Y7, Y12
-	VSUBPD  Y1, Y10, Y10
-	VADDPD  96(SI), Y2, Y1
-	VSUBPD  Y9, Y14, Y9
-	VSUBPD  Y12, Y3, Y3
-	VADDPD  (SI), Y8, Y12
-	VADDPD  Y0, Y10, Y10
-	VADDPD  Y1, Y4, Y0
-	VSUBPD  Y9, Y5, Y5
-	VSUBPD  Y2, Y1, Y9
-	VSUBPD  Y4, Y0, Y4
-	VMOVUPD Y14, 64(SI)
-	VMOVUPD 96(SI), Y14
-	VSUBPD  Y9, Y14, Y14
-	VSUBPD  Y9, Y1, Y9
-	VSUBPD  Y4, Y1, Y1
-	VADDPD  Y12, Y11, Y4
-	VSUBPD  Y9, Y2, Y2
-	VADDPD  Y0, Y13, Y9
-	VSUBPD  Y11, Y4, Y11
-	VADDPD  Y14, Y2, Y2
-	VADDPD  Y6, Y3, Y14
-	VSUBPD  Y11, Y12, Y11
-	VADDPD  Y2, Y1, Y1
-	VADDPD  Y4, Y15, Y2
-	VSUBPD  Y3, Y14, Y3
-	VSUBPD  Y3, Y6, Y6
-	VADDPD  Y10, Y5, Y3
-	VSUBPD  Y5, Y3, Y5
-	VSUBPD  Y5, Y10, Y10
-	VSUBPD  Y8, Y12, Y5
-	VSUBPD  Y5, Y12, Y12
-	VMOVUPD Y10, 96(SI)
-	VMOVUPD (SI), Y10
-	VSUBPD  Y5, Y10, Y10
-	VADDPD  Y14, Y9, Y5
-	VSUBPD  Y12, Y8, Y8
-	VSUBPD  Y13, Y9, Y12
-	VSUBPD  Y12, Y0, Y0
-	VSUBPD  Y12, Y9, Y12
-	VADDPD  Y10, Y8, Y8
-	VADDPD  Y3, Y2, Y10
-	VSUBPD  Y12, Y13, Y13
-	VSUBPD  Y15, Y2, Y12
-	VADDPD  Y8, Y11, Y11
-	VSUBPD  Y9, Y5, Y8
-	VSUBPD  Y12, Y4, Y4
-	VSUBPD  Y12, Y2, Y12
-	VSUBPD  Y8, Y14, Y14
-	VSUBPD  Y8, Y5, Y8
-	VADDPD  Y0, Y13, Y13
-	VSUBPD  Y2, Y10, Y0
-	VSUBPD  Y12, Y15, Y15
-	VSUBPD  Y8, Y9, Y9
-	VADDPD  Y5, Y7, Y8
-	VADDPD  64(SI), Y10, Y12
-	VSUBPD  Y0, Y3, Y3
-	VSUBPD  Y0, Y10, Y0
-	VADDPD  Y4, Y15, Y15
-	VADDPD  Y14, Y9, Y9
-	VADDPD  Y1, Y13, Y4
-	VSUBPD  Y7, Y8, Y7
-	VSUBPD  Y0, Y2, Y2
-	VSUBPD  64(SI), Y12, Y0
-	VADDPD  Y11, Y15, Y14
-	VMOVUPD Y12, 64(SI)
-	VADDPD  Y4, Y9, Y12
-	VSUBPD  Y7, Y5, Y5
-	VSUBPD  Y13, Y4, Y7
-	VADDPD  Y3, Y2, Y2
-	VSUBPD  Y0, Y10, Y10
-	VSUBPD  Y15, Y14, Y0
-	VSUBPD  Y9, Y12, Y3
-	VSUBPD  Y7, Y1, Y1
-	VSUBPD  Y7, Y4, Y7
-	VSUBPD  Y7, Y13, Y13
-	VADDPD  Y14, Y2, Y7
-	VSUBPD  Y0, Y11, Y11
-	VSUBPD  Y0, Y14, Y0
-	VSUBPD  Y3, Y4, Y4
-	VSUBPD  Y3, Y12, Y3
-	VSUBPD  Y0, Y15, Y15
-	VSUBPD  Y2, Y7, Y0
-	VADDPD  Y1, Y13, Y13
-	VADDPD  Y12, Y5, Y1
-	VSUBPD  Y3, Y9, Y9
-	VADDPD  Y7, Y10, Y3
-	VSUBPD  Y0, Y14, Y14
-	VSUBPD  Y0, Y7, Y0
-	VADDPD  Y11, Y15, Y15
-	VADDPD  Y6, Y13, Y13
-	VADDPD  Y4, Y9, Y9
-	VADDPD  Y1, Y8, Y4
-	VSUBPD  Y5, Y1, Y5
-	VADDPD  64(SI), Y3, Y6
-	VSUBPD  Y10, Y3, Y10
-	VSUBPD  Y0, Y2, Y2
-	VADDPD  96(SI), Y15, Y15
-	VADDPD  Y13, Y9, Y0
-	VSUBPD  Y8, Y4, Y8
-	VSUBPD  Y5, Y12, Y12
-	VSUBPD  64(SI), Y6, Y5
-	VSUBPD  Y10, Y7, Y7
-	VADDPD  Y14, Y2, Y2
-	VSUBPD  Y9, Y0, Y10
-	VSUBPD  Y8, Y1, Y1
-	VADDPD  Y0, Y12, Y8
-	VSUBPD  Y5, Y3, Y3
-	VADDPD  Y15, Y2, Y5
-	VSUBPD  Y10, Y0, Y11
-	VADDPD  Y8, Y1, Y14
-	VSUBPD  Y12, Y8, Y12
-	VSUBPD  Y10, Y13, Y13
-	VSUBPD  Y2, Y5, Y10
-	VMOVUPD Y6, 64(SI)
-	VADDPD  Y5, Y7, Y6
-	VSUBPD  Y11, Y9, Y9
-	VADDPD  Y14, Y4, Y11
-	VSUBPD  Y1, Y14, Y1
-	VSUBPD  Y12, Y0, Y0
-	VSUBPD  Y10, Y5, Y12
-	VMOVUPD Y14, 96(SI)
-	VADDPD  Y6, Y3, Y14
-	VSUBPD  Y7, Y6, Y7
-	VSUBPD  Y10, Y15, Y15
-	VMOVUPD Y11, (AX)
-	VADDPD  Y13, Y9, Y9
-	VSUBPD  Y4, Y11, Y11
-	VSUBPD  Y1, Y8, Y8
-	VSUBPD  Y12, Y2, Y2
-	VADDPD  64(SI), Y14, Y1
-	VSUBPD  Y3, Y14, Y3
-	VSUBPD  Y7, Y5, Y5
-	VADDPD  Y9, Y0, Y0
-	VMOVUPD 96(SI), Y4
-	VSUBPD  Y11, Y4, Y4
-	VMOVUPD Y1, 32(AX)
-	VADDPD  Y15, Y2, Y2
-	VSUBPD  64(SI), Y1, Y1
-	VSUBPD  Y3, Y6, Y6
-	VADDPD  Y0, Y8, Y3
-	VADDPD  Y2, Y5, Y5
-	VSUBPD  Y1, Y14, Y14
-	VADDPD  Y3, Y4, Y1
-	VSUBPD  Y8, Y3, Y8
-	VADDPD  Y5, Y6, Y2
-	VMOVUPD Y1, 512(AX)
-	VSUBPD  Y4, Y1, Y1
-	VSUBPD  Y8, Y0, Y0
-	VADDPD  Y2, Y14, Y4
-	VSUBPD  Y6, Y2, Y6
-	VSUBPD  Y1, Y3, Y3
-	VMOVUPD Y4, 544(AX)
-	VSUBPD  Y14, Y4, Y4
-	VSUBPD  Y6, Y5, Y5
-	VADDPD  Y0, Y3, Y1
-	VSUBPD  Y4, Y2, Y2
-	VMOVUPD Y1, 1024(AX)
-	VSUBPD  Y3, Y1, Y1
-	VADDPD  Y5, Y2, Y3
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPD Y3, 1056(AX)
-	VSUBPD  Y2, Y3, Y3
-	VMOVUPD Y0, 1536(AX)
-	VSUBPD  Y3, Y5, Y5
-	VMOVUPD Y5, 1568(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      1024(CX), Y0
+	VADDPD       1024(DX), Y0, Y1
+	VMOVUPD      1056(CX), Y2
+	VADDPD       1056(DX), Y2, Y3
+	VMOVUPD      512(CX), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      512(DX), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      544(CX), Y8
+	VMOVUPD      544(DX), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      (CX), Y11
+	VADDPD       (DX), Y11, Y12
+	VMOVUPD      1536(CX), Y13
+	VADDPD       1536(DX), Y13, Y14
+	VMOVUPD      32(CX), Y15
+	VMOVUPD      32(DX), Y9
+	VMOVAPD      Y9, Y6
+	VFMADD231PD  Y5, Y15, Y6
+	VMOVUPD      1568(CX), Y9
+	VMOVUPD      1568(DX), Y15
+	VMOVUPD      Y6, (SI)
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y5, Y9, Y6
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVUPD      32(CX), Y13
+	VMOVUPD      Y11, 32(SI)
+	VMOVUPD      (SI), Y11
+	VMOVUPD      Y8, 64(SI)
+	VMOVAPD      Y11, Y8
+	VFNMADD231PD Y5, Y13, Y8
+	VMOVAPD      Y6, Y13
+	VFNMADD231PD Y5, Y9, Y13
+	VADDPD       Y7, Y12, Y9
+	VMOVUPD      Y13, 96(SI)
+	VADDPD       Y10, Y11, Y13
+	VMOVUPD      Y13, 128(SI)
+	VSUBPD       Y15, Y1, Y13
+	VMOVUPD      Y1, 160(SI)
+	VMOVUPD      1024(DX), Y1
+	VSUBPD       Y15, Y1, Y1
+	VMOVUPD      1024(CX), Y15
+	VSUBPD       Y13, Y15, Y15
+	VADDPD       Y1, Y15, Y15
+	VSUBPD       Y0, Y3, Y1
+	VMOVUPD      1056(DX), Y13
+	VSUBPD       Y0, Y13, Y13
+	VMOVUPD      1056(CX), Y0
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y13, Y0, Y0
+	VSUBPD       Y2, Y7, Y1
+	VMOVUPD      512(DX), Y13
+	VSUBPD       Y2, Y13, Y13
+	VMOVUPD      512(CX), Y2
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y13, Y2, Y2
+	VADDPD       Y14, Y15, Y1
+	VSUBPD       Y4, Y10, Y13
+	VMOVUPD      Y3, 192(SI)
+	VMOVUPD      544(DX), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMOVUPD      544(CX), Y4
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y6, Y0, Y3
+	VSUBPD       64(SI), Y12, Y13
+	VMOVUPD      Y4, 224(SI)
+	VMOVUPD      (DX), Y4
+	VSUBPD       64(SI), Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VMOVUPD      Y9, 64(SI)
+	VMOVUPD      (CX), Y9
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y4, Y9, Y9
+	VSUBPD       32(SI), Y14, Y4
+	VMOVUPD      1536(DX), Y12
+	VSUBPD       32(SI), Y12, Y12
+	VMOVUPD      1536(CX), Y13
+	VSUBPD       Y4, Y13, Y13
+	VADDPD       Y12, Y13, Y13
+	VADDPD       Y13, Y9, Y9
+	VSUBPD       Y15, Y1, Y4
+	VSUBPD       Y4, Y14, Y14
+	VSUBPD       Y4, Y1, Y4
+	VSUBPD       Y4, Y15, Y15
+	VADDPD       Y14, Y15, Y15
+	VSUBPD       Y8, Y11, Y4
+	VFNMADD213PD 32(DX), Y5, Y8
+	VFNMADD213PD 128(SI), Y5, Y11
+	VMOVUPD      32(CX), Y12
+	VSUBPD       Y4, Y12, Y12
+	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      96(SI), Y4
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y5, Y4, Y11
+	VFNMADD213PD 1568(DX), Y5, Y4
+	VMOVUPD      1568(CX), Y13
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y8, Y12, Y12
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y5, Y0, Y8
+	VADDPD       Y4, Y13, Y13
+	VSUBPD       Y8, Y3, Y4
+	VFNMADD231PD Y5, Y8, Y6
+	VMOVUPD      160(SI), Y8
+	VMOVAPD      Y8, Y11
+	VFMADD231PD  Y5, Y2, Y11
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      224(SI), Y4
+	VADDPD       192(SI), Y4, Y14
+	VFMADD231PD  Y5, Y12, Y13
+	VMOVAPD      Y11, Y12
+	VFNMADD231PD Y5, Y2, Y12
+	VADDPD       Y6, Y0, Y0
+	VSUBPD       Y4, Y14, Y6
+	VFNMADD231PD Y5, Y12, Y8
+	VFNMADD213PD Y11, Y5, Y12
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y15, Y9, Y12
+	VMOVUPD      Y3, 160(SI)
+	VMOVUPD      192(SI), Y3
+	VFNMADD231PD Y5, Y6, Y3
+	VFNMADD213PD Y14, Y5, Y6
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       Y0, Y13, Y6
+	VFMADD231PD  Y5, Y2, Y8
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y5, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VADDPD       Y3, Y4, Y4
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y5, Y9, Y3
+	VSUBPD       Y7, Y11, Y11
+	VADDPD       Y14, Y10, Y7
+	VFNMADD231PD Y5, Y3, Y15
+	VFNMADD213PD Y12, Y5, Y3
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y3, Y9, Y9
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD Y5, Y13, Y3
+	VSUBPD       Y10, Y14, Y14
+	VADDPD       64(SI), Y2, Y10
+	VFNMADD231PD Y5, Y3, Y0
+	VFNMADD213PD Y6, Y5, Y3
+	VADDPD       Y15, Y9, Y9
+	VADDPD       128(SI), Y7, Y15
+	VMOVUPD      Y6, 224(SI)
+	VSUBPD       64(SI), Y10, Y6
+	VSUBPD       Y3, Y13, Y13
+	VMOVAPD      Y1, Y3
+	VFMADD231PD  Y5, Y8, Y3
+	VMOVUPD      Y10, 64(SI)
+	VSUBPD       128(SI), Y15, Y10
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       160(SI), Y4, Y6
+	VFMADD231PD  Y5, Y13, Y0
+	VMOVAPD      Y3, Y13
+	VFMADD231PD  Y5, Y11, Y13
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y8, Y3, Y10
+	VSUBPD       Y11, Y13, Y11
+	VSUBPD       Y10, Y1, Y1
+	VSUBPD       Y10, Y3, Y10
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y6, Y14, Y11
+	VSUBPD       Y10, Y8, Y8
+	VADDPD       Y13, Y12, Y10
+	VSUBPD       Y14, Y11, Y14
+	VADDPD       Y1, Y8, Y8
+	VADDPD       Y9, Y2, Y1
+	VSUBPD       Y14, Y6, Y14
+	VADDPD       Y8, Y3, Y3
+	VADDPD       224(SI), Y11, Y8
+	VFNMADD213PD Y1, Y5, Y2
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       Y0, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VSUBPD       Y7, Y0, Y0
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y7, Y6, Y6
+	VMOVUPD      Y0, 128(SI)
+	VMOVUPD      160(SI), Y0
+	VSUBPD       Y7, Y0, Y0
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  Y5, Y10, Y7
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y12, Y10, Y6
+	VSUBPD       Y6, Y13, Y13
+	VSUBPD       Y6, Y10, Y6
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  Y5, Y8, Y4
+	VSUBPD       Y6, Y12, Y12
+	VSUBPD       224(SI), Y8, Y6
+	VFMADD231PD  Y5, Y14, Y0
+	VMOVAPD      Y7, Y14
+	VFNMADD231PD Y5, Y10, Y14
+	VSUBPD       Y6, Y11, Y11
+	VSUBPD       Y6, Y8, Y6
+	VFNMADD231PD Y5, Y14, Y1
+	VFNMADD213PD Y7, Y5, Y14
+	VADDPD       Y13, Y12, Y12
+	VSUBPD       Y8, Y4, Y13
+	VMOVUPD      Y9, 160(SI)
+	VMOVUPD      224(SI), Y9
+	VSUBPD       Y6, Y9, Y9
+	VSUBPD       Y14, Y10, Y10
+	VMOVUPD      64(SI), Y6
+	VMOVAPD      Y7, Y14
+	VFMADD231PD  Y5, Y6, Y14
+	VMOVUPD      Y7, 224(SI)
+	VMOVAPD      Y4, Y7
+	VFMADD231PD  Y5, Y15, Y7
+	VSUBPD       Y13, Y2, Y2
+	VSUBPD       Y13, Y4, Y13
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y1, Y10, Y10
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y5, Y12, Y1
+	VFNMADD213PD Y14, Y5, Y6
+	VSUBPD       Y13, Y8, Y8
+	VSUBPD       Y15, Y7, Y15
+	VADDPD       Y0, Y9, Y11
+	VADDPD       Y1, Y10, Y13
+	VFNMADD213PD 224(SI), Y5, Y6
+	VMOVUPD      Y7, 224(SI)
+	VMOVAPD      Y1, Y7
+	VFNMADD231PD Y5, Y12, Y7
+	VADDPD       Y2, Y8, Y8
+	VSUBPD       Y15, Y4, Y4
+	VSUBPD       Y9, Y11, Y2
+	VSUBPD       Y10, Y13, Y15
+	VFNMADD231PD Y5, Y7, Y3
+	VFNMADD213PD Y1, Y5, Y7
+	VSUBPD       Y7, Y12, Y12
+	VADDPD       Y11, Y8, Y7
+	VFNMADD231PD Y5, Y2, Y0
+	VFNMADD213PD Y11, Y5, Y2
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y15, Y13, Y15
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y8, Y7, Y2
+	VFMADD231PD  Y5, Y12, Y3
+	VMOVAPD      Y13, Y12
+	VFMADD231PD  Y5, Y6, Y12
+	VSUBPD       Y15, Y10, Y10
+	VADDPD       Y7, Y4, Y15
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y2, Y7, Y2
+	VFMADD231PD  Y5, Y9, Y0
+	VFMADD213PD  160(SI), Y5, Y3
+	VADDPD       Y1, Y10, Y10
+	VADDPD       Y12, Y14, Y1
+	VFNMADD213PD Y12, Y5, Y6
+	VMOVUPD      224(SI), Y9
+	VMOVUPD      Y12, 160(SI)
+	VMOVAPD      Y15, Y12
+	VFMADD231PD  Y5, Y9, Y12
+	VSUBPD       Y4, Y15, Y4
+	VSUBPD       Y2, Y8, Y8
+	VADDPD       128(SI), Y0, Y0
+	VADDPD       Y3, Y10, Y2
+	VSUBPD       Y14, Y1, Y14
+	VFNMADD231PD Y5, Y6, Y13
+	VFNMADD213PD Y12, Y5, Y9
+	VSUBPD       Y4, Y7, Y7
+	VADDPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y2, Y4
+	VMOVUPD      160(SI), Y6
+	VSUBPD       Y14, Y6, Y6
+	VMOVAPD      Y2, Y11
+	VFMADD231PD  Y5, Y13, Y11
+	VFNMADD231PD Y5, Y9, Y15
+	VADDPD       Y0, Y8, Y9
+	VSUBPD       Y4, Y2, Y14
+	VMOVUPD      Y12, 160(SI)
+	VADDPD       Y11, Y6, Y12
+	VFNMADD213PD Y11, Y5, Y13
+	VFNMADD231PD Y5, Y4, Y3
+	VSUBPD       Y8, Y9, Y4
+	VMOVUPD      Y8, 224(SI)
+	VADDPD       Y9, Y7, Y8
+	VSUBPD       Y14, Y10, Y10
+	VADDPD       Y12, Y1, Y14
+	VFNMADD213PD Y12, Y5, Y6
+	VFNMADD231PD Y5, Y13, Y2
+	VSUBPD       Y4, Y9, Y13
+	VMOVUPD      Y12, 128(SI)
+	VADDPD       Y8, Y15, Y12
+	VFNMADD213PD Y8, Y5, Y7
+	VFNMADD231PD Y5, Y4, Y0
+	VMOVUPD      Y14, (AX)
+	VADDPD       Y3, Y10, Y10
+	VSUBPD       Y1, Y14, Y14
+	VFNMADD231PD Y5, Y6, Y11
+	VMOVUPD      224(SI), Y1
+	VSUBPD       Y13, Y1, Y1
+	VADDPD       160(SI), Y12, Y3
+	VFNMADD213PD Y12, Y5, Y15
+	VFNMADD231PD Y5, Y7, Y9
+	VADDPD       Y10, Y2, Y2
+	VMOVUPD      128(SI), Y4
+	VSUBPD       Y14, Y4, Y4
+	VMOVUPD      Y3, 32(AX)
+	VADDPD       Y0, Y1, Y1
+	VSUBPD       160(SI), Y3, Y3
+	VFNMADD231PD Y5, Y15, Y8
+	VADDPD       Y2, Y11, Y0
+	VADDPD       Y1, Y9, Y9
+	VSUBPD       Y3, Y12, Y12
+	VADDPD       Y0, Y4, Y1
+	VSUBPD       Y11, Y0, Y11
+	VADDPD       Y9, Y8, Y3
+	VMOVUPD      Y1, 512(AX)
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y11, Y2, Y2
+	VADDPD       Y3, Y12, Y4
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y4, 544(AX)
+	VSUBPD       Y12, Y4, Y4
+	VSUBPD       Y8, Y9, Y9
+	VADDPD       Y2, Y0, Y1
+	VSUBPD       Y4, Y3, Y3
+	VMOVUPD      Y1, 1024(AX)
+	VSUBPD       Y0, Y1, Y1
+	VADDPD       Y9, Y3, Y0
+	VSUBPD       Y1, Y2, Y2
+	VMOVUPD      Y0, 1056(AX)
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y2, 1536(AX)
+	VSUBPD       Y0, Y9, Y9
+	VMOVUPD      Y9, 1568(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func subQDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·subQDAVX2(SB), $256-32
+// Requires: AVX, FMA3
+TEXT ·subQDAVX2(SB), $352-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -5769,317 +6125,358 @@ TEXT ·subQDAVX2(SB), $256-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD 1024(CX), Y0
-	VSUBPD  1024(DX), Y0, Y1
-	VMOVUPD 1056(CX), Y2
-	VSUBPD  1056(DX), Y2, Y3
-	VMOVUPD constants<>+0(SB), Y4
-	VXORPD  1024(DX), Y4, Y5
-	VXORPD  1056(DX), Y4, Y6
-	VMOVUPD 512(CX), Y7
-	VSUBPD  512(DX), Y7, Y8
-	VMOVUPD 544(CX), Y9
-	VSUBPD  544(DX), Y9, Y10
-	VMOVUPD (CX), Y11
-	VSUBPD  (DX), Y11, Y12
-	VMOVUPD 1536(CX), Y13
-	VSUBPD  1536(DX), Y13, Y14
-	VMOVUPD 32(CX), Y15
-	VSUBPD  32(DX), Y15, Y13
-	VMOVUPD 1568(CX), Y15
-	VMOVUPD Y13, (SI)
-	VSUBPD  1568(DX), Y15, Y13
-	VXORPD  512(DX), Y4, Y15
-	VMOVUPD Y13, 32(SI)
-	VXORPD  544(DX), Y4, Y13
-	VMOVUPD Y14, 64(SI)
-	VSUBPD  Y0, Y1, Y14
-	VSUBPD  Y2, Y3, Y11
-	VMOVUPD Y12, 96(SI)
-	VXORPD  (DX), Y4, Y12
-	VMOVUPD Y12, 128(SI)
-	VXORPD  1536(DX), Y4, Y12
-	VSUBPD  Y7, Y8, Y4
-	VMOVUPD Y12, 160(SI)
-	VSUBPD  Y9, Y10, Y12
-	VSUBPD  Y14, Y5, Y5
-	VSUBPD  Y14, Y1, Y14
-	VSUBPD  Y11, Y6, Y6
-	VSUBPD  Y11, Y3, Y11
-	VSUBPD  Y4, Y15, Y15
-	VSUBPD  Y4, Y8, Y4
-	VSUBPD  Y12, Y13, Y13
-	VSUBPD  Y12, Y10, Y12
-	VSUBPD  Y14, Y0, Y0
-	VSUBPD  Y11, Y2, Y2
-	VSUBPD  Y4, Y7, Y7
-	VSUBPD  Y12, Y9, Y9
-	VADDPD  Y5, Y0, Y0
-	VADDPD  Y6, Y2, Y2
-	VMOVUPD 96(SI), Y4
-	VSUBPD  (CX), Y4, Y5
-	VMOVUPD 64(SI), Y6
-	VSUBPD  1536(CX), Y6, Y11
-	VADDPD  Y15, Y7, Y7
-	VMOVUPD (SI), Y12
-	VSUBPD  32(CX), Y12, Y14
-	VADDPD  Y13, Y9, Y9
-	VMOVUPD 32(SI), Y13
-	VSUBPD  1568(CX), Y13, Y15
-	VMOVUPD Y3, 192(SI)
-	VMOVUPD 128(SI), Y3
-	VSUBPD  Y5, Y3, Y3
-	VSUBPD  Y5, Y4, Y5
-	VMOVUPD Y9, 128(SI)
-	VMOVUPD 160(SI), Y9
-	VSUBPD  Y11, Y9, Y9
-	VSUBPD  Y11, Y6, Y11
-	VMOVUPD Y10, 160(SI)
-	VMOVUPD (CX), Y10
-	VSUBPD  Y5, Y10, Y10
-	VMOVUPD 1536(CX), Y5
-	VSUBPD  Y11, Y5, Y5
-	VADDPD  Y3, Y10, Y10
-	VADDPD  Y6, Y0, Y3
-	VADDPD  Y9, Y5, Y5
-	VADDPD  Y13, Y2, Y9
-	VADDPD  Y5, Y10, Y10
-	VSUBPD  Y0, Y3, Y5
-	VSUBPD  Y5, Y6, Y6
-	VSUBPD  Y5, Y3, Y5
-	VSUBPD  Y5, Y0, Y0
-	VSUBPD  Y14, Y12, Y5
-	VMOVUPD 32(CX), Y11
-	VSUBPD  Y5, Y11, Y11
-	VADDPD  Y6, Y0, Y0
-	VSUBPD  Y15, Y13, Y5
-	VMOVUPD 1568(CX), Y6
-	VSUBPD  Y5, Y6, Y6
-	VSUBPD  Y2, Y9, Y5
-	VSUBPD  Y5, Y13, Y13
-	VSUBPD  Y5, Y9, Y5
-	VSUBPD  Y5, Y2, Y2
-	VADDPD  Y13, Y2, Y2
-	VMOVUPD constants<>+0(SB), Y5
-	VXORPD  32(DX), Y5, Y13
-	VSUBPD  Y14, Y13, Y13
-	VXORPD  1568(DX), Y5, Y5
-	VSUBPD  Y15, Y5, Y5
-	VADDPD  Y8, Y4, Y14
-	VADDPD  Y13, Y11, Y11
-	VADDPD  Y1, Y7, Y13
-	VADDPD  Y5, Y6, Y6
-	VADDPD  160(SI), Y12, Y5
-	VSUBPD  Y4, Y14, Y4
-	VSUBPD  Y12, Y5, Y12
-	VADDPD  Y6, Y11, Y11
-	VMOVUPD 128(SI), Y6
-	VADDPD  192(SI), Y6, Y15
-	VSUBPD  Y4, Y8, Y8
-	VSUBPD  Y7, Y13, Y4
-	VMOVUPD Y9, (SI)
-	VMOVUPD 160(SI), Y9
-	VSUBPD  Y12, Y9, Y9
-	VSUBPD  Y6, Y15, Y12
-	VSUBPD  Y4, Y1, Y1
-	VSUBPD  Y4, Y13, Y4
-	VMOVUPD Y3, 160(SI)
-	VMOVUPD 192(SI), Y3
-	VSUBPD  Y12, Y3, Y3
-	VSUBPD  Y12, Y15, Y12
-	VSUBPD  Y4, Y7, Y7
-	VADDPD  Y0, Y10, Y4
-	VSUBPD  Y12, Y6, Y6
-	VADDPD  Y2, Y11, Y12
-	VADDPD  Y1, Y7, Y7
-	VADDPD  Y13, Y8, Y1
-	VADDPD  Y3, Y6, Y6
-	VSUBPD  Y10, Y4, Y3
-	VSUBPD  Y8, Y1, Y8
-	VSUBPD  Y3, Y0, Y0
-	VSUBPD  Y3, Y4, Y3
-	VSUBPD  Y8, Y13, Y13
-	VADDPD  Y15, Y9, Y8
-	VSUBPD  Y3, Y10, Y10
-	VSUBPD  Y11, Y12, Y3
-	VSUBPD  Y9, Y8, Y9
-	VSUBPD  Y3, Y2, Y2
-	VSUBPD  Y3, Y12, Y3
-	VADDPD  Y0, Y10, Y10
-	VADDPD  Y1, Y14, Y0
-	VSUBPD  Y9, Y15, Y15
-	VADDPD  Y8, Y5, Y9
-	VSUBPD  Y14, Y0, Y14
-	VSUBPD  Y3, Y11, Y11
-	VADDPD  160(SI), Y7, Y3
-	VSUBPD  Y5, Y9, Y5
-	VSUBPD  Y14, Y1, Y1
-	VADDPD  (SI), Y6, Y14
-	VADDPD  Y2, Y11, Y11
-	VADDPD  Y3, Y13, Y2
-	VSUBPD  Y5, Y8, Y8
-	VSUBPD  Y7, Y3, Y5
-	VSUBPD  Y13, Y2, Y13
-	VMOVUPD Y9, 128(SI)
-	VMOVUPD 160(SI), Y9
-	VSUBPD  Y5, Y9, Y9
-	VSUBPD  Y5, Y3, Y5
-	VSUBPD  Y13, Y3, Y3
-	VADDPD  Y14, Y15, Y13
-	VSUBPD  Y5, Y7, Y7
-	VADDPD  Y2, Y4, Y5
-	VSUBPD  Y15, Y13, Y15
-	VADDPD  Y9, Y7, Y7
-	VADDPD  Y10, Y1, Y9
-	VSUBPD  Y15, Y14, Y15
-	VADDPD  Y7, Y3, Y3
-	VADDPD  Y13, Y12, Y7
-	VSUBPD  Y1, Y9, Y1
-	VSUBPD  Y1, Y10, Y10
-	VADDPD  Y11, Y8, Y1
-	VSUBPD  Y8, Y1, Y8
-	VSUBPD  Y8, Y11, Y11
-	VSUBPD  Y6, Y14, Y8
-	VSUBPD  Y8, Y14, Y14
-	VMOVUPD Y11, 160(SI)
-	VMOVUPD (SI), Y11
-	VSUBPD  Y8, Y11, Y11
-	VADDPD  Y9, Y5, Y8
-	VSUBPD  Y14, Y6, Y6
-	VSUBPD  Y4, Y5, Y14
-	VSUBPD  Y14, Y2, Y2
-	VSUBPD  Y14, Y5, Y14
-	VADDPD  Y11, Y6, Y6
-	VADDPD  Y1, Y7, Y11
-	VSUBPD  Y14, Y4, Y4
-	VSUBPD  Y12, Y7, Y14
-	VADDPD  Y6, Y15, Y15
-	VSUBPD  Y5, Y8, Y6
-	VSUBPD  Y14, Y13, Y13
-	VSUBPD  Y14, Y7, Y14
-	VSUBPD  Y6, Y9, Y9
-	VSUBPD  Y6, Y8, Y6
-	VADDPD  Y2, Y4, Y4
-	VSUBPD  Y7, Y11, Y2
-	VSUBPD  Y14, Y12, Y12
-	VSUBPD  Y6, Y5, Y5
-	VADDPD  Y8, Y0, Y6
-	VADDPD  128(SI), Y11, Y14
-	VSUBPD  Y2, Y1, Y1
-	VSUBPD  Y2, Y11, Y2
-	VADDPD  Y13, Y12, Y12
-	VADDPD  Y9, Y5, Y5
-	VADDPD  Y3, Y4, Y9
-	VSUBPD  Y0, Y6, Y0
-	VSUBPD  Y2, Y7, Y7
-	VSUBPD  128(SI), Y14, Y2
-	VADDPD  Y15, Y12, Y13
-	VMOVUPD Y14, 128(SI)
-	VADDPD  Y9, Y5, Y14
-	VSUBPD  Y0, Y8, Y8
-	VSUBPD  Y4, Y9, Y0
-	VADDPD  Y1, Y7, Y7
-	VSUBPD  Y2, Y11, Y11
-	VSUBPD  Y12, Y13, Y1
-	VSUBPD  Y5, Y14, Y2
-	VSUBPD  Y0, Y3, Y3
-	VSUBPD  Y0, Y9, Y0
-	VSUBPD  Y0, Y4, Y4
-	VADDPD  Y13, Y7, Y0
-	VSUBPD  Y1, Y15, Y15
-	VSUBPD  Y1, Y13, Y1
-	VSUBPD  Y2, Y9, Y9
-	VSUBPD  Y2, Y14, Y2
-	VSUBPD  Y1, Y12, Y12
-	VSUBPD  Y7, Y0, Y1
-	VADDPD  Y3, Y4, Y4
-	VADDPD  Y14, Y8, Y3
-	VSUBPD  Y2, Y5, Y5
-	VADDPD  Y0, Y11, Y2
-	VSUBPD  Y1, Y13, Y13
-	VSUBPD  Y1, Y0, Y1
-	VADDPD  Y15, Y12, Y12
-	VADDPD  Y10, Y4, Y4
-	VADDPD  Y9, Y5, Y5
-	VADDPD  Y3, Y6, Y9
-	VSUBPD  Y8, Y3, Y8
-	VADDPD  128(SI), Y2, Y10
-	VSUBPD  Y11, Y2, Y11
-	VSUBPD  Y1, Y7, Y7
-	VADDPD  160(SI), Y12, Y12
-	VADDPD  Y4, Y5, Y1
-	VSUBPD  Y6, Y9, Y6
-	VSUBPD  Y8, Y14, Y14
-	VSUBPD  128(SI), Y10, Y8
-	VSUBPD  Y11, Y0, Y0
-	VADDPD  Y13, Y7, Y7
-	VSUBPD  Y5, Y1, Y11
-	VSUBPD  Y6, Y3, Y3
-	VADDPD  Y1, Y14, Y6
-	VSUBPD  Y8, Y2, Y2
-	VADDPD  Y12, Y7, Y8
-	VSUBPD  Y11, Y1, Y13
-	VADDPD  Y6, Y3, Y15
-	VSUBPD  Y14, Y6, Y14
-	VSUBPD  Y11, Y4, Y4
-	VSUBPD  Y7, Y8, Y11
-	VMOVUPD Y10, 128(SI)
-	VADDPD  Y8, Y0, Y10
-	VSUBPD  Y13, Y5, Y5
-	VADDPD  Y15, Y9, Y13
-	VSUBPD  Y3, Y15, Y3
-	VSUBPD  Y14, Y1, Y1
-	VSUBPD  Y11, Y8, Y14
-	VMOVUPD Y15, 160(SI)
-	VADDPD  Y10, Y2, Y15
-	VSUBPD  Y0, Y10, Y0
-	VSUBPD  Y11, Y12, Y12
-	VMOVUPD Y13, (AX)
-	VADDPD  Y4, Y5, Y5
-	VSUBPD  Y9, Y13, Y13
-	VSUBPD  Y3, Y6, Y6
-	VSUBPD  Y14, Y7, Y7
-	VADDPD  128(SI), Y15, Y3
-	VSUBPD  Y2, Y15, Y2
-	VSUBPD  Y0, Y8, Y8
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 160(SI), Y0
-	VSUBPD  Y13, Y0, Y0
-	VMOVUPD Y3, 32(AX)
-	VADDPD  Y12, Y7, Y7
-	VSUBPD  128(SI), Y3, Y3
-	VSUBPD  Y2, Y10, Y10
-	VADDPD  Y1, Y6, Y2
-	VADDPD  Y7, Y8, Y8
-	VSUBPD  Y3, Y15, Y15
-	VADDPD  Y2, Y0, Y3
-	VSUBPD  Y6, Y2, Y6
-	VADDPD  Y8, Y10, Y4
-	VMOVUPD Y3, 512(AX)
-	VSUBPD  Y0, Y3, Y3
-	VSUBPD  Y6, Y1, Y1
-	VADDPD  Y4, Y15, Y0
-	VSUBPD  Y10, Y4, Y10
-	VSUBPD  Y3, Y2, Y2
-	VMOVUPD Y0, 544(AX)
-	VSUBPD  Y15, Y0, Y0
-	VSUBPD  Y10, Y8, Y8
-	VADDPD  Y1, Y2, Y3
-	VSUBPD  Y0, Y4, Y4
-	VMOVUPD Y3, 1024(AX)
-	VSUBPD  Y2, Y3, Y3
-	VADDPD  Y8, Y4, Y0
-	VSUBPD  Y3, Y1, Y1
-	VMOVUPD Y0, 1056(AX)
-	VSUBPD  Y4, Y0, Y0
-	VMOVUPD Y1, 1536(AX)
-	VSUBPD  Y0, Y8, Y8
-	VMOVUPD Y8, 1568(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      1024(CX), Y0
+	VSUBPD       1024(DX), Y0, Y1
+	VMOVUPD      1056(CX), Y2
+	VSUBPD       1056(DX), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       1024(DX), Y4, Y5
+	VXORPD       1056(DX), Y4, Y6
+	VMOVUPD      512(CX), Y7
+	VSUBPD       512(DX), Y7, Y8
+	VMOVUPD      544(CX), Y9
+	VSUBPD       544(DX), Y9, Y10
+	VMOVUPD      (DX), Y11
+	VMOVUPD      constants<>+0(SB), Y12
+	VMOVUPD      (CX), Y13
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y11, Y14
+	VMOVUPD      1536(DX), Y15
+	VMOVUPD      1536(CX), Y13
+	VMOVUPD      Y14, (SI)
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y15, Y14
+	VMOVUPD      32(CX), Y13
+	VMOVUPD      Y14, 32(SI)
+	VSUBPD       32(DX), Y13, Y14
+	VMOVUPD      1568(CX), Y13
+	VMOVUPD      Y14, 64(SI)
+	VSUBPD       1568(DX), Y13, Y14
+	VXORPD       512(DX), Y4, Y13
+	VMOVUPD      Y14, 96(SI)
+	VXORPD       544(DX), Y4, Y14
+	VMOVUPD      Y14, 128(SI)
+	VSUBPD       Y0, Y1, Y14
+	VSUBPD       Y2, Y3, Y0
+	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y15, Y15
+	VSUBPD       Y7, Y8, Y4
+	VMOVUPD      Y15, 160(SI)
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y14, Y5, Y5
+	VSUBPD       Y14, Y1, Y14
+	VFNMADD231PD Y12, Y0, Y6
+	VFNMADD213PD Y3, Y12, Y0
+	VSUBPD       Y4, Y13, Y13
+	VSUBPD       Y4, Y8, Y4
+	VMOVUPD      Y3, 192(SI)
+	VMOVUPD      128(SI), Y3
+	VFNMADD231PD Y12, Y15, Y3
+	VFNMADD213PD Y10, Y12, Y15
+	VMOVUPD      Y10, 128(SI)
+	VMOVUPD      1024(CX), Y10
+	VSUBPD       Y14, Y10, Y10
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y15, Y9, Y9
+	VADDPD       Y5, Y10, Y10
+	VADDPD       Y6, Y2, Y2
+	VMOVUPD      (CX), Y0
+	VMOVUPD      (SI), Y4
+	VMOVAPD      Y4, Y5
+	VFNMADD231PD Y12, Y0, Y5
+	VMOVUPD      1536(CX), Y6
+	VMOVUPD      32(SI), Y14
+	VMOVAPD      Y14, Y15
+	VFNMADD231PD Y12, Y6, Y15
+	VADDPD       Y13, Y7, Y7
+	VMOVUPD      64(SI), Y13
+	VMOVUPD      Y1, 224(SI)
+	VSUBPD       32(CX), Y13, Y1
+	VFMADD231PD  Y12, Y9, Y3
+	VMOVUPD      1568(CX), Y9
+	VMOVUPD      Y3, 256(SI)
+	VMOVUPD      96(SI), Y3
+	VMOVUPD      Y7, 288(SI)
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y12, Y9, Y7
+	VSUBPD       Y5, Y11, Y11
+	VSUBPD       Y5, Y4, Y5
+	VMOVUPD      160(SI), Y4
+	VFNMADD231PD Y12, Y15, Y4
+	VFNMADD213PD Y14, Y12, Y15
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y15, Y6, Y6
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y14, Y10, Y5
+	VFMADD231PD  Y12, Y6, Y4
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y12, Y2, Y6
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y10, Y5, Y4
+	VSUBPD       Y4, Y14, Y14
+	VSUBPD       Y4, Y5, Y4
+	VSUBPD       Y4, Y10, Y10
+	VSUBPD       Y1, Y13, Y4
+	VMOVUPD      32(CX), Y11
+	VSUBPD       Y4, Y11, Y11
+	VADDPD       Y14, Y10, Y10
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD Y12, Y7, Y4
+	VSUBPD       Y4, Y9, Y9
+	VSUBPD       Y2, Y6, Y4
+	VSUBPD       Y4, Y3, Y3
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y3, Y2, Y2
+	VMOVUPD      constants<>+64(SB), Y3
+	VXORPD       32(DX), Y3, Y4
+	VSUBPD       Y1, Y4, Y4
+	VXORPD       1568(DX), Y3, Y3
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       (SI), Y8, Y1
+	VADDPD       Y4, Y11, Y11
+	VMOVUPD      288(SI), Y4
+	VADDPD       224(SI), Y4, Y7
+	VADDPD       Y3, Y9, Y9
+	VADDPD       128(SI), Y13, Y3
+	VMOVUPD      (SI), Y14
+	VFNMADD213PD Y1, Y12, Y14
+	VSUBPD       Y13, Y3, Y13
+	VADDPD       Y9, Y11, Y11
+	VMOVUPD      256(SI), Y9
+	VMOVUPD      192(SI), Y15
+	VMOVUPD      Y6, 64(SI)
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y12, Y9, Y6
+	VFNMADD231PD Y12, Y14, Y8
+	VSUBPD       Y4, Y7, Y14
+	VMOVUPD      Y5, (SI)
+	VMOVUPD      128(SI), Y5
+	VSUBPD       Y13, Y5, Y5
+	VSUBPD       Y9, Y6, Y13
+	VMOVUPD      Y3, 128(SI)
+	VMOVUPD      224(SI), Y3
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y14, Y7, Y14
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y13, Y6, Y13
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y10, Y0, Y14
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y2, Y11, Y13
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y7, Y8, Y3
+	VADDPD       Y15, Y9, Y9
+	VSUBPD       Y0, Y14, Y15
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y15, Y10, Y10
+	VSUBPD       Y15, Y14, Y15
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y6, Y5, Y8
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y11, Y13, Y15
+	VSUBPD       Y5, Y8, Y5
+	VSUBPD       Y15, Y2, Y2
+	VSUBPD       Y15, Y13, Y15
+	VFMADD231PD  Y12, Y0, Y10
+	VMOVAPD      Y3, Y0
+	VFMADD231PD  Y12, Y1, Y0
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       128(SI), Y8, Y5
+	VSUBPD       Y1, Y0, Y1
+	VSUBPD       Y15, Y11, Y11
+	VMOVUPD      (SI), Y15
+	VMOVUPD      Y0, 256(SI)
+	VMOVAPD      Y15, Y0
+	VFMADD231PD  Y12, Y4, Y0
+	VMOVUPD      Y13, 288(SI)
+	VSUBPD       128(SI), Y5, Y13
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       64(SI), Y9, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VMOVAPD      Y0, Y11
+	VFMADD231PD  Y12, Y7, Y11
+	VSUBPD       Y13, Y8, Y8
+	VSUBPD       Y4, Y0, Y13
+	VSUBPD       Y7, Y11, Y7
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y13, Y0, Y13
+	VSUBPD       Y7, Y0, Y0
+	VADDPD       Y1, Y6, Y7
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y11, Y14, Y13
+	VSUBPD       Y6, Y7, Y6
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y10, Y3, Y15
+	VSUBPD       Y6, Y1, Y6
+	VADDPD       Y4, Y0, Y0
+	VADDPD       288(SI), Y7, Y4
+	VFNMADD213PD Y15, Y12, Y3
+	VSUBPD       Y3, Y10, Y10
+	VADDPD       Y2, Y8, Y3
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y9, Y1, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPD      Y2, (SI)
+	VMOVUPD      64(SI), Y2
+	VSUBPD       Y8, Y2, Y2
+	VMOVAPD      Y15, Y8
+	VFMADD231PD  Y12, Y13, Y8
+	VSUBPD       Y1, Y9, Y9
+	VSUBPD       Y14, Y13, Y1
+	VSUBPD       Y1, Y11, Y11
+	VSUBPD       Y1, Y13, Y1
+	VFMADD231PD  Y12, Y9, Y2
+	VMOVAPD      Y3, Y9
+	VFMADD231PD  Y12, Y4, Y9
+	VSUBPD       Y1, Y14, Y14
+	VSUBPD       288(SI), Y4, Y1
+	VFMADD231PD  Y12, Y6, Y2
+	VMOVAPD      Y8, Y6
+	VFNMADD231PD Y12, Y13, Y6
+	VSUBPD       Y1, Y7, Y7
+	VSUBPD       Y1, Y4, Y1
+	VFNMADD231PD Y12, Y6, Y15
+	VFNMADD213PD Y8, Y12, Y6
+	VADDPD       Y11, Y14, Y14
+	VSUBPD       Y4, Y9, Y11
+	VMOVUPD      Y10, 64(SI)
+	VMOVUPD      288(SI), Y10
+	VSUBPD       Y1, Y10, Y10
+	VSUBPD       Y6, Y13, Y13
+	VMOVUPD      256(SI), Y1
+	VMOVAPD      Y8, Y6
+	VFMADD231PD  Y12, Y1, Y6
+	VMOVUPD      Y8, 288(SI)
+	VMOVAPD      Y9, Y8
+	VFMADD231PD  Y12, Y5, Y8
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y11, Y9, Y11
+	VADDPD       Y7, Y10, Y10
+	VADDPD       Y15, Y13, Y13
+	VMOVAPD      Y0, Y7
+	VFMADD231PD  Y12, Y14, Y7
+	VFNMADD213PD Y6, Y12, Y1
+	VSUBPD       Y11, Y4, Y4
+	VSUBPD       Y5, Y8, Y5
+	VADDPD       Y2, Y10, Y11
+	VADDPD       Y7, Y13, Y15
+	VFNMADD213PD 288(SI), Y12, Y1
+	VMOVUPD      Y8, 288(SI)
+	VMOVAPD      Y7, Y8
+	VFNMADD231PD Y12, Y14, Y8
+	VADDPD       Y3, Y4, Y4
+	VSUBPD       Y5, Y9, Y9
+	VSUBPD       Y10, Y11, Y3
+	VSUBPD       Y13, Y15, Y5
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD213PD Y7, Y12, Y8
+	VSUBPD       Y8, Y14, Y14
+	VADDPD       Y11, Y4, Y8
+	VFNMADD231PD Y12, Y3, Y2
+	VFNMADD213PD Y11, Y12, Y3
+	VSUBPD       Y5, Y7, Y7
+	VSUBPD       Y5, Y15, Y5
+	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y4, Y8, Y3
+	VFMADD231PD  Y12, Y14, Y0
+	VMOVAPD      Y15, Y14
+	VFMADD231PD  Y12, Y1, Y14
+	VSUBPD       Y5, Y13, Y13
+	VADDPD       Y8, Y9, Y5
+	VSUBPD       Y3, Y11, Y11
+	VSUBPD       Y3, Y8, Y3
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD213PD  64(SI), Y12, Y0
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y14, Y6, Y7
+	VFNMADD213PD Y14, Y12, Y1
+	VMOVUPD      288(SI), Y10
+	VMOVUPD      Y14, 64(SI)
+	VMOVAPD      Y5, Y14
+	VFMADD231PD  Y12, Y10, Y14
+	VSUBPD       Y9, Y5, Y9
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       (SI), Y2, Y2
+	VADDPD       Y0, Y13, Y3
+	VSUBPD       Y6, Y7, Y6
+	VFNMADD231PD Y12, Y1, Y15
+	VFNMADD213PD Y14, Y12, Y10
+	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y11, Y4, Y4
+	VSUBPD       Y13, Y3, Y1
+	VMOVUPD      64(SI), Y9
+	VSUBPD       Y6, Y9, Y9
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y12, Y15, Y6
+	VFNMADD231PD Y12, Y10, Y5
+	VADDPD       Y2, Y4, Y10
+	VSUBPD       Y1, Y3, Y11
+	VMOVUPD      Y14, 64(SI)
+	VADDPD       Y6, Y9, Y14
+	VFNMADD213PD Y6, Y12, Y15
+	VFNMADD231PD Y12, Y1, Y0
+	VSUBPD       Y4, Y10, Y1
+	VMOVUPD      Y4, 288(SI)
+	VADDPD       Y10, Y8, Y4
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y14, Y7, Y11
+	VFNMADD213PD Y14, Y12, Y9
+	VFNMADD231PD Y12, Y15, Y3
+	VSUBPD       Y1, Y10, Y15
+	VMOVUPD      Y14, (SI)
+	VADDPD       Y4, Y5, Y14
+	VFNMADD213PD Y4, Y12, Y8
+	VFNMADD231PD Y12, Y1, Y2
+	VMOVUPD      Y11, (AX)
+	VADDPD       Y0, Y13, Y13
+	VSUBPD       Y7, Y11, Y11
+	VFNMADD231PD Y12, Y9, Y6
+	VMOVUPD      288(SI), Y0
+	VSUBPD       Y15, Y0, Y0
+	VADDPD       64(SI), Y14, Y1
+	VFNMADD213PD Y14, Y12, Y5
+	VFNMADD231PD Y12, Y8, Y10
+	VADDPD       Y13, Y3, Y3
+	VMOVUPD      (SI), Y7
+	VSUBPD       Y11, Y7, Y7
+	VMOVUPD      Y1, 32(AX)
+	VADDPD       Y2, Y0, Y0
+	VSUBPD       64(SI), Y1, Y1
+	VFNMADD231PD Y12, Y5, Y4
+	VADDPD       Y3, Y6, Y2
+	VADDPD       Y0, Y10, Y10
+	VSUBPD       Y1, Y14, Y14
+	VADDPD       Y2, Y7, Y0
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y10, Y4, Y1
+	VMOVUPD      Y0, 512(AX)
+	VSUBPD       Y7, Y0, Y0
+	VSUBPD       Y6, Y3, Y3
+	VADDPD       Y1, Y14, Y5
+	VSUBPD       Y4, Y1, Y4
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      Y5, 544(AX)
+	VSUBPD       Y14, Y5, Y5
+	VSUBPD       Y4, Y10, Y10
+	VADDPD       Y3, Y2, Y0
+	VSUBPD       Y5, Y1, Y1
+	VMOVUPD      Y0, 1024(AX)
+	VSUBPD       Y2, Y0, Y0
+	VADDPD       Y10, Y1, Y2
+	VSUBPD       Y0, Y3, Y3
+	VMOVUPD      Y2, 1056(AX)
+	VSUBPD       Y1, Y2, Y2
+	VMOVUPD      Y3, 1536(AX)
+	VSUBPD       Y2, Y10, Y10
+	VMOVUPD      Y10, 1568(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
@@ -6094,346 +6491,361 @@ TEXT ·mulQDAVX2(SB), $544-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD     (CX), Y0
-	VMULPD      (DX), Y0, Y1
-	VMOVUPD     32(CX), Y2
-	VMULPD      32(DX), Y2, Y3
-	VMULPD      512(DX), Y0, Y4
-	VMOVUPD     (DX), Y5
-	VMULPD      512(CX), Y5, Y6
-	VMULPD      544(DX), Y2, Y7
-	VMOVUPD     32(DX), Y8
-	VMULPD      544(CX), Y8, Y9
-	VMULPD      1024(DX), Y0, Y10
-	VMULPD      1024(CX), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMOVUPD     512(DX), Y15
-	VMOVUPD     Y3, (SI)
-	VMOVAPD     Y4, Y3
-	VFMSUB231PD Y15, Y0, Y3
-	VMOVUPD     Y1, 32(SI)
-	VMOVUPD     512(CX), Y1
-	VMOVAPD     Y6, Y0
-	VFMSUB231PD Y5, Y1, Y0
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     Y10, 64(SI)
-	VMOVUPD     544(DX), Y10
-	VMOVUPD     Y11, 96(SI)
-	VMOVAPD     Y7, Y11
-	VFMSUB231PD Y10, Y2, Y11
-	VMOVUPD     Y11, 128(SI)
-	VMOVUPD     544(CX), Y11
-	VMOVUPD     Y0, 160(SI)
-	VMOVAPD     Y9, Y0
-	VFMSUB231PD Y8, Y11, Y0
-	VMOVUPD     Y0, 192(SI)
-	VMULPD      1056(DX), Y2, Y0
-	VMULPD      1056(CX), Y8, Y2
-	VADDPD      Y14, Y12, Y8
-	VMOVUPD     Y0, 224(SI)
-	VADDPD      Y5, Y13, Y0
-	VMOVUPD     Y2, 256(SI)
-	VSUBPD      Y12, Y8, Y2
-	VMOVUPD     Y3, 288(SI)
-	VSUBPD      Y4, Y14, Y3
-	VSUBPD      Y3, Y6, Y6
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y2, Y14, Y14
-	VSUBPD      Y2, Y8, Y2
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y3, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y13, Y0, Y2
-	VSUBPD      Y7, Y5, Y3
-	VSUBPD      Y3, Y9, Y9
-	VSUBPD      Y3, Y5, Y3
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y2, Y0, Y2
-	VSUBPD      Y2, Y13, Y13
-	VSUBPD      Y3, Y7, Y7
-	VADDPD      Y5, Y13, Y13
-	VMULPD      Y15, Y1, Y2
-	VADDPD      Y9, Y7, Y7
-	VMULPD      Y10, Y11, Y3
-	VMOVUPD     288(SI), Y5
-	VADDPD      160(SI), Y5, Y6
-	VMOVUPD     64(SI), Y9
-	VADDPD      96(SI), Y9, Y14
-	VMOVUPD     Y0, 320(SI)
-	VMOVUPD     128(SI), Y0
-	VADDPD      192(SI), Y0, Y5
-	VMOVUPD     224(SI), Y0
-	VMOVUPD     Y8, 352(SI)
-	VADDPD      256(SI), Y0, Y8
-	VADDPD      Y2, Y6, Y10
-	VSUBPD      Y9, Y14, Y11
-	VADDPD      Y3, Y5, Y1
-	VMOVUPD     Y3, 384(SI)
-	VSUBPD      Y0, Y8, Y3
-	VADDPD      Y4, Y12, Y15
-	VSUBPD      Y12, Y15, Y12
-	VSUBPD      Y12, Y4, Y4
-	VADDPD      Y14, Y10, Y12
-	VMOVUPD     Y4, 416(SI)
-	VSUBPD      Y11, Y14, Y4
-	VMOVUPD     Y14, 448(SI)
-	VMOVUPD     96(SI), Y14
-	VSUBPD      Y11, Y14, Y11
-	VMOVUPD     Y2, 480(SI)
-	VMOVUPD     (DX), Y2
-	VFMSUB231PD 1024(CX), Y2, Y14
-	VSUBPD      Y4, Y9, Y4
-	VMOVUPD     (CX), Y2
-	VFMSUB231PD 1024(DX), Y2, Y9
-	VADDPD      Y11, Y4, Y4
-	VADDPD      Y14, Y9, Y9
-	VSUBPD      Y6, Y10, Y11
-	VADDPD      Y7, Y13, Y14
-	VSUBPD      Y13, Y14, Y13
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y8, Y1, Y13
-	VSUBPD      Y3, Y8, Y2
-	VMOVUPD     Y8, 64(SI)
-	VMOVUPD     256(SI), Y8
-	VSUBPD      Y3, Y8, Y3
-	VMOVUPD     Y9, 96(SI)
-	VMOVUPD     32(DX), Y9
-	VFMSUB231PD 1056(CX), Y9, Y8
-	VSUBPD      Y2, Y0, Y2
-	VMOVUPD     32(CX), Y9
-	VFMSUB231PD 1056(DX), Y9, Y0
-	VADDPD      Y3, Y2, Y2
-	VADDPD      Y8, Y0, Y0
-	VSUBPD      Y5, Y1, Y3
-	VADDPD      Y12, Y15, Y8
-	VSUBPD      Y11, Y10, Y9
-	VMOVUPD     Y10, 224(SI)
-	VMOVUPD     480(SI), Y10
-	VSUBPD      Y11, Y10, Y11
-	VMOVUPD     Y0, 256(SI)
-	VMOVUPD     512(CX), Y0
-	VFMSUB231PD 512(DX), Y0, Y10
-	VSUBPD      Y9, Y6, Y9
-	VADDPD      Y10, Y4, Y4
-	VADDPD      Y11, Y9, Y9
-	VADDPD      Y9, Y4, Y4
-	VADDPD      416(SI), Y4, Y4
-	VADDPD      Y13, Y14, Y9
-	VSUBPD      Y3, Y1, Y10
-	VMOVUPD     384(SI), Y11
-	VSUBPD      Y3, Y11, Y3
-	VMOVUPD     Y1, 416(SI)
-	VMOVUPD     544(CX), Y1
-	VFMSUB231PD 544(DX), Y1, Y11
-	VSUBPD      Y10, Y5, Y10
-	VADDPD      Y11, Y2, Y2
-	VADDPD      Y3, Y10, Y10
-	VADDPD      Y10, Y2, Y2
-	VADDPD      Y2, Y7, Y7
-	VSUBPD      Y15, Y8, Y2
-	VSUBPD      Y14, Y9, Y3
-	VSUBPD      Y2, Y8, Y10
-	VSUBPD      Y2, Y12, Y2
-	VSUBPD      Y10, Y15, Y15
-	VADDPD      Y2, Y15, Y15
-	VADDPD      Y15, Y4, Y4
-	VSUBPD      Y3, Y9, Y2
-	VSUBPD      Y3, Y13, Y3
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      Y3, Y14, Y14
-	VADDPD      Y14, Y7, Y7
-	VMOVUPD     32(SI), Y2
-	VADDPD      352(SI), Y2, Y3
-	VSUBPD      Y2, Y3, Y2
-	VMOVUPD     352(SI), Y10
-	VSUBPD      Y2, Y10, Y10
-	VSUBPD      288(SI), Y6, Y2
-	VSUBPD      Y2, Y6, Y6
-	VMOVUPD     160(SI), Y11
-	VSUBPD      Y2, Y11, Y11
-	VMOVUPD     288(SI), Y2
-	VSUBPD      Y6, Y2, Y2
-	VADDPD      Y11, Y2, Y2
-	VADDPD      96(SI), Y2, Y2
-	VMOVUPD     (SI), Y6
-	VADDPD      320(SI), Y6, Y11
-	VSUBPD      Y6, Y11, Y6
-	VMOVUPD     320(SI), Y14
-	VSUBPD      Y6, Y14, Y14
-	VSUBPD      128(SI), Y5, Y6
-	VSUBPD      Y6, Y5, Y5
-	VMOVUPD     192(SI), Y15
-	VSUBPD      Y6, Y15, Y15
-	VMOVUPD     128(SI), Y6
-	VSUBPD      Y5, Y6, Y6
-	VADDPD      Y15, Y6, Y6
-	VMOVUPD     (CX), Y5
-	VMULPD      1536(DX), Y5, Y5
-	VADDPD      256(SI), Y6, Y6
-	VMOVUPD     1536(CX), Y15
-	VMULPD      (DX), Y15, Y15
-	VADDPD      Y15, Y5, Y5
-	VMULPD      1024(DX), Y0, Y0
-	VMOVUPD     1024(CX), Y15
-	VMULPD      512(DX), Y15, Y15
-	VADDPD      Y15, Y0, Y0
-	VADDPD      Y0, Y5, Y5
-	VMOVUPD     32(CX), Y0
-	VMULPD      1568(DX), Y0, Y0
-	VADDPD      Y5, Y2, Y2
-	VMOVUPD     1568(CX), Y5
-	VMULPD      32(DX), Y5, Y5
-	VADDPD      Y5, Y0, Y0
-	VMULPD      1056(DX), Y1, Y1
-	VMOVUPD     1056(CX), Y5
-	VMULPD      544(DX), Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VADDPD      Y1, Y0, Y0
-	VADDPD      Y4, Y8, Y1
-	VADDPD      Y0, Y6, Y6
-	VSUBPD      224(SI), Y12, Y0
-	VSUBPD      Y0, Y12, Y12
-	VMOVUPD     448(SI), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y7, Y9, Y0
-	VMOVUPD     224(SI), Y15
-	VSUBPD      Y12, Y15, Y15
-	VSUBPD      416(SI), Y13, Y12
-	VSUBPD      Y12, Y13, Y13
-	VMOVUPD     Y6, 224(SI)
-	VMOVUPD     64(SI), Y6
-	VSUBPD      Y12, Y6, Y6
-	VADDPD      Y1, Y10, Y12
-	VADDPD      Y5, Y15, Y15
-	VSUBPD      Y8, Y1, Y5
-	VMOVUPD     Y11, 64(SI)
-	VMOVUPD     416(SI), Y11
-	VSUBPD      Y13, Y11, Y11
-	VADDPD      Y0, Y14, Y13
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y0, Y15
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y5, Y1, Y5
-	VSUBPD      Y15, Y7, Y7
-	VSUBPD      Y15, Y0, Y15
-	VADDPD      Y6, Y11, Y11
-	VSUBPD      Y10, Y12, Y6
-	VSUBPD      Y5, Y8, Y8
-	VSUBPD      Y14, Y13, Y5
-	VSUBPD      Y15, Y9, Y9
-	VSUBPD      Y6, Y12, Y15
-	VSUBPD      Y6, Y1, Y1
-	VADDPD      Y12, Y3, Y6
-	VADDPD      Y4, Y8, Y8
-	VSUBPD      Y5, Y13, Y4
-	VSUBPD      Y5, Y0, Y0
-	VADDPD      64(SI), Y13, Y5
-	VADDPD      224(SI), Y11, Y11
-	VSUBPD      Y15, Y10, Y10
-	VADDPD      Y7, Y9, Y9
-	VSUBPD      Y3, Y6, Y3
-	VSUBPD      Y4, Y14, Y14
-	VADDPD      Y2, Y8, Y8
-	VSUBPD      64(SI), Y5, Y2
-	VADDPD      Y1, Y10, Y10
-	VADDPD      Y11, Y9, Y9
-	VSUBPD      Y3, Y12, Y12
-	VADDPD      Y0, Y14, Y14
-	VSUBPD      Y2, Y13, Y13
-	VADDPD      Y8, Y10, Y0
-	VADDPD      Y9, Y14, Y1
-	VADDPD      Y0, Y12, Y2
-	VSUBPD      Y10, Y0, Y3
-	VADDPD      Y1, Y13, Y4
-	VSUBPD      Y14, Y1, Y7
-	VSUBPD      Y12, Y2, Y11
-	VSUBPD      Y3, Y0, Y15
-	VMOVUPD     Y12, 64(SI)
-	VADDPD      Y2, Y6, Y12
-	VSUBPD      Y3, Y8, Y8
-	VSUBPD      Y13, Y4, Y3
-	VMOVUPD     Y13, 224(SI)
-	VSUBPD      Y7, Y1, Y13
-	VSUBPD      Y7, Y9, Y9
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y11, Y0, Y0
-	VSUBPD      Y11, Y2, Y11
-	VSUBPD      Y15, Y10, Y10
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y3, Y4, Y15
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      Y13, Y14, Y14
-	VSUBPD      Y5, Y7, Y5
-	VMOVUPD     64(SI), Y3
-	VSUBPD      Y11, Y3, Y3
-	VADDPD      Y8, Y10, Y10
-	VSUBPD      Y6, Y2, Y2
-	VMOVUPD     224(SI), Y6
-	VSUBPD      Y15, Y6, Y6
-	VADDPD      Y9, Y14, Y14
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y0, Y3, Y3
-	VADDPD      Y1, Y6, Y6
-	VADDPD      Y10, Y3, Y0
-	VADDPD      Y14, Y6, Y1
-	VADDPD      Y0, Y2, Y5
-	VSUBPD      Y3, Y0, Y3
-	VADDPD      Y1, Y4, Y8
-	VSUBPD      Y6, Y1, Y6
-	VADDPD      Y5, Y12, Y9
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y3, Y10, Y10
-	VADDPD      Y8, Y7, Y3
-	VSUBPD      Y4, Y8, Y4
-	VSUBPD      Y6, Y14, Y14
-	VMOVUPD     Y9, (AX)
-	VSUBPD      Y12, Y9, Y9
-	VSUBPD      Y2, Y0, Y0
-	VMOVUPD     Y3, 32(AX)
-	VSUBPD      Y7, Y3, Y3
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y9, Y5, Y5
-	VADDPD      Y10, Y0, Y2
-	VSUBPD      Y3, Y8, Y8
-	VADDPD      Y14, Y1, Y3
-	VADDPD      Y2, Y5, Y4
-	VSUBPD      Y0, Y2, Y0
-	VADDPD      Y3, Y8, Y6
-	VSUBPD      Y1, Y3, Y1
-	VMOVUPD     Y4, 512(AX)
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y0, Y10, Y10
-	VMOVUPD     Y6, 544(AX)
-	VSUBPD      Y8, Y6, Y6
-	VSUBPD      Y1, Y14, Y14
-	VSUBPD      Y4, Y2, Y2
-	VSUBPD      Y6, Y3, Y3
-	VADDPD      Y10, Y2, Y0
-	VADDPD      Y14, Y3, Y1
-	VMOVUPD     Y0, 1024(AX)
-	VSUBPD      Y2, Y0, Y0
-	VMOVUPD     Y1, 1056(AX)
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      Y0, Y10, Y10
-	VSUBPD      Y1, Y14, Y14
-	VMOVUPD     Y10, 1536(AX)
-	VMOVUPD     Y14, 1568(AX)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+8, BX
-	JG          loop
+	VMOVUPD      (CX), Y0
+	VMULPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VMULPD       32(DX), Y2, Y3
+	VMULPD       512(DX), Y0, Y4
+	VMOVUPD      (DX), Y5
+	VMULPD       512(CX), Y5, Y6
+	VMULPD       544(DX), Y2, Y7
+	VMOVUPD      32(DX), Y8
+	VMULPD       544(CX), Y8, Y9
+	VMULPD       1024(DX), Y0, Y10
+	VMULPD       1024(CX), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMOVUPD      512(DX), Y15
+	VMOVUPD      Y3, (SI)
+	VMOVAPD      Y4, Y3
+	VFMSUB231PD  Y15, Y0, Y3
+	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      512(CX), Y1
+	VMOVAPD      Y6, Y0
+	VFMSUB231PD  Y5, Y1, Y0
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      Y10, 64(SI)
+	VMOVUPD      544(DX), Y10
+	VMOVUPD      Y11, 96(SI)
+	VMOVAPD      Y7, Y11
+	VFMSUB231PD  Y10, Y2, Y11
+	VMOVUPD      Y11, 128(SI)
+	VMOVUPD      544(CX), Y11
+	VMOVUPD      Y0, 160(SI)
+	VMOVAPD      Y9, Y0
+	VFMSUB231PD  Y8, Y11, Y0
+	VMOVUPD      Y0, 192(SI)
+	VMULPD       1056(DX), Y2, Y0
+	VMULPD       1056(CX), Y8, Y2
+	VADDPD       Y14, Y12, Y8
+	VMOVUPD      Y0, 224(SI)
+	VADDPD       Y5, Y13, Y0
+	VMOVUPD      Y2, 256(SI)
+	VSUBPD       Y12, Y8, Y2
+	VMOVUPD      Y3, 288(SI)
+	VSUBPD       Y4, Y14, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y14, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y14
+	VFNMADD132PD constants<>+0(SB), Y8, Y2
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y0, Y2
+	VSUBPD       Y7, Y5, Y3
+	VSUBPD       Y3, Y9, Y9
+	VSUBPD       Y3, Y5, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y0, Y2
+	VSUBPD       Y2, Y13, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y5, Y13, Y13
+	VMULPD       Y15, Y1, Y2
+	VADDPD       Y9, Y7, Y7
+	VMULPD       Y10, Y11, Y3
+	VMOVUPD      288(SI), Y5
+	VADDPD       160(SI), Y5, Y6
+	VMOVUPD      64(SI), Y9
+	VADDPD       96(SI), Y9, Y14
+	VMOVUPD      Y0, 320(SI)
+	VMOVUPD      128(SI), Y0
+	VADDPD       192(SI), Y0, Y5
+	VMOVUPD      224(SI), Y0
+	VMOVUPD      Y8, 352(SI)
+	VADDPD       256(SI), Y0, Y8
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y9, Y14, Y11
+	VADDPD       Y3, Y5, Y1
+	VMOVUPD      Y3, 384(SI)
+	VSUBPD       Y0, Y8, Y3
+	VADDPD       Y4, Y12, Y15
+	VSUBPD       Y12, Y15, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y14, Y10, Y12
+	VMOVUPD      Y4, 416(SI)
+	VSUBPD       Y11, Y14, Y4
+	VMOVUPD      Y14, 448(SI)
+	VMOVUPD      96(SI), Y14
+	VSUBPD       Y11, Y14, Y11
+	VMOVUPD      Y2, 480(SI)
+	VMOVUPD      (DX), Y2
+	VFMSUB231PD  1024(CX), Y2, Y14
+	VSUBPD       Y4, Y9, Y4
+	VMOVUPD      (CX), Y2
+	VFMSUB231PD  1024(DX), Y2, Y9
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y14, Y9, Y9
+	VSUBPD       Y6, Y10, Y11
+	VADDPD       Y7, Y13, Y14
+	VSUBPD       Y13, Y14, Y13
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y8, Y1, Y13
+	VSUBPD       Y3, Y8, Y2
+	VMOVUPD      Y8, 64(SI)
+	VMOVUPD      256(SI), Y8
+	VSUBPD       Y3, Y8, Y3
+	VMOVUPD      Y9, 96(SI)
+	VMOVUPD      32(DX), Y9
+	VFMSUB231PD  1056(CX), Y9, Y8
+	VSUBPD       Y2, Y0, Y2
+	VMOVUPD      32(CX), Y9
+	VFMSUB231PD  1056(DX), Y9, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y5, Y1, Y3
+	VADDPD       Y12, Y15, Y8
+	VSUBPD       Y11, Y10, Y9
+	VMOVUPD      Y10, 224(SI)
+	VMOVUPD      480(SI), Y10
+	VSUBPD       Y11, Y10, Y11
+	VMOVUPD      Y0, 256(SI)
+	VMOVUPD      512(CX), Y0
+	VFMSUB231PD  512(DX), Y0, Y10
+	VSUBPD       Y9, Y6, Y9
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VADDPD       416(SI), Y4, Y4
+	VADDPD       Y13, Y14, Y9
+	VSUBPD       Y3, Y1, Y10
+	VMOVUPD      384(SI), Y11
+	VSUBPD       Y3, Y11, Y3
+	VMOVUPD      Y1, 416(SI)
+	VMOVUPD      544(CX), Y1
+	VFMSUB231PD  544(DX), Y1, Y11
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y3, Y10, Y10
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y2, Y7, Y7
+	VSUBPD       Y15, Y8, Y2
+	VSUBPD       Y14, Y9, Y3
+	VSUBPD       Y2, Y8, Y10
+	VSUBPD       Y2, Y12, Y2
+	VSUBPD       Y10, Y15, Y15
+	VADDPD       Y2, Y15, Y15
+	VADDPD       Y15, Y4, Y4
+	VSUBPD       Y3, Y9, Y2
+	VSUBPD       Y3, Y13, Y3
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y3, Y14, Y14
+	VADDPD       Y14, Y7, Y7
+	VMOVUPD      32(SI), Y2
+	VADDPD       352(SI), Y2, Y3
+	VSUBPD       Y2, Y3, Y2
+	VMOVUPD      352(SI), Y10
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       288(SI), Y6, Y2
+	VSUBPD       Y2, Y6, Y6
+	VMOVUPD      160(SI), Y11
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPD      288(SI), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y11, Y2, Y2
+	VADDPD       96(SI), Y2, Y2
+	VMOVUPD      (SI), Y6
+	VADDPD       320(SI), Y6, Y11
+	VSUBPD       Y6, Y11, Y6
+	VMOVUPD      320(SI), Y14
+	VSUBPD       Y6, Y14, Y14
+	VSUBPD       128(SI), Y5, Y6
+	VSUBPD       Y6, Y5, Y5
+	VMOVUPD      192(SI), Y15
+	VSUBPD       Y6, Y15, Y15
+	VMOVUPD      128(SI), Y6
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       Y15, Y6, Y6
+	VMOVUPD      (CX), Y5
+	VMULPD       1536(DX), Y5, Y5
+	VADDPD       256(SI), Y6, Y6
+	VMOVUPD      1536(CX), Y15
+	VMULPD       (DX), Y15, Y15
+	VADDPD       Y15, Y5, Y5
+	VMULPD       1024(DX), Y0, Y0
+	VMOVUPD      1024(CX), Y15
+	VMULPD       512(DX), Y15, Y15
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VMOVUPD      32(CX), Y0
+	VMULPD       1568(DX), Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VMOVUPD      1568(CX), Y5
+	VMULPD       32(DX), Y5, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       1056(DX), Y1, Y1
+	VMOVUPD      1056(CX), Y5
+	VMULPD       544(DX), Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y4, Y8, Y1
+	VADDPD       Y0, Y6, Y6
+	VSUBPD       224(SI), Y12, Y0
+	VSUBPD       Y0, Y12, Y12
+	VMOVUPD      448(SI), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y7, Y15
+	VFMADD231PD  Y0, Y9, Y15
+	VMOVUPD      Y6, 448(SI)
+	VMOVUPD      224(SI), Y6
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       416(SI), Y13, Y12
+	VSUBPD       Y12, Y13, Y13
+	VMOVUPD      Y11, 224(SI)
+	VMOVUPD      64(SI), Y11
+	VSUBPD       Y12, Y11, Y11
+	VMOVAPD      Y1, Y12
+	VFMADD231PD  Y0, Y10, Y12
+	VFMADD231PD  Y0, Y6, Y5
+	VSUBPD       Y8, Y1, Y6
+	VMOVUPD      Y3, 64(SI)
+	VMOVUPD      416(SI), Y3
+	VSUBPD       Y13, Y3, Y3
+	VADDPD       Y15, Y14, Y13
+	VFMADD231PD  Y0, Y2, Y5
+	VMOVAPD      Y15, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y6, Y1, Y6
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y2, Y15, Y2
+	VFMADD231PD  Y0, Y3, Y11
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y14, Y13, Y6
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y3, Y12, Y2
+	VFNMADD231PD Y0, Y3, Y1
+	VMOVUPD      64(SI), Y3
+	VMOVUPD      Y1, 416(SI)
+	VMOVAPD      Y12, Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VADDPD       Y4, Y8, Y8
+	VSUBPD       Y6, Y13, Y4
+	VFNMADD231PD Y0, Y6, Y15
+	VMOVUPD      224(SI), Y6
+	VMOVUPD      Y15, 256(SI)
+	VMOVAPD      Y13, Y15
+	VFMADD231PD  Y0, Y6, Y15
+	VADDPD       448(SI), Y11, Y11
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y7, Y9, Y9
+	VFNMADD213PD Y1, Y0, Y3
+	VSUBPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
+	VFNMADD213PD Y15, Y0, Y6
+	VADDPD       416(SI), Y10, Y10
+	VADDPD       Y11, Y9, Y9
+	VFNMADD231PD Y0, Y3, Y12
+	VADDPD       256(SI), Y14, Y14
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       Y8, Y10, Y2
+	VADDPD       Y9, Y14, Y3
+	VADDPD       Y2, Y12, Y4
+	VSUBPD       Y10, Y2, Y5
+	VADDPD       Y3, Y13, Y6
+	VSUBPD       Y14, Y3, Y7
+	VSUBPD       Y12, Y4, Y11
+	VMOVUPD      Y12, 256(SI)
+	VSUBPD       Y5, Y2, Y12
+	VMOVUPD      Y14, 416(SI)
+	VMOVAPD      Y4, Y14
+	VFMADD231PD  Y0, Y1, Y14
+	VFNMADD231PD Y0, Y5, Y8
+	VSUBPD       Y13, Y6, Y5
+	VMOVUPD      Y13, 224(SI)
+	VSUBPD       Y7, Y3, Y13
+	VFNMADD231PD Y0, Y7, Y9
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y0, Y15, Y7
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y11, Y4, Y11
+	VFNMADD231PD Y0, Y12, Y10
+	VFNMADD213PD Y14, Y0, Y1
+	VSUBPD       Y5, Y6, Y12
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD 416(SI), Y0, Y13
+	VFNMADD213PD Y7, Y0, Y15
+	VMOVUPD      256(SI), Y5
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y8, Y10, Y10
+	VFNMADD231PD Y0, Y1, Y4
+	VMOVUPD      224(SI), Y1
+	VSUBPD       Y12, Y1, Y1
+	VADDPD       Y9, Y13, Y13
+	VFNMADD231PD Y0, Y15, Y6
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y10, Y5, Y2
+	VADDPD       Y13, Y1, Y3
+	VADDPD       Y2, Y4, Y8
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y3, Y6, Y9
+	VSUBPD       Y1, Y3, Y1
+	VADDPD       Y8, Y14, Y11
+	VSUBPD       Y4, Y8, Y4
+	VFNMADD231PD Y0, Y5, Y10
+	VADDPD       Y9, Y7, Y5
+	VSUBPD       Y6, Y9, Y6
+	VFNMADD231PD Y0, Y1, Y13
+	VMOVUPD      Y11, (AX)
+	VSUBPD       Y14, Y11, Y11
+	VSUBPD       Y4, Y2, Y2
+	VMOVUPD      Y5, 32(AX)
+	VSUBPD       Y7, Y5, Y5
+	VSUBPD       Y6, Y3, Y3
+	VSUBPD       Y11, Y8, Y8
+	VADDPD       Y10, Y2, Y0
+	VSUBPD       Y5, Y9, Y9
+	VADDPD       Y13, Y3, Y1
+	VADDPD       Y0, Y8, Y4
+	VSUBPD       Y2, Y0, Y2
+	VADDPD       Y1, Y9, Y5
+	VSUBPD       Y3, Y1, Y3
+	VMOVUPD      Y4, 512(AX)
+	VSUBPD       Y8, Y4, Y4
+	VSUBPD       Y2, Y10, Y10
+	VMOVUPD      Y5, 544(AX)
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y5, Y1, Y1
+	VADDPD       Y10, Y0, Y2
+	VADDPD       Y13, Y1, Y3
+	VMOVUPD      Y2, 1024(AX)
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      Y3, 1056(AX)
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       Y3, Y13, Y13
+	VMOVUPD      Y10, 1536(AX)
+	VMOVUPD      Y13, 1568(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func divQDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·divQDAVX2(SB), $736-32
+TEXT ·divQDAVX2(SB), $768-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -6446,8 +6858,8 @@ loop:
 	VDIVPD       (DX), Y0, Y1
 	VMOVUPD      32(CX), Y2
 	VDIVPD       32(DX), Y2, Y3
-	VXORPD       constants<>+0(SB), Y1, Y4
-	VXORPD       constants<>+0(SB), Y3, Y5
+	VXORPD       constants<>+64(SB), Y1, Y4
+	VXORPD       constants<>+64(SB), Y3, Y5
 	VMULPD       512(DX), Y4, Y6
 	VMULPD       544(DX), Y5, Y7
 	VFNMADD231PD (DX), Y1, Y0
@@ -6473,282 +6885,296 @@ loop:
 	VMOVUPD      Y3, 32(SI)
 	VADDPD       Y2, Y9, Y3
 	VMOVUPD      Y1, 64(SI)
-	VSUBPD       512(CX), Y8, Y1
+	VMOVUPD      512(CX), Y1
 	VMOVUPD      Y15, 96(SI)
-	VSUBPD       544(CX), Y9, Y15
-	VSUBPD       Y1, Y6, Y6
-	VSUBPD       Y1, Y8, Y1
-	VSUBPD       Y15, Y7, Y7
-	VSUBPD       Y15, Y9, Y15
+	VMOVUPD      constants<>+0(SB), Y15
 	VMOVUPD      Y5, 128(SI)
-	VMOVUPD      512(CX), Y5
-	VSUBPD       Y1, Y5, Y5
-	VMOVUPD      544(CX), Y1
-	VSUBPD       Y15, Y1, Y1
-	VADDPD       Y6, Y5, Y5
-	VDIVPD       (DX), Y14, Y6
-	VADDPD       Y7, Y1, Y1
-	VDIVPD       32(DX), Y3, Y7
-	VSUBPD       Y8, Y14, Y15
-	VSUBPD       Y15, Y0, Y0
-	VSUBPD       Y15, Y14, Y15
-	VFNMADD231PD (DX), Y6, Y14
-	VSUBPD       Y15, Y8, Y8
+	VMOVAPD      Y8, Y5
+	VFNMADD231PD Y15, Y1, Y5
+	VMOVUPD      Y13, 160(SI)
+	VMOVUPD      544(CX), Y13
+	VMOVUPD      Y4, 192(SI)
+	VMOVAPD      Y9, Y4
+	VFNMADD231PD Y15, Y13, Y4
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y5, Y8, Y5
+	VFNMADD231PD Y15, Y4, Y7
+	VFNMADD213PD Y9, Y15, Y4
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y4, Y13, Y13
+	VADDPD       Y6, Y1, Y1
+	VDIVPD       (DX), Y14, Y4
+	VADDPD       Y7, Y13, Y13
+	VDIVPD       32(DX), Y3, Y5
+	VSUBPD       Y8, Y14, Y6
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y6, Y14, Y6
+	VFNMADD231PD (DX), Y4, Y14
+	VSUBPD       Y6, Y8, Y8
 	VADDPD       Y0, Y8, Y8
 	VSUBPD       Y9, Y3, Y0
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y0, Y3, Y0
-	VFNMADD231PD 32(DX), Y7, Y3
+	VFNMADD231PD 32(DX), Y5, Y3
 	VSUBPD       Y0, Y9, Y9
-	VXORPD       constants<>+0(SB), Y6, Y0
+	VXORPD       constants<>+64(SB), Y4, Y0
 	VMULPD       Y10, Y0, Y0
 	VADDPD       Y2, Y9, Y9
-	VXORPD       constants<>+0(SB), Y7, Y2
+	VXORPD       constants<>+64(SB), Y5, Y2
 	VMULPD       Y12, Y2, Y2
-	VADDPD       Y5, Y8, Y15
-	VADDPD       1024(CX), Y11, Y12
-	VMOVUPD      Y7, 160(SI)
-	VADDPD       Y0, Y4, Y7
-	VADDPD       Y1, Y9, Y10
-	VMOVUPD      Y6, 192(SI)
-	VADDPD       1056(CX), Y13, Y6
-	VMOVUPD      Y0, 224(SI)
+	VADDPD       Y1, Y8, Y6
+	VADDPD       1024(CX), Y11, Y7
+	VADDPD       192(SI), Y0, Y12
+	VMOVUPD      Y5, 224(SI)
+	VADDPD       Y13, Y9, Y5
+	VMOVUPD      1056(CX), Y10
+	VMOVUPD      Y4, 256(SI)
+	VADDPD       160(SI), Y10, Y4
+	VMOVUPD      Y0, 288(SI)
 	VADDPD       128(SI), Y2, Y0
-	VMOVUPD      Y2, 256(SI)
-	VADDPD       Y12, Y15, Y2
-	VMOVUPD      Y13, 288(SI)
-	VADDPD       Y7, Y14, Y13
-	VMOVUPD      Y1, 320(SI)
-	VADDPD       Y6, Y10, Y1
-	VMOVUPD      Y6, 352(SI)
-	VADDPD       Y0, Y3, Y6
-	VMOVUPD      Y0, 384(SI)
-	VADDPD       Y13, Y2, Y0
-	VMOVUPD      Y3, 416(SI)
-	VADDPD       Y6, Y1, Y3
-	VMOVUPD      Y6, 448(SI)
-	VDIVPD       (DX), Y0, Y6
-	VMOVUPD      Y6, 480(SI)
-	VDIVPD       32(DX), Y3, Y6
-	VMOVUPD      Y6, 512(SI)
-	VSUBPD       Y2, Y0, Y6
-	VMOVUPD      Y0, 544(SI)
-	VSUBPD       Y8, Y15, Y0
-	VSUBPD       Y0, Y5, Y5
-	VSUBPD       Y0, Y15, Y0
+	VMOVUPD      Y2, 320(SI)
+	VADDPD       Y7, Y6, Y2
+	VADDPD       Y12, Y14, Y10
+	VMOVUPD      Y13, 352(SI)
+	VADDPD       Y4, Y5, Y13
+	VMOVUPD      Y4, 384(SI)
+	VADDPD       Y0, Y3, Y4
+	VMOVUPD      Y0, 416(SI)
+	VADDPD       Y10, Y2, Y0
+	VMOVUPD      Y3, 448(SI)
+	VADDPD       Y4, Y13, Y3
+	VMOVUPD      Y4, 480(SI)
+	VDIVPD       (DX), Y0, Y4
+	VMOVUPD      Y4, 512(SI)
+	VDIVPD       32(DX), Y3, Y4
+	VMOVUPD      Y4, 544(SI)
+	VSUBPD       Y2, Y0, Y4
+	VMOVUPD      Y0, 576(SI)
+	VSUBPD       Y8, Y6, Y0
+	VSUBPD       Y0, Y1, Y1
+	VSUBPD       Y0, Y6, Y0
 	VSUBPD       Y0, Y8, Y8
-	VADDPD       Y5, Y8, Y8
-	VSUBPD       Y15, Y2, Y0
-	VSUBPD       Y14, Y13, Y5
-	VMOVUPD      Y14, 576(SI)
-	VSUBPD       Y4, Y7, Y14
-	VMOVUPD      Y4, 608(SI)
-	VSUBPD       1024(CX), Y12, Y4
-	VSUBPD       Y4, Y11, Y11
-	VSUBPD       Y4, Y12, Y4
-	VSUBPD       Y0, Y12, Y12
-	VSUBPD       Y0, Y2, Y0
-	VSUBPD       Y0, Y15, Y15
+	VADDPD       Y1, Y8, Y8
+	VSUBPD       Y6, Y2, Y0
+	VSUBPD       Y14, Y10, Y1
+	VMOVUPD      Y14, 608(SI)
+	VSUBPD       192(SI), Y12, Y14
+	VMOVUPD      Y14, 640(SI)
+	VSUBPD       1024(CX), Y7, Y14
+	VSUBPD       Y14, Y11, Y11
+	VSUBPD       Y14, Y7, Y14
+	VFNMADD231PD Y15, Y0, Y7
+	VFNMADD213PD Y2, Y15, Y0
+	VSUBPD       Y0, Y6, Y6
 	VMOVUPD      1024(CX), Y0
-	VSUBPD       Y4, Y0, Y0
-	VADDPD       Y12, Y15, Y15
+	VSUBPD       Y14, Y0, Y0
+	VADDPD       Y7, Y6, Y6
 	VADDPD       Y11, Y0, Y0
-	VADDPD       Y15, Y8, Y8
+	VADDPD       Y6, Y8, Y8
 	VADDPD       1536(CX), Y0, Y0
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y9, Y10, Y11
-	VMOVUPD      320(SI), Y12
-	VSUBPD       Y11, Y12, Y12
-	VSUBPD       Y11, Y10, Y11
-	VSUBPD       Y11, Y9, Y9
-	VADDPD       Y12, Y9, Y9
-	VSUBPD       Y10, Y1, Y11
-	VMOVUPD      448(SI), Y12
-	VSUBPD       416(SI), Y12, Y15
-	VMOVUPD      Y15, 320(SI)
-	VMOVUPD      384(SI), Y15
-	VSUBPD       128(SI), Y15, Y12
-	VMOVUPD      Y12, 640(SI)
-	VMOVUPD      352(SI), Y12
-	VSUBPD       1056(CX), Y12, Y15
-	VMOVUPD      Y3, 672(SI)
-	VMOVUPD      288(SI), Y3
-	VSUBPD       Y15, Y3, Y3
-	VSUBPD       Y15, Y12, Y15
-	VSUBPD       Y11, Y12, Y12
-	VSUBPD       Y11, Y1, Y11
-	VSUBPD       Y11, Y10, Y10
-	VMOVUPD      1056(CX), Y11
-	VSUBPD       Y15, Y11, Y11
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y3, Y11, Y11
-	VADDPD       Y10, Y9, Y9
-	VADDPD       1568(CX), Y11, Y11
-	VMOVUPD      544(SI), Y3
-	VSUBPD       Y6, Y3, Y10
-	VSUBPD       Y6, Y13, Y6
-	VSUBPD       Y5, Y13, Y13
-	VSUBPD       Y5, Y7, Y5
+	VSUBPD       Y13, Y3, Y6
+	VSUBPD       Y9, Y5, Y7
+	VMOVUPD      352(SI), Y11
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y11, Y9, Y9
+	VSUBPD       Y5, Y13, Y7
+	VMOVUPD      480(SI), Y11
+	VSUBPD       448(SI), Y11, Y14
+	VMOVUPD      Y14, 352(SI)
+	VMOVUPD      416(SI), Y14
+	VSUBPD       128(SI), Y14, Y11
+	VMOVUPD      Y11, 672(SI)
+	VMOVUPD      384(SI), Y11
+	VSUBPD       1056(CX), Y11, Y14
+	VMOVUPD      Y3, 704(SI)
+	VMOVUPD      160(SI), Y3
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y14, Y11, Y14
+	VFNMADD231PD Y15, Y7, Y11
+	VFNMADD213PD Y13, Y15, Y7
+	VSUBPD       Y7, Y5, Y5
+	VMOVUPD      1056(CX), Y7
 	VSUBPD       Y14, Y7, Y7
-	VMOVUPD      224(SI), Y12
-	VSUBPD       Y14, Y12, Y14
-	VMOVUPD      480(SI), Y15
-	VFNMADD231PD (DX), Y15, Y3
-	VMOVUPD      Y11, 544(SI)
-	VMOVUPD      192(SI), Y11
-	VFNMSUB231PD 512(DX), Y11, Y12
-	VSUBPD       Y10, Y2, Y2
-	VMOVUPD      576(SI), Y10
-	VSUBPD       Y13, Y10, Y10
-	VMOVUPD      608(SI), Y13
-	VSUBPD       Y7, Y13, Y13
-	VADDPD       Y6, Y2, Y2
-	VADDPD       96(SI), Y12, Y12
-	VADDPD       Y5, Y10, Y10
-	VADDPD       Y14, Y13, Y13
+	VADDPD       Y11, Y5, Y5
+	VADDPD       Y3, Y7, Y7
+	VADDPD       Y5, Y9, Y9
+	VADDPD       1568(CX), Y7, Y7
+	VMOVUPD      576(SI), Y3
+	VSUBPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y10, Y4
+	VSUBPD       Y1, Y10, Y10
+	VFNMADD213PD Y12, Y15, Y1
+	VFNMADD231PD 640(SI), Y15, Y12
+	VMOVUPD      288(SI), Y11
+	VSUBPD       640(SI), Y11, Y14
+	VMOVUPD      Y7, 640(SI)
+	VMOVUPD      512(SI), Y7
+	VFNMADD231PD (DX), Y7, Y3
+	VMOVUPD      Y9, 576(SI)
+	VMOVUPD      256(SI), Y9
+	VFNMSUB231PD 512(DX), Y9, Y11
+	VSUBPD       Y5, Y2, Y2
+	VMOVUPD      608(SI), Y5
+	VSUBPD       Y10, Y5, Y5
+	VMOVUPD      192(SI), Y10
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y4, Y2, Y2
+	VADDPD       96(SI), Y11, Y11
+	VADDPD       Y1, Y5, Y5
+	VADDPD       Y14, Y10, Y10
 	VADDPD       Y2, Y3, Y3
-	VADDPD       Y13, Y10, Y10
+	VADDPD       Y10, Y5, Y5
 	VADDPD       Y8, Y3, Y3
-	VADDPD       Y0, Y10, Y10
-	VADDPD       Y10, Y3, Y3
-	VADDPD       Y12, Y3, Y3
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y11, Y3, Y3
 	VMOVUPD      (SI), Y0
 	VFNMADD231PD 1536(DX), Y0, Y3
-	VFNMADD231PD 1024(DX), Y11, Y3
-	VFNMADD231PD 512(DX), Y15, Y3
+	VFNMADD231PD 1024(DX), Y9, Y3
+	VFNMADD231PD 512(DX), Y7, Y3
 	VDIVPD       (DX), Y3, Y3
-	VMOVUPD      672(SI), Y2
-	VSUBPD       Y4, Y2, Y5
-	VMOVUPD      448(SI), Y6
-	VSUBPD       Y4, Y6, Y4
-	VSUBPD       320(SI), Y6, Y6
-	VMOVUPD      384(SI), Y7
-	VSUBPD       320(SI), Y7, Y8
-	VSUBPD       640(SI), Y7, Y7
-	VMOVUPD      256(SI), Y10
-	VSUBPD       640(SI), Y10, Y12
-	VMOVUPD      512(SI), Y13
-	VFNMADD231PD 32(DX), Y13, Y2
-	VMOVUPD      160(SI), Y14
+	VMOVUPD      704(SI), Y1
+	VSUBPD       Y6, Y1, Y2
+	VMOVUPD      480(SI), Y4
+	VSUBPD       Y6, Y4, Y6
+	VSUBPD       352(SI), Y4, Y4
+	VMOVUPD      352(SI), Y5
+	VFNMADD213PD 416(SI), Y15, Y5
+	VMOVUPD      416(SI), Y8
+	VFNMADD231PD 672(SI), Y15, Y8
+	VMOVUPD      320(SI), Y10
+	VSUBPD       672(SI), Y10, Y11
+	VMOVUPD      544(SI), Y12
+	VFNMADD231PD 32(DX), Y12, Y1
+	VMOVUPD      224(SI), Y14
 	VFNMSUB231PD 544(DX), Y14, Y10
-	VSUBPD       Y5, Y1, Y1
-	VMOVUPD      416(SI), Y5
-	VSUBPD       Y6, Y5, Y5
-	VMOVUPD      128(SI), Y6
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y4, Y1, Y1
-	VADDPD       64(SI), Y10, Y10
-	VADDPD       Y3, Y15, Y4
-	VADDPD       Y8, Y5, Y5
-	VADDPD       Y12, Y6, Y6
-	VADDPD       Y1, Y2, Y2
-	VADDPD       Y4, Y11, Y1
-	VSUBPD       Y15, Y4, Y7
-	VADDPD       Y6, Y5, Y5
-	VADDPD       Y9, Y2, Y2
-	VADDPD       Y1, Y0, Y6
-	VSUBPD       Y11, Y1, Y8
-	VSUBPD       Y7, Y4, Y9
-	VADDPD       544(SI), Y5, Y5
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y0, Y6, Y7
-	VSUBPD       Y8, Y1, Y12
-	VSUBPD       Y8, Y4, Y4
-	VSUBPD       Y9, Y15, Y15
-	VADDPD       Y5, Y2, Y2
-	VSUBPD       Y7, Y6, Y5
-	VSUBPD       Y12, Y11, Y11
-	VSUBPD       Y7, Y1, Y1
-	VADDPD       Y3, Y15, Y15
-	VADDPD       Y10, Y2, Y2
-	VSUBPD       Y5, Y0, Y0
-	VADDPD       Y4, Y11, Y11
-	VMOVUPD      32(SI), Y3
-	VFNMADD231PD 1568(DX), Y3, Y2
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y15, Y11, Y1
-	VFNMADD231PD 1056(DX), Y14, Y2
-	VADDPD       Y1, Y0, Y4
-	VSUBPD       Y11, Y1, Y5
-	VFNMADD231PD 544(DX), Y13, Y2
-	VSUBPD       Y0, Y4, Y7
-	VSUBPD       Y5, Y1, Y8
-	VSUBPD       Y5, Y15, Y15
-	VADDPD       Y4, Y6, Y5
-	VSUBPD       Y7, Y4, Y9
-	VSUBPD       Y7, Y1, Y1
-	VSUBPD       Y8, Y11, Y11
-	VMOVUPD      Y5, (AX)
-	VDIVPD       32(DX), Y2, Y2
-	VSUBPD       Y6, Y5, Y5
-	VSUBPD       Y9, Y0, Y0
-	VADDPD       Y15, Y11, Y11
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y11, Y0, Y1
-	VSUBPD       Y0, Y1, Y5
-	VADDPD       Y1, Y4, Y6
-	VADDPD       Y2, Y13, Y7
-	VMOVUPD      Y6, 512(AX)
-	VSUBPD       Y5, Y1, Y8
-	VSUBPD       Y4, Y6, Y6
-	VSUBPD       Y5, Y11, Y11
-	VADDPD       Y7, Y14, Y4
-	VSUBPD       Y13, Y7, Y5
-	VSUBPD       Y8, Y0, Y0
-	VSUBPD       Y6, Y1, Y1
-	VADDPD       Y4, Y3, Y6
-	VSUBPD       Y14, Y4, Y8
-	VSUBPD       Y5, Y7, Y9
-	VSUBPD       Y5, Y2, Y2
-	VADDPD       Y11, Y0, Y0
-	VSUBPD       Y3, Y6, Y5
-	VSUBPD       Y8, Y4, Y10
-	VSUBPD       Y8, Y7, Y7
-	VSUBPD       Y9, Y13, Y13
-	VADDPD       Y0, Y1, Y8
-	VSUBPD       Y5, Y6, Y9
-	VSUBPD       Y10, Y14, Y14
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y2, Y13, Y13
-	VMOVUPD      Y8, 1024(AX)
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y9, Y3, Y3
-	VADDPD       Y7, Y14, Y14
-	VSUBPD       Y8, Y0, Y0
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y13, Y14, Y1
-	VMOVUPD      Y0, 1536(AX)
-	VADDPD       Y1, Y3, Y0
-	VSUBPD       Y14, Y1, Y2
-	VSUBPD       Y3, Y0, Y4
-	VSUBPD       Y2, Y1, Y5
 	VSUBPD       Y2, Y13, Y13
-	VADDPD       Y0, Y6, Y2
-	VMOVUPD      Y2, 32(AX)
-	VSUBPD       Y4, Y0, Y7
-	VSUBPD       Y4, Y1, Y1
-	VSUBPD       Y5, Y14, Y14
-	VSUBPD       Y6, Y2, Y2
-	VSUBPD       Y7, Y3, Y3
-	VADDPD       Y13, Y14, Y14
+	VMOVUPD      448(SI), Y2
+	VSUBPD       Y4, Y2, Y2
+	VMOVUPD      128(SI), Y4
+	VSUBPD       Y8, Y4, Y4
+	VADDPD       Y6, Y13, Y13
+	VADDPD       64(SI), Y10, Y10
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y15, Y7, Y6
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y13, Y1, Y1
+	VADDPD       Y6, Y9, Y5
+	VMOVAPD      Y6, Y8
+	VFNMADD231PD Y15, Y7, Y8
+	VADDPD       Y4, Y2, Y2
+	VADDPD       576(SI), Y1, Y1
+	VADDPD       Y5, Y0, Y4
+	VMOVAPD      Y5, Y11
+	VFNMADD231PD Y15, Y9, Y11
+	VMOVAPD      Y6, Y13
+	VFNMADD231PD Y15, Y8, Y13
+	VADDPD       640(SI), Y2, Y2
+	VSUBPD       Y8, Y3, Y3
+	VSUBPD       Y0, Y4, Y8
+	VSUBPD       Y11, Y5, Y12
+	VFNMADD231PD Y15, Y11, Y6
+	VFNMADD231PD Y15, Y13, Y7
+	VADDPD       Y2, Y1, Y1
+	VSUBPD       Y8, Y4, Y2
+	VSUBPD       Y12, Y9, Y9
+	VFNMADD231PD Y15, Y8, Y5
+	VFMADD231PD  Y15, Y7, Y3
+	VADDPD       Y10, Y1, Y1
 	VSUBPD       Y2, Y0, Y0
-	VADDPD       Y1, Y3, Y3
-	VADDPD       Y14, Y3, Y1
-	VSUBPD       Y3, Y1, Y2
+	VADDPD       Y6, Y9, Y9
+	VMOVUPD      32(SI), Y2
+	VFNMADD231PD 1568(DX), Y2, Y1
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y3, Y9, Y5
+	VFNMADD231PD 1056(DX), Y14, Y1
+	VADDPD       Y5, Y0, Y6
+	VSUBPD       Y9, Y5, Y7
+	VMOVUPD      544(SI), Y8
+	VFNMADD231PD 544(DX), Y8, Y1
+	VSUBPD       Y0, Y6, Y10
+	VSUBPD       Y7, Y5, Y11
+	VFNMADD231PD Y15, Y7, Y3
+	VADDPD       Y6, Y4, Y7
+	VSUBPD       Y10, Y6, Y12
+	VSUBPD       Y10, Y5, Y5
+	VFNMADD231PD Y15, Y11, Y9
+	VMOVUPD      Y7, (AX)
+	VDIVPD       32(DX), Y1, Y1
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y12, Y0, Y0
+	VADDPD       Y3, Y9, Y9
+	VSUBPD       Y7, Y6, Y6
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y9, Y0, Y3
+	VSUBPD       Y0, Y3, Y4
+	VADDPD       Y3, Y6, Y5
+	VADDPD       Y1, Y8, Y7
+	VMOVUPD      Y5, 512(AX)
+	VSUBPD       Y4, Y3, Y10
+	VSUBPD       Y6, Y5, Y5
+	VFNMADD231PD Y15, Y4, Y9
+	VADDPD       Y7, Y14, Y4
+	VSUBPD       Y8, Y7, Y6
+	VSUBPD       Y10, Y0, Y0
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y4, Y2, Y5
+	VSUBPD       Y14, Y4, Y10
+	VMOVAPD      Y7, Y11
+	VFNMADD231PD Y15, Y6, Y11
+	VFNMADD231PD Y15, Y6, Y1
+	VADDPD       Y9, Y0, Y0
+	VSUBPD       Y2, Y5, Y6
+	VSUBPD       Y10, Y4, Y9
+	VFNMADD231PD Y15, Y10, Y7
+	VFNMADD231PD Y15, Y11, Y8
+	VADDPD       Y0, Y3, Y10
+	VSUBPD       Y6, Y5, Y11
+	VSUBPD       Y9, Y14, Y14
+	VFNMADD231PD Y15, Y6, Y4
+	VFMADD231PD  Y15, Y8, Y1
+	VMOVUPD      Y10, 1024(AX)
+	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y11, Y2, Y2
+	VADDPD       Y7, Y14, Y14
+	VSUBPD       Y10, Y0, Y0
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y1, Y14, Y3
+	VMOVUPD      Y0, 1536(AX)
+	VADDPD       Y3, Y2, Y0
+	VSUBPD       Y14, Y3, Y4
+	VSUBPD       Y2, Y0, Y6
+	VSUBPD       Y4, Y3, Y7
+	VFNMADD231PD Y15, Y4, Y1
+	VMOVAPD      Y0, Y4
+	VFMADD231PD  Y15, Y5, Y4
+	VMOVUPD      Y4, 32(AX)
+	VSUBPD       Y6, Y0, Y8
+	VSUBPD       Y6, Y3, Y3
+	VFNMADD231PD Y15, Y7, Y14
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y1, Y14, Y14
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y14, Y2, Y1
+	VSUBPD       Y2, Y1, Y3
 	VADDPD       Y1, Y0, Y4
 	VMOVUPD      Y4, 544(AX)
-	VSUBPD       Y2, Y1, Y5
+	VSUBPD       Y3, Y1, Y5
 	VSUBPD       Y0, Y4, Y4
-	VSUBPD       Y2, Y14, Y14
-	VSUBPD       Y5, Y3, Y3
+	VFNMADD231PD Y15, Y3, Y14
+	VSUBPD       Y5, Y2, Y2
 	VSUBPD       Y4, Y1, Y1
-	VADDPD       Y14, Y3, Y3
-	VADDPD       Y3, Y1, Y0
+	VADDPD       Y14, Y2, Y2
+	VADDPD       Y2, Y1, Y0
 	VMOVUPD      Y0, 1056(AX)
 	VSUBPD       Y1, Y0, Y0
-	VSUBPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 1568(AX)
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 1568(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -6759,7 +7185,7 @@ loop:
 
 // func sqrtQDAVX2(z *float64, x *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·sqrtQDAVX2(SB), $480-24
+TEXT ·sqrtQDAVX2(SB), $512-24
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -6783,202 +7209,213 @@ loop:
 	VSUBPD       Y3, Y7, Y11
 	VSUBPD       Y10, Y6, Y12
 	VSUBPD       Y11, Y7, Y13
-	VMOVUPD      512(CX), Y14
-	VSUBPD       Y10, Y14, Y14
-	VMOVUPD      544(CX), Y10
-	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y14
+	VFNMADD213PD 512(CX), Y14, Y10
+	VFNMADD213PD 544(CX), Y14, Y11
 	VSUBPD       Y12, Y2, Y2
 	VSUBPD       Y13, Y3, Y3
-	VADDPD       Y14, Y2, Y2
-	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
 	VADDPD       1024(CX), Y2, Y10
 	VADDPD       1056(CX), Y3, Y11
-	VXORPD       constants<>+0(SB), Y8, Y12
-	VXORPD       constants<>+0(SB), Y9, Y13
-	VADDPD       Y8, Y8, Y14
-	VADDPD       Y9, Y9, Y15
+	VXORPD       constants<>+64(SB), Y8, Y12
+	VXORPD       constants<>+64(SB), Y9, Y13
+	VADDPD       Y8, Y8, Y15
+	VMOVUPD      Y1, (BX)
+	VADDPD       Y9, Y9, Y1
 	VFNMADD231PD Y8, Y4, Y6
 	VMULPD       Y8, Y12, Y12
 	VFNMADD231PD Y9, Y5, Y7
 	VMULPD       Y9, Y13, Y13
-	VMOVUPD      Y1, (BX)
+	VMOVUPD      Y1, 32(BX)
 	VSUBPD       Y2, Y10, Y1
-	VMOVUPD      Y15, 32(BX)
-	VSUBPD       Y3, Y11, Y15
 	VMOVUPD      Y0, 64(BX)
-	VADDPD       Y12, Y6, Y0
+	VSUBPD       Y3, Y11, Y0
 	VMOVUPD      Y3, 96(BX)
-	VADDPD       Y13, Y7, Y3
-	VMOVUPD      Y15, 128(BX)
-	VADDPD       Y0, Y10, Y15
+	VADDPD       Y12, Y6, Y3
+	VMOVUPD      Y0, 128(BX)
+	VADDPD       Y13, Y7, Y0
 	VMOVUPD      Y9, 160(BX)
-	VADDPD       Y3, Y11, Y9
+	VADDPD       Y3, Y10, Y9
 	VMOVUPD      Y13, 192(BX)
-	VDIVPD       Y4, Y15, Y13
-	VMOVUPD      Y14, 224(BX)
-	VDIVPD       Y5, Y9, Y14
-	VMOVUPD      Y5, 256(BX)
-	VSUBPD       Y10, Y15, Y5
-	VMOVUPD      Y14, 288(BX)
-	VSUBPD       Y6, Y0, Y14
-	VMOVUPD      Y2, 320(BX)
-	VSUBPD       Y11, Y9, Y2
-	VMOVUPD      Y11, 352(BX)
-	VSUBPD       Y7, Y3, Y11
-	VMOVUPD      Y7, 384(BX)
-	VSUBPD       Y5, Y15, Y7
-	VSUBPD       Y5, Y0, Y5
-	VSUBPD       Y14, Y0, Y0
-	VSUBPD       Y14, Y12, Y14
-	VFNMADD231PD Y13, Y4, Y15
+	VADDPD       Y0, Y11, Y13
+	VMOVUPD      Y15, 224(BX)
+	VDIVPD       Y4, Y9, Y15
+	VMOVUPD      Y2, 256(BX)
+	VDIVPD       Y5, Y13, Y2
+	VMOVUPD      Y2, 288(BX)
+	VSUBPD       Y10, Y9, Y2
+	VMOVUPD      Y5, 320(BX)
+	VSUBPD       Y6, Y3, Y5
+	VMOVUPD      Y6, 352(BX)
+	VSUBPD       Y11, Y13, Y6
+	VMOVUPD      Y11, 384(BX)
+	VSUBPD       Y7, Y0, Y11
+	VMOVUPD      Y7, 416(BX)
+	VSUBPD       Y2, Y9, Y7
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD Y12, Y14, Y5
+	VFNMADD231PD Y15, Y4, Y9
 	VFNMSUB231PD Y8, Y8, Y12
 	VSUBPD       Y7, Y10, Y7
 	VSUBPD       Y1, Y10, Y10
-	VMOVUPD      Y8, 416(BX)
-	VMOVUPD      1024(CX), Y8
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y0, Y6, Y6
+	VFNMADD213PD 1024(CX), Y14, Y1
+	VMOVUPD      Y8, 448(BX)
+	VMOVUPD      352(BX), Y8
+	VSUBPD       Y3, Y8, Y8
+	VMOVUPD      256(BX), Y3
+	VSUBPD       Y10, Y3, Y3
+	VADDPD       Y2, Y7, Y7
+	VFMADD231PD  1536(CX), Y14, Y12
+	VADDPD       Y5, Y8, Y8
+	VADDPD       Y1, Y3, Y3
+	VADDPD       Y7, Y9, Y9
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VADDPD       Y12, Y9, Y9
+	VFNMADD231PD 224(BX), Y15, Y9
+	VDIVPD       Y4, Y9, Y9
+	VSUBPD       Y6, Y13, Y1
+	VSUBPD       Y6, Y0, Y6
+	VSUBPD       Y11, Y0, Y0
+	VFNMADD213PD 192(BX), Y14, Y11
+	VMOVUPD      288(BX), Y2
+	VFNMADD231PD 320(BX), Y2, Y13
+	VMOVUPD      160(BX), Y3
+	VMOVUPD      192(BX), Y4
+	VFNMSUB231PD Y3, Y3, Y4
+	VMOVUPD      384(BX), Y5
+	VSUBPD       Y1, Y5, Y1
+	VSUBPD       128(BX), Y5, Y5
+	VMOVUPD      128(BX), Y7
+	VFNMADD213PD 1056(CX), Y14, Y7
+	VMOVUPD      416(BX), Y8
+	VSUBPD       Y0, Y8, Y8
+	VMOVUPD      96(BX), Y0
+	VSUBPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	VFMADD231PD  1568(CX), Y14, Y4
+	VMOVAPD      Y9, Y5
+	VFMADD231PD  Y14, Y15, Y5
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y7, Y0, Y0
+	VADDPD       Y1, Y13, Y13
+	VMOVUPD      448(BX), Y1
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y14, Y1, Y6
+	VMOVAPD      Y5, Y7
+	VFNMADD231PD Y14, Y15, Y7
+	VADDPD       Y8, Y0, Y0
+	VADDPD       64(BX), Y6, Y8
+	VMOVAPD      Y6, Y10
+	VFNMADD231PD Y14, Y1, Y10
+	VMOVAPD      Y5, Y11
+	VFNMADD231PD Y14, Y7, Y11
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y0, Y13, Y13
+	VSUBPD       64(BX), Y8, Y0
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y14, Y10, Y7
+	VFNMADD231PD Y14, Y10, Y5
+	VSUBPD       Y11, Y15, Y15
+	VADDPD       Y4, Y13, Y13
+	VSUBPD       Y0, Y8, Y4
+	VFNMADD231PD Y14, Y7, Y1
+	VFNMADD231PD Y14, Y0, Y6
+	VADDPD       Y9, Y15, Y15
+	VFNMADD231PD 32(BX), Y2, Y13
+	VMOVUPD      64(BX), Y0
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y15, Y1, Y4
+	VDIVPD       320(BX), Y13, Y13
+	VADDPD       Y4, Y0, Y5
+	VSUBPD       Y1, Y4, Y6
+	VSUBPD       Y0, Y5, Y7
+	VSUBPD       Y6, Y4, Y9
+	VFNMADD231PD Y14, Y6, Y15
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y14, Y8, Y6
+	VMOVUPD      Y6, (AX)
+	VSUBPD       Y7, Y5, Y10
+	VSUBPD       Y7, Y4, Y4
+	VFNMADD231PD Y14, Y9, Y1
+	VSUBPD       Y8, Y6, Y6
+	VSUBPD       Y10, Y0, Y0
+	VADDPD       Y15, Y1, Y1
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       Y13, Y2, Y6
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y6, Y3, Y4
+	VSUBPD       Y2, Y6, Y7
+	VADDPD       Y1, Y0, Y8
+	VADDPD       (BX), Y4, Y9
+	VSUBPD       Y3, Y4, Y10
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y14, Y7, Y11
+	VFNMADD231PD Y14, Y7, Y13
+	VSUBPD       Y0, Y8, Y7
+	VADDPD       Y8, Y5, Y12
+	VSUBPD       (BX), Y9, Y15
+	VMOVUPD      Y0, 320(BX)
+	VSUBPD       Y10, Y4, Y0
+	VFNMADD231PD Y14, Y10, Y6
+	VFNMADD231PD Y14, Y11, Y2
+	VMOVUPD      Y12, 512(AX)
+	VSUBPD       Y7, Y8, Y10
+	VSUBPD       Y5, Y12, Y12
+	VFNMADD231PD Y14, Y7, Y1
+	VSUBPD       Y15, Y9, Y5
+	VSUBPD       Y0, Y3, Y3
+	VFNMADD231PD Y14, Y15, Y4
+	VFMADD231PD  Y14, Y2, Y13
 	VMOVUPD      320(BX), Y0
 	VSUBPD       Y10, Y0, Y0
-	VADDPD       Y5, Y7, Y7
-	VADDPD       1536(CX), Y12, Y12
-	VADDPD       Y14, Y6, Y6
-	VADDPD       Y8, Y0, Y0
-	VADDPD       Y7, Y15, Y15
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y0, Y15, Y15
-	VADDPD       Y12, Y15, Y15
-	VFNMADD231PD 224(BX), Y13, Y15
-	VDIVPD       Y4, Y15, Y15
-	VSUBPD       Y2, Y9, Y0
-	VSUBPD       Y2, Y3, Y2
-	VSUBPD       Y11, Y3, Y3
-	VMOVUPD      192(BX), Y1
-	VSUBPD       Y11, Y1, Y11
-	VMOVUPD      288(BX), Y4
-	VFNMADD231PD 256(BX), Y4, Y9
-	VMOVUPD      160(BX), Y5
-	VFNMSUB231PD Y5, Y5, Y1
-	VMOVUPD      352(BX), Y6
-	VSUBPD       Y0, Y6, Y0
-	VSUBPD       128(BX), Y6, Y6
-	VMOVUPD      1056(CX), Y7
-	VSUBPD       128(BX), Y7, Y7
-	VMOVUPD      384(BX), Y8
-	VSUBPD       Y3, Y8, Y8
-	VMOVUPD      96(BX), Y3
-	VSUBPD       Y6, Y3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       1568(CX), Y1, Y1
-	VADDPD       Y15, Y13, Y2
-	VADDPD       Y11, Y8, Y8
-	VADDPD       Y7, Y3, Y3
-	VADDPD       Y0, Y9, Y9
-	VADDPD       416(BX), Y2, Y0
-	VSUBPD       Y13, Y2, Y6
-	VADDPD       Y8, Y3, Y3
-	VADDPD       64(BX), Y0, Y7
-	VSUBPD       416(BX), Y0, Y8
-	VSUBPD       Y6, Y2, Y10
-	VSUBPD       Y6, Y15, Y15
-	VADDPD       Y3, Y9, Y9
-	VSUBPD       64(BX), Y7, Y3
-	VSUBPD       Y8, Y0, Y6
-	VSUBPD       Y8, Y2, Y2
-	VSUBPD       Y10, Y13, Y13
-	VADDPD       Y1, Y9, Y9
-	VSUBPD       Y3, Y7, Y1
-	VMOVUPD      416(BX), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y3, Y0, Y0
-	VADDPD       Y15, Y13, Y13
-	VFNMADD231PD 32(BX), Y4, Y9
-	VMOVUPD      64(BX), Y3
-	VSUBPD       Y1, Y3, Y3
-	VADDPD       Y2, Y8, Y8
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y13, Y8, Y0
-	VDIVPD       256(BX), Y9, Y9
-	VADDPD       Y0, Y3, Y1
-	VSUBPD       Y8, Y0, Y2
+	VSUBPD       Y12, Y8, Y8
+	VMOVUPD      (BX), Y2
+	VSUBPD       Y5, Y2, Y2
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y13, Y3, Y1
+	VADDPD       Y0, Y8, Y4
+	VADDPD       Y1, Y2, Y5
 	VSUBPD       Y3, Y1, Y6
-	VSUBPD       Y2, Y0, Y10
-	VSUBPD       Y2, Y13, Y13
-	VADDPD       Y1, Y7, Y2
-	VMOVUPD      Y2, (AX)
-	VSUBPD       Y6, Y1, Y11
-	VSUBPD       Y6, Y0, Y0
-	VSUBPD       Y10, Y8, Y8
-	VSUBPD       Y7, Y2, Y2
-	VSUBPD       Y11, Y3, Y3
-	VADDPD       Y13, Y8, Y8
-	VSUBPD       Y2, Y1, Y1
-	VADDPD       Y9, Y4, Y2
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y2, Y5, Y0
-	VSUBPD       Y4, Y2, Y6
-	VADDPD       Y8, Y3, Y7
-	VADDPD       (BX), Y0, Y10
-	VSUBPD       Y5, Y0, Y11
-	VSUBPD       Y6, Y2, Y12
-	VSUBPD       Y6, Y9, Y9
-	VSUBPD       Y3, Y7, Y6
-	VADDPD       Y7, Y1, Y13
-	VSUBPD       (BX), Y10, Y14
-	VSUBPD       Y11, Y0, Y15
-	VSUBPD       Y11, Y2, Y2
-	VSUBPD       Y12, Y4, Y4
-	VMOVUPD      Y13, 512(AX)
-	VSUBPD       Y6, Y7, Y11
-	VSUBPD       Y1, Y13, Y13
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y14, Y10, Y1
-	VSUBPD       Y15, Y5, Y5
-	VSUBPD       Y14, Y0, Y0
-	VADDPD       Y9, Y4, Y4
-	VSUBPD       Y11, Y3, Y3
-	VSUBPD       Y13, Y7, Y7
-	VMOVUPD      (BX), Y6
-	VSUBPD       Y1, Y6, Y6
-	VADDPD       Y2, Y5, Y5
-	VADDPD       Y8, Y3, Y3
-	VADDPD       Y0, Y6, Y6
-	VADDPD       Y4, Y5, Y0
-	VADDPD       Y3, Y7, Y1
-	VADDPD       Y0, Y6, Y2
-	VSUBPD       Y5, Y0, Y8
-	VMOVUPD      Y1, 1024(AX)
-	VSUBPD       Y7, Y1, Y1
-	VSUBPD       Y6, Y2, Y7
-	VSUBPD       Y8, Y0, Y9
+	VMOVUPD      Y4, 1024(AX)
 	VSUBPD       Y8, Y4, Y4
-	VADDPD       Y2, Y10, Y8
-	VSUBPD       Y1, Y3, Y3
-	VMOVUPD      Y8, 32(AX)
-	VSUBPD       Y7, Y2, Y1
-	VSUBPD       Y7, Y0, Y0
-	VSUBPD       Y9, Y5, Y5
-	VMOVUPD      Y3, 1536(AX)
-	VSUBPD       Y10, Y8, Y8
-	VSUBPD       Y1, Y6, Y6
-	VADDPD       Y4, Y5, Y5
-	VSUBPD       Y8, Y2, Y2
-	VADDPD       Y0, Y6, Y6
-	VADDPD       Y5, Y6, Y0
-	VSUBPD       Y6, Y0, Y1
-	VADDPD       Y0, Y2, Y3
-	VMOVUPD      Y3, 544(AX)
-	VSUBPD       Y1, Y0, Y4
-	VSUBPD       Y2, Y3, Y3
-	VSUBPD       Y1, Y5, Y5
-	VSUBPD       Y4, Y6, Y6
-	VSUBPD       Y3, Y0, Y0
-	VADDPD       Y5, Y6, Y6
-	VADDPD       Y6, Y0, Y1
+	VSUBPD       Y2, Y5, Y7
+	VSUBPD       Y6, Y1, Y8
+	VFNMADD231PD Y14, Y6, Y13
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y14, Y9, Y6
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      Y6, 32(AX)
+	VSUBPD       Y7, Y5, Y4
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD Y14, Y8, Y3
+	VMOVUPD      Y0, 1536(AX)
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y13, Y3, Y3
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       Y1, Y2, Y2
+	VADDPD       Y3, Y2, Y0
+	VSUBPD       Y2, Y0, Y1
+	VADDPD       Y0, Y5, Y4
+	VMOVUPD      Y4, 544(AX)
+	VSUBPD       Y1, Y0, Y6
+	VSUBPD       Y5, Y4, Y4
+	VFNMADD231PD Y14, Y1, Y3
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y1
 	VMOVUPD      Y1, 1056(AX)
 	VSUBPD       Y0, Y1, Y1
-	VSUBPD       Y1, Y6, Y6
-	VMOVUPD      Y6, 1568(AX)
+	VSUBPD       Y1, Y2, Y2
+	VMOVUPD      Y2, 1568(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
@@ -6987,8 +7424,8 @@ loop:
 	RET
 
 // func addFloatQDAVX2(z *float64, x *float64, y *float64, n int)
-// Requires: AVX
-TEXT ·addFloatQDAVX2(SB), $128-32
+// Requires: AVX, FMA3
+TEXT ·addFloatQDAVX2(SB), $160-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -6997,171 +7434,186 @@ TEXT ·addFloatQDAVX2(SB), $128-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y1
-	VMOVUPD 32(CX), Y2
-	VADDPD  32(DX), Y2, Y3
-	VSUBPD  Y0, Y1, Y4
-	VSUBPD  Y2, Y3, Y5
-	VSUBPD  Y4, Y1, Y6
-	VSUBPD  Y5, Y3, Y7
-	VMOVUPD (DX), Y8
-	VSUBPD  Y4, Y8, Y8
-	VMOVUPD 32(DX), Y4
-	VSUBPD  Y5, Y4, Y4
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y4, Y2, Y2
-	VADDPD  512(CX), Y0, Y4
-	VADDPD  544(CX), Y2, Y5
-	VSUBPD  512(CX), Y4, Y6
-	VSUBPD  544(CX), Y5, Y7
-	VSUBPD  Y6, Y4, Y8
-	VSUBPD  Y7, Y5, Y9
-	VSUBPD  Y6, Y0, Y0
-	VSUBPD  Y7, Y2, Y2
-	VMOVUPD 512(CX), Y6
-	VSUBPD  Y8, Y6, Y6
-	VMOVUPD 544(CX), Y7
-	VSUBPD  Y9, Y7, Y7
-	VADDPD  Y0, Y6, Y6
-	VADDPD  Y2, Y7, Y7
-	VADDPD  1024(CX), Y6, Y0
-	VADDPD  1056(CX), Y7, Y2
-	VSUBPD  1024(CX), Y0, Y8
-	VSUBPD  1056(CX), Y2, Y9
-	VSUBPD  Y8, Y0, Y10
-	VSUBPD  Y9, Y2, Y11
-	VSUBPD  Y8, Y6, Y6
-	VSUBPD  Y9, Y7, Y7
-	VMOVUPD 1024(CX), Y8
-	VSUBPD  Y10, Y8, Y8
-	VMOVUPD 1056(CX), Y9
-	VSUBPD  Y11, Y9, Y9
-	VADDPD  Y6, Y8, Y8
-	VADDPD  Y7, Y9, Y9
-	VADDPD  1536(CX), Y8, Y8
-	VADDPD  1568(CX), Y9, Y9
-	VADDPD  Y8, Y0, Y6
-	VADDPD  Y9, Y2, Y7
-	VADDPD  Y6, Y4, Y10
-	VADDPD  Y7, Y5, Y11
-	VSUBPD  Y0, Y6, Y12
-	VSUBPD  Y2, Y7, Y13
-	VADDPD  Y10, Y1, Y14
-	VSUBPD  Y4, Y10, Y15
-	VMOVUPD Y4, (SI)
-	VADDPD  Y11, Y3, Y4
-	VMOVUPD Y3, 32(SI)
-	VSUBPD  Y5, Y11, Y3
-	VSUBPD  Y12, Y8, Y8
-	VSUBPD  Y12, Y6, Y12
-	VSUBPD  Y13, Y9, Y9
-	VSUBPD  Y13, Y7, Y13
-	VSUBPD  Y15, Y6, Y6
-	VSUBPD  Y15, Y10, Y15
-	VSUBPD  Y3, Y7, Y7
-	VSUBPD  Y3, Y11, Y3
-	VSUBPD  Y12, Y0, Y0
-	VSUBPD  Y1, Y14, Y12
-	VSUBPD  Y13, Y2, Y2
-	VSUBPD  32(SI), Y4, Y13
-	VMOVUPD Y1, 64(SI)
-	VMOVUPD (SI), Y1
-	VSUBPD  Y15, Y1, Y1
-	VSUBPD  Y3, Y5, Y5
-	VSUBPD  Y12, Y14, Y3
-	VSUBPD  Y13, Y4, Y15
-	VSUBPD  Y12, Y10, Y10
-	VADDPD  Y8, Y0, Y0
-	VSUBPD  Y13, Y11, Y11
-	VADDPD  Y9, Y2, Y2
-	VADDPD  Y6, Y1, Y1
-	VADDPD  Y7, Y5, Y5
-	VMOVUPD 64(SI), Y6
-	VSUBPD  Y3, Y6, Y6
-	VMOVUPD 32(SI), Y3
-	VSUBPD  Y15, Y3, Y3
-	VADDPD  Y0, Y1, Y7
-	VADDPD  Y2, Y5, Y8
-	VADDPD  Y10, Y6, Y6
-	VADDPD  Y11, Y3, Y3
-	VSUBPD  Y1, Y7, Y9
-	VSUBPD  Y5, Y8, Y10
-	VADDPD  Y7, Y6, Y11
-	VADDPD  Y8, Y3, Y12
-	VSUBPD  Y9, Y7, Y13
-	VSUBPD  Y10, Y8, Y15
-	VSUBPD  Y9, Y0, Y0
-	VSUBPD  Y10, Y2, Y2
-	VSUBPD  Y6, Y11, Y9
-	VSUBPD  Y3, Y12, Y10
-	VMOVUPD Y3, 32(SI)
-	VADDPD  Y11, Y14, Y3
-	VMOVUPD Y6, 64(SI)
-	VADDPD  Y12, Y4, Y6
-	VSUBPD  Y13, Y1, Y1
-	VSUBPD  Y15, Y5, Y5
-	VMOVUPD Y3, (AX)
-	VMOVUPD Y6, 32(AX)
-	VSUBPD  Y9, Y11, Y13
-	VSUBPD  Y10, Y12, Y15
-	VSUBPD  Y9, Y7, Y7
-	VSUBPD  Y10, Y8, Y8
-	VSUBPD  Y14, Y3, Y3
-	VSUBPD  Y4, Y6, Y6
-	VADDPD  Y0, Y1, Y1
-	VADDPD  Y2, Y5, Y5
-	VMOVUPD 64(SI), Y0
-	VSUBPD  Y13, Y0, Y0
-	VMOVUPD 32(SI), Y2
-	VSUBPD  Y15, Y2, Y2
-	VSUBPD  Y3, Y11, Y11
-	VSUBPD  Y6, Y12, Y12
-	VADDPD  Y7, Y0, Y0
-	VADDPD  Y8, Y2, Y2
-	VADDPD  Y1, Y0, Y3
-	VADDPD  Y5, Y2, Y4
-	VSUBPD  Y0, Y3, Y6
-	VSUBPD  Y2, Y4, Y7
-	VADDPD  Y3, Y11, Y8
-	VADDPD  Y4, Y12, Y9
-	VMOVUPD Y8, 512(AX)
-	VMOVUPD Y9, 544(AX)
-	VSUBPD  Y6, Y3, Y10
-	VSUBPD  Y7, Y4, Y13
-	VSUBPD  Y11, Y8, Y8
-	VSUBPD  Y6, Y1, Y1
-	VSUBPD  Y12, Y9, Y9
-	VSUBPD  Y7, Y5, Y5
-	VSUBPD  Y10, Y0, Y0
-	VSUBPD  Y13, Y2, Y2
-	VSUBPD  Y8, Y3, Y3
-	VSUBPD  Y9, Y4, Y4
-	VADDPD  Y1, Y0, Y0
-	VADDPD  Y5, Y2, Y2
-	VADDPD  Y0, Y3, Y1
-	VADDPD  Y2, Y4, Y5
-	VMOVUPD Y1, 1024(AX)
-	VMOVUPD Y5, 1056(AX)
-	VSUBPD  Y3, Y1, Y1
-	VSUBPD  Y4, Y5, Y5
-	VSUBPD  Y1, Y0, Y0
-	VSUBPD  Y5, Y2, Y2
-	VMOVUPD Y0, 1536(AX)
-	VMOVUPD Y2, 1568(AX)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	ADDQ    $+64, DX
-	SUBQ    $+8, BX
-	JG      loop
+	VMOVUPD      (CX), Y0
+	VADDPD       (DX), Y0, Y1
+	VMOVUPD      32(CX), Y2
+	VADDPD       32(DX), Y2, Y3
+	VSUBPD       Y0, Y1, Y4
+	VSUBPD       Y2, Y3, Y5
+	VSUBPD       Y4, Y1, Y6
+	VSUBPD       Y5, Y3, Y7
+	VMOVUPD      constants<>+0(SB), Y8
+	VFNMADD213PD (DX), Y8, Y4
+	VFNMADD213PD 32(DX), Y8, Y5
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VADDPD       512(CX), Y0, Y4
+	VADDPD       544(CX), Y2, Y5
+	VSUBPD       512(CX), Y4, Y6
+	VSUBPD       544(CX), Y5, Y7
+	VSUBPD       Y6, Y4, Y9
+	VSUBPD       Y7, Y5, Y10
+	VFNMADD231PD Y8, Y6, Y0
+	VFNMADD231PD Y8, Y7, Y2
+	VMOVUPD      512(CX), Y6
+	VSUBPD       Y9, Y6, Y6
+	VMOVUPD      544(CX), Y7
+	VSUBPD       Y10, Y7, Y7
+	VADDPD       Y0, Y6, Y6
+	VADDPD       Y2, Y7, Y7
+	VADDPD       1024(CX), Y6, Y0
+	VADDPD       1056(CX), Y7, Y2
+	VSUBPD       1024(CX), Y0, Y9
+	VSUBPD       1056(CX), Y2, Y10
+	VSUBPD       Y9, Y0, Y11
+	VSUBPD       Y10, Y2, Y12
+	VFNMADD231PD Y8, Y9, Y6
+	VFNMADD231PD Y8, Y10, Y7
+	VMOVUPD      1024(CX), Y9
+	VSUBPD       Y11, Y9, Y9
+	VMOVUPD      1056(CX), Y10
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y6, Y9, Y9
+	VADDPD       Y7, Y10, Y10
+	VADDPD       1536(CX), Y9, Y9
+	VADDPD       1568(CX), Y10, Y10
+	VADDPD       Y9, Y0, Y6
+	VADDPD       Y10, Y2, Y7
+	VADDPD       Y6, Y4, Y11
+	VADDPD       Y7, Y5, Y12
+	VMOVAPD      Y6, Y13
+	VFNMADD231PD Y8, Y0, Y13
+	VMOVAPD      Y7, Y14
+	VFNMADD231PD Y8, Y2, Y14
+	VADDPD       Y11, Y1, Y15
+	VMOVUPD      Y2, (SI)
+	VSUBPD       Y4, Y11, Y2
+	VMOVUPD      Y4, 32(SI)
+	VMOVAPD      Y12, Y4
+	VFMADD231PD  Y8, Y3, Y4
+	VMOVUPD      Y3, 64(SI)
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y8, Y5, Y3
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y13, Y6, Y13
+	VFNMADD231PD Y8, Y14, Y10
+	VFNMADD213PD Y7, Y8, Y14
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y2, Y11, Y2
+	VFNMADD231PD Y8, Y3, Y7
+	VFNMADD213PD Y12, Y8, Y3
+	VSUBPD       Y13, Y0, Y0
+	VSUBPD       Y1, Y15, Y13
+	VFNMADD213PD (SI), Y8, Y14
+	VMOVUPD      Y1, (SI)
+	VMOVUPD      64(SI), Y1
+	VMOVUPD      Y7, 96(SI)
+	VMOVAPD      Y4, Y7
+	VFNMADD231PD Y8, Y1, Y7
+	VMOVUPD      32(SI), Y1
+	VSUBPD       Y2, Y1, Y1
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y13, Y15, Y2
+	VSUBPD       Y7, Y4, Y3
+	VFNMADD231PD Y8, Y13, Y11
+	VFMADD231PD  Y8, Y0, Y9
+	VSUBPD       Y7, Y12, Y12
+	VADDPD       Y10, Y14, Y14
+	VADDPD       Y6, Y1, Y1
+	VADDPD       96(SI), Y5, Y5
+	VMOVUPD      (SI), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      64(SI), Y2
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y9, Y1, Y3
+	VADDPD       Y14, Y5, Y6
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y12, Y2, Y2
+	VSUBPD       Y1, Y3, Y7
+	VSUBPD       Y5, Y6, Y10
+	VADDPD       Y3, Y0, Y11
+	VADDPD       Y6, Y2, Y12
+	VSUBPD       Y7, Y3, Y13
+	VMOVUPD      Y3, 64(SI)
+	VSUBPD       Y10, Y6, Y3
+	VFNMADD231PD Y8, Y7, Y9
+	VFNMADD231PD Y8, Y10, Y14
+	VSUBPD       Y0, Y11, Y7
+	VSUBPD       Y2, Y12, Y10
+	VMOVUPD      Y2, (SI)
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y8, Y15, Y2
+	VMOVUPD      Y0, 96(SI)
+	VMOVAPD      Y12, Y0
+	VFMADD231PD  Y8, Y4, Y0
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y3, Y5, Y5
+	VMOVUPD      Y2, (AX)
+	VMOVUPD      Y0, 32(AX)
+	VSUBPD       Y7, Y11, Y3
+	VSUBPD       Y10, Y12, Y13
+	VMOVUPD      Y12, 32(SI)
+	VMOVUPD      64(SI), Y12
+	VSUBPD       Y7, Y12, Y12
+	VSUBPD       Y10, Y6, Y6
+	VFNMADD231PD Y8, Y15, Y2
+	VFNMADD231PD Y8, Y4, Y0
+	VADDPD       Y9, Y1, Y1
+	VADDPD       Y14, Y5, Y5
+	VMOVUPD      96(SI), Y4
+	VSUBPD       Y3, Y4, Y4
+	VMOVUPD      (SI), Y3
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPD      32(SI), Y2
+	VSUBPD       Y0, Y2, Y2
+	VADDPD       Y12, Y4, Y4
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y1, Y4, Y0
+	VADDPD       Y5, Y3, Y6
+	VSUBPD       Y4, Y0, Y7
+	VSUBPD       Y3, Y6, Y9
+	VMOVAPD      Y0, Y10
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVAPD      Y6, Y12
+	VFMADD231PD  Y8, Y2, Y12
+	VMOVUPD      Y10, 512(AX)
+	VMOVUPD      Y12, 544(AX)
+	VSUBPD       Y7, Y0, Y13
+	VSUBPD       Y9, Y6, Y14
+	VSUBPD       Y11, Y10, Y10
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD Y8, Y2, Y12
+	VFNMADD231PD Y8, Y9, Y5
+	VSUBPD       Y13, Y4, Y4
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y10, Y0, Y0
+	VSUBPD       Y12, Y6, Y6
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y4, Y0, Y1
+	VADDPD       Y3, Y6, Y2
+	VMOVUPD      Y1, 1024(AX)
+	VMOVUPD      Y2, 1056(AX)
+	VSUBPD       Y0, Y1, Y1
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y1, Y4, Y4
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPD      Y4, 1536(AX)
+	VMOVUPD      Y3, 1568(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
 // func mulFloatQDAVX2(z *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·mulFloatQDAVX2(SB), $96-32
+TEXT ·mulFloatQDAVX2(SB), $192-32
 	MOVQ z+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
@@ -7170,179 +7622,204 @@ TEXT ·mulFloatQDAVX2(SB), $96-32
 	ANDQ $-32, SI
 
 loop:
-	VMOVUPD     (DX), Y0
-	VMULPD      (CX), Y0, Y1
-	VMOVUPD     32(DX), Y2
-	VMULPD      32(CX), Y2, Y3
-	VMULPD      512(CX), Y0, Y4
-	VMULPD      544(CX), Y2, Y5
-	VMULPD      1024(CX), Y0, Y6
-	VMULPD      1056(CX), Y2, Y7
-	VMOVUPD     (CX), Y8
-	VFMSUB213PD Y1, Y0, Y8
-	VMOVUPD     32(CX), Y9
-	VFMSUB213PD Y3, Y2, Y9
-	VMOVUPD     512(CX), Y10
-	VFMSUB213PD Y4, Y0, Y10
-	VMOVUPD     544(CX), Y11
-	VFMSUB213PD Y5, Y2, Y11
-	VMOVUPD     1024(CX), Y12
-	VFMSUB213PD Y6, Y0, Y12
-	VMOVUPD     1056(CX), Y13
-	VFMSUB213PD Y7, Y2, Y13
-	VADDPD      Y4, Y8, Y14
-	VADDPD      Y5, Y9, Y15
-	VMOVUPD     Y3, (SI)
-	VADDPD      Y6, Y10, Y3
-	VMOVUPD     Y1, 32(SI)
-	VADDPD      Y7, Y11, Y1
-	VFMADD231PD 1536(CX), Y0, Y12
-	VFMADD231PD 1568(CX), Y2, Y13
-	VSUBPD      Y8, Y14, Y0
-	VSUBPD      Y9, Y15, Y2
-	VSUBPD      Y0, Y4, Y4
-	VSUBPD      Y0, Y14, Y0
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y2, Y15, Y2
-	VSUBPD      Y0, Y8, Y8
-	VSUBPD      Y2, Y9, Y9
-	VSUBPD      Y10, Y3, Y0
-	VSUBPD      Y11, Y1, Y2
-	VADDPD      Y4, Y8, Y8
-	VADDPD      Y5, Y9, Y9
-	VSUBPD      Y0, Y3, Y4
-	VSUBPD      Y2, Y1, Y5
-	VSUBPD      Y0, Y6, Y6
-	VSUBPD      Y2, Y7, Y7
-	VADDPD      Y3, Y8, Y0
-	VADDPD      Y1, Y9, Y2
-	VSUBPD      Y4, Y10, Y10
-	VSUBPD      Y5, Y11, Y11
-	VSUBPD      Y8, Y0, Y4
-	VSUBPD      Y9, Y2, Y5
-	VADDPD      Y6, Y10, Y10
-	VADDPD      Y7, Y11, Y11
-	VSUBPD      Y4, Y0, Y6
-	VSUBPD      Y5, Y2, Y7
-	VSUBPD      Y4, Y3, Y3
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y6, Y8, Y8
-	VSUBPD      Y7, Y9, Y9
-	VADDPD      Y3, Y8, Y8
-	VADDPD      Y1, Y9, Y9
-	VADDPD      Y8, Y10, Y10
-	VADDPD      Y9, Y11, Y11
-	VADDPD      Y12, Y10, Y10
-	VADDPD      Y13, Y11, Y11
-	VADDPD      Y10, Y0, Y1
-	VADDPD      Y11, Y2, Y3
-	VADDPD      Y1, Y14, Y4
-	VADDPD      Y3, Y15, Y5
-	VSUBPD      Y0, Y1, Y6
-	VSUBPD      Y2, Y3, Y7
-	VADDPD      32(SI), Y4, Y8
-	VSUBPD      Y14, Y4, Y9
-	VADDPD      (SI), Y5, Y12
-	VSUBPD      Y15, Y5, Y13
-	VSUBPD      Y6, Y10, Y10
-	VSUBPD      Y6, Y1, Y6
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y7, Y3, Y7
-	VSUBPD      Y9, Y1, Y1
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y13, Y3, Y3
-	VSUBPD      Y13, Y5, Y13
-	VSUBPD      Y6, Y0, Y0
-	VSUBPD      32(SI), Y8, Y6
-	VSUBPD      Y7, Y2, Y2
-	VSUBPD      (SI), Y12, Y7
-	VSUBPD      Y9, Y14, Y14
-	VSUBPD      Y13, Y15, Y15
-	VSUBPD      Y6, Y8, Y9
-	VSUBPD      Y7, Y12, Y13
-	VSUBPD      Y6, Y4, Y4
-	VADDPD      Y10, Y0, Y0
-	VSUBPD      Y7, Y5, Y5
-	VADDPD      Y11, Y2, Y2
-	VADDPD      Y1, Y14, Y14
-	VADDPD      Y3, Y15, Y15
-	VMOVUPD     32(SI), Y1
-	VSUBPD      Y9, Y1, Y1
-	VMOVUPD     (SI), Y3
-	VSUBPD      Y13, Y3, Y3
-	VADDPD      Y0, Y14, Y6
-	VADDPD      Y2, Y15, Y7
-	VADDPD      Y4, Y1, Y1
-	VADDPD      Y5, Y3, Y3
-	VSUBPD      Y14, Y6, Y4
-	VSUBPD      Y15, Y7, Y5
-	VADDPD      Y6, Y1, Y9
-	VADDPD      Y7, Y3, Y10
-	VSUBPD      Y4, Y6, Y11
-	VSUBPD      Y5, Y7, Y13
-	VSUBPD      Y4, Y0, Y0
-	VSUBPD      Y5, Y2, Y2
-	VSUBPD      Y1, Y9, Y4
-	VSUBPD      Y3, Y10, Y5
-	VMOVUPD     Y3, (SI)
-	VADDPD      Y9, Y8, Y3
-	VMOVUPD     Y1, 32(SI)
-	VADDPD      Y10, Y12, Y1
-	VSUBPD      Y11, Y14, Y14
-	VSUBPD      Y13, Y15, Y15
-	VMOVUPD     Y3, (AX)
-	VMOVUPD     Y1, 32(AX)
-	VSUBPD      Y4, Y9, Y11
-	VSUBPD      Y5, Y10, Y13
-	VSUBPD      Y4, Y6, Y6
-	VSUBPD      Y5, Y7, Y7
-	VSUBPD      Y8, Y3, Y3
-	VSUBPD      Y12, Y1, Y1
-	VADDPD      Y0, Y14, Y14
-	VADDPD      Y2, Y15, Y15
-	VMOVUPD     32(SI), Y0
-	VSUBPD      Y11, Y0, Y0
-	VMOVUPD     (SI), Y2
-	VSUBPD      Y13, Y2, Y2
-	VSUBPD      Y3, Y9, Y9
-	VSUBPD      Y1, Y10, Y10
-	VADDPD      Y6, Y0, Y0
-	VADDPD      Y7, Y2, Y2
-	VADDPD      Y14, Y0, Y1
-	VADDPD      Y15, Y2, Y3
-	VSUBPD      Y0, Y1, Y4
-	VSUBPD      Y2, Y3, Y5
-	VADDPD      Y1, Y9, Y6
-	VADDPD      Y3, Y10, Y7
-	VMOVUPD     Y6, 512(AX)
-	VMOVUPD     Y7, 544(AX)
-	VSUBPD      Y4, Y1, Y8
-	VSUBPD      Y5, Y3, Y11
-	VSUBPD      Y9, Y6, Y6
-	VSUBPD      Y4, Y14, Y14
-	VSUBPD      Y10, Y7, Y7
-	VSUBPD      Y5, Y15, Y15
-	VSUBPD      Y8, Y0, Y0
-	VSUBPD      Y11, Y2, Y2
-	VSUBPD      Y6, Y1, Y1
-	VSUBPD      Y7, Y3, Y3
-	VADDPD      Y14, Y0, Y0
-	VADDPD      Y15, Y2, Y2
-	VADDPD      Y0, Y1, Y4
-	VADDPD      Y2, Y3, Y5
-	VMOVUPD     Y4, 1024(AX)
-	VMOVUPD     Y5, 1056(AX)
-	VSUBPD      Y1, Y4, Y4
-	VSUBPD      Y3, Y5, Y5
-	VSUBPD      Y4, Y0, Y0
-	VSUBPD      Y5, Y2, Y2
-	VMOVUPD     Y0, 1536(AX)
-	VMOVUPD     Y2, 1568(AX)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+8, BX
-	JG          loop
+	VMOVUPD      (DX), Y0
+	VMULPD       (CX), Y0, Y1
+	VMOVUPD      32(DX), Y2
+	VMULPD       32(CX), Y2, Y3
+	VMULPD       512(CX), Y0, Y4
+	VMULPD       544(CX), Y2, Y5
+	VMULPD       1024(CX), Y0, Y6
+	VMULPD       1056(CX), Y2, Y7
+	VMOVUPD      (CX), Y8
+	VFMSUB213PD  Y1, Y0, Y8
+	VMOVUPD      32(CX), Y9
+	VFMSUB213PD  Y3, Y2, Y9
+	VMOVUPD      512(CX), Y10
+	VFMSUB213PD  Y4, Y0, Y10
+	VMOVUPD      544(CX), Y11
+	VFMSUB213PD  Y5, Y2, Y11
+	VMOVUPD      1024(CX), Y12
+	VFMSUB213PD  Y6, Y0, Y12
+	VMOVUPD      1056(CX), Y13
+	VFMSUB213PD  Y7, Y2, Y13
+	VADDPD       Y4, Y8, Y14
+	VADDPD       Y5, Y9, Y15
+	VMOVUPD      Y3, (SI)
+	VADDPD       Y6, Y10, Y3
+	VMOVUPD      Y1, 32(SI)
+	VADDPD       Y7, Y11, Y1
+	VFMADD231PD  1536(CX), Y0, Y12
+	VFMADD231PD  1568(CX), Y2, Y13
+	VSUBPD       Y8, Y14, Y0
+	VSUBPD       Y9, Y15, Y2
+	VSUBPD       Y0, Y4, Y4
+	VSUBPD       Y0, Y14, Y0
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y15, Y2
+	VSUBPD       Y0, Y8, Y8
+	VSUBPD       Y2, Y9, Y9
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y10, Y2
+	VMOVUPD      Y15, 64(SI)
+	VMOVAPD      Y1, Y15
+	VFNMADD231PD Y0, Y11, Y15
+	VADDPD       Y4, Y8, Y8
+	VADDPD       Y5, Y9, Y9
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD Y0, Y2, Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD Y0, Y15, Y5
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y15, Y7, Y7
+	VADDPD       Y3, Y8, Y2
+	VADDPD       Y1, Y9, Y15
+	VFNMADD231PD Y0, Y4, Y10
+	VFNMADD231PD Y0, Y5, Y11
+	VSUBPD       Y8, Y2, Y4
+	VSUBPD       Y9, Y15, Y5
+	VFMADD231PD  Y0, Y10, Y6
+	VFMADD231PD  Y0, Y11, Y7
+	VSUBPD       Y4, Y2, Y10
+	VSUBPD       Y5, Y15, Y11
+	VFNMADD231PD Y0, Y4, Y3
+	VFNMADD231PD Y0, Y5, Y1
+	VSUBPD       Y10, Y8, Y8
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y3, Y8, Y8
+	VADDPD       Y1, Y9, Y9
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y9, Y7, Y7
+	VADDPD       Y12, Y6, Y6
+	VADDPD       Y13, Y7, Y7
+	VADDPD       Y6, Y2, Y1
+	VADDPD       Y7, Y15, Y3
+	VADDPD       Y1, Y14, Y4
+	VADDPD       64(SI), Y3, Y5
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD Y0, Y2, Y8
+	VMOVAPD      Y3, Y9
+	VFNMADD231PD Y0, Y15, Y9
+	VADDPD       32(SI), Y4, Y10
+	VSUBPD       Y14, Y4, Y11
+	VMOVUPD      (SI), Y12
+	VMOVAPD      Y5, Y13
+	VFMADD231PD  Y0, Y12, Y13
+	VMOVUPD      Y14, 96(SI)
+	VMOVUPD      64(SI), Y14
+	VMOVAPD      Y5, Y12
+	VFNMADD231PD Y0, Y14, Y12
+	VSUBPD       Y8, Y6, Y6
+	VSUBPD       Y8, Y1, Y8
+	VFNMADD231PD Y0, Y9, Y7
+	VFNMADD213PD Y3, Y0, Y9
+	VSUBPD       Y11, Y1, Y1
+	VSUBPD       Y11, Y4, Y11
+	VFNMADD231PD Y0, Y12, Y3
+	VFNMADD213PD Y5, Y0, Y12
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       32(SI), Y10, Y8
+	VFNMADD231PD Y0, Y9, Y15
+	VMOVUPD      (SI), Y9
+	VMOVUPD      Y3, 128(SI)
+	VMOVAPD      Y13, Y3
+	VFNMADD231PD Y0, Y9, Y3
+	VMOVUPD      96(SI), Y9
+	VSUBPD       Y11, Y9, Y9
+	VSUBPD       Y12, Y14, Y14
+	VSUBPD       Y8, Y10, Y11
+	VSUBPD       Y3, Y13, Y12
+	VFNMADD231PD Y0, Y8, Y4
+	VFMADD231PD  Y0, Y2, Y6
+	VSUBPD       Y3, Y5, Y5
+	VADDPD       Y7, Y15, Y15
+	VADDPD       Y1, Y9, Y9
+	VADDPD       128(SI), Y14, Y14
+	VMOVUPD      32(SI), Y1
+	VSUBPD       Y11, Y1, Y1
+	VMOVUPD      (SI), Y2
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y6, Y9, Y3
+	VADDPD       Y15, Y14, Y7
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y5, Y2, Y2
+	VSUBPD       Y9, Y3, Y4
+	VSUBPD       Y14, Y7, Y5
+	VADDPD       Y3, Y1, Y8
+	VADDPD       Y7, Y2, Y11
+	VSUBPD       Y4, Y3, Y12
+	VMOVUPD      Y3, (SI)
+	VSUBPD       Y5, Y7, Y3
+	VFNMADD231PD Y0, Y4, Y6
+	VFNMADD231PD Y0, Y5, Y15
+	VSUBPD       Y1, Y8, Y4
+	VSUBPD       Y2, Y11, Y5
+	VMOVUPD      Y2, 32(SI)
+	VMOVAPD      Y8, Y2
+	VFMADD231PD  Y0, Y10, Y2
+	VMOVUPD      Y1, 128(SI)
+	VMOVAPD      Y11, Y1
+	VFMADD231PD  Y0, Y13, Y1
+	VSUBPD       Y12, Y9, Y9
+	VSUBPD       Y3, Y14, Y14
+	VMOVUPD      Y2, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VSUBPD       Y4, Y8, Y3
+	VSUBPD       Y5, Y11, Y12
+	VMOVUPD      Y11, 64(SI)
+	VMOVUPD      (SI), Y11
+	VSUBPD       Y4, Y11, Y11
+	VSUBPD       Y5, Y7, Y7
+	VFNMADD231PD Y0, Y10, Y2
+	VFNMADD231PD Y0, Y13, Y1
+	VADDPD       Y6, Y9, Y9
+	VADDPD       Y15, Y14, Y14
+	VMOVUPD      128(SI), Y4
+	VSUBPD       Y3, Y4, Y4
+	VMOVUPD      32(SI), Y3
+	VSUBPD       Y12, Y3, Y3
+	VSUBPD       Y2, Y8, Y8
+	VMOVUPD      64(SI), Y2
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y9, Y4, Y1
+	VADDPD       Y14, Y3, Y5
+	VSUBPD       Y4, Y1, Y6
+	VSUBPD       Y3, Y5, Y7
+	VMOVAPD      Y1, Y10
+	VFMADD231PD  Y0, Y8, Y10
+	VMOVAPD      Y5, Y11
+	VFMADD231PD  Y0, Y2, Y11
+	VMOVUPD      Y10, 512(AX)
+	VMOVUPD      Y11, 544(AX)
+	VSUBPD       Y6, Y1, Y12
+	VSUBPD       Y7, Y5, Y13
+	VSUBPD       Y8, Y10, Y10
+	VSUBPD       Y6, Y9, Y9
+	VFNMADD231PD Y0, Y2, Y11
+	VFNMADD231PD Y0, Y7, Y14
+	VSUBPD       Y12, Y4, Y4
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y10, Y1, Y1
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y14, Y3, Y3
+	VADDPD       Y4, Y1, Y0
+	VADDPD       Y3, Y5, Y2
+	VMOVUPD      Y0, 1024(AX)
+	VMOVUPD      Y2, 1056(AX)
+	VSUBPD       Y1, Y0, Y0
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y0, Y4, Y4
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPD      Y4, 1536(AX)
+	VMOVUPD      Y3, 1568(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $+8, BX
+	JG           loop
 	VZEROUPPER
 	RET
 
@@ -7406,8 +7883,8 @@ loop:
 	VSUBPD       Y4, Y14, Y3
 	VSUBPD       Y3, Y6, Y6
 	VSUBPD       Y3, Y14, Y3
-	VSUBPD       Y2, Y14, Y14
-	VSUBPD       Y2, Y8, Y2
+	VFNMADD231PD constants<>+0(SB), Y2, Y14
+	VFNMADD132PD constants<>+0(SB), Y8, Y2
 	VSUBPD       Y2, Y12, Y12
 	VSUBPD       Y3, Y4, Y4
 	VADDPD       Y14, Y12, Y12
@@ -7416,8 +7893,8 @@ loop:
 	VSUBPD       Y7, Y5, Y3
 	VSUBPD       Y3, Y9, Y9
 	VSUBPD       Y3, Y5, Y3
-	VSUBPD       Y2, Y5, Y5
-	VSUBPD       Y2, Y0, Y2
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y0, Y2
 	VSUBPD       Y2, Y13, Y13
 	VSUBPD       Y3, Y7, Y7
 	VADDPD       Y5, Y13, Y13
@@ -7564,402 +8041,465 @@ loop:
 	VSUBPD       Y0, Y12, Y12
 	VMOVUPD      448(DI), Y5
 	VSUBPD       Y0, Y5, Y5
-	VADDPD       Y7, Y9, Y0
-	VMOVUPD      224(DI), Y15
-	VSUBPD       Y12, Y15, Y15
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y7, Y15
+	VFMADD231PD  Y0, Y9, Y15
+	VMOVUPD      Y6, 448(DI)
+	VMOVUPD      224(DI), Y6
+	VSUBPD       Y12, Y6, Y6
 	VSUBPD       416(DI), Y13, Y12
 	VSUBPD       Y12, Y13, Y13
-	VMOVUPD      Y6, 224(DI)
-	VMOVUPD      64(DI), Y6
-	VSUBPD       Y12, Y6, Y6
-	VADDPD       Y1, Y10, Y12
-	VADDPD       Y5, Y15, Y15
-	VSUBPD       Y8, Y1, Y5
-	VMOVUPD      Y11, 64(DI)
-	VMOVUPD      416(DI), Y11
-	VSUBPD       Y13, Y11, Y11
-	VADDPD       Y0, Y14, Y13
-	VADDPD       Y15, Y2, Y2
-	VSUBPD       Y9, Y0, Y15
-	VSUBPD       Y5, Y4, Y4
-	VSUBPD       Y5, Y1, Y5
-	VSUBPD       Y15, Y7, Y7
-	VSUBPD       Y15, Y0, Y15
-	VADDPD       Y6, Y11, Y11
-	VSUBPD       Y10, Y12, Y6
-	VSUBPD       Y5, Y8, Y8
-	VSUBPD       Y14, Y13, Y5
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y6, Y12, Y15
-	VSUBPD       Y6, Y1, Y1
-	VADDPD       Y12, Y3, Y6
-	VADDPD       Y4, Y8, Y8
-	VSUBPD       Y5, Y13, Y4
-	VSUBPD       Y5, Y0, Y0
-	VADDPD       64(DI), Y13, Y5
-	VADDPD       224(DI), Y11, Y11
-	VSUBPD       Y15, Y10, Y10
-	VADDPD       Y7, Y9, Y9
-	VSUBPD       Y3, Y6, Y3
-	VSUBPD       Y4, Y14, Y14
-	VADDPD       Y2, Y8, Y8
-	VSUBPD       64(DI), Y5, Y2
-	VADDPD       Y1, Y10, Y10
-	VADDPD       Y11, Y9, Y9
-	VSUBPD       Y3, Y12, Y12
-	VADDPD       Y0, Y14, Y14
-	VSUBPD       Y2, Y13, Y13
-	VADDPD       Y8, Y10, Y0
-	VADDPD       Y9, Y14, Y1
-	VADDPD       Y0, Y12, Y2
-	VSUBPD       Y10, Y0, Y3
-	VADDPD       Y1, Y13, Y4
-	VSUBPD       Y14, Y1, Y7
-	VSUBPD       Y12, Y2, Y11
-	VSUBPD       Y3, Y0, Y15
-	VMOVUPD      Y12, 64(DI)
-	VADDPD       Y2, Y6, Y12
-	VSUBPD       Y3, Y8, Y8
-	VSUBPD       Y13, Y4, Y3
-	VMOVUPD      Y13, 224(DI)
-	VSUBPD       Y7, Y1, Y13
-	VSUBPD       Y7, Y9, Y9
-	VADDPD       Y4, Y5, Y7
-	VSUBPD       Y11, Y0, Y0
-	VSUBPD       Y11, Y2, Y11
-	VSUBPD       Y15, Y10, Y10
-	VSUBPD       Y6, Y12, Y6
-	VSUBPD       Y3, Y4, Y15
-	VSUBPD       Y3, Y1, Y1
-	VSUBPD       Y13, Y14, Y14
-	VSUBPD       Y5, Y7, Y5
-	VMOVUPD      64(DI), Y3
-	VSUBPD       Y11, Y3, Y3
-	VADDPD       Y8, Y10, Y10
-	VSUBPD       Y6, Y2, Y2
-	VMOVUPD      224(DI), Y6
-	VSUBPD       Y15, Y6, Y6
-	VADDPD       Y9, Y14, Y14
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y1, Y6, Y6
-	VADDPD       Y10, Y3, Y0
-	VADDPD       Y14, Y6, Y1
-	VADDPD       Y0, Y2, Y5
-	VSUBPD       Y3, Y0, Y3
-	VADDPD       Y1, Y4, Y8
-	VSUBPD       Y6, Y1, Y6
-	VADDPD       Y5, Y12, Y9
-	VSUBPD       Y2, Y5, Y2
-	VSUBPD       Y3, Y10, Y10
-	VADDPD       Y8, Y7, Y3
-	VSUBPD       Y4, Y8, Y4
-	VSUBPD       Y6, Y14, Y14
-	VSUBPD       Y12, Y9, Y12
-	VSUBPD       Y2, Y0, Y0
-	VBROADCASTSD (BX), Y2
-	VADDPD       Y2, Y9, Y6
-	VSUBPD       Y7, Y3, Y7
-	VSUBPD       Y4, Y1, Y1
-	VADDPD       Y2, Y3, Y4
-	VSUBPD       Y12, Y5, Y5
-	VADDPD       Y10, Y0, Y11
-	VSUBPD       Y9, Y6, Y12
-	VSUBPD       Y7, Y8, Y8
-	VADDPD       Y14, Y1, Y7
-	VSUBPD       Y3, Y4, Y13
-	VADDPD       Y11, Y5, Y15
-	VSUBPD       Y0, Y11, Y0
 	VMOVUPD      Y11, 224(DI)
-	VSUBPD       Y12, Y6, Y11
-	VSUBPD       Y12, Y2, Y12
-	VMOVUPD      Y12, 64(DI)
-	VADDPD       Y7, Y8, Y12
-	VSUBPD       Y1, Y7, Y1
-	VMOVUPD      Y7, 416(DI)
-	VSUBPD       Y13, Y4, Y7
-	VSUBPD       Y13, Y2, Y2
-	VSUBPD       Y5, Y15, Y5
-	VSUBPD       Y0, Y10, Y10
-	VBROADCASTSD 8(BX), Y0
-	VADDPD       Y0, Y15, Y13
-	VSUBPD       Y11, Y9, Y9
-	VSUBPD       Y8, Y12, Y8
-	VSUBPD       Y1, Y14, Y14
-	VADDPD       Y0, Y12, Y1
-	VSUBPD       Y7, Y3, Y3
-	VMOVUPD      224(DI), Y7
-	VSUBPD       Y5, Y7, Y7
-	VSUBPD       Y15, Y13, Y5
-	VADDPD       Y13, Y6, Y11
-	VADDPD       64(DI), Y9, Y9
-	VMOVUPD      Y9, 64(DI)
-	VMOVUPD      416(DI), Y9
-	VSUBPD       Y8, Y9, Y9
-	VSUBPD       Y12, Y1, Y8
-	VMOVUPD      Y12, 416(DI)
-	VADDPD       Y1, Y4, Y12
-	VADDPD       Y2, Y3, Y3
-	VADDPD       Y10, Y7, Y2
-	VMOVUPD      Y3, 224(DI)
-	VSUBPD       Y5, Y13, Y3
-	VSUBPD       Y5, Y0, Y5
-	VSUBPD       Y6, Y11, Y6
-	VSUBPD       Y4, Y12, Y4
-	VSUBPD       Y7, Y2, Y7
-	VSUBPD       Y3, Y15, Y15
-	VADDPD       Y14, Y9, Y3
-	VSUBPD       Y6, Y13, Y13
-	VBROADCASTSD 16(BX), Y6
-	VMOVUPD      Y12, 448(DI)
-	VADDPD       Y6, Y2, Y12
-	VSUBPD       Y4, Y1, Y4
-	VSUBPD       Y8, Y1, Y1
-	VSUBPD       Y8, Y0, Y0
-	VSUBPD       Y9, Y3, Y9
-	VSUBPD       Y7, Y10, Y10
-	VADDPD       Y6, Y3, Y7
-	VADDPD       Y5, Y15, Y15
-	VSUBPD       Y2, Y12, Y5
-	VMOVUPD      416(DI), Y8
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y3, Y7, Y1
-	VSUBPD       Y9, Y14, Y14
-	VBROADCASTSD 24(BX), Y9
-	VMOVUPD      Y11, 416(DI)
-	VADDPD       Y9, Y10, Y11
-	VADDPD       Y0, Y8, Y8
-	VSUBPD       Y5, Y12, Y0
-	VSUBPD       Y5, Y6, Y5
-	VSUBPD       Y0, Y2, Y2
-	VSUBPD       Y1, Y7, Y0
-	VSUBPD       Y1, Y6, Y6
-	VSUBPD       Y0, Y3, Y3
-	VADDPD       Y5, Y2, Y2
-	VADDPD       Y9, Y14, Y0
-	VSUBPD       Y10, Y11, Y1
-	VADDPD       Y6, Y3, Y3
-	VADDPD       Y11, Y2, Y5
-	VSUBPD       Y14, Y0, Y6
-	VMOVUPD      Y4, 256(DI)
-	VADDPD       Y0, Y3, Y4
-	VMOVUPD      Y13, 128(DI)
-	VSUBPD       Y1, Y11, Y13
-	VSUBPD       Y1, Y9, Y1
-	VSUBPD       Y13, Y10, Y10
-	VADDPD       Y1, Y10, Y10
-	VADDPD       64(DI), Y10, Y10
-	VSUBPD       Y2, Y5, Y1
-	VSUBPD       Y1, Y11, Y11
-	VSUBPD       Y1, Y5, Y1
-	VSUBPD       Y1, Y2, Y2
-	VADDPD       Y11, Y2, Y2
-	VSUBPD       Y6, Y0, Y1
-	VSUBPD       Y6, Y9, Y9
-	VSUBPD       Y1, Y14, Y14
-	VSUBPD       Y3, Y4, Y1
-	VADDPD       Y9, Y14, Y14
-	VSUBPD       Y1, Y4, Y6
-	VSUBPD       Y1, Y0, Y0
-	VADDPD       Y12, Y15, Y1
-	VSUBPD       Y6, Y3, Y3
-	VADDPD       Y7, Y8, Y6
-	VADDPD       224(DI), Y14, Y14
-	VSUBPD       Y15, Y1, Y9
-	VADDPD       Y0, Y3, Y3
-	VSUBPD       Y8, Y6, Y0
-	VSUBPD       Y9, Y12, Y12
-	VSUBPD       Y9, Y1, Y9
-	VSUBPD       Y9, Y15, Y15
-	VADDPD       Y2, Y10, Y9
-	VSUBPD       Y0, Y7, Y7
-	VSUBPD       Y0, Y6, Y0
-	VSUBPD       Y0, Y8, Y8
-	VADDPD       Y3, Y14, Y0
-	VADDPD       Y12, Y15, Y15
-	VADDPD       128(DI), Y1, Y11
-	VSUBPD       128(DI), Y11, Y12
-	VADDPD       Y7, Y8, Y8
-	VSUBPD       Y10, Y9, Y7
-	VSUBPD       Y12, Y1, Y1
-	VADDPD       256(DI), Y6, Y12
-	VSUBPD       Y7, Y2, Y2
-	VSUBPD       Y7, Y9, Y7
-	VSUBPD       256(DI), Y12, Y13
-	VSUBPD       Y7, Y10, Y10
-	VSUBPD       Y14, Y0, Y7
-	VSUBPD       Y13, Y6, Y6
-	VADDPD       416(DI), Y11, Y13
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y7, Y0, Y7
-	VADDPD       Y2, Y10, Y10
-	VADDPD       448(DI), Y12, Y2
-	VMOVUPD      Y0, 256(DI)
-	VSUBPD       416(DI), Y13, Y0
-	VSUBPD       Y7, Y14, Y14
-	VADDPD       Y5, Y15, Y7
-	VMOVUPD      Y13, 416(DI)
-	VSUBPD       448(DI), Y2, Y13
-	VSUBPD       Y0, Y11, Y11
-	VADDPD       Y4, Y8, Y0
-	VADDPD       Y3, Y14, Y14
-	VADDPD       Y7, Y1, Y3
-	VSUBPD       Y13, Y12, Y12
-	VSUBPD       Y15, Y7, Y13
-	VSUBPD       Y1, Y3, Y1
-	VSUBPD       Y13, Y5, Y5
-	VSUBPD       Y13, Y7, Y13
-	VSUBPD       Y1, Y7, Y7
-	VADDPD       Y0, Y6, Y1
-	VSUBPD       Y13, Y15, Y15
-	VADDPD       Y3, Y9, Y13
+	VMOVUPD      64(DI), Y11
+	VSUBPD       Y12, Y11, Y11
+	VMOVAPD      Y1, Y12
+	VFMADD231PD  Y0, Y10, Y12
+	VFMADD231PD  Y0, Y6, Y5
+	VSUBPD       Y8, Y1, Y6
+	VMOVUPD      Y3, 64(DI)
+	VMOVUPD      416(DI), Y3
+	VSUBPD       Y13, Y3, Y3
+	VADDPD       Y15, Y14, Y13
+	VFMADD231PD  Y0, Y2, Y5
+	VMOVAPD      Y15, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y6, Y4, Y4
 	VSUBPD       Y6, Y1, Y6
-	VADDPD       Y5, Y15, Y15
-	VADDPD       Y10, Y11, Y5
-	VSUBPD       Y6, Y0, Y6
-	VADDPD       Y15, Y7, Y7
-	VADDPD       256(DI), Y1, Y15
-	VSUBPD       Y11, Y5, Y11
-	VSUBPD       Y11, Y10, Y10
-	VADDPD       Y14, Y12, Y11
-	VSUBPD       Y12, Y11, Y12
-	VSUBPD       Y12, Y14, Y14
-	VSUBPD       Y8, Y0, Y12
-	VSUBPD       Y12, Y0, Y0
-	VSUBPD       Y12, Y4, Y4
-	VADDPD       Y5, Y13, Y12
-	VSUBPD       Y0, Y8, Y8
-	VSUBPD       Y9, Y13, Y0
-	VSUBPD       Y0, Y3, Y3
-	VSUBPD       Y0, Y13, Y0
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y2, Y15, Y2
+	VFMADD231PD  Y0, Y3, Y11
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y14, Y13, Y6
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y3, Y12, Y2
+	VFNMADD231PD Y0, Y3, Y1
+	VMOVUPD      64(DI), Y3
+	VMOVUPD      Y1, 416(DI)
+	VMOVAPD      Y12, Y1
+	VFMADD231PD  Y0, Y3, Y1
 	VADDPD       Y4, Y8, Y8
-	VADDPD       Y11, Y15, Y4
-	VSUBPD       Y0, Y9, Y9
-	VSUBPD       256(DI), Y15, Y0
-	VADDPD       Y8, Y6, Y6
-	VSUBPD       Y13, Y12, Y8
-	VSUBPD       Y0, Y1, Y1
-	VSUBPD       Y0, Y15, Y0
-	VSUBPD       Y8, Y5, Y5
-	VSUBPD       Y8, Y12, Y8
-	VADDPD       Y3, Y9, Y9
-	VSUBPD       Y15, Y4, Y3
-	VMOVUPD      Y14, 448(DI)
-	VMOVUPD      256(DI), Y14
-	VSUBPD       Y0, Y14, Y14
-	VSUBPD       Y8, Y13, Y13
-	VADDPD       416(DI), Y12, Y0
-	VADDPD       Y4, Y2, Y8
-	VSUBPD       Y3, Y11, Y11
-	VSUBPD       Y3, Y4, Y3
-	VADDPD       Y1, Y14, Y14
-	VADDPD       Y5, Y13, Y13
-	VADDPD       Y7, Y9, Y1
-	VSUBPD       416(DI), Y0, Y5
-	VSUBPD       Y3, Y15, Y15
-	VSUBPD       Y2, Y8, Y2
-	VADDPD       Y6, Y14, Y3
-	VMOVUPD      Y8, 416(DI)
-	VADDPD       Y1, Y13, Y8
-	VSUBPD       Y5, Y12, Y12
-	VSUBPD       Y9, Y1, Y5
-	VADDPD       Y11, Y15, Y15
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y14, Y3, Y2
-	VSUBPD       Y13, Y8, Y11
-	VSUBPD       Y5, Y7, Y7
-	VSUBPD       Y5, Y1, Y5
-	VSUBPD       Y5, Y9, Y9
-	VADDPD       Y3, Y15, Y5
-	VSUBPD       Y2, Y6, Y6
-	VSUBPD       Y2, Y3, Y2
-	VSUBPD       Y11, Y1, Y1
-	VSUBPD       Y11, Y8, Y11
-	VSUBPD       Y2, Y14, Y14
-	VSUBPD       Y15, Y5, Y2
+	VSUBPD       Y6, Y13, Y4
+	VFNMADD231PD Y0, Y6, Y15
+	VMOVUPD      224(DI), Y6
+	VMOVUPD      Y15, 256(DI)
+	VMOVAPD      Y13, Y15
+	VFMADD231PD  Y0, Y6, Y15
+	VADDPD       448(DI), Y11, Y11
+	VSUBPD       Y2, Y10, Y10
 	VADDPD       Y7, Y9, Y9
-	VADDPD       Y8, Y12, Y7
-	VSUBPD       Y11, Y13, Y13
-	VADDPD       Y5, Y4, Y11
-	VSUBPD       Y2, Y3, Y3
-	VSUBPD       Y2, Y5, Y2
-	VADDPD       Y6, Y14, Y14
-	VADDPD       Y10, Y9, Y9
-	VADDPD       Y1, Y13, Y13
-	VADDPD       Y7, Y0, Y1
-	VSUBPD       Y12, Y7, Y12
-	VADDPD       416(DI), Y11, Y6
-	VSUBPD       Y4, Y11, Y4
-	VSUBPD       Y2, Y15, Y15
-	VADDPD       448(DI), Y14, Y14
-	VADDPD       Y9, Y13, Y2
-	VSUBPD       Y0, Y1, Y0
-	VSUBPD       Y12, Y8, Y8
-	VSUBPD       416(DI), Y6, Y10
-	VSUBPD       Y4, Y5, Y5
-	VADDPD       Y3, Y15, Y15
-	VSUBPD       Y13, Y2, Y3
-	VSUBPD       Y0, Y7, Y7
-	VADDPD       Y2, Y8, Y0
-	VSUBPD       Y10, Y11, Y11
-	VADDPD       Y14, Y15, Y4
-	VSUBPD       Y3, Y2, Y10
-	VADDPD       Y0, Y7, Y12
-	VSUBPD       Y8, Y0, Y8
-	VSUBPD       Y3, Y9, Y9
-	VSUBPD       Y15, Y4, Y3
-	VMOVUPD      Y6, 416(DI)
-	VADDPD       Y4, Y5, Y6
-	VSUBPD       Y10, Y13, Y13
-	VADDPD       Y12, Y1, Y10
-	VSUBPD       Y7, Y12, Y7
-	VSUBPD       Y8, Y2, Y2
-	VSUBPD       Y3, Y4, Y8
-	VMOVUPD      Y12, 448(DI)
-	VADDPD       Y6, Y11, Y12
-	VSUBPD       Y5, Y6, Y5
-	VSUBPD       Y3, Y14, Y14
-	VMOVUPD      Y10, (AX)
+	VFNMADD213PD Y1, Y0, Y3
+	VSUBPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
+	VFNMADD213PD Y15, Y0, Y6
+	VADDPD       416(DI), Y10, Y10
+	VADDPD       Y11, Y9, Y9
+	VFNMADD231PD Y0, Y3, Y12
+	VADDPD       256(DI), Y14, Y14
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       Y8, Y10, Y2
+	VADDPD       Y9, Y14, Y3
+	VADDPD       Y2, Y12, Y4
+	VSUBPD       Y10, Y2, Y5
+	VADDPD       Y3, Y13, Y6
+	VSUBPD       Y14, Y3, Y7
+	VSUBPD       Y12, Y4, Y11
+	VMOVUPD      Y12, 256(DI)
+	VSUBPD       Y5, Y2, Y12
+	VMOVUPD      Y14, 416(DI)
+	VMOVAPD      Y4, Y14
+	VFMADD231PD  Y0, Y1, Y14
+	VFNMADD231PD Y0, Y5, Y8
+	VSUBPD       Y13, Y6, Y5
+	VMOVUPD      Y13, 224(DI)
+	VSUBPD       Y7, Y3, Y13
+	VFNMADD231PD Y0, Y7, Y9
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y0, Y15, Y7
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y11, Y4, Y11
+	VFNMADD231PD Y0, Y12, Y10
+	VFNMADD213PD Y14, Y0, Y1
+	VSUBPD       Y5, Y6, Y12
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD 416(DI), Y0, Y13
+	VFNMADD213PD Y7, Y0, Y15
+	VMOVUPD      256(DI), Y5
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y8, Y10, Y10
+	VFNMADD231PD Y0, Y1, Y4
+	VMOVUPD      224(DI), Y1
+	VSUBPD       Y12, Y1, Y1
 	VADDPD       Y9, Y13, Y13
-	VSUBPD       Y1, Y10, Y10
-	VSUBPD       Y7, Y0, Y0
+	VFNMADD231PD Y0, Y15, Y6
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y10, Y5, Y2
+	VADDPD       Y13, Y1, Y3
+	VADDPD       Y2, Y4, Y8
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y3, Y6, Y9
+	VSUBPD       Y1, Y3, Y1
+	VADDPD       Y8, Y14, Y11
+	VSUBPD       Y4, Y8, Y4
+	VFNMADD231PD Y0, Y5, Y10
+	VADDPD       Y9, Y7, Y5
+	VSUBPD       Y6, Y9, Y6
+	VFNMADD231PD Y0, Y1, Y13
+	VSUBPD       Y14, Y11, Y14
+	VSUBPD       Y4, Y2, Y2
+	VBROADCASTSD (BX), Y1
+	VMOVAPD      Y1, Y4
+	VFMADD231PD  Y0, Y11, Y4
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y6, Y3, Y3
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VSUBPD       Y14, Y8, Y8
+	VADDPD       Y10, Y2, Y12
+	VMOVAPD      Y4, Y14
+	VFNMADD231PD Y0, Y11, Y14
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y13, Y3, Y7
+	VMOVAPD      Y6, Y15
+	VFNMADD231PD Y0, Y5, Y15
+	VMOVUPD      Y5, 224(DI)
+	VADDPD       Y12, Y8, Y5
+	VSUBPD       Y2, Y12, Y2
+	VMOVUPD      Y12, 256(DI)
+	VMOVAPD      Y4, Y12
+	VFNMADD231PD Y0, Y14, Y12
+	VFNMADD213PD Y1, Y0, Y14
+	VMOVUPD      Y14, 416(DI)
+	VADDPD       Y7, Y9, Y14
+	VSUBPD       Y3, Y7, Y3
+	VMOVUPD      Y7, 64(DI)
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y0, Y15, Y7
+	VFNMADD231PD Y0, Y15, Y1
+	VSUBPD       Y8, Y5, Y8
+	VSUBPD       Y2, Y10, Y10
+	VBROADCASTSD 8(BX), Y2
+	VMOVAPD      Y2, Y15
+	VFMADD231PD  Y0, Y5, Y15
+	VFNMADD231PD Y0, Y12, Y11
+	VSUBPD       Y9, Y14, Y9
+	VSUBPD       Y3, Y13, Y13
+	VMOVAPD      Y2, Y3
+	VFMADD231PD  Y0, Y14, Y3
+	VFNMADD213PD 224(DI), Y0, Y7
+	VMOVUPD      256(DI), Y12
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y5, Y15, Y8
+	VMOVUPD      Y13, 256(DI)
+	VMOVAPD      Y15, Y13
+	VFMADD231PD  Y0, Y4, Y13
+	VFMADD213PD  416(DI), Y0, Y11
+	VMOVUPD      Y11, 416(DI)
+	VMOVUPD      64(DI), Y11
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y14, Y3, Y9
+	VMOVUPD      Y14, 64(DI)
+	VMOVAPD      Y3, Y14
+	VFMADD231PD  Y0, Y6, Y14
+	VFMADD231PD  Y0, Y7, Y1
+	VADDPD       Y10, Y12, Y7
+	VMOVUPD      Y1, 224(DI)
+	VSUBPD       Y8, Y15, Y1
+	VFNMADD213PD Y2, Y0, Y8
+	VFNMADD213PD Y13, Y0, Y4
+	VSUBPD       Y6, Y14, Y6
+	VSUBPD       Y12, Y7, Y12
+	VSUBPD       Y1, Y5, Y5
+	VMOVUPD      256(DI), Y1
+	VMOVUPD      Y14, 448(DI)
+	VMOVAPD      Y1, Y14
+	VFMADD231PD  Y0, Y11, Y14
+	VFNMADD231PD Y0, Y4, Y15
+	VBROADCASTSD 16(BX), Y4
+	VMOVUPD      Y13, 128(DI)
+	VADDPD       Y4, Y7, Y13
+	VSUBPD       Y6, Y3, Y6
+	VFNMADD231PD Y0, Y9, Y3
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y11, Y14, Y11
+	VSUBPD       Y12, Y10, Y10
+	VMOVAPD      Y4, Y9
+	VFMADD231PD  Y0, Y14, Y9
+	VFMADD231PD  Y0, Y5, Y8
+	VSUBPD       Y7, Y13, Y5
+	VMOVUPD      64(DI), Y12
+	VSUBPD       Y3, Y12, Y12
+	VSUBPD       Y14, Y9, Y3
+	VSUBPD       Y11, Y1, Y1
+	VBROADCASTSD 24(BX), Y11
+	VMOVUPD      Y6, 256(DI)
+	VMOVAPD      Y11, Y6
+	VFMADD231PD  Y0, Y10, Y6
+	VADDPD       Y2, Y12, Y12
+	VSUBPD       Y5, Y13, Y2
+	VFNMADD213PD Y4, Y0, Y5
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y3, Y9, Y2
+	VFNMADD231PD Y0, Y3, Y4
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y5, Y7, Y7
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VADDPD       Y4, Y14, Y14
+	VADDPD       Y6, Y7, Y4
+	VSUBPD       Y1, Y2, Y5
+	VMOVUPD      Y15, 64(DI)
+	VADDPD       Y2, Y14, Y15
+	VMOVUPD      Y9, 192(DI)
+	VSUBPD       Y3, Y6, Y9
+	VSUBPD       Y3, Y11, Y3
+	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y3, Y10, Y10
+	VADDPD       416(DI), Y10, Y10
+	VSUBPD       Y7, Y4, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y4, Y3
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y6, Y7, Y7
+	VSUBPD       Y5, Y2, Y3
+	VFNMADD231PD Y0, Y5, Y11
+	VSUBPD       Y3, Y1, Y1
+	VSUBPD       Y14, Y15, Y3
+	VADDPD       Y11, Y1, Y1
+	VSUBPD       Y3, Y15, Y5
+	VFNMADD231PD Y0, Y3, Y2
+	VMOVAPD      Y13, Y3
+	VFMADD231PD  Y0, Y8, Y3
+	VSUBPD       Y5, Y14, Y14
+	VADDPD       192(DI), Y12, Y5
+	VFMADD231PD  224(DI), Y0, Y1
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD Y0, Y8, Y6
+	VADDPD       Y2, Y14, Y14
+	VSUBPD       Y12, Y5, Y2
+	VFNMADD231PD Y0, Y6, Y13
+	VFNMADD213PD Y3, Y0, Y6
+	VSUBPD       Y6, Y8, Y8
+	VADDPD       Y7, Y10, Y6
+	VMOVUPD      192(DI), Y9
+	VFNMADD231PD Y0, Y2, Y9
+	VFNMADD213PD Y5, Y0, Y2
+	VSUBPD       Y2, Y12, Y12
+	VADDPD       Y14, Y1, Y2
+	VFMADD231PD  Y0, Y8, Y13
+	VMOVUPD      64(DI), Y8
+	VMOVAPD      Y3, Y11
+	VFMADD231PD  Y0, Y8, Y11
+	VSUBPD       Y8, Y11, Y8
+	VADDPD       Y9, Y12, Y12
+	VMOVAPD      Y6, Y9
+	VFNMADD231PD Y0, Y10, Y9
+	VSUBPD       Y8, Y3, Y3
+	VADDPD       256(DI), Y5, Y8
+	VFNMADD231PD Y0, Y9, Y7
+	VFNMADD213PD Y6, Y0, Y9
+	VMOVUPD      Y6, 64(DI)
+	VSUBPD       256(DI), Y8, Y6
+	VSUBPD       Y9, Y10, Y10
+	VMOVAPD      Y2, Y9
+	VFNMADD231PD Y0, Y1, Y9
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       128(DI), Y11, Y6
+	VFNMADD231PD Y0, Y9, Y14
+	VFNMADD213PD Y2, Y0, Y9
+	VADDPD       Y7, Y10, Y10
+	VADDPD       448(DI), Y8, Y7
+	VMOVUPD      Y2, 256(DI)
+	VSUBPD       128(DI), Y6, Y2
+	VSUBPD       Y9, Y1, Y1
+	VMOVAPD      Y4, Y9
+	VFMADD231PD  Y0, Y13, Y9
+	VMOVUPD      Y6, 128(DI)
+	VSUBPD       448(DI), Y7, Y6
+	VSUBPD       Y2, Y11, Y11
+	VADDPD       Y15, Y12, Y2
+	VFMADD231PD  Y0, Y1, Y14
+	VMOVAPD      Y9, Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y13, Y9, Y6
+	VSUBPD       Y3, Y1, Y3
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y6, Y9, Y6
+	VSUBPD       Y3, Y9, Y9
+	VADDPD       Y2, Y5, Y3
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       64(DI), Y1, Y6
+	VSUBPD       Y5, Y3, Y5
+	VADDPD       Y4, Y13, Y13
+	VADDPD       Y10, Y11, Y4
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y13, Y9, Y9
+	VADDPD       256(DI), Y3, Y13
+	VFNMADD213PD Y4, Y0, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y14, Y8, Y11
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y12, Y2, Y8
+	VSUBPD       Y8, Y2, Y2
 	VSUBPD       Y8, Y15, Y15
-	VADDPD       416(DI), Y12, Y1
-	VSUBPD       Y11, Y12, Y11
-	VSUBPD       Y5, Y4, Y4
-	VADDPD       Y13, Y2, Y2
-	VMOVUPD      448(DI), Y3
-	VSUBPD       Y10, Y3, Y3
-	VMOVUPD      Y1, 32(AX)
-	VADDPD       Y14, Y15, Y15
-	VSUBPD       416(DI), Y1, Y1
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y0, Y6, Y8
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       64(DI), Y6, Y2
+	VSUBPD       Y2, Y1, Y1
+	VSUBPD       Y2, Y6, Y2
+	VFMADD231PD  Y0, Y12, Y15
+	VMOVAPD      Y11, Y12
+	VFMADD231PD  Y0, Y13, Y12
+	VMOVUPD      Y14, 448(DI)
+	VMOVUPD      64(DI), Y14
+	VSUBPD       Y2, Y14, Y14
+	VSUBPD       256(DI), Y13, Y2
+	VFMADD231PD  Y0, Y5, Y15
+	VMOVAPD      Y8, Y5
+	VFNMADD231PD Y0, Y6, Y5
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y2, Y13, Y2
+	VFNMADD231PD Y0, Y5, Y4
+	VFNMADD213PD Y8, Y0, Y5
+	VADDPD       Y1, Y14, Y14
+	VSUBPD       Y13, Y12, Y1
+	VMOVUPD      Y10, 64(DI)
+	VMOVUPD      256(DI), Y10
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       Y5, Y6, Y6
+	VMOVUPD      128(DI), Y2
+	VMOVAPD      Y8, Y5
+	VFMADD231PD  Y0, Y2, Y5
+	VMOVUPD      Y8, 256(DI)
+	VMOVAPD      Y12, Y8
+	VFMADD231PD  Y0, Y7, Y8
+	VSUBPD       Y1, Y11, Y11
+	VSUBPD       Y1, Y12, Y1
+	VADDPD       Y3, Y10, Y10
+	VADDPD       Y4, Y6, Y6
+	VMOVAPD      Y9, Y3
+	VFMADD231PD  Y0, Y14, Y3
+	VFNMADD213PD Y5, Y0, Y2
+	VSUBPD       Y1, Y13, Y13
+	VSUBPD       Y7, Y8, Y7
+	VADDPD       Y15, Y10, Y1
+	VADDPD       Y3, Y6, Y4
+	VFNMADD213PD 256(DI), Y0, Y2
+	VMOVUPD      Y8, 256(DI)
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y0, Y14, Y8
+	VADDPD       Y11, Y13, Y13
+	VSUBPD       Y7, Y12, Y12
+	VSUBPD       Y10, Y1, Y7
+	VSUBPD       Y6, Y4, Y11
+	VFNMADD231PD Y0, Y8, Y9
+	VFNMADD213PD Y3, Y0, Y8
+	VSUBPD       Y8, Y14, Y14
+	VADDPD       Y1, Y13, Y8
+	VFNMADD231PD Y0, Y7, Y15
+	VFNMADD213PD Y1, Y0, Y7
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y11, Y4, Y11
+	VSUBPD       Y7, Y10, Y10
+	VSUBPD       Y13, Y8, Y7
+	VFMADD231PD  Y0, Y14, Y9
+	VMOVAPD      Y4, Y14
+	VFMADD231PD  Y0, Y2, Y14
 	VSUBPD       Y11, Y6, Y6
-	VADDPD       Y2, Y0, Y5
-	VADDPD       Y15, Y4, Y4
-	VSUBPD       Y1, Y12, Y12
-	VADDPD       Y5, Y3, Y1
-	VSUBPD       Y0, Y5, Y0
-	VADDPD       Y4, Y6, Y7
+	VADDPD       Y8, Y12, Y11
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y7, Y8, Y7
+	VFMADD231PD  Y0, Y10, Y15
+	VFMADD213PD  64(DI), Y0, Y9
+	VADDPD       Y3, Y6, Y6
+	VADDPD       Y14, Y5, Y3
+	VFNMADD213PD Y14, Y0, Y2
+	VMOVUPD      256(DI), Y10
+	VMOVUPD      Y14, 64(DI)
+	VMOVAPD      Y11, Y14
+	VFMADD231PD  Y0, Y10, Y14
+	VSUBPD       Y12, Y11, Y12
+	VSUBPD       Y7, Y13, Y13
+	VADDPD       448(DI), Y15, Y15
+	VADDPD       Y9, Y6, Y7
+	VSUBPD       Y5, Y3, Y5
+	VFNMADD231PD Y0, Y2, Y4
+	VFNMADD213PD Y14, Y0, Y10
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y1, Y13, Y13
+	VSUBPD       Y6, Y7, Y1
+	VMOVUPD      64(DI), Y2
+	VSUBPD       Y5, Y2, Y2
+	VMOVAPD      Y7, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y0, Y10, Y11
+	VADDPD       Y15, Y13, Y10
+	VSUBPD       Y1, Y7, Y12
+	VMOVUPD      Y14, 64(DI)
+	VADDPD       Y5, Y2, Y14
+	VFNMADD213PD Y5, Y0, Y4
+	VFNMADD231PD Y0, Y1, Y9
+	VSUBPD       Y13, Y10, Y1
+	VMOVUPD      Y13, 256(DI)
+	VADDPD       Y10, Y8, Y13
+	VSUBPD       Y12, Y6, Y6
+	VADDPD       Y14, Y3, Y12
+	VFNMADD213PD Y14, Y0, Y2
+	VFNMADD231PD Y0, Y4, Y7
+	VSUBPD       Y1, Y10, Y4
+	VMOVUPD      Y14, 448(DI)
+	VADDPD       Y13, Y11, Y14
+	VFNMADD213PD Y13, Y0, Y8
+	VFNMADD231PD Y0, Y1, Y15
+	VMOVUPD      Y12, (AX)
+	VADDPD       Y9, Y6, Y6
+	VSUBPD       Y3, Y12, Y12
+	VFNMADD231PD Y0, Y2, Y5
+	VMOVUPD      256(DI), Y1
+	VSUBPD       Y4, Y1, Y1
+	VADDPD       64(DI), Y14, Y2
+	VFNMADD213PD Y14, Y0, Y11
+	VFNMADD231PD Y0, Y8, Y10
+	VADDPD       Y6, Y7, Y7
+	VMOVUPD      448(DI), Y3
+	VSUBPD       Y12, Y3, Y3
+	VMOVUPD      Y2, 32(AX)
+	VADDPD       Y15, Y1, Y1
+	VSUBPD       64(DI), Y2, Y2
+	VFNMADD231PD Y0, Y11, Y13
+	VADDPD       Y7, Y5, Y0
+	VADDPD       Y1, Y10, Y10
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y0, Y3, Y1
+	VSUBPD       Y5, Y0, Y5
+	VADDPD       Y10, Y13, Y2
 	VMOVUPD      Y1, 512(AX)
 	VSUBPD       Y3, Y1, Y1
-	VSUBPD       Y0, Y2, Y2
-	VADDPD       Y7, Y12, Y0
-	VSUBPD       Y6, Y7, Y6
-	VSUBPD       Y1, Y5, Y5
-	VMOVUPD      Y0, 544(AX)
-	VSUBPD       Y12, Y0, Y0
-	VSUBPD       Y6, Y4, Y4
-	VADDPD       Y2, Y5, Y1
-	VSUBPD       Y0, Y7, Y7
+	VSUBPD       Y5, Y7, Y7
+	VADDPD       Y2, Y14, Y3
+	VSUBPD       Y13, Y2, Y13
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y3, 544(AX)
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y13, Y10, Y10
+	VADDPD       Y7, Y0, Y1
+	VSUBPD       Y3, Y2, Y2
 	VMOVUPD      Y1, 1024(AX)
-	VSUBPD       Y5, Y1, Y1
-	VADDPD       Y4, Y7, Y0
-	VSUBPD       Y1, Y2, Y2
+	VSUBPD       Y0, Y1, Y1
+	VADDPD       Y10, Y2, Y0
+	VSUBPD       Y1, Y7, Y7
 	VMOVUPD      Y0, 1056(AX)
-	VSUBPD       Y7, Y0, Y0
-	VMOVUPD      Y2, 1536(AX)
-	VSUBPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 1568(AX)
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y7, 1536(AX)
+	VSUBPD       Y0, Y10, Y10
+	VMOVUPD      Y10, 1568(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -7969,7 +8509,7 @@ loop:
 	RET
 
 // func qdAddAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
+// Requires: AVX, FMA3
 TEXT ·qdAddAVX2(SB), $288-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
@@ -7988,346 +8528,383 @@ TEXT ·qdAddAVX2(SB), $288-80
 	ANDQ $-32, R12
 
 loop:
-	VMOVUPD   (BX)(SI*2), Y0
-	VADDPD    (R8)(R9*2), Y0, Y1
-	VMOVUPD   32(BX)(SI*2), Y2
-	VADDPD    32(R8)(R9*2), Y2, Y3
-	VMOVUPD   (BX)(SI*1), Y4
-	VADDPD    (R8)(R9*1), Y4, Y5
-	VMOVUPD   32(BX)(SI*1), Y6
-	VADDPD    32(R8)(R9*1), Y6, Y7
-	VMOVUPD   (BX), Y8
-	VADDPD    (R8), Y8, Y9
-	VMOVUPD   (DI), Y10
-	VADDPD    (R10), Y10, Y11
-	VMOVUPD   32(BX), Y12
-	VADDPD    32(R8), Y12, Y13
-	VMOVUPD   32(DI), Y14
-	VADDPD    32(R10), Y14, Y15
-	VSUBPD    Y0, Y1, Y14
-	VSUBPD    Y2, Y3, Y0
-	VSUBPD    Y4, Y5, Y2
-	VSUBPD    Y6, Y7, Y4
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VSUBPD    Y12, Y13, Y10
-	VSUBPD    32(DI), Y15, Y12
-	VMOVUPD   Y12, (R12)
-	VADDPD    Y5, Y9, Y12
-	VMOVUPD   Y10, 32(R12)
-	VADDPD    Y7, Y13, Y10
-	VMOVUPD   Y10, 64(R12)
-	VSUBPD    Y14, Y1, Y10
-	VMOVUPD   Y1, 96(R12)
-	VMOVUPD   (R8)(R9*2), Y1
-	VSUBPD    Y14, Y1, Y1
-	VMOVUPD   (BX)(SI*2), Y14
-	VSUBPD    Y10, Y14, Y14
-	VADDPD    Y1, Y14, Y14
-	VSUBPD    Y0, Y3, Y1
-	VMOVUPD   32(R8)(R9*2), Y10
-	VSUBPD    Y0, Y10, Y10
-	VMOVUPD   32(BX)(SI*2), Y0
-	VSUBPD    Y1, Y0, Y0
-	VADDPD    Y10, Y0, Y0
-	VSUBPD    Y2, Y5, Y1
-	VMOVUPD   (R8)(R9*1), Y10
-	VSUBPD    Y2, Y10, Y10
-	VMOVUPD   (BX)(SI*1), Y2
-	VSUBPD    Y1, Y2, Y2
-	VADDPD    Y10, Y2, Y2
-	VADDPD    Y11, Y14, Y1
-	VSUBPD    Y4, Y7, Y10
-	VMOVUPD   Y3, 128(R12)
-	VMOVUPD   32(R8)(R9*1), Y3
-	VSUBPD    Y4, Y3, Y3
-	VMOVUPD   32(BX)(SI*1), Y4
-	VSUBPD    Y10, Y4, Y4
-	VADDPD    Y3, Y4, Y4
-	VADDPD    Y15, Y0, Y3
-	VSUBPD    Y6, Y9, Y10
-	VMOVUPD   Y4, 160(R12)
-	VMOVUPD   (R8), Y4
-	VSUBPD    Y6, Y4, Y4
-	VSUBPD    Y9, Y12, Y9
-	VMOVUPD   (BX), Y6
-	VSUBPD    Y10, Y6, Y6
-	VSUBPD    Y9, Y5, Y5
-	VADDPD    Y4, Y6, Y6
-	VSUBPD    Y8, Y11, Y4
-	VMOVUPD   (R10), Y9
-	VSUBPD    Y8, Y9, Y9
-	VMOVUPD   (DI), Y8
-	VSUBPD    Y4, Y8, Y8
-	VADDPD    Y9, Y8, Y8
-	VADDPD    Y8, Y6, Y6
-	VSUBPD    Y14, Y1, Y4
-	VSUBPD    Y4, Y11, Y11
-	VSUBPD    Y4, Y1, Y4
-	VSUBPD    Y4, Y14, Y14
-	VADDPD    Y11, Y14, Y14
-	VSUBPD    32(R12), Y13, Y4
-	VMOVUPD   32(R8), Y8
-	VSUBPD    32(R12), Y8, Y8
-	VMOVUPD   64(R12), Y9
-	VSUBPD    Y13, Y9, Y13
-	VMOVUPD   32(BX), Y10
-	VSUBPD    Y4, Y10, Y10
-	VSUBPD    Y13, Y7, Y7
-	VSUBPD    (R12), Y15, Y4
-	VMOVUPD   32(R10), Y11
-	VSUBPD    (R12), Y11, Y11
-	VMOVUPD   32(DI), Y13
-	VSUBPD    Y4, Y13, Y13
-	VADDPD    Y8, Y10, Y10
-	VSUBPD    Y0, Y3, Y4
-	VADDPD    Y11, Y13, Y13
-	VSUBPD    Y4, Y3, Y8
-	VSUBPD    Y4, Y15, Y15
-	VADDPD    96(R12), Y2, Y4
-	VSUBPD    Y8, Y0, Y0
-	VMOVUPD   160(R12), Y8
-	VADDPD    128(R12), Y8, Y11
-	VADDPD    Y13, Y10, Y10
-	VSUBPD    Y2, Y4, Y13
-	VADDPD    Y15, Y0, Y0
-	VSUBPD    Y8, Y11, Y15
-	VMOVUPD   Y3, (R12)
-	VMOVUPD   96(R12), Y3
-	VSUBPD    Y13, Y3, Y3
-	VSUBPD    Y13, Y4, Y13
-	VSUBPD    Y13, Y2, Y2
-	VADDPD    Y14, Y6, Y13
-	VMOVUPD   Y1, 96(R12)
-	VMOVUPD   128(R12), Y1
-	VSUBPD    Y15, Y1, Y1
-	VSUBPD    Y15, Y11, Y15
-	VSUBPD    Y15, Y8, Y8
-	VADDPD    Y0, Y10, Y15
-	VADDPD    Y3, Y2, Y2
-	VADDPD    Y4, Y5, Y3
-	VSUBPD    Y5, Y3, Y5
-	VADDPD    Y1, Y8, Y8
-	VSUBPD    Y6, Y13, Y1
-	VSUBPD    Y5, Y4, Y4
-	VADDPD    Y11, Y7, Y5
-	VSUBPD    Y1, Y14, Y14
-	VSUBPD    Y1, Y13, Y1
-	VSUBPD    Y7, Y5, Y7
-	VSUBPD    Y1, Y6, Y6
-	VSUBPD    Y10, Y15, Y1
-	VSUBPD    Y7, Y11, Y11
-	VADDPD    Y3, Y12, Y7
-	VSUBPD    Y1, Y0, Y0
-	VSUBPD    Y1, Y15, Y1
-	VADDPD    Y14, Y6, Y6
-	VADDPD    Y5, Y9, Y14
-	VSUBPD    Y12, Y7, Y12
-	VSUBPD    Y1, Y10, Y10
-	VADDPD    96(R12), Y2, Y1
-	VSUBPD    Y9, Y14, Y9
-	VSUBPD    Y12, Y3, Y3
-	VADDPD    (R12), Y8, Y12
-	VADDPD    Y0, Y10, Y10
-	VADDPD    Y1, Y4, Y0
-	VSUBPD    Y9, Y5, Y5
-	VSUBPD    Y2, Y1, Y9
-	VSUBPD    Y4, Y0, Y4
-	VMOVUPD   Y14, 64(R12)
-	VMOVUPD   96(R12), Y14
-	VSUBPD    Y9, Y14, Y14
-	VSUBPD    Y9, Y1, Y9
-	VSUBPD    Y4, Y1, Y1
-	VADDPD    Y12, Y11, Y4
-	VSUBPD    Y9, Y2, Y2
-	VADDPD    Y0, Y13, Y9
-	VSUBPD    Y11, Y4, Y11
-	VADDPD    Y14, Y2, Y2
-	VADDPD    Y6, Y3, Y14
-	VSUBPD    Y11, Y12, Y11
-	VADDPD    Y2, Y1, Y1
-	VADDPD    Y4, Y15, Y2
-	VSUBPD    Y3, Y14, Y3
-	VSUBPD    Y3, Y6, Y6
-	VADDPD    Y10, Y5, Y3
-	VSUBPD    Y5, Y3, Y5
-	VSUBPD    Y5, Y10, Y10
-	VSUBPD    Y8, Y12, Y5
-	VSUBPD    Y5, Y12, Y12
-	VMOVUPD   Y10, 96(R12)
-	VMOVUPD   (R12), Y10
-	VSUBPD    Y5, Y10, Y10
-	VADDPD    Y14, Y9, Y5
-	VSUBPD    Y12, Y8, Y8
-	VSUBPD    Y13, Y9, Y12
-	VSUBPD    Y12, Y0, Y0
-	VSUBPD    Y12, Y9, Y12
-	VADDPD    Y10, Y8, Y8
-	VADDPD    Y3, Y2, Y10
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y15, Y2, Y12
-	VADDPD    Y8, Y11, Y11
-	VSUBPD    Y9, Y5, Y8
-	VSUBPD    Y12, Y4, Y4
-	VSUBPD    Y12, Y2, Y12
-	VSUBPD    Y8, Y14, Y14
-	VSUBPD    Y8, Y5, Y8
-	VADDPD    Y0, Y13, Y13
-	VSUBPD    Y2, Y10, Y0
-	VSUBPD    Y12, Y15, Y15
-	VSUBPD    Y8, Y9, Y9
-	VADDPD    Y5, Y7, Y8
-	VADDPD    64(R12), Y10, Y12
-	VSUBPD    Y0, Y3, Y3
-	VSUBPD    Y0, Y10, Y0
-	VADDPD    Y4, Y15, Y15
-	VADDPD    Y14, Y9, Y9
-	VADDPD    Y1, Y13, Y4
-	VSUBPD    Y7, Y8, Y7
-	VSUBPD    Y0, Y2, Y2
-	VSUBPD    64(R12), Y12, Y0
-	VADDPD    Y11, Y15, Y14
-	VMOVUPD   Y12, 64(R12)
-	VADDPD    Y4, Y9, Y12
-	VSUBPD    Y7, Y5, Y5
-	VSUBPD    Y13, Y4, Y7
-	VADDPD    Y3, Y2, Y2
-	VSUBPD    Y0, Y10, Y10
-	VSUBPD    Y15, Y14, Y0
-	VSUBPD    Y9, Y12, Y3
-	VSUBPD    Y7, Y1, Y1
-	VSUBPD    Y7, Y4, Y7
-	VSUBPD    Y7, Y13, Y13
-	VADDPD    Y14, Y2, Y7
-	VSUBPD    Y0, Y11, Y11
-	VSUBPD    Y0, Y14, Y0
-	VSUBPD    Y3, Y4, Y4
-	VSUBPD    Y3, Y12, Y3
-	VSUBPD    Y0, Y15, Y15
-	VSUBPD    Y2, Y7, Y0
-	VADDPD    Y1, Y13, Y13
-	VADDPD    Y12, Y5, Y1
-	VSUBPD    Y3, Y9, Y9
-	VADDPD    Y7, Y10, Y3
-	VSUBPD    Y0, Y14, Y14
-	VSUBPD    Y0, Y7, Y0
-	VADDPD    Y11, Y15, Y15
-	VADDPD    Y6, Y13, Y13
-	VADDPD    Y4, Y9, Y9
-	VADDPD    Y1, Y8, Y4
-	VSUBPD    Y5, Y1, Y5
-	VADDPD    64(R12), Y3, Y6
-	VSUBPD    Y10, Y3, Y10
-	VSUBPD    Y0, Y2, Y2
-	VADDPD    96(R12), Y15, Y15
-	VADDPD    Y13, Y9, Y0
-	VSUBPD    Y8, Y4, Y8
-	VSUBPD    Y5, Y12, Y12
-	VSUBPD    64(R12), Y6, Y5
-	VSUBPD    Y10, Y7, Y7
-	VADDPD    Y14, Y2, Y2
-	VSUBPD    Y9, Y0, Y10
-	VSUBPD    Y8, Y1, Y1
-	VADDPD    Y0, Y12, Y8
-	VSUBPD    Y5, Y3, Y3
-	VADDPD    Y15, Y2, Y5
-	VSUBPD    Y10, Y0, Y11
-	VADDPD    Y8, Y1, Y14
-	VSUBPD    Y12, Y8, Y12
-	VSUBPD    Y10, Y13, Y13
-	VSUBPD    Y2, Y5, Y10
-	VMOVUPD   Y6, 64(R12)
-	VADDPD    Y5, Y7, Y6
-	VSUBPD    Y11, Y9, Y9
-	VADDPD    Y14, Y4, Y11
-	VSUBPD    Y1, Y14, Y1
-	VSUBPD    Y12, Y0, Y0
-	VSUBPD    Y10, Y5, Y12
-	VMOVUPD   Y14, 96(R12)
-	VADDPD    Y6, Y3, Y14
-	VSUBPD    Y7, Y6, Y7
-	VSUBPD    Y10, Y15, Y15
-	VADDPD    Y13, Y9, Y9
-	VSUBPD    Y4, Y11, Y4
-	VSUBPD    Y1, Y8, Y8
-	VSUBPD    Y11, Y11, Y1
-	VSUBPD    Y12, Y2, Y2
-	VADDPD    64(R12), Y14, Y10
-	VSUBPD    Y3, Y14, Y3
-	VSUBPD    Y7, Y5, Y5
-	VADDPD    Y9, Y0, Y0
-	VMOVUPD   96(R12), Y7
-	VSUBPD    Y4, Y7, Y7
-	VCMPPD    $0x0c, Y1, Y11, Y1
-	VADDPD    Y15, Y2, Y2
-	VSUBPD    64(R12), Y10, Y4
-	VSUBPD    Y3, Y6, Y6
-	VSUBPD    Y10, Y10, Y3
-	VADDPD    Y0, Y8, Y9
-	VADDPD    Y2, Y5, Y5
-	VSUBPD    Y4, Y14, Y14
-	VCMPPD    $0x0c, Y3, Y10, Y3
-	VADDPD    Y9, Y7, Y2
-	VSUBPD    Y8, Y9, Y8
-	VADDPD    Y5, Y6, Y4
-	VSUBPD    Y7, Y2, Y7
-	VSUBPD    Y8, Y0, Y0
-	VADDPD    constants<>+64(SB), Y2, Y2
-	VADDPD    Y4, Y14, Y8
-	VSUBPD    Y6, Y4, Y6
-	VSUBPD    Y7, Y9, Y9
-	VMULPD    constants<>+320(SB), Y2, Y7
-	VSUBPD    Y14, Y8, Y14
-	VSUBPD    Y6, Y5, Y5
-	VADDPD    constants<>+64(SB), Y8, Y8
-	VADDPD    Y0, Y9, Y6
-	VADDPD    Y7, Y11, Y7
-	VSUBPD    Y14, Y4, Y4
-	VMULPD    constants<>+320(SB), Y8, Y12
-	VADDPD    constants<>+64(SB), Y6, Y13
-	VSUBPD    Y9, Y6, Y6
-	VCMPPD    $0x00, Y11, Y7, Y7
-	VADDPD    Y5, Y4, Y9
-	VMULPD    constants<>+320(SB), Y13, Y14
-	VSUBPD    Y6, Y0, Y0
-	VADDPD    Y12, Y10, Y12
-	VCMPPD    $0x00, constants<>+64(SB), Y13, Y6
-	VORPD     Y6, Y7, Y7
-	VADDPD    constants<>+64(SB), Y9, Y6
-	VSUBPD    Y4, Y9, Y9
-	VADDPD    constants<>+64(SB), Y0, Y0
-	VCMPPD    $0x00, Y10, Y12, Y12
-	VADDPD    Y14, Y2, Y14
-	VMULPD    constants<>+320(SB), Y6, Y4
-	VSUBPD    Y9, Y5, Y5
-	VCMPPD    $0x00, constants<>+64(SB), Y6, Y9
-	VCMPPD    $0x00, constants<>+64(SB), Y0, Y15
-	VORPD     Y9, Y12, Y12
-	VCMPPD    $0x00, Y2, Y14, Y14
-	VADDPD    constants<>+64(SB), Y5, Y5
-	VORPD     Y15, Y14, Y14
-	VADDPD    Y4, Y8, Y4
-	VANDPD    Y14, Y7, Y7
-	VANDPD    Y7, Y1, Y1
-	VMOVMSKPD Y1, R13
-	CMPL      R13, $0x0000000f
-	JNE       rare
-	VCMPPD    $0x00, constants<>+64(SB), Y5, Y1
-	VCMPPD    $0x00, Y8, Y4, Y4
-	VORPD     Y1, Y4, Y4
-	VANDPD    Y4, Y12, Y12
-	VANDPD    Y12, Y3, Y3
-	VMOVMSKPD Y3, R13
-	CMPL      R13, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y11, (AX)
-	VMOVUPD   Y2, (AX)(CX*1)
-	VMOVUPD   Y13, (AX)(CX*2)
-	VMOVUPD   Y0, (DX)
-	VMOVUPD   Y10, 32(AX)
-	VMOVUPD   Y8, 32(AX)(CX*1)
-	VMOVUPD   Y6, 32(AX)(CX*2)
-	VMOVUPD   Y5, 32(DX)
+	VMOVUPD      (BX)(SI*2), Y0
+	VADDPD       (R8)(R9*2), Y0, Y1
+	VMOVUPD      32(BX)(SI*2), Y2
+	VADDPD       32(R8)(R9*2), Y2, Y3
+	VMOVUPD      (BX)(SI*1), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      (R8)(R9*1), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(BX)(SI*1), Y8
+	VMOVUPD      32(R8)(R9*1), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      (BX), Y11
+	VADDPD       (R8), Y11, Y12
+	VMOVUPD      (DI), Y13
+	VADDPD       (R10), Y13, Y14
+	VMOVUPD      32(BX), Y15
+	VMOVUPD      32(R8), Y9
+	VMOVAPD      Y9, Y6
+	VFMADD231PD  Y5, Y15, Y6
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      32(R10), Y15
+	VMOVUPD      Y6, (R12)
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y5, Y9, Y6
+	VSUBPD       Y0, Y1, Y15
+	VSUBPD       Y2, Y3, Y0
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      Y11, 32(R12)
+	VMOVUPD      (R12), Y11
+	VMOVUPD      Y8, 64(R12)
+	VMOVAPD      Y11, Y8
+	VFNMADD231PD Y5, Y13, Y8
+	VMOVAPD      Y6, Y13
+	VFNMADD231PD Y5, Y9, Y13
+	VADDPD       Y7, Y12, Y9
+	VMOVUPD      Y13, 96(R12)
+	VADDPD       Y10, Y11, Y13
+	VMOVUPD      Y13, 128(R12)
+	VSUBPD       Y15, Y1, Y13
+	VMOVUPD      Y1, 160(R12)
+	VMOVUPD      (R8)(R9*2), Y1
+	VSUBPD       Y15, Y1, Y1
+	VMOVUPD      (BX)(SI*2), Y15
+	VSUBPD       Y13, Y15, Y15
+	VADDPD       Y1, Y15, Y15
+	VSUBPD       Y0, Y3, Y1
+	VMOVUPD      32(R8)(R9*2), Y13
+	VSUBPD       Y0, Y13, Y13
+	VMOVUPD      32(BX)(SI*2), Y0
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y13, Y0, Y0
+	VSUBPD       Y2, Y7, Y1
+	VMOVUPD      (R8)(R9*1), Y13
+	VSUBPD       Y2, Y13, Y13
+	VMOVUPD      (BX)(SI*1), Y2
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y13, Y2, Y2
+	VADDPD       Y14, Y15, Y1
+	VSUBPD       Y4, Y10, Y13
+	VMOVUPD      Y3, 192(R12)
+	VMOVUPD      32(R8)(R9*1), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMOVUPD      32(BX)(SI*1), Y4
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y6, Y0, Y3
+	VSUBPD       64(R12), Y12, Y13
+	VMOVUPD      Y4, 224(R12)
+	VMOVUPD      (R8), Y4
+	VSUBPD       64(R12), Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VMOVUPD      Y9, 64(R12)
+	VMOVUPD      (BX), Y9
+	VSUBPD       Y13, Y9, Y9
+	VSUBPD       Y12, Y7, Y7
+	VADDPD       Y4, Y9, Y9
+	VSUBPD       32(R12), Y14, Y4
+	VMOVUPD      (R10), Y12
+	VSUBPD       32(R12), Y12, Y12
+	VMOVUPD      (DI), Y13
+	VSUBPD       Y4, Y13, Y13
+	VADDPD       Y12, Y13, Y13
+	VADDPD       Y13, Y9, Y9
+	VSUBPD       Y15, Y1, Y4
+	VSUBPD       Y4, Y14, Y14
+	VSUBPD       Y4, Y1, Y4
+	VSUBPD       Y4, Y15, Y15
+	VADDPD       Y14, Y15, Y15
+	VSUBPD       Y8, Y11, Y4
+	VFNMADD213PD 32(R8), Y5, Y8
+	VFNMADD213PD 128(R12), Y5, Y11
+	VMOVUPD      32(BX), Y12
+	VSUBPD       Y4, Y12, Y12
+	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      96(R12), Y4
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y5, Y4, Y11
+	VFNMADD213PD 32(R10), Y5, Y4
+	VMOVUPD      32(DI), Y13
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y8, Y12, Y12
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD Y5, Y0, Y8
+	VADDPD       Y4, Y13, Y13
+	VSUBPD       Y8, Y3, Y4
+	VFNMADD231PD Y5, Y8, Y6
+	VMOVUPD      160(R12), Y8
+	VMOVAPD      Y8, Y11
+	VFMADD231PD  Y5, Y2, Y11
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      224(R12), Y4
+	VADDPD       192(R12), Y4, Y14
+	VFMADD231PD  Y5, Y12, Y13
+	VMOVAPD      Y11, Y12
+	VFNMADD231PD Y5, Y2, Y12
+	VADDPD       Y6, Y0, Y0
+	VSUBPD       Y4, Y14, Y6
+	VFNMADD231PD Y5, Y12, Y8
+	VFNMADD213PD Y11, Y5, Y12
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y15, Y9, Y12
+	VMOVUPD      Y3, 160(R12)
+	VMOVUPD      192(R12), Y3
+	VFNMADD231PD Y5, Y6, Y3
+	VFNMADD213PD Y14, Y5, Y6
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       Y0, Y13, Y6
+	VFMADD231PD  Y5, Y2, Y8
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y5, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VADDPD       Y3, Y4, Y4
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y5, Y9, Y3
+	VSUBPD       Y7, Y11, Y11
+	VADDPD       Y14, Y10, Y7
+	VFNMADD231PD Y5, Y3, Y15
+	VFNMADD213PD Y12, Y5, Y3
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y3, Y9, Y9
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD Y5, Y13, Y3
+	VSUBPD       Y10, Y14, Y14
+	VADDPD       64(R12), Y2, Y10
+	VFNMADD231PD Y5, Y3, Y0
+	VFNMADD213PD Y6, Y5, Y3
+	VADDPD       Y15, Y9, Y9
+	VADDPD       128(R12), Y7, Y15
+	VMOVUPD      Y6, 224(R12)
+	VSUBPD       64(R12), Y10, Y6
+	VSUBPD       Y3, Y13, Y13
+	VMOVAPD      Y1, Y3
+	VFMADD231PD  Y5, Y8, Y3
+	VMOVUPD      Y10, 64(R12)
+	VSUBPD       128(R12), Y15, Y10
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       160(R12), Y4, Y6
+	VFMADD231PD  Y5, Y13, Y0
+	VMOVAPD      Y3, Y13
+	VFMADD231PD  Y5, Y11, Y13
+	VSUBPD       Y10, Y7, Y7
+	VSUBPD       Y8, Y3, Y10
+	VSUBPD       Y11, Y13, Y11
+	VSUBPD       Y10, Y1, Y1
+	VSUBPD       Y10, Y3, Y10
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y6, Y14, Y11
+	VSUBPD       Y10, Y8, Y8
+	VADDPD       Y13, Y12, Y10
+	VSUBPD       Y14, Y11, Y14
+	VADDPD       Y1, Y8, Y8
+	VADDPD       Y9, Y2, Y1
+	VSUBPD       Y14, Y6, Y14
+	VADDPD       Y8, Y3, Y3
+	VADDPD       224(R12), Y11, Y8
+	VFNMADD213PD Y1, Y5, Y2
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       Y0, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VSUBPD       Y7, Y0, Y0
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y7, Y6, Y6
+	VMOVUPD      Y0, 128(R12)
+	VMOVUPD      160(R12), Y0
+	VSUBPD       Y7, Y0, Y0
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  Y5, Y10, Y7
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y12, Y10, Y6
+	VSUBPD       Y6, Y13, Y13
+	VSUBPD       Y6, Y10, Y6
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVAPD      Y2, Y4
+	VFMADD231PD  Y5, Y8, Y4
+	VSUBPD       Y6, Y12, Y12
+	VSUBPD       224(R12), Y8, Y6
+	VFMADD231PD  Y5, Y14, Y0
+	VMOVAPD      Y7, Y14
+	VFNMADD231PD Y5, Y10, Y14
+	VSUBPD       Y6, Y11, Y11
+	VSUBPD       Y6, Y8, Y6
+	VFNMADD231PD Y5, Y14, Y1
+	VFNMADD213PD Y7, Y5, Y14
+	VADDPD       Y13, Y12, Y12
+	VSUBPD       Y8, Y4, Y13
+	VMOVUPD      Y9, 160(R12)
+	VMOVUPD      224(R12), Y9
+	VSUBPD       Y6, Y9, Y9
+	VSUBPD       Y14, Y10, Y10
+	VMOVUPD      64(R12), Y6
+	VMOVAPD      Y7, Y14
+	VFMADD231PD  Y5, Y6, Y14
+	VMOVUPD      Y7, 224(R12)
+	VMOVAPD      Y4, Y7
+	VFMADD231PD  Y5, Y15, Y7
+	VSUBPD       Y13, Y2, Y2
+	VSUBPD       Y13, Y4, Y13
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y1, Y10, Y10
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y5, Y12, Y1
+	VFNMADD213PD Y14, Y5, Y6
+	VSUBPD       Y13, Y8, Y8
+	VSUBPD       Y15, Y7, Y15
+	VADDPD       Y0, Y9, Y11
+	VADDPD       Y1, Y10, Y13
+	VFNMADD213PD 224(R12), Y5, Y6
+	VMOVUPD      Y7, 224(R12)
+	VMOVAPD      Y1, Y7
+	VFNMADD231PD Y5, Y12, Y7
+	VADDPD       Y2, Y8, Y8
+	VSUBPD       Y15, Y4, Y4
+	VSUBPD       Y9, Y11, Y2
+	VSUBPD       Y10, Y13, Y15
+	VFNMADD231PD Y5, Y7, Y3
+	VFNMADD213PD Y1, Y5, Y7
+	VSUBPD       Y7, Y12, Y12
+	VADDPD       Y11, Y8, Y7
+	VFNMADD231PD Y5, Y2, Y0
+	VFNMADD213PD Y11, Y5, Y2
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y15, Y13, Y15
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y8, Y7, Y2
+	VFMADD231PD  Y5, Y12, Y3
+	VMOVAPD      Y13, Y12
+	VFMADD231PD  Y5, Y6, Y12
+	VSUBPD       Y15, Y10, Y10
+	VADDPD       Y7, Y4, Y15
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y2, Y7, Y2
+	VFMADD231PD  Y5, Y9, Y0
+	VFMADD213PD  160(R12), Y5, Y3
+	VADDPD       Y1, Y10, Y10
+	VADDPD       Y12, Y14, Y1
+	VFNMADD213PD Y12, Y5, Y6
+	VMOVUPD      224(R12), Y9
+	VMOVUPD      Y12, 160(R12)
+	VMOVAPD      Y15, Y12
+	VFMADD231PD  Y5, Y9, Y12
+	VSUBPD       Y4, Y15, Y4
+	VSUBPD       Y2, Y8, Y8
+	VADDPD       128(R12), Y0, Y0
+	VADDPD       Y3, Y10, Y2
+	VSUBPD       Y14, Y1, Y14
+	VFNMADD231PD Y5, Y6, Y13
+	VFNMADD213PD Y12, Y5, Y9
+	VSUBPD       Y4, Y7, Y7
+	VADDPD       Y11, Y8, Y8
+	VSUBPD       Y10, Y2, Y4
+	VMOVUPD      160(R12), Y6
+	VSUBPD       Y14, Y6, Y6
+	VMOVAPD      Y2, Y11
+	VFMADD231PD  Y5, Y13, Y11
+	VFNMADD231PD Y5, Y9, Y15
+	VADDPD       Y0, Y8, Y9
+	VSUBPD       Y4, Y2, Y14
+	VMOVUPD      Y12, 160(R12)
+	VADDPD       Y11, Y6, Y12
+	VFNMADD213PD Y11, Y5, Y13
+	VFNMADD231PD Y5, Y4, Y3
+	VSUBPD       Y8, Y9, Y4
+	VMOVUPD      Y8, 224(R12)
+	VADDPD       Y9, Y7, Y8
+	VSUBPD       Y14, Y10, Y10
+	VADDPD       Y12, Y1, Y14
+	VFNMADD213PD Y12, Y5, Y6
+	VFNMADD231PD Y5, Y13, Y2
+	VSUBPD       Y4, Y9, Y13
+	VMOVUPD      Y12, 128(R12)
+	VADDPD       Y8, Y15, Y12
+	VFNMADD213PD Y8, Y5, Y7
+	VFNMADD231PD Y5, Y4, Y0
+	VADDPD       Y3, Y10, Y10
+	VSUBPD       Y1, Y14, Y1
+	VFNMADD231PD Y5, Y6, Y11
+	VMOVAPD      Y14, Y3
+	VFNMADD231PD Y5, Y14, Y3
+	VMOVUPD      224(R12), Y4
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       160(R12), Y12, Y6
+	VFNMADD213PD Y12, Y5, Y15
+	VFNMADD231PD Y5, Y7, Y9
+	VADDPD       Y10, Y2, Y2
+	VMOVUPD      128(R12), Y7
+	VSUBPD       Y1, Y7, Y7
+	VCMPPD       $0x0c, Y3, Y14, Y3
+	VADDPD       Y0, Y4, Y4
+	VSUBPD       160(R12), Y6, Y0
+	VFNMADD231PD Y5, Y15, Y8
+	VMOVAPD      Y6, Y1
+	VFNMADD231PD Y5, Y6, Y1
+	VADDPD       Y2, Y11, Y10
+	VADDPD       Y4, Y9, Y9
+	VSUBPD       Y0, Y12, Y12
+	VCMPPD       $0x0c, Y1, Y6, Y1
+	VADDPD       Y10, Y7, Y0
+	VSUBPD       Y11, Y10, Y11
+	VADDPD       Y9, Y8, Y4
+	VSUBPD       Y7, Y0, Y7
+	VSUBPD       Y11, Y2, Y2
+	VFMADD213PD  constants<>+128(SB), Y5, Y0
+	VADDPD       Y4, Y12, Y11
+	VSUBPD       Y8, Y4, Y8
+	VSUBPD       Y7, Y10, Y10
+	VMOVUPD      constants<>+384(SB), Y7
+	VMOVAPD      Y14, Y13
+	VFMADD231PD  Y7, Y0, Y13
+	VSUBPD       Y12, Y11, Y12
+	VSUBPD       Y8, Y9, Y9
+	VFMADD213PD  constants<>+128(SB), Y5, Y11
+	VADDPD       Y2, Y10, Y5
+	VCMPPD       $0x00, Y14, Y13, Y13
+	VSUBPD       Y12, Y4, Y4
+	VMOVAPD      Y6, Y8
+	VFMADD231PD  Y7, Y11, Y8
+	VADDPD       constants<>+128(SB), Y5, Y12
+	VSUBPD       Y10, Y5, Y5
+	VADDPD       Y9, Y4, Y10
+	VMOVAPD      Y0, Y15
+	VFMADD231PD  Y7, Y12, Y15
+	VSUBPD       Y5, Y2, Y2
+	VCMPPD       $0x00, Y6, Y8, Y8
+	VADDPD       constants<>+128(SB), Y10, Y5
+	VSUBPD       Y4, Y10, Y10
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VCMPPD       $0x00, Y0, Y15, Y15
+	VFMADD213PD  Y11, Y5, Y7
+	VSUBPD       Y10, Y9, Y9
+	VANDPD       Y15, Y13, Y13
+	VANDPD       Y13, Y3, Y3
+	VMOVMSKPD    Y3, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VADDPD       constants<>+128(SB), Y9, Y9
+	VCMPPD       $0x00, Y11, Y7, Y7
+	VANDPD       Y7, Y8, Y8
+	VANDPD       Y8, Y1, Y1
+	VMOVMSKPD    Y1, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y14, (AX)
+	VMOVUPD      Y0, (AX)(CX*1)
+	VMOVUPD      Y12, (AX)(CX*2)
+	VMOVUPD      Y2, (DX)
+	VMOVUPD      Y6, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	VMOVUPD      Y5, 32(AX)(CX*2)
+	VMOVUPD      Y9, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -8345,391 +8922,411 @@ done:
 	RET
 
 rare:
-	VMOVUPD   (BX)(SI*2), Y0
-	VADDPD    (R8)(R9*2), Y0, Y1
-	VMOVUPD   32(BX)(SI*2), Y2
-	VADDPD    32(R8)(R9*2), Y2, Y3
-	VMOVUPD   (BX)(SI*1), Y4
-	VADDPD    (R8)(R9*1), Y4, Y5
-	VMOVUPD   32(BX)(SI*1), Y6
-	VADDPD    32(R8)(R9*1), Y6, Y7
-	VMOVUPD   (BX), Y8
-	VADDPD    (R8), Y8, Y9
-	VMOVUPD   (DI), Y10
-	VADDPD    (R10), Y10, Y11
-	VMOVUPD   32(BX), Y12
-	VADDPD    32(R8), Y12, Y13
-	VMOVUPD   32(DI), Y14
-	VADDPD    32(R10), Y14, Y15
-	VMOVUPD   constants<>+128(SB), Y14
-	VMOVUPD   Y15, (R12)
-	VANDPD    constants<>+192(SB), Y14, Y15
-	VANDPD    constants<>+192(SB), Y14, Y14
-	VMOVUPD   Y14, 32(R12)
-	VSUBPD    Y0, Y1, Y14
-	VMOVUPD   Y15, 64(R12)
-	VSUBPD    Y2, Y3, Y15
-	VSUBPD    Y4, Y5, Y2
-	VSUBPD    Y6, Y7, Y4
-	VSUBPD    Y8, Y9, Y6
-	VSUBPD    Y10, Y11, Y8
-	VSUBPD    Y12, Y13, Y10
-	VMOVUPD   (R12), Y12
-	VMOVUPD   Y10, 96(R12)
-	VSUBPD    32(DI), Y12, Y10
-	VMOVUPD   Y10, 128(R12)
-	VSUBPD    Y14, Y1, Y10
-	VMOVUPD   Y1, 160(R12)
-	VMOVUPD   (R8)(R9*2), Y1
-	VSUBPD    Y14, Y1, Y1
-	VSUBPD    Y10, Y0, Y0
-	VADDPD    Y1, Y0, Y0
-	VSUBPD    Y15, Y3, Y1
-	VMOVUPD   32(R8)(R9*2), Y10
-	VSUBPD    Y15, Y10, Y10
-	VMOVUPD   32(BX)(SI*2), Y14
-	VSUBPD    Y1, Y14, Y14
-	VADDPD    Y10, Y14, Y14
-	VSUBPD    Y2, Y5, Y1
-	VMOVUPD   (R8)(R9*1), Y10
-	VSUBPD    Y2, Y10, Y10
-	VMOVUPD   (BX)(SI*1), Y2
-	VSUBPD    Y1, Y2, Y2
-	VADDPD    Y10, Y2, Y2
-	VADDPD    Y11, Y0, Y1
-	VSUBPD    Y4, Y7, Y10
-	VMOVUPD   32(R8)(R9*1), Y15
-	VSUBPD    Y4, Y15, Y15
-	VMOVUPD   32(BX)(SI*1), Y4
-	VSUBPD    Y10, Y4, Y4
-	VADDPD    Y15, Y4, Y4
-	VADDPD    Y12, Y14, Y10
-	VSUBPD    Y6, Y9, Y15
-	VMOVUPD   Y3, 192(R12)
-	VMOVUPD   (R8), Y3
-	VSUBPD    Y6, Y3, Y3
-	VMOVUPD   (BX), Y6
-	VSUBPD    Y15, Y6, Y6
-	VADDPD    Y3, Y6, Y6
-	VSUBPD    Y8, Y11, Y3
-	VMOVUPD   (R10), Y15
-	VSUBPD    Y8, Y15, Y15
-	VMOVUPD   (DI), Y8
-	VSUBPD    Y3, Y8, Y8
-	VADDPD    Y15, Y8, Y8
-	VADDPD    Y8, Y6, Y6
-	VSUBPD    Y0, Y1, Y3
-	VSUBPD    Y3, Y11, Y11
-	VSUBPD    Y3, Y1, Y3
-	VSUBPD    Y3, Y0, Y0
-	VADDPD    Y11, Y0, Y0
-	VSUBPD    96(R12), Y13, Y3
-	VMOVUPD   32(R8), Y8
-	VSUBPD    96(R12), Y8, Y8
-	VMOVUPD   32(BX), Y11
-	VSUBPD    Y3, Y11, Y11
-	VADDPD    Y8, Y11, Y11
-	VSUBPD    128(R12), Y12, Y3
-	VMOVUPD   32(R10), Y8
-	VSUBPD    128(R12), Y8, Y8
-	VMOVUPD   32(DI), Y15
-	VSUBPD    Y3, Y15, Y15
-	VADDPD    Y8, Y15, Y15
-	VADDPD    Y15, Y11, Y11
-	VSUBPD    Y14, Y10, Y3
-	VSUBPD    Y3, Y12, Y12
-	VSUBPD    Y3, Y10, Y3
-	VSUBPD    Y3, Y14, Y14
-	VADDPD    Y5, Y9, Y3
-	VADDPD    Y12, Y14, Y14
-	VADDPD    160(R12), Y2, Y8
-	VADDPD    Y7, Y13, Y12
-	VADDPD    192(R12), Y4, Y15
-	VMOVUPD   Y10, (R12)
-	VSUBPD    Y9, Y3, Y10
-	VSUBPD    Y10, Y5, Y5
-	VSUBPD    Y2, Y8, Y10
-	VMOVUPD   Y9, 128(R12)
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y10, Y9, Y9
-	VSUBPD    Y10, Y8, Y10
-	VSUBPD    Y10, Y2, Y2
-	VADDPD    Y9, Y2, Y2
-	VSUBPD    Y13, Y12, Y9
-	VSUBPD    Y9, Y7, Y7
-	VSUBPD    Y4, Y15, Y9
-	VMOVUPD   192(R12), Y10
-	VSUBPD    Y9, Y10, Y10
-	VSUBPD    Y9, Y15, Y9
-	VSUBPD    Y9, Y4, Y4
-	VADDPD    Y10, Y4, Y4
-	VADDPD    Y0, Y6, Y9
-	VADDPD    Y14, Y11, Y10
-	VMOVUPD   Y13, 192(R12)
-	VADDPD    Y8, Y5, Y13
-	VSUBPD    Y5, Y13, Y5
-	VSUBPD    Y5, Y8, Y8
-	VSUBPD    Y6, Y9, Y5
-	VSUBPD    Y5, Y0, Y0
-	VSUBPD    Y5, Y9, Y5
-	VSUBPD    Y5, Y6, Y6
-	VADDPD    Y0, Y6, Y6
-	VADDPD    Y15, Y7, Y0
-	VSUBPD    Y7, Y0, Y7
-	VSUBPD    Y7, Y15, Y15
-	VSUBPD    Y11, Y10, Y5
-	VSUBPD    Y5, Y14, Y14
-	VSUBPD    Y5, Y10, Y5
-	VSUBPD    Y5, Y11, Y11
-	VADDPD    Y14, Y11, Y11
-	VADDPD    Y13, Y3, Y5
-	VSUBPD    Y3, Y5, Y3
-	VSUBPD    Y3, Y13, Y13
-	VADDPD    Y0, Y12, Y3
-	VSUBPD    Y12, Y3, Y12
-	VSUBPD    Y12, Y0, Y0
-	VADDPD    Y1, Y2, Y7
-	VADDPD    (R12), Y4, Y12
-	VADDPD    Y7, Y8, Y14
-	VSUBPD    Y8, Y14, Y8
-	VSUBPD    Y8, Y7, Y8
-	VMOVUPD   Y3, 160(R12)
-	VADDPD    Y12, Y15, Y3
-	VSUBPD    Y15, Y3, Y15
-	VSUBPD    Y15, Y12, Y15
-	VMOVUPD   Y5, 96(R12)
-	VADDPD    Y14, Y9, Y5
-	VMOVUPD   Y14, 224(R12)
-	VADDPD    Y6, Y13, Y14
-	VSUBPD    Y13, Y14, Y13
-	VSUBPD    Y13, Y6, Y6
-	VSUBPD    Y2, Y7, Y13
-	VSUBPD    Y13, Y7, Y7
-	VSUBPD    Y13, Y1, Y1
-	VSUBPD    Y7, Y2, Y2
-	VADDPD    Y1, Y2, Y2
-	VADDPD    Y2, Y8, Y8
-	VADDPD    Y3, Y10, Y1
-	VADDPD    Y11, Y0, Y2
-	VSUBPD    Y0, Y2, Y0
-	VSUBPD    Y0, Y11, Y11
-	VSUBPD    Y4, Y12, Y0
-	VSUBPD    Y0, Y12, Y12
-	VMOVUPD   (R12), Y7
-	VSUBPD    Y0, Y7, Y7
-	VSUBPD    Y12, Y4, Y4
-	VADDPD    Y7, Y4, Y4
-	VADDPD    Y4, Y15, Y15
-	VADDPD    Y14, Y5, Y0
-	VSUBPD    Y9, Y5, Y4
-	VMOVUPD   224(R12), Y7
-	VSUBPD    Y4, Y7, Y7
-	VSUBPD    Y4, Y5, Y4
-	VSUBPD    Y4, Y9, Y9
-	VADDPD    Y7, Y9, Y9
-	VADDPD    Y2, Y1, Y4
-	VSUBPD    Y10, Y1, Y7
-	VSUBPD    Y7, Y3, Y3
-	VSUBPD    Y7, Y1, Y7
-	VSUBPD    Y7, Y10, Y10
-	VADDPD    Y3, Y10, Y10
-	VSUBPD    Y5, Y0, Y3
-	VSUBPD    Y3, Y14, Y14
-	VSUBPD    Y3, Y0, Y3
-	VSUBPD    Y3, Y5, Y5
-	VADDPD    Y14, Y5, Y5
-	VSUBPD    Y1, Y4, Y3
-	VSUBPD    Y3, Y2, Y2
-	VSUBPD    Y3, Y4, Y3
-	VSUBPD    Y3, Y1, Y1
-	VADDPD    Y8, Y9, Y3
-	VADDPD    Y2, Y1, Y1
-	VADDPD    Y15, Y10, Y2
-	VADDPD    Y3, Y5, Y7
-	VSUBPD    Y9, Y3, Y12
-	VSUBPD    Y12, Y8, Y8
-	VSUBPD    Y12, Y3, Y12
-	VSUBPD    Y12, Y9, Y9
-	VADDPD    Y8, Y9, Y9
-	VADDPD    Y6, Y9, Y9
-	VADDPD    Y2, Y1, Y6
-	VSUBPD    Y10, Y2, Y8
-	VSUBPD    Y8, Y15, Y15
-	VSUBPD    Y8, Y2, Y8
-	VSUBPD    Y8, Y10, Y10
-	VADDPD    Y15, Y10, Y10
-	VADDPD    96(R12), Y0, Y8
-	VSUBPD    96(R12), Y8, Y12
-	VADDPD    Y11, Y10, Y10
-	VSUBPD    Y5, Y7, Y11
-	VSUBPD    Y12, Y0, Y0
-	VADDPD    160(R12), Y4, Y12
-	VSUBPD    Y11, Y3, Y3
-	VSUBPD    Y11, Y7, Y11
-	VSUBPD    160(R12), Y12, Y13
-	VSUBPD    Y11, Y5, Y5
-	VSUBPD    Y1, Y6, Y11
-	VSUBPD    Y13, Y4, Y4
-	VSUBPD    Y11, Y6, Y13
-	VSUBPD    Y11, Y2, Y2
-	VADDPD    Y7, Y0, Y11
-	VADDPD    Y3, Y5, Y5
-	VMOVUPD   128(R12), Y3
-	VSUBPD    Y3, Y3, Y14
-	VSUBPD    Y13, Y1, Y1
-	VADDPD    Y6, Y4, Y13
-	VSUBPD    Y0, Y11, Y0
-	VCMPPD    $0x04, constants<>+64(SB), Y14, Y14
-	VADDPD    Y2, Y1, Y1
-	VADDPD    Y11, Y8, Y2
-	VSUBPD    Y4, Y13, Y4
-	VSUBPD    Y0, Y7, Y7
-	VADDPD    Y9, Y5, Y0
-	VSUBPD    Y8, Y2, Y8
-	VSUBPD    Y4, Y6, Y6
-	VADDPD    Y13, Y12, Y4
-	VSUBPD    Y12, Y4, Y12
-	VSUBPD    Y8, Y11, Y11
-	VADDPD    Y10, Y1, Y8
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y5, Y0, Y12
-	VSUBPD    Y12, Y9, Y9
-	VSUBPD    Y12, Y0, Y12
-	VSUBPD    Y12, Y5, Y5
-	VSUBPD    Y1, Y8, Y12
-	VSUBPD    Y12, Y10, Y10
-	VSUBPD    Y12, Y8, Y12
-	VADDPD    Y9, Y5, Y5
-	VADDPD    Y0, Y7, Y9
-	VSUBPD    Y7, Y9, Y7
-	VSUBPD    Y12, Y1, Y1
-	VADDPD    Y8, Y6, Y12
-	VSUBPD    Y6, Y12, Y6
-	VSUBPD    Y7, Y0, Y0
-	VADDPD    Y9, Y11, Y7
-	VADDPD    Y10, Y1, Y1
-	VADDPD    Y12, Y13, Y10
-	VSUBPD    Y11, Y7, Y11
-	VSUBPD    Y6, Y8, Y8
-	VADDPD    Y7, Y2, Y6
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y10, Y4, Y5
-	VSUBPD    Y13, Y10, Y13
-	VSUBPD    Y2, Y6, Y2
-	VSUBPD    Y11, Y9, Y9
-	VADDPD    Y1, Y8, Y8
-	VSUBPD    Y6, Y6, Y1
-	VSUBPD    Y4, Y5, Y4
-	VSUBPD    Y13, Y12, Y12
-	VSUBPD    Y5, Y5, Y11
-	VMOVUPD   192(R12), Y13
-	VSUBPD    Y13, Y13, Y15
-	VSUBPD    Y2, Y7, Y7
-	VADDPD    Y0, Y9, Y2
-	VCMPPD    $0x0c, Y1, Y6, Y1
-	VSUBPD    Y4, Y10, Y10
-	VADDPD    Y8, Y12, Y4
-	VCMPPD    $0x0c, Y11, Y5, Y11
-	VCMPPD    $0x04, constants<>+64(SB), Y15, Y15
-	VSUBPD    Y9, Y2, Y9
-	VSUBPD    Y12, Y4, Y12
-	VSUBPD    Y9, Y0, Y0
-	VADDPD    Y2, Y7, Y9
-	VSUBPD    Y12, Y8, Y8
-	VADDPD    Y4, Y10, Y12
-	VSUBPD    Y7, Y9, Y7
-	VMOVUPD   Y5, 160(R12)
-	VMOVUPD   constants<>+64(SB), Y5
-	VBLENDVPD Y1, Y9, Y5, Y9
-	VSUBPD    Y10, Y12, Y10
-	VBLENDVPD Y11, Y12, Y5, Y12
-	VADDPD    Y5, Y9, Y9
-	VADDPD    Y5, Y12, Y12
-	VSUBPD    Y7, Y2, Y2
-	VANDPD    constants<>+0(SB), Y3, Y7
-	VSUBPD    Y10, Y4, Y4
-	VANDPD    constants<>+0(SB), Y13, Y10
-	VORPD     64(R12), Y7, Y7
-	VMOVUPD   Y12, 64(R12)
-	VCMPPD    $0x00, Y5, Y3, Y12
-	VORPD     32(R12), Y10, Y10
-	VMOVUPD   Y9, 32(R12)
-	VADDPD    Y0, Y2, Y9
-	VORPD     Y14, Y12, Y12
-	VCMPPD    $0x00, Y5, Y6, Y14
-	VBLENDVPD Y14, Y5, Y7, Y14
-	VADDPD    Y8, Y4, Y7
-	VBLENDVPD Y12, Y3, Y14, Y12
-	VCMPPD    $0x00, Y5, Y13, Y14
-	VSUBPD    Y2, Y9, Y2
-	VBLENDVPD Y1, Y9, Y5, Y9
-	VORPD     Y15, Y14, Y14
-	VBLENDVPD Y11, Y7, Y5, Y15
-	VADDPD    Y5, Y9, Y9
-	VSUBPD    Y4, Y7, Y7
-	VMOVUPD   160(R12), Y4
-	VMOVUPD   Y11, 96(R12)
-	VCMPPD    $0x00, Y5, Y4, Y11
-	VADDPD    Y5, Y15, Y15
-	VBLENDVPD Y11, Y5, Y10, Y11
-	VMOVUPD   constants<>+320(SB), Y10
-	VMULPD    32(R12), Y10, Y4
-	VSUBPD    Y2, Y0, Y0
-	VMULPD    64(R12), Y10, Y2
-	VCMPPD    $0x04, Y3, Y3, Y3
-	VSUBPD    Y7, Y8, Y8
-	VMULPD    Y10, Y9, Y7
-	VBLENDVPD Y14, Y13, Y11, Y14
-	VMULPD    Y10, Y15, Y10
-	VCMPPD    $0x04, Y13, Y13, Y13
-	VBLENDVPD Y3, constants<>+256(SB), Y12, Y3
-	VBLENDVPD Y13, constants<>+256(SB), Y14, Y13
-	VBLENDVPD Y1, Y6, Y3, Y3
-	VBLENDVPD Y1, Y0, Y5, Y1
-	VMOVUPD   96(R12), Y0
-	VBLENDVPD Y0, 160(R12), Y13, Y13
-	VBLENDVPD Y0, Y8, Y5, Y0
-	VADDPD    Y5, Y1, Y1
-	VADDPD    Y4, Y3, Y4
-	VADDPD    32(R12), Y7, Y7
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y2, Y13, Y2
-	VADDPD    64(R12), Y10, Y10
-	VCMPPD    $0x00, Y5, Y9, Y6
-	VCMPPD    $0x00, Y5, Y15, Y8
-	VCMPPD    $0x00, Y3, Y4, Y4
-	VCMPPD    $0x00, Y5, Y1, Y11
-	VCMPPD    $0x00, 32(R12), Y7, Y7
-	VCMPPD    $0x00, Y13, Y2, Y2
-	VCMPPD    $0x00, 64(R12), Y10, Y10
-	VCMPPD    $0x00, Y5, Y0, Y5
-	VORPD     Y6, Y4, Y4
-	VORPD     Y11, Y7, Y7
-	VORPD     Y8, Y2, Y2
-	VORPD     Y5, Y10, Y10
-	VANDPD    Y7, Y4, Y4
-	VANDPD    Y10, Y2, Y2
-	VMOVMSKPD Y4, R13
-	CMPL      R13, $0x0000000f
-	JNE       done
-	VMOVMSKPD Y2, R13
-	CMPL      R13, $0x0000000f
-	JNE       done
-	VMOVUPD   Y3, (AX)
-	VMOVUPD   32(R12), Y2
-	VMOVUPD   Y2, (AX)(CX*1)
-	VMOVUPD   Y9, (AX)(CX*2)
-	VMOVUPD   Y1, (DX)
-	VMOVUPD   Y13, 32(AX)
-	VMOVUPD   64(R12), Y1
-	VMOVUPD   Y1, 32(AX)(CX*1)
-	VMOVUPD   Y15, 32(AX)(CX*2)
-	VMOVUPD   Y0, 32(DX)
-	JMP       next
+	VMOVUPD      (BX)(SI*2), Y0
+	VADDPD       (R8)(R9*2), Y0, Y1
+	VMOVUPD      32(BX)(SI*2), Y2
+	VADDPD       32(R8)(R9*2), Y2, Y3
+	VMOVUPD      (BX)(SI*1), Y4
+	VMOVUPD      constants<>+0(SB), Y5
+	VMOVUPD      (R8)(R9*1), Y6
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y5, Y4, Y7
+	VMOVUPD      32(BX)(SI*1), Y8
+	VMOVUPD      32(R8)(R9*1), Y9
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y5, Y8, Y10
+	VMOVUPD      (BX), Y11
+	VADDPD       (R8), Y11, Y12
+	VMOVUPD      (DI), Y13
+	VADDPD       (R10), Y13, Y14
+	VMOVUPD      32(BX), Y15
+	VMOVUPD      32(R8), Y9
+	VMOVAPD      Y9, Y6
+	VFMADD231PD  Y5, Y15, Y6
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      32(R10), Y15
+	VMOVUPD      Y6, (R12)
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y5, Y9, Y6
+	VMOVUPD      constants<>+192(SB), Y15
+	VANDPD       constants<>+256(SB), Y15, Y9
+	VANDPD       constants<>+256(SB), Y15, Y15
+	VMOVUPD      Y15, 32(R12)
+	VSUBPD       Y0, Y1, Y15
+	VMOVUPD      Y9, 64(R12)
+	VSUBPD       Y2, Y3, Y9
+	VMOVAPD      Y7, Y2
+	VFNMADD231PD Y5, Y4, Y2
+	VMOVAPD      Y10, Y4
+	VFNMADD231PD Y5, Y8, Y4
+	VSUBPD       Y11, Y12, Y8
+	VSUBPD       Y13, Y14, Y11
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      Y11, 96(R12)
+	VMOVUPD      (R12), Y11
+	VMOVUPD      Y8, 128(R12)
+	VMOVAPD      Y11, Y8
+	VFNMADD231PD Y5, Y13, Y8
+	VMOVUPD      32(DI), Y13
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y5, Y13, Y11
+	VSUBPD       Y15, Y1, Y5
+	VMOVUPD      Y1, 160(R12)
+	VMOVUPD      (R8)(R9*2), Y1
+	VSUBPD       Y15, Y1, Y1
+	VSUBPD       Y5, Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VSUBPD       Y9, Y3, Y1
+	VMOVUPD      32(R8)(R9*2), Y5
+	VSUBPD       Y9, Y5, Y5
+	VMOVUPD      32(BX)(SI*2), Y9
+	VSUBPD       Y1, Y9, Y9
+	VADDPD       Y5, Y9, Y9
+	VSUBPD       Y2, Y7, Y1
+	VMOVUPD      (R8)(R9*1), Y5
+	VSUBPD       Y2, Y5, Y5
+	VMOVUPD      (BX)(SI*1), Y2
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y14, Y0, Y1
+	VSUBPD       Y4, Y10, Y5
+	VMOVUPD      32(R8)(R9*1), Y15
+	VSUBPD       Y4, Y15, Y15
+	VMOVUPD      32(BX)(SI*1), Y4
+	VSUBPD       Y5, Y4, Y4
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y6, Y9, Y5
+	VSUBPD       128(R12), Y12, Y15
+	VMOVUPD      Y3, 192(R12)
+	VMOVUPD      (R8), Y3
+	VSUBPD       128(R12), Y3, Y3
+	VMOVUPD      Y4, 128(R12)
+	VMOVUPD      (BX), Y4
+	VSUBPD       Y15, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VSUBPD       96(R12), Y14, Y3
+	VMOVUPD      (R10), Y15
+	VSUBPD       96(R12), Y15, Y15
+	VMOVUPD      Y10, 96(R12)
+	VMOVUPD      (DI), Y10
+	VSUBPD       Y3, Y10, Y10
+	VADDPD       Y15, Y10, Y10
+	VADDPD       Y10, Y4, Y4
+	VSUBPD       Y0, Y1, Y3
+	VSUBPD       Y3, Y14, Y14
+	VSUBPD       Y3, Y1, Y3
+	VSUBPD       Y3, Y0, Y0
+	VADDPD       Y14, Y0, Y0
+	VMOVUPD      (R12), Y3
+	VSUBPD       Y8, Y3, Y10
+	VMOVUPD      32(R8), Y14
+	VSUBPD       Y8, Y14, Y14
+	VMOVUPD      32(BX), Y8
+	VSUBPD       Y10, Y8, Y8
+	VADDPD       Y14, Y8, Y8
+	VSUBPD       Y11, Y6, Y10
+	VMOVUPD      32(R10), Y14
+	VSUBPD       Y11, Y14, Y14
+	VSUBPD       Y10, Y13, Y13
+	VADDPD       Y14, Y13, Y13
+	VADDPD       Y13, Y8, Y8
+	VSUBPD       Y9, Y5, Y10
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y10, Y5, Y10
+	VSUBPD       Y10, Y9, Y9
+	VADDPD       Y7, Y12, Y10
+	VADDPD       Y6, Y9, Y9
+	VADDPD       160(R12), Y2, Y6
+	VADDPD       96(R12), Y3, Y11
+	VMOVUPD      128(R12), Y13
+	VADDPD       192(R12), Y13, Y14
+	VSUBPD       Y12, Y10, Y15
+	VSUBPD       Y15, Y7, Y7
+	VSUBPD       Y2, Y6, Y15
+	VMOVUPD      Y12, 224(R12)
+	VMOVUPD      160(R12), Y12
+	VSUBPD       Y15, Y12, Y12
+	VSUBPD       Y15, Y6, Y15
+	VSUBPD       Y15, Y2, Y2
+	VADDPD       Y12, Y2, Y2
+	VSUBPD       Y3, Y11, Y12
+	VMOVUPD      96(R12), Y15
+	VSUBPD       Y12, Y15, Y15
+	VSUBPD       Y13, Y14, Y12
+	VMOVUPD      192(R12), Y3
+	VSUBPD       Y12, Y3, Y3
+	VSUBPD       Y12, Y14, Y12
+	VSUBPD       Y12, Y13, Y13
+	VADDPD       Y3, Y13, Y13
+	VADDPD       Y0, Y4, Y3
+	VADDPD       Y9, Y8, Y12
+	VMOVUPD      Y5, 128(R12)
+	VADDPD       Y6, Y7, Y5
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y7, Y6, Y6
+	VSUBPD       Y4, Y3, Y7
+	VSUBPD       Y7, Y0, Y0
+	VSUBPD       Y7, Y3, Y7
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y14, Y15, Y0
+	VSUBPD       Y15, Y0, Y15
+	VSUBPD       Y15, Y14, Y14
+	VSUBPD       Y8, Y12, Y7
+	VSUBPD       Y7, Y9, Y9
+	VSUBPD       Y7, Y12, Y7
+	VSUBPD       Y7, Y8, Y8
+	VADDPD       Y9, Y8, Y8
+	VADDPD       Y5, Y10, Y7
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y10, Y5, Y5
+	VADDPD       Y0, Y11, Y9
+	VSUBPD       Y11, Y9, Y11
+	VSUBPD       Y11, Y0, Y0
+	VADDPD       Y1, Y2, Y10
+	VADDPD       128(R12), Y13, Y11
+	VADDPD       Y10, Y6, Y15
+	VSUBPD       Y6, Y15, Y6
+	VSUBPD       Y6, Y10, Y6
+	VMOVUPD      Y9, 192(R12)
+	VADDPD       Y11, Y14, Y9
+	VSUBPD       Y14, Y9, Y14
+	VSUBPD       Y14, Y11, Y14
+	VMOVUPD      Y7, 96(R12)
+	VADDPD       Y15, Y3, Y7
+	VMOVUPD      Y15, 160(R12)
+	VADDPD       Y4, Y5, Y15
+	VSUBPD       Y5, Y15, Y5
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y2, Y10, Y5
+	VSUBPD       Y5, Y10, Y10
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y10, Y2, Y2
+	VADDPD       Y1, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y9, Y12, Y1
+	VADDPD       Y8, Y0, Y2
+	VSUBPD       Y0, Y2, Y0
+	VSUBPD       Y0, Y8, Y8
+	VSUBPD       Y13, Y11, Y0
+	VSUBPD       Y0, Y11, Y11
+	VMOVUPD      128(R12), Y5
+	VSUBPD       Y0, Y5, Y5
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y5, Y13, Y13
+	VADDPD       Y13, Y14, Y14
+	VADDPD       Y15, Y7, Y0
+	VSUBPD       Y3, Y7, Y5
+	VMOVUPD      160(R12), Y10
+	VSUBPD       Y5, Y10, Y10
+	VSUBPD       Y5, Y7, Y5
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y10, Y3, Y3
+	VADDPD       Y2, Y1, Y5
+	VSUBPD       Y12, Y1, Y10
+	VSUBPD       Y10, Y9, Y9
+	VSUBPD       Y10, Y1, Y10
+	VSUBPD       Y10, Y12, Y12
+	VADDPD       Y9, Y12, Y12
+	VSUBPD       Y7, Y0, Y9
+	VSUBPD       Y9, Y15, Y15
+	VSUBPD       Y9, Y0, Y9
+	VSUBPD       Y9, Y7, Y7
+	VADDPD       Y15, Y7, Y7
+	VSUBPD       Y1, Y5, Y9
+	VSUBPD       Y9, Y2, Y2
+	VSUBPD       Y9, Y5, Y9
+	VSUBPD       Y9, Y1, Y1
+	VADDPD       Y6, Y3, Y9
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y14, Y12, Y2
+	VADDPD       Y9, Y7, Y10
+	VSUBPD       Y3, Y9, Y11
+	VSUBPD       Y11, Y6, Y6
+	VSUBPD       Y11, Y9, Y11
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y2, Y1, Y4
+	VSUBPD       Y12, Y2, Y6
+	VSUBPD       Y6, Y14, Y14
+	VSUBPD       Y6, Y2, Y6
+	VSUBPD       Y6, Y12, Y12
+	VADDPD       Y14, Y12, Y12
+	VADDPD       96(R12), Y0, Y6
+	VSUBPD       96(R12), Y6, Y11
+	VADDPD       Y8, Y12, Y12
+	VMOVUPD      constants<>+0(SB), Y8
+	VMOVAPD      Y10, Y13
+	VFNMADD231PD Y8, Y7, Y13
+	VSUBPD       Y11, Y0, Y0
+	VADDPD       192(R12), Y5, Y11
+	VFNMADD231PD Y8, Y13, Y9
+	VFNMADD213PD Y10, Y8, Y13
+	VSUBPD       192(R12), Y11, Y14
+	VSUBPD       Y13, Y7, Y7
+	VMOVAPD      Y4, Y13
+	VFNMADD231PD Y8, Y1, Y13
+	VSUBPD       Y14, Y5, Y5
+	VSUBPD       Y13, Y4, Y14
+	VFNMADD231PD Y8, Y13, Y2
+	VMOVAPD      Y10, Y13
+	VFMADD231PD  Y8, Y0, Y13
+	VADDPD       Y9, Y7, Y7
+	VMOVUPD      224(R12), Y9
+	VSUBPD       Y9, Y9, Y15
+	VSUBPD       Y14, Y1, Y1
+	VADDPD       Y4, Y5, Y14
+	VFNMADD213PD Y13, Y8, Y0
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y13, Y6, Y2
+	VFNMADD213PD Y14, Y8, Y5
+	VFNMADD231PD Y8, Y0, Y10
+	VADDPD       Y3, Y7, Y0
+	VSUBPD       Y6, Y2, Y6
+	VSUBPD       Y5, Y4, Y4
+	VMOVAPD      Y14, Y5
+	VFMADD231PD  Y8, Y11, Y5
+	VSUBPD       Y11, Y5, Y11
+	VSUBPD       Y6, Y13, Y13
+	VMOVAPD      Y12, Y6
+	VFMADD231PD  Y8, Y1, Y6
+	VSUBPD       Y11, Y14, Y14
+	VSUBPD       Y7, Y0, Y11
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y11, Y0, Y11
+	VSUBPD       Y11, Y7, Y7
+	VSUBPD       Y1, Y6, Y11
+	VSUBPD       Y11, Y12, Y12
+	VSUBPD       Y11, Y6, Y11
+	VFMADD231PD  Y8, Y7, Y3
+	VMOVAPD      Y0, Y7
+	VFMADD231PD  Y8, Y10, Y7
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y11, Y1, Y1
+	VMOVAPD      Y6, Y11
+	VFMADD231PD  Y8, Y4, Y11
+	VSUBPD       Y4, Y11, Y4
+	VSUBPD       Y10, Y0, Y0
+	VMOVAPD      Y7, Y10
+	VFMADD231PD  Y8, Y13, Y10
+	VFMADD231PD  Y8, Y1, Y12
+	VADDPD       Y11, Y14, Y1
+	VSUBPD       Y13, Y10, Y13
+	VSUBPD       Y4, Y6, Y6
+	VMOVAPD      Y10, Y4
+	VFMADD231PD  Y8, Y2, Y4
+	VFMADD231PD  Y8, Y0, Y3
+	VADDPD       Y1, Y5, Y0
+	VSUBPD       Y14, Y1, Y14
+	VSUBPD       Y2, Y4, Y2
+	VSUBPD       Y13, Y7, Y7
+	VFMADD231PD  Y8, Y6, Y12
+	VMOVAPD      Y4, Y6
+	VFNMADD231PD Y8, Y4, Y6
+	VSUBPD       Y5, Y0, Y5
+	VSUBPD       Y14, Y11, Y11
+	VMOVAPD      Y0, Y13
+	VFNMADD231PD Y8, Y0, Y13
+	VMOVUPD      (R12), Y14
+	VFNMADD213PD Y14, Y14, Y8
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y3, Y7, Y2
+	VCMPPD       $0x0c, Y6, Y4, Y6
+	VSUBPD       Y5, Y1, Y1
+	VADDPD       Y12, Y11, Y5
+	VCMPPD       $0x0c, Y13, Y0, Y13
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
+	VSUBPD       Y7, Y2, Y7
+	VSUBPD       Y11, Y5, Y11
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       Y2, Y10, Y7
+	VSUBPD       Y11, Y12, Y12
+	VADDPD       Y5, Y1, Y11
+	VSUBPD       Y10, Y7, Y10
+	VMOVUPD      Y0, 192(R12)
+	VMOVUPD      constants<>+128(SB), Y0
+	VBLENDVPD    Y6, Y7, Y0, Y7
+	VSUBPD       Y1, Y11, Y1
+	VBLENDVPD    Y13, Y11, Y0, Y11
+	VADDPD       Y0, Y7, Y7
+	VADDPD       Y0, Y11, Y11
+	VSUBPD       Y10, Y2, Y2
+	VANDPD       constants<>+64(SB), Y9, Y10
+	VSUBPD       Y1, Y5, Y5
+	VANDPD       constants<>+64(SB), Y14, Y1
+	VORPD        64(R12), Y10, Y10
+	VMOVUPD      Y11, 64(R12)
+	VCMPPD       $0x00, Y0, Y9, Y11
+	VORPD        32(R12), Y1, Y1
+	VMOVUPD      Y7, 32(R12)
+	VADDPD       Y3, Y2, Y7
+	VORPD        Y15, Y11, Y11
+	VCMPPD       $0x00, Y0, Y4, Y15
+	VBLENDVPD    Y15, Y0, Y10, Y15
+	VADDPD       Y12, Y5, Y10
+	VBLENDVPD    Y11, Y9, Y15, Y11
+	VCMPPD       $0x00, Y0, Y14, Y15
+	VSUBPD       Y2, Y7, Y2
+	VBLENDVPD    Y6, Y7, Y0, Y7
+	VORPD        Y8, Y15, Y15
+	VMOVUPD      192(R12), Y8
+	VMOVUPD      Y4, 96(R12)
+	VCMPPD       $0x00, Y0, Y8, Y4
+	VSUBPD       Y5, Y10, Y5
+	VBLENDVPD    Y13, Y10, Y0, Y10
+	VADDPD       Y0, Y7, Y7
+	VBLENDVPD    Y4, Y0, Y1, Y4
+	VCMPPD       $0x04, Y9, Y9, Y9
+	VADDPD       Y0, Y10, Y10
+	VCMPPD       $0x04, Y14, Y14, Y1
+	VBLENDVPD    Y15, Y14, Y4, Y15
+	VSUBPD       Y2, Y3, Y3
+	VBLENDVPD    Y9, constants<>+320(SB), Y11, Y9
+	VBLENDVPD    Y1, constants<>+320(SB), Y15, Y1
+	VSUBPD       Y5, Y12, Y12
+	VBLENDVPD    Y6, 96(R12), Y9, Y9
+	VBLENDVPD    Y13, Y8, Y1, Y1
+	VMOVUPD      32(R12), Y2
+	VMOVUPD      constants<>+384(SB), Y4
+	VMOVAPD      Y9, Y5
+	VFMADD231PD  Y4, Y2, Y5
+	VMOVAPD      Y2, Y8
+	VFMADD231PD  Y4, Y7, Y8
+	VMOVUPD      64(R12), Y11
+	VMOVAPD      Y1, Y14
+	VFMADD231PD  Y4, Y11, Y14
+	VFMADD213PD  Y11, Y10, Y4
+	VBLENDVPD    Y6, Y3, Y0, Y6
+	VBLENDVPD    Y13, Y12, Y0, Y13
+	VADDPD       Y0, Y6, Y6
+	VADDPD       Y0, Y13, Y13
+	VCMPPD       $0x00, Y9, Y5, Y5
+	VCMPPD       $0x00, Y2, Y8, Y8
+	VCMPPD       $0x00, Y1, Y14, Y14
+	VCMPPD       $0x00, Y11, Y4, Y4
+	VANDPD       Y8, Y5, Y5
+	VANDPD       Y4, Y14, Y14
+	VMOVMSKPD    Y5, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VMOVMSKPD    Y14, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VMOVUPD      Y9, (AX)
+	VMOVUPD      Y2, (AX)(CX*1)
+	VMOVUPD      Y7, (AX)(CX*2)
+	VMOVUPD      Y6, (DX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y11, 32(AX)(CX*1)
+	VMOVUPD      Y10, 32(AX)(CX*2)
+	VMOVUPD      Y13, 32(DX)
+	JMP          next
 
 // func qdSubAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
-// Requires: AVX
-TEXT ·qdSubAVX2(SB), $256-80
+// Requires: AVX, FMA3
+TEXT ·qdSubAVX2(SB), $352-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	LEAQ (AX)(CX*2), DX
@@ -8747,352 +9344,387 @@ TEXT ·qdSubAVX2(SB), $256-80
 	ANDQ $-32, R12
 
 loop:
-	VMOVUPD   (BX)(SI*2), Y0
-	VSUBPD    (R8)(R9*2), Y0, Y1
-	VMOVUPD   32(BX)(SI*2), Y2
-	VSUBPD    32(R8)(R9*2), Y2, Y3
-	VMOVUPD   constants<>+0(SB), Y4
-	VXORPD    (R8)(R9*2), Y4, Y5
-	VXORPD    32(R8)(R9*2), Y4, Y6
-	VMOVUPD   (BX)(SI*1), Y7
-	VSUBPD    (R8)(R9*1), Y7, Y8
-	VMOVUPD   32(BX)(SI*1), Y9
-	VSUBPD    32(R8)(R9*1), Y9, Y10
-	VMOVUPD   (BX), Y11
-	VSUBPD    (R8), Y11, Y12
-	VMOVUPD   (DI), Y13
-	VSUBPD    (R10), Y13, Y14
-	VMOVUPD   32(BX), Y15
-	VSUBPD    32(R8), Y15, Y13
-	VMOVUPD   32(DI), Y15
-	VMOVUPD   Y13, (R12)
-	VSUBPD    32(R10), Y15, Y13
-	VXORPD    (R8)(R9*1), Y4, Y15
-	VMOVUPD   Y13, 32(R12)
-	VXORPD    32(R8)(R9*1), Y4, Y13
-	VMOVUPD   Y14, 64(R12)
-	VSUBPD    Y0, Y1, Y14
-	VSUBPD    Y2, Y3, Y11
-	VMOVUPD   Y12, 96(R12)
-	VXORPD    (R8), Y4, Y12
-	VMOVUPD   Y12, 128(R12)
-	VXORPD    (R10), Y4, Y12
-	VSUBPD    Y7, Y8, Y4
-	VMOVUPD   Y12, 160(R12)
-	VSUBPD    Y9, Y10, Y12
-	VSUBPD    Y14, Y5, Y5
-	VSUBPD    Y14, Y1, Y14
-	VSUBPD    Y11, Y6, Y6
-	VSUBPD    Y11, Y3, Y11
-	VSUBPD    Y4, Y15, Y15
-	VSUBPD    Y4, Y8, Y4
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y12, Y10, Y12
-	VSUBPD    Y14, Y0, Y0
-	VSUBPD    Y11, Y2, Y2
-	VSUBPD    Y4, Y7, Y7
-	VSUBPD    Y12, Y9, Y9
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y6, Y2, Y2
-	VMOVUPD   96(R12), Y4
-	VSUBPD    (BX), Y4, Y5
-	VMOVUPD   64(R12), Y6
-	VSUBPD    (DI), Y6, Y11
-	VADDPD    Y15, Y7, Y7
-	VMOVUPD   (R12), Y12
-	VSUBPD    32(BX), Y12, Y14
-	VADDPD    Y13, Y9, Y9
-	VMOVUPD   32(R12), Y13
-	VSUBPD    32(DI), Y13, Y15
-	VMOVUPD   Y3, 192(R12)
-	VMOVUPD   128(R12), Y3
-	VSUBPD    Y5, Y3, Y3
-	VSUBPD    Y5, Y4, Y5
-	VMOVUPD   Y9, 128(R12)
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y11, Y9, Y9
-	VSUBPD    Y11, Y6, Y11
-	VMOVUPD   Y10, 160(R12)
-	VMOVUPD   (BX), Y10
-	VSUBPD    Y5, Y10, Y10
-	VMOVUPD   (DI), Y5
-	VSUBPD    Y11, Y5, Y5
-	VADDPD    Y3, Y10, Y10
-	VADDPD    Y6, Y0, Y3
-	VADDPD    Y9, Y5, Y5
-	VADDPD    Y13, Y2, Y9
-	VADDPD    Y5, Y10, Y10
-	VSUBPD    Y0, Y3, Y5
-	VSUBPD    Y5, Y6, Y6
-	VSUBPD    Y5, Y3, Y5
-	VSUBPD    Y5, Y0, Y0
-	VSUBPD    Y14, Y12, Y5
-	VMOVUPD   32(BX), Y11
-	VSUBPD    Y5, Y11, Y11
-	VADDPD    Y6, Y0, Y0
-	VSUBPD    Y15, Y13, Y5
-	VMOVUPD   32(DI), Y6
-	VSUBPD    Y5, Y6, Y6
-	VSUBPD    Y2, Y9, Y5
-	VSUBPD    Y5, Y13, Y13
-	VSUBPD    Y5, Y9, Y5
-	VSUBPD    Y5, Y2, Y2
-	VADDPD    Y13, Y2, Y2
-	VMOVUPD   constants<>+0(SB), Y5
-	VXORPD    32(R8), Y5, Y13
-	VSUBPD    Y14, Y13, Y13
-	VXORPD    32(R10), Y5, Y5
-	VSUBPD    Y15, Y5, Y5
-	VADDPD    Y8, Y4, Y14
-	VADDPD    Y13, Y11, Y11
-	VADDPD    Y1, Y7, Y13
-	VADDPD    Y5, Y6, Y6
-	VADDPD    160(R12), Y12, Y5
-	VSUBPD    Y4, Y14, Y4
-	VSUBPD    Y12, Y5, Y12
-	VADDPD    Y6, Y11, Y11
-	VMOVUPD   128(R12), Y6
-	VADDPD    192(R12), Y6, Y15
-	VSUBPD    Y4, Y8, Y8
-	VSUBPD    Y7, Y13, Y4
-	VMOVUPD   Y9, (R12)
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y12, Y9, Y9
-	VSUBPD    Y6, Y15, Y12
-	VSUBPD    Y4, Y1, Y1
-	VSUBPD    Y4, Y13, Y4
-	VMOVUPD   Y3, 160(R12)
-	VMOVUPD   192(R12), Y3
-	VSUBPD    Y12, Y3, Y3
-	VSUBPD    Y12, Y15, Y12
-	VSUBPD    Y4, Y7, Y7
-	VADDPD    Y0, Y10, Y4
-	VSUBPD    Y12, Y6, Y6
-	VADDPD    Y2, Y11, Y12
-	VADDPD    Y1, Y7, Y7
-	VADDPD    Y13, Y8, Y1
-	VADDPD    Y3, Y6, Y6
-	VSUBPD    Y10, Y4, Y3
-	VSUBPD    Y8, Y1, Y8
-	VSUBPD    Y3, Y0, Y0
-	VSUBPD    Y3, Y4, Y3
-	VSUBPD    Y8, Y13, Y13
-	VADDPD    Y15, Y9, Y8
-	VSUBPD    Y3, Y10, Y10
-	VSUBPD    Y11, Y12, Y3
-	VSUBPD    Y9, Y8, Y9
-	VSUBPD    Y3, Y2, Y2
-	VSUBPD    Y3, Y12, Y3
-	VADDPD    Y0, Y10, Y10
-	VADDPD    Y1, Y14, Y0
-	VSUBPD    Y9, Y15, Y15
-	VADDPD    Y8, Y5, Y9
-	VSUBPD    Y14, Y0, Y14
-	VSUBPD    Y3, Y11, Y11
-	VADDPD    160(R12), Y7, Y3
-	VSUBPD    Y5, Y9, Y5
-	VSUBPD    Y14, Y1, Y1
-	VADDPD    (R12), Y6, Y14
-	VADDPD    Y2, Y11, Y11
-	VADDPD    Y3, Y13, Y2
-	VSUBPD    Y5, Y8, Y8
-	VSUBPD    Y7, Y3, Y5
-	VSUBPD    Y13, Y2, Y13
-	VMOVUPD   Y9, 128(R12)
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y5, Y9, Y9
-	VSUBPD    Y5, Y3, Y5
-	VSUBPD    Y13, Y3, Y3
-	VADDPD    Y14, Y15, Y13
-	VSUBPD    Y5, Y7, Y7
-	VADDPD    Y2, Y4, Y5
-	VSUBPD    Y15, Y13, Y15
-	VADDPD    Y9, Y7, Y7
-	VADDPD    Y10, Y1, Y9
-	VSUBPD    Y15, Y14, Y15
-	VADDPD    Y7, Y3, Y3
-	VADDPD    Y13, Y12, Y7
-	VSUBPD    Y1, Y9, Y1
-	VSUBPD    Y1, Y10, Y10
-	VADDPD    Y11, Y8, Y1
-	VSUBPD    Y8, Y1, Y8
-	VSUBPD    Y8, Y11, Y11
-	VSUBPD    Y6, Y14, Y8
-	VSUBPD    Y8, Y14, Y14
-	VMOVUPD   Y11, 160(R12)
-	VMOVUPD   (R12), Y11
-	VSUBPD    Y8, Y11, Y11
-	VADDPD    Y9, Y5, Y8
-	VSUBPD    Y14, Y6, Y6
-	VSUBPD    Y4, Y5, Y14
-	VSUBPD    Y14, Y2, Y2
-	VSUBPD    Y14, Y5, Y14
-	VADDPD    Y11, Y6, Y6
-	VADDPD    Y1, Y7, Y11
-	VSUBPD    Y14, Y4, Y4
-	VSUBPD    Y12, Y7, Y14
-	VADDPD    Y6, Y15, Y15
-	VSUBPD    Y5, Y8, Y6
-	VSUBPD    Y14, Y13, Y13
-	VSUBPD    Y14, Y7, Y14
-	VSUBPD    Y6, Y9, Y9
-	VSUBPD    Y6, Y8, Y6
-	VADDPD    Y2, Y4, Y4
-	VSUBPD    Y7, Y11, Y2
-	VSUBPD    Y14, Y12, Y12
-	VSUBPD    Y6, Y5, Y5
-	VADDPD    Y8, Y0, Y6
-	VADDPD    128(R12), Y11, Y14
-	VSUBPD    Y2, Y1, Y1
-	VSUBPD    Y2, Y11, Y2
-	VADDPD    Y13, Y12, Y12
-	VADDPD    Y9, Y5, Y5
-	VADDPD    Y3, Y4, Y9
-	VSUBPD    Y0, Y6, Y0
-	VSUBPD    Y2, Y7, Y7
-	VSUBPD    128(R12), Y14, Y2
-	VADDPD    Y15, Y12, Y13
-	VMOVUPD   Y14, 128(R12)
-	VADDPD    Y9, Y5, Y14
-	VSUBPD    Y0, Y8, Y8
-	VSUBPD    Y4, Y9, Y0
-	VADDPD    Y1, Y7, Y7
-	VSUBPD    Y2, Y11, Y11
-	VSUBPD    Y12, Y13, Y1
-	VSUBPD    Y5, Y14, Y2
-	VSUBPD    Y0, Y3, Y3
-	VSUBPD    Y0, Y9, Y0
-	VSUBPD    Y0, Y4, Y4
-	VADDPD    Y13, Y7, Y0
-	VSUBPD    Y1, Y15, Y15
-	VSUBPD    Y1, Y13, Y1
-	VSUBPD    Y2, Y9, Y9
-	VSUBPD    Y2, Y14, Y2
-	VSUBPD    Y1, Y12, Y12
-	VSUBPD    Y7, Y0, Y1
-	VADDPD    Y3, Y4, Y4
-	VADDPD    Y14, Y8, Y3
-	VSUBPD    Y2, Y5, Y5
-	VADDPD    Y0, Y11, Y2
-	VSUBPD    Y1, Y13, Y13
-	VSUBPD    Y1, Y0, Y1
-	VADDPD    Y15, Y12, Y12
-	VADDPD    Y10, Y4, Y4
-	VADDPD    Y9, Y5, Y5
-	VADDPD    Y3, Y6, Y9
-	VSUBPD    Y8, Y3, Y8
-	VADDPD    128(R12), Y2, Y10
-	VSUBPD    Y11, Y2, Y11
-	VSUBPD    Y1, Y7, Y7
-	VADDPD    160(R12), Y12, Y12
-	VADDPD    Y4, Y5, Y1
-	VSUBPD    Y6, Y9, Y6
-	VSUBPD    Y8, Y14, Y14
-	VSUBPD    128(R12), Y10, Y8
-	VSUBPD    Y11, Y0, Y0
-	VADDPD    Y13, Y7, Y7
-	VSUBPD    Y5, Y1, Y11
-	VSUBPD    Y6, Y3, Y3
-	VADDPD    Y1, Y14, Y6
-	VSUBPD    Y8, Y2, Y2
-	VADDPD    Y12, Y7, Y8
-	VSUBPD    Y11, Y1, Y13
-	VADDPD    Y6, Y3, Y15
-	VSUBPD    Y14, Y6, Y14
-	VSUBPD    Y11, Y4, Y4
-	VSUBPD    Y7, Y8, Y11
-	VMOVUPD   Y10, 128(R12)
-	VADDPD    Y8, Y0, Y10
-	VSUBPD    Y13, Y5, Y5
-	VADDPD    Y15, Y9, Y13
-	VSUBPD    Y3, Y15, Y3
-	VSUBPD    Y14, Y1, Y1
-	VSUBPD    Y11, Y8, Y14
-	VMOVUPD   Y15, 160(R12)
-	VADDPD    Y10, Y2, Y15
-	VSUBPD    Y0, Y10, Y0
-	VSUBPD    Y11, Y12, Y12
-	VADDPD    Y4, Y5, Y5
-	VSUBPD    Y9, Y13, Y9
-	VSUBPD    Y3, Y6, Y6
-	VSUBPD    Y13, Y13, Y3
-	VSUBPD    Y14, Y7, Y7
-	VADDPD    128(R12), Y15, Y4
-	VSUBPD    Y2, Y15, Y2
-	VSUBPD    Y0, Y8, Y8
-	VADDPD    Y5, Y1, Y1
-	VMOVUPD   160(R12), Y0
-	VSUBPD    Y9, Y0, Y0
-	VCMPPD    $0x0c, Y3, Y13, Y3
-	VADDPD    Y12, Y7, Y7
-	VSUBPD    128(R12), Y4, Y5
-	VSUBPD    Y2, Y10, Y10
-	VSUBPD    Y4, Y4, Y2
-	VADDPD    Y1, Y6, Y9
-	VADDPD    Y7, Y8, Y8
-	VSUBPD    Y5, Y15, Y15
-	VCMPPD    $0x0c, Y2, Y4, Y2
-	VADDPD    Y9, Y0, Y5
-	VSUBPD    Y6, Y9, Y6
-	VADDPD    Y8, Y10, Y7
-	VSUBPD    Y0, Y5, Y0
-	VSUBPD    Y6, Y1, Y1
-	VADDPD    constants<>+64(SB), Y5, Y5
-	VADDPD    Y7, Y15, Y6
-	VSUBPD    Y10, Y7, Y10
-	VSUBPD    Y0, Y9, Y9
-	VMULPD    constants<>+320(SB), Y5, Y0
-	VSUBPD    Y15, Y6, Y15
-	VSUBPD    Y10, Y8, Y8
-	VADDPD    constants<>+64(SB), Y6, Y6
-	VADDPD    Y1, Y9, Y10
-	VADDPD    Y0, Y13, Y0
-	VSUBPD    Y15, Y7, Y7
-	VMULPD    constants<>+320(SB), Y6, Y11
-	VADDPD    constants<>+64(SB), Y10, Y12
-	VSUBPD    Y9, Y10, Y10
-	VCMPPD    $0x00, Y13, Y0, Y0
-	VADDPD    Y8, Y7, Y9
-	VMULPD    constants<>+320(SB), Y12, Y14
-	VSUBPD    Y10, Y1, Y1
-	VADDPD    Y11, Y4, Y11
-	VCMPPD    $0x00, constants<>+64(SB), Y12, Y10
-	VORPD     Y10, Y0, Y0
-	VADDPD    constants<>+64(SB), Y9, Y10
-	VSUBPD    Y7, Y9, Y9
-	VADDPD    constants<>+64(SB), Y1, Y1
-	VCMPPD    $0x00, Y4, Y11, Y11
-	VADDPD    Y14, Y5, Y14
-	VMULPD    constants<>+320(SB), Y10, Y7
-	VSUBPD    Y9, Y8, Y8
-	VCMPPD    $0x00, constants<>+64(SB), Y10, Y9
-	VCMPPD    $0x00, constants<>+64(SB), Y1, Y15
-	VORPD     Y9, Y11, Y11
-	VCMPPD    $0x00, Y5, Y14, Y14
-	VADDPD    constants<>+64(SB), Y8, Y8
-	VORPD     Y15, Y14, Y14
-	VADDPD    Y7, Y6, Y7
-	VANDPD    Y14, Y0, Y0
-	VANDPD    Y0, Y3, Y3
-	VMOVMSKPD Y3, R13
-	CMPL      R13, $0x0000000f
-	JNE       rare
-	VCMPPD    $0x00, constants<>+64(SB), Y8, Y0
-	VCMPPD    $0x00, Y6, Y7, Y7
-	VORPD     Y0, Y7, Y7
-	VANDPD    Y7, Y11, Y11
-	VANDPD    Y11, Y2, Y2
-	VMOVMSKPD Y2, R13
-	CMPL      R13, $0x0000000f
-	JNE       rare
-	VMOVUPD   Y13, (AX)
-	VMOVUPD   Y5, (AX)(CX*1)
-	VMOVUPD   Y12, (AX)(CX*2)
-	VMOVUPD   Y1, (DX)
-	VMOVUPD   Y4, 32(AX)
-	VMOVUPD   Y6, 32(AX)(CX*1)
-	VMOVUPD   Y10, 32(AX)(CX*2)
-	VMOVUPD   Y8, 32(DX)
+	VMOVUPD      (BX)(SI*2), Y0
+	VSUBPD       (R8)(R9*2), Y0, Y1
+	VMOVUPD      32(BX)(SI*2), Y2
+	VSUBPD       32(R8)(R9*2), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       (R8)(R9*2), Y4, Y5
+	VXORPD       32(R8)(R9*2), Y4, Y6
+	VMOVUPD      (BX)(SI*1), Y7
+	VSUBPD       (R8)(R9*1), Y7, Y8
+	VMOVUPD      32(BX)(SI*1), Y9
+	VSUBPD       32(R8)(R9*1), Y9, Y10
+	VMOVUPD      (R8), Y11
+	VMOVUPD      constants<>+0(SB), Y12
+	VMOVUPD      (BX), Y13
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y11, Y14
+	VMOVUPD      (R10), Y15
+	VMOVUPD      (DI), Y13
+	VMOVUPD      Y14, (R12)
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y15, Y14
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      Y14, 32(R12)
+	VSUBPD       32(R8), Y13, Y14
+	VMOVUPD      32(DI), Y13
+	VMOVUPD      Y14, 64(R12)
+	VSUBPD       32(R10), Y13, Y14
+	VXORPD       (R8)(R9*1), Y4, Y13
+	VMOVUPD      Y14, 96(R12)
+	VXORPD       32(R8)(R9*1), Y4, Y14
+	VMOVUPD      Y14, 128(R12)
+	VSUBPD       Y0, Y1, Y14
+	VSUBPD       Y2, Y3, Y0
+	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y15, Y15
+	VSUBPD       Y7, Y8, Y4
+	VMOVUPD      Y15, 160(R12)
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y14, Y5, Y5
+	VSUBPD       Y14, Y1, Y14
+	VFNMADD231PD Y12, Y0, Y6
+	VFNMADD213PD Y3, Y12, Y0
+	VSUBPD       Y4, Y13, Y13
+	VSUBPD       Y4, Y8, Y4
+	VMOVUPD      Y3, 192(R12)
+	VMOVUPD      128(R12), Y3
+	VFNMADD231PD Y12, Y15, Y3
+	VFNMADD213PD Y10, Y12, Y15
+	VMOVUPD      Y10, 128(R12)
+	VMOVUPD      (BX)(SI*2), Y10
+	VSUBPD       Y14, Y10, Y10
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y15, Y9, Y9
+	VADDPD       Y5, Y10, Y10
+	VADDPD       Y6, Y2, Y2
+	VMOVUPD      (BX), Y0
+	VMOVUPD      (R12), Y4
+	VMOVAPD      Y4, Y5
+	VFNMADD231PD Y12, Y0, Y5
+	VMOVUPD      (DI), Y6
+	VMOVUPD      32(R12), Y14
+	VMOVAPD      Y14, Y15
+	VFNMADD231PD Y12, Y6, Y15
+	VADDPD       Y13, Y7, Y7
+	VMOVUPD      64(R12), Y13
+	VMOVUPD      Y1, 224(R12)
+	VSUBPD       32(BX), Y13, Y1
+	VFMADD231PD  Y12, Y9, Y3
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      Y3, 256(R12)
+	VMOVUPD      96(R12), Y3
+	VMOVUPD      Y7, 288(R12)
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y12, Y9, Y7
+	VSUBPD       Y5, Y11, Y11
+	VSUBPD       Y5, Y4, Y5
+	VMOVUPD      160(R12), Y4
+	VFNMADD231PD Y12, Y15, Y4
+	VFNMADD213PD Y14, Y12, Y15
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y15, Y6, Y6
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y14, Y10, Y5
+	VFMADD231PD  Y12, Y6, Y4
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y12, Y2, Y6
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y10, Y5, Y4
+	VSUBPD       Y4, Y14, Y14
+	VSUBPD       Y4, Y5, Y4
+	VSUBPD       Y4, Y10, Y10
+	VSUBPD       Y1, Y13, Y4
+	VMOVUPD      32(BX), Y11
+	VSUBPD       Y4, Y11, Y11
+	VADDPD       Y14, Y10, Y10
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD Y12, Y7, Y4
+	VSUBPD       Y4, Y9, Y9
+	VSUBPD       Y2, Y6, Y4
+	VSUBPD       Y4, Y3, Y3
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y3, Y2, Y2
+	VMOVUPD      constants<>+64(SB), Y3
+	VXORPD       32(R8), Y3, Y4
+	VSUBPD       Y1, Y4, Y4
+	VXORPD       32(R10), Y3, Y3
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       (R12), Y8, Y1
+	VADDPD       Y4, Y11, Y11
+	VMOVUPD      288(R12), Y4
+	VADDPD       224(R12), Y4, Y7
+	VADDPD       Y3, Y9, Y9
+	VADDPD       128(R12), Y13, Y3
+	VMOVUPD      (R12), Y14
+	VFNMADD213PD Y1, Y12, Y14
+	VSUBPD       Y13, Y3, Y13
+	VADDPD       Y9, Y11, Y11
+	VMOVUPD      256(R12), Y9
+	VMOVUPD      192(R12), Y15
+	VMOVUPD      Y6, 64(R12)
+	VMOVAPD      Y15, Y6
+	VFMADD231PD  Y12, Y9, Y6
+	VFNMADD231PD Y12, Y14, Y8
+	VSUBPD       Y4, Y7, Y14
+	VMOVUPD      Y5, (R12)
+	VMOVUPD      128(R12), Y5
+	VSUBPD       Y13, Y5, Y5
+	VSUBPD       Y9, Y6, Y13
+	VMOVUPD      Y3, 128(R12)
+	VMOVUPD      224(R12), Y3
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y14, Y7, Y14
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y13, Y6, Y13
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y10, Y0, Y14
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y2, Y11, Y13
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y7, Y8, Y3
+	VADDPD       Y15, Y9, Y9
+	VSUBPD       Y0, Y14, Y15
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y15, Y10, Y10
+	VSUBPD       Y15, Y14, Y15
+	VSUBPD       Y8, Y7, Y7
+	VADDPD       Y6, Y5, Y8
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y11, Y13, Y15
+	VSUBPD       Y5, Y8, Y5
+	VSUBPD       Y15, Y2, Y2
+	VSUBPD       Y15, Y13, Y15
+	VFMADD231PD  Y12, Y0, Y10
+	VMOVAPD      Y3, Y0
+	VFMADD231PD  Y12, Y1, Y0
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       128(R12), Y8, Y5
+	VSUBPD       Y1, Y0, Y1
+	VSUBPD       Y15, Y11, Y11
+	VMOVUPD      (R12), Y15
+	VMOVUPD      Y0, 256(R12)
+	VMOVAPD      Y15, Y0
+	VFMADD231PD  Y12, Y4, Y0
+	VMOVUPD      Y13, 288(R12)
+	VSUBPD       128(R12), Y5, Y13
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       64(R12), Y9, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VMOVAPD      Y0, Y11
+	VFMADD231PD  Y12, Y7, Y11
+	VSUBPD       Y13, Y8, Y8
+	VSUBPD       Y4, Y0, Y13
+	VSUBPD       Y7, Y11, Y7
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y13, Y0, Y13
+	VSUBPD       Y7, Y0, Y0
+	VADDPD       Y1, Y6, Y7
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       Y11, Y14, Y13
+	VSUBPD       Y6, Y7, Y6
+	VADDPD       Y15, Y4, Y4
+	VADDPD       Y10, Y3, Y15
+	VSUBPD       Y6, Y1, Y6
+	VADDPD       Y4, Y0, Y0
+	VADDPD       288(R12), Y7, Y4
+	VFNMADD213PD Y15, Y12, Y3
+	VSUBPD       Y3, Y10, Y10
+	VADDPD       Y2, Y8, Y3
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y9, Y1, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPD      Y2, (R12)
+	VMOVUPD      64(R12), Y2
+	VSUBPD       Y8, Y2, Y2
+	VMOVAPD      Y15, Y8
+	VFMADD231PD  Y12, Y13, Y8
+	VSUBPD       Y1, Y9, Y9
+	VSUBPD       Y14, Y13, Y1
+	VSUBPD       Y1, Y11, Y11
+	VSUBPD       Y1, Y13, Y1
+	VFMADD231PD  Y12, Y9, Y2
+	VMOVAPD      Y3, Y9
+	VFMADD231PD  Y12, Y4, Y9
+	VSUBPD       Y1, Y14, Y14
+	VSUBPD       288(R12), Y4, Y1
+	VFMADD231PD  Y12, Y6, Y2
+	VMOVAPD      Y8, Y6
+	VFNMADD231PD Y12, Y13, Y6
+	VSUBPD       Y1, Y7, Y7
+	VSUBPD       Y1, Y4, Y1
+	VFNMADD231PD Y12, Y6, Y15
+	VFNMADD213PD Y8, Y12, Y6
+	VADDPD       Y11, Y14, Y14
+	VSUBPD       Y4, Y9, Y11
+	VMOVUPD      Y10, 64(R12)
+	VMOVUPD      288(R12), Y10
+	VSUBPD       Y1, Y10, Y10
+	VSUBPD       Y6, Y13, Y13
+	VMOVUPD      256(R12), Y1
+	VMOVAPD      Y8, Y6
+	VFMADD231PD  Y12, Y1, Y6
+	VMOVUPD      Y8, 288(R12)
+	VMOVAPD      Y9, Y8
+	VFMADD231PD  Y12, Y5, Y8
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y11, Y9, Y11
+	VADDPD       Y7, Y10, Y10
+	VADDPD       Y15, Y13, Y13
+	VMOVAPD      Y0, Y7
+	VFMADD231PD  Y12, Y14, Y7
+	VFNMADD213PD Y6, Y12, Y1
+	VSUBPD       Y11, Y4, Y4
+	VSUBPD       Y5, Y8, Y5
+	VADDPD       Y2, Y10, Y11
+	VADDPD       Y7, Y13, Y15
+	VFNMADD213PD 288(R12), Y12, Y1
+	VMOVUPD      Y8, 288(R12)
+	VMOVAPD      Y7, Y8
+	VFNMADD231PD Y12, Y14, Y8
+	VADDPD       Y3, Y4, Y4
+	VSUBPD       Y5, Y9, Y9
+	VSUBPD       Y10, Y11, Y3
+	VSUBPD       Y13, Y15, Y5
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD213PD Y7, Y12, Y8
+	VSUBPD       Y8, Y14, Y14
+	VADDPD       Y11, Y4, Y8
+	VFNMADD231PD Y12, Y3, Y2
+	VFNMADD213PD Y11, Y12, Y3
+	VSUBPD       Y5, Y7, Y7
+	VSUBPD       Y5, Y15, Y5
+	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y4, Y8, Y3
+	VFMADD231PD  Y12, Y14, Y0
+	VMOVAPD      Y15, Y14
+	VFMADD231PD  Y12, Y1, Y14
+	VSUBPD       Y5, Y13, Y13
+	VADDPD       Y8, Y9, Y5
+	VSUBPD       Y3, Y11, Y11
+	VSUBPD       Y3, Y8, Y3
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD213PD  64(R12), Y12, Y0
+	VADDPD       Y7, Y13, Y13
+	VADDPD       Y14, Y6, Y7
+	VFNMADD213PD Y14, Y12, Y1
+	VMOVUPD      288(R12), Y10
+	VMOVUPD      Y14, 64(R12)
+	VMOVAPD      Y5, Y14
+	VFMADD231PD  Y12, Y10, Y14
+	VSUBPD       Y9, Y5, Y9
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       (R12), Y2, Y2
+	VADDPD       Y0, Y13, Y3
+	VSUBPD       Y6, Y7, Y6
+	VFNMADD231PD Y12, Y1, Y15
+	VFNMADD213PD Y14, Y12, Y10
+	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y11, Y4, Y4
+	VSUBPD       Y13, Y3, Y1
+	VMOVUPD      64(R12), Y9
+	VSUBPD       Y6, Y9, Y9
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y12, Y15, Y6
+	VFNMADD231PD Y12, Y10, Y5
+	VADDPD       Y2, Y4, Y10
+	VSUBPD       Y1, Y3, Y11
+	VMOVUPD      Y14, 64(R12)
+	VADDPD       Y6, Y9, Y14
+	VFNMADD213PD Y6, Y12, Y15
+	VFNMADD231PD Y12, Y1, Y0
+	VSUBPD       Y4, Y10, Y1
+	VMOVUPD      Y4, 288(R12)
+	VADDPD       Y10, Y8, Y4
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y14, Y7, Y11
+	VFNMADD213PD Y14, Y12, Y9
+	VFNMADD231PD Y12, Y15, Y3
+	VSUBPD       Y1, Y10, Y15
+	VMOVUPD      Y14, (R12)
+	VADDPD       Y4, Y5, Y14
+	VFNMADD213PD Y4, Y12, Y8
+	VFNMADD231PD Y12, Y1, Y2
+	VADDPD       Y0, Y13, Y13
+	VSUBPD       Y7, Y11, Y7
+	VFNMADD231PD Y12, Y9, Y6
+	VMOVAPD      Y11, Y0
+	VFNMADD231PD Y12, Y11, Y0
+	VMOVUPD      288(R12), Y1
+	VSUBPD       Y15, Y1, Y1
+	VADDPD       64(R12), Y14, Y9
+	VFNMADD213PD Y14, Y12, Y5
+	VFNMADD231PD Y12, Y8, Y10
+	VADDPD       Y13, Y3, Y3
+	VMOVUPD      (R12), Y8
+	VSUBPD       Y7, Y8, Y8
+	VCMPPD       $0x0c, Y0, Y11, Y0
+	VADDPD       Y2, Y1, Y1
+	VSUBPD       64(R12), Y9, Y2
+	VFNMADD231PD Y12, Y5, Y4
+	VMOVAPD      Y9, Y5
+	VFNMADD231PD Y12, Y9, Y5
+	VADDPD       Y3, Y6, Y7
+	VADDPD       Y1, Y10, Y10
+	VSUBPD       Y2, Y14, Y14
+	VCMPPD       $0x0c, Y5, Y9, Y5
+	VADDPD       Y7, Y8, Y1
+	VSUBPD       Y6, Y7, Y6
+	VADDPD       Y10, Y4, Y2
+	VSUBPD       Y8, Y1, Y8
+	VSUBPD       Y6, Y3, Y3
+	VFMADD213PD  constants<>+128(SB), Y12, Y1
+	VADDPD       Y2, Y14, Y6
+	VSUBPD       Y4, Y2, Y4
+	VSUBPD       Y8, Y7, Y7
+	VMOVUPD      constants<>+384(SB), Y8
+	VMOVAPD      Y11, Y13
+	VFMADD231PD  Y8, Y1, Y13
+	VSUBPD       Y14, Y6, Y14
+	VSUBPD       Y4, Y10, Y10
+	VFMADD213PD  constants<>+128(SB), Y12, Y6
+	VADDPD       Y3, Y7, Y4
+	VCMPPD       $0x00, Y11, Y13, Y13
+	VSUBPD       Y14, Y2, Y2
+	VMOVAPD      Y9, Y12
+	VFMADD231PD  Y8, Y6, Y12
+	VADDPD       constants<>+128(SB), Y4, Y14
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y10, Y2, Y7
+	VMOVAPD      Y1, Y15
+	VFMADD231PD  Y8, Y14, Y15
+	VSUBPD       Y4, Y3, Y3
+	VCMPPD       $0x00, Y9, Y12, Y12
+	VADDPD       constants<>+128(SB), Y7, Y4
+	VSUBPD       Y2, Y7, Y7
+	VADDPD       constants<>+128(SB), Y3, Y3
+	VCMPPD       $0x00, Y1, Y15, Y15
+	VFMADD213PD  Y6, Y4, Y8
+	VSUBPD       Y7, Y10, Y10
+	VANDPD       Y15, Y13, Y13
+	VANDPD       Y13, Y0, Y0
+	VMOVMSKPD    Y0, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VADDPD       constants<>+128(SB), Y10, Y10
+	VCMPPD       $0x00, Y6, Y8, Y8
+	VANDPD       Y8, Y12, Y12
+	VANDPD       Y12, Y5, Y5
+	VMOVMSKPD    Y5, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      Y1, (AX)(CX*1)
+	VMOVUPD      Y14, (AX)(CX*2)
+	VMOVUPD      Y3, (DX)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y6, 32(AX)(CX*1)
+	VMOVUPD      Y4, 32(AX)(CX*2)
+	VMOVUPD      Y10, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -9110,401 +9742,430 @@ done:
 	RET
 
 rare:
-	VMOVUPD   (BX)(SI*2), Y0
-	VSUBPD    (R8)(R9*2), Y0, Y1
-	VMOVUPD   32(BX)(SI*2), Y2
-	VSUBPD    32(R8)(R9*2), Y2, Y3
-	VMOVUPD   constants<>+0(SB), Y4
-	VXORPD    (R8)(R9*2), Y4, Y5
-	VXORPD    32(R8)(R9*2), Y4, Y6
-	VMOVUPD   (BX)(SI*1), Y7
-	VSUBPD    (R8)(R9*1), Y7, Y8
-	VMOVUPD   32(BX)(SI*1), Y9
-	VSUBPD    32(R8)(R9*1), Y9, Y10
-	VMOVUPD   (BX), Y11
-	VSUBPD    (R8), Y11, Y12
-	VMOVUPD   (DI), Y13
-	VSUBPD    (R10), Y13, Y14
-	VMOVUPD   32(BX), Y15
-	VSUBPD    32(R8), Y15, Y13
-	VMOVUPD   32(DI), Y15
-	VMOVUPD   Y13, (R12)
-	VSUBPD    32(R10), Y15, Y13
-	VXORPD    (R8)(R9*1), Y4, Y15
-	VMOVUPD   Y13, 32(R12)
-	VXORPD    32(R8)(R9*1), Y4, Y13
-	VMOVUPD   Y14, 64(R12)
-	VSUBPD    Y0, Y1, Y14
-	VSUBPD    Y2, Y3, Y11
-	VMOVUPD   Y12, 96(R12)
-	VXORPD    (R8), Y4, Y12
-	VMOVUPD   Y12, 128(R12)
-	VXORPD    (R10), Y4, Y12
-	VSUBPD    Y7, Y8, Y4
-	VMOVUPD   Y12, 160(R12)
-	VSUBPD    Y9, Y10, Y12
-	VSUBPD    Y14, Y5, Y5
-	VSUBPD    Y14, Y1, Y14
-	VSUBPD    Y11, Y6, Y6
-	VSUBPD    Y11, Y3, Y11
-	VSUBPD    Y4, Y15, Y15
-	VSUBPD    Y4, Y8, Y4
-	VSUBPD    Y12, Y13, Y13
-	VSUBPD    Y12, Y10, Y12
-	VSUBPD    Y14, Y0, Y0
-	VSUBPD    Y11, Y2, Y2
-	VSUBPD    Y4, Y7, Y7
-	VSUBPD    Y12, Y9, Y9
-	VADDPD    Y5, Y0, Y0
-	VADDPD    Y6, Y2, Y2
-	VMOVUPD   96(R12), Y4
-	VSUBPD    (BX), Y4, Y5
-	VMOVUPD   64(R12), Y6
-	VSUBPD    (DI), Y6, Y11
-	VADDPD    Y15, Y7, Y7
-	VMOVUPD   (R12), Y12
-	VSUBPD    32(BX), Y12, Y14
-	VADDPD    Y13, Y9, Y9
-	VMOVUPD   32(R12), Y13
-	VSUBPD    32(DI), Y13, Y15
-	VMOVUPD   Y3, 192(R12)
-	VMOVUPD   128(R12), Y3
-	VSUBPD    Y5, Y3, Y3
-	VSUBPD    Y5, Y4, Y5
-	VMOVUPD   Y9, 128(R12)
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y11, Y9, Y9
-	VSUBPD    Y11, Y6, Y11
-	VMOVUPD   Y10, 160(R12)
-	VMOVUPD   (BX), Y10
-	VSUBPD    Y5, Y10, Y10
-	VMOVUPD   (DI), Y5
-	VSUBPD    Y11, Y5, Y5
-	VADDPD    Y3, Y10, Y10
-	VADDPD    Y6, Y0, Y3
-	VADDPD    Y9, Y5, Y5
-	VADDPD    Y13, Y2, Y9
-	VADDPD    Y5, Y10, Y10
-	VSUBPD    Y0, Y3, Y5
-	VSUBPD    Y5, Y6, Y6
-	VSUBPD    Y5, Y3, Y5
-	VSUBPD    Y5, Y0, Y0
-	VSUBPD    Y14, Y12, Y5
-	VMOVUPD   32(BX), Y11
-	VSUBPD    Y5, Y11, Y11
-	VADDPD    Y6, Y0, Y0
-	VSUBPD    Y15, Y13, Y5
-	VMOVUPD   32(DI), Y6
-	VSUBPD    Y5, Y6, Y6
-	VSUBPD    Y2, Y9, Y5
-	VSUBPD    Y5, Y13, Y13
-	VSUBPD    Y5, Y9, Y5
-	VSUBPD    Y5, Y2, Y2
-	VADDPD    Y13, Y2, Y2
-	VMOVUPD   constants<>+0(SB), Y5
-	VXORPD    32(R8), Y5, Y13
-	VSUBPD    Y14, Y13, Y13
-	VXORPD    32(R10), Y5, Y14
-	VSUBPD    Y15, Y14, Y14
-	VADDPD    Y8, Y4, Y15
-	VADDPD    Y13, Y11, Y11
-	VADDPD    Y1, Y7, Y13
-	VADDPD    Y14, Y6, Y6
-	VADDPD    160(R12), Y12, Y14
-	VADDPD    Y6, Y11, Y11
-	VMOVUPD   128(R12), Y6
-	VADDPD    192(R12), Y6, Y5
-	VMOVUPD   Y9, 32(R12)
-	VSUBPD    Y4, Y15, Y9
-	VSUBPD    Y9, Y8, Y8
-	VSUBPD    Y7, Y13, Y9
-	VSUBPD    Y9, Y1, Y1
-	VSUBPD    Y9, Y13, Y9
-	VSUBPD    Y9, Y7, Y7
-	VADDPD    Y1, Y7, Y7
-	VSUBPD    Y12, Y14, Y1
-	VMOVUPD   160(R12), Y9
-	VSUBPD    Y1, Y9, Y9
-	VSUBPD    Y6, Y5, Y1
-	VMOVUPD   192(R12), Y12
-	VSUBPD    Y1, Y12, Y12
-	VSUBPD    Y1, Y5, Y1
-	VSUBPD    Y1, Y6, Y6
-	VADDPD    Y0, Y10, Y1
-	VADDPD    Y12, Y6, Y6
-	VADDPD    Y2, Y11, Y12
-	VADDPD    Y13, Y8, Y4
-	VSUBPD    Y8, Y4, Y8
-	VSUBPD    Y8, Y13, Y13
-	VSUBPD    Y10, Y1, Y8
-	VSUBPD    Y8, Y0, Y0
-	VSUBPD    Y8, Y1, Y8
-	VSUBPD    Y8, Y10, Y10
-	VADDPD    Y0, Y10, Y10
-	VADDPD    Y5, Y9, Y0
-	VSUBPD    Y9, Y0, Y9
-	VSUBPD    Y9, Y5, Y5
-	VSUBPD    Y11, Y12, Y8
-	VSUBPD    Y8, Y2, Y2
-	VSUBPD    Y8, Y12, Y8
-	VSUBPD    Y8, Y11, Y11
-	VADDPD    Y4, Y15, Y8
-	VSUBPD    Y15, Y8, Y15
-	VADDPD    Y2, Y11, Y11
-	VADDPD    Y0, Y14, Y2
-	VSUBPD    Y14, Y2, Y14
-	VSUBPD    Y15, Y4, Y4
-	VADDPD    Y3, Y7, Y9
-	VSUBPD    Y14, Y0, Y0
-	VADDPD    32(R12), Y6, Y14
-	VADDPD    Y9, Y13, Y15
-	VSUBPD    Y13, Y15, Y13
-	VSUBPD    Y13, Y9, Y13
-	VMOVUPD   Y2, 128(R12)
-	VADDPD    Y14, Y5, Y2
-	VSUBPD    Y5, Y2, Y5
-	VSUBPD    Y5, Y14, Y5
-	VMOVUPD   Y8, 192(R12)
-	VADDPD    Y15, Y1, Y8
-	VMOVUPD   Y15, 160(R12)
-	VADDPD    Y10, Y4, Y15
-	VSUBPD    Y4, Y15, Y4
-	VSUBPD    Y4, Y10, Y10
-	VSUBPD    Y7, Y9, Y4
-	VSUBPD    Y4, Y9, Y9
-	VSUBPD    Y4, Y3, Y3
-	VSUBPD    Y9, Y7, Y7
-	VADDPD    Y3, Y7, Y7
-	VADDPD    Y7, Y13, Y13
-	VADDPD    Y2, Y12, Y3
-	VADDPD    Y11, Y0, Y4
-	VSUBPD    Y0, Y4, Y0
-	VSUBPD    Y0, Y11, Y11
-	VSUBPD    Y6, Y14, Y0
-	VSUBPD    Y0, Y14, Y14
-	VMOVUPD   32(R12), Y7
-	VSUBPD    Y0, Y7, Y7
-	VSUBPD    Y14, Y6, Y6
-	VADDPD    Y7, Y6, Y6
-	VADDPD    Y15, Y8, Y0
-	VADDPD    Y6, Y5, Y5
-	VSUBPD    Y1, Y8, Y6
-	VMOVUPD   160(R12), Y7
-	VSUBPD    Y6, Y7, Y7
-	VSUBPD    Y6, Y8, Y6
-	VSUBPD    Y6, Y1, Y1
-	VADDPD    Y4, Y3, Y6
-	VADDPD    Y7, Y1, Y1
-	VSUBPD    Y12, Y3, Y7
-	VSUBPD    Y7, Y2, Y2
-	VSUBPD    Y7, Y3, Y7
-	VSUBPD    Y7, Y12, Y12
-	VSUBPD    Y8, Y0, Y7
-	VSUBPD    Y7, Y15, Y15
-	VSUBPD    Y7, Y0, Y7
-	VADDPD    Y2, Y12, Y12
-	VSUBPD    Y3, Y6, Y2
-	VSUBPD    Y7, Y8, Y8
-	VSUBPD    Y2, Y6, Y7
-	VSUBPD    Y2, Y4, Y4
-	VADDPD    Y13, Y1, Y2
-	VSUBPD    Y7, Y3, Y3
-	VADDPD    Y15, Y8, Y8
-	VADDPD    Y5, Y12, Y7
-	VSUBPD    Y1, Y2, Y9
-	VADDPD    Y4, Y3, Y3
-	VADDPD    Y2, Y8, Y4
-	VSUBPD    Y9, Y13, Y13
-	VSUBPD    Y9, Y2, Y9
-	VSUBPD    Y9, Y1, Y1
-	VADDPD    Y7, Y3, Y9
-	VADDPD    Y13, Y1, Y1
-	VSUBPD    Y12, Y7, Y13
-	VSUBPD    Y13, Y5, Y5
-	VSUBPD    Y13, Y7, Y13
-	VADDPD    Y10, Y1, Y1
-	VADDPD    192(R12), Y0, Y10
-	VSUBPD    192(R12), Y10, Y14
-	VSUBPD    Y13, Y12, Y12
-	VSUBPD    Y8, Y4, Y13
-	VSUBPD    Y14, Y0, Y0
-	VADDPD    128(R12), Y6, Y14
-	VSUBPD    Y13, Y2, Y2
-	VSUBPD    Y13, Y4, Y13
-	VADDPD    Y5, Y12, Y12
-	VSUBPD    Y3, Y9, Y5
-	VSUBPD    128(R12), Y14, Y15
-	VSUBPD    Y13, Y8, Y8
-	VADDPD    Y4, Y0, Y13
-	VSUBPD    Y5, Y7, Y7
-	VSUBPD    Y5, Y9, Y5
-	VADDPD    Y11, Y12, Y12
-	VMOVUPD   96(R12), Y11
-	VMOVUPD   Y12, 128(R12)
-	VSUBPD    Y11, Y11, Y12
-	VSUBPD    Y15, Y6, Y6
-	VADDPD    Y2, Y8, Y8
-	VADDPD    Y13, Y10, Y2
-	VSUBPD    Y0, Y13, Y0
-	VSUBPD    Y5, Y3, Y3
-	VMOVUPD   (R12), Y5
-	VSUBPD    Y5, Y5, Y15
-	VMOVUPD   constants<>+128(SB), Y5
-	VANDPD    constants<>+192(SB), Y5, Y11
-	VCMPPD    $0x04, constants<>+64(SB), Y12, Y12
-	VSUBPD    Y10, Y2, Y10
-	VSUBPD    Y0, Y4, Y4
-	VADDPD    Y9, Y6, Y0
-	VADDPD    Y7, Y3, Y3
-	VADDPD    Y1, Y8, Y7
-	VCMPPD    $0x04, constants<>+64(SB), Y15, Y15
-	VSUBPD    Y6, Y0, Y6
-	VSUBPD    Y10, Y13, Y13
-	VADDPD    Y0, Y14, Y10
-	VSUBPD    Y14, Y10, Y14
-	VSUBPD    Y6, Y9, Y9
-	VADDPD    128(R12), Y3, Y6
-	VSUBPD    Y14, Y0, Y0
-	VSUBPD    Y8, Y7, Y14
-	VSUBPD    Y14, Y1, Y1
-	VSUBPD    Y14, Y7, Y14
-	VSUBPD    Y14, Y8, Y8
-	VSUBPD    Y3, Y6, Y14
-	VMOVUPD   Y15, 192(R12)
-	VMOVUPD   128(R12), Y15
-	VSUBPD    Y14, Y15, Y15
-	VSUBPD    Y14, Y6, Y14
-	VADDPD    Y1, Y8, Y8
-	VADDPD    Y7, Y4, Y1
-	VSUBPD    Y4, Y1, Y4
-	VSUBPD    Y14, Y3, Y3
-	VADDPD    Y6, Y9, Y14
-	VSUBPD    Y9, Y14, Y9
-	VSUBPD    Y4, Y7, Y7
-	VADDPD    Y1, Y13, Y4
-	VADDPD    Y15, Y3, Y3
-	VADDPD    Y14, Y0, Y15
-	VSUBPD    Y13, Y4, Y13
-	VSUBPD    Y9, Y6, Y6
-	VADDPD    Y4, Y2, Y9
-	VADDPD    Y8, Y7, Y7
-	VADDPD    Y15, Y10, Y8
-	VSUBPD    Y0, Y15, Y0
-	VSUBPD    Y2, Y9, Y2
-	VSUBPD    Y13, Y1, Y1
-	VADDPD    Y3, Y6, Y6
-	VSUBPD    Y9, Y9, Y3
-	VSUBPD    Y10, Y8, Y10
-	VSUBPD    Y0, Y14, Y14
-	VSUBPD    Y8, Y8, Y0
-	VMOVUPD   constants<>+0(SB), Y13
-	VMOVUPD   Y12, 128(R12)
-	VANDPD    96(R12), Y13, Y12
-	VORPD     Y12, Y11, Y11
-	VANDPD    constants<>+192(SB), Y5, Y5
-	VSUBPD    Y2, Y4, Y4
-	VADDPD    Y7, Y1, Y2
-	VCMPPD    $0x0c, Y3, Y9, Y3
-	VSUBPD    Y10, Y15, Y15
-	VADDPD    Y6, Y14, Y10
-	VCMPPD    $0x0c, Y0, Y8, Y0
-	VSUBPD    Y1, Y2, Y1
-	VSUBPD    Y14, Y10, Y14
-	VSUBPD    Y1, Y7, Y7
-	VADDPD    Y2, Y4, Y1
-	VSUBPD    Y14, Y6, Y6
-	VADDPD    Y10, Y15, Y12
-	VSUBPD    Y4, Y1, Y4
-	VMOVUPD   constants<>+64(SB), Y14
-	VBLENDVPD Y3, Y1, Y14, Y1
-	VSUBPD    Y15, Y12, Y15
-	VBLENDVPD Y0, Y12, Y14, Y12
-	VADDPD    Y14, Y1, Y1
-	VADDPD    Y14, Y12, Y12
-	VSUBPD    Y4, Y2, Y2
-	VANDPD    (R12), Y13, Y13
-	VSUBPD    Y15, Y10, Y10
-	VMOVUPD   96(R12), Y4
-	VCMPPD    $0x00, Y14, Y4, Y15
-	VORPD     Y13, Y5, Y5
-	VCMPPD    $0x00, Y14, Y9, Y13
-	VMOVUPD   Y9, 160(R12)
-	VMOVUPD   128(R12), Y9
-	VORPD     Y9, Y15, Y15
-	VADDPD    Y7, Y2, Y9
-	VBLENDVPD Y13, Y14, Y11, Y13
-	VMOVUPD   (R12), Y11
-	VMOVUPD   Y7, 128(R12)
-	VCMPPD    $0x00, Y14, Y11, Y7
-	VMOVUPD   Y12, 32(R12)
-	VMOVUPD   192(R12), Y12
-	VORPD     Y12, Y7, Y7
-	VADDPD    Y6, Y10, Y12
-	VBLENDVPD Y15, Y4, Y13, Y15
-	VCMPPD    $0x00, Y14, Y8, Y13
-	VCMPPD    $0x04, Y4, Y4, Y4
-	VSUBPD    Y2, Y9, Y2
-	VBLENDVPD Y3, Y9, Y14, Y9
-	VBLENDVPD Y13, Y14, Y5, Y13
-	VBLENDVPD Y0, Y12, Y14, Y5
-	VADDPD    Y14, Y9, Y9
-	VSUBPD    Y10, Y12, Y12
-	VMULPD    constants<>+320(SB), Y1, Y10
-	VADDPD    Y14, Y5, Y5
-	VBLENDVPD Y7, Y11, Y13, Y7
-	VMOVUPD   constants<>+320(SB), Y13
-	VMOVUPD   Y1, 96(R12)
-	VMULPD    32(R12), Y13, Y1
-	VMOVUPD   Y1, 192(R12)
-	VMOVUPD   128(R12), Y1
-	VSUBPD    Y2, Y1, Y1
-	VCMPPD    $0x04, Y11, Y11, Y11
-	VBLENDVPD Y4, constants<>+256(SB), Y15, Y4
-	VMULPD    Y13, Y9, Y2
-	VSUBPD    Y12, Y6, Y6
-	VBLENDVPD Y11, constants<>+256(SB), Y7, Y11
-	VMULPD    Y13, Y5, Y13
-	VBLENDVPD Y3, 160(R12), Y4, Y4
-	VBLENDVPD Y3, Y1, Y14, Y3
-	VBLENDVPD Y0, Y8, Y11, Y11
-	VADDPD    Y10, Y4, Y10
-	VBLENDVPD Y0, Y6, Y14, Y0
-	VADDPD    Y14, Y3, Y3
-	VADDPD    192(R12), Y11, Y1
-	VCMPPD    $0x00, Y14, Y9, Y6
-	VADDPD    96(R12), Y2, Y2
-	VADDPD    Y14, Y0, Y0
-	VCMPPD    $0x00, Y14, Y5, Y7
-	VADDPD    32(R12), Y13, Y13
-	VCMPPD    $0x00, Y4, Y10, Y10
-	VCMPPD    $0x00, Y14, Y3, Y8
-	VCMPPD    $0x00, Y11, Y1, Y1
-	VCMPPD    $0x00, 96(R12), Y2, Y2
-	VCMPPD    $0x00, Y14, Y0, Y14
-	VCMPPD    $0x00, 32(R12), Y13, Y13
-	VORPD     Y6, Y10, Y10
-	VORPD     Y8, Y2, Y2
-	VORPD     Y7, Y1, Y1
-	VORPD     Y14, Y13, Y13
-	VANDPD    Y2, Y10, Y10
-	VMOVMSKPD Y10, R13
-	CMPL      R13, $0x0000000f
-	JNE       done
-	VANDPD    Y13, Y1, Y1
-	VMOVMSKPD Y1, R13
-	CMPL      R13, $0x0000000f
-	JNE       done
-	VMOVUPD   Y4, (AX)
-	VMOVUPD   96(R12), Y1
-	VMOVUPD   Y1, (AX)(CX*1)
-	VMOVUPD   Y9, (AX)(CX*2)
-	VMOVUPD   Y3, (DX)
-	VMOVUPD   Y11, 32(AX)
-	VMOVUPD   32(R12), Y1
-	VMOVUPD   Y1, 32(AX)(CX*1)
-	VMOVUPD   Y5, 32(AX)(CX*2)
-	VMOVUPD   Y0, 32(DX)
-	JMP       next
+	VMOVUPD      (BX)(SI*2), Y0
+	VSUBPD       (R8)(R9*2), Y0, Y1
+	VMOVUPD      32(BX)(SI*2), Y2
+	VSUBPD       32(R8)(R9*2), Y2, Y3
+	VMOVUPD      constants<>+64(SB), Y4
+	VXORPD       (R8)(R9*2), Y4, Y5
+	VXORPD       32(R8)(R9*2), Y4, Y6
+	VMOVUPD      (BX)(SI*1), Y7
+	VSUBPD       (R8)(R9*1), Y7, Y8
+	VMOVUPD      32(BX)(SI*1), Y9
+	VSUBPD       32(R8)(R9*1), Y9, Y10
+	VMOVUPD      (R8), Y11
+	VMOVUPD      constants<>+0(SB), Y12
+	VMOVUPD      (BX), Y13
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y11, Y14
+	VMOVUPD      (R10), Y15
+	VMOVUPD      (DI), Y13
+	VMOVUPD      Y14, (R12)
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y12, Y15, Y14
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      Y14, 32(R12)
+	VSUBPD       32(R8), Y13, Y14
+	VMOVUPD      32(DI), Y13
+	VMOVUPD      Y14, 64(R12)
+	VSUBPD       32(R10), Y13, Y14
+	VXORPD       (R8)(R9*1), Y4, Y13
+	VMOVUPD      Y14, 96(R12)
+	VXORPD       32(R8)(R9*1), Y4, Y14
+	VMOVUPD      Y14, 128(R12)
+	VSUBPD       Y0, Y1, Y14
+	VSUBPD       Y2, Y3, Y0
+	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y15, Y15
+	VSUBPD       Y7, Y8, Y4
+	VMOVUPD      Y15, 160(R12)
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y14, Y5, Y5
+	VSUBPD       Y14, Y1, Y14
+	VFNMADD231PD Y12, Y0, Y6
+	VFNMADD213PD Y3, Y12, Y0
+	VSUBPD       Y4, Y13, Y13
+	VSUBPD       Y4, Y8, Y4
+	VMOVUPD      Y3, 192(R12)
+	VMOVUPD      128(R12), Y3
+	VFNMADD231PD Y12, Y15, Y3
+	VFNMADD213PD Y10, Y12, Y15
+	VMOVUPD      Y10, 128(R12)
+	VMOVUPD      (BX)(SI*2), Y10
+	VSUBPD       Y14, Y10, Y10
+	VSUBPD       Y0, Y2, Y2
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y15, Y9, Y9
+	VADDPD       Y5, Y10, Y10
+	VADDPD       Y6, Y2, Y2
+	VMOVUPD      (BX), Y0
+	VMOVUPD      (R12), Y4
+	VMOVAPD      Y4, Y5
+	VFNMADD231PD Y12, Y0, Y5
+	VMOVUPD      (DI), Y6
+	VMOVUPD      32(R12), Y14
+	VMOVAPD      Y14, Y15
+	VFNMADD231PD Y12, Y6, Y15
+	VADDPD       Y13, Y7, Y7
+	VMOVUPD      64(R12), Y13
+	VMOVUPD      Y1, 224(R12)
+	VSUBPD       32(BX), Y13, Y1
+	VFMADD231PD  Y12, Y9, Y3
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      Y3, 256(R12)
+	VMOVUPD      96(R12), Y3
+	VMOVUPD      Y7, 288(R12)
+	VMOVAPD      Y3, Y7
+	VFNMADD231PD Y12, Y9, Y7
+	VSUBPD       Y5, Y11, Y11
+	VSUBPD       Y5, Y4, Y5
+	VMOVUPD      160(R12), Y4
+	VFNMADD231PD Y12, Y15, Y4
+	VFNMADD213PD Y14, Y12, Y15
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y15, Y6, Y6
+	VADDPD       Y11, Y0, Y0
+	VADDPD       Y14, Y10, Y5
+	VFMADD231PD  Y12, Y6, Y4
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y12, Y2, Y6
+	VADDPD       Y4, Y0, Y0
+	VSUBPD       Y10, Y5, Y4
+	VSUBPD       Y4, Y14, Y14
+	VSUBPD       Y4, Y5, Y4
+	VSUBPD       Y4, Y10, Y10
+	VSUBPD       Y1, Y13, Y4
+	VMOVUPD      32(BX), Y11
+	VSUBPD       Y4, Y11, Y11
+	VADDPD       Y14, Y10, Y10
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD Y12, Y7, Y4
+	VSUBPD       Y4, Y9, Y9
+	VSUBPD       Y2, Y6, Y4
+	VSUBPD       Y4, Y3, Y3
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y3, Y2, Y2
+	VMOVUPD      constants<>+64(SB), Y3
+	VXORPD       32(R8), Y3, Y4
+	VSUBPD       Y1, Y4, Y4
+	VXORPD       32(R10), Y3, Y1
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       (R12), Y8, Y7
+	VADDPD       Y4, Y11, Y11
+	VMOVUPD      288(R12), Y4
+	VADDPD       224(R12), Y4, Y14
+	VADDPD       Y1, Y9, Y9
+	VADDPD       128(R12), Y13, Y1
+	VADDPD       Y9, Y11, Y11
+	VMOVUPD      256(R12), Y9
+	VADDPD       192(R12), Y9, Y15
+	VSUBPD       (R12), Y7, Y3
+	VSUBPD       Y3, Y8, Y8
+	VSUBPD       Y4, Y14, Y3
+	VMOVUPD      Y6, 96(R12)
+	VMOVUPD      224(R12), Y6
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y14, Y3
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y1, Y3
+	VMOVUPD      128(R12), Y6
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y9, Y15, Y3
+	VMOVUPD      192(R12), Y13
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y3, Y15, Y3
+	VSUBPD       Y3, Y9, Y9
+	VADDPD       Y10, Y0, Y3
+	VADDPD       Y13, Y9, Y9
+	VADDPD       Y2, Y11, Y13
+	VMOVUPD      Y9, 256(R12)
+	VADDPD       Y14, Y8, Y9
+	VSUBPD       Y8, Y9, Y8
+	VSUBPD       Y8, Y14, Y14
+	VSUBPD       Y0, Y3, Y8
+	VSUBPD       Y8, Y10, Y10
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y8, Y0, Y0
+	VADDPD       Y10, Y0, Y0
+	VADDPD       Y15, Y6, Y8
+	VSUBPD       Y6, Y8, Y6
+	VSUBPD       Y6, Y15, Y15
+	VSUBPD       Y11, Y13, Y6
+	VSUBPD       Y6, Y2, Y2
+	VSUBPD       Y6, Y13, Y6
+	VSUBPD       Y6, Y11, Y11
+	VADDPD       Y9, Y7, Y6
+	VSUBPD       Y7, Y6, Y7
+	VADDPD       Y2, Y11, Y11
+	VMOVAPD      Y8, Y2
+	VFMADD231PD  Y12, Y1, Y2
+	VSUBPD       Y1, Y2, Y1
+	VSUBPD       Y7, Y9, Y9
+	VMOVAPD      Y5, Y7
+	VFMADD231PD  Y12, Y4, Y7
+	VSUBPD       Y1, Y8, Y8
+	VMOVUPD      256(R12), Y1
+	VADDPD       96(R12), Y1, Y10
+	VMOVUPD      Y2, 192(R12)
+	VADDPD       Y7, Y14, Y2
+	VSUBPD       Y14, Y2, Y14
+	VSUBPD       Y14, Y7, Y14
+	VMOVUPD      Y6, 128(R12)
+	VADDPD       Y10, Y15, Y6
+	VSUBPD       Y15, Y6, Y15
+	VSUBPD       Y15, Y10, Y15
+	VADDPD       Y2, Y3, Y12
+	VMOVUPD      Y2, 288(R12)
+	VADDPD       Y0, Y9, Y2
+	VSUBPD       Y9, Y2, Y9
+	VSUBPD       Y9, Y0, Y0
+	VSUBPD       Y4, Y7, Y9
+	VSUBPD       Y9, Y7, Y7
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y4, Y14, Y14
+	VADDPD       Y6, Y13, Y4
+	VADDPD       Y11, Y8, Y5
+	VSUBPD       Y8, Y5, Y8
+	VSUBPD       Y8, Y11, Y11
+	VSUBPD       Y1, Y10, Y7
+	VSUBPD       Y7, Y10, Y10
+	VMOVUPD      96(R12), Y8
+	VSUBPD       Y7, Y8, Y8
+	VSUBPD       Y10, Y1, Y1
+	VADDPD       Y8, Y1, Y1
+	VADDPD       Y2, Y12, Y7
+	VADDPD       Y1, Y15, Y15
+	VSUBPD       Y3, Y12, Y1
+	VMOVUPD      288(R12), Y8
+	VSUBPD       Y1, Y8, Y8
+	VSUBPD       Y1, Y12, Y1
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y5, Y4, Y1
+	VADDPD       Y8, Y3, Y3
+	VSUBPD       Y13, Y4, Y8
+	VSUBPD       Y8, Y6, Y6
+	VSUBPD       Y8, Y4, Y8
+	VSUBPD       Y8, Y13, Y13
+	VSUBPD       Y12, Y7, Y8
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y8, Y7, Y8
+	VFMADD231PD  constants<>+0(SB), Y13, Y6
+	VMOVUPD      constants<>+0(SB), Y9
+	VMOVAPD      Y1, Y10
+	VFNMADD231PD Y9, Y4, Y10
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y10, Y1, Y8
+	VFNMADD231PD Y9, Y10, Y5
+	VMOVAPD      Y14, Y10
+	VFMADD231PD  Y9, Y3, Y10
+	VSUBPD       Y8, Y4, Y4
+	VADDPD       Y2, Y12, Y12
+	VMOVAPD      Y15, Y2
+	VFMADD231PD  Y9, Y6, Y2
+	VMOVAPD      Y10, Y8
+	VFNMADD231PD Y9, Y3, Y8
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y10, Y12, Y5
+	VFNMADD231PD Y9, Y8, Y14
+	VFNMADD213PD Y10, Y9, Y8
+	VSUBPD       Y8, Y3, Y3
+	VADDPD       Y2, Y4, Y8
+	VADDPD       Y14, Y3, Y3
+	VSUBPD       Y6, Y2, Y13
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y13, Y2, Y13
+	VFMADD231PD  Y9, Y3, Y0
+	VMOVUPD      128(R12), Y3
+	VMOVAPD      Y7, Y14
+	VFMADD231PD  Y9, Y3, Y14
+	VSUBPD       Y3, Y14, Y3
+	VSUBPD       Y13, Y6, Y6
+	VMOVAPD      Y5, Y13
+	VFNMADD231PD Y9, Y12, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       192(R12), Y1, Y3
+	VFNMADD231PD Y9, Y13, Y10
+	VFNMADD213PD Y5, Y9, Y13
+	VADDPD       Y15, Y6, Y6
+	VSUBPD       Y4, Y8, Y15
+	VMOVUPD      Y0, 128(R12)
+	VSUBPD       192(R12), Y3, Y0
+	VSUBPD       Y13, Y12, Y12
+	VMOVAPD      Y5, Y13
+	VFMADD231PD  Y9, Y7, Y13
+	VSUBPD       Y15, Y2, Y2
+	VSUBPD       Y15, Y8, Y15
+	VFMADD231PD  Y9, Y6, Y11
+	VMOVUPD      (R12), Y6
+	VMOVUPD      Y11, 192(R12)
+	VMOVAPD      Y6, Y11
+	VFNMADD231PD Y9, Y6, Y11
+	VSUBPD       Y0, Y1, Y1
+	VADDPD       Y10, Y12, Y12
+	VMOVAPD      Y13, Y0
+	VFMADD231PD  Y9, Y14, Y0
+	VFNMADD213PD Y13, Y9, Y7
+	VSUBPD       Y15, Y4, Y4
+	VMOVUPD      64(R12), Y10
+	VSUBPD       Y10, Y10, Y15
+	VMOVUPD      constants<>+192(SB), Y10
+	VANDPD       constants<>+256(SB), Y10, Y6
+	VCMPPD       $0x04, constants<>+128(SB), Y11, Y11
+	VSUBPD       Y14, Y0, Y14
+	VSUBPD       Y7, Y5, Y5
+	VMOVAPD      Y8, Y7
+	VFMADD231PD  Y9, Y1, Y7
+	VADDPD       Y2, Y4, Y4
+	VADDPD       128(R12), Y12, Y2
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VSUBPD       Y1, Y7, Y1
+	VSUBPD       Y14, Y13, Y13
+	VMOVAPD      Y7, Y14
+	VFMADD231PD  Y9, Y3, Y14
+	VSUBPD       Y3, Y14, Y3
+	VSUBPD       Y1, Y8, Y8
+	VMOVUPD      192(R12), Y1
+	VMOVUPD      Y15, 288(R12)
+	VMOVAPD      Y1, Y15
+	VFMADD231PD  Y9, Y4, Y15
+	VSUBPD       Y3, Y7, Y7
+	VSUBPD       Y12, Y2, Y3
+	VMOVUPD      Y11, 256(R12)
+	VMOVUPD      128(R12), Y11
+	VSUBPD       Y3, Y11, Y11
+	VSUBPD       Y3, Y2, Y3
+	VSUBPD       Y3, Y12, Y12
+	VSUBPD       Y4, Y15, Y3
+	VSUBPD       Y3, Y1, Y1
+	VSUBPD       Y3, Y15, Y3
+	VFMADD231PD  Y9, Y12, Y11
+	VMOVAPD      Y2, Y12
+	VFMADD231PD  Y9, Y5, Y12
+	VSUBPD       Y5, Y12, Y5
+	VSUBPD       Y3, Y4, Y4
+	VMOVAPD      Y15, Y3
+	VFMADD231PD  Y9, Y8, Y3
+	VSUBPD       Y8, Y3, Y8
+	VSUBPD       Y5, Y2, Y2
+	VMOVAPD      Y12, Y5
+	VFMADD231PD  Y9, Y13, Y5
+	VFMADD231PD  Y9, Y4, Y1
+	VADDPD       Y3, Y7, Y4
+	VSUBPD       Y13, Y5, Y13
+	VSUBPD       Y8, Y15, Y15
+	VMOVAPD      Y5, Y8
+	VFMADD231PD  Y9, Y0, Y8
+	VFMADD231PD  Y9, Y2, Y11
+	VADDPD       Y4, Y14, Y2
+	VSUBPD       Y7, Y4, Y7
+	VSUBPD       Y0, Y8, Y0
+	VSUBPD       Y13, Y12, Y12
+	VFMADD231PD  Y9, Y15, Y1
+	VMOVAPD      Y8, Y13
+	VFNMADD231PD Y9, Y8, Y13
+	VSUBPD       Y14, Y2, Y14
+	VSUBPD       Y7, Y3, Y3
+	VFNMADD213PD Y2, Y2, Y9
+	VMOVUPD      constants<>+64(SB), Y7
+	VANDPD       (R12), Y7, Y15
+	VORPD        Y15, Y6, Y6
+	VANDPD       constants<>+256(SB), Y10, Y10
+	VSUBPD       Y0, Y5, Y5
+	VADDPD       Y11, Y12, Y0
+	VCMPPD       $0x0c, Y13, Y8, Y13
+	VSUBPD       Y14, Y4, Y4
+	VADDPD       Y1, Y3, Y14
+	VCMPPD       $0x0c, Y9, Y2, Y9
+	VSUBPD       Y12, Y0, Y12
+	VSUBPD       Y3, Y14, Y3
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y0, Y5, Y12
+	VSUBPD       Y3, Y1, Y1
+	VADDPD       Y14, Y4, Y3
+	VSUBPD       Y5, Y12, Y5
+	VMOVUPD      constants<>+128(SB), Y15
+	VBLENDVPD    Y13, Y12, Y15, Y12
+	VSUBPD       Y4, Y3, Y4
+	VBLENDVPD    Y9, Y3, Y15, Y3
+	VADDPD       Y15, Y12, Y12
+	VADDPD       Y15, Y3, Y3
+	VSUBPD       Y5, Y0, Y0
+	VANDPD       64(R12), Y7, Y7
+	VSUBPD       Y4, Y14, Y14
+	VMOVUPD      (R12), Y4
+	VCMPPD       $0x00, Y15, Y4, Y5
+	VORPD        Y7, Y10, Y10
+	VCMPPD       $0x00, Y15, Y8, Y7
+	VMOVUPD      Y3, 192(R12)
+	VMOVUPD      256(R12), Y3
+	VORPD        Y3, Y5, Y5
+	VADDPD       Y11, Y0, Y3
+	VBLENDVPD    Y7, Y15, Y6, Y7
+	VMOVUPD      64(R12), Y6
+	VMOVUPD      Y12, 256(R12)
+	VCMPPD       $0x00, Y15, Y6, Y12
+	VMOVUPD      Y11, 128(R12)
+	VMOVUPD      288(R12), Y11
+	VORPD        Y11, Y12, Y12
+	VADDPD       Y1, Y14, Y11
+	VBLENDVPD    Y5, Y4, Y7, Y5
+	VCMPPD       $0x00, Y15, Y2, Y7
+	VCMPPD       $0x04, Y4, Y4, Y4
+	VSUBPD       Y0, Y3, Y0
+	VBLENDVPD    Y13, Y3, Y15, Y3
+	VBLENDVPD    Y7, Y15, Y10, Y7
+	VBLENDVPD    Y9, Y11, Y15, Y10
+	VSUBPD       Y14, Y11, Y11
+	VADDPD       Y15, Y3, Y3
+	VCMPPD       $0x04, Y6, Y6, Y14
+	VBLENDVPD    Y12, Y6, Y7, Y12
+	VADDPD       Y15, Y10, Y10
+	VBLENDVPD    Y4, constants<>+320(SB), Y5, Y4
+	VBLENDVPD    Y14, constants<>+320(SB), Y12, Y14
+	VBLENDVPD    Y13, Y8, Y4, Y4
+	VMOVUPD      128(R12), Y5
+	VSUBPD       Y0, Y5, Y5
+	VBLENDVPD    Y9, Y2, Y14, Y14
+	VSUBPD       Y11, Y1, Y1
+	VMOVUPD      256(R12), Y0
+	VMOVUPD      constants<>+384(SB), Y2
+	VMOVAPD      Y4, Y6
+	VFMADD231PD  Y2, Y0, Y6
+	VMOVAPD      Y0, Y7
+	VFMADD231PD  Y2, Y3, Y7
+	VMOVUPD      192(R12), Y8
+	VMOVAPD      Y14, Y11
+	VFMADD231PD  Y2, Y8, Y11
+	VFMADD213PD  Y8, Y10, Y2
+	VBLENDVPD    Y13, Y5, Y15, Y13
+	VBLENDVPD    Y9, Y1, Y15, Y9
+	VADDPD       Y15, Y13, Y13
+	VADDPD       Y15, Y9, Y9
+	VCMPPD       $0x00, Y4, Y6, Y6
+	VCMPPD       $0x00, Y0, Y7, Y7
+	VCMPPD       $0x00, Y14, Y11, Y11
+	VCMPPD       $0x00, Y8, Y2, Y2
+	VANDPD       Y7, Y6, Y6
+	VMOVMSKPD    Y6, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VANDPD       Y2, Y11, Y11
+	VMOVMSKPD    Y11, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y0, (AX)(CX*1)
+	VMOVUPD      Y3, (AX)(CX*2)
+	VMOVUPD      Y13, (DX)
+	VMOVUPD      Y14, 32(AX)
+	VMOVUPD      Y8, 32(AX)(CX*1)
+	VMOVUPD      Y10, 32(AX)(CX*2)
+	VMOVUPD      Y9, 32(DX)
+	JMP          next
 
 // func qdMulAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -9526,375 +10187,384 @@ TEXT ·qdMulAVX2(SB), $608-80
 	ANDQ $-32, R12
 
 loop:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y1
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R8), Y2, Y3
-	VMULPD      (R8)(R9*1), Y0, Y4
-	VMOVUPD     (R8), Y5
-	VMULPD      (BX)(SI*1), Y5, Y6
-	VMULPD      32(R8)(R9*1), Y2, Y7
-	VMOVUPD     32(R8), Y8
-	VMULPD      32(BX)(SI*1), Y8, Y9
-	VMULPD      (R8)(R9*2), Y0, Y10
-	VMULPD      (BX)(SI*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMOVUPD     (R8)(R9*1), Y15
-	VMOVUPD     Y3, (R12)
-	VMOVAPD     Y4, Y3
-	VFMSUB231PD Y15, Y0, Y3
-	VMOVUPD     Y1, 32(R12)
-	VMOVUPD     (BX)(SI*1), Y1
-	VMOVAPD     Y6, Y0
-	VFMSUB231PD Y5, Y1, Y0
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     Y10, 64(R12)
-	VMOVUPD     32(R8)(R9*1), Y10
-	VMOVUPD     Y11, 96(R12)
-	VMOVAPD     Y7, Y11
-	VFMSUB231PD Y10, Y2, Y11
-	VMOVUPD     Y11, 128(R12)
-	VMOVUPD     32(BX)(SI*1), Y11
-	VMOVUPD     Y0, 160(R12)
-	VMOVAPD     Y9, Y0
-	VFMSUB231PD Y8, Y11, Y0
-	VMOVUPD     Y0, 192(R12)
-	VMULPD      32(R8)(R9*2), Y2, Y0
-	VMULPD      32(BX)(SI*2), Y8, Y2
-	VADDPD      Y14, Y12, Y8
-	VMOVUPD     Y0, 224(R12)
-	VADDPD      Y5, Y13, Y0
-	VMOVUPD     Y2, 256(R12)
-	VSUBPD      Y12, Y8, Y2
-	VMOVUPD     Y3, 288(R12)
-	VSUBPD      Y4, Y14, Y3
-	VSUBPD      Y3, Y6, Y6
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y2, Y14, Y14
-	VSUBPD      Y2, Y8, Y2
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y3, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y13, Y0, Y2
-	VSUBPD      Y7, Y5, Y3
-	VSUBPD      Y3, Y9, Y9
-	VSUBPD      Y3, Y5, Y3
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y2, Y0, Y2
-	VSUBPD      Y2, Y13, Y13
-	VSUBPD      Y3, Y7, Y7
-	VADDPD      Y5, Y13, Y13
-	VMULPD      Y15, Y1, Y2
-	VADDPD      Y9, Y7, Y7
-	VMULPD      Y10, Y11, Y3
-	VMOVUPD     288(R12), Y5
-	VADDPD      160(R12), Y5, Y6
-	VMOVUPD     64(R12), Y9
-	VADDPD      96(R12), Y9, Y14
-	VMOVUPD     Y0, 320(R12)
-	VMOVUPD     128(R12), Y0
-	VADDPD      192(R12), Y0, Y5
-	VMOVUPD     224(R12), Y0
-	VMOVUPD     Y8, 352(R12)
-	VADDPD      256(R12), Y0, Y8
-	VADDPD      Y2, Y6, Y10
-	VSUBPD      Y9, Y14, Y11
-	VADDPD      Y3, Y5, Y1
-	VMOVUPD     Y3, 384(R12)
-	VSUBPD      Y0, Y8, Y3
-	VADDPD      Y4, Y12, Y15
-	VSUBPD      Y12, Y15, Y12
-	VSUBPD      Y12, Y4, Y4
-	VADDPD      Y14, Y10, Y12
-	VMOVUPD     Y4, 416(R12)
-	VSUBPD      Y11, Y14, Y4
-	VMOVUPD     Y14, 448(R12)
-	VMOVUPD     96(R12), Y14
-	VSUBPD      Y11, Y14, Y11
-	VMOVUPD     Y2, 480(R12)
-	VMOVUPD     (R8), Y2
-	VFMSUB231PD (BX)(SI*2), Y2, Y14
-	VSUBPD      Y4, Y9, Y4
-	VMOVUPD     (BX), Y2
-	VFMSUB231PD (R8)(R9*2), Y2, Y9
-	VADDPD      Y11, Y4, Y4
-	VADDPD      Y14, Y9, Y9
-	VSUBPD      Y6, Y10, Y11
-	VADDPD      Y7, Y13, Y14
-	VSUBPD      Y13, Y14, Y13
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y8, Y1, Y13
-	VSUBPD      Y3, Y8, Y2
-	VMOVUPD     Y8, 64(R12)
-	VMOVUPD     256(R12), Y8
-	VSUBPD      Y3, Y8, Y3
-	VMOVUPD     Y9, 96(R12)
-	VMOVUPD     32(R8), Y9
-	VFMSUB231PD 32(BX)(SI*2), Y9, Y8
-	VSUBPD      Y2, Y0, Y2
-	VMOVUPD     32(BX), Y9
-	VFMSUB231PD 32(R8)(R9*2), Y9, Y0
-	VADDPD      Y3, Y2, Y2
-	VADDPD      Y8, Y0, Y0
-	VSUBPD      Y5, Y1, Y3
-	VADDPD      Y12, Y15, Y8
-	VSUBPD      Y11, Y10, Y9
-	VMOVUPD     Y10, 224(R12)
-	VMOVUPD     480(R12), Y10
-	VSUBPD      Y11, Y10, Y11
-	VMOVUPD     Y0, 256(R12)
-	VMOVUPD     (BX)(SI*1), Y0
-	VFMSUB231PD (R8)(R9*1), Y0, Y10
-	VSUBPD      Y9, Y6, Y9
-	VADDPD      Y10, Y4, Y4
-	VADDPD      Y11, Y9, Y9
-	VADDPD      Y9, Y4, Y4
-	VADDPD      416(R12), Y4, Y4
-	VADDPD      Y13, Y14, Y9
-	VSUBPD      Y3, Y1, Y10
-	VMOVUPD     384(R12), Y11
-	VSUBPD      Y3, Y11, Y3
-	VMOVUPD     Y1, 416(R12)
-	VMOVUPD     32(BX)(SI*1), Y1
-	VFMSUB231PD 32(R8)(R9*1), Y1, Y11
-	VSUBPD      Y10, Y5, Y10
-	VADDPD      Y11, Y2, Y2
-	VADDPD      Y3, Y10, Y10
-	VADDPD      Y10, Y2, Y2
-	VADDPD      Y2, Y7, Y7
-	VSUBPD      Y15, Y8, Y2
-	VSUBPD      Y14, Y9, Y3
-	VSUBPD      Y2, Y8, Y10
-	VSUBPD      Y2, Y12, Y2
-	VSUBPD      Y10, Y15, Y15
-	VADDPD      Y2, Y15, Y15
-	VADDPD      Y15, Y4, Y4
-	VSUBPD      Y3, Y9, Y2
-	VSUBPD      Y3, Y13, Y3
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      Y3, Y14, Y14
-	VADDPD      Y14, Y7, Y7
-	VMOVUPD     32(R12), Y2
-	VADDPD      352(R12), Y2, Y3
-	VSUBPD      Y2, Y3, Y2
-	VMOVUPD     352(R12), Y10
-	VSUBPD      Y2, Y10, Y10
-	VSUBPD      288(R12), Y6, Y2
-	VSUBPD      Y2, Y6, Y6
-	VMOVUPD     160(R12), Y11
-	VSUBPD      Y2, Y11, Y11
-	VMOVUPD     288(R12), Y2
-	VSUBPD      Y6, Y2, Y2
-	VADDPD      Y11, Y2, Y2
-	VADDPD      96(R12), Y2, Y2
-	VMOVUPD     (R12), Y6
-	VADDPD      320(R12), Y6, Y11
-	VSUBPD      Y6, Y11, Y6
-	VMOVUPD     320(R12), Y14
-	VSUBPD      Y6, Y14, Y14
-	VSUBPD      128(R12), Y5, Y6
-	VSUBPD      Y6, Y5, Y5
-	VMOVUPD     192(R12), Y15
-	VSUBPD      Y6, Y15, Y15
-	VMOVUPD     128(R12), Y6
-	VSUBPD      Y5, Y6, Y6
-	VADDPD      Y15, Y6, Y6
-	VMOVUPD     (BX), Y5
-	VMULPD      (R10), Y5, Y5
-	VADDPD      256(R12), Y6, Y6
-	VMOVUPD     (DI), Y15
-	VMULPD      (R8), Y15, Y15
-	VADDPD      Y15, Y5, Y5
-	VMULPD      (R8)(R9*2), Y0, Y0
-	VMOVUPD     (BX)(SI*2), Y15
-	VMULPD      (R8)(R9*1), Y15, Y15
-	VADDPD      Y15, Y0, Y0
-	VADDPD      Y0, Y5, Y5
-	VMOVUPD     32(BX), Y0
-	VMULPD      32(R10), Y0, Y0
-	VADDPD      Y5, Y2, Y2
-	VMOVUPD     32(DI), Y5
-	VMULPD      32(R8), Y5, Y5
-	VADDPD      Y5, Y0, Y0
-	VMULPD      32(R8)(R9*2), Y1, Y1
-	VMOVUPD     32(BX)(SI*2), Y5
-	VMULPD      32(R8)(R9*1), Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VADDPD      Y1, Y0, Y0
-	VADDPD      Y4, Y8, Y1
-	VADDPD      Y0, Y6, Y6
-	VSUBPD      224(R12), Y12, Y0
-	VSUBPD      Y0, Y12, Y12
-	VMOVUPD     448(R12), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y7, Y9, Y0
-	VMOVUPD     224(R12), Y15
-	VSUBPD      Y12, Y15, Y15
-	VSUBPD      416(R12), Y13, Y12
-	VSUBPD      Y12, Y13, Y13
-	VMOVUPD     Y6, 224(R12)
-	VMOVUPD     64(R12), Y6
-	VSUBPD      Y12, Y6, Y6
-	VADDPD      Y1, Y10, Y12
-	VADDPD      Y5, Y15, Y15
-	VSUBPD      Y8, Y1, Y5
-	VMOVUPD     Y11, 64(R12)
-	VMOVUPD     416(R12), Y11
-	VSUBPD      Y13, Y11, Y11
-	VADDPD      Y0, Y14, Y13
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y0, Y15
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y5, Y1, Y5
-	VSUBPD      Y15, Y7, Y7
-	VSUBPD      Y15, Y0, Y15
-	VADDPD      Y6, Y11, Y11
-	VSUBPD      Y10, Y12, Y6
-	VSUBPD      Y5, Y8, Y8
-	VSUBPD      Y14, Y13, Y5
-	VSUBPD      Y15, Y9, Y9
-	VSUBPD      Y6, Y12, Y15
-	VSUBPD      Y6, Y1, Y1
-	VADDPD      Y12, Y3, Y6
-	VADDPD      Y4, Y8, Y8
-	VSUBPD      Y5, Y13, Y4
-	VSUBPD      Y5, Y0, Y0
-	VADDPD      64(R12), Y13, Y5
-	VADDPD      224(R12), Y11, Y11
-	VSUBPD      Y15, Y10, Y10
-	VADDPD      Y7, Y9, Y9
-	VSUBPD      Y3, Y6, Y3
-	VSUBPD      Y4, Y14, Y14
-	VADDPD      Y2, Y8, Y8
-	VSUBPD      64(R12), Y5, Y2
-	VADDPD      Y1, Y10, Y10
-	VADDPD      Y11, Y9, Y9
-	VSUBPD      Y3, Y12, Y12
-	VADDPD      Y0, Y14, Y14
-	VSUBPD      Y2, Y13, Y13
-	VADDPD      Y8, Y10, Y0
-	VADDPD      Y9, Y14, Y1
-	VADDPD      Y0, Y12, Y2
-	VSUBPD      Y10, Y0, Y3
-	VADDPD      Y1, Y13, Y4
-	VSUBPD      Y14, Y1, Y7
-	VSUBPD      Y12, Y2, Y11
-	VSUBPD      Y3, Y0, Y15
-	VMOVUPD     Y12, 64(R12)
-	VADDPD      Y2, Y6, Y12
-	VSUBPD      Y3, Y8, Y8
-	VSUBPD      Y13, Y4, Y3
-	VMOVUPD     Y13, 224(R12)
-	VSUBPD      Y7, Y1, Y13
-	VSUBPD      Y7, Y9, Y9
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y11, Y0, Y0
-	VSUBPD      Y11, Y2, Y11
-	VSUBPD      Y15, Y10, Y10
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y3, Y4, Y15
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      Y13, Y14, Y14
-	VSUBPD      Y5, Y7, Y5
-	VMOVUPD     64(R12), Y3
-	VSUBPD      Y11, Y3, Y3
-	VADDPD      Y8, Y10, Y10
-	VSUBPD      Y6, Y2, Y2
-	VMOVUPD     224(R12), Y6
-	VSUBPD      Y15, Y6, Y6
-	VADDPD      Y9, Y14, Y14
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y0, Y3, Y3
-	VADDPD      Y1, Y6, Y6
-	VADDPD      Y10, Y3, Y0
-	VADDPD      Y14, Y6, Y1
-	VADDPD      Y0, Y2, Y5
-	VSUBPD      Y3, Y0, Y3
-	VADDPD      Y1, Y4, Y8
-	VSUBPD      Y6, Y1, Y6
-	VADDPD      Y5, Y12, Y9
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y3, Y10, Y10
-	VADDPD      Y8, Y7, Y3
-	VSUBPD      Y4, Y8, Y4
-	VSUBPD      Y6, Y14, Y14
-	VSUBPD      Y12, Y9, Y12
-	VSUBPD      Y2, Y0, Y0
-	VSUBPD      Y9, Y9, Y2
-	VSUBPD      Y7, Y3, Y7
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y3, Y3, Y4
-	VSUBPD      Y12, Y5, Y5
-	VADDPD      Y10, Y0, Y6
-	VCMPPD      $0x0c, Y2, Y9, Y2
-	VSUBPD      Y7, Y8, Y8
-	VADDPD      Y14, Y1, Y7
-	VCMPPD      $0x0c, Y4, Y3, Y4
-	VADDPD      Y6, Y5, Y11
-	VSUBPD      Y0, Y6, Y0
-	VADDPD      Y7, Y8, Y12
-	VSUBPD      Y1, Y7, Y1
-	VSUBPD      Y5, Y11, Y5
-	VSUBPD      Y0, Y10, Y10
-	VADDPD      constants<>+64(SB), Y11, Y11
-	VSUBPD      Y8, Y12, Y8
-	VSUBPD      Y1, Y14, Y14
-	VADDPD      constants<>+64(SB), Y12, Y12
-	VSUBPD      Y5, Y6, Y6
-	VMULPD      constants<>+320(SB), Y11, Y0
-	VSUBPD      Y8, Y7, Y7
-	VMULPD      constants<>+320(SB), Y12, Y1
-	VADDPD      Y10, Y6, Y5
-	VADDPD      Y14, Y7, Y8
-	VADDPD      Y0, Y9, Y0
-	VADDPD      Y1, Y3, Y1
-	VADDPD      constants<>+64(SB), Y5, Y13
-	VSUBPD      Y6, Y5, Y5
-	VADDPD      constants<>+64(SB), Y8, Y6
-	VSUBPD      Y7, Y8, Y8
-	VCMPPD      $0x00, Y9, Y0, Y0
-	VCMPPD      $0x00, Y3, Y1, Y1
-	VMULPD      constants<>+320(SB), Y13, Y7
-	VSUBPD      Y5, Y10, Y10
-	VCMPPD      $0x00, constants<>+64(SB), Y13, Y5
-	VMULPD      constants<>+320(SB), Y6, Y15
-	VSUBPD      Y8, Y14, Y14
-	VCMPPD      $0x00, constants<>+64(SB), Y6, Y8
-	VORPD       Y5, Y0, Y0
-	VORPD       Y8, Y1, Y1
-	VADDPD      constants<>+64(SB), Y10, Y10
-	VADDPD      Y7, Y11, Y7
-	VADDPD      constants<>+64(SB), Y14, Y14
-	VADDPD      Y15, Y12, Y15
-	VCMPPD      $0x00, constants<>+64(SB), Y10, Y5
-	VCMPPD      $0x00, Y11, Y7, Y7
-	VCMPPD      $0x00, constants<>+64(SB), Y14, Y8
-	VCMPPD      $0x00, Y12, Y15, Y15
-	VORPD       Y5, Y7, Y7
-	VORPD       Y8, Y15, Y15
-	VANDPD      Y7, Y0, Y0
-	VANDPD      Y15, Y1, Y1
-	VANDPD      Y0, Y2, Y2
-	VMOVMSKPD   Y2, R13
-	CMPL        R13, $0x0000000f
-	JNE         rare
-	VANDPD      Y1, Y4, Y4
-	VMOVMSKPD   Y4, R13
-	CMPL        R13, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y9, (AX)
-	VMOVUPD     Y11, (AX)(CX*1)
-	VMOVUPD     Y13, (AX)(CX*2)
-	VMOVUPD     Y10, (DX)
-	VMOVUPD     Y3, 32(AX)
-	VMOVUPD     Y12, 32(AX)(CX*1)
-	VMOVUPD     Y6, 32(AX)(CX*2)
-	VMOVUPD     Y14, 32(DX)
+	VMOVUPD      (BX), Y0
+	VMULPD       (R8), Y0, Y1
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R8), Y2, Y3
+	VMULPD       (R8)(R9*1), Y0, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       (BX)(SI*1), Y5, Y6
+	VMULPD       32(R8)(R9*1), Y2, Y7
+	VMOVUPD      32(R8), Y8
+	VMULPD       32(BX)(SI*1), Y8, Y9
+	VMULPD       (R8)(R9*2), Y0, Y10
+	VMULPD       (BX)(SI*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMOVUPD      (R8)(R9*1), Y15
+	VMOVUPD      Y3, (R12)
+	VMOVAPD      Y4, Y3
+	VFMSUB231PD  Y15, Y0, Y3
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      (BX)(SI*1), Y1
+	VMOVAPD      Y6, Y0
+	VFMSUB231PD  Y5, Y1, Y0
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      Y10, 64(R12)
+	VMOVUPD      32(R8)(R9*1), Y10
+	VMOVUPD      Y11, 96(R12)
+	VMOVAPD      Y7, Y11
+	VFMSUB231PD  Y10, Y2, Y11
+	VMOVUPD      Y11, 128(R12)
+	VMOVUPD      32(BX)(SI*1), Y11
+	VMOVUPD      Y0, 160(R12)
+	VMOVAPD      Y9, Y0
+	VFMSUB231PD  Y8, Y11, Y0
+	VMOVUPD      Y0, 192(R12)
+	VMULPD       32(R8)(R9*2), Y2, Y0
+	VMULPD       32(BX)(SI*2), Y8, Y2
+	VADDPD       Y14, Y12, Y8
+	VMOVUPD      Y0, 224(R12)
+	VADDPD       Y5, Y13, Y0
+	VMOVUPD      Y2, 256(R12)
+	VSUBPD       Y12, Y8, Y2
+	VMOVUPD      Y3, 288(R12)
+	VSUBPD       Y4, Y14, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y14, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y14
+	VFNMADD132PD constants<>+0(SB), Y8, Y2
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y0, Y2
+	VSUBPD       Y7, Y5, Y3
+	VSUBPD       Y3, Y9, Y9
+	VSUBPD       Y3, Y5, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y0, Y2
+	VSUBPD       Y2, Y13, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y5, Y13, Y13
+	VMULPD       Y15, Y1, Y2
+	VADDPD       Y9, Y7, Y7
+	VMULPD       Y10, Y11, Y3
+	VMOVUPD      288(R12), Y5
+	VADDPD       160(R12), Y5, Y6
+	VMOVUPD      64(R12), Y9
+	VADDPD       96(R12), Y9, Y14
+	VMOVUPD      Y0, 320(R12)
+	VMOVUPD      128(R12), Y0
+	VADDPD       192(R12), Y0, Y5
+	VMOVUPD      224(R12), Y0
+	VMOVUPD      Y8, 352(R12)
+	VADDPD       256(R12), Y0, Y8
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y9, Y14, Y11
+	VADDPD       Y3, Y5, Y1
+	VMOVUPD      Y3, 384(R12)
+	VSUBPD       Y0, Y8, Y3
+	VADDPD       Y4, Y12, Y15
+	VSUBPD       Y12, Y15, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y14, Y10, Y12
+	VMOVUPD      Y4, 416(R12)
+	VSUBPD       Y11, Y14, Y4
+	VMOVUPD      Y14, 448(R12)
+	VMOVUPD      96(R12), Y14
+	VSUBPD       Y11, Y14, Y11
+	VMOVUPD      Y2, 480(R12)
+	VMOVUPD      (R8), Y2
+	VFMSUB231PD  (BX)(SI*2), Y2, Y14
+	VSUBPD       Y4, Y9, Y4
+	VMOVUPD      (BX), Y2
+	VFMSUB231PD  (R8)(R9*2), Y2, Y9
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y14, Y9, Y9
+	VSUBPD       Y6, Y10, Y11
+	VADDPD       Y7, Y13, Y14
+	VSUBPD       Y13, Y14, Y13
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y8, Y1, Y13
+	VSUBPD       Y3, Y8, Y2
+	VMOVUPD      Y8, 64(R12)
+	VMOVUPD      256(R12), Y8
+	VSUBPD       Y3, Y8, Y3
+	VMOVUPD      Y9, 96(R12)
+	VMOVUPD      32(R8), Y9
+	VFMSUB231PD  32(BX)(SI*2), Y9, Y8
+	VSUBPD       Y2, Y0, Y2
+	VMOVUPD      32(BX), Y9
+	VFMSUB231PD  32(R8)(R9*2), Y9, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y5, Y1, Y3
+	VADDPD       Y12, Y15, Y8
+	VSUBPD       Y11, Y10, Y9
+	VMOVUPD      Y10, 224(R12)
+	VMOVUPD      480(R12), Y10
+	VSUBPD       Y11, Y10, Y11
+	VMOVUPD      Y0, 256(R12)
+	VMOVUPD      (BX)(SI*1), Y0
+	VFMSUB231PD  (R8)(R9*1), Y0, Y10
+	VSUBPD       Y9, Y6, Y9
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VADDPD       416(R12), Y4, Y4
+	VADDPD       Y13, Y14, Y9
+	VSUBPD       Y3, Y1, Y10
+	VMOVUPD      384(R12), Y11
+	VSUBPD       Y3, Y11, Y3
+	VMOVUPD      Y1, 416(R12)
+	VMOVUPD      32(BX)(SI*1), Y1
+	VFMSUB231PD  32(R8)(R9*1), Y1, Y11
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y3, Y10, Y10
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y2, Y7, Y7
+	VSUBPD       Y15, Y8, Y2
+	VSUBPD       Y14, Y9, Y3
+	VSUBPD       Y2, Y8, Y10
+	VSUBPD       Y2, Y12, Y2
+	VSUBPD       Y10, Y15, Y15
+	VADDPD       Y2, Y15, Y15
+	VADDPD       Y15, Y4, Y4
+	VSUBPD       Y3, Y9, Y2
+	VSUBPD       Y3, Y13, Y3
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y3, Y14, Y14
+	VADDPD       Y14, Y7, Y7
+	VMOVUPD      32(R12), Y2
+	VADDPD       352(R12), Y2, Y3
+	VSUBPD       Y2, Y3, Y2
+	VMOVUPD      352(R12), Y10
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       288(R12), Y6, Y2
+	VSUBPD       Y2, Y6, Y6
+	VMOVUPD      160(R12), Y11
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPD      288(R12), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y11, Y2, Y2
+	VADDPD       96(R12), Y2, Y2
+	VMOVUPD      (R12), Y6
+	VADDPD       320(R12), Y6, Y11
+	VSUBPD       Y6, Y11, Y6
+	VMOVUPD      320(R12), Y14
+	VSUBPD       Y6, Y14, Y14
+	VSUBPD       128(R12), Y5, Y6
+	VSUBPD       Y6, Y5, Y5
+	VMOVUPD      192(R12), Y15
+	VSUBPD       Y6, Y15, Y15
+	VMOVUPD      128(R12), Y6
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       Y15, Y6, Y6
+	VMOVUPD      (BX), Y5
+	VMULPD       (R10), Y5, Y5
+	VADDPD       256(R12), Y6, Y6
+	VMOVUPD      (DI), Y15
+	VMULPD       (R8), Y15, Y15
+	VADDPD       Y15, Y5, Y5
+	VMULPD       (R8)(R9*2), Y0, Y0
+	VMOVUPD      (BX)(SI*2), Y15
+	VMULPD       (R8)(R9*1), Y15, Y15
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VMOVUPD      32(BX), Y0
+	VMULPD       32(R10), Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VMOVUPD      32(DI), Y5
+	VMULPD       32(R8), Y5, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(R8)(R9*2), Y1, Y1
+	VMOVUPD      32(BX)(SI*2), Y5
+	VMULPD       32(R8)(R9*1), Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y4, Y8, Y1
+	VADDPD       Y0, Y6, Y6
+	VSUBPD       224(R12), Y12, Y0
+	VSUBPD       Y0, Y12, Y12
+	VMOVUPD      448(R12), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y7, Y15
+	VFMADD231PD  Y0, Y9, Y15
+	VMOVUPD      Y6, 448(R12)
+	VMOVUPD      224(R12), Y6
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       416(R12), Y13, Y12
+	VSUBPD       Y12, Y13, Y13
+	VMOVUPD      Y11, 224(R12)
+	VMOVUPD      64(R12), Y11
+	VSUBPD       Y12, Y11, Y11
+	VMOVAPD      Y1, Y12
+	VFMADD231PD  Y0, Y10, Y12
+	VFMADD231PD  Y0, Y6, Y5
+	VSUBPD       Y8, Y1, Y6
+	VMOVUPD      Y3, 64(R12)
+	VMOVUPD      416(R12), Y3
+	VSUBPD       Y13, Y3, Y3
+	VADDPD       Y15, Y14, Y13
+	VFMADD231PD  Y0, Y2, Y5
+	VMOVAPD      Y15, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y6, Y1, Y6
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y2, Y15, Y2
+	VFMADD231PD  Y0, Y3, Y11
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y14, Y13, Y6
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y3, Y12, Y2
+	VFNMADD231PD Y0, Y3, Y1
+	VMOVUPD      64(R12), Y3
+	VMOVUPD      Y1, 416(R12)
+	VMOVAPD      Y12, Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VADDPD       Y4, Y8, Y8
+	VSUBPD       Y6, Y13, Y4
+	VFNMADD231PD Y0, Y6, Y15
+	VMOVUPD      224(R12), Y6
+	VMOVUPD      Y15, 256(R12)
+	VMOVAPD      Y13, Y15
+	VFMADD231PD  Y0, Y6, Y15
+	VADDPD       448(R12), Y11, Y11
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y7, Y9, Y9
+	VFNMADD213PD Y1, Y0, Y3
+	VSUBPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
+	VFNMADD213PD Y15, Y0, Y6
+	VADDPD       416(R12), Y10, Y10
+	VADDPD       Y11, Y9, Y9
+	VFNMADD231PD Y0, Y3, Y12
+	VADDPD       256(R12), Y14, Y14
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       Y8, Y10, Y2
+	VADDPD       Y9, Y14, Y3
+	VADDPD       Y2, Y12, Y4
+	VSUBPD       Y10, Y2, Y5
+	VADDPD       Y3, Y13, Y6
+	VSUBPD       Y14, Y3, Y7
+	VSUBPD       Y12, Y4, Y11
+	VMOVUPD      Y12, 256(R12)
+	VSUBPD       Y5, Y2, Y12
+	VMOVUPD      Y14, 416(R12)
+	VMOVAPD      Y4, Y14
+	VFMADD231PD  Y0, Y1, Y14
+	VFNMADD231PD Y0, Y5, Y8
+	VSUBPD       Y13, Y6, Y5
+	VMOVUPD      Y13, 224(R12)
+	VSUBPD       Y7, Y3, Y13
+	VFNMADD231PD Y0, Y7, Y9
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y0, Y15, Y7
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y11, Y4, Y11
+	VFNMADD231PD Y0, Y12, Y10
+	VFNMADD213PD Y14, Y0, Y1
+	VSUBPD       Y5, Y6, Y12
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD 416(R12), Y0, Y13
+	VFNMADD213PD Y7, Y0, Y15
+	VMOVUPD      256(R12), Y5
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y8, Y10, Y10
+	VFNMADD231PD Y0, Y1, Y4
+	VMOVUPD      224(R12), Y1
+	VSUBPD       Y12, Y1, Y1
+	VADDPD       Y9, Y13, Y13
+	VFNMADD231PD Y0, Y15, Y6
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y10, Y5, Y2
+	VADDPD       Y13, Y1, Y3
+	VADDPD       Y2, Y4, Y8
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y3, Y6, Y9
+	VSUBPD       Y1, Y3, Y1
+	VADDPD       Y8, Y14, Y11
+	VSUBPD       Y4, Y8, Y4
+	VFNMADD231PD Y0, Y5, Y10
+	VADDPD       Y9, Y7, Y5
+	VSUBPD       Y6, Y9, Y6
+	VFNMADD231PD Y0, Y1, Y13
+	VSUBPD       Y14, Y11, Y14
+	VSUBPD       Y4, Y2, Y2
+	VMOVAPD      Y11, Y1
+	VFNMADD231PD Y0, Y11, Y1
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y6, Y3, Y3
+	VMOVAPD      Y5, Y4
+	VFNMADD231PD Y0, Y5, Y4
+	VSUBPD       Y14, Y8, Y8
+	VADDPD       Y10, Y2, Y6
+	VCMPPD       $0x0c, Y1, Y11, Y1
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y13, Y3, Y7
+	VCMPPD       $0x0c, Y4, Y5, Y4
+	VADDPD       Y6, Y8, Y12
+	VSUBPD       Y2, Y6, Y2
+	VADDPD       Y7, Y9, Y14
+	VSUBPD       Y3, Y7, Y3
+	VSUBPD       Y8, Y12, Y8
+	VSUBPD       Y2, Y10, Y10
+	VFMADD213PD  constants<>+128(SB), Y0, Y12
+	VSUBPD       Y9, Y14, Y9
+	VSUBPD       Y3, Y13, Y13
+	VFMADD213PD  constants<>+128(SB), Y0, Y14
+	VSUBPD       Y8, Y6, Y6
+	VMOVUPD      constants<>+384(SB), Y0
+	VMOVAPD      Y11, Y2
+	VFMADD231PD  Y0, Y12, Y2
+	VSUBPD       Y9, Y7, Y7
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y0, Y14, Y3
+	VADDPD       Y10, Y6, Y8
+	VADDPD       Y13, Y7, Y9
+	VCMPPD       $0x00, Y11, Y2, Y2
+	VCMPPD       $0x00, Y5, Y3, Y3
+	VADDPD       constants<>+128(SB), Y8, Y15
+	VSUBPD       Y6, Y8, Y8
+	VADDPD       constants<>+128(SB), Y9, Y6
+	VSUBPD       Y7, Y9, Y9
+	VMOVAPD      Y12, Y7
+	VFMADD231PD  Y0, Y15, Y7
+	VSUBPD       Y8, Y10, Y10
+	VFMADD213PD  Y14, Y6, Y0
+	VSUBPD       Y9, Y13, Y13
+	VADDPD       constants<>+128(SB), Y10, Y10
+	VCMPPD       $0x00, Y12, Y7, Y7
+	VADDPD       constants<>+128(SB), Y13, Y13
+	VCMPPD       $0x00, Y14, Y0, Y0
+	VANDPD       Y7, Y2, Y2
+	VANDPD       Y0, Y3, Y3
+	VANDPD       Y2, Y1, Y1
+	VMOVMSKPD    Y1, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VANDPD       Y3, Y4, Y4
+	VMOVMSKPD    Y4, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      Y12, (AX)(CX*1)
+	VMOVUPD      Y15, (AX)(CX*2)
+	VMOVUPD      Y10, (DX)
+	VMOVUPD      Y5, 32(AX)
+	VMOVUPD      Y14, 32(AX)(CX*1)
+	VMOVUPD      Y6, 32(AX)(CX*2)
+	VMOVUPD      Y13, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -9912,418 +10582,414 @@ done:
 	RET
 
 rare:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y1
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R8), Y2, Y3
-	VMULPD      (R8)(R9*1), Y0, Y4
-	VMOVUPD     (R8), Y5
-	VMULPD      (BX)(SI*1), Y5, Y6
-	VMULPD      32(R8)(R9*1), Y2, Y7
-	VMOVUPD     32(R8), Y8
-	VMULPD      32(BX)(SI*1), Y8, Y9
-	VMULPD      (R8)(R9*2), Y0, Y10
-	VMULPD      (BX)(SI*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VSUBPD      Y1, Y1, Y14
-	VSUBPD      Y3, Y3, Y15
-	VMOVUPD     Y3, (R12)
-	VADDPD      Y6, Y4, Y3
-	VMOVUPD     Y1, 32(R12)
-	VMOVUPD     (R8)(R9*1), Y1
-	VMOVUPD     Y10, 64(R12)
-	VMOVAPD     Y4, Y10
-	VFMSUB231PD Y1, Y0, Y10
-	VMOVUPD     (BX)(SI*1), Y0
-	VMOVUPD     Y11, 96(R12)
-	VMOVAPD     Y6, Y11
-	VFMSUB231PD Y5, Y0, Y11
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     Y10, 128(R12)
-	VMOVUPD     32(R8)(R9*1), Y10
-	VMOVUPD     Y11, 160(R12)
-	VMOVAPD     Y7, Y11
-	VFMSUB231PD Y10, Y2, Y11
-	VMOVUPD     Y11, 192(R12)
-	VMOVUPD     32(BX)(SI*1), Y11
-	VMOVAPD     Y9, Y10
-	VFMSUB231PD Y8, Y11, Y10
-	VCMPPD      $0x04, constants<>+64(SB), Y14, Y14
-	VCMPPD      $0x04, constants<>+64(SB), Y15, Y15
-	VMOVUPD     Y15, 224(R12)
-	VADDPD      Y3, Y12, Y15
-	VMOVUPD     Y14, 256(R12)
-	VADDPD      Y5, Y13, Y14
-	VMOVUPD     Y10, 288(R12)
-	VSUBPD      Y12, Y15, Y10
-	VSUBPD      Y4, Y3, Y11
-	VSUBPD      Y11, Y6, Y6
-	VSUBPD      Y11, Y3, Y11
-	VSUBPD      Y10, Y3, Y3
-	VSUBPD      Y10, Y15, Y10
-	VSUBPD      Y10, Y12, Y12
-	VSUBPD      Y11, Y4, Y4
-	VADDPD      Y3, Y12, Y12
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y13, Y14, Y3
-	VSUBPD      Y7, Y5, Y6
-	VSUBPD      Y6, Y9, Y9
-	VSUBPD      Y6, Y5, Y6
-	VSUBPD      Y3, Y5, Y5
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y3, Y13, Y13
-	VSUBPD      Y6, Y7, Y7
-	VADDPD      Y5, Y13, Y13
-	VMULPD      32(R8)(R9*2), Y2, Y3
-	VADDPD      Y9, Y7, Y7
-	VMULPD      32(BX)(SI*2), Y8, Y5
-	VMULPD      Y1, Y0, Y6
-	VMOVUPD     32(BX)(SI*1), Y9
-	VMULPD      32(R8)(R9*1), Y9, Y10
-	VMOVUPD     128(R12), Y11
-	VMOVUPD     Y14, 320(R12)
-	VADDPD      160(R12), Y11, Y14
-	VMOVUPD     64(R12), Y11
-	VMOVUPD     Y15, 352(R12)
-	VADDPD      96(R12), Y11, Y15
-	VMOVUPD     192(R12), Y9
-	VADDPD      288(R12), Y9, Y0
-	VADDPD      Y5, Y3, Y9
-	VADDPD      Y6, Y14, Y1
-	VMOVUPD     Y6, 384(R12)
-	VSUBPD      Y11, Y15, Y6
-	VADDPD      Y10, Y0, Y2
-	VMOVUPD     Y10, 416(R12)
-	VSUBPD      Y3, Y9, Y10
-	VMOVUPD     Y0, 448(R12)
-	VADDPD      Y4, Y12, Y0
-	VSUBPD      Y12, Y0, Y12
-	VSUBPD      Y12, Y4, Y4
-	VADDPD      Y15, Y1, Y12
-	VMOVUPD     Y4, 480(R12)
-	VSUBPD      Y6, Y15, Y4
-	VMOVUPD     Y15, 512(R12)
-	VMOVUPD     96(R12), Y15
-	VSUBPD      Y6, Y15, Y6
-	VMOVUPD     Y0, 544(R12)
-	VMOVUPD     (R8), Y0
-	VFMSUB231PD (BX)(SI*2), Y0, Y15
-	VSUBPD      Y4, Y11, Y4
-	VMOVUPD     (BX), Y0
-	VFMSUB231PD (R8)(R9*2), Y0, Y11
-	VADDPD      Y6, Y4, Y4
-	VADDPD      Y15, Y11, Y11
-	VSUBPD      Y14, Y1, Y6
-	VADDPD      Y7, Y13, Y15
-	VSUBPD      Y13, Y15, Y13
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y9, Y2, Y13
-	VSUBPD      Y10, Y9, Y0
-	VSUBPD      Y10, Y5, Y10
-	VFMSUB231PD 32(BX)(SI*2), Y8, Y5
-	VSUBPD      Y0, Y3, Y0
-	VMOVUPD     Y9, 64(R12)
-	VMOVUPD     32(BX), Y9
-	VFMSUB231PD 32(R8)(R9*2), Y9, Y3
-	VADDPD      Y10, Y0, Y0
-	VADDPD      Y5, Y3, Y3
-	VSUBPD      448(R12), Y2, Y5
-	VADDPD      544(R12), Y12, Y10
-	VSUBPD      Y6, Y1, Y8
-	VMOVUPD     Y1, 96(R12)
-	VMOVUPD     384(R12), Y1
-	VSUBPD      Y6, Y1, Y6
-	VMOVUPD     (BX)(SI*1), Y9
-	VFMSUB231PD (R8)(R9*1), Y9, Y1
-	VSUBPD      Y8, Y14, Y8
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y6, Y8, Y8
-	VADDPD      Y8, Y4, Y4
-	VADDPD      480(R12), Y4, Y4
-	VADDPD      Y13, Y15, Y1
-	VSUBPD      Y5, Y2, Y6
-	VMOVUPD     416(R12), Y8
-	VSUBPD      Y5, Y8, Y5
-	VMOVUPD     Y2, 480(R12)
-	VMOVUPD     32(BX)(SI*1), Y2
-	VFMSUB231PD 32(R8)(R9*1), Y2, Y8
-	VMOVUPD     448(R12), Y2
-	VSUBPD      Y6, Y2, Y6
-	VADDPD      Y8, Y0, Y0
-	VADDPD      Y5, Y6, Y6
-	VADDPD      Y6, Y0, Y0
-	VADDPD      Y0, Y7, Y7
-	VSUBPD      544(R12), Y10, Y0
-	VSUBPD      Y15, Y1, Y5
-	VSUBPD      Y0, Y10, Y6
-	VSUBPD      Y0, Y12, Y0
-	VMOVUPD     544(R12), Y8
-	VSUBPD      Y6, Y8, Y8
-	VADDPD      Y0, Y8, Y8
-	VADDPD      Y8, Y4, Y4
-	VSUBPD      Y5, Y1, Y0
-	VSUBPD      Y5, Y13, Y5
-	VSUBPD      Y0, Y15, Y15
-	VADDPD      Y5, Y15, Y15
-	VADDPD      Y15, Y7, Y7
-	VMOVUPD     32(R12), Y0
-	VADDPD      352(R12), Y0, Y5
-	VSUBPD      128(R12), Y14, Y6
-	VSUBPD      Y6, Y14, Y14
-	VMOVUPD     160(R12), Y8
-	VSUBPD      Y6, Y8, Y8
-	VMOVUPD     128(R12), Y6
-	VSUBPD      Y14, Y6, Y6
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y11, Y6, Y6
-	VMOVUPD     (R12), Y8
-	VADDPD      320(R12), Y8, Y11
-	VSUBPD      192(R12), Y2, Y14
-	VSUBPD      Y14, Y2, Y2
-	VMOVUPD     288(R12), Y15
-	VSUBPD      Y14, Y15, Y15
-	VMOVUPD     192(R12), Y14
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      Y15, Y14, Y14
-	VADDPD      Y3, Y14, Y14
-	VSUBPD      Y0, Y5, Y2
-	VMOVUPD     352(R12), Y3
-	VSUBPD      Y2, Y3, Y3
-	VSUBPD      Y8, Y11, Y2
-	VMOVUPD     320(R12), Y15
-	VSUBPD      Y2, Y15, Y15
-	VMOVUPD     (BX), Y2
-	VMULPD      (R10), Y2, Y2
-	VMOVUPD     (DI), Y8
-	VMULPD      (R8), Y8, Y8
-	VADDPD      Y8, Y2, Y2
-	VMULPD      (R8)(R9*2), Y9, Y9
-	VMOVUPD     (BX)(SI*2), Y8
-	VMULPD      (R8)(R9*1), Y8, Y8
-	VADDPD      Y8, Y9, Y9
-	VADDPD      Y9, Y2, Y2
-	VADDPD      Y2, Y6, Y6
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R10), Y2, Y2
-	VMOVUPD     32(DI), Y8
-	VMULPD      32(R8), Y8, Y8
-	VADDPD      Y8, Y2, Y2
-	VMOVUPD     32(BX)(SI*1), Y8
-	VMULPD      32(R8)(R9*2), Y8, Y8
-	VMOVUPD     32(BX)(SI*2), Y9
-	VMULPD      32(R8)(R9*1), Y9, Y9
-	VADDPD      Y9, Y8, Y8
-	VADDPD      Y8, Y2, Y2
-	VADDPD      Y2, Y14, Y14
-	VADDPD      Y4, Y10, Y2
-	VSUBPD      96(R12), Y12, Y8
-	VSUBPD      Y8, Y12, Y12
-	VMOVUPD     512(R12), Y9
-	VSUBPD      Y8, Y9, Y9
-	VMOVUPD     96(R12), Y8
-	VSUBPD      Y12, Y8, Y8
-	VADDPD      Y9, Y8, Y8
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y7, Y1, Y8
-	VSUBPD      480(R12), Y13, Y9
-	VSUBPD      Y9, Y13, Y13
-	VMOVUPD     64(R12), Y12
-	VSUBPD      Y9, Y12, Y12
-	VMOVUPD     480(R12), Y9
-	VSUBPD      Y13, Y9, Y9
-	VADDPD      Y12, Y9, Y9
-	VADDPD      Y2, Y3, Y12
-	VADDPD      Y9, Y14, Y14
-	VSUBPD      Y10, Y2, Y9
-	VSUBPD      Y9, Y4, Y4
-	VSUBPD      Y9, Y2, Y9
-	VSUBPD      Y9, Y10, Y10
-	VADDPD      Y8, Y15, Y9
-	VADDPD      Y4, Y10, Y10
-	VSUBPD      Y1, Y8, Y4
-	VSUBPD      Y4, Y7, Y7
-	VSUBPD      Y4, Y8, Y4
-	VADDPD      Y6, Y10, Y10
-	VSUBPD      Y3, Y12, Y6
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y15, Y9, Y4
-	VSUBPD      Y6, Y2, Y2
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y4, Y9, Y6
-	VSUBPD      Y4, Y8, Y8
-	VADDPD      Y12, Y5, Y4
-	VADDPD      Y7, Y1, Y1
-	VADDPD      Y9, Y11, Y7
-	VSUBPD      Y6, Y15, Y15
-	VSUBPD      Y5, Y4, Y5
-	VADDPD      Y2, Y3, Y3
-	VMOVUPD     constants<>+128(SB), Y2
-	VANDPD      constants<>+192(SB), Y2, Y6
-	VSUBPD      Y11, Y7, Y11
-	VADDPD      Y14, Y1, Y1
-	VANDPD      constants<>+0(SB), Y0, Y13
-	VANDPD      constants<>+192(SB), Y2, Y2
-	VORPD       Y13, Y6, Y6
-	VMOVUPD     (R12), Y13
-	VANDPD      constants<>+0(SB), Y13, Y14
-	VADDPD      Y8, Y15, Y15
-	VSUBPD      Y5, Y12, Y12
-	VADDPD      Y10, Y3, Y5
-	VCMPPD      $0x00, constants<>+64(SB), Y0, Y8
-	VSUBPD      Y11, Y9, Y9
-	VCMPPD      $0x00, constants<>+64(SB), Y13, Y11
-	VORPD       Y14, Y2, Y2
-	VMOVUPD     256(R12), Y14
-	VORPD       Y14, Y8, Y8
-	VMOVUPD     224(R12), Y14
-	VORPD       Y14, Y11, Y11
-	VADDPD      Y1, Y15, Y14
-	VMOVUPD     Y11, 224(R12)
-	VADDPD      Y5, Y12, Y11
-	VMOVUPD     Y2, 256(R12)
-	VSUBPD      Y3, Y5, Y2
-	VSUBPD      Y2, Y10, Y10
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y2, Y3, Y3
-	VADDPD      Y14, Y9, Y2
-	VADDPD      Y10, Y3, Y3
-	VSUBPD      Y12, Y11, Y10
-	VSUBPD      Y10, Y5, Y5
-	VSUBPD      Y10, Y11, Y10
-	VSUBPD      Y10, Y12, Y12
-	VSUBPD      Y9, Y2, Y10
-	VADDPD      Y5, Y12, Y12
-	VSUBPD      Y15, Y14, Y5
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y5, Y14, Y5
-	VSUBPD      Y10, Y14, Y14
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y10, Y9, Y9
-	VADDPD      Y11, Y4, Y10
-	VSUBPD      Y5, Y15, Y15
-	VADDPD      Y2, Y7, Y5
-	VSUBPD      Y4, Y10, Y4
-	VSUBPD      Y7, Y5, Y7
-	VADDPD      Y14, Y9, Y9
-	VADDPD      Y1, Y15, Y15
-	VADDPD      Y3, Y12, Y1
-	VCMPPD      $0x04, Y0, Y0, Y14
-	VSUBPD      Y4, Y11, Y11
-	VSUBPD      Y7, Y2, Y2
-	VADDPD      Y15, Y9, Y4
-	VCMPPD      $0x04, Y13, Y13, Y7
-	VSUBPD      Y12, Y1, Y12
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y12, Y3, Y3
-	VADDPD      Y1, Y11, Y12
-	VSUBPD      Y9, Y15, Y15
-	VADDPD      Y4, Y2, Y9
-	VSUBPD      Y11, Y12, Y11
-	VSUBPD      Y2, Y9, Y2
-	VSUBPD      Y11, Y1, Y1
-	VADDPD      Y12, Y10, Y11
-	VSUBPD      Y2, Y4, Y4
-	VADDPD      Y9, Y5, Y2
-	VSUBPD      Y10, Y11, Y10
-	VSUBPD      Y5, Y2, Y5
-	VSUBPD      Y10, Y12, Y12
-	VADDPD      Y3, Y1, Y10
-	VSUBPD      Y5, Y9, Y9
-	VADDPD      Y15, Y4, Y5
-	VSUBPD      Y1, Y10, Y1
-	VSUBPD      Y4, Y5, Y4
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y10, Y12, Y1
-	VSUBPD      Y4, Y15, Y15
-	VADDPD      Y5, Y9, Y4
-	VSUBPD      Y12, Y1, Y12
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y12, Y10, Y10
-	VSUBPD      Y11, Y11, Y12
-	VSUBPD      Y9, Y5, Y5
-	VSUBPD      Y2, Y2, Y9
-	VCMPPD      $0x0c, Y12, Y11, Y12
-	VMOVUPD     Y7, 480(R12)
-	VMOVUPD     constants<>+64(SB), Y7
-	VBLENDVPD   Y12, Y1, Y7, Y1
-	VCMPPD      $0x0c, Y9, Y2, Y9
-	VADDPD      Y7, Y1, Y1
-	VBLENDVPD   Y9, Y4, Y7, Y4
-	VADDPD      Y7, Y4, Y4
-	VMOVUPD     Y14, 64(R12)
-	VADDPD      Y3, Y10, Y14
-	VSUBPD      Y10, Y14, Y10
-	VBLENDVPD   Y12, Y14, Y7, Y14
-	VADDPD      Y7, Y14, Y14
-	VSUBPD      Y10, Y3, Y3
-	VBLENDVPD   Y12, Y3, Y7, Y3
-	VADDPD      Y7, Y3, Y3
-	VADDPD      Y15, Y5, Y10
-	VSUBPD      Y5, Y10, Y5
-	VBLENDVPD   Y9, Y10, Y7, Y10
-	VADDPD      Y7, Y10, Y10
-	VSUBPD      Y5, Y15, Y15
-	VBLENDVPD   Y9, Y15, Y7, Y15
-	VADDPD      Y7, Y15, Y15
-	VCMPPD      $0x00, Y7, Y11, Y5
-	VBLENDVPD   Y5, Y7, Y6, Y5
-	VBLENDVPD   Y8, Y0, Y5, Y8
-	VCMPPD      $0x00, Y7, Y2, Y0
-	VMULPD      constants<>+320(SB), Y1, Y5
-	VMOVUPD     256(R12), Y6
-	VBLENDVPD   Y0, Y7, Y6, Y0
-	VMULPD      constants<>+320(SB), Y14, Y6
-	VMOVUPD     Y15, 256(R12)
-	VMOVUPD     224(R12), Y15
-	VBLENDVPD   Y15, Y13, Y0, Y15
-	VMULPD      constants<>+320(SB), Y4, Y0
-	VMULPD      constants<>+320(SB), Y10, Y13
-	VMOVUPD     Y10, (R12)
-	VMOVUPD     64(R12), Y10
-	VBLENDVPD   Y10, constants<>+256(SB), Y8, Y10
-	VMOVUPD     480(R12), Y8
-	VBLENDVPD   Y8, constants<>+256(SB), Y15, Y8
-	VBLENDVPD   Y12, Y11, Y10, Y12
-	VBLENDVPD   Y9, Y2, Y8, Y9
-	VADDPD      Y5, Y12, Y5
-	VADDPD      Y6, Y1, Y6
-	VADDPD      Y0, Y9, Y0
-	VCMPPD      $0x00, Y7, Y14, Y2
-	VADDPD      Y13, Y4, Y13
-	VCMPPD      $0x00, Y7, Y3, Y8
-	VMOVUPD     (R12), Y10
-	VCMPPD      $0x00, Y7, Y10, Y11
-	VMOVUPD     256(R12), Y15
-	VCMPPD      $0x00, Y7, Y15, Y7
-	VCMPPD      $0x00, Y12, Y5, Y5
-	VCMPPD      $0x00, Y1, Y6, Y6
-	VCMPPD      $0x00, Y9, Y0, Y0
-	VCMPPD      $0x00, Y4, Y13, Y13
-	VORPD       Y2, Y5, Y5
-	VORPD       Y8, Y6, Y6
-	VORPD       Y11, Y0, Y0
-	VORPD       Y7, Y13, Y13
-	VANDPD      Y6, Y5, Y5
-	VANDPD      Y13, Y0, Y0
-	VMOVMSKPD   Y5, R13
-	CMPL        R13, $0x0000000f
-	JNE         done
-	VMOVMSKPD   Y0, R13
-	CMPL        R13, $0x0000000f
-	JNE         done
-	VMOVUPD     Y12, (AX)
-	VMOVUPD     Y1, (AX)(CX*1)
-	VMOVUPD     Y14, (AX)(CX*2)
-	VMOVUPD     Y3, (DX)
-	VMOVUPD     Y9, 32(AX)
-	VMOVUPD     Y4, 32(AX)(CX*1)
-	VMOVUPD     Y10, 32(AX)(CX*2)
-	VMOVUPD     Y15, 32(DX)
-	JMP         next
+	VMOVUPD      (BX), Y0
+	VMULPD       (R8), Y0, Y1
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R8), Y2, Y3
+	VMULPD       (R8)(R9*1), Y0, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       (BX)(SI*1), Y5, Y6
+	VMULPD       32(R8)(R9*1), Y2, Y7
+	VMOVUPD      32(R8), Y8
+	VMULPD       32(BX)(SI*1), Y8, Y9
+	VMULPD       (R8)(R9*2), Y0, Y10
+	VMULPD       (BX)(SI*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VSUBPD       Y1, Y1, Y14
+	VSUBPD       Y3, Y3, Y15
+	VMOVUPD      Y3, (R12)
+	VADDPD       Y6, Y4, Y3
+	VMOVUPD      Y1, 32(R12)
+	VMOVUPD      (R8)(R9*1), Y1
+	VMOVUPD      Y10, 64(R12)
+	VMOVAPD      Y4, Y10
+	VFMSUB231PD  Y1, Y0, Y10
+	VMOVUPD      (BX)(SI*1), Y0
+	VMOVUPD      Y11, 96(R12)
+	VMOVAPD      Y6, Y11
+	VFMSUB231PD  Y5, Y0, Y11
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      Y10, 128(R12)
+	VMOVUPD      32(R8)(R9*1), Y10
+	VMOVUPD      Y11, 160(R12)
+	VMOVAPD      Y7, Y11
+	VFMSUB231PD  Y10, Y2, Y11
+	VMOVUPD      Y11, 192(R12)
+	VMOVUPD      32(BX)(SI*1), Y11
+	VMOVAPD      Y9, Y10
+	VFMSUB231PD  Y8, Y11, Y10
+	VCMPPD       $0x04, constants<>+128(SB), Y14, Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VMOVUPD      Y15, 224(R12)
+	VADDPD       Y3, Y12, Y15
+	VMOVUPD      Y14, 256(R12)
+	VADDPD       Y5, Y13, Y14
+	VMOVUPD      Y10, 288(R12)
+	VSUBPD       Y12, Y15, Y10
+	VSUBPD       Y4, Y3, Y11
+	VSUBPD       Y11, Y6, Y6
+	VSUBPD       Y11, Y3, Y11
+	VFNMADD231PD constants<>+0(SB), Y10, Y3
+	VFNMADD132PD constants<>+0(SB), Y15, Y10
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y3, Y12, Y12
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y14, Y3
+	VSUBPD       Y7, Y5, Y6
+	VSUBPD       Y6, Y9, Y9
+	VSUBPD       Y6, Y5, Y6
+	VFNMADD231PD constants<>+0(SB), Y3, Y5
+	VFNMADD132PD constants<>+0(SB), Y14, Y3
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y6, Y7, Y7
+	VADDPD       Y5, Y13, Y13
+	VMULPD       32(R8)(R9*2), Y2, Y3
+	VADDPD       Y9, Y7, Y7
+	VMULPD       32(BX)(SI*2), Y8, Y5
+	VMULPD       Y1, Y0, Y6
+	VMOVUPD      32(BX)(SI*1), Y9
+	VMULPD       32(R8)(R9*1), Y9, Y10
+	VMOVUPD      128(R12), Y11
+	VMOVUPD      Y14, 320(R12)
+	VADDPD       160(R12), Y11, Y14
+	VMOVUPD      64(R12), Y11
+	VMOVUPD      Y15, 352(R12)
+	VADDPD       96(R12), Y11, Y15
+	VMOVUPD      192(R12), Y9
+	VADDPD       288(R12), Y9, Y0
+	VADDPD       Y5, Y3, Y9
+	VADDPD       Y6, Y14, Y1
+	VMOVUPD      Y6, 384(R12)
+	VSUBPD       Y11, Y15, Y6
+	VADDPD       Y10, Y0, Y2
+	VMOVUPD      Y10, 416(R12)
+	VSUBPD       Y3, Y9, Y10
+	VMOVUPD      Y0, 448(R12)
+	VADDPD       Y4, Y12, Y0
+	VSUBPD       Y12, Y0, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y15, Y1, Y12
+	VMOVUPD      Y4, 480(R12)
+	VSUBPD       Y6, Y15, Y4
+	VMOVUPD      Y15, 512(R12)
+	VMOVUPD      96(R12), Y15
+	VSUBPD       Y6, Y15, Y6
+	VMOVUPD      Y0, 544(R12)
+	VMOVUPD      (R8), Y0
+	VFMSUB231PD  (BX)(SI*2), Y0, Y15
+	VSUBPD       Y4, Y11, Y4
+	VMOVUPD      (BX), Y0
+	VFMSUB231PD  (R8)(R9*2), Y0, Y11
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y15, Y11, Y11
+	VSUBPD       Y14, Y1, Y6
+	VADDPD       Y7, Y13, Y15
+	VSUBPD       Y13, Y15, Y13
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y9, Y2, Y13
+	VSUBPD       Y10, Y9, Y0
+	VSUBPD       Y10, Y5, Y10
+	VFMSUB231PD  32(BX)(SI*2), Y8, Y5
+	VSUBPD       Y0, Y3, Y0
+	VMOVUPD      Y9, 64(R12)
+	VMOVUPD      32(BX), Y9
+	VFMSUB231PD  32(R8)(R9*2), Y9, Y3
+	VADDPD       Y10, Y0, Y0
+	VADDPD       Y5, Y3, Y3
+	VSUBPD       448(R12), Y2, Y5
+	VADDPD       544(R12), Y12, Y10
+	VSUBPD       Y6, Y1, Y8
+	VMOVUPD      Y1, 96(R12)
+	VMOVUPD      384(R12), Y1
+	VSUBPD       Y6, Y1, Y6
+	VMOVUPD      (BX)(SI*1), Y9
+	VFMSUB231PD  (R8)(R9*1), Y9, Y1
+	VSUBPD       Y8, Y14, Y8
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y6, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	VADDPD       480(R12), Y4, Y4
+	VADDPD       Y13, Y15, Y1
+	VSUBPD       Y5, Y2, Y6
+	VMOVUPD      416(R12), Y8
+	VSUBPD       Y5, Y8, Y5
+	VMOVUPD      Y2, 480(R12)
+	VMOVUPD      32(BX)(SI*1), Y2
+	VFMSUB231PD  32(R8)(R9*1), Y2, Y8
+	VMOVUPD      448(R12), Y2
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y5, Y6, Y6
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y0, Y7, Y7
+	VSUBPD       544(R12), Y10, Y0
+	VSUBPD       Y15, Y1, Y5
+	VSUBPD       Y0, Y10, Y6
+	VSUBPD       Y0, Y12, Y0
+	VMOVUPD      544(R12), Y8
+	VSUBPD       Y6, Y8, Y8
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	VSUBPD       Y5, Y1, Y0
+	VSUBPD       Y5, Y13, Y5
+	VSUBPD       Y0, Y15, Y15
+	VADDPD       Y5, Y15, Y15
+	VADDPD       Y15, Y7, Y7
+	VMOVUPD      32(R12), Y0
+	VADDPD       352(R12), Y0, Y5
+	VSUBPD       128(R12), Y14, Y6
+	VSUBPD       Y6, Y14, Y14
+	VMOVUPD      160(R12), Y8
+	VSUBPD       Y6, Y8, Y8
+	VMOVUPD      128(R12), Y6
+	VSUBPD       Y14, Y6, Y6
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y11, Y6, Y6
+	VMOVUPD      (R12), Y8
+	VADDPD       320(R12), Y8, Y11
+	VSUBPD       192(R12), Y2, Y14
+	VSUBPD       Y14, Y2, Y2
+	VMOVUPD      288(R12), Y15
+	VSUBPD       Y14, Y15, Y15
+	VMOVUPD      192(R12), Y14
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y15, Y14, Y14
+	VADDPD       Y3, Y14, Y14
+	VSUBPD       Y0, Y5, Y2
+	VMOVUPD      352(R12), Y3
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y8, Y11, Y2
+	VMOVUPD      320(R12), Y15
+	VSUBPD       Y2, Y15, Y15
+	VMOVUPD      (BX), Y2
+	VMULPD       (R10), Y2, Y2
+	VMOVUPD      (DI), Y8
+	VMULPD       (R8), Y8, Y8
+	VADDPD       Y8, Y2, Y2
+	VMULPD       (R8)(R9*2), Y9, Y9
+	VMOVUPD      (BX)(SI*2), Y8
+	VMULPD       (R8)(R9*1), Y8, Y8
+	VADDPD       Y8, Y9, Y9
+	VADDPD       Y9, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R10), Y2, Y2
+	VMOVUPD      32(DI), Y8
+	VMULPD       32(R8), Y8, Y8
+	VADDPD       Y8, Y2, Y2
+	VMOVUPD      32(BX)(SI*1), Y8
+	VMULPD       32(R8)(R9*2), Y8, Y8
+	VMOVUPD      32(BX)(SI*2), Y9
+	VMULPD       32(R8)(R9*1), Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VADDPD       Y8, Y2, Y2
+	VADDPD       Y2, Y14, Y14
+	VADDPD       Y4, Y10, Y2
+	VSUBPD       96(R12), Y12, Y8
+	VSUBPD       Y8, Y12, Y12
+	VMOVUPD      512(R12), Y9
+	VSUBPD       Y8, Y9, Y9
+	VMOVUPD      96(R12), Y8
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y9, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y1, Y8
+	VSUBPD       480(R12), Y13, Y9
+	VSUBPD       Y9, Y13, Y13
+	VMOVUPD      64(R12), Y12
+	VSUBPD       Y9, Y12, Y12
+	VMOVUPD      480(R12), Y9
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y2, Y3, Y12
+	VADDPD       Y9, Y14, Y14
+	VSUBPD       Y10, Y2, Y9
+	VSUBPD       Y9, Y4, Y4
+	VSUBPD       Y9, Y2, Y9
+	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y8, Y15, Y9
+	VADDPD       Y4, Y10, Y10
+	VSUBPD       Y1, Y8, Y4
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y4, Y8, Y4
+	VFMADD231PD  constants<>+0(SB), Y10, Y6
+	VMOVUPD      constants<>+0(SB), Y10
+	VMOVAPD      Y12, Y13
+	VFNMADD231PD Y10, Y3, Y13
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y15, Y9, Y4
+	VFNMADD231PD Y10, Y13, Y2
+	VFNMADD213PD Y12, Y10, Y13
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y4, Y9, Y13
+	VFNMADD231PD Y10, Y4, Y8
+	VMOVAPD      Y12, Y4
+	VFMADD231PD  Y10, Y5, Y4
+	VADDPD       Y7, Y1, Y1
+	VADDPD       Y9, Y11, Y7
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y5, Y4, Y5
+	VFMADD231PD  Y10, Y3, Y2
+	VMOVUPD      constants<>+192(SB), Y3
+	VANDPD       constants<>+256(SB), Y3, Y13
+	VSUBPD       Y11, Y7, Y11
+	VADDPD       Y14, Y1, Y1
+	VANDPD       constants<>+64(SB), Y0, Y14
+	VANDPD       constants<>+256(SB), Y3, Y3
+	VORPD        Y14, Y13, Y13
+	VMOVUPD      (R12), Y14
+	VMOVUPD      Y13, 480(R12)
+	VANDPD       constants<>+64(SB), Y14, Y13
+	VADDPD       Y8, Y15, Y15
+	VSUBPD       Y5, Y12, Y12
+	VMOVAPD      Y6, Y5
+	VFMADD231PD  Y10, Y2, Y5
+	VCMPPD       $0x00, constants<>+128(SB), Y0, Y8
+	VSUBPD       Y11, Y9, Y9
+	VCMPPD       $0x00, constants<>+128(SB), Y14, Y11
+	VORPD        Y13, Y3, Y3
+	VMOVUPD      256(R12), Y13
+	VORPD        Y13, Y8, Y8
+	VMOVUPD      224(R12), Y13
+	VORPD        Y13, Y11, Y11
+	VADDPD       Y1, Y15, Y13
+	VMOVUPD      Y11, 224(R12)
+	VADDPD       Y5, Y12, Y11
+	VMOVUPD      Y3, 256(R12)
+	VMOVAPD      Y5, Y3
+	VFNMADD231PD Y10, Y2, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y13, Y9, Y3
+	VADDPD       Y6, Y2, Y2
+	VSUBPD       Y12, Y11, Y6
+	VSUBPD       Y6, Y5, Y5
+	VSUBPD       Y6, Y11, Y6
+	VSUBPD       Y6, Y12, Y12
+	VSUBPD       Y9, Y3, Y6
+	VADDPD       Y5, Y12, Y12
+	VSUBPD       Y15, Y13, Y5
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y5, Y13, Y5
+	VFNMADD231PD Y10, Y6, Y13
+	VFNMADD213PD Y3, Y10, Y6
+	VSUBPD       Y6, Y9, Y9
+	VADDPD       Y11, Y4, Y6
+	VFNMADD231PD Y10, Y5, Y15
+	VMOVAPD      Y3, Y5
+	VFMADD231PD  Y10, Y7, Y5
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y7, Y5, Y7
+	VFMADD231PD  Y10, Y9, Y13
+	VFMADD231PD  Y10, Y15, Y1
+	VADDPD       Y2, Y12, Y9
+	VCMPPD       $0x04, Y0, Y0, Y15
+	VSUBPD       Y4, Y11, Y11
+	VSUBPD       Y7, Y3, Y3
+	VFMADD213PD  Y1, Y13, Y10
+	VCMPPD       $0x04, Y14, Y14, Y4
+	VSUBPD       Y12, Y9, Y12
+	VSUBPD       Y13, Y10, Y13
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y9, Y11, Y7
+	VSUBPD       Y13, Y1, Y1
+	VADDPD       Y10, Y3, Y12
+	VSUBPD       Y11, Y7, Y11
+	VSUBPD       Y3, Y12, Y3
+	VSUBPD       Y11, Y9, Y9
+	VADDPD       Y7, Y6, Y11
+	VSUBPD       Y3, Y10, Y10
+	VADDPD       Y12, Y5, Y3
+	VSUBPD       Y6, Y11, Y6
+	VSUBPD       Y5, Y3, Y5
+	VSUBPD       Y6, Y7, Y7
+	VADDPD       Y2, Y9, Y6
+	VSUBPD       Y5, Y12, Y12
+	VADDPD       Y1, Y10, Y5
+	VSUBPD       Y9, Y6, Y9
+	VSUBPD       Y10, Y5, Y10
+	VSUBPD       Y9, Y2, Y2
+	VADDPD       Y6, Y7, Y9
+	VSUBPD       Y10, Y1, Y1
+	VADDPD       Y5, Y12, Y10
+	VSUBPD       Y7, Y9, Y7
+	VSUBPD       Y12, Y10, Y12
+	VSUBPD       Y7, Y6, Y6
+	VSUBPD       Y11, Y11, Y7
+	VSUBPD       Y12, Y5, Y5
+	VSUBPD       Y3, Y3, Y12
+	VCMPPD       $0x0c, Y7, Y11, Y7
+	VMOVUPD      constants<>+128(SB), Y13
+	VBLENDVPD    Y7, Y9, Y13, Y9
+	VCMPPD       $0x0c, Y12, Y3, Y12
+	VADDPD       Y13, Y9, Y9
+	VBLENDVPD    Y12, Y10, Y13, Y10
+	VADDPD       Y13, Y10, Y10
+	VMOVUPD      Y10, 64(R12)
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y6, Y10, Y6
+	VBLENDVPD    Y7, Y10, Y13, Y10
+	VADDPD       Y13, Y10, Y10
+	VSUBPD       Y6, Y2, Y2
+	VBLENDVPD    Y7, Y2, Y13, Y2
+	VADDPD       Y13, Y2, Y2
+	VADDPD       Y1, Y5, Y6
+	VSUBPD       Y5, Y6, Y5
+	VBLENDVPD    Y12, Y6, Y13, Y6
+	VADDPD       Y13, Y6, Y6
+	VSUBPD       Y5, Y1, Y1
+	VBLENDVPD    Y12, Y1, Y13, Y1
+	VADDPD       Y13, Y1, Y1
+	VCMPPD       $0x00, Y13, Y11, Y5
+	VMOVUPD      Y1, 96(R12)
+	VMOVUPD      480(R12), Y1
+	VBLENDVPD    Y5, Y13, Y1, Y5
+	VBLENDVPD    Y8, Y0, Y5, Y8
+	VCMPPD       $0x00, Y13, Y3, Y0
+	VMOVUPD      256(R12), Y1
+	VBLENDVPD    Y0, Y13, Y1, Y0
+	VBLENDVPD    Y15, constants<>+320(SB), Y8, Y15
+	VMOVUPD      224(R12), Y1
+	VBLENDVPD    Y1, Y14, Y0, Y1
+	VBLENDVPD    Y7, Y11, Y15, Y7
+	VBLENDVPD    Y4, constants<>+320(SB), Y1, Y4
+	VMOVUPD      constants<>+384(SB), Y0
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  Y0, Y9, Y1
+	VBLENDVPD    Y12, Y3, Y4, Y12
+	VMOVAPD      Y9, Y3
+	VFMADD231PD  Y0, Y10, Y3
+	VMOVUPD      64(R12), Y4
+	VMOVAPD      Y12, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFMADD213PD  Y4, Y6, Y0
+	VCMPPD       $0x00, Y7, Y1, Y1
+	VCMPPD       $0x00, Y9, Y3, Y3
+	VCMPPD       $0x00, Y12, Y5, Y5
+	VCMPPD       $0x00, Y4, Y0, Y0
+	VANDPD       Y3, Y1, Y1
+	VANDPD       Y0, Y5, Y5
+	VMOVMSKPD    Y1, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VMOVMSKPD    Y5, R13
+	CMPL         R13, $0x0000000f
+	JNE          done
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      Y9, (AX)(CX*1)
+	VMOVUPD      Y10, (AX)(CX*2)
+	VMOVUPD      Y2, (DX)
+	VMOVUPD      Y12, 32(AX)
+	VMOVUPD      Y4, 32(AX)(CX*1)
+	VMOVUPD      Y6, 32(AX)(CX*2)
+	VMOVUPD      96(R12), Y0
+	VMOVUPD      Y0, 32(DX)
+	JMP          next
 
 // func qdDivAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -10349,8 +11015,8 @@ loop:
 	VDIVPD       (R8), Y0, Y1
 	VMOVUPD      32(BX), Y2
 	VDIVPD       32(R8), Y2, Y3
-	VXORPD       constants<>+0(SB), Y1, Y4
-	VXORPD       constants<>+0(SB), Y3, Y5
+	VXORPD       constants<>+64(SB), Y1, Y4
+	VXORPD       constants<>+64(SB), Y3, Y5
 	VMULPD       (R8)(R9*1), Y4, Y6
 	VMULPD       32(R8)(R9*1), Y5, Y7
 	VFNMADD231PD (R8), Y1, Y0
@@ -10376,324 +11042,333 @@ loop:
 	VMOVUPD      Y3, 32(R12)
 	VADDPD       Y2, Y9, Y3
 	VMOVUPD      Y1, 64(R12)
-	VSUBPD       (BX)(SI*1), Y8, Y1
+	VMOVUPD      (BX)(SI*1), Y1
 	VMOVUPD      Y15, 96(R12)
-	VSUBPD       32(BX)(SI*1), Y9, Y15
-	VSUBPD       Y1, Y6, Y6
-	VSUBPD       Y1, Y8, Y1
-	VSUBPD       Y15, Y7, Y7
-	VSUBPD       Y15, Y9, Y15
+	VMOVUPD      constants<>+0(SB), Y15
 	VMOVUPD      Y5, 128(R12)
-	VMOVUPD      (BX)(SI*1), Y5
-	VSUBPD       Y1, Y5, Y5
-	VMOVUPD      32(BX)(SI*1), Y1
-	VSUBPD       Y15, Y1, Y1
-	VADDPD       Y6, Y5, Y5
-	VDIVPD       (R8), Y14, Y6
-	VADDPD       Y7, Y1, Y1
-	VDIVPD       32(R8), Y3, Y7
-	VSUBPD       Y8, Y14, Y15
-	VSUBPD       Y15, Y0, Y0
-	VSUBPD       Y15, Y14, Y15
-	VFNMADD231PD (R8), Y6, Y14
-	VSUBPD       Y15, Y8, Y8
+	VMOVAPD      Y8, Y5
+	VFNMADD231PD Y15, Y1, Y5
+	VMOVUPD      Y13, 160(R12)
+	VMOVUPD      32(BX)(SI*1), Y13
+	VMOVUPD      Y4, 192(R12)
+	VMOVAPD      Y9, Y4
+	VFNMADD231PD Y15, Y13, Y4
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y5, Y8, Y5
+	VFNMADD231PD Y15, Y4, Y7
+	VFNMADD213PD Y9, Y15, Y4
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y4, Y13, Y13
+	VADDPD       Y6, Y1, Y1
+	VDIVPD       (R8), Y14, Y4
+	VADDPD       Y7, Y13, Y13
+	VDIVPD       32(R8), Y3, Y5
+	VSUBPD       Y8, Y14, Y6
+	VSUBPD       Y6, Y0, Y0
+	VSUBPD       Y6, Y14, Y6
+	VFNMADD231PD (R8), Y4, Y14
+	VSUBPD       Y6, Y8, Y8
 	VADDPD       Y0, Y8, Y8
 	VSUBPD       Y9, Y3, Y0
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y0, Y3, Y0
-	VFNMADD231PD 32(R8), Y7, Y3
+	VFNMADD231PD 32(R8), Y5, Y3
 	VSUBPD       Y0, Y9, Y9
-	VXORPD       constants<>+0(SB), Y6, Y0
+	VXORPD       constants<>+64(SB), Y4, Y0
 	VMULPD       Y10, Y0, Y0
 	VADDPD       Y2, Y9, Y9
-	VXORPD       constants<>+0(SB), Y7, Y2
+	VXORPD       constants<>+64(SB), Y5, Y2
 	VMULPD       Y12, Y2, Y2
-	VADDPD       Y5, Y8, Y15
-	VADDPD       (BX)(SI*2), Y11, Y12
-	VMOVUPD      Y7, 160(R12)
-	VADDPD       Y0, Y4, Y7
-	VADDPD       Y1, Y9, Y10
-	VMOVUPD      Y6, 192(R12)
-	VADDPD       32(BX)(SI*2), Y13, Y6
-	VMOVUPD      Y0, 224(R12)
+	VADDPD       Y1, Y8, Y6
+	VADDPD       (BX)(SI*2), Y11, Y7
+	VADDPD       192(R12), Y0, Y12
+	VMOVUPD      Y5, 224(R12)
+	VADDPD       Y13, Y9, Y5
+	VMOVUPD      32(BX)(SI*2), Y10
+	VMOVUPD      Y4, 256(R12)
+	VADDPD       160(R12), Y10, Y4
+	VMOVUPD      Y0, 288(R12)
 	VADDPD       128(R12), Y2, Y0
-	VMOVUPD      Y2, 256(R12)
-	VADDPD       Y12, Y15, Y2
-	VMOVUPD      Y13, 288(R12)
-	VADDPD       Y7, Y14, Y13
-	VMOVUPD      Y1, 320(R12)
-	VADDPD       Y6, Y10, Y1
-	VMOVUPD      Y6, 352(R12)
-	VADDPD       Y0, Y3, Y6
-	VMOVUPD      Y0, 384(R12)
-	VADDPD       Y13, Y2, Y0
-	VMOVUPD      Y3, 416(R12)
-	VADDPD       Y6, Y1, Y3
-	VMOVUPD      Y6, 448(R12)
-	VDIVPD       (R8), Y0, Y6
-	VMOVUPD      Y6, 480(R12)
-	VDIVPD       32(R8), Y3, Y6
-	VMOVUPD      Y6, 512(R12)
-	VSUBPD       Y2, Y0, Y6
-	VMOVUPD      Y0, 544(R12)
-	VSUBPD       Y8, Y15, Y0
-	VSUBPD       Y0, Y5, Y5
-	VSUBPD       Y0, Y15, Y0
+	VMOVUPD      Y2, 320(R12)
+	VADDPD       Y7, Y6, Y2
+	VADDPD       Y12, Y14, Y10
+	VMOVUPD      Y13, 352(R12)
+	VADDPD       Y4, Y5, Y13
+	VMOVUPD      Y4, 384(R12)
+	VADDPD       Y0, Y3, Y4
+	VMOVUPD      Y0, 416(R12)
+	VADDPD       Y10, Y2, Y0
+	VMOVUPD      Y3, 448(R12)
+	VADDPD       Y4, Y13, Y3
+	VMOVUPD      Y4, 480(R12)
+	VDIVPD       (R8), Y0, Y4
+	VMOVUPD      Y4, 512(R12)
+	VDIVPD       32(R8), Y3, Y4
+	VMOVUPD      Y4, 544(R12)
+	VSUBPD       Y2, Y0, Y4
+	VMOVUPD      Y0, 576(R12)
+	VSUBPD       Y8, Y6, Y0
+	VSUBPD       Y0, Y1, Y1
+	VSUBPD       Y0, Y6, Y0
 	VSUBPD       Y0, Y8, Y8
-	VADDPD       Y5, Y8, Y8
-	VSUBPD       Y15, Y2, Y0
-	VSUBPD       Y14, Y13, Y5
-	VMOVUPD      Y14, 576(R12)
-	VSUBPD       Y4, Y7, Y14
-	VMOVUPD      Y4, 608(R12)
-	VSUBPD       (BX)(SI*2), Y12, Y4
-	VSUBPD       Y4, Y11, Y11
-	VSUBPD       Y4, Y12, Y4
-	VSUBPD       Y0, Y12, Y12
-	VSUBPD       Y0, Y2, Y0
-	VSUBPD       Y0, Y15, Y15
+	VADDPD       Y1, Y8, Y8
+	VSUBPD       Y6, Y2, Y0
+	VSUBPD       Y14, Y10, Y1
+	VMOVUPD      Y14, 608(R12)
+	VSUBPD       192(R12), Y12, Y14
+	VMOVUPD      Y14, 640(R12)
+	VSUBPD       (BX)(SI*2), Y7, Y14
+	VSUBPD       Y14, Y11, Y11
+	VSUBPD       Y14, Y7, Y14
+	VFNMADD231PD Y15, Y0, Y7
+	VFNMADD213PD Y2, Y15, Y0
+	VSUBPD       Y0, Y6, Y6
 	VMOVUPD      (BX)(SI*2), Y0
-	VSUBPD       Y4, Y0, Y0
-	VADDPD       Y12, Y15, Y15
+	VSUBPD       Y14, Y0, Y0
+	VADDPD       Y7, Y6, Y6
 	VADDPD       Y11, Y0, Y0
-	VADDPD       Y15, Y8, Y8
+	VADDPD       Y6, Y8, Y8
 	VADDPD       (DI), Y0, Y0
-	VSUBPD       Y1, Y3, Y4
-	VSUBPD       Y9, Y10, Y11
-	VMOVUPD      320(R12), Y12
-	VSUBPD       Y11, Y12, Y12
-	VSUBPD       Y11, Y10, Y11
-	VSUBPD       Y11, Y9, Y9
-	VADDPD       Y12, Y9, Y9
-	VSUBPD       Y10, Y1, Y11
-	VMOVUPD      448(R12), Y12
-	VSUBPD       416(R12), Y12, Y15
-	VMOVUPD      Y15, 320(R12)
-	VMOVUPD      384(R12), Y15
-	VSUBPD       128(R12), Y15, Y12
-	VMOVUPD      Y12, 640(R12)
-	VMOVUPD      352(R12), Y12
-	VSUBPD       32(BX)(SI*2), Y12, Y15
-	VMOVUPD      Y3, 672(R12)
-	VMOVUPD      288(R12), Y3
-	VSUBPD       Y15, Y3, Y3
-	VSUBPD       Y15, Y12, Y15
-	VSUBPD       Y11, Y12, Y12
-	VSUBPD       Y11, Y1, Y11
-	VSUBPD       Y11, Y10, Y10
-	VMOVUPD      32(BX)(SI*2), Y11
-	VSUBPD       Y15, Y11, Y11
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y3, Y11, Y11
-	VADDPD       Y10, Y9, Y9
-	VADDPD       32(DI), Y11, Y11
-	VMOVUPD      544(R12), Y3
-	VSUBPD       Y6, Y3, Y10
-	VSUBPD       Y6, Y13, Y6
-	VSUBPD       Y5, Y13, Y13
-	VSUBPD       Y5, Y7, Y5
+	VSUBPD       Y13, Y3, Y6
+	VSUBPD       Y9, Y5, Y7
+	VMOVUPD      352(R12), Y11
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y11, Y9, Y9
+	VSUBPD       Y5, Y13, Y7
+	VMOVUPD      480(R12), Y11
+	VSUBPD       448(R12), Y11, Y14
+	VMOVUPD      Y14, 352(R12)
+	VMOVUPD      416(R12), Y14
+	VSUBPD       128(R12), Y14, Y11
+	VMOVUPD      Y11, 672(R12)
+	VMOVUPD      384(R12), Y11
+	VSUBPD       32(BX)(SI*2), Y11, Y14
+	VMOVUPD      Y3, 704(R12)
+	VMOVUPD      160(R12), Y3
+	VSUBPD       Y14, Y3, Y3
+	VSUBPD       Y14, Y11, Y14
+	VFNMADD231PD Y15, Y7, Y11
+	VFNMADD213PD Y13, Y15, Y7
+	VSUBPD       Y7, Y5, Y5
+	VMOVUPD      32(BX)(SI*2), Y7
 	VSUBPD       Y14, Y7, Y7
-	VMOVUPD      224(R12), Y12
-	VSUBPD       Y14, Y12, Y14
-	VMOVUPD      480(R12), Y15
-	VFNMADD231PD (R8), Y15, Y3
-	VMOVUPD      Y11, 544(R12)
-	VMOVUPD      192(R12), Y11
-	VFNMSUB231PD (R8)(R9*1), Y11, Y12
-	VSUBPD       Y10, Y2, Y2
-	VMOVUPD      576(R12), Y10
-	VSUBPD       Y13, Y10, Y10
-	VMOVUPD      608(R12), Y13
-	VSUBPD       Y7, Y13, Y13
-	VADDPD       Y6, Y2, Y2
-	VADDPD       96(R12), Y12, Y12
-	VADDPD       Y5, Y10, Y10
-	VADDPD       Y14, Y13, Y13
+	VADDPD       Y11, Y5, Y5
+	VADDPD       Y3, Y7, Y7
+	VADDPD       Y5, Y9, Y9
+	VADDPD       32(DI), Y7, Y7
+	VMOVUPD      576(R12), Y3
+	VSUBPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y10, Y4
+	VSUBPD       Y1, Y10, Y10
+	VFNMADD213PD Y12, Y15, Y1
+	VFNMADD231PD 640(R12), Y15, Y12
+	VMOVUPD      288(R12), Y11
+	VSUBPD       640(R12), Y11, Y14
+	VMOVUPD      Y7, 640(R12)
+	VMOVUPD      512(R12), Y7
+	VFNMADD231PD (R8), Y7, Y3
+	VMOVUPD      Y9, 576(R12)
+	VMOVUPD      256(R12), Y9
+	VFNMSUB231PD (R8)(R9*1), Y9, Y11
+	VSUBPD       Y5, Y2, Y2
+	VMOVUPD      608(R12), Y5
+	VSUBPD       Y10, Y5, Y5
+	VMOVUPD      192(R12), Y10
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y4, Y2, Y2
+	VADDPD       96(R12), Y11, Y11
+	VADDPD       Y1, Y5, Y5
+	VADDPD       Y14, Y10, Y10
 	VADDPD       Y2, Y3, Y3
-	VADDPD       Y13, Y10, Y10
+	VADDPD       Y10, Y5, Y5
 	VADDPD       Y8, Y3, Y3
-	VADDPD       Y0, Y10, Y10
-	VADDPD       Y10, Y3, Y3
-	VADDPD       Y12, Y3, Y3
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y11, Y3, Y3
 	VMOVUPD      (R12), Y0
 	VFNMADD231PD (R10), Y0, Y3
-	VFNMADD231PD (R8)(R9*2), Y11, Y3
-	VFNMADD231PD (R8)(R9*1), Y15, Y3
+	VFNMADD231PD (R8)(R9*2), Y9, Y3
+	VFNMADD231PD (R8)(R9*1), Y7, Y3
 	VDIVPD       (R8), Y3, Y3
-	VMOVUPD      672(R12), Y2
-	VSUBPD       Y4, Y2, Y5
-	VMOVUPD      448(R12), Y6
-	VSUBPD       Y4, Y6, Y4
-	VSUBPD       320(R12), Y6, Y6
-	VMOVUPD      384(R12), Y7
-	VSUBPD       320(R12), Y7, Y8
-	VSUBPD       640(R12), Y7, Y7
-	VMOVUPD      256(R12), Y10
-	VSUBPD       640(R12), Y10, Y12
-	VMOVUPD      512(R12), Y13
-	VFNMADD231PD 32(R8), Y13, Y2
-	VMOVUPD      160(R12), Y14
+	VMOVUPD      704(R12), Y1
+	VSUBPD       Y6, Y1, Y2
+	VMOVUPD      480(R12), Y4
+	VSUBPD       Y6, Y4, Y6
+	VSUBPD       352(R12), Y4, Y4
+	VMOVUPD      352(R12), Y5
+	VFNMADD213PD 416(R12), Y15, Y5
+	VMOVUPD      416(R12), Y8
+	VFNMADD231PD 672(R12), Y15, Y8
+	VMOVUPD      320(R12), Y10
+	VSUBPD       672(R12), Y10, Y11
+	VMOVUPD      544(R12), Y12
+	VFNMADD231PD 32(R8), Y12, Y1
+	VMOVUPD      224(R12), Y14
 	VFNMSUB231PD 32(R8)(R9*1), Y14, Y10
-	VSUBPD       Y5, Y1, Y1
-	VMOVUPD      416(R12), Y5
-	VSUBPD       Y6, Y5, Y5
-	VMOVUPD      128(R12), Y6
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y4, Y1, Y1
-	VADDPD       64(R12), Y10, Y10
-	VADDPD       Y3, Y15, Y4
-	VADDPD       Y8, Y5, Y5
-	VADDPD       Y12, Y6, Y6
-	VADDPD       Y1, Y2, Y2
-	VADDPD       Y4, Y11, Y1
-	VSUBPD       Y15, Y4, Y7
-	VADDPD       Y6, Y5, Y5
-	VADDPD       Y9, Y2, Y2
-	VADDPD       Y1, Y0, Y6
-	VSUBPD       Y11, Y1, Y8
-	VSUBPD       Y7, Y4, Y9
-	VADDPD       544(R12), Y5, Y5
-	VSUBPD       Y7, Y3, Y3
-	VSUBPD       Y0, Y6, Y7
-	VSUBPD       Y8, Y1, Y12
+	VSUBPD       Y2, Y13, Y13
+	VMOVUPD      448(R12), Y2
+	VSUBPD       Y4, Y2, Y2
+	VMOVUPD      128(R12), Y4
 	VSUBPD       Y8, Y4, Y4
-	VSUBPD       Y9, Y15, Y15
+	VADDPD       Y6, Y13, Y13
+	VADDPD       64(R12), Y10, Y10
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y15, Y7, Y6
 	VADDPD       Y5, Y2, Y2
-	VSUBPD       Y7, Y6, Y5
-	VSUBPD       Y12, Y11, Y11
-	VSUBPD       Y7, Y1, Y1
-	VADDPD       Y3, Y15, Y15
-	VADDPD       Y10, Y2, Y2
-	VSUBPD       Y5, Y0, Y0
-	VADDPD       Y4, Y11, Y11
-	VMOVUPD      32(R12), Y3
-	VFNMADD231PD 32(R10), Y3, Y2
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y15, Y11, Y1
-	VFNMADD231PD 32(R8)(R9*2), Y14, Y2
-	VADDPD       Y1, Y0, Y4
-	VSUBPD       Y11, Y1, Y5
-	VFNMADD231PD 32(R8)(R9*1), Y13, Y2
-	VSUBPD       Y0, Y4, Y7
-	VSUBPD       Y5, Y1, Y8
-	VSUBPD       Y5, Y15, Y15
-	VADDPD       Y4, Y6, Y5
-	VSUBPD       Y7, Y4, Y9
-	VSUBPD       Y7, Y1, Y1
-	VSUBPD       Y8, Y11, Y11
-	VDIVPD       32(R8), Y2, Y2
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y13, Y1, Y1
+	VADDPD       Y6, Y9, Y5
+	VMOVAPD      Y6, Y8
+	VFNMADD231PD Y15, Y7, Y8
+	VADDPD       Y4, Y2, Y2
+	VADDPD       576(R12), Y1, Y1
+	VADDPD       Y5, Y0, Y4
+	VMOVAPD      Y5, Y11
+	VFNMADD231PD Y15, Y9, Y11
+	VMOVAPD      Y6, Y13
+	VFNMADD231PD Y15, Y8, Y13
+	VADDPD       640(R12), Y2, Y2
+	VSUBPD       Y8, Y3, Y3
+	VSUBPD       Y0, Y4, Y8
+	VSUBPD       Y11, Y5, Y12
+	VFNMADD231PD Y15, Y11, Y6
+	VFNMADD231PD Y15, Y13, Y7
+	VADDPD       Y2, Y1, Y1
+	VSUBPD       Y8, Y4, Y2
+	VSUBPD       Y12, Y9, Y9
+	VFNMADD231PD Y15, Y8, Y5
+	VFMADD231PD  Y15, Y7, Y3
+	VADDPD       Y10, Y1, Y1
+	VSUBPD       Y2, Y0, Y0
+	VADDPD       Y6, Y9, Y9
+	VMOVUPD      32(R12), Y2
+	VFNMADD231PD 32(R10), Y2, Y1
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y3, Y9, Y5
+	VFNMADD231PD 32(R8)(R9*2), Y14, Y1
+	VADDPD       Y5, Y0, Y6
+	VSUBPD       Y9, Y5, Y7
+	VMOVUPD      544(R12), Y8
+	VFNMADD231PD 32(R8)(R9*1), Y8, Y1
+	VSUBPD       Y0, Y6, Y10
+	VSUBPD       Y7, Y5, Y11
+	VFNMADD231PD Y15, Y7, Y3
+	VADDPD       Y6, Y4, Y7
+	VSUBPD       Y10, Y6, Y12
+	VSUBPD       Y10, Y5, Y5
+	VFNMADD231PD Y15, Y11, Y9
+	VDIVPD       32(R8), Y1, Y1
+	VSUBPD       Y4, Y7, Y4
+	VSUBPD       Y7, Y7, Y10
+	VSUBPD       Y12, Y0, Y0
+	VADDPD       Y3, Y9, Y9
+	VSUBPD       Y4, Y6, Y6
+	VCMPPD       $0x0c, Y10, Y7, Y10
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y9, Y0, Y3
+	VSUBPD       Y0, Y3, Y4
+	VADDPD       Y3, Y6, Y5
+	VADDPD       Y1, Y8, Y11
+	VSUBPD       Y4, Y3, Y12
 	VSUBPD       Y6, Y5, Y6
-	VSUBPD       Y5, Y5, Y7
-	VSUBPD       Y9, Y0, Y0
-	VADDPD       Y15, Y11, Y11
-	VSUBPD       Y6, Y4, Y4
-	VCMPPD       $0x0c, Y7, Y5, Y7
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y11, Y0, Y1
-	VSUBPD       Y0, Y1, Y6
-	VADDPD       Y1, Y4, Y8
-	VADDPD       Y2, Y13, Y9
-	VSUBPD       Y6, Y1, Y10
-	VSUBPD       Y4, Y8, Y4
-	VSUBPD       Y6, Y11, Y11
-	VADDPD       constants<>+64(SB), Y8, Y8
-	VADDPD       Y9, Y14, Y6
-	VSUBPD       Y13, Y9, Y12
-	VSUBPD       Y10, Y0, Y0
-	VSUBPD       Y4, Y1, Y1
-	VMULPD       constants<>+320(SB), Y8, Y4
-	VADDPD       Y6, Y3, Y10
-	VSUBPD       Y14, Y6, Y15
-	VMOVUPD      Y7, (R12)
-	VSUBPD       Y12, Y9, Y7
+	VFNMADD231PD Y15, Y4, Y9
+	VFMADD213PD  constants<>+128(SB), Y15, Y5
+	VADDPD       Y11, Y14, Y4
+	VSUBPD       Y8, Y11, Y13
+	VSUBPD       Y12, Y0, Y0
+	VSUBPD       Y6, Y3, Y3
+	VMOVUPD      constants<>+384(SB), Y6
+	VMOVAPD      Y7, Y12
+	VFMADD231PD  Y6, Y5, Y12
+	VMOVUPD      Y10, (R12)
+	VADDPD       Y4, Y2, Y10
+	VSUBPD       Y14, Y4, Y6
+	VMOVUPD      Y5, 256(R12)
+	VMOVAPD      Y11, Y5
+	VFNMADD231PD Y15, Y13, Y5
+	VFNMADD231PD Y15, Y13, Y1
+	VADDPD       Y9, Y0, Y0
+	VCMPPD       $0x00, Y7, Y12, Y12
+	VSUBPD       Y2, Y10, Y9
+	VSUBPD       Y6, Y4, Y13
+	VFNMADD231PD Y15, Y6, Y11
+	VFNMADD231PD Y15, Y5, Y8
+	VADDPD       Y0, Y3, Y5
+	VSUBPD       Y9, Y10, Y6
+	VSUBPD       Y13, Y14, Y14
+	VFNMADD231PD Y15, Y9, Y4
+	VFMADD231PD  Y15, Y8, Y1
+	VADDPD       constants<>+128(SB), Y5, Y8
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y11, Y14, Y14
+	VMOVUPD      constants<>+384(SB), Y3
+	VMOVUPD      256(R12), Y6
+	VMOVAPD      Y6, Y9
+	VFMADD231PD  Y3, Y8, Y9
+	VSUBPD       Y5, Y0, Y0
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y1, Y14, Y4
+	VADDPD       constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x00, Y6, Y9, Y9
+	VADDPD       Y4, Y2, Y5
+	VSUBPD       Y14, Y4, Y11
+	VANDPD       Y9, Y12, Y12
+	VMOVUPD      (R12), Y9
+	VANDPD       Y12, Y9, Y9
+	VMOVMSKPD    Y9, R13
+	CMPL         R13, $0x0000000f
+	JNE          rare
+	VSUBPD       Y2, Y5, Y9
+	VSUBPD       Y11, Y4, Y12
+	VFNMADD231PD Y15, Y11, Y1
+	VMOVAPD      Y5, Y11
+	VFMADD231PD  Y15, Y10, Y11
+	VSUBPD       Y9, Y5, Y13
+	VSUBPD       Y9, Y4, Y4
+	VFNMADD231PD Y15, Y12, Y14
+	VFNMADD213PD Y11, Y15, Y10
+	VSUBPD       Y11, Y11, Y9
+	VSUBPD       Y13, Y2, Y2
+	VADDPD       Y1, Y14, Y14
+	VFNMADD231PD Y15, Y10, Y5
+	VCMPPD       $0x0c, Y9, Y11, Y9
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y14, Y2, Y1
+	VSUBPD       Y2, Y1, Y4
+	VADDPD       Y1, Y5, Y10
+	VSUBPD       Y4, Y1, Y12
+	VSUBPD       Y5, Y10, Y5
+	VFNMADD231PD Y15, Y4, Y14
+	VFMADD213PD  constants<>+128(SB), Y15, Y10
 	VSUBPD       Y12, Y2, Y2
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y4, Y5, Y4
-	VSUBPD       Y3, Y10, Y11
-	VSUBPD       Y15, Y6, Y12
-	VSUBPD       Y15, Y9, Y9
-	VSUBPD       Y7, Y13, Y13
-	VADDPD       Y0, Y1, Y7
-	VCMPPD       $0x00, Y5, Y4, Y4
-	VSUBPD       Y11, Y10, Y15
-	VSUBPD       Y12, Y14, Y14
-	VSUBPD       Y11, Y6, Y6
-	VADDPD       Y2, Y13, Y13
-	VADDPD       constants<>+64(SB), Y7, Y2
-	VSUBPD       Y1, Y7, Y7
-	VSUBPD       Y15, Y3, Y3
-	VADDPD       Y9, Y14, Y14
-	VMULPD       constants<>+320(SB), Y2, Y1
-	VSUBPD       Y7, Y0, Y0
-	VCMPPD       $0x00, constants<>+64(SB), Y2, Y7
-	VORPD        Y7, Y4, Y4
-	VADDPD       Y6, Y3, Y3
-	VADDPD       Y13, Y14, Y6
-	VADDPD       constants<>+64(SB), Y0, Y0
-	VADDPD       Y1, Y8, Y1
-	VADDPD       Y6, Y3, Y7
-	VSUBPD       Y14, Y6, Y9
-	VCMPPD       $0x00, constants<>+64(SB), Y0, Y11
-	VCMPPD       $0x00, Y8, Y1, Y1
-	VSUBPD       Y3, Y7, Y12
-	VSUBPD       Y9, Y6, Y15
-	VSUBPD       Y9, Y13, Y13
-	VADDPD       Y7, Y10, Y9
-	VORPD        Y11, Y1, Y1
-	VANDPD       Y1, Y4, Y4
-	VSUBPD       Y12, Y7, Y1
-	VSUBPD       Y12, Y6, Y6
-	VSUBPD       Y15, Y14, Y14
-	VSUBPD       Y10, Y9, Y10
-	VSUBPD       Y9, Y9, Y11
-	VMOVUPD      (R12), Y12
-	VANDPD       Y4, Y12, Y12
-	VMOVMSKPD    Y12, R13
+	VSUBPD       Y5, Y1, Y1
+	VMOVAPD      Y11, Y4
+	VFMADD231PD  Y3, Y10, Y4
+	VADDPD       Y14, Y2, Y2
+	VCMPPD       $0x00, Y11, Y4, Y4
+	VADDPD       Y2, Y1, Y5
+	VADDPD       constants<>+128(SB), Y5, Y12
+	VSUBPD       Y1, Y5, Y5
+	VFMADD213PD  Y10, Y12, Y3
+	VSUBPD       Y5, Y2, Y2
+	VADDPD       constants<>+128(SB), Y2, Y2
+	VCMPPD       $0x00, Y10, Y3, Y3
+	VANDPD       Y3, Y4, Y4
+	VANDPD       Y4, Y9, Y9
+	VMOVMSKPD    Y9, R13
 	CMPL         R13, $0x0000000f
 	JNE          rare
-	VSUBPD       Y1, Y3, Y3
-	VADDPD       Y13, Y14, Y14
-	VSUBPD       Y10, Y7, Y7
-	VCMPPD       $0x0c, Y11, Y9, Y11
-	VADDPD       Y6, Y3, Y3
-	VADDPD       Y14, Y3, Y1
-	VSUBPD       Y3, Y1, Y4
-	VADDPD       Y1, Y7, Y6
-	VSUBPD       Y4, Y1, Y10
-	VSUBPD       Y7, Y6, Y7
-	VSUBPD       Y4, Y14, Y14
-	VADDPD       constants<>+64(SB), Y6, Y6
-	VSUBPD       Y10, Y3, Y3
-	VSUBPD       Y7, Y1, Y1
-	VMULPD       constants<>+320(SB), Y6, Y4
-	VADDPD       Y14, Y3, Y3
-	VADDPD       Y4, Y9, Y4
-	VADDPD       Y3, Y1, Y7
-	VCMPPD       $0x00, Y9, Y4, Y4
-	VADDPD       constants<>+64(SB), Y7, Y10
-	VSUBPD       Y1, Y7, Y7
-	VMULPD       constants<>+320(SB), Y10, Y1
-	VSUBPD       Y7, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y10, Y7
-	VORPD        Y7, Y4, Y4
-	VADDPD       constants<>+64(SB), Y3, Y3
-	VADDPD       Y1, Y6, Y1
-	VCMPPD       $0x00, constants<>+64(SB), Y3, Y7
-	VCMPPD       $0x00, Y6, Y1, Y1
-	VORPD        Y7, Y1, Y1
-	VANDPD       Y1, Y4, Y4
-	VANDPD       Y4, Y11, Y11
-	VMOVMSKPD    Y11, R13
-	CMPL         R13, $0x0000000f
-	JNE          rare
-	VMOVUPD      Y5, (AX)
-	VMOVUPD      Y8, (AX)(CX*1)
-	VMOVUPD      Y2, (AX)(CX*2)
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      Y6, (AX)(CX*1)
+	VMOVUPD      Y8, (AX)(CX*2)
 	VMOVUPD      Y0, (DX)
-	VMOVUPD      Y9, 32(AX)
-	VMOVUPD      Y6, 32(AX)(CX*1)
-	VMOVUPD      Y10, 32(AX)(CX*2)
-	VMOVUPD      Y3, 32(DX)
+	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      Y10, 32(AX)(CX*1)
+	VMOVUPD      Y12, 32(AX)(CX*2)
+	VMOVUPD      Y2, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -10715,11 +11390,11 @@ rare:
 	VDIVPD       (R8), Y0, Y1
 	VMOVUPD      32(BX), Y2
 	VDIVPD       32(R8), Y2, Y3
-	VMOVUPD      constants<>+128(SB), Y4
-	VANDPD       constants<>+192(SB), Y4, Y5
-	VANDPD       constants<>+192(SB), Y4, Y4
-	VXORPD       constants<>+0(SB), Y1, Y6
-	VXORPD       constants<>+0(SB), Y3, Y7
+	VMOVUPD      constants<>+192(SB), Y4
+	VANDPD       constants<>+256(SB), Y4, Y5
+	VANDPD       constants<>+256(SB), Y4, Y4
+	VXORPD       constants<>+64(SB), Y1, Y6
+	VXORPD       constants<>+64(SB), Y3, Y7
 	VSUBPD       Y1, Y1, Y8
 	VSUBPD       Y3, Y3, Y9
 	VMULPD       (R8)(R9*1), Y6, Y10
@@ -10728,8 +11403,8 @@ rare:
 	VFNMADD231PD 32(R8), Y3, Y2
 	VMULPD       (R8)(R9*2), Y6, Y6
 	VMULPD       32(R8)(R9*2), Y7, Y7
-	VANDPD       constants<>+0(SB), Y1, Y12
-	VANDPD       constants<>+0(SB), Y3, Y13
+	VANDPD       constants<>+64(SB), Y1, Y12
+	VANDPD       constants<>+64(SB), Y3, Y13
 	VADDPD       (BX)(SI*1), Y10, Y14
 	VADDPD       32(BX)(SI*1), Y11, Y15
 	VMOVUPD      Y7, (R12)
@@ -10741,13 +11416,13 @@ rare:
 	VMOVUPD      32(R8)(R9*1), Y2
 	VMOVAPD      Y11, Y7
 	VFNMSUB231PD Y2, Y3, Y7
-	VCMPPD       $0x04, constants<>+64(SB), Y8, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
 	VORPD        Y12, Y5, Y5
 	VMOVUPD      (R8)(R9*2), Y12
 	VMOVUPD      Y5, 96(R12)
 	VMOVAPD      Y6, Y5
 	VFNMSUB231PD Y12, Y1, Y5
-	VCMPPD       $0x04, constants<>+64(SB), Y9, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y9, Y9
 	VORPD        Y13, Y4, Y4
 	VADDPD       Y0, Y14, Y13
 	VMOVUPD      Y4, 128(R12)
@@ -10782,9 +11457,9 @@ rare:
 	VMOVUPD      32(BX)(SI*1), Y14
 	VSUBPD       Y15, Y14, Y14
 	VADDPD       Y11, Y14, Y14
-	VXORPD       constants<>+0(SB), Y9, Y11
+	VXORPD       constants<>+64(SB), Y9, Y11
 	VMULPD       (R8)(R9*1), Y11, Y11
-	VXORPD       constants<>+0(SB), Y8, Y15
+	VXORPD       constants<>+64(SB), Y8, Y15
 	VMULPD       Y2, Y15, Y15
 	VADDPD       Y0, Y3, Y2
 	VMOVUPD      Y8, 32(R12)
@@ -10832,8 +11507,8 @@ rare:
 	VMOVUPD      64(R12), Y13
 	VSUBPD       Y6, Y13, Y13
 	VSUBPD       Y6, Y12, Y6
-	VSUBPD       Y0, Y12, Y12
-	VSUBPD       Y0, Y15, Y0
+	VFNMADD231PD constants<>+0(SB), Y0, Y12
+	VFNMADD132PD constants<>+0(SB), Y15, Y0
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y6, Y8, Y8
 	VADDPD       Y12, Y2, Y2
@@ -10859,8 +11534,8 @@ rare:
 	VMOVUPD      416(R12), Y6
 	VSUBPD       Y13, Y6, Y6
 	VSUBPD       Y13, Y12, Y13
-	VSUBPD       Y2, Y12, Y12
-	VSUBPD       Y2, Y14, Y2
+	VFNMADD231PD constants<>+0(SB), Y2, Y12
+	VFNMADD132PD constants<>+0(SB), Y14, Y2
 	VSUBPD       Y2, Y5, Y5
 	VMOVUPD      32(BX)(SI*2), Y2
 	VSUBPD       Y13, Y2, Y2
@@ -10871,31 +11546,32 @@ rare:
 	VSUBPD       672(R12), Y11, Y5
 	VSUBPD       672(R12), Y7, Y6
 	VSUBPD       Y9, Y7, Y7
-	VSUBPD       Y9, Y1, Y9
-	VSUBPD       768(R12), Y1, Y1
-	VMOVUPD      352(R12), Y12
-	VSUBPD       768(R12), Y12, Y13
+	VFNMADD132PD constants<>+0(SB), Y1, Y9
+	VMOVUPD      768(R12), Y12
+	VFNMADD231PD constants<>+0(SB), Y12, Y1
+	VMOVUPD      352(R12), Y13
+	VSUBPD       Y12, Y13, Y12
 	VMOVUPD      Y2, 768(R12)
 	VMOVUPD      608(R12), Y2
 	VFNMADD231PD (R8), Y2, Y11
 	VMOVUPD      Y10, 672(R12)
 	VMOVUPD      320(R12), Y10
-	VFNMSUB231PD (R8)(R9*1), Y10, Y12
+	VFNMSUB231PD (R8)(R9*1), Y10, Y13
 	VSUBPD       Y5, Y15, Y15
 	VMOVUPD      704(R12), Y5
 	VSUBPD       Y7, Y5, Y5
 	VMOVUPD      736(R12), Y7
 	VSUBPD       Y1, Y7, Y7
 	VADDPD       Y6, Y15, Y15
-	VADDPD       288(R12), Y12, Y12
+	VADDPD       288(R12), Y13, Y13
 	VADDPD       Y9, Y5, Y5
-	VADDPD       Y13, Y7, Y7
+	VADDPD       Y12, Y7, Y7
 	VADDPD       Y15, Y11, Y11
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y3, Y11, Y11
 	VADDPD       Y8, Y5, Y5
 	VADDPD       Y5, Y11, Y11
-	VADDPD       Y12, Y11, Y11
+	VADDPD       Y13, Y11, Y11
 	VMOVUPD      256(R12), Y1
 	VFNMADD231PD (R10), Y1, Y11
 	VFNMADD231PD (R8)(R9*2), Y10, Y11
@@ -10905,208 +11581,217 @@ rare:
 	VMOVUPD      576(R12), Y5
 	VSUBPD       Y0, Y5, Y0
 	VSUBPD       448(R12), Y5, Y5
-	VMOVUPD      512(R12), Y6
-	VSUBPD       448(R12), Y6, Y7
-	VSUBPD       64(R12), Y6, Y6
-	VMOVUPD      384(R12), Y8
-	VSUBPD       64(R12), Y8, Y9
-	VMOVUPD      640(R12), Y12
-	VFNMADD231PD 32(R8), Y12, Y4
-	VMOVUPD      32(R12), Y13
-	VFNMSUB231PD 32(R8)(R9*1), Y13, Y8
+	VMOVUPD      448(R12), Y6
+	VMOVUPD      constants<>+0(SB), Y7
+	VFNMADD213PD 512(R12), Y7, Y6
+	VMOVUPD      512(R12), Y8
+	VFNMADD231PD 64(R12), Y7, Y8
+	VMOVUPD      384(R12), Y9
+	VSUBPD       64(R12), Y9, Y12
+	VMOVUPD      640(R12), Y13
+	VFNMADD231PD 32(R8), Y13, Y4
+	VMOVUPD      32(R12), Y15
+	VFNMSUB231PD 32(R8)(R9*1), Y15, Y9
 	VSUBPD       Y3, Y14, Y14
 	VMOVUPD      544(R12), Y3
 	VSUBPD       Y5, Y3, Y3
 	VMOVUPD      (R12), Y5
-	VSUBPD       Y6, Y5, Y6
-	VMOVUPD      224(R12), Y15
-	VFNMSUB231PD 32(R8)(R9*2), Y15, Y5
+	VSUBPD       Y8, Y5, Y8
+	VMOVUPD      224(R12), Y13
+	VFNMSUB231PD 32(R8)(R9*2), Y13, Y5
 	VADDPD       Y0, Y14, Y14
-	VADDPD       Y7, Y3, Y3
-	VADDPD       Y9, Y6, Y6
-	VADDPD       Y8, Y5, Y5
+	VADDPD       Y6, Y3, Y3
+	VADDPD       Y12, Y8, Y8
+	VADDPD       Y9, Y5, Y5
 	VADDPD       Y14, Y4, Y4
 	VADDPD       Y11, Y2, Y0
-	VADDPD       Y6, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y6
-	VMOVUPD      192(R12), Y7
-	VORPD        Y7, Y6, Y6
-	VCMPPD       $0x00, constants<>+64(SB), Y15, Y7
+	VADDPD       Y8, Y3, Y3
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y6
+	VMOVUPD      192(R12), Y8
+	VORPD        Y8, Y6, Y6
+	VCMPPD       $0x00, constants<>+128(SB), Y13, Y8
 	VADDPD       672(R12), Y4, Y4
-	VADDPD       Y0, Y10, Y8
-	VMOVUPD      160(R12), Y9
-	VORPD        Y9, Y7, Y7
-	VSUBPD       Y2, Y0, Y9
+	VADDPD       Y0, Y10, Y9
+	VMOVUPD      160(R12), Y12
+	VORPD        Y12, Y8, Y8
+	VMOVAPD      Y0, Y12
+	VFNMADD231PD Y7, Y2, Y12
 	VADDPD       768(R12), Y3, Y3
 	VCMPPD       $0x04, Y1, Y1, Y14
-	VSUBPD       Y9, Y11, Y11
-	VSUBPD       Y9, Y0, Y9
+	VSUBPD       Y12, Y11, Y11
+	VSUBPD       Y12, Y0, Y12
 	VADDPD       Y3, Y4, Y4
-	VADDPD       Y8, Y1, Y3
-	VSUBPD       Y9, Y2, Y2
-	VSUBPD       Y10, Y8, Y9
+	VADDPD       Y9, Y1, Y3
+	VSUBPD       Y12, Y2, Y2
+	VSUBPD       Y10, Y9, Y12
 	VADDPD       Y5, Y4, Y4
 	VSUBPD       Y1, Y3, Y5
-	VSUBPD       Y9, Y0, Y0
-	VSUBPD       Y9, Y8, Y9
-	VADDPD       Y11, Y2, Y2
-	VCMPPD       $0x04, Y15, Y15, Y11
-	VFNMADD231PD 32(R10), Y15, Y4
-	VSUBPD       Y5, Y8, Y8
+	VSUBPD       Y12, Y0, Y0
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y7, Y2, Y11
+	VCMPPD       $0x04, Y13, Y13, Y2
+	VFNMADD231PD 32(R10), Y13, Y4
+	VSUBPD       Y5, Y9, Y9
 	VSUBPD       Y5, Y3, Y5
-	VSUBPD       Y9, Y10, Y10
+	VSUBPD       Y12, Y10, Y10
 	VSUBPD       Y5, Y1, Y5
-	VFNMADD231PD 32(R8)(R9*2), Y13, Y4
+	VFNMADD231PD 32(R8)(R9*2), Y15, Y4
 	VADDPD       Y0, Y10, Y10
-	VADDPD       Y8, Y5, Y5
-	VFNMADD231PD 32(R8)(R9*1), Y12, Y4
-	VADDPD       Y2, Y10, Y0
-	VADDPD       Y0, Y5, Y8
-	VSUBPD       Y10, Y0, Y9
+	VADDPD       Y9, Y5, Y5
+	VMOVUPD      640(R12), Y0
+	VFNMADD231PD 32(R8)(R9*1), Y0, Y4
+	VADDPD       Y11, Y10, Y9
+	VADDPD       Y9, Y5, Y12
+	VMOVUPD      Y2, 320(R12)
+	VSUBPD       Y10, Y9, Y2
 	VDIVPD       32(R8), Y4, Y4
-	VSUBPD       Y9, Y2, Y2
-	VSUBPD       Y9, Y0, Y9
-	VSUBPD       Y9, Y10, Y10
-	VSUBPD       Y5, Y8, Y9
-	VSUBPD       Y9, Y0, Y0
-	VSUBPD       Y9, Y8, Y9
-	VADDPD       Y2, Y10, Y10
-	VADDPD       Y8, Y3, Y2
-	VSUBPD       Y9, Y5, Y5
-	VSUBPD       Y3, Y2, Y3
-	VSUBPD       Y2, Y2, Y9
-	VADDPD       Y0, Y5, Y5
-	VADDPD       Y4, Y12, Y0
-	VSUBPD       Y3, Y8, Y8
-	VCMPPD       $0x0c, Y9, Y2, Y9
-	VCMPPD       $0x00, constants<>+64(SB), Y2, Y3
-	VMOVUPD      Y11, 320(R12)
-	VMOVUPD      96(R12), Y11
-	VBLENDVPD    Y3, constants<>+64(SB), Y11, Y3
-	VADDPD       Y0, Y13, Y11
+	VSUBPD       Y2, Y11, Y11
+	VSUBPD       Y2, Y9, Y2
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       Y5, Y12, Y2
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y2, Y12, Y2
+	VFMADD231PD  Y7, Y10, Y11
+	VMOVAPD      Y12, Y10
+	VFMADD231PD  Y7, Y3, Y10
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y3, Y10, Y3
+	VMOVAPD      Y10, Y2
+	VFNMADD231PD Y7, Y10, Y2
+	VADDPD       Y9, Y5, Y5
+	VADDPD       Y4, Y0, Y9
+	VFNMADD231PD Y7, Y3, Y12
+	VCMPPD       $0x0c, Y2, Y10, Y2
+	VCMPPD       $0x00, constants<>+128(SB), Y10, Y3
+	VMOVUPD      Y8, 608(R12)
+	VMOVUPD      96(R12), Y8
+	VBLENDVPD    Y3, constants<>+128(SB), Y8, Y3
+	VADDPD       Y9, Y15, Y8
 	VBLENDVPD    Y6, Y1, Y3, Y6
-	VSUBPD       Y12, Y0, Y1
-	VADDPD       Y10, Y5, Y3
-	VBLENDVPD    Y14, constants<>+256(SB), Y6, Y14
-	VBLENDVPD    Y9, Y2, Y14, Y14
-	VADDPD       Y11, Y15, Y2
-	VSUBPD       Y13, Y11, Y6
-	VSUBPD       Y1, Y4, Y4
-	VSUBPD       Y1, Y0, Y1
-	VSUBPD       Y6, Y0, Y0
-	VSUBPD       Y6, Y11, Y6
-	VSUBPD       Y1, Y12, Y12
-	VSUBPD       Y15, Y2, Y1
-	VSUBPD       Y6, Y13, Y13
-	VSUBPD       Y1, Y2, Y6
-	VSUBPD       Y1, Y11, Y11
-	VADDPD       Y4, Y12, Y12
-	VSUBPD       Y5, Y3, Y1
-	VADDPD       Y3, Y8, Y4
-	VSUBPD       Y6, Y15, Y6
-	VADDPD       Y0, Y13, Y13
-	VSUBPD       Y1, Y3, Y0
-	VSUBPD       Y8, Y4, Y8
-	VSUBPD       Y1, Y10, Y10
-	VMOVUPD      constants<>+64(SB), Y1
-	VBLENDVPD    Y9, Y4, Y1, Y4
-	VADDPD       Y1, Y4, Y4
-	VADDPD       Y11, Y6, Y6
-	VADDPD       Y12, Y13, Y11
-	VSUBPD       Y0, Y5, Y5
-	VSUBPD       Y8, Y3, Y3
-	VMULPD       constants<>+320(SB), Y4, Y0
-	VADDPD       Y11, Y6, Y8
-	VMOVUPD      Y4, 32(R12)
-	VSUBPD       Y13, Y11, Y4
-	VADDPD       Y10, Y5, Y5
-	VSUBPD       Y6, Y8, Y10
-	VSUBPD       Y4, Y12, Y12
-	VSUBPD       Y4, Y11, Y4
-	VADDPD       Y0, Y14, Y0
-	VSUBPD       Y10, Y11, Y11
+	VSUBPD       Y0, Y9, Y1
+	VMOVAPD      Y11, Y3
+	VFMADD231PD  Y7, Y5, Y3
+	VBLENDVPD    Y14, constants<>+320(SB), Y6, Y14
+	VBLENDVPD    Y2, Y10, Y14, Y14
+	VADDPD       Y8, Y13, Y6
+	VSUBPD       Y15, Y8, Y10
+	VFNMADD231PD Y7, Y1, Y4
+	VFNMADD213PD Y9, Y7, Y1
+	VSUBPD       Y10, Y9, Y9
 	VSUBPD       Y10, Y8, Y10
-	VSUBPD       Y4, Y13, Y13
-	VADDPD       Y8, Y2, Y4
-	VCMPPD       $0x00, Y14, Y0, Y0
-	VSUBPD       Y10, Y6, Y6
-	VADDPD       Y12, Y13, Y13
-	VSUBPD       Y2, Y4, Y2
-	VSUBPD       Y4, Y4, Y10
-	VADDPD       Y5, Y3, Y12
-	VADDPD       Y11, Y6, Y6
-	VSUBPD       Y2, Y8, Y8
-	VCMPPD       $0x0c, Y10, Y4, Y10
-	VCMPPD       $0x00, Y1, Y4, Y2
-	VBLENDVPD    Y9, Y12, Y1, Y11
-	VSUBPD       Y3, Y12, Y12
+	VFNMADD231PD Y7, Y1, Y0
+	VMOVAPD      Y6, Y1
+	VFNMADD231PD Y7, Y13, Y1
+	VSUBPD       Y10, Y15, Y15
+	VSUBPD       Y1, Y6, Y10
+	VFNMADD231PD Y7, Y1, Y8
+	VFMADD231PD  Y7, Y0, Y4
+	VSUBPD       Y5, Y3, Y0
+	VADDPD       Y3, Y12, Y1
+	VSUBPD       Y10, Y13, Y10
+	VADDPD       Y9, Y15, Y15
+	VSUBPD       Y0, Y3, Y9
+	VSUBPD       Y12, Y1, Y12
+	VFNMADD231PD Y7, Y0, Y11
+	VMOVUPD      constants<>+128(SB), Y0
+	VBLENDVPD    Y2, Y1, Y0, Y1
+	VADDPD       Y0, Y1, Y1
+	VADDPD       Y8, Y10, Y10
+	VADDPD       Y4, Y15, Y8
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y12, Y3, Y3
+	VMOVUPD      constants<>+384(SB), Y9
+	VMOVAPD      Y14, Y12
+	VFMADD231PD  Y9, Y1, Y12
+	VADDPD       Y8, Y10, Y9
+	VMOVUPD      Y1, 32(R12)
+	VSUBPD       Y15, Y8, Y1
+	VADDPD       Y11, Y5, Y5
+	VSUBPD       Y10, Y9, Y11
+	VSUBPD       Y1, Y4, Y4
+	VFNMADD213PD Y8, Y7, Y1
+	VCMPPD       $0x00, Y14, Y12, Y12
+	VSUBPD       Y11, Y8, Y8
+	VSUBPD       Y11, Y9, Y11
+	VFNMADD231PD Y7, Y1, Y15
+	VMOVAPD      Y9, Y1
+	VFMADD231PD  Y7, Y6, Y1
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y4, Y15, Y15
+	VFNMADD213PD Y1, Y7, Y6
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD Y7, Y1, Y4
+	VADDPD       Y5, Y3, Y11
+	VADDPD       Y8, Y10, Y10
+	VSUBPD       Y6, Y9, Y9
+	VCMPPD       $0x0c, Y4, Y1, Y4
+	VCMPPD       $0x00, Y0, Y1, Y6
+	VBLENDVPD    Y2, Y11, Y0, Y8
+	VSUBPD       Y3, Y11, Y11
 	VMOVUPD      128(R12), Y3
-	VBLENDVPD    Y2, Y1, Y3, Y2
-	VADDPD       Y1, Y11, Y11
-	VBLENDVPD    Y7, Y15, Y2, Y7
-	VADDPD       Y13, Y6, Y2
-	VMOVUPD      320(R12), Y3
-	VBLENDVPD    Y3, constants<>+256(SB), Y7, Y3
-	VSUBPD       Y12, Y5, Y5
-	VBLENDVPD    Y10, Y4, Y3, Y3
-	VMULPD       constants<>+320(SB), Y11, Y4
-	VCMPPD       $0x00, Y1, Y11, Y7
-	VSUBPD       Y6, Y2, Y12
-	VADDPD       Y2, Y8, Y15
-	VORPD        Y7, Y0, Y0
-	VBLENDVPD    Y9, Y5, Y1, Y9
-	VADDPD       Y1, Y9, Y9
-	VSUBPD       Y12, Y2, Y5
-	VSUBPD       Y8, Y15, Y8
-	VSUBPD       Y12, Y13, Y13
-	VBLENDVPD    Y10, Y15, Y1, Y15
-	VADDPD       Y1, Y15, Y15
-	VADDPD       32(R12), Y4, Y4
-	VCMPPD       $0x00, Y1, Y9, Y7
-	VSUBPD       Y5, Y6, Y6
-	VSUBPD       Y8, Y2, Y2
-	VMULPD       constants<>+320(SB), Y15, Y5
-	VCMPPD       $0x00, 32(R12), Y4, Y4
-	VORPD        Y7, Y4, Y4
-	VADDPD       Y13, Y6, Y6
-	VANDPD       Y4, Y0, Y0
-	VMOVMSKPD    Y0, R13
+	VBLENDVPD    Y6, Y0, Y3, Y6
+	VADDPD       Y0, Y8, Y8
+	VMOVUPD      608(R12), Y3
+	VBLENDVPD    Y3, Y13, Y6, Y3
+	VADDPD       Y15, Y10, Y6
+	VMOVUPD      320(R12), Y13
+	VBLENDVPD    Y13, constants<>+320(SB), Y3, Y13
+	VSUBPD       Y11, Y5, Y5
+	VBLENDVPD    Y4, Y1, Y13, Y13
+	VMOVUPD      constants<>+384(SB), Y1
+	VMOVUPD      32(R12), Y3
+	VMOVAPD      Y3, Y11
+	VFMADD231PD  Y1, Y8, Y11
+	VMOVUPD      Y8, 320(R12)
+	VSUBPD       Y10, Y6, Y8
+	VMOVUPD      Y14, 224(R12)
+	VADDPD       Y6, Y9, Y14
+	VBLENDVPD    Y2, Y5, Y0, Y2
+	VADDPD       Y0, Y2, Y2
+	VSUBPD       Y8, Y6, Y5
+	VSUBPD       Y9, Y14, Y9
+	VFNMADD231PD Y7, Y8, Y15
+	VBLENDVPD    Y4, Y14, Y0, Y14
+	VADDPD       Y0, Y14, Y14
+	VCMPPD       $0x00, Y3, Y11, Y11
+	VANDPD       Y11, Y12, Y12
+	VMOVMSKPD    Y12, R13
 	CMPL         R13, $0x0000000f
 	JNE          done
-	VADDPD       Y5, Y3, Y5
-	VADDPD       Y6, Y2, Y0
-	VCMPPD       $0x00, Y3, Y5, Y5
-	VBLENDVPD    Y10, Y0, Y1, Y4
-	VSUBPD       Y2, Y0, Y0
-	VADDPD       Y1, Y4, Y4
-	VSUBPD       Y0, Y6, Y6
-	VMULPD       constants<>+320(SB), Y4, Y0
-	VCMPPD       $0x00, Y1, Y4, Y2
-	VORPD        Y2, Y5, Y5
-	VBLENDVPD    Y10, Y6, Y1, Y10
-	VADDPD       Y1, Y10, Y10
-	VADDPD       Y0, Y15, Y0
-	VCMPPD       $0x00, Y1, Y10, Y1
-	VCMPPD       $0x00, Y15, Y0, Y0
-	VORPD        Y1, Y0, Y0
-	VANDPD       Y0, Y5, Y5
+	VSUBPD       Y5, Y10, Y10
+	VSUBPD       Y9, Y6, Y6
+	VMOVAPD      Y13, Y5
+	VFMADD231PD  Y1, Y14, Y5
+	VADDPD       Y15, Y10, Y10
+	VCMPPD       $0x00, Y13, Y5, Y5
+	VADDPD       Y10, Y6, Y7
+	VBLENDVPD    Y4, Y7, Y0, Y8
+	VSUBPD       Y6, Y7, Y7
+	VADDPD       Y0, Y8, Y8
+	VSUBPD       Y7, Y10, Y10
+	VFMADD213PD  Y14, Y8, Y1
+	VBLENDVPD    Y4, Y10, Y0, Y4
+	VADDPD       Y0, Y4, Y4
+	VCMPPD       $0x00, Y14, Y1, Y1
+	VANDPD       Y1, Y5, Y5
 	VMOVMSKPD    Y5, R13
 	CMPL         R13, $0x0000000f
 	JNE          done
-	VMOVUPD      Y14, (AX)
-	VMOVUPD      32(R12), Y0
-	VMOVUPD      Y0, (AX)(CX*1)
-	VMOVUPD      Y11, (AX)(CX*2)
-	VMOVUPD      Y9, (DX)
-	VMOVUPD      Y3, 32(AX)
-	VMOVUPD      Y15, 32(AX)(CX*1)
-	VMOVUPD      Y4, 32(AX)(CX*2)
-	VMOVUPD      Y10, 32(DX)
+	VMOVUPD      224(R12), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y3, (AX)(CX*1)
+	VMOVUPD      320(R12), Y0
+	VMOVUPD      Y0, (AX)(CX*2)
+	VMOVUPD      Y2, (DX)
+	VMOVUPD      Y13, 32(AX)
+	VMOVUPD      Y14, 32(AX)(CX*1)
+	VMOVUPD      Y8, 32(AX)(CX*2)
+	VMOVUPD      Y4, 32(DX)
 	JMP          next
 
 // func qdSqrtAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
-TEXT ·qdSqrtAVX2(SB), $608-80
+TEXT ·qdSqrtAVX2(SB), $672-80
 	MOVQ z+0(FP), AX
 	MOVQ zStride+8(FP), CX
 	LEAQ (AX)(CX*2), DX
@@ -11136,244 +11821,250 @@ loop:
 	VSUBPD       Y3, Y7, Y11
 	VSUBPD       Y10, Y6, Y12
 	VSUBPD       Y11, Y7, Y13
-	VMOVUPD      (BX)(SI*1), Y14
-	VSUBPD       Y10, Y14, Y14
-	VMOVUPD      32(BX)(SI*1), Y10
-	VSUBPD       Y11, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y14
+	VFNMADD213PD (BX)(SI*1), Y14, Y10
+	VFNMADD213PD 32(BX)(SI*1), Y14, Y11
 	VSUBPD       Y12, Y2, Y2
 	VSUBPD       Y13, Y3, Y3
-	VADDPD       Y14, Y2, Y2
-	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y11, Y3, Y3
 	VADDPD       (BX)(SI*2), Y2, Y10
 	VADDPD       32(BX)(SI*2), Y3, Y11
-	VXORPD       constants<>+0(SB), Y8, Y12
-	VXORPD       constants<>+0(SB), Y9, Y13
-	VADDPD       Y8, Y8, Y14
-	VADDPD       Y9, Y9, Y15
+	VXORPD       constants<>+64(SB), Y8, Y12
+	VXORPD       constants<>+64(SB), Y9, Y13
+	VADDPD       Y8, Y8, Y15
+	VMOVUPD      Y1, (R9)
+	VADDPD       Y9, Y9, Y1
 	VFNMADD231PD Y8, Y4, Y6
 	VMULPD       Y8, Y12, Y12
 	VFNMADD231PD Y9, Y5, Y7
 	VMULPD       Y9, Y13, Y13
-	VMOVUPD      Y1, (R9)
+	VMOVUPD      Y1, 32(R9)
 	VSUBPD       Y2, Y10, Y1
-	VMOVUPD      Y15, 32(R9)
-	VSUBPD       Y3, Y11, Y15
 	VMOVUPD      Y0, 64(R9)
-	VADDPD       Y12, Y6, Y0
+	VSUBPD       Y3, Y11, Y0
 	VMOVUPD      Y3, 96(R9)
-	VADDPD       Y13, Y7, Y3
-	VMOVUPD      Y15, 128(R9)
-	VADDPD       Y0, Y10, Y15
+	VADDPD       Y12, Y6, Y3
+	VMOVUPD      Y0, 128(R9)
+	VADDPD       Y13, Y7, Y0
 	VMOVUPD      Y9, 160(R9)
-	VADDPD       Y3, Y11, Y9
+	VADDPD       Y3, Y10, Y9
 	VMOVUPD      Y13, 192(R9)
-	VDIVPD       Y4, Y15, Y13
-	VMOVUPD      Y14, 224(R9)
-	VDIVPD       Y5, Y9, Y14
-	VMOVUPD      Y5, 256(R9)
-	VSUBPD       Y10, Y15, Y5
-	VMOVUPD      Y14, 288(R9)
-	VSUBPD       Y6, Y0, Y14
-	VMOVUPD      Y2, 320(R9)
-	VSUBPD       Y11, Y9, Y2
-	VMOVUPD      Y11, 352(R9)
-	VSUBPD       Y7, Y3, Y11
-	VMOVUPD      Y7, 384(R9)
-	VSUBPD       Y5, Y15, Y7
-	VSUBPD       Y5, Y0, Y5
-	VSUBPD       Y14, Y0, Y0
-	VSUBPD       Y14, Y12, Y14
-	VFNMADD231PD Y13, Y4, Y15
+	VADDPD       Y0, Y11, Y13
+	VMOVUPD      Y15, 224(R9)
+	VDIVPD       Y4, Y9, Y15
+	VMOVUPD      Y2, 256(R9)
+	VDIVPD       Y5, Y13, Y2
+	VMOVUPD      Y2, 288(R9)
+	VSUBPD       Y10, Y9, Y2
+	VMOVUPD      Y5, 320(R9)
+	VSUBPD       Y6, Y3, Y5
+	VMOVUPD      Y6, 352(R9)
+	VSUBPD       Y11, Y13, Y6
+	VMOVUPD      Y11, 384(R9)
+	VSUBPD       Y7, Y0, Y11
+	VMOVUPD      Y7, 416(R9)
+	VSUBPD       Y2, Y9, Y7
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD Y12, Y14, Y5
+	VFNMADD231PD Y15, Y4, Y9
 	VFNMSUB231PD Y8, Y8, Y12
 	VSUBPD       Y7, Y10, Y7
 	VSUBPD       Y1, Y10, Y10
-	VMOVUPD      Y8, 416(R9)
-	VMOVUPD      (BX)(SI*2), Y8
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y0, Y6, Y6
-	VMOVUPD      320(R9), Y0
-	VSUBPD       Y10, Y0, Y0
-	VADDPD       Y5, Y7, Y7
-	VADDPD       (DI), Y12, Y12
-	VADDPD       Y14, Y6, Y6
-	VADDPD       Y8, Y0, Y0
-	VADDPD       Y7, Y15, Y15
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y0, Y15, Y15
-	VADDPD       Y12, Y15, Y15
-	VFNMADD231PD 224(R9), Y13, Y15
-	VDIVPD       Y4, Y15, Y15
-	VSUBPD       Y2, Y9, Y0
-	VSUBPD       Y2, Y3, Y2
-	VSUBPD       Y11, Y3, Y3
-	VMOVUPD      192(R9), Y1
-	VSUBPD       Y11, Y1, Y11
-	VMOVUPD      288(R9), Y4
-	VFNMADD231PD 256(R9), Y4, Y9
-	VMOVUPD      160(R9), Y5
-	VFNMSUB231PD Y5, Y5, Y1
-	VMOVUPD      352(R9), Y6
-	VSUBPD       Y0, Y6, Y0
-	VSUBPD       128(R9), Y6, Y6
-	VMOVUPD      32(BX)(SI*2), Y7
-	VSUBPD       128(R9), Y7, Y7
-	VMOVUPD      384(R9), Y8
+	VFNMADD213PD (BX)(SI*2), Y14, Y1
+	VMOVUPD      Y8, 448(R9)
+	VMOVUPD      352(R9), Y8
 	VSUBPD       Y3, Y8, Y8
-	VMOVUPD      96(R9), Y3
-	VSUBPD       Y6, Y3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       32(DI), Y1, Y1
-	VADDPD       Y15, Y13, Y2
-	VADDPD       Y11, Y8, Y8
-	VADDPD       Y7, Y3, Y3
-	VADDPD       Y0, Y9, Y9
-	VADDPD       416(R9), Y2, Y0
-	VSUBPD       Y13, Y2, Y6
+	VMOVUPD      256(R9), Y3
+	VSUBPD       Y10, Y3, Y3
+	VADDPD       Y2, Y7, Y7
+	VFMADD231PD  (DI), Y14, Y12
+	VADDPD       Y5, Y8, Y8
+	VADDPD       Y1, Y3, Y3
+	VADDPD       Y7, Y9, Y9
 	VADDPD       Y8, Y3, Y3
-	VADDPD       64(R9), Y0, Y7
-	VSUBPD       416(R9), Y0, Y8
-	VSUBPD       Y6, Y2, Y10
-	VSUBPD       Y6, Y15, Y15
 	VADDPD       Y3, Y9, Y9
-	VSUBPD       64(R9), Y7, Y3
-	VSUBPD       Y8, Y0, Y6
-	VSUBPD       Y8, Y2, Y2
-	VSUBPD       Y10, Y13, Y13
-	VADDPD       Y1, Y9, Y9
-	VSUBPD       Y3, Y7, Y1
-	VMOVUPD      416(R9), Y8
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y3, Y0, Y0
-	VADDPD       Y15, Y13, Y13
-	VFNMADD231PD 32(R9), Y4, Y9
-	VMOVUPD      64(R9), Y3
-	VSUBPD       Y1, Y3, Y3
-	VADDPD       Y2, Y8, Y8
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y13, Y8, Y0
-	VDIVPD       256(R9), Y9, Y9
-	VADDPD       Y0, Y3, Y1
-	VSUBPD       Y8, Y0, Y2
-	VSUBPD       Y3, Y1, Y6
-	VSUBPD       Y2, Y0, Y10
-	VSUBPD       Y2, Y13, Y13
-	VADDPD       Y1, Y7, Y2
-	VSUBPD       Y6, Y1, Y11
-	VSUBPD       Y6, Y0, Y0
-	VSUBPD       Y10, Y8, Y8
-	VSUBPD       Y7, Y2, Y7
-	VSUBPD       Y2, Y2, Y6
-	VSUBPD       Y11, Y3, Y3
-	VADDPD       Y13, Y8, Y8
-	VSUBPD       Y7, Y1, Y1
-	VCMPPD       $0x0c, Y6, Y2, Y6
-	VADDPD       Y9, Y4, Y7
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y7, Y5, Y0
-	VSUBPD       Y4, Y7, Y10
-	VADDPD       Y8, Y3, Y11
-	VADDPD       (R9), Y0, Y12
-	VSUBPD       Y5, Y0, Y13
-	VSUBPD       Y10, Y7, Y14
-	VSUBPD       Y10, Y9, Y9
-	VSUBPD       Y3, Y11, Y10
-	VADDPD       Y11, Y1, Y15
-	VMOVUPD      Y6, 256(R9)
-	VSUBPD       (R9), Y12, Y6
-	VSUBPD       Y13, Y7, Y7
-	VSUBPD       Y13, Y0, Y13
-	VSUBPD       Y14, Y4, Y4
-	VSUBPD       Y10, Y11, Y14
-	VSUBPD       Y1, Y15, Y1
-	VSUBPD       Y10, Y8, Y8
-	VADDPD       constants<>+64(SB), Y15, Y15
-	VSUBPD       Y6, Y12, Y10
-	VSUBPD       Y13, Y5, Y5
-	VSUBPD       Y6, Y0, Y0
-	VADDPD       Y9, Y4, Y4
-	VSUBPD       Y14, Y3, Y3
-	VSUBPD       Y1, Y11, Y11
-	VMULPD       constants<>+320(SB), Y15, Y1
-	VMOVUPD      (R9), Y6
-	VSUBPD       Y10, Y6, Y6
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y8, Y3, Y3
-	VADDPD       Y1, Y2, Y1
-	VADDPD       Y0, Y6, Y6
-	VADDPD       Y4, Y5, Y0
-	VADDPD       Y3, Y11, Y7
-	VCMPPD       $0x00, Y2, Y1, Y1
-	VADDPD       Y0, Y6, Y8
-	VSUBPD       Y5, Y0, Y9
-	VADDPD       constants<>+64(SB), Y7, Y10
-	VSUBPD       Y11, Y7, Y7
-	VSUBPD       Y6, Y8, Y11
-	VSUBPD       Y9, Y0, Y13
-	VSUBPD       Y9, Y4, Y4
-	VADDPD       Y8, Y12, Y9
-	VMULPD       constants<>+320(SB), Y10, Y14
-	VSUBPD       Y7, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y10, Y7
-	VORPD        Y7, Y1, Y1
-	VSUBPD       Y11, Y8, Y7
+	VADDPD       Y12, Y9, Y9
+	VFNMADD231PD 224(R9), Y15, Y9
+	VDIVPD       Y4, Y9, Y9
+	VSUBPD       Y6, Y13, Y1
+	VSUBPD       Y6, Y0, Y6
 	VSUBPD       Y11, Y0, Y0
-	VSUBPD       Y13, Y5, Y5
-	VSUBPD       Y12, Y9, Y12
-	VADDPD       constants<>+64(SB), Y3, Y3
-	VSUBPD       Y9, Y9, Y11
-	VADDPD       Y14, Y15, Y14
-	VSUBPD       Y7, Y6, Y6
-	VADDPD       Y4, Y5, Y5
+	VFNMADD213PD 192(R9), Y14, Y11
+	VMOVUPD      288(R9), Y2
+	VFNMADD231PD 320(R9), Y2, Y13
+	VMOVUPD      160(R9), Y3
+	VMOVUPD      192(R9), Y4
+	VFNMSUB231PD Y3, Y3, Y4
+	VMOVUPD      384(R9), Y5
+	VSUBPD       Y1, Y5, Y1
+	VSUBPD       128(R9), Y5, Y5
+	VMOVUPD      128(R9), Y7
+	VFNMADD213PD 32(BX)(SI*2), Y14, Y7
+	VMOVUPD      416(R9), Y8
+	VSUBPD       Y0, Y8, Y8
+	VMOVUPD      96(R9), Y0
+	VSUBPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	VFMADD231PD  32(DI), Y14, Y4
+	VMOVAPD      Y9, Y5
+	VFMADD231PD  Y14, Y15, Y5
+	VADDPD       Y11, Y8, Y8
+	VADDPD       Y7, Y0, Y0
+	VADDPD       Y1, Y13, Y13
+	VMOVUPD      448(R9), Y1
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y14, Y1, Y6
+	VMOVAPD      Y5, Y7
+	VFNMADD231PD Y14, Y15, Y7
+	VADDPD       Y8, Y0, Y0
+	VADDPD       64(R9), Y6, Y8
+	VMOVAPD      Y6, Y10
+	VFNMADD231PD Y14, Y1, Y10
+	VMOVAPD      Y5, Y11
+	VFNMADD231PD Y14, Y7, Y11
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y0, Y13, Y13
+	VSUBPD       64(R9), Y8, Y0
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y14, Y10, Y7
+	VFNMADD231PD Y14, Y10, Y5
+	VSUBPD       Y11, Y15, Y15
+	VADDPD       Y4, Y13, Y13
+	VSUBPD       Y0, Y8, Y4
+	VFNMADD231PD Y14, Y7, Y1
+	VFNMADD231PD Y14, Y0, Y6
+	VADDPD       Y9, Y15, Y15
+	VFNMADD231PD 32(R9), Y2, Y13
+	VMOVUPD      64(R9), Y0
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y15, Y1, Y4
+	VDIVPD       320(R9), Y13, Y13
+	VADDPD       Y4, Y0, Y5
+	VSUBPD       Y1, Y4, Y6
+	VSUBPD       Y0, Y5, Y7
+	VSUBPD       Y6, Y4, Y9
+	VFNMADD231PD Y14, Y6, Y15
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y14, Y8, Y6
+	VSUBPD       Y7, Y5, Y10
+	VSUBPD       Y7, Y4, Y4
+	VFNMADD231PD Y14, Y9, Y1
+	VFNMADD213PD Y6, Y14, Y8
+	VSUBPD       Y6, Y6, Y7
+	VSUBPD       Y10, Y0, Y0
+	VADDPD       Y15, Y1, Y1
+	VFNMADD231PD Y14, Y8, Y5
+	VCMPPD       $0x0c, Y7, Y6, Y7
+	VADDPD       Y13, Y2, Y8
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y8, Y3, Y4
+	VSUBPD       Y2, Y8, Y9
+	VADDPD       Y1, Y0, Y10
+	VADDPD       (R9), Y4, Y11
+	VSUBPD       Y3, Y4, Y12
+	VMOVAPD      Y8, Y15
+	VFNMADD231PD Y14, Y9, Y15
+	VFNMADD231PD Y14, Y9, Y13
+	VSUBPD       Y0, Y10, Y9
+	VMOVUPD      Y7, 320(R9)
+	VADDPD       Y10, Y5, Y7
+	VMOVUPD      Y6, 64(R9)
+	VSUBPD       (R9), Y11, Y6
 	VSUBPD       Y12, Y8, Y8
-	VCMPPD       $0x00, constants<>+64(SB), Y3, Y4
-	VCMPPD       $0x0c, Y11, Y9, Y11
-	VCMPPD       $0x00, Y15, Y14, Y14
-	VADDPD       Y0, Y6, Y6
-	VORPD        Y4, Y14, Y14
-	VANDPD       Y14, Y1, Y1
-	VMOVUPD      256(R9), Y0
-	VANDPD       Y1, Y0, Y0
-	VMOVMSKPD    Y0, R10
+	VFNMADD213PD Y4, Y14, Y12
+	VFNMADD231PD Y14, Y15, Y2
+	VSUBPD       Y9, Y10, Y15
+	VSUBPD       Y5, Y7, Y5
+	VFNMADD231PD Y14, Y9, Y1
+	VFMADD213PD  constants<>+128(SB), Y14, Y7
+	VSUBPD       Y6, Y11, Y9
+	VSUBPD       Y12, Y3, Y3
+	VFNMADD231PD Y14, Y6, Y4
+	VFMADD231PD  Y14, Y2, Y13
+	VSUBPD       Y15, Y0, Y0
+	VSUBPD       Y5, Y10, Y10
+	VMOVUPD      constants<>+384(SB), Y2
+	VMOVUPD      64(R9), Y5
+	VMOVAPD      Y5, Y6
+	VFMADD231PD  Y2, Y7, Y6
+	VMOVUPD      (R9), Y12
+	VSUBPD       Y9, Y12, Y12
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y1, Y0, Y0
+	VCMPPD       $0x00, Y5, Y6, Y6
+	VADDPD       Y4, Y12, Y12
+	VADDPD       Y13, Y3, Y1
+	VADDPD       Y0, Y10, Y4
+	VADDPD       Y1, Y12, Y8
+	VSUBPD       Y3, Y1, Y9
+	VADDPD       constants<>+128(SB), Y4, Y15
+	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y12, Y8, Y10
+	VSUBPD       Y9, Y1, Y5
+	VFNMADD231PD Y14, Y9, Y13
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  Y14, Y11, Y9
+	VMOVUPD      Y6, (R9)
+	VMOVAPD      Y7, Y6
+	VFMADD231PD  Y2, Y15, Y6
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y10, Y8, Y4
+	VSUBPD       Y10, Y1, Y1
+	VFNMADD231PD Y14, Y5, Y3
+	VFNMADD213PD Y9, Y14, Y11
+	VSUBPD       Y9, Y9, Y5
+	VADDPD       constants<>+128(SB), Y0, Y0
+	VCMPPD       $0x00, Y7, Y6, Y6
+	VSUBPD       Y4, Y12, Y12
+	VADDPD       Y13, Y3, Y3
+	VFNMADD231PD Y14, Y11, Y8
+	VMOVUPD      (R9), Y4
+	VANDPD       Y6, Y4, Y4
+	VCMPPD       $0x0c, Y5, Y9, Y5
+	VMOVUPD      320(R9), Y6
+	VANDPD       Y4, Y6, Y6
+	VMOVMSKPD    Y6, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
-	VADDPD       Y5, Y6, Y0
-	VSUBPD       Y6, Y0, Y1
-	VADDPD       Y0, Y8, Y4
-	VSUBPD       Y1, Y0, Y7
-	VSUBPD       Y8, Y4, Y8
-	VSUBPD       Y1, Y5, Y5
-	VADDPD       constants<>+64(SB), Y4, Y4
-	VSUBPD       Y7, Y6, Y6
-	VSUBPD       Y8, Y0, Y0
-	VMULPD       constants<>+320(SB), Y4, Y1
-	VADDPD       Y5, Y6, Y6
-	VADDPD       Y1, Y9, Y1
-	VADDPD       Y6, Y0, Y5
-	VCMPPD       $0x00, Y9, Y1, Y1
-	VADDPD       constants<>+64(SB), Y5, Y7
-	VSUBPD       Y0, Y5, Y5
-	VMULPD       constants<>+320(SB), Y7, Y0
-	VSUBPD       Y5, Y6, Y6
-	VCMPPD       $0x00, constants<>+64(SB), Y7, Y5
-	VORPD        Y5, Y1, Y1
-	VADDPD       constants<>+64(SB), Y6, Y6
-	VADDPD       Y0, Y4, Y0
-	VCMPPD       $0x00, constants<>+64(SB), Y6, Y5
-	VCMPPD       $0x00, Y4, Y0, Y0
-	VORPD        Y5, Y0, Y0
-	VANDPD       Y0, Y1, Y1
-	VANDPD       Y1, Y11, Y11
-	VMOVMSKPD    Y11, R10
+	VADDPD       Y1, Y12, Y12
+	VADDPD       Y3, Y12, Y1
+	VSUBPD       Y12, Y1, Y4
+	VADDPD       Y1, Y8, Y6
+	VSUBPD       Y4, Y1, Y10
+	VSUBPD       Y8, Y6, Y8
+	VFNMADD231PD Y14, Y4, Y3
+	VFMADD213PD  constants<>+128(SB), Y14, Y6
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y8, Y1, Y1
+	VMOVAPD      Y9, Y4
+	VFMADD231PD  Y2, Y6, Y4
+	VADDPD       Y3, Y12, Y12
+	VCMPPD       $0x00, Y9, Y4, Y4
+	VADDPD       Y12, Y1, Y3
+	VADDPD       constants<>+128(SB), Y3, Y8
+	VSUBPD       Y1, Y3, Y3
+	VFMADD213PD  Y6, Y8, Y2
+	VSUBPD       Y3, Y12, Y12
+	VADDPD       constants<>+128(SB), Y12, Y12
+	VCMPPD       $0x00, Y6, Y2, Y2
+	VANDPD       Y2, Y4, Y4
+	VANDPD       Y4, Y5, Y5
+	VMOVMSKPD    Y5, R10
 	CMPL         R10, $0x0000000f
 	JNE          rare
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y15, (AX)(CX*1)
-	VMOVUPD      Y10, (AX)(CX*2)
-	VMOVUPD      Y3, (DX)
+	VMOVUPD      64(R9), Y1
+	VMOVUPD      Y1, (AX)
+	VMOVUPD      Y7, (AX)(CX*1)
+	VMOVUPD      Y15, (AX)(CX*2)
+	VMOVUPD      Y0, (DX)
 	VMOVUPD      Y9, 32(AX)
-	VMOVUPD      Y4, 32(AX)(CX*1)
-	VMOVUPD      Y7, 32(AX)(CX*2)
-	VMOVUPD      Y6, 32(DX)
+	VMOVUPD      Y6, 32(AX)(CX*1)
+	VMOVUPD      Y8, 32(AX)(CX*2)
+	VMOVUPD      Y12, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -11391,9 +12082,9 @@ done:
 rare:
 	VSQRTPD      (BX), Y0
 	VSQRTPD      32(BX), Y1
-	VMOVUPD      constants<>+128(SB), Y2
-	VANDPD       constants<>+192(SB), Y2, Y3
-	VANDPD       constants<>+192(SB), Y2, Y2
+	VMOVUPD      constants<>+192(SB), Y2
+	VANDPD       constants<>+256(SB), Y2, Y3
+	VANDPD       constants<>+256(SB), Y2, Y2
 	VMOVUPD      (BX), Y4
 	VFNMADD231PD Y0, Y0, Y4
 	VMOVUPD      32(BX), Y5
@@ -11402,16 +12093,16 @@ rare:
 	VADDPD       Y1, Y1, Y7
 	VSUBPD       Y0, Y0, Y8
 	VSUBPD       Y1, Y1, Y9
-	VANDPD       constants<>+0(SB), Y0, Y10
-	VANDPD       constants<>+0(SB), Y1, Y11
-	VCMPPD       $0x00, constants<>+64(SB), Y0, Y12
+	VANDPD       constants<>+64(SB), Y0, Y10
+	VANDPD       constants<>+64(SB), Y1, Y11
+	VCMPPD       $0x00, constants<>+128(SB), Y0, Y12
 	VORPD        Y10, Y3, Y3
-	VCMPPD       $0x00, constants<>+64(SB), Y1, Y10
+	VCMPPD       $0x00, constants<>+128(SB), Y1, Y10
 	VORPD        Y11, Y2, Y2
 	VADDPD       (BX)(SI*1), Y4, Y11
 	VADDPD       32(BX)(SI*1), Y5, Y13
-	VCMPPD       $0x04, constants<>+64(SB), Y8, Y8
-	VCMPPD       $0x04, constants<>+64(SB), Y9, Y9
+	VCMPPD       $0x04, constants<>+128(SB), Y8, Y8
+	VCMPPD       $0x04, constants<>+128(SB), Y9, Y9
 	VORPD        Y8, Y12, Y12
 	VORPD        Y9, Y10, Y10
 	VCMPPD       $0x04, Y0, Y0, Y8
@@ -11420,273 +12111,268 @@ rare:
 	VDIVPD       Y7, Y13, Y15
 	VMOVUPD      Y9, (R9)
 	VSUBPD       Y4, Y11, Y9
-	VMOVUPD      Y8, 32(R9)
-	VSUBPD       Y5, Y13, Y8
-	VMOVUPD      Y10, 64(R9)
-	VSUBPD       Y9, Y11, Y10
+	VMOVUPD      Y10, 32(R9)
+	VSUBPD       Y5, Y13, Y10
+	VMOVUPD      Y8, 64(R9)
+	VSUBPD       Y9, Y11, Y8
 	VMOVUPD      Y2, 96(R9)
 	VMOVUPD      (BX)(SI*1), Y2
 	VSUBPD       Y9, Y2, Y2
 	VFNMADD231PD Y14, Y6, Y11
-	VSUBPD       Y10, Y4, Y4
+	VSUBPD       Y8, Y4, Y4
 	VADDPD       Y2, Y4, Y4
-	VSUBPD       Y8, Y13, Y2
-	VMOVUPD      32(BX)(SI*1), Y9
-	VSUBPD       Y8, Y9, Y9
+	VSUBPD       Y10, Y13, Y2
+	VMOVUPD      constants<>+0(SB), Y8
+	VFNMADD213PD 32(BX)(SI*1), Y8, Y10
 	VFNMADD231PD Y15, Y7, Y13
 	VSUBPD       Y2, Y5, Y5
-	VXORPD       constants<>+0(SB), Y14, Y2
+	VXORPD       constants<>+64(SB), Y14, Y2
 	VMULPD       Y14, Y2, Y2
-	VADDPD       Y9, Y5, Y5
-	VXORPD       constants<>+0(SB), Y15, Y8
-	VMULPD       Y15, Y8, Y8
-	VADDPD       (BX)(SI*2), Y4, Y9
-	VADDPD       Y2, Y11, Y10
+	VADDPD       Y10, Y5, Y5
+	VXORPD       constants<>+64(SB), Y15, Y9
+	VMULPD       Y15, Y9, Y9
+	VADDPD       (BX)(SI*2), Y4, Y10
 	VMOVUPD      Y12, 128(R9)
-	VADDPD       32(BX)(SI*2), Y5, Y12
+	VADDPD       Y2, Y11, Y12
 	VMOVUPD      Y3, 160(R9)
-	VADDPD       Y8, Y13, Y3
+	VADDPD       32(BX)(SI*2), Y5, Y3
 	VMOVUPD      Y1, 192(R9)
-	VADDPD       Y10, Y9, Y1
+	VADDPD       Y9, Y13, Y1
 	VMOVUPD      Y0, 224(R9)
-	VADDPD       Y3, Y12, Y0
+	VADDPD       Y12, Y10, Y0
 	VMOVUPD      Y15, 256(R9)
-	VDIVPD       Y6, Y1, Y15
-	VMOVUPD      Y8, 288(R9)
-	VDIVPD       Y7, Y0, Y8
-	VMOVUPD      Y7, 320(R9)
-	VSUBPD       Y9, Y1, Y7
-	VMOVUPD      Y8, 352(R9)
-	VSUBPD       Y4, Y9, Y8
-	VMOVUPD      Y4, 384(R9)
-	VSUBPD       Y11, Y10, Y4
-	VMOVUPD      Y11, 416(R9)
-	VSUBPD       Y12, Y0, Y11
-	VMOVUPD      Y0, 448(R9)
-	VSUBPD       Y5, Y12, Y0
-	VMOVUPD      Y5, 480(R9)
-	VSUBPD       Y13, Y3, Y5
-	VMOVUPD      Y13, 512(R9)
-	VSUBPD       Y7, Y1, Y13
-	VSUBPD       Y7, Y10, Y7
-	VSUBPD       Y4, Y10, Y10
-	VSUBPD       Y4, Y2, Y4
-	VFNMADD231PD Y15, Y6, Y1
-	VFNMSUB231PD Y14, Y14, Y2
-	VSUBPD       Y13, Y9, Y13
-	VSUBPD       Y8, Y9, Y9
-	VMOVUPD      Y6, 544(R9)
-	VMOVUPD      (BX)(SI*2), Y6
-	VSUBPD       Y8, Y6, Y6
-	VMOVUPD      416(R9), Y8
-	VSUBPD       Y10, Y8, Y8
-	VMOVUPD      384(R9), Y10
-	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y1, Y3, Y15
+	VMOVUPD      Y9, 288(R9)
+	VDIVPD       Y6, Y0, Y9
+	VMOVUPD      Y14, 320(R9)
+	VDIVPD       Y7, Y15, Y14
+	VMOVUPD      Y7, 352(R9)
+	VSUBPD       Y10, Y0, Y7
+	VMOVUPD      Y14, 384(R9)
+	VSUBPD       Y4, Y10, Y14
+	VMOVUPD      Y4, 416(R9)
+	VSUBPD       Y11, Y12, Y4
+	VMOVUPD      Y11, 448(R9)
+	VSUBPD       Y3, Y15, Y11
+	VMOVUPD      Y11, 480(R9)
+	VSUBPD       Y5, Y3, Y11
+	VMOVUPD      Y5, 512(R9)
+	VSUBPD       Y13, Y1, Y5
+	VMOVUPD      Y13, 544(R9)
+	VSUBPD       Y7, Y0, Y13
+	VSUBPD       Y7, Y12, Y7
+	VSUBPD       Y4, Y12, Y12
+	VFNMADD213PD Y2, Y8, Y4
+	VFNMADD231PD Y9, Y6, Y0
+	VMOVUPD      Y6, 576(R9)
+	VMOVUPD      320(R9), Y6
+	VFNMSUB231PD Y6, Y6, Y2
+	VSUBPD       Y13, Y10, Y13
+	VSUBPD       Y14, Y10, Y10
+	VFNMADD213PD (BX)(SI*2), Y8, Y14
+	VMOVUPD      Y9, 608(R9)
+	VMOVUPD      448(R9), Y9
+	VSUBPD       Y12, Y9, Y9
+	VMOVUPD      416(R9), Y12
+	VSUBPD       Y10, Y12, Y12
 	VADDPD       Y7, Y13, Y13
-	VADDPD       (DI), Y2, Y2
-	VADDPD       Y4, Y8, Y8
-	VADDPD       Y6, Y10, Y10
-	VADDPD       Y13, Y1, Y1
-	VADDPD       Y8, Y10, Y10
-	VADDPD       Y10, Y1, Y1
-	VADDPD       Y2, Y1, Y1
-	VMOVUPD      448(R9), Y2
-	VSUBPD       Y11, Y2, Y4
-	VSUBPD       Y11, Y3, Y11
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      288(R9), Y6
-	VSUBPD       Y5, Y6, Y5
-	VMOVUPD      352(R9), Y7
-	VFNMADD231PD 320(R9), Y7, Y2
-	VMOVUPD      256(R9), Y8
-	VFNMSUB231PD Y8, Y8, Y6
-	VSUBPD       Y4, Y12, Y4
-	VSUBPD       Y0, Y12, Y12
-	VMOVUPD      32(BX)(SI*2), Y9
-	VSUBPD       Y0, Y9, Y9
-	VMOVUPD      512(R9), Y0
-	VSUBPD       Y3, Y0, Y0
-	VMOVUPD      480(R9), Y3
-	VSUBPD       Y12, Y3, Y3
-	VADDPD       Y11, Y4, Y4
-	VADDPD       32(DI), Y6, Y6
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y9, Y3, Y3
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y0, Y3, Y3
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y14, Y14, Y0
-	VADDPD       Y6, Y2, Y2
-	VADDPD       Y8, Y8, Y3
-	VFNMADD231PD Y15, Y0, Y1
-	VFNMADD231PD Y7, Y3, Y2
-	VDIVPD       544(R9), Y1, Y1
-	VDIVPD       320(R9), Y2, Y2
-	VADDPD       Y1, Y15, Y0
-	VADDPD       Y2, Y7, Y3
-	VADDPD       Y0, Y14, Y4
-	VSUBPD       Y15, Y0, Y5
+	VFMADD231PD  (DI), Y8, Y2
+	VADDPD       Y4, Y9, Y9
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y13, Y0, Y0
+	VADDPD       Y9, Y12, Y12
+	VADDPD       Y12, Y0, Y0
+	VADDPD       Y2, Y0, Y0
+	VSUBPD       480(R9), Y15, Y2
+	VSUBPD       480(R9), Y1, Y4
 	VSUBPD       Y5, Y1, Y1
-	VSUBPD       Y5, Y0, Y5
-	VSUBPD       Y5, Y15, Y15
-	VADDPD       Y3, Y8, Y5
+	VFNMADD213PD 288(R9), Y8, Y5
+	VMOVUPD      384(R9), Y7
+	VFNMADD231PD 352(R9), Y7, Y15
+	VMOVUPD      256(R9), Y9
+	VMOVUPD      288(R9), Y10
+	VFNMSUB231PD Y9, Y9, Y10
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y11, Y3, Y3
+	VFNMADD213PD 32(BX)(SI*2), Y8, Y11
+	VMOVUPD      544(R9), Y12
+	VSUBPD       Y1, Y12, Y12
+	VMOVUPD      512(R9), Y1
+	VSUBPD       Y3, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VFMADD231PD  32(DI), Y8, Y10
+	VADDPD       Y5, Y12, Y12
+	VADDPD       Y11, Y1, Y1
+	VADDPD       Y2, Y15, Y15
+	VADDPD       Y12, Y1, Y1
 	VADDPD       Y1, Y15, Y15
-	VADDPD       224(R9), Y4, Y1
-	VSUBPD       Y14, Y4, Y6
-	VSUBPD       Y6, Y0, Y0
-	VSUBPD       Y6, Y4, Y6
-	VSUBPD       Y6, Y14, Y14
-	VADDPD       Y0, Y14, Y14
-	VADDPD       192(R9), Y5, Y0
-	VSUBPD       Y8, Y5, Y6
-	VSUBPD       Y7, Y3, Y9
-	VSUBPD       Y9, Y2, Y2
-	VSUBPD       Y9, Y3, Y9
-	VSUBPD       Y6, Y3, Y3
-	VSUBPD       Y6, Y5, Y6
-	VSUBPD       Y6, Y8, Y8
-	VSUBPD       Y9, Y7, Y7
-	VADDPD       Y3, Y8, Y8
-	VSUBPD       224(R9), Y1, Y3
-	VADDPD       Y2, Y7, Y7
-	VSUBPD       192(R9), Y0, Y2
-	VSUBPD       Y3, Y4, Y4
-	VSUBPD       Y3, Y1, Y3
-	VSUBPD       Y2, Y5, Y5
+	VADDPD       Y6, Y6, Y1
+	VADDPD       Y10, Y15, Y15
+	VADDPD       Y9, Y9, Y2
+	VFNMADD231PD 608(R9), Y1, Y0
+	VFNMADD231PD Y7, Y2, Y15
+	VDIVPD       576(R9), Y0, Y0
+	VDIVPD       352(R9), Y15, Y15
+	VADDPD       608(R9), Y0, Y1
+	VADDPD       Y15, Y7, Y2
+	VADDPD       Y1, Y6, Y3
+	VMOVUPD      608(R9), Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD Y8, Y4, Y5
+	VSUBPD       Y5, Y0, Y0
+	VSUBPD       Y5, Y1, Y5
+	VSUBPD       Y5, Y4, Y4
+	VADDPD       Y2, Y9, Y5
+	VADDPD       Y0, Y4, Y4
+	VADDPD       224(R9), Y3, Y0
+	VSUBPD       Y6, Y3, Y10
+	VSUBPD       Y10, Y1, Y1
+	VSUBPD       Y10, Y3, Y10
+	VSUBPD       Y10, Y6, Y6
+	VADDPD       Y1, Y6, Y6
+	VADDPD       192(R9), Y5, Y1
+	VSUBPD       Y9, Y5, Y10
+	VSUBPD       Y7, Y2, Y11
+	VSUBPD       Y11, Y15, Y15
+	VSUBPD       Y11, Y2, Y11
+	VFNMADD231PD Y8, Y10, Y2
+	VFNMADD213PD Y5, Y8, Y10
+	VSUBPD       Y10, Y9, Y9
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y2, Y9, Y9
+	VSUBPD       224(R9), Y0, Y2
+	VFMADD231PD  Y8, Y7, Y15
+	VMOVUPD      192(R9), Y7
+	VMOVAPD      Y1, Y10
+	VFNMADD231PD Y8, Y7, Y10
+	VSUBPD       Y2, Y3, Y3
 	VSUBPD       Y2, Y0, Y2
-	VMOVUPD      224(R9), Y6
-	VSUBPD       Y3, Y6, Y3
-	VMOVUPD      192(R9), Y9
-	VSUBPD       Y2, Y9, Y2
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y15, Y14, Y4
-	VADDPD       Y5, Y2, Y2
-	VADDPD       Y7, Y8, Y5
-	VADDPD       Y4, Y3, Y10
-	VADDPD       Y5, Y2, Y11
-	VSUBPD       Y3, Y10, Y12
-	VSUBPD       Y14, Y4, Y13
-	VSUBPD       Y13, Y15, Y15
-	VSUBPD       Y13, Y4, Y13
-	VSUBPD       Y12, Y4, Y4
-	VSUBPD       Y12, Y10, Y12
-	VSUBPD       Y12, Y3, Y3
-	VSUBPD       Y13, Y14, Y14
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y15, Y14, Y14
-	VSUBPD       Y2, Y11, Y4
-	VSUBPD       Y8, Y5, Y12
-	VSUBPD       Y12, Y7, Y7
-	VSUBPD       Y12, Y5, Y12
-	VSUBPD       Y4, Y5, Y5
-	VSUBPD       Y4, Y11, Y4
-	VSUBPD       Y4, Y2, Y2
-	VSUBPD       Y12, Y8, Y8
-	VADDPD       Y5, Y2, Y2
-	VADDPD       Y10, Y1, Y4
-	VADDPD       Y7, Y8, Y8
-	VADDPD       Y11, Y0, Y5
+	VFNMADD231PD Y8, Y10, Y5
+	VFNMADD213PD Y1, Y8, Y10
+	VMOVUPD      224(R9), Y11
+	VSUBPD       Y2, Y11, Y2
+	VSUBPD       Y10, Y7, Y10
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y4, Y6, Y3
+	VFMADD231PD  Y8, Y10, Y5
+	VMOVAPD      Y15, Y10
+	VFMADD231PD  Y8, Y9, Y10
+	VADDPD       Y3, Y2, Y12
+	VADDPD       Y10, Y5, Y13
+	VSUBPD       Y2, Y12, Y14
+	VSUBPD       Y6, Y3, Y7
+	VSUBPD       Y7, Y4, Y4
+	VSUBPD       Y7, Y3, Y7
+	VFNMADD231PD Y8, Y14, Y3
+	VFNMADD213PD Y12, Y8, Y14
+	VSUBPD       Y14, Y2, Y2
+	VSUBPD       Y7, Y6, Y6
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y4, Y6, Y6
+	VSUBPD       Y5, Y13, Y3
+	VSUBPD       Y9, Y10, Y4
+	VSUBPD       Y4, Y15, Y15
+	VSUBPD       Y4, Y10, Y4
+	VFNMADD231PD Y8, Y3, Y10
+	VFNMADD213PD Y13, Y8, Y3
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y4, Y9, Y9
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y12, Y0, Y3
+	VFMADD231PD  Y8, Y9, Y15
+	VMOVAPD      Y13, Y4
+	VFMADD231PD  Y8, Y1, Y4
+	VSUBPD       Y0, Y3, Y0
 	VSUBPD       Y1, Y4, Y1
-	VSUBPD       Y0, Y5, Y0
-	VSUBPD       Y1, Y10, Y10
-	VADDPD       Y14, Y3, Y1
-	VSUBPD       Y0, Y11, Y11
-	VADDPD       Y8, Y2, Y0
-	VSUBPD       Y3, Y1, Y7
-	VSUBPD       Y7, Y14, Y14
-	VSUBPD       Y7, Y1, Y7
-	VSUBPD       Y7, Y3, Y3
-	VADDPD       Y14, Y3, Y3
+	VSUBPD       Y0, Y12, Y12
+	VADDPD       Y6, Y2, Y0
+	VFNMADD231PD Y8, Y1, Y13
+	VMOVAPD      Y15, Y1
+	VFMADD231PD  Y8, Y5, Y1
 	VSUBPD       Y2, Y0, Y7
-	VSUBPD       Y7, Y8, Y8
+	VSUBPD       Y7, Y6, Y6
 	VSUBPD       Y7, Y0, Y7
 	VSUBPD       Y7, Y2, Y2
-	VADDPD       Y1, Y10, Y7
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y8, Y2, Y2
-	VADDPD       Y0, Y11, Y8
-	VSUBPD       Y11, Y8, Y11
-	VSUBPD       Y10, Y1, Y1
-	VSUBPD       Y4, Y4, Y10
-	VSUBPD       Y11, Y0, Y0
-	VSUBPD       Y5, Y5, Y11
-	VCMPPD       $0x0c, Y10, Y4, Y10
-	VMOVUPD      constants<>+64(SB), Y12
-	VBLENDVPD    Y10, Y7, Y12, Y7
-	VADDPD       Y12, Y7, Y7
-	VCMPPD       $0x0c, Y11, Y5, Y11
-	VBLENDVPD    Y11, Y8, Y12, Y8
-	VADDPD       Y12, Y8, Y8
-	VADDPD       Y3, Y1, Y13
-	VSUBPD       Y1, Y13, Y1
-	VBLENDVPD    Y10, Y13, Y12, Y13
-	VADDPD       Y12, Y13, Y13
-	VSUBPD       Y1, Y3, Y3
-	VBLENDVPD    Y10, Y3, Y12, Y3
-	VADDPD       Y12, Y3, Y3
-	VADDPD       Y2, Y0, Y1
-	VSUBPD       Y0, Y1, Y0
-	VBLENDVPD    Y11, Y1, Y12, Y1
-	VADDPD       Y12, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VSUBPD       Y5, Y1, Y6
+	VSUBPD       Y6, Y15, Y15
+	VSUBPD       Y6, Y1, Y6
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       Y0, Y12, Y6
+	VSUBPD       Y12, Y6, Y12
+	VADDPD       Y15, Y5, Y5
+	VMOVAPD      Y1, Y7
+	VFMADD231PD  Y8, Y13, Y7
+	VSUBPD       Y13, Y7, Y13
+	VSUBPD       Y12, Y0, Y0
+	VFNMADD213PD Y3, Y3, Y8
+	VSUBPD       Y13, Y1, Y1
+	VSUBPD       Y4, Y4, Y9
+	VCMPPD       $0x0c, Y8, Y3, Y8
+	VMOVUPD      constants<>+128(SB), Y10
+	VBLENDVPD    Y8, Y6, Y10, Y6
+	VADDPD       Y10, Y6, Y6
+	VCMPPD       $0x0c, Y9, Y4, Y9
+	VBLENDVPD    Y9, Y7, Y10, Y7
+	VADDPD       Y10, Y7, Y7
+	VADDPD       Y2, Y0, Y12
+	VSUBPD       Y0, Y12, Y0
+	VBLENDVPD    Y8, Y12, Y10, Y12
+	VADDPD       Y10, Y12, Y12
 	VSUBPD       Y0, Y2, Y2
-	VBLENDVPD    Y11, Y2, Y12, Y2
-	VADDPD       Y12, Y2, Y2
-	VCMPPD       $0x00, Y12, Y4, Y0
-	VMOVUPD      160(R9), Y14
-	VBLENDVPD    Y0, Y12, Y14, Y0
-	VMOVUPD      128(R9), Y14
-	VBLENDVPD    Y14, Y6, Y0, Y14
-	VCMPPD       $0x00, Y12, Y5, Y0
-	VMULPD       constants<>+320(SB), Y7, Y6
-	VMOVUPD      96(R9), Y15
-	VBLENDVPD    Y0, Y12, Y15, Y0
-	VMULPD       constants<>+320(SB), Y13, Y15
-	VMOVUPD      Y2, 96(R9)
-	VMOVUPD      64(R9), Y2
-	VBLENDVPD    Y2, Y9, Y0, Y2
-	VMULPD       constants<>+320(SB), Y8, Y0
-	VMULPD       constants<>+320(SB), Y1, Y9
-	VMOVUPD      Y1, 192(R9)
-	VMOVUPD      32(R9), Y1
-	VBLENDVPD    Y1, constants<>+256(SB), Y14, Y1
-	VMOVUPD      (R9), Y14
-	VBLENDVPD    Y14, constants<>+256(SB), Y2, Y14
-	VBLENDVPD    Y10, Y4, Y1, Y10
-	VBLENDVPD    Y11, Y5, Y14, Y11
-	VADDPD       Y6, Y10, Y6
-	VADDPD       Y15, Y7, Y15
-	VADDPD       Y0, Y11, Y0
-	VCMPPD       $0x00, Y12, Y13, Y1
-	VADDPD       Y9, Y8, Y9
-	VCMPPD       $0x00, Y12, Y3, Y2
-	VMOVUPD      192(R9), Y4
-	VCMPPD       $0x00, Y12, Y4, Y5
-	VMOVUPD      96(R9), Y14
-	VCMPPD       $0x00, Y12, Y14, Y12
-	VCMPPD       $0x00, Y10, Y6, Y6
-	VCMPPD       $0x00, Y7, Y15, Y15
-	VCMPPD       $0x00, Y11, Y0, Y0
-	VCMPPD       $0x00, Y8, Y9, Y9
-	VORPD        Y1, Y6, Y6
-	VORPD        Y2, Y15, Y15
-	VORPD        Y5, Y0, Y0
-	VORPD        Y12, Y9, Y9
-	VANDPD       Y15, Y6, Y6
-	VANDPD       Y9, Y0, Y0
-	VMOVMSKPD    Y6, R10
+	VBLENDVPD    Y8, Y2, Y10, Y2
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y5, Y1, Y0
+	VSUBPD       Y1, Y0, Y1
+	VBLENDVPD    Y9, Y0, Y10, Y0
+	VADDPD       Y10, Y0, Y0
+	VSUBPD       Y1, Y5, Y5
+	VBLENDVPD    Y9, Y5, Y10, Y5
+	VADDPD       Y10, Y5, Y5
+	VCMPPD       $0x00, Y10, Y3, Y1
+	VMOVUPD      160(R9), Y13
+	VBLENDVPD    Y1, Y10, Y13, Y1
+	VMOVUPD      128(R9), Y13
+	VBLENDVPD    Y13, Y11, Y1, Y13
+	VCMPPD       $0x00, Y10, Y4, Y1
+	VMOVUPD      96(R9), Y11
+	VBLENDVPD    Y1, Y10, Y11, Y1
+	VMOVUPD      64(R9), Y10
+	VBLENDVPD    Y10, constants<>+320(SB), Y13, Y10
+	VMOVUPD      32(R9), Y11
+	VBLENDVPD    Y11, 192(R9), Y1, Y11
+	VBLENDVPD    Y8, Y3, Y10, Y8
+	VMOVUPD      (R9), Y1
+	VBLENDVPD    Y1, constants<>+320(SB), Y11, Y1
+	VMOVUPD      constants<>+384(SB), Y3
+	VMOVAPD      Y8, Y10
+	VFMADD231PD  Y3, Y6, Y10
+	VBLENDVPD    Y9, Y4, Y1, Y9
+	VMOVAPD      Y6, Y1
+	VFMADD231PD  Y3, Y12, Y1
+	VMOVAPD      Y9, Y4
+	VFMADD231PD  Y3, Y7, Y4
+	VFMADD213PD  Y7, Y0, Y3
+	VCMPPD       $0x00, Y8, Y10, Y10
+	VCMPPD       $0x00, Y6, Y1, Y1
+	VCMPPD       $0x00, Y9, Y4, Y4
+	VCMPPD       $0x00, Y7, Y3, Y3
+	VANDPD       Y1, Y10, Y10
+	VANDPD       Y3, Y4, Y4
+	VMOVMSKPD    Y10, R10
 	CMPL         R10, $0x0000000f
 	JNE          done
-	VMOVMSKPD    Y0, R10
+	VMOVMSKPD    Y4, R10
 	CMPL         R10, $0x0000000f
 	JNE          done
-	VMOVUPD      Y10, (AX)
-	VMOVUPD      Y7, (AX)(CX*1)
-	VMOVUPD      Y13, (AX)(CX*2)
-	VMOVUPD      Y3, (DX)
-	VMOVUPD      Y11, 32(AX)
-	VMOVUPD      Y8, 32(AX)(CX*1)
-	VMOVUPD      Y4, 32(AX)(CX*2)
-	VMOVUPD      Y14, 32(DX)
+	VMOVUPD      Y8, (AX)
+	VMOVUPD      Y6, (AX)(CX*1)
+	VMOVUPD      Y12, (AX)(CX*2)
+	VMOVUPD      Y2, (DX)
+	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      Y7, 32(AX)(CX*1)
+	VMOVUPD      Y0, 32(AX)(CX*2)
+	VMOVUPD      Y5, 32(DX)
 	JMP          next
 
 // func qdFMAAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
@@ -11713,650 +12399,711 @@ TEXT ·qdFMAAVX2(SB), $608-80
 	ANDQ $-32, R15
 
 loop:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y1
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R8), Y2, Y3
-	VMULPD      (R8)(R9*1), Y0, Y4
-	VMOVUPD     (R8), Y5
-	VMULPD      (BX)(SI*1), Y5, Y6
-	VMULPD      32(R8)(R9*1), Y2, Y7
-	VMOVUPD     32(R8), Y8
-	VMULPD      32(BX)(SI*1), Y8, Y9
-	VMULPD      (R8)(R9*2), Y0, Y10
-	VMULPD      (BX)(SI*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VADDPD      Y6, Y4, Y14
-	VMOVUPD     (R8)(R9*1), Y15
-	VMOVUPD     Y3, (R15)
-	VMOVAPD     Y4, Y3
-	VFMSUB231PD Y15, Y0, Y3
-	VMOVUPD     Y1, 32(R15)
-	VMOVUPD     (BX)(SI*1), Y1
-	VMOVAPD     Y6, Y0
-	VFMSUB231PD Y5, Y1, Y0
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     Y10, 64(R15)
-	VMOVUPD     32(R8)(R9*1), Y10
-	VMOVUPD     Y11, 96(R15)
-	VMOVAPD     Y7, Y11
-	VFMSUB231PD Y10, Y2, Y11
-	VMOVUPD     Y11, 128(R15)
-	VMOVUPD     32(BX)(SI*1), Y11
-	VMOVUPD     Y0, 160(R15)
-	VMOVAPD     Y9, Y0
-	VFMSUB231PD Y8, Y11, Y0
-	VMOVUPD     Y0, 192(R15)
-	VMULPD      32(R8)(R9*2), Y2, Y0
-	VMULPD      32(BX)(SI*2), Y8, Y2
-	VADDPD      Y14, Y12, Y8
-	VMOVUPD     Y0, 224(R15)
-	VADDPD      Y5, Y13, Y0
-	VMOVUPD     Y2, 256(R15)
-	VSUBPD      Y12, Y8, Y2
-	VMOVUPD     Y3, 288(R15)
-	VSUBPD      Y4, Y14, Y3
-	VSUBPD      Y3, Y6, Y6
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y2, Y14, Y14
-	VSUBPD      Y2, Y8, Y2
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y3, Y4, Y4
-	VADDPD      Y14, Y12, Y12
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y13, Y0, Y2
-	VSUBPD      Y7, Y5, Y3
-	VSUBPD      Y3, Y9, Y9
-	VSUBPD      Y3, Y5, Y3
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y2, Y0, Y2
-	VSUBPD      Y2, Y13, Y13
-	VSUBPD      Y3, Y7, Y7
-	VADDPD      Y5, Y13, Y13
-	VMULPD      Y15, Y1, Y2
-	VADDPD      Y9, Y7, Y7
-	VMULPD      Y10, Y11, Y3
-	VMOVUPD     288(R15), Y5
-	VADDPD      160(R15), Y5, Y6
-	VMOVUPD     64(R15), Y9
-	VADDPD      96(R15), Y9, Y14
-	VMOVUPD     Y0, 320(R15)
-	VMOVUPD     128(R15), Y0
-	VADDPD      192(R15), Y0, Y5
-	VMOVUPD     224(R15), Y0
-	VMOVUPD     Y8, 352(R15)
-	VADDPD      256(R15), Y0, Y8
-	VADDPD      Y2, Y6, Y10
-	VSUBPD      Y9, Y14, Y11
-	VADDPD      Y3, Y5, Y1
-	VMOVUPD     Y3, 384(R15)
-	VSUBPD      Y0, Y8, Y3
-	VADDPD      Y4, Y12, Y15
-	VSUBPD      Y12, Y15, Y12
-	VSUBPD      Y12, Y4, Y4
-	VADDPD      Y14, Y10, Y12
-	VMOVUPD     Y4, 416(R15)
-	VSUBPD      Y11, Y14, Y4
-	VMOVUPD     Y14, 448(R15)
-	VMOVUPD     96(R15), Y14
-	VSUBPD      Y11, Y14, Y11
-	VMOVUPD     Y2, 480(R15)
-	VMOVUPD     (R8), Y2
-	VFMSUB231PD (BX)(SI*2), Y2, Y14
-	VSUBPD      Y4, Y9, Y4
-	VMOVUPD     (BX), Y2
-	VFMSUB231PD (R8)(R9*2), Y2, Y9
-	VADDPD      Y11, Y4, Y4
-	VADDPD      Y14, Y9, Y9
-	VSUBPD      Y6, Y10, Y11
-	VADDPD      Y7, Y13, Y14
-	VSUBPD      Y13, Y14, Y13
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y8, Y1, Y13
-	VSUBPD      Y3, Y8, Y2
-	VMOVUPD     Y8, 64(R15)
-	VMOVUPD     256(R15), Y8
-	VSUBPD      Y3, Y8, Y3
-	VMOVUPD     Y9, 96(R15)
-	VMOVUPD     32(R8), Y9
-	VFMSUB231PD 32(BX)(SI*2), Y9, Y8
-	VSUBPD      Y2, Y0, Y2
-	VMOVUPD     32(BX), Y9
-	VFMSUB231PD 32(R8)(R9*2), Y9, Y0
-	VADDPD      Y3, Y2, Y2
-	VADDPD      Y8, Y0, Y0
-	VSUBPD      Y5, Y1, Y3
-	VADDPD      Y12, Y15, Y8
-	VSUBPD      Y11, Y10, Y9
-	VMOVUPD     Y10, 224(R15)
-	VMOVUPD     480(R15), Y10
-	VSUBPD      Y11, Y10, Y11
-	VMOVUPD     Y0, 256(R15)
-	VMOVUPD     (BX)(SI*1), Y0
-	VFMSUB231PD (R8)(R9*1), Y0, Y10
-	VSUBPD      Y9, Y6, Y9
-	VADDPD      Y10, Y4, Y4
-	VADDPD      Y11, Y9, Y9
-	VADDPD      Y9, Y4, Y4
-	VADDPD      416(R15), Y4, Y4
-	VADDPD      Y13, Y14, Y9
-	VSUBPD      Y3, Y1, Y10
-	VMOVUPD     384(R15), Y11
-	VSUBPD      Y3, Y11, Y3
-	VMOVUPD     Y1, 416(R15)
-	VMOVUPD     32(BX)(SI*1), Y1
-	VFMSUB231PD 32(R8)(R9*1), Y1, Y11
-	VSUBPD      Y10, Y5, Y10
-	VADDPD      Y11, Y2, Y2
-	VADDPD      Y3, Y10, Y10
-	VADDPD      Y10, Y2, Y2
-	VADDPD      Y2, Y7, Y7
-	VSUBPD      Y15, Y8, Y2
-	VSUBPD      Y14, Y9, Y3
-	VSUBPD      Y2, Y8, Y10
-	VSUBPD      Y2, Y12, Y2
-	VSUBPD      Y10, Y15, Y15
-	VADDPD      Y2, Y15, Y15
-	VADDPD      Y15, Y4, Y4
-	VSUBPD      Y3, Y9, Y2
-	VSUBPD      Y3, Y13, Y3
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      Y3, Y14, Y14
-	VADDPD      Y14, Y7, Y7
-	VMOVUPD     32(R15), Y2
-	VADDPD      352(R15), Y2, Y3
-	VSUBPD      Y2, Y3, Y2
-	VMOVUPD     352(R15), Y10
-	VSUBPD      Y2, Y10, Y10
-	VSUBPD      288(R15), Y6, Y2
-	VSUBPD      Y2, Y6, Y6
-	VMOVUPD     160(R15), Y11
-	VSUBPD      Y2, Y11, Y11
-	VMOVUPD     288(R15), Y2
-	VSUBPD      Y6, Y2, Y2
-	VADDPD      Y11, Y2, Y2
-	VADDPD      96(R15), Y2, Y2
-	VMOVUPD     (R15), Y6
-	VADDPD      320(R15), Y6, Y11
-	VSUBPD      Y6, Y11, Y6
-	VMOVUPD     320(R15), Y14
-	VSUBPD      Y6, Y14, Y14
-	VSUBPD      128(R15), Y5, Y6
-	VSUBPD      Y6, Y5, Y5
-	VMOVUPD     192(R15), Y15
-	VSUBPD      Y6, Y15, Y15
-	VMOVUPD     128(R15), Y6
-	VSUBPD      Y5, Y6, Y6
-	VADDPD      Y15, Y6, Y6
-	VMOVUPD     (BX), Y5
-	VMULPD      (R10), Y5, Y5
-	VADDPD      256(R15), Y6, Y6
-	VMOVUPD     (DI), Y15
-	VMULPD      (R8), Y15, Y15
-	VADDPD      Y15, Y5, Y5
-	VMULPD      (R8)(R9*2), Y0, Y0
-	VMOVUPD     (BX)(SI*2), Y15
-	VMULPD      (R8)(R9*1), Y15, Y15
-	VADDPD      Y15, Y0, Y0
-	VADDPD      Y0, Y5, Y5
-	VMOVUPD     32(BX), Y0
-	VMULPD      32(R10), Y0, Y0
-	VADDPD      Y5, Y2, Y2
-	VMOVUPD     32(DI), Y5
-	VMULPD      32(R8), Y5, Y5
-	VADDPD      Y5, Y0, Y0
-	VMULPD      32(R8)(R9*2), Y1, Y1
-	VMOVUPD     32(BX)(SI*2), Y5
-	VMULPD      32(R8)(R9*1), Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VADDPD      Y1, Y0, Y0
-	VADDPD      Y4, Y8, Y1
-	VADDPD      Y0, Y6, Y6
-	VSUBPD      224(R15), Y12, Y0
-	VSUBPD      Y0, Y12, Y12
-	VMOVUPD     448(R15), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y7, Y9, Y0
-	VMOVUPD     224(R15), Y15
-	VSUBPD      Y12, Y15, Y15
-	VSUBPD      416(R15), Y13, Y12
-	VSUBPD      Y12, Y13, Y13
-	VMOVUPD     Y6, 224(R15)
-	VMOVUPD     64(R15), Y6
-	VSUBPD      Y12, Y6, Y6
-	VADDPD      Y1, Y10, Y12
-	VADDPD      Y5, Y15, Y15
-	VSUBPD      Y8, Y1, Y5
-	VMOVUPD     Y11, 64(R15)
-	VMOVUPD     416(R15), Y11
-	VSUBPD      Y13, Y11, Y11
-	VADDPD      Y0, Y14, Y13
-	VADDPD      Y15, Y2, Y2
-	VSUBPD      Y9, Y0, Y15
-	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y5, Y1, Y5
-	VSUBPD      Y15, Y7, Y7
-	VSUBPD      Y15, Y0, Y15
-	VADDPD      Y6, Y11, Y11
-	VSUBPD      Y10, Y12, Y6
-	VSUBPD      Y5, Y8, Y8
-	VSUBPD      Y14, Y13, Y5
-	VSUBPD      Y15, Y9, Y9
-	VSUBPD      Y6, Y12, Y15
-	VSUBPD      Y6, Y1, Y1
-	VADDPD      Y12, Y3, Y6
-	VADDPD      Y4, Y8, Y8
-	VSUBPD      Y5, Y13, Y4
-	VSUBPD      Y5, Y0, Y0
-	VADDPD      64(R15), Y13, Y5
-	VADDPD      224(R15), Y11, Y11
-	VSUBPD      Y15, Y10, Y10
-	VADDPD      Y7, Y9, Y9
-	VSUBPD      Y3, Y6, Y3
-	VSUBPD      Y4, Y14, Y14
-	VADDPD      Y2, Y8, Y8
-	VSUBPD      64(R15), Y5, Y2
-	VADDPD      Y1, Y10, Y10
-	VADDPD      Y11, Y9, Y9
-	VSUBPD      Y3, Y12, Y12
-	VADDPD      Y0, Y14, Y14
-	VSUBPD      Y2, Y13, Y13
-	VADDPD      Y8, Y10, Y0
-	VADDPD      Y9, Y14, Y1
-	VADDPD      Y0, Y12, Y2
-	VSUBPD      Y10, Y0, Y3
-	VADDPD      Y1, Y13, Y4
-	VSUBPD      Y14, Y1, Y7
-	VSUBPD      Y12, Y2, Y11
-	VSUBPD      Y3, Y0, Y15
-	VMOVUPD     Y12, 64(R15)
-	VADDPD      Y2, Y6, Y12
-	VSUBPD      Y3, Y8, Y8
-	VSUBPD      Y13, Y4, Y3
-	VMOVUPD     Y13, 224(R15)
-	VSUBPD      Y7, Y1, Y13
-	VSUBPD      Y7, Y9, Y9
-	VADDPD      Y4, Y5, Y7
-	VSUBPD      Y11, Y0, Y0
-	VSUBPD      Y11, Y2, Y11
-	VSUBPD      Y15, Y10, Y10
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y3, Y4, Y15
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      Y13, Y14, Y14
-	VSUBPD      Y5, Y7, Y5
-	VMOVUPD     64(R15), Y3
-	VSUBPD      Y11, Y3, Y3
-	VADDPD      Y8, Y10, Y10
-	VSUBPD      Y6, Y2, Y2
-	VMOVUPD     224(R15), Y6
-	VSUBPD      Y15, Y6, Y6
-	VADDPD      Y9, Y14, Y14
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      Y0, Y3, Y3
-	VADDPD      Y1, Y6, Y6
-	VADDPD      Y10, Y3, Y0
-	VADDPD      Y14, Y6, Y1
-	VADDPD      Y0, Y2, Y5
-	VSUBPD      Y3, Y0, Y3
-	VADDPD      Y1, Y4, Y8
-	VSUBPD      Y6, Y1, Y6
-	VADDPD      Y5, Y12, Y9
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y3, Y10, Y10
-	VADDPD      Y8, Y7, Y3
-	VSUBPD      Y4, Y8, Y4
-	VSUBPD      Y6, Y14, Y14
-	VSUBPD      Y12, Y9, Y12
-	VSUBPD      Y2, Y0, Y0
-	VADDPD      (R11), Y9, Y2
-	VSUBPD      Y7, Y3, Y7
-	VSUBPD      Y4, Y1, Y1
-	VADDPD      32(R11), Y3, Y4
-	VSUBPD      Y12, Y5, Y5
-	VADDPD      Y10, Y0, Y6
-	VSUBPD      Y9, Y2, Y11
-	VSUBPD      Y7, Y8, Y8
-	VADDPD      Y14, Y1, Y7
-	VSUBPD      Y3, Y4, Y12
-	VADDPD      Y6, Y5, Y13
-	VSUBPD      Y0, Y6, Y0
-	VSUBPD      Y11, Y2, Y15
-	VMOVUPD     Y2, 224(R15)
-	VMOVUPD     (R11), Y2
-	VSUBPD      Y11, Y2, Y2
-	VADDPD      Y7, Y8, Y11
-	VSUBPD      Y1, Y7, Y1
-	VMOVUPD     Y7, 64(R15)
-	VSUBPD      Y12, Y4, Y7
-	VMOVUPD     Y4, 416(R15)
-	VMOVUPD     32(R11), Y4
-	VSUBPD      Y12, Y4, Y4
-	VSUBPD      Y5, Y13, Y5
-	VSUBPD      Y0, Y10, Y10
-	VADDPD      (R11)(R12*1), Y13, Y0
-	VSUBPD      Y15, Y9, Y9
-	VSUBPD      Y8, Y11, Y8
-	VSUBPD      Y1, Y14, Y14
-	VADDPD      32(R11)(R12*1), Y11, Y1
-	VSUBPD      Y7, Y3, Y3
-	VSUBPD      Y5, Y6, Y6
-	VSUBPD      Y13, Y0, Y5
-	VADDPD      224(R15), Y0, Y7
-	VADDPD      Y2, Y9, Y9
-	VMOVUPD     64(R15), Y2
-	VSUBPD      Y8, Y2, Y2
-	VSUBPD      Y11, Y1, Y8
-	VADDPD      416(R15), Y1, Y12
-	VADDPD      Y4, Y3, Y3
-	VADDPD      Y10, Y6, Y4
-	VSUBPD      Y5, Y0, Y15
-	VMOVUPD     Y3, 64(R15)
-	VMOVUPD     (R11)(R12*1), Y3
-	VSUBPD      Y5, Y3, Y3
-	VSUBPD      224(R15), Y7, Y5
-	VMOVUPD     Y7, 224(R15)
-	VSUBPD      416(R15), Y12, Y7
-	VSUBPD      Y6, Y4, Y6
-	VSUBPD      Y15, Y13, Y13
-	VADDPD      Y14, Y2, Y15
-	VSUBPD      Y5, Y0, Y0
-	VADDPD      (R11)(R12*2), Y4, Y5
-	VSUBPD      Y7, Y1, Y7
-	VSUBPD      Y8, Y1, Y1
-	VMOVUPD     Y12, 416(R15)
-	VMOVUPD     32(R11)(R12*1), Y12
-	VSUBPD      Y8, Y12, Y12
-	VSUBPD      Y2, Y15, Y2
-	VSUBPD      Y6, Y10, Y10
-	VADDPD      32(R11)(R12*2), Y15, Y6
-	VADDPD      Y3, Y13, Y13
-	VSUBPD      Y4, Y5, Y3
-	VSUBPD      Y1, Y11, Y11
-	VSUBPD      Y15, Y6, Y1
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      (R13), Y10, Y2
-	VADDPD      Y12, Y11, Y11
-	VSUBPD      Y3, Y5, Y8
-	VMOVUPD     (R11)(R12*2), Y12
-	VSUBPD      Y3, Y12, Y12
-	VSUBPD      Y8, Y4, Y4
-	VSUBPD      Y1, Y6, Y3
-	VMOVUPD     32(R11)(R12*2), Y8
-	VSUBPD      Y1, Y8, Y8
-	VSUBPD      Y3, Y15, Y15
-	VADDPD      Y12, Y4, Y4
-	VADDPD      32(R13), Y14, Y1
-	VSUBPD      Y10, Y2, Y3
-	VADDPD      Y8, Y15, Y15
-	VADDPD      Y2, Y4, Y8
-	VSUBPD      Y14, Y1, Y12
-	VMOVUPD     Y7, 448(R15)
-	VADDPD      Y1, Y15, Y7
-	VMOVUPD     Y0, 256(R15)
-	VSUBPD      Y3, Y2, Y0
-	VMOVUPD     Y6, 128(R15)
-	VMOVUPD     (R13), Y6
-	VSUBPD      Y3, Y6, Y6
-	VSUBPD      Y0, Y10, Y10
-	VADDPD      Y6, Y10, Y10
-	VADDPD      Y10, Y9, Y9
-	VSUBPD      Y4, Y8, Y0
-	VSUBPD      Y0, Y2, Y2
-	VSUBPD      Y0, Y8, Y0
-	VSUBPD      Y0, Y4, Y4
-	VADDPD      Y2, Y4, Y4
-	VSUBPD      Y12, Y1, Y0
-	VMOVUPD     32(R13), Y2
-	VSUBPD      Y12, Y2, Y2
-	VSUBPD      Y0, Y14, Y14
-	VSUBPD      Y15, Y7, Y0
-	VADDPD      Y2, Y14, Y14
-	VSUBPD      Y0, Y7, Y2
-	VSUBPD      Y0, Y1, Y1
-	VADDPD      Y5, Y13, Y0
-	VSUBPD      Y2, Y15, Y15
-	VADDPD      128(R15), Y11, Y2
-	VADDPD      64(R15), Y14, Y14
-	VSUBPD      Y13, Y0, Y3
-	VADDPD      Y1, Y15, Y15
-	VSUBPD      Y11, Y2, Y1
-	VSUBPD      Y3, Y5, Y5
-	VSUBPD      Y3, Y0, Y3
-	VSUBPD      Y3, Y13, Y13
-	VADDPD      Y4, Y9, Y3
-	VMOVUPD     128(R15), Y6
-	VSUBPD      Y1, Y6, Y6
-	VSUBPD      Y1, Y2, Y1
-	VSUBPD      Y1, Y11, Y11
-	VADDPD      Y15, Y14, Y1
-	VADDPD      Y5, Y13, Y13
-	VADDPD      256(R15), Y0, Y5
-	VSUBPD      256(R15), Y5, Y10
-	VADDPD      Y6, Y11, Y11
-	VSUBPD      Y9, Y3, Y6
-	VSUBPD      Y10, Y0, Y0
-	VADDPD      448(R15), Y2, Y10
-	VSUBPD      Y6, Y4, Y4
-	VSUBPD      Y6, Y3, Y6
-	VSUBPD      448(R15), Y10, Y12
-	VSUBPD      Y6, Y9, Y9
-	VSUBPD      Y14, Y1, Y6
-	VSUBPD      Y12, Y2, Y2
-	VADDPD      224(R15), Y5, Y12
-	VSUBPD      Y6, Y15, Y15
-	VSUBPD      Y6, Y1, Y6
-	VADDPD      Y4, Y9, Y9
-	VADDPD      416(R15), Y10, Y4
-	VMOVUPD     Y1, 448(R15)
-	VSUBPD      224(R15), Y12, Y1
-	VSUBPD      Y6, Y14, Y14
-	VADDPD      Y8, Y13, Y6
-	VMOVUPD     Y12, 224(R15)
-	VSUBPD      416(R15), Y4, Y12
-	VSUBPD      Y1, Y5, Y5
-	VADDPD      Y7, Y11, Y1
-	VADDPD      Y15, Y14, Y14
-	VADDPD      Y6, Y0, Y15
-	VSUBPD      Y12, Y10, Y10
-	VSUBPD      Y13, Y6, Y12
-	VSUBPD      Y0, Y15, Y0
-	VSUBPD      Y12, Y8, Y8
-	VSUBPD      Y12, Y6, Y12
-	VSUBPD      Y0, Y6, Y6
-	VADDPD      Y1, Y2, Y0
-	VSUBPD      Y12, Y13, Y13
-	VADDPD      Y15, Y3, Y12
-	VSUBPD      Y2, Y0, Y2
-	VADDPD      Y8, Y13, Y13
-	VADDPD      Y9, Y5, Y8
-	VSUBPD      Y2, Y1, Y2
-	VADDPD      Y13, Y6, Y6
-	VADDPD      448(R15), Y0, Y13
-	VSUBPD      Y5, Y8, Y5
-	VSUBPD      Y5, Y9, Y9
-	VADDPD      Y14, Y10, Y5
-	VSUBPD      Y10, Y5, Y10
-	VSUBPD      Y10, Y14, Y14
-	VSUBPD      Y11, Y1, Y10
-	VSUBPD      Y10, Y1, Y1
-	VSUBPD      Y10, Y7, Y7
-	VADDPD      Y8, Y12, Y10
-	VSUBPD      Y1, Y11, Y11
-	VSUBPD      Y3, Y12, Y1
-	VSUBPD      Y1, Y15, Y15
-	VSUBPD      Y1, Y12, Y1
-	VADDPD      Y7, Y11, Y11
-	VADDPD      Y5, Y13, Y7
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      448(R15), Y13, Y1
-	VADDPD      Y11, Y2, Y2
-	VSUBPD      Y12, Y10, Y11
-	VSUBPD      Y1, Y0, Y0
-	VSUBPD      Y1, Y13, Y1
-	VSUBPD      Y11, Y8, Y8
-	VSUBPD      Y11, Y10, Y11
-	VADDPD      Y15, Y3, Y3
-	VSUBPD      Y13, Y7, Y15
-	VMOVUPD     Y14, 416(R15)
-	VMOVUPD     448(R15), Y14
-	VSUBPD      Y1, Y14, Y14
-	VSUBPD      Y11, Y12, Y12
-	VADDPD      224(R15), Y10, Y1
-	VADDPD      Y7, Y4, Y11
-	VSUBPD      Y15, Y5, Y5
-	VSUBPD      Y15, Y7, Y15
-	VADDPD      Y0, Y14, Y14
-	VADDPD      Y8, Y12, Y12
-	VADDPD      Y6, Y3, Y0
-	VSUBPD      224(R15), Y1, Y8
-	VSUBPD      Y15, Y13, Y13
-	VSUBPD      Y4, Y11, Y4
-	VADDPD      Y2, Y14, Y15
-	VMOVUPD     Y11, 224(R15)
-	VADDPD      Y0, Y12, Y11
-	VSUBPD      Y8, Y10, Y10
-	VSUBPD      Y3, Y0, Y8
-	VADDPD      Y5, Y13, Y13
-	VSUBPD      Y4, Y7, Y7
-	VSUBPD      Y14, Y15, Y4
-	VSUBPD      Y12, Y11, Y5
-	VSUBPD      Y8, Y6, Y6
-	VSUBPD      Y8, Y0, Y8
-	VSUBPD      Y8, Y3, Y3
-	VADDPD      Y15, Y13, Y8
-	VSUBPD      Y4, Y2, Y2
-	VSUBPD      Y4, Y15, Y4
-	VSUBPD      Y5, Y0, Y0
-	VSUBPD      Y5, Y11, Y5
-	VSUBPD      Y4, Y14, Y14
-	VSUBPD      Y13, Y8, Y4
-	VADDPD      Y6, Y3, Y3
-	VADDPD      Y11, Y10, Y6
-	VSUBPD      Y5, Y12, Y12
-	VADDPD      Y8, Y7, Y5
-	VSUBPD      Y4, Y15, Y15
-	VSUBPD      Y4, Y8, Y4
-	VADDPD      Y2, Y14, Y14
-	VADDPD      Y9, Y3, Y3
-	VADDPD      Y0, Y12, Y12
-	VADDPD      Y6, Y1, Y0
-	VSUBPD      Y10, Y6, Y10
-	VADDPD      224(R15), Y5, Y2
-	VSUBPD      Y7, Y5, Y7
-	VSUBPD      Y4, Y13, Y13
-	VADDPD      416(R15), Y14, Y14
-	VADDPD      Y3, Y12, Y4
-	VSUBPD      Y1, Y0, Y1
-	VSUBPD      Y10, Y11, Y11
-	VSUBPD      224(R15), Y2, Y9
-	VSUBPD      Y7, Y8, Y8
-	VADDPD      Y15, Y13, Y13
-	VSUBPD      Y12, Y4, Y7
-	VSUBPD      Y1, Y6, Y6
-	VADDPD      Y4, Y11, Y1
-	VSUBPD      Y9, Y5, Y5
-	VADDPD      Y14, Y13, Y9
-	VSUBPD      Y7, Y4, Y10
-	VADDPD      Y1, Y6, Y15
-	VSUBPD      Y11, Y1, Y11
-	VSUBPD      Y7, Y3, Y3
-	VSUBPD      Y13, Y9, Y7
-	VMOVUPD     Y2, 224(R15)
-	VADDPD      Y9, Y8, Y2
-	VSUBPD      Y10, Y12, Y12
-	VADDPD      Y15, Y0, Y10
-	VSUBPD      Y6, Y15, Y6
-	VSUBPD      Y11, Y4, Y4
-	VSUBPD      Y7, Y9, Y11
-	VMOVUPD     Y15, 416(R15)
-	VADDPD      Y2, Y5, Y15
-	VSUBPD      Y8, Y2, Y8
-	VSUBPD      Y7, Y14, Y14
-	VADDPD      Y3, Y12, Y12
-	VSUBPD      Y0, Y10, Y0
-	VSUBPD      Y6, Y1, Y1
-	VSUBPD      Y10, Y10, Y3
-	VSUBPD      Y11, Y13, Y13
-	VADDPD      224(R15), Y15, Y6
-	VSUBPD      Y5, Y15, Y5
-	VSUBPD      Y8, Y9, Y9
-	VADDPD      Y12, Y4, Y4
-	VMOVUPD     416(R15), Y7
-	VSUBPD      Y0, Y7, Y7
-	VCMPPD      $0x0c, Y3, Y10, Y3
-	VADDPD      Y14, Y13, Y13
-	VSUBPD      224(R15), Y6, Y0
-	VSUBPD      Y5, Y2, Y2
-	VSUBPD      Y6, Y6, Y5
-	VADDPD      Y4, Y1, Y8
-	VADDPD      Y13, Y9, Y9
-	VSUBPD      Y0, Y15, Y15
-	VCMPPD      $0x0c, Y5, Y6, Y5
-	VADDPD      Y8, Y7, Y0
-	VSUBPD      Y1, Y8, Y1
-	VADDPD      Y9, Y2, Y11
-	VSUBPD      Y7, Y0, Y7
-	VSUBPD      Y1, Y4, Y4
-	VADDPD      constants<>+64(SB), Y0, Y0
-	VADDPD      Y11, Y15, Y1
-	VSUBPD      Y2, Y11, Y2
-	VSUBPD      Y7, Y8, Y8
-	VMULPD      constants<>+320(SB), Y0, Y7
-	VSUBPD      Y15, Y1, Y15
-	VSUBPD      Y2, Y9, Y9
-	VADDPD      constants<>+64(SB), Y1, Y1
-	VADDPD      Y4, Y8, Y2
-	VADDPD      Y7, Y10, Y7
-	VSUBPD      Y15, Y11, Y11
-	VMULPD      constants<>+320(SB), Y1, Y12
-	VADDPD      constants<>+64(SB), Y2, Y13
-	VSUBPD      Y8, Y2, Y2
-	VCMPPD      $0x00, Y10, Y7, Y7
-	VADDPD      Y9, Y11, Y8
-	VMULPD      constants<>+320(SB), Y13, Y14
-	VSUBPD      Y2, Y4, Y4
-	VADDPD      Y12, Y6, Y12
-	VCMPPD      $0x00, constants<>+64(SB), Y13, Y2
-	VORPD       Y2, Y7, Y7
-	VADDPD      constants<>+64(SB), Y8, Y2
-	VSUBPD      Y11, Y8, Y8
-	VADDPD      constants<>+64(SB), Y4, Y4
-	VCMPPD      $0x00, Y6, Y12, Y12
-	VADDPD      Y14, Y0, Y14
-	VMULPD      constants<>+320(SB), Y2, Y11
-	VSUBPD      Y8, Y9, Y9
-	VCMPPD      $0x00, constants<>+64(SB), Y2, Y8
-	VCMPPD      $0x00, constants<>+64(SB), Y4, Y15
-	VORPD       Y8, Y12, Y12
-	VCMPPD      $0x00, Y0, Y14, Y14
-	VADDPD      constants<>+64(SB), Y9, Y9
-	VORPD       Y15, Y14, Y14
-	VADDPD      Y11, Y1, Y11
-	VANDPD      Y14, Y7, Y7
-	VANDPD      Y7, Y3, Y3
-	VMOVMSKPD   Y3, BP
-	CMPL        BP, $0x0000000f
-	JNE         rare
-	VCMPPD      $0x00, constants<>+64(SB), Y9, Y3
-	VCMPPD      $0x00, Y1, Y11, Y11
-	VORPD       Y3, Y11, Y11
-	VANDPD      Y11, Y12, Y12
-	VANDPD      Y12, Y5, Y5
-	VMOVMSKPD   Y5, BP
-	CMPL        BP, $0x0000000f
-	JNE         rare
-	VMOVUPD     Y10, (AX)
-	VMOVUPD     Y0, (AX)(CX*1)
-	VMOVUPD     Y13, (AX)(CX*2)
-	VMOVUPD     Y4, (DX)
-	VMOVUPD     Y6, 32(AX)
-	VMOVUPD     Y1, 32(AX)(CX*1)
-	VMOVUPD     Y2, 32(AX)(CX*2)
-	VMOVUPD     Y9, 32(DX)
+	VMOVUPD      (BX), Y0
+	VMULPD       (R8), Y0, Y1
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R8), Y2, Y3
+	VMULPD       (R8)(R9*1), Y0, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       (BX)(SI*1), Y5, Y6
+	VMULPD       32(R8)(R9*1), Y2, Y7
+	VMOVUPD      32(R8), Y8
+	VMULPD       32(BX)(SI*1), Y8, Y9
+	VMULPD       (R8)(R9*2), Y0, Y10
+	VMULPD       (BX)(SI*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VADDPD       Y6, Y4, Y14
+	VMOVUPD      (R8)(R9*1), Y15
+	VMOVUPD      Y3, (R15)
+	VMOVAPD      Y4, Y3
+	VFMSUB231PD  Y15, Y0, Y3
+	VMOVUPD      Y1, 32(R15)
+	VMOVUPD      (BX)(SI*1), Y1
+	VMOVAPD      Y6, Y0
+	VFMSUB231PD  Y5, Y1, Y0
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      Y10, 64(R15)
+	VMOVUPD      32(R8)(R9*1), Y10
+	VMOVUPD      Y11, 96(R15)
+	VMOVAPD      Y7, Y11
+	VFMSUB231PD  Y10, Y2, Y11
+	VMOVUPD      Y11, 128(R15)
+	VMOVUPD      32(BX)(SI*1), Y11
+	VMOVUPD      Y0, 160(R15)
+	VMOVAPD      Y9, Y0
+	VFMSUB231PD  Y8, Y11, Y0
+	VMOVUPD      Y0, 192(R15)
+	VMULPD       32(R8)(R9*2), Y2, Y0
+	VMULPD       32(BX)(SI*2), Y8, Y2
+	VADDPD       Y14, Y12, Y8
+	VMOVUPD      Y0, 224(R15)
+	VADDPD       Y5, Y13, Y0
+	VMOVUPD      Y2, 256(R15)
+	VSUBPD       Y12, Y8, Y2
+	VMOVUPD      Y3, 288(R15)
+	VSUBPD       Y4, Y14, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y14, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y14
+	VFNMADD132PD constants<>+0(SB), Y8, Y2
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y14, Y12, Y12
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y0, Y2
+	VSUBPD       Y7, Y5, Y3
+	VSUBPD       Y3, Y9, Y9
+	VSUBPD       Y3, Y5, Y3
+	VFNMADD231PD constants<>+0(SB), Y2, Y5
+	VFNMADD132PD constants<>+0(SB), Y0, Y2
+	VSUBPD       Y2, Y13, Y13
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       Y5, Y13, Y13
+	VMULPD       Y15, Y1, Y2
+	VADDPD       Y9, Y7, Y7
+	VMULPD       Y10, Y11, Y3
+	VMOVUPD      288(R15), Y5
+	VADDPD       160(R15), Y5, Y6
+	VMOVUPD      64(R15), Y9
+	VADDPD       96(R15), Y9, Y14
+	VMOVUPD      Y0, 320(R15)
+	VMOVUPD      128(R15), Y0
+	VADDPD       192(R15), Y0, Y5
+	VMOVUPD      224(R15), Y0
+	VMOVUPD      Y8, 352(R15)
+	VADDPD       256(R15), Y0, Y8
+	VADDPD       Y2, Y6, Y10
+	VSUBPD       Y9, Y14, Y11
+	VADDPD       Y3, Y5, Y1
+	VMOVUPD      Y3, 384(R15)
+	VSUBPD       Y0, Y8, Y3
+	VADDPD       Y4, Y12, Y15
+	VSUBPD       Y12, Y15, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y14, Y10, Y12
+	VMOVUPD      Y4, 416(R15)
+	VSUBPD       Y11, Y14, Y4
+	VMOVUPD      Y14, 448(R15)
+	VMOVUPD      96(R15), Y14
+	VSUBPD       Y11, Y14, Y11
+	VMOVUPD      Y2, 480(R15)
+	VMOVUPD      (R8), Y2
+	VFMSUB231PD  (BX)(SI*2), Y2, Y14
+	VSUBPD       Y4, Y9, Y4
+	VMOVUPD      (BX), Y2
+	VFMSUB231PD  (R8)(R9*2), Y2, Y9
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y14, Y9, Y9
+	VSUBPD       Y6, Y10, Y11
+	VADDPD       Y7, Y13, Y14
+	VSUBPD       Y13, Y14, Y13
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y8, Y1, Y13
+	VSUBPD       Y3, Y8, Y2
+	VMOVUPD      Y8, 64(R15)
+	VMOVUPD      256(R15), Y8
+	VSUBPD       Y3, Y8, Y3
+	VMOVUPD      Y9, 96(R15)
+	VMOVUPD      32(R8), Y9
+	VFMSUB231PD  32(BX)(SI*2), Y9, Y8
+	VSUBPD       Y2, Y0, Y2
+	VMOVUPD      32(BX), Y9
+	VFMSUB231PD  32(R8)(R9*2), Y9, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y8, Y0, Y0
+	VSUBPD       Y5, Y1, Y3
+	VADDPD       Y12, Y15, Y8
+	VSUBPD       Y11, Y10, Y9
+	VMOVUPD      Y10, 224(R15)
+	VMOVUPD      480(R15), Y10
+	VSUBPD       Y11, Y10, Y11
+	VMOVUPD      Y0, 256(R15)
+	VMOVUPD      (BX)(SI*1), Y0
+	VFMSUB231PD  (R8)(R9*1), Y0, Y10
+	VSUBPD       Y9, Y6, Y9
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y11, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VADDPD       416(R15), Y4, Y4
+	VADDPD       Y13, Y14, Y9
+	VSUBPD       Y3, Y1, Y10
+	VMOVUPD      384(R15), Y11
+	VSUBPD       Y3, Y11, Y3
+	VMOVUPD      Y1, 416(R15)
+	VMOVUPD      32(BX)(SI*1), Y1
+	VFMSUB231PD  32(R8)(R9*1), Y1, Y11
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y11, Y2, Y2
+	VADDPD       Y3, Y10, Y10
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y2, Y7, Y7
+	VSUBPD       Y15, Y8, Y2
+	VSUBPD       Y14, Y9, Y3
+	VSUBPD       Y2, Y8, Y10
+	VSUBPD       Y2, Y12, Y2
+	VSUBPD       Y10, Y15, Y15
+	VADDPD       Y2, Y15, Y15
+	VADDPD       Y15, Y4, Y4
+	VSUBPD       Y3, Y9, Y2
+	VSUBPD       Y3, Y13, Y3
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y3, Y14, Y14
+	VADDPD       Y14, Y7, Y7
+	VMOVUPD      32(R15), Y2
+	VADDPD       352(R15), Y2, Y3
+	VSUBPD       Y2, Y3, Y2
+	VMOVUPD      352(R15), Y10
+	VSUBPD       Y2, Y10, Y10
+	VSUBPD       288(R15), Y6, Y2
+	VSUBPD       Y2, Y6, Y6
+	VMOVUPD      160(R15), Y11
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPD      288(R15), Y2
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y11, Y2, Y2
+	VADDPD       96(R15), Y2, Y2
+	VMOVUPD      (R15), Y6
+	VADDPD       320(R15), Y6, Y11
+	VSUBPD       Y6, Y11, Y6
+	VMOVUPD      320(R15), Y14
+	VSUBPD       Y6, Y14, Y14
+	VSUBPD       128(R15), Y5, Y6
+	VSUBPD       Y6, Y5, Y5
+	VMOVUPD      192(R15), Y15
+	VSUBPD       Y6, Y15, Y15
+	VMOVUPD      128(R15), Y6
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       Y15, Y6, Y6
+	VMOVUPD      (BX), Y5
+	VMULPD       (R10), Y5, Y5
+	VADDPD       256(R15), Y6, Y6
+	VMOVUPD      (DI), Y15
+	VMULPD       (R8), Y15, Y15
+	VADDPD       Y15, Y5, Y5
+	VMULPD       (R8)(R9*2), Y0, Y0
+	VMOVUPD      (BX)(SI*2), Y15
+	VMULPD       (R8)(R9*1), Y15, Y15
+	VADDPD       Y15, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VMOVUPD      32(BX), Y0
+	VMULPD       32(R10), Y0, Y0
+	VADDPD       Y5, Y2, Y2
+	VMOVUPD      32(DI), Y5
+	VMULPD       32(R8), Y5, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(R8)(R9*2), Y1, Y1
+	VMOVUPD      32(BX)(SI*2), Y5
+	VMULPD       32(R8)(R9*1), Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y4, Y8, Y1
+	VADDPD       Y0, Y6, Y6
+	VSUBPD       224(R15), Y12, Y0
+	VSUBPD       Y0, Y12, Y12
+	VMOVUPD      448(R15), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMOVUPD      constants<>+0(SB), Y0
+	VMOVAPD      Y7, Y15
+	VFMADD231PD  Y0, Y9, Y15
+	VMOVUPD      Y6, 448(R15)
+	VMOVUPD      224(R15), Y6
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       416(R15), Y13, Y12
+	VSUBPD       Y12, Y13, Y13
+	VMOVUPD      Y11, 224(R15)
+	VMOVUPD      64(R15), Y11
+	VSUBPD       Y12, Y11, Y11
+	VMOVAPD      Y1, Y12
+	VFMADD231PD  Y0, Y10, Y12
+	VFMADD231PD  Y0, Y6, Y5
+	VSUBPD       Y8, Y1, Y6
+	VMOVUPD      Y3, 64(R15)
+	VMOVUPD      416(R15), Y3
+	VSUBPD       Y13, Y3, Y3
+	VADDPD       Y15, Y14, Y13
+	VFMADD231PD  Y0, Y2, Y5
+	VMOVAPD      Y15, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y6, Y1, Y6
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y2, Y15, Y2
+	VFMADD231PD  Y0, Y3, Y11
+	VMOVAPD      Y12, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VSUBPD       Y6, Y8, Y8
+	VSUBPD       Y14, Y13, Y6
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y3, Y12, Y2
+	VFNMADD231PD Y0, Y3, Y1
+	VMOVUPD      64(R15), Y3
+	VMOVUPD      Y1, 416(R15)
+	VMOVAPD      Y12, Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VADDPD       Y4, Y8, Y8
+	VSUBPD       Y6, Y13, Y4
+	VFNMADD231PD Y0, Y6, Y15
+	VMOVUPD      224(R15), Y6
+	VMOVUPD      Y15, 256(R15)
+	VMOVAPD      Y13, Y15
+	VFMADD231PD  Y0, Y6, Y15
+	VADDPD       448(R15), Y11, Y11
+	VSUBPD       Y2, Y10, Y10
+	VADDPD       Y7, Y9, Y9
+	VFNMADD213PD Y1, Y0, Y3
+	VSUBPD       Y4, Y14, Y14
+	VADDPD       Y5, Y8, Y8
+	VFNMADD213PD Y15, Y0, Y6
+	VADDPD       416(R15), Y10, Y10
+	VADDPD       Y11, Y9, Y9
+	VFNMADD231PD Y0, Y3, Y12
+	VADDPD       256(R15), Y14, Y14
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       Y8, Y10, Y2
+	VADDPD       Y9, Y14, Y3
+	VADDPD       Y2, Y12, Y4
+	VSUBPD       Y10, Y2, Y5
+	VADDPD       Y3, Y13, Y6
+	VSUBPD       Y14, Y3, Y7
+	VSUBPD       Y12, Y4, Y11
+	VMOVUPD      Y12, 256(R15)
+	VSUBPD       Y5, Y2, Y12
+	VMOVUPD      Y14, 416(R15)
+	VMOVAPD      Y4, Y14
+	VFMADD231PD  Y0, Y1, Y14
+	VFNMADD231PD Y0, Y5, Y8
+	VSUBPD       Y13, Y6, Y5
+	VMOVUPD      Y13, 224(R15)
+	VSUBPD       Y7, Y3, Y13
+	VFNMADD231PD Y0, Y7, Y9
+	VMOVAPD      Y6, Y7
+	VFMADD231PD  Y0, Y15, Y7
+	VSUBPD       Y11, Y2, Y2
+	VSUBPD       Y11, Y4, Y11
+	VFNMADD231PD Y0, Y12, Y10
+	VFNMADD213PD Y14, Y0, Y1
+	VSUBPD       Y5, Y6, Y12
+	VSUBPD       Y5, Y3, Y3
+	VFNMADD213PD 416(R15), Y0, Y13
+	VFNMADD213PD Y7, Y0, Y15
+	VMOVUPD      256(R15), Y5
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y8, Y10, Y10
+	VFNMADD231PD Y0, Y1, Y4
+	VMOVUPD      224(R15), Y1
+	VSUBPD       Y12, Y1, Y1
+	VADDPD       Y9, Y13, Y13
+	VFNMADD231PD Y0, Y15, Y6
+	VADDPD       Y2, Y5, Y5
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y10, Y5, Y2
+	VADDPD       Y13, Y1, Y3
+	VADDPD       Y2, Y4, Y8
+	VSUBPD       Y5, Y2, Y5
+	VADDPD       Y3, Y6, Y9
+	VSUBPD       Y1, Y3, Y1
+	VADDPD       Y8, Y14, Y11
+	VSUBPD       Y4, Y8, Y4
+	VFNMADD231PD Y0, Y5, Y10
+	VADDPD       Y9, Y7, Y5
+	VSUBPD       Y6, Y9, Y6
+	VFNMADD231PD Y0, Y1, Y13
+	VSUBPD       Y14, Y11, Y14
+	VSUBPD       Y4, Y2, Y2
+	VMOVUPD      (R11), Y1
+	VMOVAPD      Y1, Y4
+	VFMADD231PD  Y0, Y11, Y4
+	VSUBPD       Y7, Y5, Y7
+	VSUBPD       Y6, Y3, Y3
+	VMOVUPD      32(R11), Y6
+	VMOVAPD      Y6, Y12
+	VFMADD231PD  Y0, Y5, Y12
+	VSUBPD       Y14, Y8, Y8
+	VADDPD       Y10, Y2, Y14
+	VMOVAPD      Y4, Y15
+	VFNMADD231PD Y0, Y11, Y15
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y13, Y3, Y7
+	VMOVUPD      Y13, 224(R15)
+	VMOVAPD      Y12, Y13
+	VFNMADD231PD Y0, Y5, Y13
+	VMOVUPD      Y5, 256(R15)
+	VADDPD       Y14, Y8, Y5
+	VSUBPD       Y2, Y14, Y2
+	VMOVUPD      Y14, 416(R15)
+	VMOVAPD      Y4, Y14
+	VFNMADD231PD Y0, Y15, Y14
+	VFNMADD231PD Y0, Y15, Y1
+	VADDPD       Y7, Y9, Y15
+	VSUBPD       Y3, Y7, Y3
+	VMOVUPD      Y7, 64(R15)
+	VMOVAPD      Y12, Y7
+	VFNMADD231PD Y0, Y13, Y7
+	VFNMADD231PD Y0, Y13, Y6
+	VSUBPD       Y8, Y5, Y8
+	VSUBPD       Y2, Y10, Y10
+	VMOVUPD      (R11)(R12*1), Y2
+	VMOVAPD      Y2, Y13
+	VFMADD231PD  Y0, Y5, Y13
+	VFNMADD231PD Y0, Y14, Y11
+	VSUBPD       Y9, Y15, Y9
+	VMOVUPD      224(R15), Y14
+	VSUBPD       Y3, Y14, Y14
+	VMOVUPD      32(R11)(R12*1), Y3
+	VMOVUPD      Y14, 224(R15)
+	VMOVAPD      Y3, Y14
+	VFMADD231PD  Y0, Y15, Y14
+	VFNMADD213PD 256(R15), Y0, Y7
+	VMOVUPD      416(R15), Y3
+	VSUBPD       Y8, Y3, Y3
+	VSUBPD       Y5, Y13, Y8
+	VMOVUPD      Y5, 416(R15)
+	VMOVAPD      Y13, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFMADD231PD  Y0, Y11, Y1
+	VMOVUPD      64(R15), Y11
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y15, Y14, Y9
+	VMOVUPD      Y1, 64(R15)
+	VMOVAPD      Y14, Y1
+	VFMADD231PD  Y0, Y12, Y1
+	VFMADD231PD  Y0, Y7, Y6
+	VADDPD       Y10, Y3, Y7
+	VMOVUPD      Y6, 256(R15)
+	VSUBPD       Y8, Y13, Y6
+	VFNMADD231PD Y0, Y8, Y2
+	VFNMADD213PD Y5, Y0, Y4
+	VSUBPD       Y12, Y1, Y12
+	VSUBPD       Y3, Y7, Y3
+	VMOVUPD      416(R15), Y8
+	VSUBPD       Y6, Y8, Y8
+	VMOVUPD      224(R15), Y6
+	VMOVUPD      Y1, 416(R15)
+	VMOVAPD      Y6, Y1
+	VFMADD231PD  Y0, Y11, Y1
+	VFNMADD231PD Y0, Y4, Y13
+	VADDPD       (R11)(R12*2), Y7, Y4
+	VSUBPD       Y12, Y14, Y12
+	VFNMADD231PD Y0, Y9, Y14
+	VFNMADD213PD 32(R11)(R12*1), Y0, Y9
+	VSUBPD       Y11, Y1, Y11
+	VSUBPD       Y3, Y10, Y10
+	VMOVUPD      32(R11)(R12*2), Y3
+	VMOVUPD      Y5, 448(R15)
+	VMOVAPD      Y3, Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VFMADD231PD  Y0, Y8, Y2
+	VSUBPD       Y7, Y4, Y8
+	VSUBPD       Y14, Y15, Y15
+	VSUBPD       Y1, Y5, Y14
+	VSUBPD       Y11, Y6, Y6
+	VMOVUPD      (R13), Y11
+	VMOVUPD      Y12, 224(R15)
+	VMOVAPD      Y11, Y12
+	VFMADD231PD  Y0, Y10, Y12
+	VADDPD       Y9, Y15, Y15
+	VSUBPD       Y8, Y4, Y9
+	VFNMADD213PD (R11)(R12*2), Y0, Y8
+	VSUBPD       Y9, Y7, Y7
+	VSUBPD       Y14, Y5, Y9
+	VFNMADD231PD Y0, Y14, Y3
+	VSUBPD       Y9, Y1, Y1
+	VADDPD       Y8, Y7, Y7
+	VMOVUPD      32(R13), Y8
+	VMOVAPD      Y8, Y9
+	VFMADD231PD  Y0, Y6, Y9
+	VMOVAPD      Y12, Y14
+	VFNMADD231PD Y0, Y10, Y14
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y12, Y7, Y3
+	VMOVUPD      Y13, 128(R15)
+	VSUBPD       Y6, Y9, Y13
+	VMOVUPD      Y5, 192(R15)
+	VADDPD       Y9, Y1, Y5
+	VMOVUPD      Y15, 320(R15)
+	VSUBPD       Y14, Y12, Y15
+	VSUBPD       Y14, Y11, Y11
+	VSUBPD       Y15, Y10, Y10
+	VADDPD       Y11, Y10, Y10
+	VADDPD       64(R15), Y10, Y10
+	VSUBPD       Y7, Y3, Y11
+	VSUBPD       Y11, Y12, Y12
+	VSUBPD       Y11, Y3, Y11
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y12, Y7, Y7
+	VSUBPD       Y13, Y9, Y11
+	VFNMADD231PD Y0, Y13, Y8
+	VSUBPD       Y11, Y6, Y6
+	VSUBPD       Y1, Y5, Y11
+	VADDPD       Y8, Y6, Y6
+	VSUBPD       Y11, Y5, Y8
+	VFNMADD231PD Y0, Y11, Y9
+	VMOVAPD      Y4, Y11
+	VFMADD231PD  Y0, Y2, Y11
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPD      320(R15), Y8
+	VADDPD       192(R15), Y8, Y12
+	VFMADD231PD  256(R15), Y0, Y6
+	VMOVAPD      Y11, Y13
+	VFNMADD231PD Y0, Y2, Y13
+	VADDPD       Y9, Y1, Y1
+	VSUBPD       Y8, Y12, Y9
+	VFNMADD231PD Y0, Y13, Y4
+	VFNMADD213PD Y11, Y0, Y13
+	VSUBPD       Y13, Y2, Y2
+	VADDPD       Y7, Y10, Y13
+	VMOVUPD      192(R15), Y14
+	VFNMADD231PD Y0, Y9, Y14
+	VFNMADD213PD Y12, Y0, Y9
+	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y1, Y6, Y9
+	VFMADD231PD  Y0, Y2, Y4
+	VMOVUPD      128(R15), Y2
+	VMOVAPD      Y11, Y15
+	VFMADD231PD  Y0, Y2, Y15
+	VSUBPD       Y2, Y15, Y2
+	VADDPD       Y14, Y8, Y8
+	VMOVAPD      Y13, Y14
+	VFNMADD231PD Y0, Y10, Y14
+	VSUBPD       Y2, Y11, Y11
+	VADDPD       224(R15), Y12, Y2
+	VFNMADD231PD Y0, Y14, Y7
+	VFNMADD213PD Y13, Y0, Y14
+	VMOVUPD      Y13, 128(R15)
+	VSUBPD       224(R15), Y2, Y13
+	VSUBPD       Y14, Y10, Y10
+	VMOVAPD      Y9, Y14
+	VFNMADD231PD Y0, Y6, Y14
+	VSUBPD       Y13, Y12, Y12
+	VADDPD       448(R15), Y15, Y13
+	VFNMADD231PD Y0, Y14, Y1
+	VFNMADD213PD Y9, Y0, Y14
+	VADDPD       Y7, Y10, Y10
+	VADDPD       416(R15), Y2, Y7
+	VMOVUPD      Y9, 224(R15)
+	VSUBPD       448(R15), Y13, Y9
+	VSUBPD       Y14, Y6, Y6
+	VMOVAPD      Y3, Y14
+	VFMADD231PD  Y0, Y4, Y14
+	VMOVUPD      Y13, 448(R15)
+	VSUBPD       416(R15), Y7, Y13
+	VSUBPD       Y9, Y15, Y15
+	VADDPD       Y5, Y8, Y9
+	VFMADD231PD  Y0, Y6, Y1
+	VMOVAPD      Y14, Y6
+	VFMADD231PD  Y0, Y11, Y6
+	VSUBPD       Y13, Y2, Y2
+	VSUBPD       Y4, Y14, Y13
+	VSUBPD       Y11, Y6, Y11
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y13, Y14, Y13
+	VSUBPD       Y11, Y14, Y14
+	VADDPD       Y9, Y12, Y11
+	VSUBPD       Y13, Y4, Y4
+	VADDPD       128(R15), Y6, Y13
+	VSUBPD       Y12, Y11, Y12
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y10, Y15, Y3
+	VSUBPD       Y12, Y9, Y12
+	VADDPD       Y4, Y14, Y14
+	VADDPD       224(R15), Y11, Y4
+	VFNMADD213PD Y3, Y0, Y15
+	VSUBPD       Y15, Y10, Y10
+	VADDPD       Y1, Y2, Y15
+	VSUBPD       Y2, Y15, Y2
+	VSUBPD       Y2, Y1, Y1
+	VSUBPD       Y8, Y9, Y2
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y2, Y5, Y5
+	VMOVAPD      Y3, Y2
+	VFMADD231PD  Y0, Y13, Y2
+	VSUBPD       Y9, Y8, Y8
+	VSUBPD       128(R15), Y13, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y9, Y13, Y9
+	VFMADD231PD  Y0, Y8, Y5
+	VMOVAPD      Y15, Y8
+	VFMADD231PD  Y0, Y4, Y8
+	VMOVUPD      Y1, 416(R15)
+	VMOVUPD      128(R15), Y1
+	VSUBPD       Y9, Y1, Y1
+	VSUBPD       224(R15), Y4, Y9
+	VFMADD231PD  Y0, Y12, Y5
+	VMOVAPD      Y2, Y12
+	VFNMADD231PD Y0, Y13, Y12
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y9, Y4, Y9
+	VFNMADD231PD Y0, Y12, Y3
+	VFNMADD213PD Y2, Y0, Y12
+	VADDPD       Y6, Y1, Y1
+	VSUBPD       Y4, Y8, Y6
+	VMOVUPD      Y10, 128(R15)
+	VMOVUPD      224(R15), Y10
+	VSUBPD       Y9, Y10, Y10
+	VSUBPD       Y12, Y13, Y13
+	VMOVUPD      448(R15), Y9
+	VMOVAPD      Y2, Y12
+	VFMADD231PD  Y0, Y9, Y12
+	VMOVUPD      Y2, 224(R15)
+	VMOVAPD      Y8, Y2
+	VFMADD231PD  Y0, Y7, Y2
+	VSUBPD       Y6, Y15, Y15
+	VSUBPD       Y6, Y8, Y6
+	VADDPD       Y11, Y10, Y10
+	VADDPD       Y3, Y13, Y13
+	VMOVAPD      Y14, Y3
+	VFMADD231PD  Y0, Y1, Y3
+	VFNMADD213PD Y12, Y0, Y9
+	VSUBPD       Y6, Y4, Y4
+	VSUBPD       Y7, Y2, Y7
+	VADDPD       Y5, Y10, Y6
+	VADDPD       Y3, Y13, Y11
+	VFNMADD213PD 224(R15), Y0, Y9
+	VMOVUPD      Y2, 224(R15)
+	VMOVAPD      Y3, Y2
+	VFNMADD231PD Y0, Y1, Y2
+	VADDPD       Y15, Y4, Y4
+	VSUBPD       Y7, Y8, Y8
+	VSUBPD       Y10, Y6, Y7
+	VSUBPD       Y13, Y11, Y15
+	VFNMADD231PD Y0, Y2, Y14
+	VFNMADD213PD Y3, Y0, Y2
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       Y6, Y4, Y2
+	VFNMADD231PD Y0, Y7, Y5
+	VFNMADD213PD Y6, Y0, Y7
+	VSUBPD       Y15, Y3, Y3
+	VSUBPD       Y15, Y11, Y15
+	VSUBPD       Y7, Y10, Y10
+	VSUBPD       Y4, Y2, Y7
+	VFMADD231PD  Y0, Y1, Y14
+	VMOVAPD      Y11, Y1
+	VFMADD231PD  Y0, Y9, Y1
+	VSUBPD       Y15, Y13, Y13
+	VADDPD       Y2, Y8, Y15
+	VSUBPD       Y7, Y6, Y6
+	VSUBPD       Y7, Y2, Y7
+	VFMADD231PD  Y0, Y10, Y5
+	VFMADD213PD  128(R15), Y0, Y14
+	VADDPD       Y3, Y13, Y13
+	VADDPD       Y1, Y12, Y3
+	VFNMADD213PD Y1, Y0, Y9
+	VMOVUPD      224(R15), Y10
+	VMOVUPD      Y1, 128(R15)
+	VMOVAPD      Y15, Y1
+	VFMADD231PD  Y0, Y10, Y1
+	VSUBPD       Y8, Y15, Y8
+	VSUBPD       Y7, Y4, Y4
+	VADDPD       416(R15), Y5, Y5
+	VADDPD       Y14, Y13, Y7
+	VSUBPD       Y12, Y3, Y12
+	VFNMADD231PD Y0, Y9, Y11
+	VFNMADD213PD Y1, Y0, Y10
+	VSUBPD       Y8, Y2, Y2
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y7, Y6
+	VMOVUPD      128(R15), Y8
+	VSUBPD       Y12, Y8, Y8
+	VMOVAPD      Y7, Y9
+	VFMADD231PD  Y0, Y11, Y9
+	VFNMADD231PD Y0, Y10, Y15
+	VADDPD       Y5, Y4, Y10
+	VSUBPD       Y6, Y7, Y12
+	VMOVUPD      Y1, 128(R15)
+	VADDPD       Y9, Y8, Y1
+	VFNMADD213PD Y9, Y0, Y11
+	VFNMADD231PD Y0, Y6, Y14
+	VSUBPD       Y4, Y10, Y6
+	VMOVUPD      Y4, 224(R15)
+	VADDPD       Y10, Y2, Y4
+	VSUBPD       Y12, Y13, Y13
+	VADDPD       Y1, Y3, Y12
+	VFNMADD213PD Y1, Y0, Y8
+	VFNMADD231PD Y0, Y11, Y7
+	VSUBPD       Y6, Y10, Y11
+	VMOVUPD      Y1, 416(R15)
+	VADDPD       Y4, Y15, Y1
+	VFNMADD213PD Y4, Y0, Y2
+	VFNMADD231PD Y0, Y6, Y5
+	VADDPD       Y14, Y13, Y13
+	VSUBPD       Y3, Y12, Y3
+	VFNMADD231PD Y0, Y8, Y9
+	VMOVAPD      Y12, Y6
+	VFNMADD231PD Y0, Y12, Y6
+	VMOVUPD      224(R15), Y8
+	VSUBPD       Y11, Y8, Y8
+	VADDPD       128(R15), Y1, Y11
+	VFNMADD213PD Y1, Y0, Y15
+	VFNMADD231PD Y0, Y2, Y10
+	VADDPD       Y13, Y7, Y7
+	VMOVUPD      416(R15), Y2
+	VSUBPD       Y3, Y2, Y2
+	VCMPPD       $0x0c, Y6, Y12, Y6
+	VADDPD       Y5, Y8, Y8
+	VSUBPD       128(R15), Y11, Y3
+	VFNMADD231PD Y0, Y15, Y4
+	VMOVAPD      Y11, Y5
+	VFNMADD231PD Y0, Y11, Y5
+	VADDPD       Y7, Y9, Y13
+	VADDPD       Y8, Y10, Y10
+	VSUBPD       Y3, Y1, Y1
+	VCMPPD       $0x0c, Y5, Y11, Y5
+	VADDPD       Y13, Y2, Y3
+	VSUBPD       Y9, Y13, Y9
+	VADDPD       Y10, Y4, Y8
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y9, Y7, Y7
+	VFMADD213PD  constants<>+128(SB), Y0, Y3
+	VADDPD       Y8, Y1, Y9
+	VSUBPD       Y4, Y8, Y4
+	VSUBPD       Y2, Y13, Y13
+	VMOVUPD      constants<>+384(SB), Y2
+	VMOVAPD      Y12, Y14
+	VFMADD231PD  Y2, Y3, Y14
+	VSUBPD       Y1, Y9, Y1
+	VSUBPD       Y4, Y10, Y10
+	VFMADD213PD  constants<>+128(SB), Y0, Y9
+	VADDPD       Y7, Y13, Y0
+	VCMPPD       $0x00, Y12, Y14, Y14
+	VSUBPD       Y1, Y8, Y8
+	VMOVAPD      Y11, Y1
+	VFMADD231PD  Y2, Y9, Y1
+	VADDPD       constants<>+128(SB), Y0, Y4
+	VSUBPD       Y13, Y0, Y0
+	VADDPD       Y10, Y8, Y13
+	VMOVAPD      Y3, Y15
+	VFMADD231PD  Y2, Y4, Y15
+	VSUBPD       Y0, Y7, Y7
+	VCMPPD       $0x00, Y11, Y1, Y1
+	VADDPD       constants<>+128(SB), Y13, Y0
+	VSUBPD       Y8, Y13, Y13
+	VADDPD       constants<>+128(SB), Y7, Y7
+	VCMPPD       $0x00, Y3, Y15, Y15
+	VFMADD213PD  Y9, Y0, Y2
+	VSUBPD       Y13, Y10, Y10
+	VANDPD       Y15, Y14, Y14
+	VANDPD       Y14, Y6, Y6
+	VMOVMSKPD    Y6, BP
+	CMPL         BP, $0x0000000f
+	JNE          rare
+	VADDPD       constants<>+128(SB), Y10, Y10
+	VCMPPD       $0x00, Y9, Y2, Y2
+	VANDPD       Y2, Y1, Y1
+	VANDPD       Y1, Y5, Y5
+	VMOVMSKPD    Y5, BP
+	CMPL         BP, $0x0000000f
+	JNE          rare
+	VMOVUPD      Y12, (AX)
+	VMOVUPD      Y3, (AX)(CX*1)
+	VMOVUPD      Y4, (AX)(CX*2)
+	VMOVUPD      Y7, (DX)
+	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      Y9, 32(AX)(CX*1)
+	VMOVUPD      Y0, 32(AX)(CX*2)
+	VMOVUPD      Y10, 32(DX)
 
 next:
 	ADDQ $+64, AX
@@ -12376,717 +13123,732 @@ done:
 	RET
 
 rare:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y1
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R8), Y2, Y3
-	VMULPD      (R8)(R9*1), Y0, Y4
-	VMOVUPD     (R8), Y5
-	VMULPD      (BX)(SI*1), Y5, Y6
-	VMULPD      32(R8)(R9*1), Y2, Y7
-	VMOVUPD     32(R8), Y8
-	VMULPD      32(BX)(SI*1), Y8, Y9
-	VMULPD      (R8)(R9*2), Y0, Y10
-	VMULPD      (BX)(SI*2), Y5, Y11
-	VMOVAPD     Y1, Y12
-	VFMSUB231PD Y5, Y0, Y12
-	VMOVAPD     Y3, Y13
-	VFMSUB231PD Y8, Y2, Y13
-	VSUBPD      Y1, Y1, Y14
-	VSUBPD      Y3, Y3, Y15
-	VMOVUPD     Y3, (R15)
-	VADDPD      Y6, Y4, Y3
-	VMOVUPD     Y1, 32(R15)
-	VMOVUPD     (R8)(R9*1), Y1
-	VMOVUPD     Y10, 64(R15)
-	VMOVAPD     Y4, Y10
-	VFMSUB231PD Y1, Y0, Y10
-	VMOVUPD     (BX)(SI*1), Y0
-	VMOVUPD     Y11, 96(R15)
-	VMOVAPD     Y6, Y11
-	VFMSUB231PD Y5, Y0, Y11
-	VADDPD      Y9, Y7, Y5
-	VMOVUPD     Y10, 128(R15)
-	VMOVUPD     32(R8)(R9*1), Y10
-	VMOVUPD     Y11, 160(R15)
-	VMOVAPD     Y7, Y11
-	VFMSUB231PD Y10, Y2, Y11
-	VMOVUPD     Y11, 192(R15)
-	VMOVUPD     32(BX)(SI*1), Y11
-	VMOVAPD     Y9, Y10
-	VFMSUB231PD Y8, Y11, Y10
-	VCMPPD      $0x04, constants<>+64(SB), Y14, Y14
-	VCMPPD      $0x04, constants<>+64(SB), Y15, Y15
-	VMOVUPD     Y15, 224(R15)
-	VADDPD      Y3, Y12, Y15
-	VMOVUPD     Y14, 256(R15)
-	VADDPD      Y5, Y13, Y14
-	VMOVUPD     Y10, 288(R15)
-	VSUBPD      Y12, Y15, Y10
-	VSUBPD      Y4, Y3, Y11
-	VSUBPD      Y11, Y6, Y6
-	VSUBPD      Y11, Y3, Y11
-	VSUBPD      Y10, Y3, Y3
-	VSUBPD      Y10, Y15, Y10
-	VSUBPD      Y10, Y12, Y12
-	VSUBPD      Y11, Y4, Y4
-	VADDPD      Y3, Y12, Y12
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y13, Y14, Y3
-	VSUBPD      Y7, Y5, Y6
-	VSUBPD      Y6, Y9, Y9
-	VSUBPD      Y6, Y5, Y6
-	VSUBPD      Y3, Y5, Y5
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y3, Y13, Y13
-	VSUBPD      Y6, Y7, Y7
-	VADDPD      Y5, Y13, Y13
-	VMULPD      32(R8)(R9*2), Y2, Y3
-	VADDPD      Y9, Y7, Y7
-	VMULPD      32(BX)(SI*2), Y8, Y5
-	VMULPD      Y1, Y0, Y6
-	VMOVUPD     32(BX)(SI*1), Y9
-	VMULPD      32(R8)(R9*1), Y9, Y10
-	VMOVUPD     128(R15), Y11
-	VMOVUPD     Y14, 320(R15)
-	VADDPD      160(R15), Y11, Y14
-	VMOVUPD     64(R15), Y11
-	VMOVUPD     Y15, 352(R15)
-	VADDPD      96(R15), Y11, Y15
-	VMOVUPD     192(R15), Y9
-	VADDPD      288(R15), Y9, Y0
-	VADDPD      Y5, Y3, Y9
-	VADDPD      Y6, Y14, Y1
-	VMOVUPD     Y6, 384(R15)
-	VSUBPD      Y11, Y15, Y6
-	VADDPD      Y10, Y0, Y2
-	VMOVUPD     Y10, 416(R15)
-	VSUBPD      Y3, Y9, Y10
-	VMOVUPD     Y0, 448(R15)
-	VADDPD      Y4, Y12, Y0
-	VSUBPD      Y12, Y0, Y12
-	VSUBPD      Y12, Y4, Y4
-	VADDPD      Y15, Y1, Y12
-	VMOVUPD     Y4, 480(R15)
-	VSUBPD      Y6, Y15, Y4
-	VMOVUPD     Y15, 512(R15)
-	VMOVUPD     96(R15), Y15
-	VSUBPD      Y6, Y15, Y6
-	VMOVUPD     Y0, 544(R15)
-	VMOVUPD     (R8), Y0
-	VFMSUB231PD (BX)(SI*2), Y0, Y15
-	VSUBPD      Y4, Y11, Y4
-	VMOVUPD     (BX), Y0
-	VFMSUB231PD (R8)(R9*2), Y0, Y11
-	VADDPD      Y6, Y4, Y4
-	VADDPD      Y15, Y11, Y11
-	VSUBPD      Y14, Y1, Y6
-	VADDPD      Y7, Y13, Y15
-	VSUBPD      Y13, Y15, Y13
-	VSUBPD      Y13, Y7, Y7
-	VADDPD      Y9, Y2, Y13
-	VSUBPD      Y10, Y9, Y0
-	VSUBPD      Y10, Y5, Y10
-	VFMSUB231PD 32(BX)(SI*2), Y8, Y5
-	VSUBPD      Y0, Y3, Y0
-	VMOVUPD     Y9, 64(R15)
-	VMOVUPD     32(BX), Y9
-	VFMSUB231PD 32(R8)(R9*2), Y9, Y3
-	VADDPD      Y10, Y0, Y0
-	VADDPD      Y5, Y3, Y3
-	VSUBPD      448(R15), Y2, Y5
-	VADDPD      544(R15), Y12, Y10
-	VSUBPD      Y6, Y1, Y8
-	VMOVUPD     Y1, 96(R15)
-	VMOVUPD     384(R15), Y1
-	VSUBPD      Y6, Y1, Y6
-	VMOVUPD     (BX)(SI*1), Y9
-	VFMSUB231PD (R8)(R9*1), Y9, Y1
-	VSUBPD      Y8, Y14, Y8
-	VADDPD      Y1, Y4, Y4
-	VADDPD      Y6, Y8, Y8
-	VADDPD      Y8, Y4, Y4
-	VADDPD      480(R15), Y4, Y4
-	VADDPD      Y13, Y15, Y1
-	VSUBPD      Y5, Y2, Y6
-	VMOVUPD     416(R15), Y8
-	VSUBPD      Y5, Y8, Y5
-	VMOVUPD     Y2, 480(R15)
-	VMOVUPD     32(BX)(SI*1), Y2
-	VFMSUB231PD 32(R8)(R9*1), Y2, Y8
-	VMOVUPD     448(R15), Y2
-	VSUBPD      Y6, Y2, Y6
-	VADDPD      Y8, Y0, Y0
-	VADDPD      Y5, Y6, Y6
-	VADDPD      Y6, Y0, Y0
-	VADDPD      Y0, Y7, Y7
-	VSUBPD      544(R15), Y10, Y0
-	VSUBPD      Y15, Y1, Y5
-	VSUBPD      Y0, Y10, Y6
-	VSUBPD      Y0, Y12, Y0
-	VMOVUPD     544(R15), Y8
-	VSUBPD      Y6, Y8, Y8
-	VADDPD      Y0, Y8, Y8
-	VADDPD      Y8, Y4, Y4
-	VSUBPD      Y5, Y1, Y0
-	VSUBPD      Y5, Y13, Y5
-	VSUBPD      Y0, Y15, Y15
-	VADDPD      Y5, Y15, Y15
-	VADDPD      Y15, Y7, Y7
-	VMOVUPD     32(R15), Y0
-	VADDPD      352(R15), Y0, Y5
-	VSUBPD      128(R15), Y14, Y6
-	VSUBPD      Y6, Y14, Y14
-	VMOVUPD     160(R15), Y8
-	VSUBPD      Y6, Y8, Y8
-	VMOVUPD     128(R15), Y6
-	VSUBPD      Y14, Y6, Y6
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y11, Y6, Y6
-	VMOVUPD     (R15), Y8
-	VADDPD      320(R15), Y8, Y11
-	VSUBPD      192(R15), Y2, Y14
-	VSUBPD      Y14, Y2, Y2
-	VMOVUPD     288(R15), Y15
-	VSUBPD      Y14, Y15, Y15
-	VMOVUPD     192(R15), Y14
-	VSUBPD      Y2, Y14, Y14
-	VADDPD      Y15, Y14, Y14
-	VADDPD      Y3, Y14, Y14
-	VSUBPD      Y0, Y5, Y2
-	VMOVUPD     352(R15), Y3
-	VSUBPD      Y2, Y3, Y3
-	VSUBPD      Y8, Y11, Y2
-	VMOVUPD     320(R15), Y15
-	VSUBPD      Y2, Y15, Y15
-	VMOVUPD     (BX), Y2
-	VMULPD      (R10), Y2, Y8
-	VMOVUPD     (R8), Y0
-	VMULPD      (DI), Y0, Y2
-	VADDPD      Y2, Y8, Y8
-	VMULPD      (R8)(R9*2), Y9, Y9
-	VMOVUPD     (BX)(SI*2), Y2
-	VMULPD      (R8)(R9*1), Y2, Y2
-	VADDPD      Y2, Y9, Y9
-	VADDPD      Y9, Y8, Y8
-	VADDPD      Y8, Y6, Y6
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R10), Y2, Y8
-	VMOVUPD     32(R8), Y9
-	VMULPD      32(DI), Y9, Y2
-	VADDPD      Y2, Y8, Y8
-	VMOVUPD     32(BX)(SI*1), Y2
-	VMULPD      32(R8)(R9*2), Y2, Y2
-	VMOVUPD     32(BX)(SI*2), Y9
-	VMULPD      32(R8)(R9*1), Y9, Y9
-	VADDPD      Y9, Y2, Y2
-	VADDPD      Y2, Y8, Y8
-	VADDPD      Y8, Y14, Y14
-	VADDPD      Y4, Y10, Y2
-	VSUBPD      96(R15), Y12, Y8
-	VSUBPD      Y8, Y12, Y12
-	VMOVUPD     512(R15), Y9
-	VSUBPD      Y8, Y9, Y9
-	VMOVUPD     96(R15), Y8
-	VSUBPD      Y12, Y8, Y8
-	VADDPD      Y9, Y8, Y8
-	VADDPD      Y8, Y6, Y6
-	VADDPD      Y7, Y1, Y8
-	VSUBPD      480(R15), Y13, Y9
-	VSUBPD      Y9, Y13, Y13
-	VMOVUPD     64(R15), Y12
-	VSUBPD      Y9, Y12, Y12
-	VMOVUPD     480(R15), Y9
-	VSUBPD      Y13, Y9, Y9
-	VADDPD      Y12, Y9, Y9
-	VADDPD      Y2, Y3, Y12
-	VADDPD      Y9, Y14, Y14
-	VSUBPD      Y10, Y2, Y9
-	VSUBPD      Y9, Y4, Y4
-	VSUBPD      Y9, Y2, Y9
-	VSUBPD      Y9, Y10, Y10
-	VADDPD      Y8, Y15, Y9
-	VADDPD      Y4, Y10, Y10
-	VSUBPD      Y1, Y8, Y4
-	VSUBPD      Y4, Y7, Y7
-	VSUBPD      Y4, Y8, Y4
-	VADDPD      Y6, Y10, Y10
-	VSUBPD      Y3, Y12, Y6
-	VSUBPD      Y4, Y1, Y1
-	VSUBPD      Y15, Y9, Y4
-	VSUBPD      Y6, Y2, Y2
-	VSUBPD      Y6, Y12, Y6
-	VSUBPD      Y6, Y3, Y3
-	VSUBPD      Y4, Y9, Y6
-	VSUBPD      Y4, Y8, Y8
-	VADDPD      Y12, Y5, Y4
-	VADDPD      Y7, Y1, Y1
-	VADDPD      Y9, Y11, Y7
-	VSUBPD      Y6, Y15, Y15
-	VSUBPD      Y5, Y4, Y5
-	VADDPD      Y2, Y3, Y3
-	VMOVUPD     (R11), Y2
-	VFMADD132PD (BX), Y2, Y0
-	VSUBPD      Y11, Y7, Y11
-	VADDPD      Y14, Y1, Y1
-	VMOVUPD     32(BX), Y6
-	VMOVUPD     32(R11), Y13
-	VFMADD132PD 32(R8), Y13, Y6
-	VMOVUPD     constants<>+128(SB), Y14
-	VANDPD      constants<>+192(SB), Y14, Y13
-	VADDPD      Y8, Y15, Y15
-	VSUBPD      Y5, Y12, Y12
-	VADDPD      Y10, Y3, Y5
-	VANDPD      constants<>+192(SB), Y14, Y14
-	VSUBPD      Y11, Y9, Y9
-	VSUBPD      Y0, Y0, Y8
-	VCMPPD      $0x00, constants<>+64(SB), Y8, Y8
-	VMOVUPD     256(R15), Y11
-	VANDPD      Y11, Y8, Y8
-	VADDPD      Y1, Y15, Y11
-	VBLENDVPD   Y8, 32(R15), Y0, Y8
-	VADDPD      Y5, Y12, Y0
-	VSUBPD      Y3, Y5, Y2
-	VSUBPD      Y2, Y10, Y10
-	VSUBPD      Y2, Y5, Y2
-	VSUBPD      Y2, Y3, Y3
-	VADDPD      Y11, Y9, Y2
-	VADDPD      Y10, Y3, Y3
-	VSUBPD      Y12, Y0, Y10
-	VSUBPD      Y10, Y5, Y5
-	VSUBPD      Y10, Y0, Y10
-	VSUBPD      Y10, Y12, Y12
-	VSUBPD      Y9, Y2, Y10
-	VADDPD      Y5, Y12, Y12
-	VSUBPD      Y15, Y11, Y5
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y5, Y11, Y5
-	VSUBPD      Y10, Y11, Y11
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y10, Y9, Y9
-	VADDPD      Y0, Y4, Y10
-	VSUBPD      Y5, Y15, Y15
-	VADDPD      Y2, Y7, Y5
-	VSUBPD      Y4, Y10, Y4
-	VSUBPD      Y7, Y5, Y7
-	VADDPD      Y11, Y9, Y9
-	VADDPD      Y1, Y15, Y15
-	VADDPD      Y3, Y12, Y1
-	VSUBPD      Y6, Y6, Y11
-	VSUBPD      Y4, Y0, Y0
-	VSUBPD      Y7, Y2, Y2
-	VADDPD      Y15, Y9, Y4
-	VSUBPD      Y8, Y8, Y7
-	VSUBPD      Y12, Y1, Y12
-	VCMPPD      $0x00, constants<>+64(SB), Y11, Y11
-	VMOVUPD     Y5, 32(R15)
-	VMOVUPD     224(R15), Y5
-	VANDPD      Y5, Y11, Y11
-	VANDPD      constants<>+0(SB), Y8, Y5
-	VSUBPD      Y9, Y4, Y9
-	VBLENDVPD   Y11, (R15), Y6, Y11
-	VADDPD      Y1, Y0, Y6
-	VMOVUPD     Y8, (R15)
-	VADDPD      Y4, Y2, Y8
-	VSUBPD      Y12, Y3, Y3
-	VSUBPD      Y11, Y11, Y12
-	VCMPPD      $0x04, constants<>+64(SB), Y7, Y7
-	VORPD       Y5, Y13, Y13
-	VANDPD      constants<>+0(SB), Y11, Y5
-	VSUBPD      Y0, Y6, Y0
-	VSUBPD      Y2, Y8, Y2
-	VSUBPD      Y9, Y15, Y15
-	VADDPD      Y6, Y10, Y9
-	VCMPPD      $0x04, constants<>+64(SB), Y12, Y12
-	VORPD       Y5, Y14, Y14
-	VADDPD      32(R15), Y8, Y5
-	VSUBPD      Y10, Y9, Y10
-	VSUBPD      Y0, Y1, Y1
-	VSUBPD      Y2, Y4, Y4
-	VADDPD      (R11), Y9, Y0
-	VSUBPD      32(R15), Y5, Y2
-	VMOVUPD     Y14, 32(R15)
-	VADDPD      32(R11), Y5, Y14
-	VSUBPD      Y10, Y6, Y6
-	VADDPD      Y3, Y1, Y10
-	VSUBPD      Y2, Y8, Y8
-	VADDPD      Y15, Y4, Y2
-	VSUBPD      Y1, Y10, Y1
-	VSUBPD      Y4, Y2, Y4
-	VSUBPD      Y1, Y3, Y3
-	VADDPD      Y10, Y6, Y1
-	VSUBPD      Y4, Y15, Y15
-	VADDPD      Y2, Y8, Y4
-	VSUBPD      Y6, Y1, Y6
-	VSUBPD      Y8, Y4, Y8
-	VSUBPD      Y6, Y10, Y10
-	VADDPD      (R11)(R12*1), Y1, Y6
-	VSUBPD      Y8, Y2, Y2
-	VADDPD      32(R11)(R12*1), Y4, Y8
-	VMOVUPD     Y12, 224(R15)
-	VADDPD      Y3, Y10, Y12
-	VSUBPD      Y10, Y12, Y10
-	VSUBPD      Y10, Y3, Y3
-	VADDPD      Y15, Y2, Y10
-	VSUBPD      Y2, Y10, Y2
-	VSUBPD      Y2, Y15, Y15
-	VADDPD      (R11)(R12*2), Y12, Y2
-	VMOVUPD     Y11, 256(R15)
-	VADDPD      32(R11)(R12*2), Y10, Y11
-	VMOVUPD     Y13, 480(R15)
-	VSUBPD      Y12, Y2, Y13
-	VMOVUPD     Y7, 64(R15)
-	VSUBPD      Y10, Y11, Y7
-	VMOVUPD     Y5, 96(R15)
-	VSUBPD      Y13, Y2, Y5
-	VMOVUPD     Y2, 512(R15)
-	VMOVUPD     (R11)(R12*2), Y2
-	VSUBPD      Y13, Y2, Y2
-	VSUBPD      Y5, Y12, Y12
-	VADDPD      Y2, Y12, Y12
-	VSUBPD      Y7, Y11, Y2
-	VMOVUPD     32(R11)(R12*2), Y5
-	VSUBPD      Y7, Y5, Y5
-	VSUBPD      Y2, Y10, Y10
-	VADDPD      Y5, Y10, Y10
-	VSUBPD      Y1, Y6, Y2
-	VADDPD      (R13), Y3, Y5
-	VSUBPD      Y4, Y8, Y7
-	VADDPD      32(R13), Y15, Y13
-	VMOVUPD     Y11, 320(R15)
-	VSUBPD      Y2, Y6, Y11
-	VMOVUPD     Y6, 352(R15)
-	VMOVUPD     (R11)(R12*1), Y6
-	VSUBPD      Y2, Y6, Y6
-	VSUBPD      Y11, Y1, Y1
-	VADDPD      Y6, Y1, Y1
-	VSUBPD      Y9, Y0, Y2
-	VSUBPD      Y3, Y5, Y6
-	VADDPD      Y5, Y12, Y11
-	VMOVUPD     Y1, 192(R15)
-	VSUBPD      Y7, Y8, Y1
-	VMOVUPD     Y8, 288(R15)
-	VMOVUPD     32(R11)(R12*1), Y8
-	VSUBPD      Y7, Y8, Y8
-	VSUBPD      Y1, Y4, Y4
-	VADDPD      Y8, Y4, Y4
-	VSUBPD      96(R15), Y14, Y1
-	VSUBPD      Y15, Y13, Y7
-	VADDPD      Y13, Y10, Y8
-	VMOVUPD     Y4, 448(R15)
-	VSUBPD      Y2, Y0, Y4
-	VMOVUPD     Y0, 128(R15)
-	VMOVUPD     (R11), Y0
-	VSUBPD      Y2, Y0, Y0
-	VSUBPD      Y4, Y9, Y9
-	VADDPD      Y0, Y9, Y9
-	VSUBPD      Y6, Y5, Y0
-	VMOVUPD     (R13), Y2
-	VSUBPD      Y6, Y2, Y2
-	VSUBPD      Y0, Y3, Y3
-	VADDPD      Y2, Y3, Y3
-	VADDPD      Y3, Y9, Y9
-	VSUBPD      Y12, Y11, Y0
-	VSUBPD      Y0, Y5, Y5
-	VSUBPD      Y0, Y11, Y0
-	VSUBPD      Y0, Y12, Y12
-	VADDPD      Y5, Y12, Y12
-	VSUBPD      Y1, Y14, Y0
-	VMOVUPD     32(R11), Y2
-	VSUBPD      Y1, Y2, Y2
-	VMOVUPD     96(R15), Y1
-	VSUBPD      Y0, Y1, Y1
-	VADDPD      Y2, Y1, Y1
-	VSUBPD      Y7, Y13, Y0
-	VMOVUPD     32(R13), Y2
-	VSUBPD      Y7, Y2, Y2
-	VSUBPD      Y0, Y15, Y15
-	VADDPD      Y2, Y15, Y15
-	VADDPD      Y15, Y1, Y1
-	VSUBPD      Y10, Y8, Y0
-	VSUBPD      Y0, Y13, Y13
-	VSUBPD      Y0, Y8, Y0
-	VSUBPD      Y0, Y10, Y10
-	VADDPD      Y13, Y10, Y10
-	VMOVUPD     128(R15), Y0
-	VADDPD      352(R15), Y0, Y2
-	VSUBPD      Y0, Y2, Y0
-	VMOVUPD     352(R15), Y3
-	VSUBPD      Y0, Y3, Y3
-	VMOVUPD     192(R15), Y0
-	VADDPD      512(R15), Y0, Y4
-	VADDPD      288(R15), Y14, Y5
-	VSUBPD      Y14, Y5, Y14
-	VMOVUPD     288(R15), Y6
-	VSUBPD      Y14, Y6, Y6
-	VMOVUPD     448(R15), Y7
-	VADDPD      320(R15), Y7, Y13
-	VSUBPD      Y0, Y4, Y14
-	VMOVUPD     512(R15), Y15
-	VSUBPD      Y14, Y15, Y15
-	VSUBPD      Y14, Y4, Y14
-	VSUBPD      Y14, Y0, Y0
-	VADDPD      Y15, Y0, Y0
-	VSUBPD      Y7, Y13, Y14
-	VMOVUPD     320(R15), Y15
-	VSUBPD      Y14, Y15, Y15
-	VSUBPD      Y14, Y13, Y14
-	VSUBPD      Y14, Y7, Y7
-	VADDPD      Y15, Y7, Y7
-	VADDPD      Y12, Y9, Y14
-	VADDPD      Y10, Y1, Y15
-	VMOVUPD     Y7, 448(R15)
-	VADDPD      Y4, Y3, Y7
-	VSUBPD      Y3, Y7, Y3
-	VSUBPD      Y3, Y4, Y4
-	VSUBPD      Y9, Y14, Y3
-	VSUBPD      Y3, Y12, Y12
-	VSUBPD      Y3, Y14, Y3
-	VSUBPD      Y3, Y9, Y9
-	VADDPD      Y12, Y9, Y9
-	VADDPD      Y13, Y6, Y3
-	VSUBPD      Y6, Y3, Y6
-	VSUBPD      Y6, Y13, Y13
-	VSUBPD      Y1, Y15, Y6
-	VSUBPD      Y6, Y10, Y10
-	VSUBPD      Y6, Y15, Y6
-	VSUBPD      Y6, Y1, Y1
-	VADDPD      Y10, Y1, Y1
-	VADDPD      Y7, Y2, Y6
-	VSUBPD      Y2, Y6, Y2
-	VSUBPD      Y2, Y7, Y7
-	VADDPD      Y3, Y5, Y2
-	VSUBPD      Y5, Y2, Y5
-	VSUBPD      Y5, Y3, Y3
-	VADDPD      Y11, Y0, Y5
-	VADDPD      448(R15), Y8, Y10
-	VADDPD      Y5, Y4, Y12
-	VSUBPD      Y4, Y12, Y4
-	VSUBPD      Y4, Y5, Y4
-	VMOVUPD     Y2, 320(R15)
-	VADDPD      Y10, Y13, Y2
-	VSUBPD      Y13, Y2, Y13
-	VSUBPD      Y13, Y10, Y13
-	VMOVUPD     Y6, 192(R15)
-	VADDPD      Y12, Y14, Y6
-	VMOVUPD     Y12, 512(R15)
-	VADDPD      Y9, Y7, Y12
-	VSUBPD      Y7, Y12, Y7
-	VSUBPD      Y7, Y9, Y9
-	VSUBPD      Y0, Y5, Y7
-	VSUBPD      Y7, Y5, Y5
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y5, Y0, Y0
-	VADDPD      Y11, Y0, Y0
-	VADDPD      Y0, Y4, Y4
-	VADDPD      Y2, Y15, Y0
-	VADDPD      Y1, Y3, Y5
-	VSUBPD      Y3, Y5, Y3
-	VSUBPD      Y3, Y1, Y1
-	VSUBPD      448(R15), Y10, Y3
-	VSUBPD      Y3, Y10, Y10
-	VSUBPD      Y3, Y8, Y8
-	VMOVUPD     448(R15), Y3
-	VSUBPD      Y10, Y3, Y3
-	VADDPD      Y8, Y3, Y3
-	VADDPD      Y3, Y13, Y13
-	VADDPD      Y12, Y6, Y3
-	VSUBPD      Y14, Y6, Y7
-	VMOVUPD     512(R15), Y8
-	VSUBPD      Y7, Y8, Y8
-	VSUBPD      Y7, Y6, Y7
-	VSUBPD      Y7, Y14, Y14
-	VADDPD      Y8, Y14, Y14
-	VADDPD      Y5, Y0, Y7
-	VSUBPD      Y15, Y0, Y8
-	VSUBPD      Y8, Y2, Y2
-	VSUBPD      Y8, Y0, Y8
-	VSUBPD      Y8, Y15, Y15
-	VADDPD      Y2, Y15, Y15
-	VSUBPD      Y6, Y3, Y2
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y2, Y3, Y2
-	VSUBPD      Y2, Y6, Y6
-	VADDPD      Y12, Y6, Y6
-	VSUBPD      Y0, Y7, Y2
-	VSUBPD      Y2, Y5, Y5
-	VSUBPD      Y2, Y7, Y2
-	VSUBPD      Y2, Y0, Y0
-	VADDPD      Y5, Y0, Y0
-	VADDPD      Y4, Y14, Y2
-	VADDPD      Y13, Y15, Y5
-	VADDPD      Y2, Y6, Y8
-	VSUBPD      Y14, Y2, Y10
-	VSUBPD      Y10, Y4, Y4
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y10, Y14, Y14
-	VADDPD      Y4, Y14, Y14
-	VADDPD      Y9, Y14, Y14
-	VADDPD      Y5, Y0, Y4
-	VSUBPD      Y15, Y5, Y9
-	VSUBPD      Y9, Y13, Y13
-	VSUBPD      Y9, Y5, Y9
-	VSUBPD      Y9, Y15, Y15
-	VADDPD      Y13, Y15, Y15
-	VADDPD      Y1, Y15, Y15
-	VADDPD      192(R15), Y3, Y1
-	VSUBPD      192(R15), Y1, Y9
-	VSUBPD      Y9, Y3, Y3
-	VSUBPD      Y6, Y8, Y9
-	VSUBPD      Y9, Y2, Y2
-	VSUBPD      Y9, Y8, Y9
-	VSUBPD      Y9, Y6, Y6
-	VADDPD      Y2, Y6, Y6
-	VADDPD      320(R15), Y7, Y2
-	VSUBPD      320(R15), Y2, Y9
-	VSUBPD      Y9, Y7, Y7
-	VSUBPD      Y0, Y4, Y9
-	VSUBPD      Y9, Y5, Y5
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y9, Y0, Y0
-	VADDPD      Y8, Y3, Y9
-	VADDPD      Y5, Y0, Y0
-	VADDPD      Y4, Y7, Y5
-	VSUBPD      Y3, Y9, Y3
-	VSUBPD      Y7, Y5, Y7
-	VSUBPD      Y3, Y8, Y8
-	VADDPD      Y9, Y1, Y3
-	VSUBPD      Y1, Y3, Y1
-	VSUBPD      Y7, Y4, Y4
-	VADDPD      Y14, Y6, Y7
-	VSUBPD      Y1, Y9, Y9
-	VADDPD      Y5, Y2, Y1
-	VSUBPD      Y2, Y1, Y2
-	VSUBPD      Y2, Y5, Y5
-	VADDPD      Y15, Y0, Y2
-	VSUBPD      Y6, Y7, Y10
-	VSUBPD      Y10, Y14, Y14
-	VSUBPD      Y10, Y7, Y10
-	VSUBPD      Y10, Y6, Y6
-	VADDPD      Y14, Y6, Y6
-	VSUBPD      Y0, Y2, Y10
-	VSUBPD      Y10, Y15, Y15
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y10, Y0, Y0
-	VADDPD      Y7, Y8, Y10
-	VSUBPD      Y8, Y10, Y8
-	VADDPD      Y15, Y0, Y0
-	VADDPD      Y2, Y4, Y11
-	VSUBPD      Y4, Y11, Y4
-	VSUBPD      Y8, Y7, Y7
-	VADDPD      Y10, Y9, Y8
-	VSUBPD      Y9, Y8, Y9
-	VSUBPD      Y4, Y2, Y2
-	VADDPD      Y11, Y5, Y4
-	VADDPD      Y6, Y7, Y7
-	VADDPD      Y8, Y3, Y6
-	VSUBPD      Y5, Y4, Y5
-	VSUBPD      Y9, Y10, Y10
-	VADDPD      Y4, Y1, Y9
-	VADDPD      Y0, Y2, Y2
-	VSUBPD      Y3, Y6, Y3
-	VSUBPD      Y6, Y6, Y0
-	VSUBPD      Y1, Y9, Y1
-	VSUBPD      Y5, Y11, Y11
-	VADDPD      Y7, Y10, Y5
-	VSUBPD      Y3, Y8, Y8
-	VSUBPD      Y9, Y9, Y3
-	VCMPPD      $0x0c, Y0, Y6, Y0
-	VSUBPD      Y1, Y4, Y4
-	VADDPD      Y2, Y11, Y1
-	VSUBPD      Y10, Y5, Y10
-	VCMPPD      $0x0c, Y3, Y9, Y3
-	VSUBPD      Y11, Y1, Y11
-	VSUBPD      Y10, Y7, Y7
-	VADDPD      Y5, Y8, Y10
-	VSUBPD      Y8, Y10, Y8
-	VSUBPD      Y11, Y2, Y2
-	VADDPD      Y1, Y4, Y11
-	VMOVUPD     constants<>+64(SB), Y12
-	VBLENDVPD   Y0, Y10, Y12, Y10
-	VADDPD      Y12, Y10, Y10
-	VSUBPD      Y4, Y11, Y4
-	VSUBPD      Y8, Y5, Y5
-	VBLENDVPD   Y3, Y11, Y12, Y11
-	VMOVUPD     (R15), Y8
-	VCMPPD      $0x00, Y12, Y8, Y13
-	VADDPD      Y12, Y11, Y11
-	VMOVUPD     64(R15), Y14
-	VORPD       Y14, Y13, Y13
-	VCMPPD      $0x00, Y12, Y6, Y14
-	VMOVUPD     480(R15), Y15
-	VBLENDVPD   Y14, Y12, Y15, Y14
-	VMOVUPD     256(R15), Y15
-	VMOVUPD     Y3, 480(R15)
-	VCMPPD      $0x00, Y12, Y15, Y3
-	VSUBPD      Y4, Y1, Y1
-	VADDPD      Y7, Y5, Y4
-	VMOVUPD     Y6, 64(R15)
-	VMOVUPD     224(R15), Y6
-	VORPD       Y6, Y3, Y3
-	VCMPPD      $0x00, Y12, Y9, Y6
-	VMOVUPD     Y9, 224(R15)
-	VMOVUPD     32(R15), Y9
-	VBLENDVPD   Y6, Y12, Y9, Y6
-	VMULPD      constants<>+320(SB), Y10, Y9
-	VBLENDVPD   Y13, Y8, Y14, Y13
-	VMULPD      constants<>+320(SB), Y11, Y14
-	VSUBPD      Y5, Y4, Y5
-	VBLENDVPD   Y0, Y4, Y12, Y4
-	VCMPPD      $0x04, Y8, Y8, Y8
-	VADDPD      Y12, Y4, Y4
-	VBLENDVPD   Y3, Y15, Y6, Y3
-	VADDPD      Y2, Y1, Y6
-	VCMPPD      $0x04, Y15, Y15, Y15
-	VBLENDVPD   Y8, constants<>+256(SB), Y13, Y8
-	VBLENDVPD   Y15, constants<>+256(SB), Y3, Y15
-	VSUBPD      Y5, Y7, Y7
-	VBLENDVPD   Y0, 64(R15), Y8, Y8
-	VMOVUPD     480(R15), Y3
-	VBLENDVPD   Y3, 224(R15), Y15, Y15
-	VBLENDVPD   Y3, Y6, Y12, Y5
-	VSUBPD      Y1, Y6, Y6
-	VMULPD      constants<>+320(SB), Y4, Y1
-	VADDPD      Y9, Y8, Y9
-	VADDPD      Y12, Y5, Y5
-	VADDPD      Y14, Y15, Y14
-	VCMPPD      $0x00, Y12, Y4, Y13
-	VBLENDVPD   Y0, Y7, Y12, Y0
-	VSUBPD      Y6, Y2, Y2
-	VADDPD      Y12, Y0, Y0
-	VCMPPD      $0x00, Y8, Y9, Y9
-	VMULPD      constants<>+320(SB), Y5, Y6
-	VADDPD      Y1, Y10, Y1
-	VCMPPD      $0x00, Y15, Y14, Y14
-	VCMPPD      $0x00, Y12, Y5, Y7
-	VORPD       Y13, Y9, Y9
-	VBLENDVPD   Y3, Y2, Y12, Y3
-	VCMPPD      $0x00, Y12, Y0, Y2
-	VADDPD      Y12, Y3, Y3
-	VCMPPD      $0x00, Y10, Y1, Y1
-	VORPD       Y7, Y14, Y14
-	VADDPD      Y6, Y11, Y6
-	VORPD       Y2, Y1, Y1
-	VANDPD      Y1, Y9, Y9
-	VMOVMSKPD   Y9, BP
-	CMPL        BP, $0x0000000f
-	JNE         done
-	VCMPPD      $0x00, Y12, Y3, Y12
-	VCMPPD      $0x00, Y11, Y6, Y6
-	VORPD       Y12, Y6, Y6
-	VANDPD      Y6, Y14, Y14
-	VMOVMSKPD   Y14, BP
-	CMPL        BP, $0x0000000f
-	JNE         done
-	VMOVUPD     Y8, (AX)
-	VMOVUPD     Y10, (AX)(CX*1)
-	VMOVUPD     Y4, (AX)(CX*2)
-	VMOVUPD     Y0, (DX)
-	VMOVUPD     Y15, 32(AX)
-	VMOVUPD     Y11, 32(AX)(CX*1)
-	VMOVUPD     Y5, 32(AX)(CX*2)
-	VMOVUPD     Y3, 32(DX)
-	JMP         next
+	VMOVUPD      (BX), Y0
+	VMULPD       (R8), Y0, Y1
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R8), Y2, Y3
+	VMULPD       (R8)(R9*1), Y0, Y4
+	VMOVUPD      (R8), Y5
+	VMULPD       (BX)(SI*1), Y5, Y6
+	VMULPD       32(R8)(R9*1), Y2, Y7
+	VMOVUPD      32(R8), Y8
+	VMULPD       32(BX)(SI*1), Y8, Y9
+	VMULPD       (R8)(R9*2), Y0, Y10
+	VMULPD       (BX)(SI*2), Y5, Y11
+	VMOVAPD      Y1, Y12
+	VFMSUB231PD  Y5, Y0, Y12
+	VMOVAPD      Y3, Y13
+	VFMSUB231PD  Y8, Y2, Y13
+	VSUBPD       Y1, Y1, Y14
+	VSUBPD       Y3, Y3, Y15
+	VMOVUPD      Y3, (R15)
+	VADDPD       Y6, Y4, Y3
+	VMOVUPD      Y1, 32(R15)
+	VMOVUPD      (R8)(R9*1), Y1
+	VMOVUPD      Y10, 64(R15)
+	VMOVAPD      Y4, Y10
+	VFMSUB231PD  Y1, Y0, Y10
+	VMOVUPD      (BX)(SI*1), Y0
+	VMOVUPD      Y11, 96(R15)
+	VMOVAPD      Y6, Y11
+	VFMSUB231PD  Y5, Y0, Y11
+	VADDPD       Y9, Y7, Y5
+	VMOVUPD      Y10, 128(R15)
+	VMOVUPD      32(R8)(R9*1), Y10
+	VMOVUPD      Y11, 160(R15)
+	VMOVAPD      Y7, Y11
+	VFMSUB231PD  Y10, Y2, Y11
+	VMOVUPD      Y11, 192(R15)
+	VMOVUPD      32(BX)(SI*1), Y11
+	VMOVAPD      Y9, Y10
+	VFMSUB231PD  Y8, Y11, Y10
+	VCMPPD       $0x04, constants<>+128(SB), Y14, Y14
+	VCMPPD       $0x04, constants<>+128(SB), Y15, Y15
+	VMOVUPD      Y15, 224(R15)
+	VADDPD       Y3, Y12, Y15
+	VMOVUPD      Y14, 256(R15)
+	VADDPD       Y5, Y13, Y14
+	VMOVUPD      Y10, 288(R15)
+	VSUBPD       Y12, Y15, Y10
+	VSUBPD       Y4, Y3, Y11
+	VSUBPD       Y11, Y6, Y6
+	VSUBPD       Y11, Y3, Y11
+	VFNMADD231PD constants<>+0(SB), Y10, Y3
+	VFNMADD132PD constants<>+0(SB), Y15, Y10
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y3, Y12, Y12
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y13, Y14, Y3
+	VSUBPD       Y7, Y5, Y6
+	VSUBPD       Y6, Y9, Y9
+	VSUBPD       Y6, Y5, Y6
+	VFNMADD231PD constants<>+0(SB), Y3, Y5
+	VFNMADD132PD constants<>+0(SB), Y14, Y3
+	VSUBPD       Y3, Y13, Y13
+	VSUBPD       Y6, Y7, Y7
+	VADDPD       Y5, Y13, Y13
+	VMULPD       32(R8)(R9*2), Y2, Y3
+	VADDPD       Y9, Y7, Y7
+	VMULPD       32(BX)(SI*2), Y8, Y5
+	VMULPD       Y1, Y0, Y6
+	VMOVUPD      32(BX)(SI*1), Y9
+	VMULPD       32(R8)(R9*1), Y9, Y10
+	VMOVUPD      128(R15), Y11
+	VMOVUPD      Y14, 320(R15)
+	VADDPD       160(R15), Y11, Y14
+	VMOVUPD      64(R15), Y11
+	VMOVUPD      Y15, 352(R15)
+	VADDPD       96(R15), Y11, Y15
+	VMOVUPD      192(R15), Y9
+	VADDPD       288(R15), Y9, Y0
+	VADDPD       Y5, Y3, Y9
+	VADDPD       Y6, Y14, Y1
+	VMOVUPD      Y6, 384(R15)
+	VSUBPD       Y11, Y15, Y6
+	VADDPD       Y10, Y0, Y2
+	VMOVUPD      Y10, 416(R15)
+	VSUBPD       Y3, Y9, Y10
+	VMOVUPD      Y0, 448(R15)
+	VADDPD       Y4, Y12, Y0
+	VSUBPD       Y12, Y0, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y15, Y1, Y12
+	VMOVUPD      Y4, 480(R15)
+	VSUBPD       Y6, Y15, Y4
+	VMOVUPD      Y15, 512(R15)
+	VMOVUPD      96(R15), Y15
+	VSUBPD       Y6, Y15, Y6
+	VMOVUPD      Y0, 544(R15)
+	VMOVUPD      (R8), Y0
+	VFMSUB231PD  (BX)(SI*2), Y0, Y15
+	VSUBPD       Y4, Y11, Y4
+	VMOVUPD      (BX), Y0
+	VFMSUB231PD  (R8)(R9*2), Y0, Y11
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y15, Y11, Y11
+	VSUBPD       Y14, Y1, Y6
+	VADDPD       Y7, Y13, Y15
+	VSUBPD       Y13, Y15, Y13
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y9, Y2, Y13
+	VSUBPD       Y10, Y9, Y0
+	VSUBPD       Y10, Y5, Y10
+	VFMSUB231PD  32(BX)(SI*2), Y8, Y5
+	VSUBPD       Y0, Y3, Y0
+	VMOVUPD      Y9, 64(R15)
+	VMOVUPD      32(BX), Y9
+	VFMSUB231PD  32(R8)(R9*2), Y9, Y3
+	VADDPD       Y10, Y0, Y0
+	VADDPD       Y5, Y3, Y3
+	VSUBPD       448(R15), Y2, Y5
+	VADDPD       544(R15), Y12, Y10
+	VSUBPD       Y6, Y1, Y8
+	VMOVUPD      Y1, 96(R15)
+	VMOVUPD      384(R15), Y1
+	VSUBPD       Y6, Y1, Y6
+	VMOVUPD      (BX)(SI*1), Y9
+	VFMSUB231PD  (R8)(R9*1), Y9, Y1
+	VSUBPD       Y8, Y14, Y8
+	VADDPD       Y1, Y4, Y4
+	VADDPD       Y6, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	VADDPD       480(R15), Y4, Y4
+	VADDPD       Y13, Y15, Y1
+	VSUBPD       Y5, Y2, Y6
+	VMOVUPD      416(R15), Y8
+	VSUBPD       Y5, Y8, Y5
+	VMOVUPD      Y2, 480(R15)
+	VMOVUPD      32(BX)(SI*1), Y2
+	VFMSUB231PD  32(R8)(R9*1), Y2, Y8
+	VMOVUPD      448(R15), Y2
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y5, Y6, Y6
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y0, Y7, Y7
+	VSUBPD       544(R15), Y10, Y0
+	VSUBPD       Y15, Y1, Y5
+	VSUBPD       Y0, Y10, Y6
+	VSUBPD       Y0, Y12, Y0
+	VMOVUPD      544(R15), Y8
+	VSUBPD       Y6, Y8, Y8
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y8, Y4, Y4
+	VSUBPD       Y5, Y1, Y0
+	VSUBPD       Y5, Y13, Y5
+	VSUBPD       Y0, Y15, Y15
+	VADDPD       Y5, Y15, Y15
+	VADDPD       Y15, Y7, Y7
+	VMOVUPD      32(R15), Y0
+	VADDPD       352(R15), Y0, Y5
+	VSUBPD       128(R15), Y14, Y6
+	VSUBPD       Y6, Y14, Y14
+	VMOVUPD      160(R15), Y8
+	VSUBPD       Y6, Y8, Y8
+	VMOVUPD      128(R15), Y6
+	VSUBPD       Y14, Y6, Y6
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y11, Y6, Y6
+	VMOVUPD      (R15), Y8
+	VADDPD       320(R15), Y8, Y11
+	VSUBPD       192(R15), Y2, Y14
+	VSUBPD       Y14, Y2, Y2
+	VMOVUPD      288(R15), Y15
+	VSUBPD       Y14, Y15, Y15
+	VMOVUPD      192(R15), Y14
+	VSUBPD       Y2, Y14, Y14
+	VADDPD       Y15, Y14, Y14
+	VADDPD       Y3, Y14, Y14
+	VSUBPD       Y0, Y5, Y2
+	VMOVUPD      352(R15), Y3
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y8, Y11, Y2
+	VMOVUPD      320(R15), Y15
+	VSUBPD       Y2, Y15, Y15
+	VMOVUPD      (BX), Y2
+	VMULPD       (R10), Y2, Y8
+	VMOVUPD      (R8), Y0
+	VMULPD       (DI), Y0, Y2
+	VADDPD       Y2, Y8, Y8
+	VMULPD       (R8)(R9*2), Y9, Y9
+	VMOVUPD      (BX)(SI*2), Y2
+	VMULPD       (R8)(R9*1), Y2, Y2
+	VADDPD       Y2, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R10), Y2, Y8
+	VMOVUPD      32(R8), Y9
+	VMULPD       32(DI), Y9, Y2
+	VADDPD       Y2, Y8, Y8
+	VMOVUPD      32(BX)(SI*1), Y2
+	VMULPD       32(R8)(R9*2), Y2, Y2
+	VMOVUPD      32(BX)(SI*2), Y9
+	VMULPD       32(R8)(R9*1), Y9, Y9
+	VADDPD       Y9, Y2, Y2
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y8, Y14, Y14
+	VADDPD       Y4, Y10, Y2
+	VSUBPD       96(R15), Y12, Y8
+	VSUBPD       Y8, Y12, Y12
+	VMOVUPD      512(R15), Y9
+	VSUBPD       Y8, Y9, Y9
+	VMOVUPD      96(R15), Y8
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y9, Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VADDPD       Y7, Y1, Y8
+	VSUBPD       480(R15), Y13, Y9
+	VSUBPD       Y9, Y13, Y13
+	VMOVUPD      64(R15), Y12
+	VSUBPD       Y9, Y12, Y12
+	VMOVUPD      480(R15), Y9
+	VSUBPD       Y13, Y9, Y9
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y2, Y3, Y12
+	VADDPD       Y9, Y14, Y14
+	VSUBPD       Y10, Y2, Y9
+	VSUBPD       Y9, Y4, Y4
+	VSUBPD       Y9, Y2, Y9
+	VSUBPD       Y9, Y10, Y10
+	VADDPD       Y8, Y15, Y9
+	VADDPD       Y4, Y10, Y10
+	VSUBPD       Y1, Y8, Y4
+	VSUBPD       Y4, Y7, Y7
+	VSUBPD       Y4, Y8, Y4
+	VFMADD231PD  constants<>+0(SB), Y10, Y6
+	VMOVUPD      constants<>+0(SB), Y10
+	VMOVAPD      Y12, Y13
+	VFNMADD231PD Y10, Y3, Y13
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y15, Y9, Y4
+	VFNMADD231PD Y10, Y13, Y2
+	VFNMADD213PD Y12, Y10, Y13
+	VSUBPD       Y13, Y3, Y3
+	VSUBPD       Y4, Y9, Y13
+	VFNMADD231PD Y10, Y4, Y8
+	VMOVAPD      Y12, Y4
+	VFMADD231PD  Y10, Y5, Y4
+	VADDPD       Y7, Y1, Y1
+	VADDPD       Y9, Y11, Y7
+	VSUBPD       Y13, Y15, Y15
+	VSUBPD       Y5, Y4, Y5
+	VFMADD231PD  Y10, Y3, Y2
+	VMOVUPD      (R11), Y3
+	VFMADD132PD  (BX), Y3, Y0
+	VSUBPD       Y11, Y7, Y11
+	VADDPD       Y14, Y1, Y1
+	VMOVUPD      32(BX), Y13
+	VMOVUPD      32(R11), Y14
+	VFMADD132PD  32(R8), Y14, Y13
+	VMOVUPD      constants<>+192(SB), Y14
+	VANDPD       constants<>+256(SB), Y14, Y3
+	VADDPD       Y8, Y15, Y15
+	VSUBPD       Y5, Y12, Y12
+	VMOVAPD      Y6, Y5
+	VFMADD231PD  Y10, Y2, Y5
+	VANDPD       constants<>+256(SB), Y14, Y14
+	VSUBPD       Y11, Y9, Y9
+	VSUBPD       Y0, Y0, Y8
+	VCMPPD       $0x00, constants<>+128(SB), Y8, Y8
+	VMOVUPD      256(R15), Y11
+	VANDPD       Y11, Y8, Y8
+	VADDPD       Y1, Y15, Y11
+	VBLENDVPD    Y8, 32(R15), Y0, Y8
+	VADDPD       Y5, Y12, Y0
+	VMOVUPD      Y14, 32(R15)
+	VSUBPD       Y2, Y5, Y14
+	VSUBPD       Y14, Y6, Y6
+	VSUBPD       Y14, Y5, Y14
+	VSUBPD       Y14, Y2, Y2
+	VADDPD       Y11, Y9, Y14
+	VADDPD       Y6, Y2, Y2
+	VSUBPD       Y12, Y0, Y6
+	VSUBPD       Y6, Y5, Y5
+	VSUBPD       Y6, Y0, Y6
+	VSUBPD       Y6, Y12, Y12
+	VSUBPD       Y9, Y14, Y6
+	VADDPD       Y5, Y12, Y12
+	VSUBPD       Y15, Y11, Y5
+	VSUBPD       Y5, Y1, Y1
+	VSUBPD       Y5, Y11, Y5
+	VFNMADD231PD Y10, Y6, Y11
+	VFNMADD213PD Y14, Y10, Y6
+	VSUBPD       Y6, Y9, Y9
+	VADDPD       Y0, Y4, Y6
+	VFNMADD231PD Y10, Y5, Y15
+	VMOVAPD      Y14, Y5
+	VFMADD231PD  Y10, Y7, Y5
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y7, Y5, Y7
+	VFMADD231PD  Y10, Y9, Y11
+	VFMADD231PD  Y10, Y15, Y1
+	VADDPD       Y2, Y12, Y9
+	VSUBPD       Y13, Y13, Y15
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y7, Y14, Y14
+	VMOVAPD      Y1, Y4
+	VFMADD231PD  Y10, Y11, Y4
+	VMOVAPD      Y8, Y7
+	VFNMADD231PD Y10, Y8, Y7
+	VSUBPD       Y12, Y9, Y12
+	VCMPPD       $0x00, constants<>+128(SB), Y15, Y15
+	VMOVUPD      Y5, 256(R15)
+	VMOVUPD      224(R15), Y5
+	VANDPD       Y5, Y15, Y15
+	VANDPD       constants<>+64(SB), Y8, Y5
+	VSUBPD       Y11, Y4, Y11
+	VBLENDVPD    Y15, (R15), Y13, Y15
+	VADDPD       Y9, Y0, Y13
+	VMOVUPD      Y8, (R15)
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y10, Y14, Y8
+	VSUBPD       Y12, Y2, Y2
+	VSUBPD       Y15, Y15, Y12
+	VCMPPD       $0x04, constants<>+128(SB), Y7, Y7
+	VORPD        Y5, Y3, Y3
+	VANDPD       constants<>+64(SB), Y15, Y5
+	VSUBPD       Y0, Y13, Y0
+	VSUBPD       Y14, Y8, Y14
+	VFNMADD231PD Y10, Y11, Y1
+	VMOVAPD      Y13, Y11
+	VFMADD231PD  Y10, Y6, Y11
+	VCMPPD       $0x04, constants<>+128(SB), Y12, Y12
+	VORPD        32(R15), Y5, Y5
+	VMOVUPD      Y5, 32(R15)
+	VADDPD       256(R15), Y8, Y5
+	VSUBPD       Y6, Y11, Y6
+	VSUBPD       Y0, Y9, Y9
+	VFNMADD231PD Y10, Y14, Y4
+	VMOVUPD      (R11), Y0
+	VMOVAPD      Y0, Y14
+	VFMADD231PD  Y10, Y11, Y14
+	VMOVUPD      Y12, 224(R15)
+	VSUBPD       256(R15), Y5, Y12
+	VMOVUPD      Y15, 256(R15)
+	VADDPD       32(R11), Y5, Y15
+	VSUBPD       Y6, Y13, Y13
+	VADDPD       Y2, Y9, Y6
+	VSUBPD       Y12, Y8, Y8
+	VADDPD       Y1, Y4, Y12
+	VSUBPD       Y9, Y6, Y9
+	VSUBPD       Y4, Y12, Y4
+	VSUBPD       Y9, Y2, Y2
+	VADDPD       Y6, Y13, Y9
+	VSUBPD       Y4, Y1, Y1
+	VADDPD       Y12, Y8, Y4
+	VSUBPD       Y13, Y9, Y13
+	VSUBPD       Y8, Y4, Y8
+	VSUBPD       Y13, Y6, Y6
+	VADDPD       (R11)(R12*1), Y9, Y13
+	VSUBPD       Y8, Y12, Y12
+	VADDPD       32(R11)(R12*1), Y4, Y8
+	VMOVUPD      Y3, 480(R15)
+	VADDPD       Y2, Y6, Y3
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y6, Y2, Y2
+	VADDPD       Y1, Y12, Y6
+	VSUBPD       Y12, Y6, Y12
+	VSUBPD       Y12, Y1, Y1
+	VADDPD       (R11)(R12*2), Y3, Y12
+	VMOVUPD      Y7, 64(R15)
+	VADDPD       32(R11)(R12*2), Y6, Y7
+	VSUBPD       Y3, Y12, Y10
+	VSUBPD       Y6, Y7, Y0
+	VMOVUPD      Y5, 96(R15)
+	VSUBPD       Y10, Y12, Y5
+	VMOVUPD      Y12, 512(R15)
+	VMOVUPD      (R11)(R12*2), Y12
+	VSUBPD       Y10, Y12, Y12
+	VSUBPD       Y5, Y3, Y3
+	VADDPD       Y12, Y3, Y3
+	VSUBPD       Y0, Y7, Y5
+	VMOVUPD      32(R11)(R12*2), Y10
+	VSUBPD       Y0, Y10, Y10
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       Y10, Y6, Y6
+	VSUBPD       Y9, Y13, Y0
+	VADDPD       (R13), Y2, Y5
+	VSUBPD       Y4, Y8, Y10
+	VADDPD       32(R13), Y1, Y12
+	VMOVUPD      Y7, 320(R15)
+	VSUBPD       Y0, Y13, Y7
+	VMOVUPD      Y13, 352(R15)
+	VMOVUPD      (R11)(R12*1), Y13
+	VSUBPD       Y0, Y13, Y13
+	VSUBPD       Y7, Y9, Y9
+	VADDPD       Y13, Y9, Y9
+	VSUBPD       Y11, Y14, Y0
+	VSUBPD       Y2, Y5, Y7
+	VADDPD       Y5, Y3, Y13
+	VMOVUPD      Y9, 192(R15)
+	VSUBPD       Y10, Y8, Y9
+	VMOVUPD      Y8, 288(R15)
+	VMOVUPD      32(R11)(R12*1), Y8
+	VSUBPD       Y10, Y8, Y8
+	VSUBPD       Y9, Y4, Y4
+	VADDPD       Y8, Y4, Y4
+	VSUBPD       96(R15), Y15, Y8
+	VSUBPD       Y1, Y12, Y9
+	VADDPD       Y12, Y6, Y10
+	VMOVUPD      Y4, 448(R15)
+	VSUBPD       Y0, Y14, Y4
+	VMOVUPD      Y14, 128(R15)
+	VMOVUPD      (R11), Y14
+	VSUBPD       Y0, Y14, Y14
+	VSUBPD       Y4, Y11, Y11
+	VADDPD       Y14, Y11, Y11
+	VSUBPD       Y7, Y5, Y0
+	VMOVUPD      (R13), Y4
+	VSUBPD       Y7, Y4, Y4
+	VSUBPD       Y0, Y2, Y2
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y2, Y11, Y11
+	VSUBPD       Y3, Y13, Y0
+	VSUBPD       Y0, Y5, Y5
+	VSUBPD       Y0, Y13, Y0
+	VSUBPD       Y0, Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VSUBPD       Y8, Y15, Y0
+	VMOVUPD      32(R11), Y2
+	VSUBPD       Y8, Y2, Y2
+	VMOVUPD      96(R15), Y4
+	VSUBPD       Y0, Y4, Y4
+	VADDPD       Y2, Y4, Y4
+	VSUBPD       Y9, Y12, Y0
+	VMOVUPD      32(R13), Y2
+	VSUBPD       Y9, Y2, Y2
+	VSUBPD       Y0, Y1, Y1
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y1, Y4, Y4
+	VSUBPD       Y6, Y10, Y0
+	VSUBPD       Y0, Y12, Y12
+	VSUBPD       Y0, Y10, Y0
+	VSUBPD       Y0, Y6, Y6
+	VADDPD       Y12, Y6, Y6
+	VMOVUPD      128(R15), Y0
+	VADDPD       352(R15), Y0, Y1
+	VSUBPD       Y0, Y1, Y0
+	VMOVUPD      352(R15), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      192(R15), Y0
+	VADDPD       512(R15), Y0, Y5
+	VADDPD       288(R15), Y15, Y7
+	VSUBPD       Y15, Y7, Y15
+	VMOVUPD      288(R15), Y8
+	VSUBPD       Y15, Y8, Y8
+	VMOVUPD      448(R15), Y9
+	VADDPD       320(R15), Y9, Y12
+	VSUBPD       Y0, Y5, Y14
+	VMOVUPD      512(R15), Y15
+	VSUBPD       Y14, Y15, Y15
+	VSUBPD       Y14, Y5, Y14
+	VSUBPD       Y14, Y0, Y0
+	VADDPD       Y15, Y0, Y0
+	VSUBPD       Y9, Y12, Y14
+	VMOVUPD      320(R15), Y15
+	VSUBPD       Y14, Y15, Y15
+	VSUBPD       Y14, Y12, Y14
+	VSUBPD       Y14, Y9, Y9
+	VADDPD       Y15, Y9, Y9
+	VADDPD       Y3, Y11, Y14
+	VADDPD       Y6, Y4, Y15
+	VMOVUPD      Y9, 448(R15)
+	VADDPD       Y5, Y2, Y9
+	VSUBPD       Y2, Y9, Y2
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y11, Y14, Y2
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y2, Y14, Y2
+	VSUBPD       Y2, Y11, Y11
+	VADDPD       Y3, Y11, Y11
+	VADDPD       Y12, Y8, Y2
+	VSUBPD       Y8, Y2, Y8
+	VSUBPD       Y8, Y12, Y12
+	VSUBPD       Y4, Y15, Y3
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y15, Y3
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y9, Y1, Y3
+	VSUBPD       Y1, Y3, Y1
+	VSUBPD       Y1, Y9, Y9
+	VADDPD       Y2, Y7, Y1
+	VSUBPD       Y7, Y1, Y7
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y13, Y0, Y6
+	VADDPD       448(R15), Y10, Y7
+	VADDPD       Y6, Y5, Y8
+	VSUBPD       Y5, Y8, Y5
+	VSUBPD       Y5, Y6, Y5
+	VMOVUPD      Y1, 320(R15)
+	VADDPD       Y7, Y12, Y1
+	VSUBPD       Y12, Y1, Y12
+	VSUBPD       Y12, Y7, Y12
+	VMOVUPD      Y3, 192(R15)
+	VADDPD       Y8, Y14, Y3
+	VMOVUPD      Y8, 512(R15)
+	VADDPD       Y11, Y9, Y8
+	VSUBPD       Y9, Y8, Y9
+	VSUBPD       Y9, Y11, Y11
+	VSUBPD       Y0, Y6, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y9, Y13, Y13
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       Y13, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y1, Y15, Y0
+	VADDPD       Y4, Y2, Y6
+	VSUBPD       Y2, Y6, Y2
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       448(R15), Y7, Y2
+	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y2, Y10, Y10
+	VMOVUPD      448(R15), Y2
+	VSUBPD       Y7, Y2, Y2
+	VADDPD       Y10, Y2, Y2
+	VADDPD       Y2, Y12, Y12
+	VADDPD       Y8, Y3, Y2
+	VSUBPD       Y14, Y3, Y7
+	VMOVUPD      512(R15), Y9
+	VSUBPD       Y7, Y9, Y9
+	VSUBPD       Y7, Y3, Y7
+	VSUBPD       Y7, Y14, Y14
+	VADDPD       Y9, Y14, Y14
+	VADDPD       Y6, Y0, Y7
+	VSUBPD       Y15, Y0, Y9
+	VSUBPD       Y9, Y1, Y1
+	VSUBPD       Y9, Y0, Y9
+	VSUBPD       Y9, Y15, Y15
+	VADDPD       Y1, Y15, Y15
+	VSUBPD       Y3, Y2, Y1
+	VSUBPD       Y1, Y8, Y8
+	VSUBPD       Y1, Y2, Y1
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       Y8, Y3, Y3
+	VSUBPD       Y0, Y7, Y1
+	VSUBPD       Y1, Y6, Y6
+	VSUBPD       Y1, Y7, Y1
+	VSUBPD       Y1, Y0, Y0
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y5, Y14, Y1
+	VADDPD       Y12, Y15, Y6
+	VADDPD       Y1, Y3, Y8
+	VSUBPD       Y14, Y1, Y9
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y9, Y1, Y9
+	VSUBPD       Y9, Y14, Y14
+	VADDPD       Y5, Y14, Y14
+	VADDPD       Y11, Y14, Y14
+	VADDPD       Y6, Y0, Y5
+	VSUBPD       Y15, Y6, Y9
+	VSUBPD       Y9, Y12, Y12
+	VSUBPD       Y9, Y6, Y9
+	VSUBPD       Y9, Y15, Y15
+	VADDPD       Y12, Y15, Y15
+	VADDPD       Y4, Y15, Y15
+	VADDPD       192(R15), Y2, Y4
+	VSUBPD       192(R15), Y4, Y9
+	VSUBPD       Y9, Y2, Y2
+	VSUBPD       Y3, Y8, Y9
+	VSUBPD       Y9, Y1, Y1
+	VSUBPD       Y9, Y8, Y9
+	VSUBPD       Y9, Y3, Y3
+	VADDPD       Y1, Y3, Y3
+	VADDPD       320(R15), Y7, Y1
+	VSUBPD       320(R15), Y1, Y9
+	VSUBPD       Y9, Y7, Y7
+	VSUBPD       Y0, Y5, Y9
+	VSUBPD       Y9, Y6, Y6
+	VSUBPD       Y9, Y5, Y9
+	VSUBPD       Y9, Y0, Y0
+	VADDPD       Y8, Y2, Y9
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y5, Y7, Y6
+	VFNMADD132PD constants<>+0(SB), Y9, Y2
+	VSUBPD       Y7, Y6, Y7
+	VSUBPD       Y2, Y8, Y8
+	VMOVUPD      constants<>+0(SB), Y2
+	VMOVAPD      Y9, Y10
+	VFMADD231PD  Y2, Y4, Y10
+	VSUBPD       Y4, Y10, Y4
+	VSUBPD       Y7, Y5, Y5
+	VMOVAPD      Y14, Y7
+	VFMADD231PD  Y2, Y3, Y7
+	VSUBPD       Y4, Y9, Y9
+	VADDPD       Y6, Y1, Y4
+	VSUBPD       Y1, Y4, Y1
+	VSUBPD       Y1, Y6, Y6
+	VADDPD       Y15, Y0, Y1
+	VSUBPD       Y3, Y7, Y11
+	VSUBPD       Y11, Y14, Y14
+	VSUBPD       Y11, Y7, Y11
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y14, Y3, Y3
+	VSUBPD       Y0, Y1, Y11
+	VSUBPD       Y11, Y15, Y15
+	VSUBPD       Y11, Y1, Y11
+	VSUBPD       Y11, Y0, Y0
+	VADDPD       Y7, Y8, Y11
+	VSUBPD       Y8, Y11, Y8
+	VADDPD       Y15, Y0, Y0
+	VMOVAPD      Y1, Y12
+	VFMADD231PD  Y2, Y5, Y12
+	VSUBPD       Y5, Y12, Y5
+	VSUBPD       Y8, Y7, Y7
+	VMOVAPD      Y11, Y8
+	VFMADD231PD  Y2, Y9, Y8
+	VSUBPD       Y9, Y8, Y9
+	VSUBPD       Y5, Y1, Y1
+	VMOVAPD      Y12, Y5
+	VFMADD231PD  Y2, Y6, Y5
+	VFMADD231PD  Y2, Y7, Y3
+	VADDPD       Y8, Y10, Y7
+	VSUBPD       Y6, Y5, Y6
+	VSUBPD       Y9, Y11, Y11
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y2, Y4, Y9
+	VFMADD231PD  Y2, Y1, Y0
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y7, Y7, Y1
+	VSUBPD       Y4, Y9, Y4
+	VSUBPD       Y6, Y12, Y12
+	VMOVAPD      Y3, Y6
+	VFMADD231PD  Y2, Y11, Y6
+	VSUBPD       Y10, Y8, Y8
+	VSUBPD       Y9, Y9, Y10
+	VCMPPD       $0x0c, Y1, Y7, Y1
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y0, Y12, Y4
+	VFNMADD213PD Y6, Y2, Y11
+	VCMPPD       $0x0c, Y10, Y9, Y10
+	VSUBPD       Y12, Y4, Y12
+	VSUBPD       Y11, Y3, Y3
+	VMOVAPD      Y6, Y11
+	VFMADD231PD  Y2, Y8, Y11
+	VSUBPD       Y8, Y11, Y8
+	VSUBPD       Y12, Y0, Y0
+	VFMADD213PD  Y4, Y5, Y2
+	VMOVUPD      constants<>+128(SB), Y12
+	VBLENDVPD    Y1, Y11, Y12, Y11
+	VADDPD       Y12, Y11, Y11
+	VSUBPD       Y5, Y2, Y5
+	VSUBPD       Y8, Y6, Y6
+	VMOVUPD      (R15), Y8
+	VCMPPD       $0x00, Y12, Y8, Y13
+	VBLENDVPD    Y10, Y2, Y12, Y2
+	VMOVUPD      64(R15), Y14
+	VORPD        Y14, Y13, Y13
+	VCMPPD       $0x00, Y12, Y7, Y14
+	VADDPD       Y12, Y2, Y2
+	VMOVUPD      480(R15), Y15
+	VBLENDVPD    Y14, Y12, Y15, Y14
+	VMOVUPD      256(R15), Y15
+	VMOVUPD      Y2, 480(R15)
+	VCMPPD       $0x00, Y12, Y15, Y2
+	VSUBPD       Y5, Y4, Y4
+	VADDPD       Y3, Y6, Y5
+	VMOVUPD      Y11, 64(R15)
+	VMOVUPD      224(R15), Y11
+	VORPD        Y11, Y2, Y2
+	VCMPPD       $0x00, Y12, Y9, Y11
+	VMOVUPD      Y3, 224(R15)
+	VMOVUPD      32(R15), Y3
+	VBLENDVPD    Y11, Y12, Y3, Y11
+	VCMPPD       $0x04, Y8, Y8, Y3
+	VBLENDVPD    Y13, Y8, Y14, Y13
+	VCMPPD       $0x04, Y15, Y15, Y8
+	VADDPD       Y0, Y4, Y14
+	VSUBPD       Y6, Y5, Y6
+	VBLENDVPD    Y1, Y5, Y12, Y5
+	VBLENDVPD    Y2, Y15, Y11, Y2
+	VADDPD       Y12, Y5, Y5
+	VBLENDVPD    Y3, constants<>+320(SB), Y13, Y3
+	VBLENDVPD    Y8, constants<>+320(SB), Y2, Y8
+	VBLENDVPD    Y1, Y7, Y3, Y3
+	VBLENDVPD    Y10, Y9, Y8, Y8
+	VBLENDVPD    Y10, Y14, Y12, Y2
+	VSUBPD       Y4, Y14, Y14
+	VMOVUPD      224(R15), Y4
+	VSUBPD       Y6, Y4, Y4
+	VMOVUPD      64(R15), Y6
+	VMOVUPD      constants<>+384(SB), Y7
+	VMOVAPD      Y3, Y9
+	VFMADD231PD  Y7, Y6, Y9
+	VADDPD       Y12, Y2, Y2
+	VMOVAPD      Y6, Y11
+	VFMADD231PD  Y7, Y5, Y11
+	VMOVUPD      480(R15), Y13
+	VMOVAPD      Y8, Y15
+	VFMADD231PD  Y7, Y13, Y15
+	VSUBPD       Y14, Y0, Y0
+	VBLENDVPD    Y1, Y4, Y12, Y1
+	VFMADD213PD  Y13, Y2, Y7
+	VADDPD       Y12, Y1, Y1
+	VCMPPD       $0x00, Y3, Y9, Y9
+	VCMPPD       $0x00, Y6, Y11, Y11
+	VCMPPD       $0x00, Y8, Y15, Y15
+	VBLENDVPD    Y10, Y0, Y12, Y10
+	VANDPD       Y11, Y9, Y9
+	VMOVMSKPD    Y9, BP
+	CMPL         BP, $0x0000000f
+	JNE          done
+	VADDPD       Y12, Y10, Y10
+	VCMPPD       $0x00, Y13, Y7, Y7
+	VANDPD       Y7, Y15, Y15
+	VMOVMSKPD    Y15, BP
+	CMPL         BP, $0x0000000f
+	JNE          done
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      Y6, (AX)(CX*1)
+	VMOVUPD      Y5, (AX)(CX*2)
+	VMOVUPD      Y1, (DX)
+	VMOVUPD      Y8, 32(AX)
+	VMOVUPD      Y13, 32(AX)(CX*1)
+	VMOVUPD      Y2, 32(AX)(CX*2)
+	VMOVUPD      Y10, 32(DX)
+	JMP          next
 
 // func qdMacAVX2(z *float64, zStride int, x *float64, xStride int, y *float64, yStride int, c *float64, cStride int, n int) (left int)
 // Requires: AVX, FMA3
@@ -13112,398 +13874,399 @@ TEXT ·qdMacAVX2(SB), $992-80
 	ANDQ $-32, R15
 
 loop:
-	VMOVUPD     (BX), Y0
-	VMULPD      (R8), Y0, Y1
-	VMOVUPD     32(BX), Y2
-	VMULPD      32(R8), Y2, Y3
-	VMULPD      (R8)(R9*1), Y0, Y4
-	VMOVUPD     (BX)(SI*1), Y5
-	VMULPD      (R8), Y5, Y6
-	VMULPD      32(R8)(R9*1), Y2, Y7
-	VMOVUPD     32(R8), Y8
-	VMULPD      32(BX)(SI*1), Y8, Y9
-	VMULPD      (R8)(R9*2), Y0, Y10
-	VMULPD      (R8)(R9*1), Y5, Y11
-	VADDPD      (R11), Y1, Y12
-	VADDPD      32(R11), Y3, Y13
-	VMOVUPD     (R8), Y14
-	VMOVAPD     Y1, Y15
-	VFMSUB231PD Y14, Y0, Y15
-	VMOVUPD     Y10, (R15)
-	VMOVAPD     Y3, Y10
-	VFMSUB231PD Y8, Y2, Y10
-	VMOVUPD     Y11, 32(R15)
-	VADDPD      Y6, Y4, Y11
-	VMOVUPD     (R8)(R9*1), Y8
-	VMOVUPD     Y11, 64(R15)
-	VMOVAPD     Y4, Y11
-	VFMSUB231PD Y8, Y0, Y11
-	VMOVAPD     Y6, Y8
-	VFMSUB231PD Y14, Y5, Y8
-	VADDPD      Y9, Y7, Y5
-	VMULPD      (BX)(SI*2), Y14, Y0
-	VMOVUPD     32(R8)(R9*1), Y14
-	VMOVUPD     Y0, 96(R15)
-	VMOVAPD     Y7, Y0
-	VFMSUB231PD Y14, Y2, Y0
-	VMOVUPD     Y0, 128(R15)
-	VSUBPD      (R11), Y12, Y0
-	VSUBPD      Y0, Y1, Y1
-	VSUBPD      Y0, Y12, Y0
-	VMOVUPD     Y12, 160(R15)
-	VMOVUPD     (R11), Y12
-	VSUBPD      Y0, Y12, Y12
-	VADDPD      Y1, Y12, Y12
-	VSUBPD      32(R11), Y13, Y0
-	VSUBPD      Y0, Y3, Y3
-	VSUBPD      Y0, Y13, Y0
-	VMOVUPD     32(R11), Y1
-	VSUBPD      Y0, Y1, Y1
-	VADDPD      Y3, Y1, Y1
-	VADDPD      Y12, Y15, Y0
-	VADDPD      Y1, Y10, Y3
-	VMOVUPD     Y13, 192(R15)
-	VADDPD      64(R15), Y0, Y13
-	VMOVUPD     Y8, 224(R15)
-	VADDPD      Y3, Y5, Y8
-	VMOVUPD     Y11, 256(R15)
-	VADDPD      (R11)(R12*1), Y13, Y11
-	VMOVUPD     64(R15), Y14
-	VSUBPD      Y4, Y14, Y2
-	VSUBPD      Y2, Y6, Y6
-	VSUBPD      Y2, Y14, Y2
-	VSUBPD      Y2, Y4, Y4
-	VADDPD      Y6, Y4, Y4
-	VSUBPD      Y15, Y0, Y2
-	VSUBPD      Y2, Y12, Y12
-	VSUBPD      Y2, Y0, Y2
-	VSUBPD      Y2, Y15, Y15
-	VADDPD      Y12, Y15, Y15
-	VADDPD      32(R11)(R12*1), Y8, Y2
-	VSUBPD      Y7, Y5, Y6
-	VSUBPD      Y10, Y3, Y12
-	VSUBPD      Y12, Y1, Y1
-	VSUBPD      Y12, Y3, Y12
-	VSUBPD      Y12, Y10, Y10
-	VADDPD      Y1, Y10, Y10
-	VSUBPD      Y14, Y13, Y1
-	VSUBPD      Y1, Y0, Y0
-	VSUBPD      Y1, Y13, Y1
-	VSUBPD      Y1, Y14, Y14
-	VADDPD      Y0, Y14, Y14
-	VSUBPD      Y13, Y11, Y0
-	VSUBPD      Y6, Y5, Y1
-	VSUBPD      Y6, Y9, Y6
-	VMOVUPD     32(BX)(SI*1), Y12
-	VFMSUB231PD 32(R8), Y12, Y9
-	VSUBPD      Y1, Y7, Y7
-	VADDPD      Y6, Y7, Y7
-	VSUBPD      Y5, Y8, Y1
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      Y1, Y8, Y1
-	VSUBPD      Y1, Y5, Y5
-	VADDPD      Y3, Y5, Y5
-	VSUBPD      Y8, Y2, Y1
-	VSUBPD      Y0, Y11, Y3
-	VMOVUPD     (R11)(R12*1), Y6
-	VSUBPD      Y0, Y6, Y6
-	VSUBPD      Y3, Y13, Y13
-	VADDPD      Y6, Y13, Y13
-	VSUBPD      Y1, Y2, Y0
-	VMOVUPD     32(R11)(R12*1), Y3
-	VSUBPD      Y1, Y3, Y3
-	VSUBPD      Y0, Y8, Y8
-	VADDPD      Y3, Y8, Y8
-	VMOVUPD     32(BX), Y0
-	VMULPD      32(R8)(R9*2), Y0, Y1
-	VMULPD      32(R8)(R9*1), Y12, Y3
-	VMOVUPD     32(BX)(SI*2), Y6
-	VMOVUPD     Y2, 64(R15)
-	VMULPD      32(R8), Y6, Y2
-	VMOVUPD     Y11, 288(R15)
-	VMOVUPD     256(R15), Y11
-	VMOVUPD     Y5, 320(R15)
-	VADDPD      224(R15), Y11, Y5
-	VMOVUPD     (R15), Y11
-	VMOVUPD     Y8, 352(R15)
-	VADDPD      32(R15), Y11, Y8
-	VMOVUPD     Y13, 384(R15)
-	VMOVUPD     96(R15), Y13
-	VMOVUPD     Y14, 416(R15)
-	VADDPD      (R11)(R12*2), Y13, Y14
-	VADDPD      Y15, Y4, Y13
-	VMOVUPD     Y15, 448(R15)
-	VADDPD      128(R15), Y9, Y15
-	VMOVUPD     Y9, 480(R15)
-	VADDPD      Y3, Y1, Y9
-	VMOVUPD     Y4, 512(R15)
-	VADDPD      32(R11)(R12*2), Y2, Y4
-	VMOVUPD     Y2, 544(R15)
-	VADDPD      Y10, Y7, Y2
-	VMOVUPD     Y10, 576(R15)
-	VMOVUPD     (BX), Y10
-	VMOVUPD     Y7, 608(R15)
-	VMOVUPD     (R8)(R9*2), Y7
-	VMOVUPD     Y2, 640(R15)
-	VMOVAPD     Y11, Y2
-	VFMSUB231PD Y7, Y10, Y2
-	VMOVUPD     (BX)(SI*1), Y11
-	VMOVUPD     Y4, 672(R15)
-	VMOVUPD     (R8)(R9*1), Y4
-	VMOVUPD     Y9, 704(R15)
-	VMOVUPD     32(R15), Y9
-	VMOVUPD     Y15, 736(R15)
-	VMOVAPD     Y9, Y15
-	VFMSUB231PD Y4, Y11, Y15
-	VADDPD      Y15, Y2, Y2
-	VFMADD231PD (R10), Y10, Y2
-	VFMADD231PD Y7, Y11, Y2
-	VFMADD231PD (BX)(SI*2), Y4, Y2
-	VMOVUPD     (R8), Y4
-	VFMADD231PD (DI), Y4, Y2
-	VMOVUPD     32(R8)(R9*2), Y7
-	VMOVAPD     Y1, Y10
-	VFMSUB231PD Y7, Y0, Y10
-	VMOVUPD     32(R8)(R9*1), Y11
-	VMOVAPD     Y3, Y15
-	VFMSUB231PD Y11, Y12, Y15
-	VADDPD      Y15, Y10, Y10
-	VFMADD231PD 32(R10), Y0, Y10
-	VFMADD231PD Y7, Y12, Y10
-	VFMADD231PD Y11, Y6, Y10
-	VMOVUPD     32(R8), Y0
-	VFMADD231PD 32(DI), Y0, Y10
-	VADDPD      Y8, Y5, Y7
-	VADDPD      Y13, Y14, Y11
-	VMOVUPD     416(R15), Y12
-	VADDPD      384(R15), Y12, Y15
-	VMOVUPD     Y10, 768(R15)
-	VMOVUPD     736(R15), Y10
-	VADDPD      704(R15), Y10, Y0
-	VMOVUPD     640(R15), Y6
-	VMOVUPD     Y2, 800(R15)
-	VADDPD      672(R15), Y6, Y2
-	VMOVUPD     320(R15), Y4
-	VMOVUPD     Y3, 832(R15)
-	VADDPD      352(R15), Y4, Y3
-	VMOVUPD     Y1, 864(R15)
-	VADDPD      Y11, Y7, Y1
-	VMOVUPD     Y11, 896(R15)
-	VSUBPD      512(R15), Y13, Y11
-	VMOVUPD     Y7, 928(R15)
-	VMOVUPD     448(R15), Y7
-	VSUBPD      Y11, Y7, Y7
-	VSUBPD      Y11, Y13, Y11
-	VMOVUPD     Y13, 448(R15)
-	VMOVUPD     512(R15), Y13
-	VSUBPD      Y11, Y13, Y13
-	VADDPD      Y7, Y13, Y13
-	VSUBPD      Y12, Y15, Y7
-	VMOVUPD     384(R15), Y11
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y7, Y15, Y7
-	VSUBPD      Y7, Y12, Y12
-	VADDPD      Y11, Y12, Y12
-	VADDPD      Y12, Y13, Y13
-	VADDPD      Y2, Y0, Y7
-	VSUBPD      608(R15), Y6, Y11
-	VMOVUPD     576(R15), Y12
-	VSUBPD      Y11, Y12, Y12
-	VSUBPD      Y11, Y6, Y11
-	VMOVUPD     608(R15), Y6
-	VSUBPD      Y11, Y6, Y6
-	VADDPD      Y12, Y6, Y6
-	VSUBPD      Y4, Y3, Y11
-	VMOVUPD     352(R15), Y12
-	VSUBPD      Y11, Y12, Y12
-	VSUBPD      Y11, Y3, Y11
-	VSUBPD      Y11, Y4, Y4
-	VADDPD      Y12, Y4, Y4
-	VADDPD      Y4, Y6, Y6
-	VADDPD      Y15, Y1, Y4
-	VSUBPD      256(R15), Y5, Y11
-	VMOVUPD     224(R15), Y12
-	VSUBPD      Y11, Y12, Y12
-	VSUBPD      Y11, Y5, Y11
-	VMOVUPD     Y2, 224(R15)
-	VMOVUPD     256(R15), Y2
-	VSUBPD      Y11, Y2, Y2
-	VADDPD      Y12, Y2, Y2
-	VSUBPD      (R15), Y8, Y11
-	VSUBPD      Y11, Y9, Y9
-	VSUBPD      Y11, Y8, Y11
-	VMOVUPD     (R15), Y12
-	VSUBPD      Y11, Y12, Y12
-	VADDPD      Y9, Y12, Y12
-	VADDPD      Y12, Y2, Y2
-	VSUBPD      96(R15), Y14, Y9
-	VADDPD      Y3, Y7, Y11
-	VSUBPD      128(R15), Y10, Y12
-	VMOVUPD     Y3, (R15)
-	VMOVUPD     480(R15), Y3
-	VSUBPD      Y12, Y3, Y3
-	VSUBPD      Y12, Y10, Y12
-	VMOVUPD     Y11, 480(R15)
-	VMOVUPD     128(R15), Y11
-	VSUBPD      Y12, Y11, Y11
-	VADDPD      Y3, Y11, Y11
-	VMOVUPD     704(R15), Y3
-	VSUBPD      864(R15), Y3, Y12
-	VMOVUPD     Y7, 128(R15)
-	VMOVUPD     832(R15), Y7
-	VSUBPD      Y12, Y7, Y7
-	VSUBPD      Y12, Y3, Y12
-	VMOVUPD     864(R15), Y3
-	VSUBPD      Y12, Y3, Y3
-	VADDPD      Y7, Y3, Y3
-	VADDPD      Y3, Y11, Y11
-	VMOVUPD     672(R15), Y3
-	VSUBPD      544(R15), Y3, Y7
-	VSUBPD      Y9, Y14, Y12
-	VMOVUPD     (R11)(R12*2), Y10
-	VSUBPD      Y9, Y10, Y10
-	VMOVUPD     96(R15), Y9
-	VSUBPD      Y12, Y9, Y12
-	VMOVUPD     Y0, 864(R15)
-	VMOVUPD     (BX)(SI*2), Y0
-	VFMSUB231PD (R8), Y0, Y9
-	VADDPD      Y10, Y12, Y12
-	VADDPD      (R13), Y9, Y9
-	VADDPD      Y13, Y12, Y12
-	VADDPD      800(R15), Y9, Y9
-	VADDPD      Y12, Y2, Y2
-	VADDPD      Y2, Y9, Y9
-	VMOVUPD     928(R15), Y0
-	VSUBPD      Y5, Y0, Y2
-	VSUBPD      Y2, Y8, Y8
-	VSUBPD      Y2, Y0, Y2
-	VSUBPD      Y2, Y5, Y5
-	VADDPD      Y8, Y5, Y5
-	VMOVUPD     896(R15), Y2
-	VSUBPD      Y14, Y2, Y8
-	VMOVUPD     448(R15), Y10
-	VSUBPD      Y8, Y10, Y10
-	VSUBPD      Y8, Y2, Y8
-	VSUBPD      Y8, Y14, Y14
-	VADDPD      Y10, Y14, Y14
-	VADDPD      Y14, Y5, Y5
-	VSUBPD      Y0, Y1, Y8
-	VSUBPD      Y8, Y2, Y2
-	VSUBPD      Y8, Y1, Y8
-	VSUBPD      Y8, Y0, Y0
-	VADDPD      Y2, Y0, Y0
-	VSUBPD      Y1, Y4, Y2
-	VSUBPD      Y2, Y15, Y15
-	VSUBPD      Y2, Y4, Y2
-	VSUBPD      Y2, Y1, Y1
-	VADDPD      Y15, Y1, Y1
-	VADDPD      Y1, Y0, Y0
-	VADDPD      Y0, Y5, Y5
-	VADDPD      Y5, Y9, Y9
-	VSUBPD      Y7, Y3, Y0
-	VMOVUPD     32(R11)(R12*2), Y1
-	VSUBPD      Y7, Y1, Y1
-	VMOVUPD     544(R15), Y2
-	VSUBPD      Y0, Y2, Y0
-	VMOVUPD     32(BX)(SI*2), Y5
-	VFMSUB231PD 32(R8), Y5, Y2
-	VADDPD      Y1, Y0, Y0
-	VADDPD      32(R13), Y2, Y2
-	VADDPD      Y6, Y0, Y0
-	VADDPD      768(R15), Y2, Y2
-	VADDPD      Y0, Y11, Y11
-	VMOVUPD     864(R15), Y0
-	VSUBPD      736(R15), Y0, Y1
-	VMOVUPD     704(R15), Y5
-	VSUBPD      Y1, Y5, Y5
-	VSUBPD      Y1, Y0, Y1
-	VADDPD      Y11, Y2, Y2
-	VMOVUPD     224(R15), Y6
-	VSUBPD      Y3, Y6, Y7
-	VMOVUPD     736(R15), Y8
-	VSUBPD      Y1, Y8, Y8
-	VMOVUPD     128(R15), Y1
-	VSUBPD      Y0, Y1, Y10
-	VMOVUPD     640(R15), Y11
-	VSUBPD      Y7, Y11, Y11
-	VSUBPD      Y7, Y6, Y7
-	VSUBPD      Y7, Y3, Y3
-	VMOVUPD     480(R15), Y7
-	VSUBPD      Y1, Y7, Y12
-	VSUBPD      Y10, Y6, Y6
-	VSUBPD      Y10, Y1, Y10
-	VADDPD      Y5, Y8, Y8
-	VADDPD      Y9, Y4, Y5
-	VSUBPD      Y10, Y0, Y0
-	VSUBPD      Y12, Y7, Y10
-	VMOVUPD     (R15), Y13
-	VSUBPD      Y12, Y13, Y13
-	VADDPD      Y11, Y3, Y3
-	VADDPD      288(R15), Y5, Y11
-	VSUBPD      Y4, Y5, Y12
-	VSUBPD      Y10, Y1, Y1
-	VADDPD      Y6, Y0, Y0
-	VADDPD      Y3, Y8, Y8
-	VADDPD      160(R15), Y11, Y3
-	VSUBPD      288(R15), Y11, Y6
-	VSUBPD      Y12, Y5, Y10
-	VSUBPD      Y12, Y9, Y9
-	VADDPD      Y13, Y1, Y1
-	VMOVUPD     Y3, (AX)
-	VSUBPD      160(R15), Y3, Y12
-	VSUBPD      Y6, Y11, Y13
-	VSUBPD      Y6, Y5, Y5
-	VSUBPD      Y10, Y4, Y4
-	VADDPD      Y1, Y0, Y0
-	VSUBPD      Y12, Y3, Y3
-	VSUBPD      Y12, Y11, Y11
-	VMOVUPD     288(R15), Y1
-	VSUBPD      Y13, Y1, Y1
-	VADDPD      Y9, Y4, Y4
-	VADDPD      Y0, Y8, Y8
-	VMOVUPD     160(R15), Y0
-	VSUBPD      Y3, Y0, Y0
-	VADDPD      Y5, Y1, Y1
-	VMOVUPD     Y4, (DX)
-	VADDPD      Y8, Y2, Y2
-	VMOVUPD     Y1, (AX)(CX*2)
-	VADDPD      Y11, Y0, Y0
-	VADDPD      Y2, Y7, Y1
-	VMOVUPD     Y0, (AX)(CX*1)
-	VADDPD      64(R15), Y1, Y0
-	VSUBPD      Y7, Y1, Y3
-	VADDPD      192(R15), Y0, Y4
-	VSUBPD      64(R15), Y0, Y5
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y3, Y2, Y2
-	VMOVUPD     Y4, 32(AX)
-	VSUBPD      192(R15), Y4, Y3
-	VSUBPD      Y5, Y0, Y8
-	VSUBPD      Y5, Y1, Y1
-	VSUBPD      Y6, Y7, Y7
-	VSUBPD      Y3, Y4, Y4
-	VSUBPD      Y3, Y0, Y0
-	VMOVUPD     64(R15), Y3
-	VSUBPD      Y8, Y3, Y3
-	VADDPD      Y2, Y7, Y7
-	VMOVUPD     192(R15), Y2
-	VSUBPD      Y4, Y2, Y2
-	VADDPD      Y1, Y3, Y3
-	VMOVUPD     Y7, 32(DX)
-	VMOVUPD     Y3, 32(AX)(CX*2)
-	VADDPD      Y0, Y2, Y2
-	VMOVUPD     Y2, 32(AX)(CX*1)
-	ADDQ        $+64, AX
-	ADDQ        $+64, DX
-	ADDQ        $+64, BX
-	ADDQ        $+64, DI
-	ADDQ        $+64, R8
-	ADDQ        $+64, R10
-	ADDQ        $+64, R11
-	ADDQ        $+64, R13
-	SUBQ        $+8, R14
-	JG          loop
-	MOVQ        R14, left+72(FP)
+	VMOVUPD      (BX), Y0
+	VMULPD       (R8), Y0, Y1
+	VMOVUPD      32(BX), Y2
+	VMULPD       32(R8), Y2, Y3
+	VMULPD       (R8)(R9*1), Y0, Y4
+	VMOVUPD      (BX)(SI*1), Y5
+	VMULPD       (R8), Y5, Y6
+	VMULPD       32(R8)(R9*1), Y2, Y7
+	VMOVUPD      32(R8), Y8
+	VMULPD       32(BX)(SI*1), Y8, Y9
+	VMULPD       (R8)(R9*2), Y0, Y10
+	VMULPD       (R8)(R9*1), Y5, Y11
+	VADDPD       (R11), Y1, Y12
+	VADDPD       32(R11), Y3, Y13
+	VMOVUPD      (R8), Y14
+	VMOVAPD      Y1, Y15
+	VFMSUB231PD  Y14, Y0, Y15
+	VMOVUPD      Y10, (R15)
+	VMOVAPD      Y3, Y10
+	VFMSUB231PD  Y8, Y2, Y10
+	VMOVUPD      Y11, 32(R15)
+	VADDPD       Y6, Y4, Y11
+	VMOVUPD      (R8)(R9*1), Y8
+	VMOVUPD      Y11, 64(R15)
+	VMOVAPD      Y4, Y11
+	VFMSUB231PD  Y8, Y0, Y11
+	VMOVAPD      Y6, Y8
+	VFMSUB231PD  Y14, Y5, Y8
+	VADDPD       Y9, Y7, Y5
+	VMULPD       (BX)(SI*2), Y14, Y0
+	VMOVUPD      32(R8)(R9*1), Y14
+	VMOVUPD      Y0, 96(R15)
+	VMOVAPD      Y7, Y0
+	VFMSUB231PD  Y14, Y2, Y0
+	VMOVUPD      Y0, 128(R15)
+	VSUBPD       (R11), Y12, Y0
+	VSUBPD       Y0, Y1, Y1
+	VSUBPD       Y0, Y12, Y0
+	VMOVUPD      Y12, 160(R15)
+	VMOVUPD      (R11), Y12
+	VSUBPD       Y0, Y12, Y12
+	VADDPD       Y1, Y12, Y12
+	VSUBPD       32(R11), Y13, Y0
+	VSUBPD       Y0, Y3, Y3
+	VSUBPD       Y0, Y13, Y0
+	VMOVUPD      32(R11), Y1
+	VSUBPD       Y0, Y1, Y1
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y12, Y15, Y0
+	VADDPD       Y1, Y10, Y3
+	VMOVUPD      Y13, 192(R15)
+	VADDPD       64(R15), Y0, Y13
+	VMOVUPD      Y8, 224(R15)
+	VADDPD       Y3, Y5, Y8
+	VMOVUPD      Y11, 256(R15)
+	VADDPD       (R11)(R12*1), Y13, Y11
+	VMOVUPD      64(R15), Y14
+	VSUBPD       Y4, Y14, Y2
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y2, Y14, Y2
+	VSUBPD       Y2, Y4, Y4
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y15, Y0, Y2
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y2, Y0, Y2
+	VSUBPD       Y2, Y15, Y15
+	VADDPD       Y12, Y15, Y15
+	VADDPD       32(R11)(R12*1), Y8, Y2
+	VSUBPD       Y7, Y5, Y6
+	VSUBPD       Y10, Y3, Y12
+	VSUBPD       Y12, Y1, Y1
+	VSUBPD       Y12, Y3, Y12
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       Y1, Y10, Y10
+	VSUBPD       Y14, Y13, Y1
+	VSUBPD       Y1, Y0, Y0
+	VSUBPD       Y1, Y13, Y1
+	VSUBPD       Y1, Y14, Y14
+	VADDPD       Y0, Y14, Y14
+	VSUBPD       Y13, Y11, Y0
+	VSUBPD       Y6, Y5, Y1
+	VSUBPD       Y6, Y9, Y6
+	VMOVUPD      32(BX)(SI*1), Y12
+	VFMSUB231PD  32(R8), Y12, Y9
+	VSUBPD       Y1, Y7, Y7
+	VADDPD       Y6, Y7, Y7
+	VSUBPD       Y5, Y8, Y1
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y1, Y8, Y1
+	VSUBPD       Y1, Y5, Y5
+	VADDPD       Y3, Y5, Y5
+	VSUBPD       Y8, Y2, Y1
+	VSUBPD       Y0, Y11, Y3
+	VMOVUPD      (R11)(R12*1), Y6
+	VSUBPD       Y0, Y6, Y6
+	VSUBPD       Y3, Y13, Y13
+	VADDPD       Y6, Y13, Y13
+	VSUBPD       Y1, Y2, Y0
+	VMOVUPD      32(R11)(R12*1), Y3
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y0, Y8, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVUPD      32(BX), Y0
+	VMULPD       32(R8)(R9*2), Y0, Y1
+	VMULPD       32(R8)(R9*1), Y12, Y3
+	VMOVUPD      32(BX)(SI*2), Y6
+	VMOVUPD      Y2, 64(R15)
+	VMULPD       32(R8), Y6, Y2
+	VMOVUPD      Y11, 288(R15)
+	VMOVUPD      256(R15), Y11
+	VMOVUPD      Y5, 320(R15)
+	VADDPD       224(R15), Y11, Y5
+	VMOVUPD      (R15), Y11
+	VMOVUPD      Y8, 352(R15)
+	VADDPD       32(R15), Y11, Y8
+	VMOVUPD      Y13, 384(R15)
+	VMOVUPD      96(R15), Y13
+	VMOVUPD      Y14, 416(R15)
+	VADDPD       (R11)(R12*2), Y13, Y14
+	VADDPD       Y15, Y4, Y13
+	VMOVUPD      Y15, 448(R15)
+	VADDPD       128(R15), Y9, Y15
+	VMOVUPD      Y9, 480(R15)
+	VADDPD       Y3, Y1, Y9
+	VMOVUPD      Y4, 512(R15)
+	VADDPD       32(R11)(R12*2), Y2, Y4
+	VMOVUPD      Y2, 544(R15)
+	VADDPD       Y10, Y7, Y2
+	VMOVUPD      Y10, 576(R15)
+	VMOVUPD      (BX), Y10
+	VMOVUPD      Y7, 608(R15)
+	VMOVUPD      (R8)(R9*2), Y7
+	VMOVUPD      Y2, 640(R15)
+	VMOVAPD      Y11, Y2
+	VFMSUB231PD  Y7, Y10, Y2
+	VMOVUPD      (BX)(SI*1), Y11
+	VMOVUPD      Y4, 672(R15)
+	VMOVUPD      (R8)(R9*1), Y4
+	VMOVUPD      Y9, 704(R15)
+	VMOVUPD      32(R15), Y9
+	VMOVUPD      Y15, 736(R15)
+	VMOVAPD      Y9, Y15
+	VFMSUB231PD  Y4, Y11, Y15
+	VADDPD       Y15, Y2, Y2
+	VFMADD231PD  (R10), Y10, Y2
+	VFMADD231PD  Y7, Y11, Y2
+	VFMADD231PD  (BX)(SI*2), Y4, Y2
+	VMOVUPD      (R8), Y4
+	VFMADD231PD  (DI), Y4, Y2
+	VMOVUPD      32(R8)(R9*2), Y7
+	VMOVAPD      Y1, Y10
+	VFMSUB231PD  Y7, Y0, Y10
+	VMOVUPD      32(R8)(R9*1), Y11
+	VMOVAPD      Y3, Y15
+	VFMSUB231PD  Y11, Y12, Y15
+	VADDPD       Y15, Y10, Y10
+	VFMADD231PD  32(R10), Y0, Y10
+	VFMADD231PD  Y7, Y12, Y10
+	VFMADD231PD  Y11, Y6, Y10
+	VMOVUPD      32(R8), Y0
+	VFMADD231PD  32(DI), Y0, Y10
+	VADDPD       Y8, Y5, Y7
+	VADDPD       Y13, Y14, Y11
+	VMOVUPD      416(R15), Y12
+	VADDPD       384(R15), Y12, Y15
+	VMOVUPD      Y10, 768(R15)
+	VMOVUPD      736(R15), Y10
+	VADDPD       704(R15), Y10, Y0
+	VMOVUPD      640(R15), Y6
+	VMOVUPD      Y2, 800(R15)
+	VADDPD       672(R15), Y6, Y2
+	VMOVUPD      320(R15), Y4
+	VMOVUPD      Y3, 832(R15)
+	VADDPD       352(R15), Y4, Y3
+	VMOVUPD      Y1, 864(R15)
+	VADDPD       Y11, Y7, Y1
+	VMOVUPD      Y11, 896(R15)
+	VSUBPD       512(R15), Y13, Y11
+	VMOVUPD      Y7, 928(R15)
+	VMOVUPD      448(R15), Y7
+	VSUBPD       Y11, Y7, Y7
+	VSUBPD       Y11, Y13, Y11
+	VMOVUPD      Y13, 448(R15)
+	VMOVUPD      512(R15), Y13
+	VSUBPD       Y11, Y13, Y13
+	VADDPD       Y7, Y13, Y13
+	VSUBPD       Y12, Y15, Y7
+	VMOVUPD      384(R15), Y11
+	VSUBPD       Y7, Y11, Y11
+	VSUBPD       Y7, Y15, Y7
+	VSUBPD       Y7, Y12, Y12
+	VADDPD       Y11, Y12, Y12
+	VADDPD       Y12, Y13, Y13
+	VADDPD       Y2, Y0, Y7
+	VSUBPD       608(R15), Y6, Y11
+	VMOVUPD      576(R15), Y12
+	VSUBPD       Y11, Y12, Y12
+	VSUBPD       Y11, Y6, Y11
+	VMOVUPD      608(R15), Y6
+	VSUBPD       Y11, Y6, Y6
+	VADDPD       Y12, Y6, Y6
+	VSUBPD       Y4, Y3, Y11
+	VMOVUPD      352(R15), Y12
+	VSUBPD       Y11, Y12, Y12
+	VSUBPD       Y11, Y3, Y11
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y12, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VADDPD       Y15, Y1, Y4
+	VSUBPD       256(R15), Y5, Y11
+	VMOVUPD      224(R15), Y12
+	VSUBPD       Y11, Y12, Y12
+	VSUBPD       Y11, Y5, Y11
+	VMOVUPD      Y2, 224(R15)
+	VMOVUPD      256(R15), Y2
+	VSUBPD       Y11, Y2, Y2
+	VADDPD       Y12, Y2, Y2
+	VSUBPD       (R15), Y8, Y11
+	VSUBPD       Y11, Y9, Y9
+	VSUBPD       Y11, Y8, Y11
+	VMOVUPD      (R15), Y12
+	VSUBPD       Y11, Y12, Y12
+	VADDPD       Y9, Y12, Y12
+	VADDPD       Y12, Y2, Y2
+	VSUBPD       96(R15), Y14, Y9
+	VADDPD       Y3, Y7, Y11
+	VSUBPD       128(R15), Y10, Y12
+	VMOVUPD      Y3, (R15)
+	VMOVUPD      480(R15), Y3
+	VSUBPD       Y12, Y3, Y3
+	VSUBPD       Y12, Y10, Y12
+	VMOVUPD      Y11, 480(R15)
+	VMOVUPD      128(R15), Y11
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y3, Y11, Y11
+	VMOVUPD      704(R15), Y3
+	VSUBPD       864(R15), Y3, Y12
+	VMOVUPD      Y7, 128(R15)
+	VMOVUPD      832(R15), Y7
+	VSUBPD       Y12, Y7, Y7
+	VSUBPD       Y12, Y3, Y12
+	VMOVUPD      864(R15), Y3
+	VSUBPD       Y12, Y3, Y3
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y3, Y11, Y11
+	VMOVUPD      672(R15), Y3
+	VSUBPD       544(R15), Y3, Y7
+	VSUBPD       Y9, Y14, Y12
+	VMOVUPD      (R11)(R12*2), Y10
+	VSUBPD       Y9, Y10, Y10
+	VMOVUPD      96(R15), Y9
+	VSUBPD       Y12, Y9, Y12
+	VMOVUPD      Y0, 864(R15)
+	VMOVUPD      (BX)(SI*2), Y0
+	VFMSUB231PD  (R8), Y0, Y9
+	VADDPD       Y10, Y12, Y12
+	VADDPD       (R13), Y9, Y9
+	VADDPD       Y13, Y12, Y12
+	VADDPD       800(R15), Y9, Y9
+	VADDPD       Y12, Y2, Y2
+	VADDPD       Y2, Y9, Y9
+	VMOVUPD      928(R15), Y0
+	VSUBPD       Y5, Y0, Y2
+	VSUBPD       Y2, Y8, Y8
+	VSUBPD       Y2, Y0, Y2
+	VSUBPD       Y2, Y5, Y5
+	VADDPD       Y8, Y5, Y5
+	VMOVUPD      896(R15), Y2
+	VSUBPD       Y14, Y2, Y8
+	VMOVUPD      448(R15), Y10
+	VSUBPD       Y8, Y10, Y10
+	VSUBPD       Y8, Y2, Y8
+	VSUBPD       Y8, Y14, Y14
+	VADDPD       Y10, Y14, Y14
+	VADDPD       Y14, Y5, Y5
+	VSUBPD       Y0, Y1, Y8
+	VSUBPD       Y8, Y2, Y2
+	VSUBPD       Y8, Y1, Y8
+	VSUBPD       Y8, Y0, Y0
+	VADDPD       Y2, Y0, Y0
+	VSUBPD       Y1, Y4, Y2
+	VSUBPD       Y2, Y15, Y15
+	VSUBPD       Y2, Y4, Y2
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       Y15, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y5, Y9, Y9
+	VSUBPD       Y7, Y3, Y0
+	VMOVUPD      32(R11)(R12*2), Y1
+	VSUBPD       Y7, Y1, Y1
+	VMOVUPD      544(R15), Y2
+	VSUBPD       Y0, Y2, Y0
+	VMOVUPD      32(BX)(SI*2), Y5
+	VFMSUB231PD  32(R8), Y5, Y2
+	VADDPD       Y1, Y0, Y0
+	VADDPD       32(R13), Y2, Y2
+	VADDPD       Y6, Y0, Y0
+	VADDPD       768(R15), Y2, Y2
+	VADDPD       Y0, Y11, Y11
+	VMOVUPD      864(R15), Y0
+	VSUBPD       736(R15), Y0, Y1
+	VMOVUPD      704(R15), Y5
+	VSUBPD       Y1, Y5, Y5
+	VSUBPD       Y1, Y0, Y1
+	VFMADD231PD  constants<>+0(SB), Y2, Y11
+	VMOVUPD      constants<>+0(SB), Y2
+	VMOVUPD      224(R15), Y6
+	VMOVAPD      Y6, Y7
+	VFNMADD231PD Y2, Y3, Y7
+	VMOVUPD      736(R15), Y8
+	VSUBPD       Y1, Y8, Y8
+	VMOVUPD      128(R15), Y1
+	VSUBPD       Y0, Y1, Y10
+	VMOVUPD      640(R15), Y12
+	VFNMADD231PD Y2, Y7, Y12
+	VFNMADD213PD Y6, Y2, Y7
+	VSUBPD       Y7, Y3, Y3
+	VMOVUPD      480(R15), Y7
+	VSUBPD       Y1, Y7, Y13
+	VFNMADD231PD Y2, Y10, Y6
+	VFNMADD213PD Y1, Y2, Y10
+	VADDPD       Y5, Y8, Y8
+	VADDPD       Y9, Y4, Y5
+	VSUBPD       Y10, Y0, Y0
+	VSUBPD       Y13, Y7, Y10
+	VFNMADD213PD (R15), Y2, Y13
+	VFMADD231PD  Y2, Y3, Y12
+	VADDPD       288(R15), Y5, Y3
+	VSUBPD       Y4, Y5, Y14
+	VSUBPD       Y10, Y1, Y1
+	VADDPD       Y6, Y0, Y0
+	VFMADD231PD  Y2, Y8, Y12
+	VADDPD       160(R15), Y3, Y6
+	VSUBPD       288(R15), Y3, Y8
+	VMOVAPD      Y5, Y10
+	VFNMADD231PD Y2, Y14, Y10
+	VFNMADD231PD Y2, Y14, Y9
+	VADDPD       Y13, Y1, Y1
+	VMOVUPD      Y6, (AX)
+	VSUBPD       160(R15), Y6, Y13
+	VSUBPD       Y8, Y3, Y14
+	VFNMADD231PD Y2, Y8, Y5
+	VSUBPD       Y10, Y4, Y4
+	VADDPD       Y1, Y0, Y0
+	VSUBPD       Y13, Y6, Y6
+	VSUBPD       Y13, Y3, Y3
+	VFNMADD213PD 288(R15), Y2, Y14
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y0, Y12, Y12
+	VMOVUPD      160(R15), Y0
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       Y5, Y14, Y14
+	VMOVUPD      Y4, (DX)
+	VADDPD       Y12, Y11, Y11
+	VMOVUPD      Y14, (AX)(CX*2)
+	VADDPD       Y3, Y0, Y0
+	VADDPD       Y11, Y7, Y1
+	VMOVUPD      Y0, (AX)(CX*1)
+	VADDPD       64(R15), Y1, Y0
+	VSUBPD       Y7, Y1, Y3
+	VADDPD       192(R15), Y0, Y4
+	VSUBPD       64(R15), Y0, Y5
+	VMOVAPD      Y1, Y6
+	VFNMADD231PD Y2, Y3, Y6
+	VFNMADD231PD Y2, Y3, Y11
+	VMOVUPD      Y4, 32(AX)
+	VSUBPD       192(R15), Y4, Y3
+	VSUBPD       Y5, Y0, Y8
+	VFNMADD231PD Y2, Y5, Y1
+	VSUBPD       Y6, Y7, Y7
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y3, Y0, Y0
+	VFNMADD213PD 64(R15), Y2, Y8
+	VADDPD       Y11, Y7, Y7
+	VMOVUPD      192(R15), Y2
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y1, Y8, Y8
+	VMOVUPD      Y7, 32(DX)
+	VMOVUPD      Y8, 32(AX)(CX*2)
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 32(AX)(CX*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, DX
+	ADDQ         $+64, BX
+	ADDQ         $+64, DI
+	ADDQ         $+64, R8
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R13
+	SUBQ         $+8, R14
+	JG           loop
+	MOVQ         R14, left+72(FP)
 	VZEROUPPER
 	RET
 
@@ -13687,44 +14450,48 @@ loop:
 	VMOVUPD      Y8, (AX)
 	VADDPD       Y6, Y12, Y12
 	VADDPD       192(SI), Y1, Y6
-	VSUBPD       Y10, Y8, Y8
+	VFNMADD231PD constants<>+0(SB), Y10, Y8
 	VADDPD       (SI), Y2, Y9
 	VMOVUPD      Y6, 64(AX)
 	VSUBPD       192(SI), Y6, Y6
 	VADDPD       96(SI), Y3, Y10
-	VSUBPD       Y8, Y5, Y5
+	VFNMADD231PD constants<>+0(SB), Y8, Y5
 	VMOVUPD      Y9, 128(AX)
 	VADDPD       160(SI), Y4, Y8
 	VSUBPD       (SI), Y9, Y9
-	VADDPD       Y13, Y11, Y15
+	VMOVUPD      constants<>+0(SB), Y15
+	VMOVUPD      Y4, (SI)
+	VMOVAPD      Y13, Y4
+	VFMADD231PD  Y15, Y11, Y4
 	VMOVUPD      Y5, 32(AX)
 	VMOVUPD      Y10, 192(AX)
 	VADDPD       Y14, Y7, Y5
 	VSUBPD       96(SI), Y10, Y10
 	VMOVUPD      Y8, 256(AX)
-	VMOVUPD      Y15, 320(AX)
+	VMOVUPD      Y4, 320(AX)
 	VMOVUPD      Y14, 96(SI)
 	VADDPD       Y12, Y0, Y14
 	VSUBPD       160(SI), Y8, Y8
-	VSUBPD       Y11, Y15, Y15
+	VSUBPD       Y11, Y4, Y4
 	VSUBPD       Y6, Y1, Y1
-	VSUBPD       Y9, Y2, Y2
+	VFNMADD231PD Y15, Y9, Y2
 	VMOVUPD      Y5, 384(AX)
 	VSUBPD       Y7, Y5, Y5
 	VSUBPD       Y10, Y3, Y3
 	VMOVUPD      Y14, 448(AX)
 	VSUBPD       Y0, Y14, Y14
-	VSUBPD       Y8, Y4, Y4
+	VMOVUPD      (SI), Y0
+	VSUBPD       Y8, Y0, Y0
 	VMOVUPD      Y1, 96(AX)
 	VMOVUPD      Y2, 160(AX)
-	VSUBPD       Y15, Y13, Y13
+	VSUBPD       Y4, Y13, Y13
 	VMOVUPD      Y3, 224(AX)
-	VMOVUPD      96(SI), Y0
-	VSUBPD       Y5, Y0, Y0
-	VMOVUPD      Y4, 288(AX)
+	VMOVUPD      96(SI), Y1
+	VSUBPD       Y5, Y1, Y1
+	VMOVUPD      Y0, 288(AX)
 	VSUBPD       Y14, Y12, Y12
 	VMOVUPD      Y13, 352(AX)
-	VMOVUPD      Y0, 416(AX)
+	VMOVUPD      Y1, 416(AX)
 	VMOVUPD      Y12, 480(AX)
 	ADDQ         $+256, CX
 	ADDQ         $+32, DX
@@ -14017,82 +14784,85 @@ loop:
 	VADDPD       Y15, Y11, Y11
 	VADDPD       448(SI), Y11, Y11
 	VSUBPD       Y12, Y1, Y3
-	VMOVUPD      320(AX), Y10
-	VSUBPD       Y12, Y10, Y10
+	VMOVUPD      constants<>+0(SB), Y10
+	VFNMADD213PD 320(AX), Y10, Y12
 	VSUBPD       Y3, Y7, Y7
 	VADDPD       832(SI), Y11, Y11
-	VADDPD       Y8, Y2, Y3
-	VADDPD       Y5, Y4, Y12
-	VADDPD       Y10, Y7, Y7
-	VADDPD       Y11, Y6, Y10
+	VMOVAPD      Y8, Y3
+	VFMADD231PD  Y10, Y2, Y3
+	VMOVAPD      Y5, Y13
+	VFMADD231PD  Y10, Y4, Y13
+	VADDPD       Y12, Y7, Y7
+	VADDPD       Y11, Y6, Y12
 	VADDPD       Y7, Y9, Y9
 	VADDPD       160(SI), Y3, Y7
 	VMOVUPD      Y7, (AX)
 	VADDPD       Y9, Y0, Y0
-	VADDPD       256(SI), Y12, Y9
+	VADDPD       256(SI), Y13, Y9
 	VMOVUPD      Y9, 96(AX)
 	VADDPD       800(SI), Y0, Y0
-	VADDPD       224(SI), Y10, Y13
-	VMOVUPD      Y13, 192(AX)
-	VADDPD       Y0, Y1, Y14
-	VADDPD       192(SI), Y14, Y15
-	VMOVUPD      Y15, 288(AX)
+	VADDPD       224(SI), Y12, Y14
+	VMOVUPD      Y14, 192(AX)
+	VADDPD       Y0, Y1, Y15
 	VMOVUPD      Y0, 800(SI)
-	VSUBPD       160(SI), Y7, Y0
-	VSUBPD       Y0, Y7, Y7
-	VSUBPD       Y0, Y3, Y0
+	VADDPD       192(SI), Y15, Y0
+	VMOVUPD      Y0, 288(AX)
 	VMOVUPD      Y11, 832(SI)
-	VMOVUPD      160(SI), Y11
-	VSUBPD       Y7, Y11, Y11
-	VADDPD       Y0, Y11, Y11
-	VMOVUPD      Y11, 32(AX)
-	VSUBPD       Y2, Y3, Y0
-	VSUBPD       Y0, Y3, Y3
-	VSUBPD       Y0, Y8, Y8
+	VSUBPD       160(SI), Y7, Y11
+	VSUBPD       Y11, Y7, Y7
+	VSUBPD       Y11, Y3, Y11
+	VMOVUPD      160(SI), Y1
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       Y11, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+	VSUBPD       Y2, Y3, Y1
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y1, Y8, Y8
 	VSUBPD       Y3, Y2, Y2
-	VSUBPD       256(SI), Y9, Y0
-	VSUBPD       Y0, Y9, Y9
-	VSUBPD       Y0, Y12, Y0
-	VADDPD       Y8, Y2, Y2
-	VSUBPD       Y4, Y12, Y3
-	VMOVUPD      Y2, 64(AX)
-	VSUBPD       224(SI), Y13, Y2
-	VSUBPD       Y3, Y12, Y12
-	VMOVUPD      256(SI), Y7
-	VSUBPD       Y9, Y7, Y7
-	VSUBPD       Y6, Y10, Y8
-	VSUBPD       Y3, Y5, Y5
-	VSUBPD       192(SI), Y15, Y3
+	VSUBPD       256(SI), Y9, Y1
+	VSUBPD       Y1, Y9, Y9
+	VSUBPD       Y1, Y13, Y1
+	VFMADD231PD  Y10, Y2, Y8
+	VMOVAPD      Y13, Y2
+	VFNMADD231PD Y10, Y4, Y2
+	VMOVUPD      Y8, 64(AX)
+	VSUBPD       224(SI), Y14, Y3
 	VSUBPD       Y2, Y13, Y13
-	VSUBPD       Y12, Y4, Y4
-	VSUBPD       Y1, Y14, Y9
-	VSUBPD       Y2, Y10, Y2
-	VSUBPD       Y8, Y10, Y10
-	VSUBPD       Y3, Y15, Y15
-	VMOVUPD      832(SI), Y11
-	VSUBPD       Y8, Y11, Y11
-	VSUBPD       Y3, Y14, Y3
-	VADDPD       Y0, Y7, Y7
-	VSUBPD       Y9, Y14, Y14
-	VMOVUPD      224(SI), Y0
-	VSUBPD       Y13, Y0, Y0
-	VMOVUPD      800(SI), Y8
-	VSUBPD       Y9, Y8, Y8
-	VADDPD       Y5, Y4, Y4
-	VSUBPD       Y10, Y6, Y6
-	VMOVUPD      192(SI), Y5
-	VSUBPD       Y15, Y5, Y5
-	VMOVUPD      Y7, 128(AX)
-	VMOVUPD      Y4, 160(AX)
+	VFNMADD213PD 256(SI), Y10, Y9
+	VSUBPD       Y6, Y12, Y7
+	VSUBPD       Y2, Y5, Y5
+	VMOVUPD      192(SI), Y2
+	VMOVAPD      Y0, Y8
+	VFNMADD231PD Y10, Y2, Y8
+	VSUBPD       Y3, Y14, Y14
+	VSUBPD       Y13, Y4, Y4
+	VMOVUPD      288(SI), Y11
+	VMOVAPD      Y15, Y13
+	VFNMADD231PD Y10, Y11, Y13
+	VFNMADD213PD Y12, Y10, Y3
+	VSUBPD       Y7, Y12, Y12
+	VSUBPD       Y8, Y0, Y0
+	VFNMADD213PD 832(SI), Y10, Y7
+	VFNMADD213PD Y15, Y10, Y8
+	VADDPD       Y1, Y9, Y9
+	VSUBPD       Y13, Y15, Y15
+	VMOVUPD      224(SI), Y1
 	VSUBPD       Y14, Y1, Y1
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y11, Y6, Y6
-	VADDPD       Y3, Y5, Y5
-	VMOVUPD      Y0, 224(AX)
-	VADDPD       Y8, Y1, Y1
+	VFNMADD213PD 800(SI), Y10, Y13
+	VFMADD231PD  Y10, Y4, Y5
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      Y9, 128(AX)
+	VMOVUPD      Y5, 160(AX)
+	VSUBPD       Y15, Y11, Y11
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y8, Y2, Y2
+	VMOVUPD      Y1, 224(AX)
+	VADDPD       Y13, Y11, Y11
 	VMOVUPD      Y6, 256(AX)
-	VMOVUPD      Y5, 320(AX)
-	VMOVUPD      Y1, 352(AX)
+	VMOVUPD      Y2, 320(AX)
+	VMOVUPD      Y11, 352(AX)
 	ADDQ         $+192, CX
 	ADDQ         $+48, DX
 	DECQ         BX
@@ -14891,55 +15661,58 @@ loop:
 	VSUBPD       Y2, Y3, Y0
 	VSUBPD       Y0, Y3, Y3
 	VSUBPD       Y0, Y6, Y6
-	VSUBPD       224(SI), Y10, Y0
-	VSUBPD       Y0, Y10, Y10
+	VMOVUPD      224(SI), Y0
+	VMOVUPD      constants<>+0(SB), Y4
+	VMOVAPD      Y10, Y5
+	VFNMADD231PD Y4, Y0, Y5
+	VSUBPD       Y5, Y10, Y10
 	VSUBPD       Y3, Y2, Y2
-	VSUBPD       704(SI), Y14, Y3
-	VSUBPD       Y0, Y14, Y0
-	VSUBPD       Y3, Y14, Y14
-	VMOVUPD      224(SI), Y4
-	VSUBPD       Y10, Y4, Y4
-	VSUBPD       Y1, Y8, Y5
-	VSUBPD       Y3, Y8, Y3
+	VMOVUPD      704(SI), Y3
+	VMOVAPD      Y14, Y7
+	VFNMADD231PD Y4, Y3, Y7
+	VFNMADD213PD Y14, Y4, Y5
+	VSUBPD       Y7, Y14, Y14
+	VSUBPD       Y10, Y0, Y0
+	VMOVAPD      Y8, Y9
+	VFNMADD231PD Y4, Y1, Y9
+	VFNMADD213PD Y8, Y4, Y7
 	VADDPD       Y6, Y2, Y2
 	VMOVUPD      1472(SI), Y6
-	VSUBPD       192(SI), Y6, Y7
-	VSUBPD       Y5, Y8, Y8
-	VMOVUPD      704(SI), Y9
-	VSUBPD       Y14, Y9, Y9
-	VMOVUPD      2080(SI), Y10
-	VSUBPD       768(SI), Y10, Y11
-	VMOVUPD      2048(SI), Y12
-	VSUBPD       Y5, Y12, Y12
+	VSUBPD       192(SI), Y6, Y10
+	VSUBPD       Y9, Y8, Y8
+	VSUBPD       Y14, Y3, Y3
+	VMOVUPD      768(SI), Y11
+	VMOVUPD      2080(SI), Y12
+	VMOVAPD      Y12, Y13
+	VFNMADD231PD Y4, Y11, Y13
+	VFNMADD213PD 2048(SI), Y4, Y9
 	VMOVUPD      Y2, 224(AX)
 	VMOVUPD      1792(SI), Y2
-	VSUBPD       1984(SI), Y2, Y5
-	VSUBPD       Y7, Y6, Y6
-	VSUBPD       Y7, Y10, Y7
-	VADDPD       Y0, Y4, Y4
-	VSUBPD       Y11, Y10, Y10
+	VSUBPD       1984(SI), Y2, Y14
+	VSUBPD       Y10, Y6, Y6
+	VFNMADD213PD Y12, Y4, Y10
+	VADDPD       Y5, Y0, Y0
+	VSUBPD       Y13, Y12, Y12
 	VSUBPD       Y8, Y1, Y1
-	VSUBPD       Y11, Y2, Y11
-	VADDPD       Y3, Y9, Y9
-	VSUBPD       Y5, Y2, Y2
-	VMOVUPD      192(SI), Y0
-	VSUBPD       Y6, Y0, Y0
-	VMOVUPD      96(SI), Y3
-	VSUBPD       Y5, Y3, Y3
-	VMOVUPD      Y4, 288(AX)
-	VMOVUPD      Y9, 320(AX)
-	VMOVUPD      768(SI), Y4
-	VSUBPD       Y10, Y4, Y4
-	VADDPD       Y12, Y1, Y1
-	VMOVUPD      1984(SI), Y5
-	VSUBPD       Y2, Y5, Y5
-	VADDPD       Y7, Y0, Y0
+	VFNMADD213PD Y2, Y4, Y13
+	VFMADD231PD  Y4, Y3, Y7
+	VSUBPD       Y14, Y2, Y2
+	VMOVUPD      192(SI), Y3
+	VSUBPD       Y6, Y3, Y3
+	VFNMADD213PD 96(SI), Y4, Y14
+	VMOVUPD      Y0, 288(AX)
+	VMOVUPD      Y7, 320(AX)
+	VSUBPD       Y12, Y11, Y11
+	VADDPD       Y9, Y1, Y1
+	VMOVUPD      1984(SI), Y0
+	VSUBPD       Y2, Y0, Y0
+	VADDPD       Y10, Y3, Y3
 	VMOVUPD      Y1, 352(AX)
-	VADDPD       Y11, Y4, Y4
-	VMOVUPD      Y0, 416(AX)
-	VADDPD       Y3, Y5, Y5
-	VMOVUPD      Y4, 448(AX)
-	VMOVUPD      Y5, 480(AX)
+	VADDPD       Y13, Y11, Y11
+	VMOVUPD      Y3, 416(AX)
+	VADDPD       Y14, Y0, Y0
+	VMOVUPD      Y11, 448(AX)
+	VMOVUPD      Y0, 480(AX)
 	ADDQ         $+256, CX
 	ADDQ         $+64, DX
 	DECQ         BX
@@ -14995,61 +15768,62 @@ loop:
 	VFMADD231PD  Y2, Y15, Y3
 	VSUBPD       Y0, Y5, Y2
 	VSUBPD       Y4, Y8, Y6
-	VSUBPD       Y0, Y1, Y1
-	VMOVUPD      64(SI), Y0
-	VSUBPD       Y4, Y0, Y0
-	VSUBPD       96(SI), Y11, Y4
-	VSUBPD       128(SI), Y14, Y9
-	VMOVUPD      (SI), Y12
-	VSUBPD       96(SI), Y12, Y12
-	VMOVUPD      32(SI), Y15
-	VSUBPD       128(SI), Y15, Y15
-	VMOVUPD      Y14, 128(SI)
-	VBROADCASTSD (DX), Y14
-	VFMADD231PD  32(CX), Y14, Y7
-	VFMADD231PD  96(CX), Y14, Y10
-	VFMADD231PD  160(CX), Y14, Y13
-	VFMADD231PD  224(CX), Y14, Y3
-	VMOVUPD      (AX), Y14
-	VSUBPD       Y2, Y14, Y14
+	VFNMADD231PD constants<>+0(SB), Y0, Y1
+	VMOVUPD      constants<>+0(SB), Y0
+	VFNMADD213PD 64(SI), Y0, Y4
+	VSUBPD       96(SI), Y11, Y9
+	VSUBPD       128(SI), Y14, Y12
+	VMOVUPD      96(SI), Y15
+	VFNMADD213PD (SI), Y0, Y15
+	VMOVUPD      Y14, (SI)
+	VMOVUPD      128(SI), Y14
+	VFNMADD213PD 32(SI), Y0, Y14
+	VMOVUPD      Y11, 32(SI)
+	VBROADCASTSD (DX), Y11
+	VFMADD231PD  32(CX), Y11, Y7
+	VFMADD231PD  96(CX), Y11, Y10
+	VFMADD231PD  160(CX), Y11, Y13
+	VFMADD231PD  224(CX), Y11, Y3
+	VMOVUPD      (AX), Y11
+	VSUBPD       Y2, Y11, Y11
 	VMOVUPD      64(AX), Y2
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPD      128(AX), Y6
-	VSUBPD       Y4, Y6, Y6
-	VMOVUPD      192(AX), Y4
-	VSUBPD       Y9, Y4, Y4
-	VADDPD       Y1, Y14, Y14
+	VSUBPD       Y9, Y6, Y6
+	VMOVUPD      192(AX), Y9
+	VSUBPD       Y12, Y9, Y9
+	VADDPD       Y1, Y11, Y11
 	VADDPD       32(AX), Y7, Y7
-	VADDPD       Y0, Y2, Y2
-	VADDPD       96(AX), Y10, Y10
-	VADDPD       Y12, Y6, Y6
+	VFMADD231PD  Y0, Y2, Y4
+	VFMADD231PD  96(AX), Y0, Y10
+	VADDPD       Y15, Y6, Y6
 	VADDPD       160(AX), Y13, Y13
-	VADDPD       Y15, Y4, Y4
-	VADDPD       224(AX), Y3, Y3
-	VADDPD       Y7, Y14, Y14
-	VADDPD       Y10, Y2, Y2
+	VFMADD231PD  Y0, Y9, Y14
+	VFMADD231PD  224(AX), Y0, Y3
+	VADDPD       Y7, Y11, Y11
+	VADDPD       Y10, Y4, Y4
 	VADDPD       Y13, Y6, Y6
-	VADDPD       Y3, Y4, Y4
-	VADDPD       Y14, Y5, Y0
-	VADDPD       Y2, Y8, Y1
-	VADDPD       Y6, Y11, Y3
-	VADDPD       128(SI), Y4, Y7
+	VADDPD       Y3, Y14, Y14
+	VADDPD       Y11, Y5, Y0
+	VADDPD       Y4, Y8, Y1
+	VADDPD       32(SI), Y6, Y2
+	VADDPD       (SI), Y14, Y3
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 64(AX)
 	VSUBPD       Y5, Y0, Y0
 	VSUBPD       Y8, Y1, Y1
-	VMOVUPD      Y3, 128(AX)
-	VMOVUPD      Y7, 192(AX)
-	VSUBPD       Y11, Y3, Y3
-	VSUBPD       128(SI), Y7, Y7
-	VSUBPD       Y0, Y14, Y14
-	VSUBPD       Y1, Y2, Y2
-	VSUBPD       Y3, Y6, Y6
-	VSUBPD       Y7, Y4, Y4
-	VMOVUPD      Y14, 32(AX)
-	VMOVUPD      Y2, 96(AX)
+	VMOVUPD      Y2, 128(AX)
+	VMOVUPD      Y3, 192(AX)
+	VSUBPD       32(SI), Y2, Y2
+	VSUBPD       (SI), Y3, Y3
+	VSUBPD       Y0, Y11, Y11
+	VSUBPD       Y1, Y4, Y4
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y3, Y14, Y14
+	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      Y4, 96(AX)
 	VMOVUPD      Y6, 160(AX)
-	VMOVUPD      Y4, 224(AX)
+	VMOVUPD      Y14, 224(AX)
 	ADDQ         $+256, CX
 	ADDQ         $+16, DX
 	DECQ         BX
@@ -15059,7 +15833,7 @@ loop:
 
 // func macColumnTDAVX2(sums *float64, a *float64, b *float64, k int)
 // Requires: AVX, FMA3
-TEXT ·macColumnTDAVX2(SB), $160-32
+TEXT ·macColumnTDAVX2(SB), $224-32
 	MOVQ sums+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -15105,8 +15879,8 @@ loop:
 	VSUBPD       Y4, Y14, Y11
 	VSUBPD       Y0, Y1, Y1
 	VSUBPD       Y0, Y8, Y0
-	VSUBPD       Y3, Y2, Y2
-	VSUBPD       Y3, Y9, Y3
+	VFNMADD231PD constants<>+0(SB), Y3, Y2
+	VFNMADD132PD constants<>+0(SB), Y9, Y3
 	VADDPD       Y12, Y5, Y5
 	VSUBPD       Y6, Y13, Y12
 	VMOVUPD      Y9, 96(SI)
@@ -15138,87 +15912,98 @@ loop:
 	VFMADD231PD  64(CX), Y3, Y15
 	VADDPD       Y1, Y14, Y7
 	VADDPD       Y2, Y13, Y9
-	VSUBPD       32(SI), Y1, Y10
-	VSUBPD       (SI), Y2, Y11
+	VMOVUPD      32(SI), Y10
+	VMOVUPD      constants<>+0(SB), Y11
+	VMOVAPD      Y1, Y12
+	VFNMADD231PD Y11, Y10, Y12
+	VMOVUPD      Y6, 128(SI)
+	VMOVUPD      (SI), Y6
+	VMOVUPD      Y13, 160(SI)
+	VMOVAPD      Y2, Y13
+	VFNMADD231PD Y11, Y6, Y13
 	VFMADD231PD  160(CX), Y3, Y5
 	VADDPD       64(AX), Y15, Y15
-	VSUBPD       Y10, Y8, Y8
-	VSUBPD       Y10, Y1, Y10
-	VSUBPD       Y11, Y0, Y0
-	VSUBPD       Y11, Y2, Y11
+	VSUBPD       Y12, Y8, Y8
+	VSUBPD       Y12, Y1, Y12
+	VFNMADD231PD Y11, Y13, Y0
+	VFNMADD213PD Y2, Y11, Y13
 	VADDPD       160(AX), Y5, Y5
-	VMOVUPD      32(SI), Y3
-	VSUBPD       Y10, Y3, Y3
-	VADDPD       32(AX), Y7, Y10
-	VMOVUPD      (SI), Y12
-	VSUBPD       Y11, Y12, Y12
-	VADDPD       128(AX), Y9, Y11
-	VADDPD       Y8, Y3, Y3
+	VSUBPD       Y12, Y10, Y10
+	VADDPD       32(AX), Y7, Y3
+	VFNMADD231PD Y11, Y13, Y6
+	VMOVUPD      128(AX), Y12
+	VMOVAPD      Y12, Y13
+	VFMADD231PD  Y11, Y9, Y13
+	VADDPD       Y8, Y10, Y10
 	VSUBPD       Y14, Y7, Y8
-	VADDPD       Y0, Y12, Y12
-	VSUBPD       Y7, Y10, Y0
+	VFMADD231PD  Y11, Y6, Y0
+	VMOVAPD      Y3, Y6
+	VFNMADD231PD Y11, Y7, Y6
 	VSUBPD       Y8, Y1, Y1
 	VSUBPD       Y8, Y7, Y8
-	VADDPD       Y3, Y4, Y4
-	VSUBPD       Y13, Y9, Y3
-	VADDPD       Y12, Y6, Y6
-	VSUBPD       Y9, Y11, Y12
+	VFMADD231PD  Y11, Y4, Y10
+	VMOVUPD      160(SI), Y4
+	VMOVUPD      Y5, (SI)
+	VMOVAPD      Y9, Y5
+	VFNMADD231PD Y11, Y4, Y5
+	VADDPD       128(SI), Y0, Y0
+	VMOVUPD      Y15, 128(SI)
+	VSUBPD       Y9, Y13, Y15
 	VSUBPD       Y8, Y14, Y14
-	VSUBPD       Y0, Y10, Y8
-	VMOVUPD      Y10, (SI)
-	VMOVUPD      32(AX), Y10
-	VSUBPD       Y0, Y10, Y10
-	VSUBPD       Y3, Y2, Y2
-	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y6, Y3, Y8
+	VFNMADD213PD 32(AX), Y11, Y6
+	VFNMADD231PD Y11, Y5, Y2
+	VSUBPD       Y5, Y9, Y5
 	VSUBPD       Y8, Y7, Y7
-	VSUBPD       Y12, Y11, Y0
-	VMOVUPD      128(AX), Y8
-	VSUBPD       Y12, Y8, Y8
-	VADDPD       Y1, Y14, Y14
-	VSUBPD       Y3, Y13, Y13
-	VSUBPD       Y0, Y9, Y9
-	VADDPD       Y10, Y7, Y7
-	VADDPD       Y2, Y13, Y13
-	VADDPD       Y8, Y9, Y9
-	VADDPD       Y7, Y14, Y14
-	VADDPD       Y9, Y13, Y13
-	VADDPD       Y14, Y4, Y4
-	VADDPD       Y13, Y6, Y6
-	VADDPD       Y4, Y15, Y15
-	VADDPD       Y6, Y5, Y5
-	VADDPD       (SI), Y15, Y0
-	VADDPD       Y5, Y11, Y1
-	VADDPD       64(SI), Y0, Y2
-	VSUBPD       (SI), Y0, Y3
-	VMOVUPD      Y2, (AX)
-	VADDPD       96(SI), Y1, Y4
-	VSUBPD       64(SI), Y2, Y6
-	VSUBPD       Y11, Y1, Y7
-	VSUBPD       Y3, Y0, Y8
-	VSUBPD       Y3, Y15, Y15
-	VMOVUPD      Y4, 96(AX)
-	VSUBPD       96(SI), Y4, Y3
-	VSUBPD       Y6, Y2, Y2
-	VSUBPD       Y7, Y1, Y9
-	VSUBPD       Y6, Y0, Y0
-	VMOVUPD      (SI), Y6
-	VSUBPD       Y8, Y6, Y6
-	VSUBPD       Y7, Y5, Y5
-	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y15, Y13, Y8
+	VFNMADD231PD Y11, Y15, Y12
+	VFMADD231PD  Y11, Y14, Y1
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y8, Y9, Y9
+	VADDPD       Y6, Y7, Y7
+	VADDPD       Y2, Y4, Y4
+	VADDPD       Y12, Y9, Y9
+	VADDPD       Y7, Y1, Y1
+	VADDPD       Y9, Y4, Y4
+	VADDPD       Y1, Y10, Y10
+	VADDPD       Y4, Y0, Y0
+	VADDPD       128(SI), Y10, Y10
+	VADDPD       (SI), Y0, Y0
+	VADDPD       Y10, Y3, Y1
+	VADDPD       Y0, Y13, Y2
+	VADDPD       64(SI), Y1, Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD Y11, Y3, Y5
+	VMOVUPD      Y4, (AX)
+	VADDPD       96(SI), Y2, Y6
+	VSUBPD       64(SI), Y4, Y7
+	VMOVAPD      Y2, Y8
+	VFNMADD231PD Y11, Y13, Y8
+	VSUBPD       Y5, Y1, Y9
+	VSUBPD       Y5, Y10, Y10
+	VMOVUPD      Y6, 96(AX)
+	VSUBPD       96(SI), Y6, Y5
+	VSUBPD       Y7, Y4, Y4
+	VMOVAPD      Y2, Y12
+	VFNMADD231PD Y11, Y8, Y12
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y9, Y3, Y3
+	VFNMADD231PD Y11, Y8, Y0
+	VSUBPD       Y5, Y6, Y6
 	VMOVUPD      64(SI), Y7
-	VSUBPD       Y2, Y7, Y7
-	VSUBPD       Y3, Y1, Y1
-	VSUBPD       Y9, Y11, Y11
-	VADDPD       Y15, Y6, Y6
-	VMOVUPD      96(SI), Y2
-	VSUBPD       Y4, Y2, Y2
-	VADDPD       Y0, Y7, Y7
-	VADDPD       Y5, Y11, Y11
-	VMOVUPD      Y6, 64(AX)
+	VSUBPD       Y4, Y7, Y7
+	VFNMADD231PD Y11, Y5, Y2
+	VFNMADD231PD Y11, Y12, Y13
+	VADDPD       Y10, Y3, Y3
+	VMOVUPD      96(SI), Y4
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       Y1, Y7, Y7
+	VFMADD231PD  Y11, Y13, Y0
+	VMOVUPD      Y3, 64(AX)
 	VMOVUPD      Y7, 32(AX)
-	VMOVUPD      Y11, 160(AX)
-	VADDPD       Y1, Y2, Y2
-	VMOVUPD      Y2, 128(AX)
+	VMOVUPD      Y0, 160(AX)
+	VADDPD       Y2, Y4, Y4
+	VMOVUPD      Y4, 128(AX)
 	ADDQ         $+192, CX
 	ADDQ         $+24, DX
 	DECQ         BX
@@ -15534,82 +16319,83 @@ loop:
 	VMOVUPD      832(SI), Y7
 	VSUBPD       Y5, Y7, Y7
 	VSUBPD       Y5, Y3, Y5
-	VADDPD       Y4, Y6, Y6
-	VMOVUPD      96(SI), Y4
-	VSUBPD       Y1, Y4, Y8
-	VMOVUPD      800(SI), Y9
-	VSUBPD       Y5, Y9, Y9
+	VFMADD231PD  constants<>+0(SB), Y6, Y4
+	VMOVUPD      constants<>+0(SB), Y6
+	VMOVUPD      96(SI), Y8
+	VMOVAPD      Y8, Y9
+	VFNMADD231PD Y6, Y1, Y9
+	VMOVUPD      800(SI), Y10
+	VSUBPD       Y5, Y10, Y10
 	VMOVUPD      160(SI), Y5
-	VSUBPD       Y3, Y5, Y10
-	VMOVUPD      640(SI), Y11
-	VSUBPD       Y8, Y11, Y11
-	VSUBPD       Y8, Y4, Y8
-	VSUBPD       Y8, Y1, Y1
-	VMOVUPD      480(SI), Y8
-	VSUBPD       Y5, Y8, Y12
-	VSUBPD       Y10, Y4, Y4
-	VSUBPD       Y10, Y5, Y10
-	VADDPD       Y7, Y9, Y9
+	VSUBPD       Y3, Y5, Y11
+	VMOVUPD      640(SI), Y12
+	VFNMADD231PD Y6, Y9, Y12
+	VFNMADD213PD Y8, Y6, Y9
+	VSUBPD       Y9, Y1, Y1
+	VMOVUPD      480(SI), Y9
+	VSUBPD       Y5, Y9, Y13
+	VFNMADD231PD Y6, Y11, Y8
+	VFNMADD213PD Y5, Y6, Y11
+	VADDPD       Y7, Y10, Y10
 	VADDPD       Y0, Y2, Y7
-	VSUBPD       Y10, Y3, Y3
-	VSUBPD       Y12, Y8, Y10
-	VMOVUPD      (SI), Y13
-	VSUBPD       Y12, Y13, Y13
-	VADDPD       Y11, Y1, Y1
-	VADDPD       288(SI), Y7, Y11
-	VSUBPD       Y2, Y7, Y12
-	VSUBPD       Y10, Y5, Y5
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y1, Y9, Y9
-	VADDPD       192(SI), Y11, Y1
-	VSUBPD       288(SI), Y11, Y4
-	VSUBPD       Y12, Y7, Y10
-	VSUBPD       Y12, Y0, Y0
+	VSUBPD       Y11, Y3, Y3
+	VSUBPD       Y13, Y9, Y11
+	VFNMADD213PD (SI), Y6, Y13
+	VFMADD231PD  Y6, Y1, Y12
+	VADDPD       288(SI), Y7, Y1
+	VSUBPD       Y2, Y7, Y14
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y8, Y3, Y3
+	VFMADD231PD  Y6, Y10, Y12
+	VADDPD       192(SI), Y1, Y8
+	VSUBPD       288(SI), Y1, Y10
+	VMOVAPD      Y7, Y11
+	VFNMADD231PD Y6, Y14, Y11
+	VFNMADD231PD Y6, Y14, Y0
 	VADDPD       Y13, Y5, Y5
-	VMOVUPD      Y1, (AX)
-	VSUBPD       192(SI), Y1, Y12
-	VSUBPD       Y4, Y11, Y13
-	VSUBPD       Y4, Y7, Y7
-	VSUBPD       Y10, Y2, Y2
+	VMOVUPD      Y8, (AX)
+	VSUBPD       192(SI), Y8, Y13
+	VSUBPD       Y10, Y1, Y14
+	VFNMADD231PD Y6, Y10, Y7
+	VSUBPD       Y11, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VSUBPD       Y12, Y1, Y1
-	VSUBPD       Y12, Y11, Y11
-	VMOVUPD      288(SI), Y4
-	VSUBPD       Y13, Y4, Y4
+	VSUBPD       Y13, Y8, Y8
+	VSUBPD       Y13, Y1, Y1
+	VFNMADD213PD 288(SI), Y6, Y14
 	VADDPD       Y0, Y2, Y2
-	VADDPD       Y3, Y9, Y9
+	VADDPD       Y3, Y12, Y12
 	VMOVUPD      192(SI), Y0
-	VSUBPD       Y1, Y0, Y0
-	VADDPD       Y7, Y4, Y4
+	VSUBPD       Y8, Y0, Y0
+	VADDPD       Y7, Y14, Y14
 	VMOVUPD      Y2, 96(AX)
-	VADDPD       Y9, Y6, Y6
-	VMOVUPD      Y4, 64(AX)
-	VADDPD       Y11, Y0, Y0
-	VADDPD       Y6, Y8, Y1
+	VADDPD       Y12, Y4, Y4
+	VMOVUPD      Y14, 64(AX)
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y4, Y9, Y1
 	VMOVUPD      Y0, 32(AX)
 	VADDPD       256(SI), Y1, Y0
-	VSUBPD       Y8, Y1, Y2
+	VSUBPD       Y9, Y1, Y2
 	VADDPD       224(SI), Y0, Y3
-	VSUBPD       256(SI), Y0, Y4
-	VSUBPD       Y2, Y1, Y5
-	VSUBPD       Y2, Y6, Y6
+	VSUBPD       256(SI), Y0, Y5
+	VMOVAPD      Y1, Y7
+	VFNMADD231PD Y6, Y2, Y7
+	VFNMADD231PD Y6, Y2, Y4
 	VMOVUPD      Y3, 128(AX)
 	VSUBPD       224(SI), Y3, Y2
-	VSUBPD       Y4, Y0, Y7
-	VSUBPD       Y4, Y1, Y1
-	VSUBPD       Y5, Y8, Y8
+	VSUBPD       Y5, Y0, Y8
+	VFNMADD231PD Y6, Y5, Y1
+	VSUBPD       Y7, Y9, Y9
 	VSUBPD       Y2, Y3, Y3
 	VSUBPD       Y2, Y0, Y0
-	VMOVUPD      256(SI), Y2
-	VSUBPD       Y7, Y2, Y2
-	VADDPD       Y6, Y8, Y8
-	VMOVUPD      224(SI), Y4
-	VSUBPD       Y3, Y4, Y4
-	VADDPD       Y1, Y2, Y2
-	VMOVUPD      Y8, 224(AX)
-	VMOVUPD      Y2, 192(AX)
-	VADDPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 160(AX)
+	VFNMADD213PD 256(SI), Y6, Y8
+	VADDPD       Y4, Y9, Y9
+	VMOVUPD      224(SI), Y2
+	VSUBPD       Y3, Y2, Y2
+	VADDPD       Y1, Y8, Y8
+	VMOVUPD      Y9, 224(AX)
+	VMOVUPD      Y8, 192(AX)
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 160(AX)
 	ADDQ         $+256, CX
 	ADDQ         $+32, DX
 	DECQ         BX
@@ -15617,52 +16403,60 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA constants<>+0(SB)/8, $0x8000000000000000
-DATA constants<>+8(SB)/8, $0x8000000000000000
-DATA constants<>+16(SB)/8, $0x8000000000000000
-DATA constants<>+24(SB)/8, $0x8000000000000000
-DATA constants<>+32(SB)/8, $0x8000000000000000
-DATA constants<>+40(SB)/8, $0x8000000000000000
-DATA constants<>+48(SB)/8, $0x8000000000000000
-DATA constants<>+56(SB)/8, $0x8000000000000000
-DATA constants<>+64(SB)/8, $0x0000000000000000
-DATA constants<>+72(SB)/8, $0x0000000000000000
-DATA constants<>+80(SB)/8, $0x0000000000000000
-DATA constants<>+88(SB)/8, $0x0000000000000000
-DATA constants<>+96(SB)/8, $0x0000000000000000
-DATA constants<>+104(SB)/8, $0x0000000000000000
-DATA constants<>+112(SB)/8, $0x0000000000000000
-DATA constants<>+120(SB)/8, $0x0000000000000000
-DATA constants<>+128(SB)/8, $0x7ff0000000000000
-DATA constants<>+136(SB)/8, $0x7ff0000000000000
-DATA constants<>+144(SB)/8, $0x7ff0000000000000
-DATA constants<>+152(SB)/8, $0x7ff0000000000000
-DATA constants<>+160(SB)/8, $0x7ff0000000000000
-DATA constants<>+168(SB)/8, $0x7ff0000000000000
-DATA constants<>+176(SB)/8, $0x7ff0000000000000
-DATA constants<>+184(SB)/8, $0x7ff0000000000000
-DATA constants<>+192(SB)/8, $0x7fffffffffffffff
-DATA constants<>+200(SB)/8, $0x7fffffffffffffff
-DATA constants<>+208(SB)/8, $0x7fffffffffffffff
-DATA constants<>+216(SB)/8, $0x7fffffffffffffff
-DATA constants<>+224(SB)/8, $0x7fffffffffffffff
-DATA constants<>+232(SB)/8, $0x7fffffffffffffff
-DATA constants<>+240(SB)/8, $0x7fffffffffffffff
-DATA constants<>+248(SB)/8, $0x7fffffffffffffff
-DATA constants<>+256(SB)/8, $0x7ff8000000000001
-DATA constants<>+264(SB)/8, $0x7ff8000000000001
-DATA constants<>+272(SB)/8, $0x7ff8000000000001
-DATA constants<>+280(SB)/8, $0x7ff8000000000001
-DATA constants<>+288(SB)/8, $0x7ff8000000000001
-DATA constants<>+296(SB)/8, $0x7ff8000000000001
-DATA constants<>+304(SB)/8, $0x7ff8000000000001
-DATA constants<>+312(SB)/8, $0x7ff8000000000001
-DATA constants<>+320(SB)/8, $0x3ff0000000000004
-DATA constants<>+328(SB)/8, $0x3ff0000000000004
-DATA constants<>+336(SB)/8, $0x3ff0000000000004
-DATA constants<>+344(SB)/8, $0x3ff0000000000004
-DATA constants<>+352(SB)/8, $0x3ff0000000000004
-DATA constants<>+360(SB)/8, $0x3ff0000000000004
-DATA constants<>+368(SB)/8, $0x3ff0000000000004
-DATA constants<>+376(SB)/8, $0x3ff0000000000004
-GLOBL constants<>(SB), RODATA|NOPTR, $384
+DATA constants<>+0(SB)/8, $0x3ff0000000000000
+DATA constants<>+8(SB)/8, $0x3ff0000000000000
+DATA constants<>+16(SB)/8, $0x3ff0000000000000
+DATA constants<>+24(SB)/8, $0x3ff0000000000000
+DATA constants<>+32(SB)/8, $0x3ff0000000000000
+DATA constants<>+40(SB)/8, $0x3ff0000000000000
+DATA constants<>+48(SB)/8, $0x3ff0000000000000
+DATA constants<>+56(SB)/8, $0x3ff0000000000000
+DATA constants<>+64(SB)/8, $0x8000000000000000
+DATA constants<>+72(SB)/8, $0x8000000000000000
+DATA constants<>+80(SB)/8, $0x8000000000000000
+DATA constants<>+88(SB)/8, $0x8000000000000000
+DATA constants<>+96(SB)/8, $0x8000000000000000
+DATA constants<>+104(SB)/8, $0x8000000000000000
+DATA constants<>+112(SB)/8, $0x8000000000000000
+DATA constants<>+120(SB)/8, $0x8000000000000000
+DATA constants<>+128(SB)/8, $0x0000000000000000
+DATA constants<>+136(SB)/8, $0x0000000000000000
+DATA constants<>+144(SB)/8, $0x0000000000000000
+DATA constants<>+152(SB)/8, $0x0000000000000000
+DATA constants<>+160(SB)/8, $0x0000000000000000
+DATA constants<>+168(SB)/8, $0x0000000000000000
+DATA constants<>+176(SB)/8, $0x0000000000000000
+DATA constants<>+184(SB)/8, $0x0000000000000000
+DATA constants<>+192(SB)/8, $0x7ff0000000000000
+DATA constants<>+200(SB)/8, $0x7ff0000000000000
+DATA constants<>+208(SB)/8, $0x7ff0000000000000
+DATA constants<>+216(SB)/8, $0x7ff0000000000000
+DATA constants<>+224(SB)/8, $0x7ff0000000000000
+DATA constants<>+232(SB)/8, $0x7ff0000000000000
+DATA constants<>+240(SB)/8, $0x7ff0000000000000
+DATA constants<>+248(SB)/8, $0x7ff0000000000000
+DATA constants<>+256(SB)/8, $0x7fffffffffffffff
+DATA constants<>+264(SB)/8, $0x7fffffffffffffff
+DATA constants<>+272(SB)/8, $0x7fffffffffffffff
+DATA constants<>+280(SB)/8, $0x7fffffffffffffff
+DATA constants<>+288(SB)/8, $0x7fffffffffffffff
+DATA constants<>+296(SB)/8, $0x7fffffffffffffff
+DATA constants<>+304(SB)/8, $0x7fffffffffffffff
+DATA constants<>+312(SB)/8, $0x7fffffffffffffff
+DATA constants<>+320(SB)/8, $0x7ff8000000000001
+DATA constants<>+328(SB)/8, $0x7ff8000000000001
+DATA constants<>+336(SB)/8, $0x7ff8000000000001
+DATA constants<>+344(SB)/8, $0x7ff8000000000001
+DATA constants<>+352(SB)/8, $0x7ff8000000000001
+DATA constants<>+360(SB)/8, $0x7ff8000000000001
+DATA constants<>+368(SB)/8, $0x7ff8000000000001
+DATA constants<>+376(SB)/8, $0x7ff8000000000001
+DATA constants<>+384(SB)/8, $0x3ff0000000000004
+DATA constants<>+392(SB)/8, $0x3ff0000000000004
+DATA constants<>+400(SB)/8, $0x3ff0000000000004
+DATA constants<>+408(SB)/8, $0x3ff0000000000004
+DATA constants<>+416(SB)/8, $0x3ff0000000000004
+DATA constants<>+424(SB)/8, $0x3ff0000000000004
+DATA constants<>+432(SB)/8, $0x3ff0000000000004
+DATA constants<>+440(SB)/8, $0x3ff0000000000004
+GLOBL constants<>(SB), RODATA|NOPTR, $448

@@ -39,7 +39,7 @@ var benches = sync.Pool{New: func() any { return new(bench) }}
 
 // operate does op on a piece.
 func (k *kernels) operate(op operation, p *piece) {
-	w, z, in := p.words, p.z, p.in
+	w, z, in := p.words, p.z, p.in[:p.operands]
 	t := benches.Get().(*bench)
 	defer benches.Put(t)
 	kernel := k.arrays[w][op]
@@ -141,7 +141,7 @@ func setLane[E DD | TD | QD](b *block, i int, x E) {
 
 // apply sets a piece to a function of pieces.
 func (k *kernels) apply(f Function, p *piece) {
-	w, z, in := p.words, p.z, p.in
+	w, z, in := p.words, p.z, p.in[:p.operands]
 	e := evaluators.Get().(*evaluator)
 	defer evaluators.Put(e)
 	e.a, e.w = k.blocks, w
@@ -155,6 +155,24 @@ func (k *kernels) apply(f Function, p *piece) {
 		e.apply(f, &t[0], &t[1], &t[2])
 		t[0].canonical(w, e.n)
 		t[0].store(z, w, i, e.n)
+	}
+}
+
+// sinCos sets a piece to sines of in[0], and in[1] to its cosines.
+func (k *kernels) sinCos(p *piece) {
+	e := evaluators.Get().(*evaluator)
+	defer evaluators.Put(e)
+	e.a, e.w = k.blocks, p.words
+	t := e.take(3)
+	defer e.give(3)
+	for i := 0; i < p.z.N; i += lanes {
+		e.n = min(lanes, p.z.N-i)
+		t[2].load(p.in[0], e.w, i, e.n)
+		e.sinCos(&t[0], &t[1], &t[2])
+		for j, to := range []num.Vec{p.z, p.in[1]} {
+			t[j].canonical(e.w, e.n)
+			t[j].store(to, e.w, i, e.n)
+		}
 	}
 }
 

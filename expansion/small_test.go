@@ -13,78 +13,136 @@ import (
 	"testing"
 )
 
+// smallOperations are the operations of TestSmallPrecision: the functions that
+// compute them, the words they take of a and b, and the exact result for A and B,
+// nil where there is none.
+var smallOperations = []struct {
+	name, function string
+	args           func(a, b []float64) []float64
+	exact          func(z, A, B *big.Float) *big.Float
+}{
+	{"add", "add", both, (*big.Float).Add},
+	{"mul", "mul", both, (*big.Float).Mul},
+	{"sqr", "sqr", first, func(z, A, _ *big.Float) *big.Float { return z.Mul(A, A) }},
+	{"div", "div", both, func(z, A, B *big.Float) *big.Float {
+		if B.Sign() == 0 {
+			return nil
+		}
+		return z.Quo(A, B)
+	}},
+	{"recip", "recip", first, func(z, A, _ *big.Float) *big.Float { return z.Quo(big.NewFloat(1), A) }},
+	{"sqrt", "sqrt", first, func(z, A, _ *big.Float) *big.Float {
+		if A.Sign() < 0 {
+			return nil
+		}
+		return z.Sqrt(A)
+	}},
+	{"addF", "addFloat", withLeading, (*big.Float).Add},
+	{"mulF", "mulFloat", withLeading, (*big.Float).Mul},
+}
+
+func both(a, b []float64) []float64        { return append(append([]float64{}, a...), b...) }
+func first(a, _ []float64) []float64       { return a }
+func withLeading(a, b []float64) []float64 { return append(append([]float64{}, a...), b[0]) }
+
 // TestSmallPrecision runs the arithmetic's own source with words of few bits,
-// where chance finds the coincidences of roundings and ties that the bounds have
-// to withstand. u = 2^-p; errors of higher order count there, up to a factor
-// 1/(1 - 4u).
+// where the coincidences of roundings and ties that the bounds have to withstand
+// can be found: by chance, and by climbing on from the largest error. u = 2^-p;
+// errors of higher order count there, up to a factor 1/(1 - 4u).
 func TestSmallPrecision(t *testing.T) {
-	names := map[string]string{"add": "add", "mul": "mul", "sqr": "sqr", "div": "div", "recip": "recip", "sqrt": "sqrt", "addF": "addFloat", "mulF": "mulFloat"}
 	source := parse(t, "eft.go", "dd.go", "td.go", "qd.go")
 	for k, f := range formats {
-		code := map[string]*program{}
-		for op, name := range names {
-			code[op] = source.compile(t, name+f.name)
-		}
-		for _, p := range []precision{5, 6, 8, 11} {
+		for _, p := range []precision{5, 6, 9, 11} {
 			t.Run(fmt.Sprintf("%s/%d", f.name, p), func(t *testing.T) {
 				t.Parallel()
 				seed := rand.Uint64()
 				r := rand.New(rand.NewPCG(seed, 0))
-				largest := map[string]float64{}
 				memory := new(scratch)
-				exact := func(x []float64) *big.Float {
-					z := new(big.Float).SetPrec(400)
-					for _, w := range x {
-						z.Add(z, new(big.Float).SetFloat64(w))
-					}
-					return z
-				}
-				real := func() *big.Float { return new(big.Float).SetPrec(400) }
-				one := big.NewFloat(1)
-				for range *sweep {
-					a := p.operand(r, f.w, 0, 0)
-					b := p.operand(r, f.w, -f.w*int(p)-2, 1)
-					switch r.IntN(4) {
-					case 0:
-						b = p.operand(r, f.w, -1, 1)
-					case 1, 2:
-						b = p.near(r, a)
-					}
-					A, B := exact(a), exact(b)
-					check := func(op string, want *big.Float, args ...float64) {
-						t.Helper()
-						z := code[op].run(p, args)
+				for _, op := range smallOperations {
+					code := source.compile(t, op.function+f.name)
+					bound := bounds[op.name][k] / (1 - math.Ldexp(4, -int(p)))
+					// measure returns the error, -1 if there is no result.
+					measure := func(a, b []float64) float64 {
+						args := op.args(a, b)
+						B := exact(b)
+						if len(args) == f.w+1 {
+							B = exact(b[:1])
+						}
+						want := op.exact(new(big.Float).SetPrec(400), exact(a), B)
+						if want == nil {
+							return -1
+						}
+						z := code.run(p, args)
 						e := memory.relative(p, z, want, want)
-						normal := true
-						for i := 1; i < f.w; i++ {
-							normal = normal && p.add(z[i-1], z[i]) == z[i-1] && (z[i-1] != 0 || z[i] == 0)
+						if e > bound || !p.normalised(z) {
+							t.Fatalf("seed %d: %s(%x) = %x, want %.20g: error %g u^%d, normalised %v", seed, op.name, args, z, want, e, f.w, p.normalised(z))
 						}
-						if e > bounds[op][k]/(1-math.Ldexp(4, -int(p))) || !normal {
-							t.Fatalf("seed %d: %s(%x) = %x, want %.20g: error %g u^%d, normalised %v", seed, op, args, z, want, e, f.w, normal)
+						return e
+					}
+					var worstA, worstB []float64
+					largest := -1.0
+					for range *sweep {
+						a := p.operand(r, f.w, 0, 0)
+						b := p.operand(r, f.w, -f.w*int(p)-2, 1)
+						switch r.IntN(4) {
+						case 0:
+							b = p.operand(r, f.w, -1, 1)
+						case 1, 2:
+							b = p.near(r, a)
 						}
-						largest[op] = max(largest[op], e)
+						if e := measure(a, b); e > largest {
+							largest, worstA, worstB = e, a, b
+						}
 					}
-					both := append(append([]float64{}, a...), b...)
-					check("add", real().Add(A, B), both...)
-					check("mul", real().Mul(A, B), both...)
-					check("sqr", real().Mul(A, A), a...)
-					check("recip", real().Quo(one, A), a...)
-					if B.Sign() != 0 {
-						check("div", real().Quo(A, B), both...)
+					for range *sweep {
+						a, b := p.change(r, worstA), p.change(r, worstB)
+						if a[0] == 0 || !p.normalised(a) || !p.normalised(b) {
+							continue
+						}
+						if e := measure(a, b); e >= largest {
+							largest, worstA, worstB = e, a, b
+						}
 					}
-					if A.Sign() > 0 {
-						check("sqrt", real().Sqrt(A), a...)
-					}
-					y := append(append([]float64{}, a...), b[0])
-					check("addF", real().Add(A, exact(b[:1])), y...)
-					check("mulF", real().Mul(A, exact(b[:1])), y...)
-				}
-				for op, e := range largest {
-					t.Logf("%s: largest error %.3f u^%d of %g", op, e, f.w, bounds[op][k])
+					t.Logf("%s: largest error %.3f u^%d of %g", op.name, largest, f.w, bounds[op.name][k])
 				}
 			})
 		}
 	}
+}
+
+// normalised reports whether x[i] = RN(x[i] + x[i+1]) for all i, in p bits.
+func (p precision) normalised(x []float64) bool {
+	for i := 1; i < len(x); i++ {
+		if p.add(x[i-1], x[i]) != x[i-1] || x[i-1] == 0 && x[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// change returns x with some words changed a little.
+func (p precision) change(r *rand.Rand, x []float64) []float64 {
+	x = append([]float64{}, x...)
+	for range r.IntN(3) {
+		i := r.IntN(len(x))
+		if x[i] == 0 {
+			continue
+		}
+		_, e := math.Frexp(x[i])
+		switch r.IntN(5) {
+		case 0:
+			x[i] = p.word(r, e-1, e-1)
+		case 1:
+			x[i] = -x[i]
+		case 2:
+			x[i] = math.Ldexp(x[i], r.IntN(3)-1)
+		case 3: // some units of the last bit
+			x[i] = p.add(x[i], math.Ldexp(float64(r.IntN(5)-2), e-int(p)))
+		case 4: // another bit
+			x[i] = p.add(x[i], math.Ldexp(1, e-1-r.IntN(int(p))))
+		}
+	}
+	return x
 }
 
 // TestOperationCounts compares the numbers of operations in the methods' comments

@@ -13,9 +13,9 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Mukunoki,
-// Takahashi, Implementation and evaluation of quadruple and octuple precision BLAS subroutines and
-// linear solvers on GPUs, section 6), by panels of 32 columns:
+// Gauss-Jordan elimination on [A B], which turns A into the unit matrix and B into X (Sivkova,
+// Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations for the
+// extended precision arithmetic library QD, section 6), by panels of 32 columns:
 //
 //  1. In a panel, columns are eliminated one after the other, in all rows. Column k is replaced by what
 //     the elimination makes of unit column k. So the panel becomes the matrix M that carries out
@@ -84,7 +84,7 @@ const (
 //
 // X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c, where g
 // is the growth of the entries and of the panels' inverses: moderate for partial pivoting in practice,
-// though 2^n at worst. There is no proof of the digits of X; package linsolve is for that.
+// though 2^n at worst. There is no proof of the digits of X.
 //
 // The error wraps ErrSingular if all entries that could be a pivot are zero. A NaN is a pivot. With
 // an error the result is nil.
@@ -97,7 +97,7 @@ func Solve(a, b *halfulp.Matrix, o *SolveOptions) (*halfulp.Matrix, error) {
 		return nil, err
 	}
 	if len(devices) > 0 {
-		return solveOn(a, b, p, devices[0])
+		return solveOn(a, b, p, fmt.Sprintf("cuda:%d", devices[0]))
 	}
 	var x *halfulp.Matrix
 	switch va.Arr.Kind {

@@ -1,9 +1,9 @@
 package expansion
 
 // The form in which package halfulp stores numbers, for kernels of GPUs: canonical in arithmetic of
-// words alone, of normalised numbers. They are stored as they are, -0 aside, but for a word of exactly
-// half an ulp of the word before that is followed by another of its sign: the sum is then nearer to
-// the next float64.
+// words alone. Normalised numbers are stored as they are, -0 aside, but for a word of exactly half an
+// ulp of the word before that is followed by another of its sign: the sum is then nearer to the next
+// float64.
 
 // tie reports whether a + b = RN(a + b) + b lies halfway between a and the next float64.
 func tie(a, b float64) bool {
@@ -14,10 +14,22 @@ func tie(a, b float64) bool {
 // alike reports whether a and b, not zero, have one sign.
 func alike(a, b float64) bool { return (a < 0) == (b < 0) }
 
-func storedDD(x DD) DD { return DD{x[0], 0 + x[1]} }
+func storedDD(x DD) DD {
+	if !ordinary(x[0]) {
+		return DD{special(x[0], x[0])}
+	}
+	a, b := fastTwoSum(x[0], x[1])
+	return DD{a, 0 + b}
+}
 
 func storedTD(x TD) TD {
+	if !ordinary(x[0]) {
+		return TD{special(x[0], x[0])}
+	}
 	a, b, c := x[0], 0+x[1], 0+x[2]
+	if a+b != a || b+c != b {
+		a, b, c = renormTD(a, b, c)
+	}
 	if c != 0 && tie(a, b) && alike(b, c) {
 		a += b + b
 		b, c = fastTwoSum(-b, c)
@@ -26,7 +38,13 @@ func storedTD(x TD) TD {
 }
 
 func storedQD(x QD) QD {
+	if !ordinary(x[0]) {
+		return QD{special(x[0], x[0])}
+	}
 	a, b, c, d := x[0], 0+x[1], 0+x[2], 0+x[3]
+	if a+b != a || b+c != b || c+d != c {
+		a, b, c, d = renormQD(a, b, c, d)
+	}
 	if c != 0 && tie(a, b) && alike(b, c) {
 		a += b + b
 		b, c = fastTwoSum(-b, c)

@@ -1,6 +1,10 @@
 package expansion
 
-import "github.com/halfulp/halfulp/internal/num"
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
 
 // A tile is a piece of a product of matrices whose sums are carried on together: rows are
 // vectors times lanes. run does k steps s_ij = mac(s_ij, a_i, b_j) from packed operands:
@@ -57,7 +61,10 @@ func copyWord(to []float64, a num.Mat, word, i, j int) {
 	case word >= a.Arr.Terms():
 		clear(to)
 	case a.RS == 1:
-		copy(to, a.Arr.F64[word][at:at+len(to)])
+		from := a.Arr.F64[word][at : at+len(to)]
+		for l := range to { // a few: a call would take longer
+			to[l] = from[l]
+		}
 	default:
 		from := a.Arr.F64[word]
 		for l := range to {
@@ -114,3 +121,6 @@ func macTile[E DD | TD | QD](columns int, mac func(s, a, b E) E) func(sums, a, b
 		}
 	}
 }
+
+// floats is the slice of n numbers at p.
+func floats(p *float64, n int) []float64 { return unsafe.Slice(p, n) }

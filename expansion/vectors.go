@@ -13,16 +13,6 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Elementwise arithmetic and functions of vectors and matrices of package halfulp.
-//
-// The result z has format DD, TD or QD; every operation is done on numbers of that many words
-// and has the bits, and so the error bound, of the method of that name: Add of TD vectors is
-// TD.Add of their entries, in the canonical form that TD vectors store. Operands may have formats
-// of fewer words, float32 and float64 too, which convert exactly; others are errors. Operands
-// and z have one shape, else functions panic; z may overlap operands in any way.
-//
-// Of the options, Threads, Context and Progress count, and Device; none of them changes a bit.
-
 // Array is a vector or matrix of package halfulp, with any strides.
 type Array interface {
 	*halfulp.Vector | *halfulp.Matrix
@@ -52,33 +42,82 @@ func Map[A Array](f Function, z, x A, o *halfulp.Options) error { return apply(f
 // Map2 sets z_i = f(x_i, y_i), for a function of two arguments: see the method of f's name.
 func Map2[A Array](f Function, z, x, y A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
 
+// SinCos sets s_i = sin x_i and c_i = cos x_i, the bits of Map, at less than the cost of both. s and
+// c have one format; they may overlap x, but SinCos panics if they overlap each other.
+func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
+	r, err := newRun(o, s, []A{x})
+	if err != nil {
+		return err
+	}
+	cos := matrixOf(c)
+	if cos.Rows != r.z.Rows || cos.Cols != r.z.Cols {
+		panic(errShape)
+	}
+	if cos.Arr.Overlaps(r.z.Arr) {
+		panic(errOverlap)
+	}
+	if cos.Arr.Format != r.z.Arr.Format {
+		return fmt.Errorf("expansion: cosines of format %v, sines of %v: %w", cos.Arr.Format, r.z.Arr.Format, ErrFormat)
+	}
+	if r.device != "" {
+		return sinCosOn(r.device, hostMatrix(s), hostMatrix(c), hostMatrix(x))
+	}
+	if r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos {
+		r.in[0] = copyOf(r.in[0])
+	}
+	r.in[1], r.operands = cos, 2
+	k := activeKernels()
+	return r.each(func(p *piece) { k.sinCos(p) })
+}
+
 // ErrFormat is wrapped by errors about formats that a routine does not take.
 var ErrFormat = errors.New("format does not fit")
 
-const errShape = "expansion: shapes do not fit"
+const (
+	errShape   = "expansion: shapes do not fit"
+	errOverlap = "expansion: results overlap"
+)
 
 // chunk is how many numbers a thread takes at a time.
-const chunk = 1024
+const chunk = 4096
 
 func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
 	r, err := newRun(o, z, in)
 	if err != nil {
 		return err
 	}
+	if r.device != "" {
+		return eachOn(r.device, operationNames[op], z, in)
+	}
 	k := activeKernels()
+	if p, whole := r.whole(); whole {
+		k.operate(op, &p)
+		return nil
+	}
 	return r.each(func(p *piece) { k.operate(op, p) })
 }
 
 func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
-	if f < 0 || int(f) >= len(functions) || f.Arity() != len(in) {
-		return fmt.Errorf("expansion: %v is no function of %d arguments", f, len(in))
+	if err := f.takes(len(in)); err != nil {
+		return err
 	}
 	r, err := newRun(o, z, in)
 	if err != nil {
 		return err
 	}
+	if r.device != "" {
+		return eachOn(r.device, f.String(), z, in)
+	}
 	k := activeKernels()
 	return r.each(func(p *piece) { k.apply(f, p) })
+}
+
+// takes returns an error unless f is a function of n arguments.
+func (f Function) takes(n int) error {
+	if f < 0 || int(f) >= len(functions) || f.Arity() != n {
+		return fmt.Errorf("expansion: %v is no function of %d arguments", f, n)
+	}
+	return nil
 }
 
 // A run is an elementwise routine under way.
@@ -88,36 +127,35 @@ type run struct {
 	progress func(float64)
 	words    int
 	z        num.Mat
-	in       []num.Mat
-	room     [3]num.Mat // of in
+	in       [3]num.Mat
+	operands int
+	device   string // "cuda:N", or empty for the CPU
 }
 
 // A piece is what one thread does at a time: the same entries of the result and the operands.
 type piece struct {
-	words int
-	z     num.Vec
-	in    []num.Vec
-	room  [3]num.Vec // of in
+	words    int
+	z        num.Vec
+	in       [3]num.Vec
+	operands int
 }
 
-func newRun[A Array](o *halfulp.Options, z A, in []A) (*run, error) {
-	r := &run{z: matrixOf(z)}
-	r.in = r.room[:0]
+func newRun[A Array](o *halfulp.Options, z A, in []A) (r run, err error) {
+	r.z, r.operands = matrixOf(z), len(in)
 	for i, x := range in {
 		m := matrixOf(x)
 		if m.Rows != r.z.Rows || m.Cols != r.z.Cols {
 			panic(errShape)
 		}
 		if m.Arr.Overlaps(r.z.Arr) && m != r.z {
-			m = matrixOf(clone(in[i]))
+			m = copyOf(m)
 		}
-		r.in = append(r.in, m)
+		r.in[i] = m
 	}
-	if err := r.options(o); err != nil {
-		return nil, err
+	if err = r.options(o); err != nil {
+		return r, err
 	}
-	var err error
-	r.words, err = formatsFit(r.z.Arr, r.in)
+	r.words, err = formatsFit(r.z.Arr, r.in[:r.operands])
 	return r, err
 }
 
@@ -140,8 +178,8 @@ func (r *run) options(o *halfulp.Options) error {
 		return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
 	}
 	list, err := raw.Devices(o.Device)
-	if err == nil && len(list) > 0 {
-		err = fmt.Errorf("expansion: device %q: %w for this routine", o.Device, halfulp.ErrDevice)
+	if len(list) > 0 {
+		r.device = fmt.Sprintf("cuda:%d", list[0])
 	}
 	return err
 }
@@ -174,19 +212,26 @@ func matrixOf[A Array](x A) num.Mat {
 	}
 }
 
-func clone[A Array](x A) A {
-	var c any
-	switch x := any(x).(type) {
-	case *halfulp.Vector:
-		c = x.Clone()
-	case *halfulp.Matrix:
-		c = x.Clone()
+// whole returns all as one piece, and whether it is so small that nothing more need be done.
+func (r *run) whole() (p piece, ok bool) {
+	if r.z.Cols != 1 || r.z.Rows > chunk || r.progress != nil || r.ctx.Err() != nil {
+		return p, false
 	}
-	return c.(A)
+	return r.piece(0, 0, r.z.Rows), true
+}
+
+// piece is entries (lo, j) to (lo+n-1, j) of all.
+func (r *run) piece(j, lo, n int) piece {
+	at := func(m *num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: n} }
+	p := piece{words: r.words, z: at(&r.z), operands: r.operands}
+	for k := range r.operands {
+		p.in[k] = at(&r.in[k])
+	}
+	return p
 }
 
 // each calls f with pieces of the whole.
-func (r *run) each(f func(p *piece)) error {
+func (r run) each(f func(p *piece)) error {
 	if r.z.RS != 1 && r.z.CS == 1 {
 		r.all(func(m *num.Mat) { *m = m.T() })
 	}
@@ -196,20 +241,12 @@ func (r *run) each(f func(p *piece)) error {
 	if joined {
 		r.all(func(m *num.Mat) { m.Rows, m.Cols = m.Rows*m.Cols, 1 })
 	}
-	rows, cols := r.z.Rows, r.z.Cols
-	pieces := (rows + chunk - 1) / chunk * cols
-	report := progress(r.progress, pieces)
-	return par.For(r.ctx, r.threads, pieces, func(_, i int) {
-		pieces := pieces / cols
-		j, lo := i/pieces, i%pieces*chunk
-		n := min(chunk, rows-lo)
-		at := func(m num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: n} }
-		p := &piece{words: r.words, z: at(r.z)}
-		p.in = p.room[:len(r.in)]
-		for k, m := range r.in {
-			p.in[k] = at(m)
-		}
-		f(p)
+	column := (r.z.Rows + chunk - 1) / chunk // pieces of one
+	report := progress(r.progress, column*r.z.Cols)
+	return par.For(r.ctx, r.threads, column*r.z.Cols, func(_, i int) {
+		lo := i % column * chunk
+		p := r.piece(i/column, lo, min(chunk, r.z.Rows-lo))
+		f(&p)
 		report()
 	})
 }
@@ -217,7 +254,7 @@ func (r *run) each(f func(p *piece)) error {
 // all calls f with the result and every operand.
 func (r *run) all(f func(m *num.Mat)) {
 	f(&r.z)
-	for i := range r.in {
+	for i := range r.operands {
 		f(&r.in[i])
 	}
 }

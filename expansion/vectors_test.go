@@ -112,7 +112,7 @@ func operateVectors(op operation, x, y, c, z *halfulp.Vector, o *halfulp.Options
 func TestVectors(t *testing.T) {
 	forAllLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(60, 0))
-		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200, 1024, 2600} {
+		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200, 1024, 5000} {
 			for w := 2; w <= 4; w++ {
 				for op := range operations {
 					formats := []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD}[:w+1]
@@ -256,6 +256,36 @@ func TestMapVectors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSinCosVectors compares with Map of each.
+func TestSinCosVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 0))
+	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		x := anyArray(r, f, 150)
+		s, c, sin, cos := x.Clone(), x.Clone(), x.Clone(), x.Clone()
+		for _, err := range []error{Map(Sin, s, x, nil), Map(Cos, c, x, nil), SinCos(sin, cos, x, nil)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !sin.Same(s) || !cos.Same(c) {
+			t.Errorf("%v: SinCos differs from sin and cos", f)
+		}
+		if err := SinCos(sin, x, x, nil); err != nil || !sin.Same(s) || !x.Same(c) {
+			t.Errorf("%v: SinCos in place differs: %v", f, err)
+		}
+	}
+	x := halfulp.NewVector(halfulp.DD, 3)
+	if err := SinCos(x, halfulp.NewVector(halfulp.TD, 3), x, nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("results of two formats: %v", err)
+	}
+	defer func() {
+		if recover() != errOverlap {
+			t.Error("no panic for results that overlap")
+		}
+	}()
+	_ = SinCos(x, x, x, nil)
 }
 
 func TestVectorErrors(t *testing.T) {

@@ -14,7 +14,7 @@ func (r *run) choose() error {
 	defer func() { r.stage(splitting, start) }()
 	have := 0
 	var a, b []norms // of the blocks
-	for slices := 1; slices <= MaxSlices; slices++ {
+	for slices := 1; slices <= MaxSlices && r.Tolerance >= 4*unit64; slices++ {
 		if slices > have {
 			have = min(2*slices+2, MaxSlices)
 			var err error

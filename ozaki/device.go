@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/ozgpu"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -174,14 +175,22 @@ func (d *deviceRun) product(multiply way) error {
 	if d.Bound == nil {
 		return nil
 	}
-	h, err := p.Bound.Get(d.s)
-	if err != nil {
+	return getTo(d.s, p.Bound, raw.Matrix(d.Bound))
+}
+
+// getTo copies a matrix that is all of its array to the host.
+func getTo(s *cuda.Stream, from gpu.Matrix, to num.Mat) error {
+	n := to.Rows * to.Cols
+	if to.RS == 1 && (to.CS == to.Rows || to.Cols <= 1) {
+		return from.Arr.Get(s, to.Arr.Slice(to.Off, to.Off+n))
+	}
+	h := num.New(to.Arr.Format, n)
+	if err := from.Arr.Get(s, h); err != nil {
 		return err
 	}
-	to := view(d.Bound)
-	for j := range to.cols {
-		for i := range to.rows {
-			to.data[i*to.rs+j*to.cs] = h.Arr.F64[0][h.At(i, j)]
+	for j := range to.Cols {
+		for i := range to.Rows {
+			to.Arr.F64[0][to.At(i, j)] = h.F64[0][i+j*to.Rows]
 		}
 	}
 	return nil
@@ -291,7 +300,11 @@ func (r *run) onDevice(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multip
 func (r *run) residentPart() (rows, cols int) {
 	const least = 128
 	rows, cols = r.c.rows, r.c.cols
-	for 8*(r.a.len*(rows+cols)+2*rows*cols) > int(r.gpu.Info().Memory/2) {
+	bytes := func() uint64 {
+		m, n, k := uint64(rows), uint64(cols), uint64(r.a.len)
+		return 8 * (k*(m+n) + 2*m*n)
+	}
+	for bytes() > r.gpu.Info().Memory/2 {
 		switch {
 		case rows > least && rows >= cols:
 			rows = max((rows+1)/2, least)
@@ -348,17 +361,10 @@ func (r *run) travel(tA, tB halfulp.Transpose, a, b, c *halfulp.Matrix, multiply
 	if err := r.resident(tA, tB, x, y, z, multiply); err != nil {
 		return err
 	}
-	h, err := z.Matrix()
-	if err != nil {
-		return err
-	}
-	from, to := view(h), view(c)
-	for j := range to.cols {
-		for i := range to.rows {
-			to.data[i*to.rs+j*to.cs] = from.data[i*from.rs+j*from.cs]
-		}
-	}
-	return nil
+	return r.gpu.Do(r.ctx, func(s *cuda.Stream) error {
+		_, from := raw.DeviceMatrix(z)
+		return getTo(s, from, raw.Matrix(c))
+	})
 }
 
 // device returns the GPU that Options.Device stands for, nil for the CPU.

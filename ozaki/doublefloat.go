@@ -48,7 +48,7 @@ func (r *run) pairs() error {
 	}
 	k := sgemm.BestPairs()
 	rows, cols := r.partSize(k.MR, k.NR, 8*int64(r.a.len), 8*int64(r.a.len))
-	r.work = (r.a.n + rows - 1) / max(rows, 1) * ((r.b.n + cols - 1) / max(cols, 1))
+	r.work = float64(r.a.n) * float64(r.b.n)
 	t := make([]float64, rows*cols)
 	hi, lo := make([]float32, rows*cols), make([]float32, rows*cols)
 	var bounds []float64
@@ -75,7 +75,7 @@ func (r *run) pairs() error {
 			free(&left.Hi)
 			free(&left.Lo)
 			start = r.stage(multiplying, start)
-			r.step()
+			r.advance((i1 - i) * (j1 - j))
 			for at := range t[:(i1-i)*(j1-j)] {
 				t[at] = float64(hi[at]) + float64(lo[at])
 				if bounds != nil {

@@ -173,7 +173,7 @@ func (r *run) put(i, j int, c, bound float64) {
 func (r *run) parts() error {
 	rows, cols := r.partSize(r.kernel.MR, r.kernel.NR, 4*int64(r.Block*r.Slices), 4*int64(r.Block*(2*r.Slices-1)))
 	n := r.a.len
-	t, c := make([]float64, rows*cols), make([]float32, rows*cols)
+	t := make([]float64, rows*cols)
 	var sum, bounds []float64
 	if n > r.Block {
 		sum = make([]float64, rows*cols)
@@ -182,7 +182,7 @@ func (r *run) parts() error {
 		bounds = make([]float64, rows*cols)
 	}
 	blocks := (n + r.Block - 1) / r.Block
-	r.work = (r.a.n + rows - 1) / max(rows, 1) * ((r.b.n + cols - 1) / max(cols, 1)) * blocks * (r.Slices * (r.Slices + 1) / 2)
+	r.work = float64(r.a.n) * float64(r.b.n) * float64(blocks)
 	var right *split
 	for j := 0; j < r.b.n; j += cols {
 		j1 := min(j+cols, r.b.n)
@@ -204,7 +204,7 @@ func (r *run) parts() error {
 					}
 				}
 				r.stage(splitting, start)
-				if err := r.multiply(left, right, t[:size], c[:size]); err != nil {
+				if err := r.multiply(left, right, t[:size]); err != nil {
 					return err
 				}
 				left.free()
@@ -282,7 +282,7 @@ func (r *run) partSize(mr, nr int, left, right int64) (rows, cols int) {
 	for {
 		m, n := int64(rows), int64(cols)
 		switch {
-		case left*m+right*n+28*m*n <= limit:
+		case left*m+right*n+24*m*n <= limit:
 			return rows, cols
 		case rows > mr && (left*m >= right*n || cols <= nr):
 			rows = max((rows+1)/2, mr)

@@ -326,6 +326,13 @@ func TestTolerance(t *testing.T) {
 	if _, err := Gemm('N', 'N', 1, a, b, 0, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("tolerance 1e-17: error %v", err)
 	}
+	zero := halfulp.NewMatrix(halfulp.Float64, 20, 200)
+	if s := mustGemm(t, 'N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-15}); s.Slices != 1 {
+		t.Errorf("%d slices of zeros", s.Slices)
+	}
+	if _, err := Gemm('N', 'N', 1, zero, b, 1.0/3, c, &Options{Tolerance: 1e-17}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("tolerance 1e-17 of zeros: error %v", err)
+	}
 }
 
 // TestMoreSlices checks on the paper's data that a bound is never above that of fewer slices.
@@ -402,4 +409,21 @@ func TestPanics(t *testing.T) {
 		}
 	}()
 	mustGemm(t, 'N', 'N', 1, a, b, 0, c.Convert(halfulp.Float32), &Options{Slices: 2})
+}
+
+// BenchmarkGemm measures products of n x n matrices in K slices.
+func BenchmarkGemm(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{64, 256, 1024} {
+		x, y, c := testMatrix(rng, n, n, 1), testMatrix(rng, n, n, 1), halfulp.NewMatrix(halfulp.Float64, n, n)
+		for _, slices := range []int{1, 2, 6} {
+			b.Run(fmt.Sprintf("n=%d/K=%d", n, slices), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Gemm('N', 'N', 1, x, y, 0, c, &Options{Slices: slices}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -27,14 +28,16 @@ type Options struct {
 	// Tolerance.
 	Slices int
 	// Tolerance is the wished bound where Slices is 0: the error of entry (i, j) is at most
-	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|).
+	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|), underflow of the result
+	// aside. It is at least 2^-51, for results are rounded to float64.
 	Tolerance float64
 	// Block is the length of the longest float32 sum, at most MaxBlock; 0 stands for
 	// DefaultBlock. Longer products are cut in blocks, added in float64. Shorter blocks give
 	// wider slices, hence smaller errors, and cost more additions.
 	Block int
-	// Bound, if not nil, receives an upper bound of the error of each entry. It is a Float64
-	// matrix of the shape of C that shares no storage with the others.
+	// Bound, if not nil, receives an upper bound of the error of each entry: 0 for an infinity or
+	// NaN that comes from those of A and B, +Inf for one that comes from C or from overflow. It
+	// is a Float64 matrix of the shape of C that shares no storage with the others.
 	Bound *halfulp.Matrix
 	// Device is "cpu" (or empty) or "cuda:N", NVIDIA GPU number N.
 	Device string
@@ -50,7 +53,8 @@ type Options struct {
 	MemoryLimit int64
 	// Context cancels a product; the error is the context's, and C is then unspecified.
 	Context context.Context
-	// Progress, if not nil, is called with the share of the work done, on the CPU.
+	// Progress, if not nil, is called with the share of the work done, from one goroutine at a
+	// time, on the CPU.
 	Progress func(done float64)
 }
 
@@ -86,7 +90,8 @@ type run struct {
 	expA, expB         []int
 	specialA, specialB [][]int
 	width              int // bits of a slice
-	done, work         int // products, for Progress
+	mu                 *sync.Mutex
+	done, work         float64 // entries, for Progress
 }
 
 // The stages of a product.
@@ -98,7 +103,7 @@ const (
 
 // newRun checks o and fills in the defaults.
 func newRun(o *Options) *run {
-	r := &run{ctx: context.Background()}
+	r := &run{ctx: context.Background(), mu: new(sync.Mutex)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -123,12 +128,15 @@ func newRun(o *Options) *run {
 	return r
 }
 
-// step tells of one more product.
-func (r *run) step() {
-	r.done++
-	if r.Progress != nil {
-		r.Progress(float64(r.done) / float64(r.work))
+// advance tells of entries of C that a block of k is done for.
+func (r *run) advance(entries int) {
+	if r.Progress == nil {
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done += float64(entries)
+	r.Progress(r.done / r.work)
 }
 
 // stage adds the time since start to a stage and returns now.

@@ -36,12 +36,16 @@ func TestSpecialValues(t *testing.T) {
 		if _, err := halfulp.Gemm('N', 'N', halfulp.Float(alpha), a, b, halfulp.Float(beta), want, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Gemm('N', 'N', alpha, a, b, beta, got, &Options{Slices: 2 + trial%3}); err != nil {
+		bound := halfulp.NewMatrix(halfulp.Float64, m, n)
+		if _, err := Gemm('N', 'N', alpha, a, b, beta, got, &Options{Slices: 2 + trial%3, Bound: bound}); err != nil {
 			t.Fatal(err)
 		}
 		for j := range n {
 			for i := range m {
 				x, y := got.Float64(i, j), want.Float64(i, j)
+				if e := bound.Float64(i, j); finite(x) && finite(alpha) && !(e <= 1e-3*(1+math.Abs(alpha)+math.Abs(beta))) || !finite(x) && e != 0 && !math.IsInf(e, 1) {
+					t.Fatalf("trial %d, alpha %g, beta %g: c[%d,%d] = %g has the bound %g", trial, alpha, beta, i, j, x, e)
+				}
 				if !finite(x) || !finite(y) {
 					if x != y && (x == x || y == y) {
 						t.Fatalf("trial %d, alpha %g, beta %g: c[%d,%d] = %g, want %g", trial, alpha, beta, i, j, x, y)

@@ -10,7 +10,7 @@ mkdir -p "$pack"
 export CGO_ENABLED=0
 
 go build -trimpath -ldflags='-s -w' -o "$pack/halfulp" ./cmd/halfulp
-for package in cuda internal/gpu rns expansion ozaki conformance; do
+for package in cuda internal/gpu rns expansion ozaki internal/reproduce conformance; do
 	go test -c -trimpath -ldflags='-s -w' -o "$pack/$(basename "$package").test" "./$package"
 done
 go test -c -trimpath -ldflags='-s -w' -o "$pack/root.test" .

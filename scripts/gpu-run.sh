@@ -43,17 +43,17 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu rns expansion ozaki; do
+	for binary in cuda gpu rns expansion ozaki reproduce; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-# The tests and benchmarks of method packages that do not concern the GPU are left out.
+# The tests and benchmarks of method packages and reproduce that do not concern the GPU are left out.
 only() {
 	case $1 in
-	rns | expansion | ozaki) echo Device ;;
+	rns | expansion | ozaki | reproduce) echo Device ;;
 	*) echo . ;;
 	esac
 }

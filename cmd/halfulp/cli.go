@@ -35,6 +35,7 @@ type cli struct {
 	Syr2k   syr2kCmd   `cmd:"" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
 	Trmm    trmmCmd    `cmd:"" help:"Triangular matrix times matrix: alpha A B."`
 	Trsm    trsmCmd    `cmd:"" help:"Solution X of a triangular system: A X = alpha B."`
+	SolveGJ solveGJCmd `cmd:"" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
 	Map     mapCmd     `cmd:"" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
 	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
 	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`

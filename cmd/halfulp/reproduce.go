@@ -18,6 +18,8 @@ type reproduceCmd struct {
 	Sum  reproduceSumCmd  `cmd:"" name:"mpres-sum" help:"Accuracy and times of RNS sums: MPRES, 2018, tables 1 and 2, figures 6 and 7."`
 	Gemv reproduceGemvCmd `cmd:"" name:"mpres-gemv" help:"RNS matrix-vector products: MPRES-BLAS, 2020, tables 3 and 5, error bounds."`
 
+	QD reproduceQDCmd `cmd:"" name:"qd" help:"Double-double and quad-double operations, products and systems: Sivkova and others, tables 3.6, 5.1, 5.2, 6.2, 6.3."`
+
 	Ozaki reproduceOzakiCmd `cmd:"" name:"ozaki" help:"Matrix products by a few float32 slices: Nanai and Fujimoto, 2021, tables 2 and 3, figures 7 to 30."`
 }
 
@@ -57,7 +59,8 @@ func checkReproduceN(n int) error {
 	return nil
 }
 
-// run runs an experiment, which has flags of its own, and writes its report.
+// run runs an experiment, which has flags of its own, and writes its report. takes is 0 if it all
+// runs on the GPU.
 func (f *reproduceFlags) run(env *environment, name, flags, size string, takes time.Duration,
 	experiment func(reproduce.Options) (*reproduce.Report, error)) error {
 	if f.Threads < 0 {
@@ -78,11 +81,14 @@ func (f *reproduceFlags) run(env *environment, name, flags, size string, takes t
 	}
 	var bar *progressBar
 	if !f.Quiet {
-		more := ""
-		if f.Device != cpuDevice {
-			more = ", and more for " + f.Device
+		about := fmt.Sprintf("takes about %v on two processors", takes.Round(time.Second))
+		switch {
+		case takes == 0:
+			about = "on " + f.Device
+		case f.Device != cpuDevice:
+			about += ", and more for " + f.Device
 		}
-		fmt.Fprintf(env.stderr, "halfulp: %s, %s: takes about %v on two processors%s\n", name, size, takes.Round(time.Second), more)
+		fmt.Fprintf(env.stderr, "halfulp: %s, %s: %s\n", name, size, about)
 		bar = newProgress(env.stderr, name)
 	}
 	m := machine()
@@ -204,8 +210,45 @@ func (c *reproduceOzakiCmd) Run(env *environment) error {
 		flags += " --phi " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Phi)), ","), "[]")
 	}
 	size := fmt.Sprintf("n = %v, %d seeds, phi = %v", sizes, c.Seeds, phi)
-	return c.run(env, "ozaki", flags, size, reproduce.OzakiTime(sizes, c.Seeds*len(phi)), func(o reproduce.Options) (*reproduce.Report, error) {
+	takes := reproduce.OzakiTime(sizes, c.Seeds*len(phi))
+	if c.Device != cpuDevice {
+		takes = 0
+	}
+	return c.run(env, "ozaki", flags, size, takes, func(o reproduce.Options) (*reproduce.Report, error) {
 		return reproduce.Ozaki(o, sizes, c.Seeds, phi)
+	})
+}
+
+type reproduceQDCmd struct {
+	N *int `name:"n" placeholder:"N" help:"Order of the linear system; products have 2N/3 x 4N/3 and 4N/3 x 2N/3 matrices (default 600, with a GPU 2400, the paper's)."`
+	reproduceFlags
+}
+
+func (reproduceQDCmd) Help() string {
+	return `Runs the experiments of T. Sivkova, L. Dovgilovich, O. Voskoboynikova and I. Sofronov, CUDA algorithms of some linear algebra operations for the extended precision arithmetic library QD, and prints the paper's figures beside those measured here: operations and functions on double-double and quad-double numbers, compute-bound and memory-bound, on the CPU and by both launch schemes of the paper on a GPU (tables 3.6, 5.1 and 5.2); products of matrices (table 6.2) and systems with many right-hand sides by Gauss-Jordan elimination (table 6.3), in the arithmetic of the format and by exact products.
+
+Examples:
+
+  halfulp reproduce qd
+  halfulp reproduce qd --n 300 --out qd
+  halfulp reproduce qd --device cuda:0`
+}
+
+func (c *reproduceQDCmd) Run(env *environment) error {
+	size, flags := reproduce.QDCPUN, ""
+	if c.Device != cpuDevice {
+		size = reproduce.QDN
+	}
+	if c.N != nil && *c.N != size {
+		size = *c.N
+		flags = fmt.Sprintf(" --n %d", size)
+	}
+	if err := checkReproduceN(size); err != nil {
+		return err
+	}
+	return c.run(env, "qd", flags, fmt.Sprintf("n = %d", size), reproduce.QDTime(size), func(o reproduce.Options) (*reproduce.Report, error) {
+		o.N = size
+		return reproduce.QD(o)
 	})
 }
 

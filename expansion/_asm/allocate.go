@@ -198,12 +198,12 @@ func (a *allocator) compute(i inst) {
 	ops := i.operands()
 	// One operand may stay in memory: the one used last of those that are there.
 	folded, far := -1, -1
-	for _, k := range memoryOperands(i.kind) {
+	for _, k := range memoryOperands(i.how.kind) {
 		v := ops[k]
 		if _, ok := a.reg[v]; ok || v.kind == scalar || a.class(v) == 1 {
 			continue
 		}
-		if i.kind == fma && a.onlyDying(ops, k) {
+		if i.how.kind == fma && a.onlyDying(ops, k) {
 			continue
 		}
 		n := 0
@@ -230,7 +230,7 @@ func (a *allocator) compute(i inst) {
 	}
 	s := step{what: compute, inst: i, src: src}
 	dies := func(k int) bool { return k != folded && a.next(ops[k], a.at+1) == never }
-	if i.kind == fma {
+	if i.how.kind == fma {
 		a.fmaResult(&s, ops, folded, dies)
 		return
 	}

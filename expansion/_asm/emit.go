@@ -142,7 +142,7 @@ func wrap3(f func(k, k1, k2 Op)) func(...Op) {
 var roundings = map[kind]uint8{nearest: 8, floor: 9, truncate: 11}
 
 func (e *emitter) compute(s step) {
-	n := s.inst.node
+	n := s.inst.how
 	d := e.op(s.dst)
 	x := make([]Op, len(s.src))
 	for k, p := range s.src {
@@ -200,7 +200,7 @@ var forms = map[[2]bool][3]func(...Op){
 }
 
 func (e *emitter) fma(s step, x []Op, d Op) {
-	n := s.inst.node
+	n := s.inst.how
 	f := forms[[2]bool{n.neg, n.negc}]
 	isMem := func(o Op) bool { _, ok := o.(Mem); return ok }
 	a, b, c := x[0], x[1], x[2]

@@ -132,7 +132,8 @@ func (k *elementwise) signature() string {
 }
 
 // canonical returns results in the form that arrays store, without zeros of negative sign
-// after the first word, and when they have it: see canonical in ../words.go.
+// after the first word, and when they have it for certain: if no word but the last is half an ulp
+// of the one before, or within 2^-50 of that. See canonical in ../words.go.
 func canonical(g *graph, results []*node) (canon []*node, is *node) {
 	zero := g.number(0)
 	canon = append(canon, results[0])
@@ -140,8 +141,7 @@ func canonical(g *graph, results []*node) (canon []*node, is *node) {
 		canon = append(canon, g.op(add, r, zero))
 	}
 	for i := 1; i+1 < len(canon); i++ {
-		far := g.op(add, canon[i-1], g.op(mul, canon[i], g.number(1+0x1p-50)))
-		ok := g.op(maskOr, g.compare(0x00, far, canon[i-1]), g.compare(0x00, canon[i+1], zero))
+		ok := g.compare(0x00, g.fma(canon[i], g.number(1+0x1p-50), canon[i-1]), canon[i-1])
 		if is == nil {
 			is = ok
 		} else {

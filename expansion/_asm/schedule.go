@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // A target is an instruction set.
 type target struct {
@@ -10,7 +13,7 @@ type target struct {
 	masks   int // mask registers; 0 for masks in vector registers
 	lanes   int
 	latency map[kind]int
-	sums    bool // additions have units of their own
+	sums    bool // additions have units of their own, two
 	limit   int  // live values that a schedule aims at
 }
 
@@ -32,6 +35,7 @@ type val struct {
 // compute these vectors if a lane of it, a mask, is clear.
 type inst struct {
 	val
+	how          *node // the node, or the same value on another unit
 	store, guard bool
 	word         int
 }
@@ -44,8 +48,8 @@ func (i inst) operands() []val {
 	if !i.computes() {
 		return []val{i.val}
 	}
-	vs := make([]val, len(i.args))
-	for k, a := range i.args {
+	vs := make([]val, len(i.how.args))
+	for k, a := range i.how.args {
 		vs[k] = i.of(a)
 	}
 	return vs
@@ -61,8 +65,10 @@ func (v val) of(n *node) val {
 
 // schedule orders the computation of results for copies vectors at a time: cycle by
 // cycle, the longest path to a result first, as long as no more than limit values live.
-// Results are stored when guards, if any, have passed.
+// Where additions have units of their own, those beyond what the units take go to the multipliers,
+// as a 1 + b. Results are stored when guards, if any, have passed.
 func schedule(t *target, results []*node, guard *node, copies, limit int) []inst {
+	one := &node{kind: constant, imm: math.Float64bits(1), id: -1}
 	var all []inst
 	users := map[val][]int{}    // of a value: instructions
 	readers := map[[2]int]int{} // of words of the inputs: uses to come
@@ -76,7 +82,7 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 		for _, a := range v.args {
 			visit(v.of(a))
 		}
-		all = append(all, inst{val: v})
+		all = append(all, inst{val: v, how: v.node})
 	}
 	for c := range copies {
 		for _, r := range results {
@@ -229,10 +235,13 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 			if best < 0 {
 				break
 			}
-			if i := all[best]; i.computes() {
+			if i := &all[best]; i.computes() {
 				if isSum(i.kind) && sums > 0 {
 					sums--
 				} else {
+					if isSum(i.kind) && t.sums {
+						i.how = asProduct(i.node, one)
+					}
 					rest--
 				}
 			}
@@ -251,3 +260,12 @@ func schedule(t *target, results []*node, guard *node, copies, limit int) []inst
 }
 
 func isSum(k kind) bool { return k == add || k == sub }
+
+// asProduct is a + b as a 1 + b, a - b as -b 1 + a: rounded the same.
+func asProduct(n, one *node) *node {
+	a, b := n.args[0], n.args[1]
+	if n.kind == sub {
+		a, b = b, a
+	}
+	return &node{kind: fma, neg: n.kind == sub, args: []*node{a, one, b}}
+}

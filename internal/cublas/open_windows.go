@@ -11,8 +11,8 @@ import (
 
 const wanted = "cublas64_13.dll, cublas64_12.dll or cublas64_11.dll"
 
-// candidates are the names under which cuBLAS is looked for: the search path, then CUDA's
-// folder.
+// candidates are the names under which cuBLAS is looked for: beside the program and among the
+// system's files, then in CUDA's folder.
 func candidates() []string {
 	var names []string
 	for _, version := range []string{"13", "12", "11"} {

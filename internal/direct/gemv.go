@@ -262,7 +262,7 @@ func (w *gemvWorker) references(lo, hi int) {
 		w.referencesByColumns(lo, hi)
 	case w.m.Arr.Kind == num.MP && w.m.CS == 1:
 		w.referencesByRows(lo, hi)
-	case w.m.Arr.Kind == num.F64:
+	case w.m.Arr.Terms() >= 1: // the first terms of expansions tell; load looks whether they do
 		x := w.m.Arr.F64[0]
 		for j, f := range w.scale {
 			for r := range ref {
@@ -378,11 +378,23 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 				k++
 				continue
 			}
+			if top, ok := loadTerms(b.Sig[k*l:(k+1)*l], w.m.Arr, w.m.At(i, j+h)); ok {
+				b.Cls[k] = num.MakeCls(w.m.Arr.F64[0][w.m.At(i, j+h)] < 0, num.Finite)
+				b.Exp[k] = int32(top)
+				k++
+				continue
+			}
 			v := w.m.Arr.Value(w.m.At(i, j+h), buf[:])
 			b.Cls[k] = num.MakeCls(v.Neg, v.Class)
+			if v.Class > num.Finite {
+				w.special[i-lo] = true
+			}
 			if v.Class == num.Finite {
 				top := int64(num.BitLen(v.Mag))
 				b.Exp[k] = int32(v.Exp + top)
+				if v.Exp+top+w.scale[j+h] > w.ref[i-lo] { // terms of an expansion that overlap
+					w.special[i-lo] = true
+				}
 				for s := range l {
 					b.Sig[k*l+s] = num.WordAt(v.Mag, top-int64(64*(l-s)))
 				}
@@ -391,6 +403,57 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 		}
 	}
 	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
+}
+
+// loadTerms stores the magnitude of number i of a in z, the leading bit on top, if it is an expansion of normal
+// numbers that fits, with the leading bit of its first term, as nearly all are. It lies in [2^(top-1), 2^top).
+func loadTerms(z []uint64, a *num.Array, i int) (top int64, ok bool) {
+	if a.Terms() < 2 {
+		return 0, false
+	}
+	const fraction, hidden = 1<<52 - 1, 1 << 52
+	lead := math.Float64bits(a.F64[0][i])
+	e := int(lead >> 52 & 0x7ff)
+	if e == 0 || e == 0x7ff {
+		return 0, false
+	}
+	clear(z)
+	n := len(z)
+	z[n-1] = (lead&fraction | hidden) << 11
+	last := e
+	for t := 1; t < a.Terms(); t++ {
+		x := math.Float64bits(a.F64[t][i])
+		if x == 0 {
+			continue
+		}
+		f := int(x >> 52 & 0x7ff)
+		pos := 64*n - 53 - (e - f)
+		if f == 0 || last-f < 53 || pos < 0 {
+			return 0, false
+		}
+		last = f
+		m, s, k := x&fraction|hidden, uint(pos)&63, pos>>6
+		hi := m >> 1 >> (63 - s)
+		m <<= s
+		var c uint64
+		if int64(x^lead) >= 0 {
+			z[k], c = bits.Add64(z[k], m, 0)
+			for k++; k < n && hi|c != 0; k++ {
+				z[k], c = bits.Add64(z[k], hi, c)
+				hi = 0
+			}
+		} else {
+			z[k], c = bits.Sub64(z[k], m, 0)
+			for k++; k < n && hi|c != 0; k++ {
+				z[k], c = bits.Sub64(z[k], hi, c)
+				hi = 0
+			}
+		}
+		if c != 0 {
+			return 0, false
+		}
+	}
+	return int64(e) - 1022, z[n-1]>>63 != 0
 }
 
 // loadFloat stores x, not infinite and not NaN unless its row is special, in number k

@@ -9,21 +9,6 @@ import (
 // Plane and modified Givens rotations: every number is the root or the quotient of
 // sums and products of the inputs, found exactly and rounded once.
 
-// Copy stores the entries of x rounded in z.
-func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
-	return w.rounded(x.N, count, func(_ *Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
-}
-
-// Combine stores a x_i + b y_i rounded in number i of z.
-func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
-	return w.rounded(x.N, count, func(s *Acc, i int) num.Flags {
-		s.Reset()
-		s.AddProduct(a, x.Arr.Value(x.At(i), s.values[0][:]))
-		s.AddProduct(b, y.Arr.Value(y.At(i), s.values[1][:]))
-		return z.Set(i, s.Value(z.Format))
-	})
-}
-
 // A dyadic is the number n 2^e.
 type dyadic struct {
 	n *big.Int

@@ -196,6 +196,21 @@ func (a *Acc) Updated(f num.Format, alpha num.Real, x, y num.Vec, c num.Mat, i, 
 	return a.Value(f)
 }
 
+// Copy stores the entries of x rounded in z.
+func Copy(w Work, x num.Vec, z *num.Array, count func(num.Flags)) error {
+	return w.rounded(x.N, count, func(_ *Acc, i int) num.Flags { return z.Convert(i, x.Arr, x.At(i)) })
+}
+
+// Combine stores a x_i + b y_i rounded in number i of z.
+func Combine(w Work, a num.Real, x num.Vec, b num.Real, y num.Vec, z *num.Array, count func(num.Flags)) error {
+	return w.rounded(x.N, count, func(s *Acc, i int) num.Flags {
+		s.Reset()
+		s.AddProduct(a, x.Arr.Value(x.At(i), s.values[0][:]))
+		s.AddProduct(b, y.Arr.Value(y.At(i), s.values[1][:]))
+		return z.Set(i, s.Value(z.Format))
+	})
+}
+
 // rounded calls f for all i < n, with an accumulator for each worker, and counts the
 // flags.
 func (w Work) rounded(n int, count func(num.Flags), f func(a *Acc, i int) num.Flags) error {

@@ -208,8 +208,13 @@ func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error)
 		for i := i0 + t*part; i < min(i0+(t+1)*part, i1); i++ {
 			list = s.pieces(i, list[:0])
 			for _, p := range list {
+				same := p.Arr.Format == m.Arr.Format // but for the ones of a unit diagonal
 				for h := range p.N {
-					m.Arr.Convert(m.At(i-i0, p.First+h-lo), p.Arr, p.At(h))
+					if to := m.At(i-i0, p.First+h-lo); same {
+						m.Arr.CopyFrom(to, p.Arr, p.At(h))
+					} else {
+						m.Arr.Convert(to, p.Arr, p.At(h))
+					}
 				}
 			}
 		}

@@ -26,7 +26,8 @@ const (
 const never = 0x7ff55555
 
 // Each sets z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape; z may be one of
-// the operands. name is that of an operation: Add, Sub, Mul, Div, Sqrt, FMA.
+// the operands. name is that of an operation, Add, Sub, Mul, Div, Sqrt or FMA, or of a function: exp,
+// log and so on.
 func Each(s *cuda.Stream, name string, z gpu.Matrix, operands ...gpu.Matrix) error {
 	return EachRepeated(s, name, Spread, 1, z, operands...)
 }
@@ -40,7 +41,11 @@ func EachRepeated(s *cuda.Stream, name string, scheme Scheme, repeat int, z gpu.
 	if rows == 0 || cols == 0 {
 		return nil
 	}
-	f, err := kernel(s, "expansion", "expansion"+name+suffix(z))
+	file := "expansion"
+	if name[0] >= 'a' {
+		file, name = "expansionfun"+suffix(z), "_"+name
+	}
+	f, err := kernel(s, file, "expansion"+name+suffix(z))
 	if err != nil {
 		return err
 	}

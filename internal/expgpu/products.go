@@ -31,6 +31,9 @@ func newProduct(alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) produc
 		m: int32(c.Rows), n: int32(c.Cols), k: int32(a.Cols), skipCol: int32(c.Cols),
 	}
 	p.plainAlpha = flag(alpha == One)
+	if alpha == Zero { // A and B stay unread
+		p.k = 0
+	}
 	switch beta {
 	case One:
 		p.plainBeta = 1
@@ -85,42 +88,43 @@ func Gemv(s *cuda.Stream, alpha Factor, a gpu.Matrix, x gpu.Vector, beta Factor,
 	return f.Launch(s, cuda.Dim{X: (c.Rows-1)/gemvRows + 1}, cuda.Dim{X: 256}, 0, p)
 }
 
-// The partial sums of expansionDot.
+// The sums of expansionDot.
 const (
-	dotBlocks  = 128
-	dotThreads = 256
+	dotChunk   = 4096
+	dotThreads = 64
 )
 
-// Dot returns the words of the sum of x_i y_i. It is that of 32768 partial sums, number q with the
-// products of i = q modulo 32768 in their order: each 256 of them one after the other are added by
-// halves, number q and q + 128, then q + 64, and so on, and so are the 128 sums of these.
-func Dot(s *cuda.Stream, x, y gpu.Vector) (z [4]float64, err error) {
-	words := x.Arr.Terms()
-	m, err := s.Alloc(8 * int64(words) * (dotBlocks + 1))
+// Dot returns the words of the sums of 4096 products x_i y_i each: see expansion.Dot.
+func Dot(s *cuda.Stream, x, y gpu.Vector) ([][]float64, error) {
+	words, n := x.Arr.Terms(), (x.N+dotChunk-1)/dotChunk
+	sums := make([][]float64, words)
+	for t := range sums {
+		sums[t] = make([]float64, n)
+	}
+	if n == 0 {
+		return sums, nil
+	}
+	m, err := s.Alloc(8 * int64(words) * int64(n))
 	if err != nil {
-		return z, err
+		return sums, err
 	}
 	defer m.Free()
-	var sums, sum entries
+	z := entries{rs: 1}
 	for t := range words {
-		sums.w[t] = m.At(8 * int64(t*dotBlocks))
-		sum.w[t] = m.At(8 * int64(words*dotBlocks+t))
+		z.w[t] = m.At(8 * int64(t) * int64(n))
 	}
-	sums.rs, sum.rs = 1, 1
 	cx, cy := column(x), column(y)
-	dot, err := kernel(s, "expansionblas", "expansionDot"+suffix(cx))
+	f, err := kernel(s, "expansionblas", "expansionDot"+suffix(cx))
 	if err != nil {
-		return z, err
+		return sums, err
 	}
-	fold, err := kernel(s, "expansionblas", "expansionFold"+suffix(cx))
-	if err != nil {
-		return z, err
+	if err := f.Launch(s, cuda.Dim{X: n}, cuda.Dim{X: dotThreads}, 0, entriesOf(cx), entriesOf(cy), z, int64(x.N)); err != nil {
+		return sums, err
 	}
-	if err := dot.Launch(s, cuda.Dim{X: dotBlocks}, cuda.Dim{X: dotThreads}, 0, entriesOf(cx), entriesOf(cy), sums, int64(x.N)); err != nil {
-		return z, err
+	for t := range sums {
+		if err := cuda.Download(s, sums[t], z.w[t]); err != nil {
+			return sums, err
+		}
 	}
-	if err := fold.Launch(s, cuda.Dim{}, cuda.Dim{X: dotBlocks}, 0, sums, sum); err != nil {
-		return z, err
-	}
-	return z, cuda.Download(s, z[:words], sum.w[0])
+	return sums, nil
 }

@@ -17,7 +17,7 @@ var functionsOf = map[string]string{
 	"math.Copysign": "copysign(%s, %s)", "math.IsNaN": "isNaN(%s)", "math.IsInf": "isInf(%s, %s)",
 	"math.Signbit": "(__double_as_longlong(%s) < 0)", "math.NaN": "notANumber()", "math.Inf": "infinity(%s)",
 	"math.Float64bits": "(u64)__double_as_longlong(%s)", "math.Float64frombits": "__longlong_as_double((i64)(%s))",
-	"math.RoundToEven": "rint(%s)", "math.Floor": "floor(%s)", "math.Ceil": "ceil(%s)", "math.Trunc": "trunc(%s)",
+	"math.Mod": "fmod(%s, %s)", "math.RoundToEven": "rint(%s)", "math.Floor": "floor(%s)", "math.Ceil": "ceil(%s)", "math.Trunc": "trunc(%s)",
 	"bits.LeadingZeros64": "__clzll((i64)(%s))", "bits.Len64": "(64 - __clzll((i64)(%s)))", "bits.TrailingZeros64": "trailingZeros(%s)",
 	"bits.Mul64": "multiply(%s, %s)", "bits.Add64": "addCarry(%s, %s, %s)", "bits.Sub64": "subBorrow(%s, %s, %s)",
 }
@@ -53,12 +53,23 @@ func (t *translator) expr(e ast.Expr) string {
 		if s := t.info.Selections[e]; s == nil || s.Kind() != types.FieldVal {
 			t.fail(e, "%s", e.Sel.Name)
 		}
+		if t.Template != "" && t.isTemplate(t.typeOf(e.X)) {
+			switch e.Sel.Name {
+			case "w":
+				return "W"
+			case "n":
+				return "1"
+			}
+			t.fail(e, "field %s", e.Sel.Name)
+		}
 		if isPointer(t.typeOf(e.X)) {
 			return t.expr(e.X) + "->" + e.Sel.Name
 		}
 		return t.expr(e.X) + "." + e.Sel.Name
 	case *ast.CompositeLit:
 		return t.composite(e)
+	case *ast.FuncLit:
+		return t.closure(e)
 	}
 	t.fail(e, "expression %T", e)
 	return ""
@@ -69,7 +80,26 @@ func (t *translator) identifier(e *ast.Ident) string {
 	if o != nil && o.Parent() == t.pkg.Scope() {
 		return t.need(o)
 	}
-	return e.Name
+	return cName(e.Name)
+}
+
+// closure is a function within a function.
+func (t *translator) closure(e *ast.FuncLit) string {
+	body, indent, results, inner := t.body.String(), t.indent, t.results, t.inner
+	t.body, t.results, t.inner = strings.Builder{}, nil, false
+	sig := t.typeOf(e).(*types.Signature)
+	var params []string
+	for v := range sig.Params().Variables() {
+		params = append(params, t.declare(e, v.Type(), v.Name()))
+	}
+	for v := range sig.Results().Variables() {
+		t.results = append(t.results, v)
+	}
+	t.nested(e.Body.List)
+	text := fmt.Sprintf("[&](%s) -> %s {\n%s%s}", strings.Join(params, ", "), t.resultType(e), t.body.String(), strings.Repeat("\t", indent))
+	t.body, t.indent, t.results, t.inner = strings.Builder{}, indent, results, inner
+	t.body.WriteString(body)
+	return text
 }
 
 // binary is an operation; numbers of type float64 are rounded by an intrinsic function.
@@ -83,6 +113,10 @@ func (t *translator) binary(n ast.Node, op token.Token, typ types.Type, x, y ast
 			return fmt.Sprintf("%s(%s, %s)", f, t.expr(x), t.expr(y))
 		}
 	} else if op == token.SHL || op == token.SHR {
+		if t.info.Types[y].Value == nil { // may be as long as the word
+			name := map[token.Token]string{token.SHL: "shiftLeft", token.SHR: "shiftRight"}[op]
+			return fmt.Sprintf("%s(%s, %s)", name, t.expr(x), t.expr(y))
+		}
 		return fmt.Sprintf("(%s %v %s)", t.expr(x), op, t.expr(y))
 	} else if op == token.AND_NOT {
 		return fmt.Sprintf("(%s & ~%s)", t.expr(x), t.expr(y))
@@ -134,14 +168,29 @@ func (t *translator) call(e *ast.CallExpr) string {
 	case *ast.Ident:
 		switch o := t.info.Uses[f].(type) {
 		case *types.Builtin:
+			if f.Name == "len" {
+				return fmt.Sprintf("(int)(sizeof(%s) / sizeof(%s[0]))", args[0], args[0])
+			}
+			if (f.Name == "max") && len(args) == 2 && isFloat(t.typeOf(e)) {
+				return fmt.Sprintf("maximum(%s, %s)", args[0], args[1])
+			}
 			if (f.Name == "min" || f.Name == "max") && len(args) == 2 && !isFloat(t.typeOf(e)) {
 				return fmt.Sprintf("%s(%s, %s)", f.Name, args[0], args[1])
 			}
 		case *types.Func:
 			return t.need(o) + "(" + strings.Join(args, ", ") + ")"
+		case *types.Var:
+			return cName(f.Name) + "(" + strings.Join(args, ", ") + ")"
 		}
 	case *ast.SelectorExpr:
 		if s := t.info.Selections[f]; s != nil && s.Kind() == types.MethodVal {
+			if m := s.Obj().(*types.Func); t.templated(m) {
+				if f.Sel.Name == "series" { // its coefficients are a class of C++
+					args[2] = strings.TrimPrefix(args[2], "&")
+					return fmt.Sprintf("%s<W, %s<W>>(%s, %s)", t.need(m), strings.Trim(args[2], "()"), args[0], args[1])
+				}
+				return t.need(m) + "<W>(" + strings.Join(args, ", ") + ")"
+			}
 			recv := t.expr(f.X)
 			want := s.Obj().(*types.Func).Signature().Recv().Type()
 			switch {

@@ -19,7 +19,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +35,13 @@ type Config struct {
 	// Known functions and variables are not translated: the CUDA sources have them, under the
 	// C++ names given here.
 	Known map[string]string
+	// Called functions stay functions; the others are inlined.
+	Called []string
+	// Replace changes the text of files before they are read.
+	Replace map[string]string
+	// Methods of Template become function templates over its number of words, int W; it has no
+	// other state: field w is W, field n, the lanes, 1, and the scratch that take lends is local.
+	Template string
 }
 
 // Translate returns the C++ text of c's functions, each after those it calls.
@@ -74,7 +83,8 @@ type translator struct {
 	body    strings.Builder
 	indent  int
 	results []*types.Var
-	names   int // made up so far
+	names   int  // made up so far
+	inner   bool // in a switch, which break would end
 }
 
 // fail ends the translation.
@@ -86,7 +96,15 @@ func (t *translator) fail(n ast.Node, format string, args ...any) {
 func (t *translator) load() {
 	var files []*ast.File
 	for _, name := range t.Files {
-		f, err := parser.ParseFile(t.fset, filepath.Join(t.Dir, name), nil, parser.SkipObjectResolution)
+		source, err := os.ReadFile(filepath.Join(t.Dir, name))
+		if err != nil {
+			panic(failure{err})
+		}
+		text := string(source)
+		for from, to := range t.Replace {
+			text = strings.ReplaceAll(text, from, to)
+		}
+		f, err := parser.ParseFile(t.fset, filepath.Join(t.Dir, name), text, parser.SkipObjectResolution)
 		if err != nil {
 			panic(failure{err})
 		}
@@ -193,9 +211,25 @@ func (t *translator) constants(e ast.Expr) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
+// templated reports whether f is a method of the template.
+func (t *translator) templated(f *types.Func) bool {
+	r := f.Signature().Recv()
+	return r != nil && t.Template != "" && t.isTemplate(r.Type())
+}
+
+// isTemplate reports whether typ is the template, or a pointer to it.
+func (t *translator) isTemplate(typ types.Type) bool {
+	if p, ok := typ.(*types.Pointer); ok {
+		typ = p.Elem()
+	}
+	n, ok := typ.(*types.Named)
+	return ok && n.Obj().Name() == t.Template
+}
+
 // function translates a function after those it calls.
 func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
-	outer := *t
+	body, indent, results, names, inner := t.body.String(), t.indent, t.results, t.names, t.inner
+	t.inner = false
 	t.body, t.indent, t.names = strings.Builder{}, 1, 0
 	t.results = nil
 	sig := f.Signature()
@@ -207,7 +241,7 @@ func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
 	}
 	t.block(d.Body.List)
 	var params []string
-	if r := sig.Recv(); r != nil {
+	if r := sig.Recv(); r != nil && !t.templated(f) {
 		params = append(params, t.declare(d, r.Type(), r.Name()))
 	}
 	for v := range sig.Params().Variables() {
@@ -215,13 +249,21 @@ func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
 	}
 	text := t.body.String()
 	result := t.resultType(d)
-	t.body, t.indent, t.results, t.names = outer.body, outer.indent, outer.results, outer.names
+	t.body, t.indent, t.results, t.names, t.inner = strings.Builder{}, indent, results, names, inner
+	t.body.WriteString(body)
 	if d.Doc != nil {
 		for _, line := range strings.Split(strings.TrimSpace(d.Doc.Text()), "\n") {
 			fmt.Fprintf(&t.out, "// %s\n", line)
 		}
 	}
-	fmt.Fprintf(&t.out, "static __device__ __forceinline__ %s %s(%s)\n{\n%s}\n\n", result, name, strings.Join(params, ", "), text)
+	if t.templated(f) {
+		t.out.WriteString("template <int W> ")
+	}
+	how := "__forceinline__"
+	if slices.Contains(t.Called, name) {
+		how = "__noinline__"
+	}
+	fmt.Fprintf(&t.out, "static __device__ %s %s %s(%s)\n{\n%s}\n\n", how, result, name, strings.Join(params, ", "), text)
 }
 
 // uses reports whether a body refers to a named result, or returns without naming any.
@@ -267,7 +309,16 @@ func (t *translator) fresh() string {
 
 // declare is the declaration of a variable or parameter.
 func (t *translator) declare(n ast.Node, typ types.Type, name string) string {
-	return t.typeName(n, typ) + " " + name
+	return t.typeName(n, typ) + " " + cName(name)
+}
+
+// cName is a name that C++ has no use for.
+func cName(name string) string {
+	switch name {
+	case "long", "short", "auto", "double", "float", "int", "char", "signed", "unsigned", "register", "this", "new", "delete", "default", "near", "far":
+		return name + "_"
+	}
+	return name
 }
 
 // typeName is the C++ name of a type.

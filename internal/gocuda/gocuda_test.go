@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,13 +19,15 @@ import (
 
 // TestFresh checks that the kernels have what the Go sources give.
 func TestFresh(t *testing.T) {
-	want, err := Expansion("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../gpu/kernels/expansionarith.cuh")
-	if err != nil || !bytes.Equal(got, want) {
-		t.Error("expansionarith.cuh is not what package expansion gives; go generate ./internal/gpu/kernels", err)
+	for name, generate := range Files {
+		want, err := generate("../..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join("../gpu/kernels", name))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what package expansion gives; go generate ./internal/gpu/kernels: %v", name, err)
+		}
 	}
 }
 
@@ -167,6 +170,68 @@ func TestExpansion(t *testing.T) {
 		}
 	}
 	compare(t, "arithmetic", input, floatsOf(t, run(t, text, body.String(), bytesOf(input))), want, 12)
+}
+
+// TestFunctions runs the translated functions of package expansion beside its own.
+func TestFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a C++ compiler takes seconds for all functions")
+	}
+	text := []byte("#include \"expansionfunctions.cuh\"\n")
+	formats := []string{2: "DD", 3: "TD", 4: "QD"}
+	var body strings.Builder
+	body.WriteString("\tdouble x[8];\n\twhile (fread(x, sizeof x, 1, stdin) == 1) {\n")
+	for w := 2; w <= 4; w++ {
+		for _, f := range expansion.Functions() {
+			args := "&z, &a"
+			if f.Arity() == 2 {
+				args += ", &b"
+			}
+			fmt.Fprintf(&body, "\t{\n\tblock a, b, z;\n\tfor (int k = 0; k < 4; k++)\n\t\ta[k][0] = x[k], b[k][0] = x[4 + k], z[k][0] = 0;\n\tevaluator_%v<%d>(%s);\n\tauto s = stored%s(wordsOf<%d>(&z));\n\tfwrite(&s, 8, %d, stdout);\n\t}\n", f, w, args, formats[w], w, w)
+		}
+	}
+	body.WriteString("\t}")
+	r := rand.New(rand.NewPCG(1, 3))
+	var input, want []float64
+	for i := range 3000 {
+		var v [2]expansion.QD
+		for k := range v {
+			x := wild(r)
+			if i%2 == 0 {
+				x = math.Ldexp(r.Float64()*2-1, r.IntN(14)-4)
+			}
+			v[k] = expansion.QDOf(x).Mul(expansion.QDOf(1 + r.Float64())).Add(expansion.QDOf(x * 0x1p-120 * r.Float64()))
+			if i%7 == 0 {
+				v[k] = expansion.QDOf(float64(r.IntN(20)-10) / 2)
+			}
+			input = append(input, v[k][:]...)
+		}
+		for _, f := range expansion.Functions() {
+			x, y := expansion.DD(v[0][:2]), expansion.DD(v[1][:2])
+			want = append(want, words(f, x, y)...)
+		}
+		for _, f := range expansion.Functions() {
+			x, y := expansion.TD(v[0][:3]), expansion.TD(v[1][:3])
+			want = append(want, words(f, x, y)...)
+		}
+		for _, f := range expansion.Functions() {
+			want = append(want, words(f, v[0], v[1])...)
+		}
+	}
+	compare(t, "functions", input, floatsOf(t, run(t, text, body.String(), bytesOf(input))), want, 8)
+}
+
+// words are those of f(x), or f(x, y), by the method of its name, as arrays store them.
+func words(f expansion.Function, x, y any) []float64 {
+	name := f.String()
+	args := []reflect.Value{reflect.ValueOf(y)}[:f.Arity()-1]
+	z := reflect.ValueOf(x).MethodByName(strings.ToUpper(name[:1]) + name[1:]).Call(args)[0]
+	z = z.MethodByName("Canonical").Call(nil)[0]
+	list := make([]float64, z.Len())
+	for i := range list {
+		list[i] = z.Index(i).Float()
+	}
+	return list
 }
 
 // TestRefused checks what cannot be translated: a product that Go may fuse, loops without bounds, and

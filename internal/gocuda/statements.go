@@ -28,7 +28,7 @@ func (t *translator) statement(s ast.Stmt) {
 	case *ast.DeclStmt:
 		t.variables(s)
 	case *ast.ExprStmt:
-		t.line("%s;", t.expr(s.X))
+		t.action(s)
 	case *ast.IncDecStmt:
 		t.line("%s%v;", t.expr(s.X), s.Tok)
 	case *ast.BlockStmt:
@@ -46,7 +46,7 @@ func (t *translator) statement(s ast.Stmt) {
 	case *ast.ReturnStmt:
 		t.result(s)
 	case *ast.BranchStmt:
-		if s.Label != nil || s.Tok != token.BREAK && s.Tok != token.CONTINUE {
+		if s.Label != nil || s.Tok != token.CONTINUE && (s.Tok != token.BREAK || t.inner) {
 			t.fail(s, "%v", s.Tok)
 		}
 		t.line("%v;", s.Tok)
@@ -54,6 +54,57 @@ func (t *translator) statement(s ast.Stmt) {
 	default:
 		t.fail(s, "statement %T", s)
 	}
+}
+
+// action is a call: copy and clear of slices x[:n] are loops.
+func (t *translator) action(s *ast.ExprStmt) {
+	call, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		t.fail(s, "statement")
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		if _, ok := t.info.Uses[f].(*types.Builtin); ok {
+			name = f.Name
+		}
+	case *ast.SelectorExpr:
+		if x := t.info.Selections[f]; x != nil && t.Template != "" && t.isTemplate(x.Recv()) && f.Sel.Name == "give" {
+			return
+		}
+	}
+	switch name {
+	case "copy":
+		to, n := t.slice(call.Args[0])
+		from, _ := t.slice(call.Args[1])
+		i := t.fresh()
+		t.line("for (int %s = 0; %s < %s; %s++)", i, i, n, i)
+		t.line("\t%s[%s] = %s[%s];", to, i, from, i)
+	case "clear":
+		to, n := t.slice(call.Args[0])
+		i := t.fresh()
+		t.line("for (int %s = 0; %s < %s; %s++)", i, i, n, i)
+		t.line("\t%s[%s] = 0;", to, i)
+	default:
+		t.line("%s;", t.expr(s.X))
+	}
+}
+
+// slice returns the array of a slice x[:n], and n.
+func (t *translator) slice(e ast.Expr) (x, n string) {
+	s, ok := e.(*ast.SliceExpr)
+	if !ok || s.Low != nil || s.High == nil || s.Slice3 {
+		t.fail(e, "a slice other than x[:n]")
+	}
+	return t.array(s.X), t.expr(s.High)
+}
+
+// array is an array, of which e may be a pointer.
+func (t *translator) array(e ast.Expr) string {
+	if isPointer(t.typeOf(e)) {
+		return "(*" + t.expr(e) + ")"
+	}
+	return t.expr(e)
 }
 
 // variables declares var x T, zeros.
@@ -84,7 +135,9 @@ func (t *translator) assign(s *ast.AssignStmt) {
 		return
 	}
 	if len(s.Lhs) == 1 {
-		t.set(s.Lhs[0], t.expr(s.Rhs[0]))
+		if !t.special(s.Lhs[0], s.Rhs[0]) {
+			t.set(s.Lhs[0], t.expr(s.Rhs[0]))
+		}
 		return
 	}
 	var values []string
@@ -104,6 +157,26 @@ func (t *translator) assign(s *ast.AssignStmt) {
 	}
 }
 
+// special translates what concerns the template's state: the number of lanes, and scratch.
+func (t *translator) special(l, r ast.Expr) bool {
+	if x, ok := l.(*ast.SelectorExpr); ok && t.Template != "" && t.isTemplate(t.typeOf(x.X)) && x.Sel.Name == "n" {
+		return true
+	}
+	if x, ok := r.(*ast.SelectorExpr); ok && t.Template != "" && t.isTemplate(t.typeOf(x.X)) && x.Sel.Name == "n" {
+		return true // kept for later
+	}
+	call, ok := r.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || f.Sel.Name != "take" || t.Template == "" || !t.isTemplate(t.typeOf(f.X)) {
+		return false
+	}
+	t.line("block %s[%s];", cName(l.(*ast.Ident).Name), t.expr(call.Args[0]))
+	return true
+}
+
 // set gives a variable, new or not, its value.
 func (t *translator) set(l ast.Expr, value string) {
 	if id, ok := l.(*ast.Ident); ok {
@@ -111,6 +184,10 @@ func (t *translator) set(l ast.Expr, value string) {
 			return
 		}
 		if o := t.info.Defs[id]; o != nil {
+			if _, ok := o.Type().(*types.Signature); ok || isPointer(o.Type()) {
+				t.line("auto %s = %s;", cName(id.Name), value)
+				return
+			}
 			t.line("%s = %s;", t.declare(id, o.Type(), id.Name), value)
 			return
 		}
@@ -139,11 +216,14 @@ func (t *translator) conditional(s *ast.IfStmt) {
 
 // choice translates a switch: the first case that holds.
 func (t *translator) choice(s *ast.SwitchStmt) {
+	outer := t.inner
+	defer func() { t.inner = outer }()
 	t.line("{")
 	t.indent++
 	if s.Init != nil {
 		t.statement(s.Init)
 	}
+	t.inner = true
 	tag := ""
 	if s.Tag != nil {
 		tag = t.fresh()
@@ -204,46 +284,61 @@ func (t *translator) loop(s *ast.ForStmt) {
 	default:
 		t.fail(p, "step of a loop")
 	}
-	t.line("_Pragma(\"unroll\")")
 	t.line("for (; %s; %s) {", cond, post)
-	t.nested(s.Body.List)
+	t.loopBody(s.Body.List)
 	t.line("}")
 	t.indent--
 	t.line("}")
 }
 
-// each translates for i := range n, n a number or an array; no values.
+// loopBody is the body of a loop, which break ends.
+func (t *translator) loopBody(list []ast.Stmt) {
+	outer := t.inner
+	t.inner = false
+	t.nested(list)
+	t.inner = outer
+}
+
+// each translates for i, x := range n, n a number, an array or a slice a[:n].
 func (t *translator) each(s *ast.RangeStmt) {
 	if s.Tok == token.ASSIGN {
 		t.fail(s, "range without a new variable")
 	}
-	limit := ""
-	typ := t.typeOf(s.X).Underlying()
-	if p, ok := typ.(*types.Pointer); ok {
-		typ = p.Elem().Underlying()
-	}
-	switch typ := typ.(type) {
-	case *types.Basic:
+	var list, limit string
+	if _, ok := s.X.(*ast.SliceExpr); ok {
+		list, limit = t.slice(s.X)
+	} else if b, ok := t.typeOf(s.X).Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {
 		limit = t.expr(s.X)
-	case *types.Array:
-		limit = fmt.Sprint(typ.Len())
-	default:
-		t.fail(s, "range over %v", typ)
+	} else {
+		typ := t.typeOf(s.X).Underlying()
+		if p, ok := typ.(*types.Pointer); ok {
+			typ = p.Elem().Underlying()
+		}
+		a, ok := typ.(*types.Array)
+		if !ok {
+			t.fail(s, "range over %v", typ)
+		}
+		list, limit = t.array(s.X), fmt.Sprint(a.Len())
 	}
 	i := t.fresh()
 	if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" {
-		i = id.Name
+		i = cName(id.Name)
 	}
-	t.line("_Pragma(\"unroll\")")
+	value, ok := s.Value.(*ast.Ident)
+	ok = ok && value.Name != "_"
+	t.line("{")
+	t.indent++
+	all := t.fresh()
+	if ok {
+		t.line("auto &%s = %s;", all, list)
+	}
 	t.line("for (int %s = 0; %s < %s; %s++) {", i, i, limit, i)
-	if id, ok := s.Value.(*ast.Ident); ok && id.Name != "_" {
-		x := t.expr(s.X)
-		if isPointer(t.typeOf(s.X)) {
-			x = "(*" + x + ")"
-		}
-		t.line("\tauto %s = %s[%s];", id.Name, x, i)
+	if ok {
+		t.line("\tauto %s = %s[%s];", cName(value.Name), all, i)
 	}
-	t.nested(s.Body.List)
+	t.loopBody(s.Body.List)
+	t.line("}")
+	t.indent--
 	t.line("}")
 }
 
@@ -254,7 +349,7 @@ func (t *translator) result(s *ast.ReturnStmt) {
 	}
 	if len(values) == 0 {
 		for _, v := range t.results {
-			values = append(values, v.Name())
+			values = append(values, cName(v.Name()))
 		}
 	}
 	switch {

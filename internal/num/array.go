@@ -59,10 +59,15 @@ func New(f Format, n int) *Array {
 		a.Exp = make([]int32, n)
 		a.Cls = make([]Cls, n)
 	default:
-		// The terms lie at equal distances: see Words.
-		all := make([]float64, f.Terms()*n)
+		// The terms lie at equal distances, see Words, but not at multiples of a page, where
+		// they would compete for the same lines of a cache.
+		d := n
+		if d > 0 && d%256 == 0 {
+			d += 8
+		}
+		all := make([]float64, f.Terms()*d)
 		for t := range f.Terms() {
-			a.F64[t] = all[t*n : (t+1)*n : (t+1)*n]
+			a.F64[t] = all[t*d : t*d+n : t*d+n]
 		}
 	}
 	return a

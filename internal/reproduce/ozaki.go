@@ -51,7 +51,7 @@ type ozakiMethod struct {
 	// bounded says that it fills them.
 	bounded bool
 	// fetch copies the result to d.c; nil if it is there.
-	fetch func(d *ozakiData) error
+	fetch func(e *experiment, d *ozakiData) error
 }
 
 // ozakiMethods are the methods on the CPU, in the order of the tables.
@@ -193,6 +193,7 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 			return err
 		}
 	}
+	bound := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for _, m := range methods {
 		if err := e.next(); err != nil {
 			return err
@@ -205,12 +206,11 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 				return err
 			}
 		}
-		bound := halfulp.NewMatrix(halfulp.Float64, n, n)
 		if _, err := m.run(e, d, bound); err != nil {
 			return err
 		}
 		if m.fetch != nil {
-			if err := m.fetch(d); err != nil {
+			if err := m.fetch(e, d); err != nil {
 				return err
 			}
 		}

@@ -4,16 +4,30 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/halfulp/halfulp"
 )
 
 // TestOzaki runs the experiment on small matrices.
-func TestOzaki(t *testing.T) {
+func TestOzaki(t *testing.T) { testOzaki(t, cpuDevice) }
+
+// TestOzakiDevice runs it on the machine's GPU.
+func TestOzakiDevice(t *testing.T) {
+	if err := CheckDevice("cuda:0"); errors.Is(err, halfulp.ErrDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
+		t.Skip("no GPU:", err)
+	}
+	testOzaki(t, "cuda:0")
+}
+
+func testOzaki(t *testing.T, device string) {
+	t.Helper()
 	sizes, phis := []int{48, 16}, []float64{1, 0.1}
 	const seeds = 2
 	var last float64
-	r, err := Ozaki(Options{Threads: 2, MemoryLimit: 1 << 30, Machine: Machine{CPU: "test"}, Progress: func(done float64) {
+	r, err := Ozaki(Options{Device: device, Threads: 2, MemoryLimit: 1 << 30, Machine: Machine{CPU: "test"}, Progress: func(done float64) {
 		if done < last || done > 1 {
 			t.Errorf("progress %v after %v", done, last)
 		}

@@ -132,6 +132,7 @@ func (e *experiment) largest(d *ozakiData, bound *halfulp.Matrix) float64 {
 // largestOf returns the largest of the n² numbers f(i), NaN if one is.
 func (e *experiment) largestOf(n int, f func(i int) float64) float64 {
 	columns := make([]float64, n+1) // at least a 0
+
 	_ = par.For(e.Context, e.Threads, n, func(_, j int) { // a cancelled experiment ends soon
 		for i := range n {
 			columns[j] = max(columns[j], f(i+j*n))

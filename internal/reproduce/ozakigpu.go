@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
 	"github.com/halfulp/halfulp/internal/ozgpu"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/ozaki"
 )
@@ -29,27 +30,47 @@ func (r *ozakiResident) free() {
 func (e *experiment) toGPU(d *ozakiData) (err error) {
 	d.gpu = &ozakiResident{}
 	for _, m := range []struct {
-		to   **halfulp.DeviceMatrix
-		from *halfulp.Matrix
-	}{
-		{&d.gpu.a, d.a}, {&d.gpu.b, d.b}, {&d.gpu.c, d.c},
-		{&d.gpu.a32, d.a.Convert(halfulp.Float32)}, {&d.gpu.b32, d.b.Convert(halfulp.Float32)}, {&d.gpu.c32, d.c.Convert(halfulp.Float32)},
-	} {
+		to, single **halfulp.DeviceMatrix
+		from       *halfulp.Matrix
+	}{{&d.gpu.a, &d.gpu.a32, d.a}, {&d.gpu.b, &d.gpu.b32, d.b}, {&d.gpu.c, &d.gpu.c32, d.c}} {
 		if *m.to, err = m.from.To(e.Device); err != nil {
+			return err
+		}
+		single := halfulp.NewMatrix(halfulp.Float32, d.n, d.n)
+		x, y := raw.Matrix(single).Arr.F32, raw.Matrix(m.from).Arr.F64[0]
+		if err := e.eachColumn(d.n, func(i int) { x[i] = float32(y[i]) }); err != nil {
+			return err
+		}
+		if *m.single, err = single.To(e.Device); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fetch copies a result from the GPU to d.c.
-func (d *ozakiData) fetch(from *halfulp.DeviceMatrix) error {
-	c, err := from.Matrix()
+// eachColumn calls f for the numbers of a matrix, column by column.
+func (e *experiment) eachColumn(n int, f func(i int)) error {
+	return par.For(e.Context, e.Threads, n, func(_, j int) {
+		for i := range n {
+			f(i + j*n)
+		}
+	})
+}
+
+// fetch copies the result from the GPU to d.c.
+func (e *experiment) fetch(d *ozakiData) (err error) {
+	d.c, err = d.gpu.c.Matrix()
+	return err
+}
+
+// fetchSingle copies the result of float32 from the GPU to d.c.
+func (e *experiment) fetchSingle(d *ozakiData) error {
+	c, err := d.gpu.c32.Matrix()
 	if err != nil {
 		return err
 	}
-	d.c = c.Convert(halfulp.Float64)
-	return nil
+	x, y := raw.Matrix(d.c).Arr.F64[0], raw.Matrix(c).Arr.F32
+	return e.eachColumn(d.n, func(i int) { x[i] = float64(y[i]) })
 }
 
 // native multiplies by cuBLAS and waits for the end.
@@ -93,7 +114,6 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	options := func(k int, bound *halfulp.Matrix) *ozaki.Options {
 		return &ozaki.Options{Slices: k, Bound: bound, Context: e.Context}
 	}
-	double := func(d *ozakiData) error { return d.fetch(d.gpu.c) }
 	var list []ozakiMethod
 	for k := 1; k <= maxOzakiSlices; k++ {
 		if k == 1 && library {
@@ -101,7 +121,7 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 				run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 					return nil, e.native(d.gpu.a32, d.gpu.b32, d.gpu.c32)
 				},
-				fetch: func(d *ozakiData) error { return d.fetch(d.gpu.c32) },
+				fetch: (*experiment).fetchSingle,
 			})
 			continue
 		}
@@ -109,7 +129,7 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 		if k == 1 {
 			name = float32Method
 		}
-		list = append(list, ozakiMethod{name: name, style: k - 1, paper: k - 1, bounded: true, fetch: double,
+		list = append(list, ozakiMethod{name: name, style: k - 1, paper: k - 1, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
 				s, err := ozaki.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(k, bound))
 				return s.Stages, err
@@ -117,20 +137,20 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 		})
 	}
 	if library {
-		list = append(list, ozakiMethod{name: float64Method, style: 6, paper: 6, fetch: double,
+		list = append(list, ozakiMethod{name: float64Method, style: 6, paper: 6, fetch: (*experiment).fetch,
 			run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 				return nil, e.native(d.gpu.a, d.gpu.b, d.gpu.c)
 			},
 		})
 	}
 	return append(list,
-		ozakiMethod{name: doubleFloatMethod, style: 7, paper: -1, bounded: true, fetch: double,
+		ozakiMethod{name: doubleFloatMethod, style: 7, paper: -1, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
 				s, err := ozaki.DeviceGemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(0, bound))
 				return s.Stages, err
 			},
 		},
-		ozakiMethod{name: exactGemm, style: 8, paper: -1, fetch: double,
+		ozakiMethod{name: exactGemm, style: 8, paper: -1, fetch: (*experiment).fetch,
 			run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 				_, err := halfulp.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.gpu.a, d.gpu.b, halfulp.Float(0), d.gpu.c,
 					&halfulp.Options{Context: e.Context})

@@ -51,6 +51,10 @@ func (p *Panels) Put(x []float32, v, lo int) {
 // storage of old if that is large enough.
 func Pack(ctx context.Context, threads, width, n, length int, x []float32, vs, hs int, old []float32) (*Panels, error) {
 	p := NewPanels(width, n, length, old)
+	const few = 1 << 15 // entries, not worth a goroutine
+	if n*length < few {
+		threads = 1
+	}
 	return p, par.For(ctx, threads, (n+width-1)/width, func(_, i int) {
 		panel, v := p.from(i*width, 0), i*width
 		vectors := min(width, n-v)

@@ -36,19 +36,42 @@ const maxTile = 32 * 12
 // Mul sets C = A B, entry (i, j) at c[i + j ldc], for the rows of a and columns of b. The
 // panels have the widths of k.
 func (k *Kernel) Mul(ctx context.Context, threads int, c []float32, ldc int, a, b *Panels) error {
-	rows := (a.N + k.mc - 1) / k.mc
-	cols := (b.N + k.nc - 1) / k.nc
-	return par.For(ctx, threads, rows*cols, func(_, i int) {
-		k.mulBlock(c, ldc, a, b, i%rows*k.mc, i/rows*k.nc)
+	threads, mc, nc := k.Blocks(threads, a.N, b.N, a.Len)
+	rows := Parts(a.N, mc)
+	return par.For(ctx, threads, rows*Parts(b.N, nc), func(_, i int) {
+		i0, j0 := i%rows*mc, i/rows*nc
+		k.MulBlock(c[i0+j0*ldc:], ldc, a, b, i0, min(i0+mc, a.N), j0, min(j0+nc, b.N))
 	})
 }
 
-// mulBlock sets the block of C from (i0, j0) on. Parts of panels that are zero are left out,
-// which can change no more than the sign of a zero that comes from underflow.
-func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
-	i1, j1 := min(i0+k.mc, a.N), min(j0+k.nc, b.N)
+// Blocks returns how many threads are worth it for the m x n entries of products of the given
+// length, and a size of blocks of them, mc x nc.
+func (k *Kernel) Blocks(threads, m, n, length int) (use, mc, nc int) {
+	const few = 1 << 20 // multiply-adds, not worth a goroutine
+	if float64(m)*float64(n)*float64(length) < few {
+		threads = 1
+	}
+	mc, nc = k.mc, k.nc
+	for Parts(m, mc)*Parts(n, nc) < 2*threads && (mc >= 4*k.MR || nc >= 8*k.NR) {
+		if mc >= nc && mc >= 4*k.MR || nc < 8*k.NR {
+			mc = Parts(mc/2, k.MR) * k.MR
+		} else {
+			nc = Parts(nc/2, k.NR) * k.NR
+		}
+	}
+	return threads, mc, nc
+}
+
+// Parts is the number of parts of the given size that n is cut into.
+func Parts(n, size int) int { return (n + size - 1) / size }
+
+// MulBlock sets the block of C of rows i0 ≤ i < i1 and columns j0 ≤ j < j1, entry (i, j) at
+// c[i - i0 + (j - j0) ldc]. i0 and j0 are multiples of the widths of panels, j1 - j0 is at most 64
+// of them. Parts of panels that are zero are left out, which can change no more than the sign
+// of a zero that comes from underflow.
+func (k *Kernel) MulBlock(c []float32, ldc int, a, b *Panels, i0, i1, j0, j1 int) {
 	for j := j0; j < j1 && a.Len == 0; j++ {
-		clear(c[i0+j*ldc : i1+j*ldc])
+		clear(c[(j-j0)*ldc:][:i1-i0])
 	}
 	for h := 0; h < a.Len; h += k.kc {
 		n := min(k.kc, a.Len-h)
@@ -63,7 +86,7 @@ func (k *Kernel) mulBlock(c []float32, ldc int, a, b *Panels, i0, j0 int) {
 			zeroA := allZero(x[:n*k.MR])
 			for j := j0; j < j1; j += k.NR {
 				rows, cols := min(k.MR, i1-i), min(k.NR, j1-j)
-				switch tile := c[i+j*ldc:]; {
+				switch tile := c[i-i0+(j-j0)*ldc:]; {
 				case !zeroA && zeroB>>((j-j0)/k.NR)&1 == 0:
 					k.tile(tile, ldc, x, b.from(j, h), n, h > 0, rows, cols)
 				case h == 0:

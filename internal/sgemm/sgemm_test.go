@@ -58,7 +58,7 @@ func TestMul(t *testing.T) {
 			}
 			x, y := pack(t, k.MR, m, length, a, length, 1), pack(t, k.NR, n, length, b, 1, n)
 			ldc := m + 3
-			for _, threads := range []int{1, 3} {
+			for _, threads := range []int{1, 3, 50} {
 				c := make([]float32, ldc*n+1)
 				for i := range c {
 					c[i] = float32(math.NaN()) // C is not read

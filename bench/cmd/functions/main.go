@@ -5,6 +5,7 @@ package main
 /*
 #cgo LDFLAGS: -lmpfr -lgmp
 #include <mpfr.h>
+#include <stdlib.h>
 
 typedef int (*unary)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
 typedef int (*binary)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
@@ -74,6 +75,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
@@ -153,7 +155,9 @@ func run(n int, seed uint64, path string) error {
 // measure takes n arguments of f that are no special ones.
 func measure(f expansion.Function, words, n int, seed uint64) (figure, error) {
 	name := f.String()
-	number := C.look(C.CString(name))
+	cName := C.CString(name)
+	defer C.free(unsafe.Pointer(cName))
+	number := C.look(cName)
 	if number < 0 {
 		return figure{}, fmt.Errorf("no function of MPFR for %q", name)
 	}

@@ -52,7 +52,7 @@ type results struct {
 
 func main() {
 	sizes := flag.String("n", "128,256,512,1024,2048", "sizes")
-	threads := flag.Int("threads", runtime.GOMAXPROCS(0), "threads of both")
+	threads := flag.String("threads", "1,"+strconv.Itoa(runtime.GOMAXPROCS(0)), "threads of both")
 	repeats := flag.Int("repeat", 15, "calls of each")
 	path := flag.String("json", "", "file for the figures")
 	flag.Parse()
@@ -62,24 +62,30 @@ func main() {
 	}
 }
 
-func run(sizes string, threads, repeats int, path string) error {
+func run(sizes, threads string, repeats int, path string) error {
 	r := results{
 		Command: "go run ./cmd/sgemm " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
 		Go: runtime.Version(), Machine: machine.Describe(), OpenBLAS: C.GoString(C.openblas_get_config()), Kernel: sgemm.Best().Name,
 	}
 	r.Commit, r.Dirty = record.Commit()
-	C.openblas_set_num_threads(C.int(threads))
-	for _, word := range strings.Split(sizes, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return fmt.Errorf("size %q", word)
+	ns, err := numbers(sizes)
+	if err != nil {
+		return err
+	}
+	counts, err := numbers(threads)
+	if err != nil {
+		return err
+	}
+	for _, t := range counts {
+		C.openblas_set_num_threads(C.int(t))
+		for _, n := range ns {
+			f, err := compare(n, t, repeats)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("n = %5d, %d threads: OpenBLAS %9.3g s, own %9.3g s, ratio %.3f\n", n, t, f.OpenBLAS, f.Own, f.Ratio)
+			r.Figures = append(r.Figures, f)
 		}
-		f, err := compare(n, threads, repeats)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("n = %5d: OpenBLAS %9.3g s, own %9.3g s, ratio %.3f\n", n, f.OpenBLAS, f.Own, f.Ratio)
-		r.Figures = append(r.Figures, f)
 	}
 	if path == "" {
 		return nil
@@ -89,6 +95,19 @@ func run(sizes string, threads, repeats int, path string) error {
 		return err
 	}
 	return os.WriteFile(path, append(text, '\n'), 0o666)
+}
+
+// numbers reads positive numbers between commas.
+func numbers(list string) ([]int, error) {
+	var all []int
+	for _, word := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("number %q", word)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // compare times both libraries on n x n matrices.

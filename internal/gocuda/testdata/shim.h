@@ -5,6 +5,7 @@
 
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define finite finite_ // of common.cuh
 typedef unsigned __int128 u128;
 
@@ -31,3 +32,6 @@ static double __longlong_as_double(long long x)
 
 static int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (u128)a * b >> 64; }
+
+template <class T> static T max(T a, T b) { return a > b ? a : b; }
+template <class T> static T min(T a, T b) { return a < b ? a : b; }

@@ -180,7 +180,29 @@ static __device__ __forceinline__ num<2> sumDD(num<2> s)
 
 static __device__ __forceinline__ num<2> storedDD(num<2> x)
 {
-	return num<2>{x[0], __dadd_rn(0.0, x[1])};
+	if (!(ordinary(x[0]))) {
+		return num<2>{special(x[0], x[0])};
+	}
+	auto [t1_, t2_] = fastTwoSum(x[0], x[1]);
+	double a = t1_;
+	double b = t2_;
+	return num<2>{a, __dadd_rn(0.0, b)};
+}
+
+static __device__ __forceinline__ results2<double, double> addFloatDD(double x0, double x1, double y)
+{
+	auto [t1_, t2_] = twoSum(x0, y);
+	double s = t1_;
+	double e = t2_;
+	return fastTwoSum(s, __dadd_rn(x1, e));
+}
+
+static __device__ __forceinline__ results2<double, double> mulFloatDD(double x0, double x1, double y)
+{
+	auto [t1_, t2_] = twoProd(x0, y);
+	double p = t1_;
+	double e = t2_;
+	return fastTwoSum(p, __fma_rn(x1, y, e));
 }
 
 static __device__ __forceinline__ results3<double, double, double> addTD(double x0, double x1, double x2, double y0, double y1, double y2)
@@ -455,19 +477,54 @@ static __device__ __forceinline__ bool alike(double a, double b)
 
 static __device__ __forceinline__ num<3> storedTD(num<3> x)
 {
+	if (!(ordinary(x[0]))) {
+		return num<3>{special(x[0], x[0])};
+	}
 	auto t1_ = x[0];
 	auto t2_ = __dadd_rn(0.0, x[1]);
 	auto t3_ = __dadd_rn(0.0, x[2]);
 	double a = t1_;
 	double b = t2_;
 	double c = t3_;
+	if (((__dadd_rn(a, b) != a) || (__dadd_rn(b, c) != b))) {
+		auto [t4_, t5_, t6_] = renormTD(a, b, c);
+		a = t4_;
+		b = t5_;
+		c = t6_;
+	}
 	if ((((c != 0.0) && tie(a, b)) && alike(b, c))) {
 		a = __dadd_rn(a, __dadd_rn(b, b));
-		auto [t4_, t5_] = fastTwoSum(-(b), c);
-		b = t4_;
-		c = t5_;
+		auto [t7_, t8_] = fastTwoSum(-(b), c);
+		b = t7_;
+		c = t8_;
 	}
 	return num<3>{a, b, c};
+}
+
+static __device__ __forceinline__ results3<double, double, double> addFloatTD(double x0, double x1, double x2, double y)
+{
+	auto [t1_, t2_] = twoSum(x0, y);
+	double s = t1_;
+	double e = t2_;
+	auto [t3_, t4_] = twoSum(x1, e);
+	double m = t3_;
+	e = t4_;
+	return renormTD(s, m, __dadd_rn(x2, e));
+}
+
+static __device__ __forceinline__ results3<double, double, double> mulFloatTD(double x0, double x1, double x2, double y)
+{
+	auto [t1_, t2_] = twoProd(x0, y);
+	double p0 = t1_;
+	double e0 = t2_;
+	auto [t3_, t4_] = twoProd(x1, y);
+	double p1 = t3_;
+	double e1 = t4_;
+	auto [t5_, t6_] = twoSum(e0, p1);
+	e0 = t5_;
+	p1 = t6_;
+	p1 = __dadd_rn(p1, __fma_rn(x2, y, e1));
+	return renormTD(p0, e0, p1);
 }
 
 static __device__ __forceinline__ results4<double, double, double, double> addQD(double x0, double x1, double x2, double x3, double y0, double y1, double y2, double y3)
@@ -933,6 +990,9 @@ static __device__ __forceinline__ num<4> sumQD(num<4> s)
 
 static __device__ __forceinline__ num<4> storedQD(num<4> x)
 {
+	if (!(ordinary(x[0]))) {
+		return num<4>{special(x[0], x[0])};
+	}
 	auto t1_ = x[0];
 	auto t2_ = __dadd_rn(0.0, x[1]);
 	auto t3_ = __dadd_rn(0.0, x[2]);
@@ -941,27 +1001,72 @@ static __device__ __forceinline__ num<4> storedQD(num<4> x)
 	double b = t2_;
 	double c = t3_;
 	double d = t4_;
-	if ((((c != 0.0) && tie(a, b)) && alike(b, c))) {
-		a = __dadd_rn(a, __dadd_rn(b, b));
-		auto [t5_, t6_] = fastTwoSum(-(b), c);
-		b = t5_;
-		c = t6_;
-		auto [t7_, t8_] = twoSum(c, d);
+	if ((((__dadd_rn(a, b) != a) || (__dadd_rn(b, c) != b)) || (__dadd_rn(c, d) != c))) {
+		auto [t5_, t6_, t7_, t8_] = renormQD(a, b, c, d);
+		a = t5_;
+		b = t6_;
 		c = t7_;
 		d = t8_;
-		auto [t9_, t10_] = fastTwoSum(b, c);
+	}
+	if ((((c != 0.0) && tie(a, b)) && alike(b, c))) {
+		a = __dadd_rn(a, __dadd_rn(b, b));
+		auto [t9_, t10_] = fastTwoSum(-(b), c);
 		b = t9_;
 		c = t10_;
-		auto [t11_, t12_] = fastTwoSum(c, d);
+		auto [t11_, t12_] = twoSum(c, d);
 		c = t11_;
 		d = t12_;
+		auto [t13_, t14_] = fastTwoSum(b, c);
+		b = t13_;
+		c = t14_;
+		auto [t15_, t16_] = fastTwoSum(c, d);
+		c = t15_;
+		d = t16_;
 	}
 	if ((((d != 0.0) && tie(b, c)) && alike(c, d))) {
 		b = __dadd_rn(b, __dadd_rn(c, c));
-		auto [t13_, t14_] = fastTwoSum(-(c), d);
-		c = t13_;
-		d = t14_;
+		auto [t17_, t18_] = fastTwoSum(-(c), d);
+		c = t17_;
+		d = t18_;
 	}
 	return num<4>{a, b, c, d};
+}
+
+static __device__ __forceinline__ results4<double, double, double, double> addFloatQD(double x0, double x1, double x2, double x3, double y)
+{
+	auto [t1_, t2_] = twoSum(x0, y);
+	double s = t1_;
+	double e = t2_;
+	auto [t3_, t4_] = twoSum(x1, e);
+	double m = t3_;
+	e = t4_;
+	auto [t5_, t6_] = twoSum(x2, e);
+	double l = t5_;
+	e = t6_;
+	return renormQD(s, m, l, __dadd_rn(x3, e));
+}
+
+static __device__ __forceinline__ results4<double, double, double, double> mulFloatQD(double x0, double x1, double x2, double x3, double y)
+{
+	auto [t1_, t2_] = twoProd(x0, y);
+	double p0 = t1_;
+	double e0 = t2_;
+	auto [t3_, t4_] = twoProd(x1, y);
+	double p1 = t3_;
+	double e1 = t4_;
+	auto [t5_, t6_] = twoProd(x2, y);
+	double p2 = t5_;
+	double e2 = t6_;
+	auto [t7_, t8_] = twoSum(e0, p1);
+	e0 = t7_;
+	p1 = t8_;
+	auto [t9_, t10_] = twoSum(e1, p2);
+	e1 = t9_;
+	p2 = t10_;
+	auto [t11_, t12_] = twoSum(p1, e1);
+	p1 = t11_;
+	e1 = t12_;
+	p2 = __dadd_rn((__dadd_rn(p2, e1)), __fma_rn(x3, y, e2));
+	return renormQD(p0, e0, p1, p2);
 }
 

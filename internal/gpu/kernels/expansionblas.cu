@@ -167,43 +167,36 @@ template <int W> static __device__ __forceinline__ void gemv(const product &p)
 		finish<W>(p, s, i, 0);
 }
 
-#define DOT_BLOCKS 128
-#define DOT_THREADS 256
+#define DOT_CHUNK 4096
+#define DOT_THREADS 64
 
-// fold adds the threads' numbers by halves: the sum is the first thread's.
-template <int W, int threads> static __device__ __forceinline__ num<W> fold(num<W> s)
+// dot stores the sum of the products i of a chunk, one a block: a thread has those with the same i
+// modulo DOT_THREADS, and the threads' sums are added by halves.
+template <int W> static __device__ __forceinline__ void dot(const entries &x, const entries &y, const entries &z, i64 n)
 {
-	__shared__ double sums[W][threads];
-	for (int half = threads / 2; half > 0; half /= 2) {
+	__shared__ double sums[W][DOT_THREADS];
+	int q = threadIdx.x;
+	i64 first = blockIdx.x * (i64)DOT_CHUNK, end = min64(first + DOT_CHUNK, n);
+	num<W> s = {};
+#pragma unroll 4
+	for (i64 i = first + q; i < end; i += DOT_THREADS)
+		s = arithmetic<W>::mac(s, load<W>(x, i * x.rs), load<W>(y, i * y.rs));
+	s = arithmetic<W>::sum(s);
+	for (int half = DOT_THREADS / 2; half > 0; half /= 2) {
 #pragma unroll
 		for (int t = 0; t < W; t++)
-			sums[t][threadIdx.x] = s[t];
+			sums[t][q] = s[t];
 		__syncthreads();
-		if (threadIdx.x < half) {
+		if (q < half) {
 			num<W> other;
 #pragma unroll
 			for (int t = 0; t < W; t++)
-				other[t] = sums[t][threadIdx.x + half];
+				other[t] = sums[t][q + half];
 			s = arithmetic<W>::add(s, other, s);
 		}
 		__syncthreads();
 	}
-	return s;
-}
-
-// dot stores the sum of a block's DOT_THREADS partial sums: number q of all has the products i = q
-// modulo their number.
-template <int W> static __device__ __forceinline__ void dot(const entries &x, const entries &y, const entries &z, i64 n)
-{
-	const i64 all = DOT_BLOCKS * DOT_THREADS;
-	i64 q = blockIdx.x * DOT_THREADS + threadIdx.x;
-	num<W> s = {};
-	for (i64 i = q; i < n; i += all)
-		s = arithmetic<W>::mac(s, load<W>(x, i * x.rs), load<W>(y, i * y.rs));
-	int count = n > q ? (int)((n - q - 1) / all) + 1 : 0;
-	s = total<W>(s, x.w[0] + q * x.rs, all * x.rs, y.w[0] + q * y.rs, all * y.rs, count);
-	s = fold<W, DOT_THREADS>(s);
-	if (threadIdx.x == 0)
+	if (q == 0)
 		store<W>(z, blockIdx.x, s);
 }
 
@@ -212,13 +205,6 @@ template <int W> static __device__ __forceinline__ void dot(const entries &x, co
 	extern "C" __global__ void __launch_bounds__(DOT_THREADS) expansionDot##F(entries x, entries y, entries z, i64 n)     \
 	{                                                                                                                     \
 		dot<W>(x, y, z, n);                                                                                           \
-	}                                                                                                                     \
-	/* the sum of DOT_BLOCKS numbers */                                                                                   \
-	extern "C" __global__ void __launch_bounds__(DOT_BLOCKS) expansionFold##F(entries x, entries z)                       \
-	{                                                                                                                     \
-		num<W> s = fold<W, DOT_BLOCKS>(load<W>(x, threadIdx.x));                                                      \
-		if (threadIdx.x == 0)                                                                                         \
-			store<W>(z, 0, s);                                                                                    \
 	}
 
 SUMS(2, DD)

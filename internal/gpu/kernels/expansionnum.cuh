@@ -42,3 +42,7 @@ static __device__ __forceinline__ bool isInf(double x, int sign)
 
 // The functions of package math/bits.
 static __device__ __forceinline__ results2<u64, u64> multiply(u64 x, u64 y) { return {__umul64hi(x, y), x * y}; }
+
+// Shifts of 64 bits by any number of them.
+static __device__ __forceinline__ u64 shiftLeft(u64 x, unsigned s) { return s < 64 ? x << s : 0; }
+static __device__ __forceinline__ u64 shiftRight(u64 x, unsigned s) { return s < 64 ? x >> s : 0; }

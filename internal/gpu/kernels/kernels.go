@@ -8,9 +8,10 @@ package kernels
 import (
 	"bytes"
 	"embed"
+	"slices"
 )
 
-//go:generate go run ../../gocuda/gen ../../.. expansionarith.cuh
+//go:generate go run ../../gocuda/gen ../../.. .
 //go:generate _ptx/ptx.py generate
 
 //go:embed *.ptx
@@ -25,17 +26,41 @@ func PTX(name string) []byte {
 	return text
 }
 
-// Entry returns the part of PTX(name) that has the kernel entry alone, so that a driver compiles no
-// other. It panics if there is no such kernel.
+// Entry returns PTX(name) without the kernels other than entry, so that a driver compiles no other.
+// It panics if there is no such kernel.
 func Entry(name, entry string) []byte {
-	begin := []byte("\n.visible .entry ")
-	parts := bytes.Split(PTX(name), begin) // what all kernels share comes first
-	for _, p := range parts[1:] {
-		if bytes.HasPrefix(p, []byte(entry+"(")) {
-			return bytes.Join([][]byte{parts[0], p}, begin)
-		}
+	parts := sections(PTX(name))
+	found := false
+	parts = slices.DeleteFunc(parts, func(p []byte) bool {
+		this := bytes.HasPrefix(p, []byte(kernelBegins+entry+"("))
+		found = found || this
+		return bytes.HasPrefix(p, []byte(kernelBegins)) && !this
+	})
+	if !found {
+		panic("kernels: no " + entry + " in " + name + ".ptx")
 	}
-	panic("kernels: no " + entry + " in " + name + ".ptx")
+	return bytes.Join(parts, nil)
+}
+
+// What kernels and functions begin with.
+const (
+	kernelBegins   = "\n.visible .entry "
+	functionBegins = "\n.func "
+)
+
+// sections cuts PTX before each kernel and each function.
+func sections(text []byte) (parts [][]byte) {
+	for begin := 0; begin < len(text); {
+		end := len(text)
+		for _, s := range []string{kernelBegins, functionBegins} {
+			if i := bytes.Index(text[begin+1:end], []byte(s)); i >= 0 {
+				end = begin + 1 + i
+			}
+		}
+		parts = append(parts, text[begin:end])
+		begin = end
+	}
+	return parts
 }
 
 // Files names all sources, without their .cu.

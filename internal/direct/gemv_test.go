@@ -1,0 +1,102 @@
+package direct
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// TestLoadTerms compares the quick way to an expansion's magnitude with its exact value, for any terms.
+func TestLoadTerms(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	quick := 0
+	for k := range 200000 {
+		f := []num.Format{num.DDouble, num.TDouble, num.QDouble}[k%3]
+		a := num.New(f, 1)
+		e := r.IntN(40) - 20
+		switch k % 11 {
+		case 0:
+			e = -1000 - r.IntN(74)
+		case 1:
+			e = 1000 + r.IntN(23)
+		}
+		for i := range f.Terms() {
+			x := math.Ldexp(1+r.Float64(), e)
+			switch r.IntN(12) {
+			case 0:
+				x = math.Ldexp(1, e)
+			case 1:
+				x = math.Ldexp(2-0x1p-52, e)
+			case 2:
+				x = 0
+			case 3:
+				x = math.Float64frombits(r.Uint64())
+			}
+			if r.IntN(2) == 0 {
+				x = -x
+			}
+			a.F64[i][0] = x
+			e -= []int{1, 52, 53, 54, 53 + r.IntN(12), 53 + r.IntN(12), 53, 54, 63 + r.IntN(3), 127 + r.IntN(3), r.IntN(200)}[r.IntN(11)]
+		}
+		z := make([]uint64, 2+r.IntN(6))
+		top, ok := loadTerms(z, a, 0)
+		if !ok {
+			continue
+		}
+		quick++
+		v := a.Value(0, make([]uint64, num.MaxValueWords))
+		n := int64(num.BitLen(v.Mag))
+		same := v.Class == num.Finite && v.Exp+n == top && v.Neg == (a.F64[0][0] < 0)
+		for s := int64(0); s < n || s < int64(64*len(z)); s++ {
+			same = same && num.WordAt(v.Mag, n-64-s) == num.WordAt(z, int64(64*len(z))-64-s)
+		}
+		if !same {
+			t.Fatalf("%v terms %x: got %x 2^%d, value %+v", f, a.F64, z, top, v)
+		}
+	}
+	if quick < 50000 {
+		t.Errorf("%d expansions went the quick way", quick)
+	}
+}
+
+// TestGemvOverlap multiplies by matrices of expansions whose terms overlap, or of which only the last is infinite:
+// the first term says too little of them.
+func TestGemvOverlap(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	n := 40
+	work := Work{Context: t.Context(), Threads: 1}
+	for trial := range 60 {
+		a, x := num.New(num.DDouble, n*n), num.New(num.DDouble, n)
+		for i := range n * n {
+			a.F64[0][i], a.F64[1][i] = r.NormFloat64(), r.NormFloat64()*0x1p-54
+			if r.IntN(200) == 0 {
+				a.F64[1][i] = math.Ldexp(r.NormFloat64(), []int{-1, 10, 60, 1020}[r.IntN(4)])
+			}
+			if r.IntN(2000) == 0 {
+				a.F64[1][i] = math.Inf(1)
+			}
+		}
+		for i := range n {
+			x.F64[0][i] = r.NormFloat64()
+		}
+		m := num.Mat{Arr: a, RS: 1, CS: n, Rows: n, Cols: n}
+		if trial%2 == 0 {
+			m = m.T()
+		}
+		v := num.Vec{Arr: x, Inc: 1, N: n}
+		got, want := num.New(num.DDouble, n), num.New(num.DDouble, n)
+		unit := One(false)
+		if _, err := Gemv(work, unit, m, v, num.Real{}, num.Vec{}, got, func(num.Flags) {}); err != nil {
+			t.Fatal(err)
+		}
+		var acc Acc
+		for i := range n {
+			want.Set(i, acc.Entry(num.DDouble, unit, m.Row(i), v, num.Real{}, num.Real{}))
+			if !got.SameBits(i, want, i) {
+				t.Fatalf("trial %d row %d: got %x %x want %x %x", trial, i, got.F64[0][i], got.F64[1][i], want.F64[0][i], want.F64[1][i])
+			}
+		}
+	}
+}

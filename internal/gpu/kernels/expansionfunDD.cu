@@ -1,0 +1,3 @@
+#define WORDS 2
+#define FORMAT DD
+#include "expansionfun.cuh"

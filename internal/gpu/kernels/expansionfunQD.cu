@@ -1,0 +1,3 @@
+#define WORDS 4
+#define FORMAT QD
+#include "expansionfun.cuh"

@@ -1,0 +1,3 @@
+#define WORDS 3
+#define FORMAT TD
+#include "expansionfun.cuh"
