@@ -13,7 +13,11 @@ import (
 func TestStructured(t *testing.T) {
 	onGPU := &Options{Device: "cuda:0"}
 	onDevices(t, func(t *testing.T, size int) {
-		for _, f := range []Format{Float64, DD, MP(106)} {
+		formats := []Format{DD, Float64, MP(106)}
+		if testing.Short() {
+			formats = formats[:1]
+		}
+		for _, f := range formats {
 			n := size + 30 // rows from which blocks are gathered
 			a, b, c := Random(f, n, n, 5, 1), Random(f, n, 4, 5, 2), Random(f, n, n, 5, 3)
 			third := must(ParseScalar(MP(80), "0.33333"))
