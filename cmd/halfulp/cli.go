@@ -14,7 +14,7 @@ import (
 
 const description = `Correctly rounded linear algebra at any precision.
 
-Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods named rns-..., which are those of published papers, have error bounds of their own; none of them runs unless it is asked for.
+Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki:..., double-float and expansion, and the commands map and solve-gj have error bounds of their own; no such method runs unless it is asked for.
 
 Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
 
