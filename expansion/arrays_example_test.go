@@ -1,0 +1,37 @@
+package expansion_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/expansion"
+)
+
+func ExampleMap() {
+	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1e22})
+	z := halfulp.NewVector(halfulp.DD, 3)
+	if err := expansion.Map(expansion.Sin, z, x, nil); err != nil {
+		log.Fatal(err)
+	}
+	for i := range 3 {
+		fmt.Printf("%.30f\n", z.Big(i))
+	}
+	// Output:
+	// 0.841470984807896506652502321630
+	// 0.909297426825681695396019865912
+	// -0.852200849767188801772705893753
+}
+
+func ExampleGemm() {
+	// The sums cancel but for the last product: 1e20 · 1e20 - 1e20 · 1e20 + 3 · 5.
+	a := halfulp.NewMatrixFloat64(1, 3, 1, []float64{1e20, -1e20, 3})
+	b := halfulp.NewMatrixFloat64(3, 1, 3, []float64{1e20, 1e20, 5})
+	c := halfulp.NewMatrix(halfulp.QD, 1, 1)
+	st, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(st.Method, c.At(0, 0))
+	// Output: expansion 15
+}
