@@ -121,7 +121,8 @@ func (p precision) word(r *rand.Rand, lo, hi int) float64 {
 	case 3:
 		m |= 1<<r.IntN(n) - 1
 	case 4:
-		m = 1<<r.IntN(n) | 1<<r.IntN(n)
+		i, j := r.IntN(n), r.IntN(n)
+		m = 1<<i | 1<<j
 	}
 	x := math.Ldexp(float64(1<<n|m), lo+r.IntN(hi-lo+1)-n)
 	if r.IntN(2) == 0 {

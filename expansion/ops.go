@@ -5,7 +5,7 @@ import "math"
 // ops are the primitives that functions are made of, in one format: on lanes 0 to n-1 of
 // blocks, of finite numbers, in the order of operations of the scalars, so that every
 // implementation gives the same bits. They may also write lanes from n up to the next
-// multiple of 8. A result may be one of the operands.
+// multiple of 16. A result may be one of the operands.
 type ops struct {
 	add, sub, mul, div func(z, x, y *block, n int)
 	sqrt               func(z, x *block, n int)

@@ -94,10 +94,10 @@ func (f *rnsFlag) check(method string) error {
 	return nil
 }
 
-// given is the value of a flag, 0 if there is none.
-func given(flag *int) int {
+// given is the value of a flag, or what stands for it.
+func given(flag *int, otherwise int) int {
 	if flag == nil {
-		return 0
+		return otherwise
 	}
 	return *flag
 }
@@ -116,7 +116,7 @@ func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, er
 	if !isRNS(how.Method) {
 		return nil, nil
 	}
-	c := &rnsChoice{blocks: given(f.Blocks), blockSize: given(f.BlockSize)}
+	c := &rnsChoice{blocks: given(f.Blocks, rns.DefaultBlocks), blockSize: given(f.BlockSize, rns.DefaultBlockSize)}
 	var err error
 	if c.base, err = f.base(how.Method, format); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, er
 
 // base returns the base that the flags ask for.
 func (f *rnsFlags) base(method string, format halfulp.Format) (base *rns.Base, err error) {
-	from, p, n := "--format "+format.String(), format.Bits(), given(f.Moduli)
+	from, p, n := "--format "+format.String(), format.Bits(), given(f.Moduli, 0)
 	if f.Precision != nil {
 		from, p = fmt.Sprint("--precision ", *f.Precision), *f.Precision
 	}
@@ -158,7 +158,7 @@ func (f *rnsFlags) base(method string, format halfulp.Format) (base *rns.Base, e
 type rnsChoice struct {
 	base              *rns.Base
 	gpu               string // "" for the CPU
-	blocks, blockSize int    // 0: the default
+	blocks, blockSize int
 }
 
 // tryGPU returns an error unless the GPU is there and takes the base.
@@ -204,10 +204,12 @@ func rnsApplies(command, method string) error {
 
 // rnsStats tells what a method of package rns ran with.
 type rnsStats struct {
-	Precision     int      `json:"precision"`      // bits of the arithmetic
-	Moduli        []uint32 `json:"moduli"`         // the base
-	Range         int      `json:"range_bits"`     // of the product of the moduli
-	UnitRoundoff  string   `json:"unit_roundoff"`  // 4/√M
+	Precision     int      `json:"precision"`     // bits of the arithmetic
+	Moduli        []uint32 `json:"moduli"`        // the base
+	Range         int      `json:"range_bits"`    // of the product of the moduli
+	UnitRoundoff  string   `json:"unit_roundoff"` // 4/√M
+	Blocks        int      `json:"blocks,omitempty"`
+	BlockSize     int      `json:"block_size,omitempty"`
 	Rounded       int64    `json:"rounded_inputs"` // numbers with too many bits for the base
 	NaN           int64    `json:"nan"`            // results
 	AbsoluteBound string   `json:"absolute_bound"` // on the error, of vectors in the 1-norm
@@ -238,6 +240,13 @@ func (j *job) rnsRun(c *rnsChoice) *rnsRun {
 	r := &rnsRun{rnsChoice: c, start: time.Now(), threads: threads}
 	r.stats = halfulp.Stats{Device: device, Method: j.how.Method, Threads: threads, Moduli: c.base.Len()}
 	r.own = rnsStats{Precision: c.base.Precision(), Moduli: c.base.Moduli(), Range: c.base.Range().BitLen(), UnitRoundoff: boundText(c.base.UnitRoundoff())}
+	o := r.options()
+	switch j.how.Method {
+	case "rns-hybrid":
+		r.own.Blocks, r.own.BlockSize = o.Blocks, o.BlockSize
+	case "rns-gemv":
+		r.own.BlockSize = o.BlockSize
+	}
 	j.rns = &r.own
 	return r
 }
@@ -547,6 +556,12 @@ func writeRNSStats(w io.Writer, s *rnsStats) error {
 	low, high := slices.Min(s.Moduli), slices.Max(s.Moduli)
 	row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
 	row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
+	switch {
+	case s.Blocks > 0:
+		row("order of additions", fmt.Sprintf("%d blocks of %d threads", s.Blocks, s.BlockSize))
+	case s.BlockSize > 0:
+		row("order of additions", fmt.Sprintf("blocks of %d threads", s.BlockSize))
+	}
 	row("inputs rounded to the base", s.Rounded)
 	row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
 	row("relative error bound of it", s.RelativeBound)

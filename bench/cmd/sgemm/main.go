@@ -33,9 +33,21 @@ type figure struct {
 	N        int     `json:"n"`
 	Threads  int     `json:"threads"`
 	Repeats  int     `json:"repeats"`
-	OpenBLAS float64 `json:"openblas_median_seconds"`
-	Own      float64 `json:"own_median_seconds"`
+	OpenBLAS spread  `json:"openblas_seconds"`
+	Own      spread  `json:"own_seconds"`
 	Ratio    float64 `json:"median_ratio"` // of a call to the call of OpenBLAS before it
+	Fastest  float64 `json:"ratio_of_minima"`
+}
+
+// spread are the least and the median of some times.
+type spread struct {
+	Min    float64 `json:"min"`
+	Median float64 `json:"median"`
+}
+
+func spreadOf(x []float64) spread {
+	slices.Sort(x)
+	return spread{x[0], x[len(x)/2]}
 }
 
 type results struct {
@@ -83,7 +95,7 @@ func run(sizes, threads string, repeats int, path string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("n = %5d, %d threads: OpenBLAS %9.3g s, own %9.3g s, ratio %.3f\n", n, t, f.OpenBLAS, f.Own, f.Ratio)
+			fmt.Printf("n = %5d, %d threads: OpenBLAS %9.3g s, own %9.3g s, ratio %.3f, of the fastest %.3f\n", n, t, f.OpenBLAS.Median, f.Own.Median, f.Ratio, f.Fastest)
 			r.Figures = append(r.Figures, f)
 		}
 	}
@@ -146,7 +158,8 @@ func compare(n, threads, repeats int) (figure, error) {
 			return figure{}, fmt.Errorf("n = %d: entry %d is %g, OpenBLAS has %g", n, i, x, theirs[i])
 		}
 	}
-	return figure{n, threads, repeats, median(openblas), median(own), median(ratio)}, nil
+	x, y := spreadOf(openblas), spreadOf(own)
+	return figure{n, threads, repeats, x, y, spreadOf(ratio).Median, y.Min / x.Min}, nil
 }
 
 // multiply sets C = A B by the kernels of halfulp. It keeps the memory of packed factors, as OpenBLAS does.
@@ -162,11 +175,6 @@ func multiply(n, threads int, c, a, b []float32, packed *[2][]float32) error {
 	}
 	packed[0], packed[1] = x.Data, y.Data
 	return k.Mul(ctx, threads, c, n, x, y)
-}
-
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
 }
 
 func pointer(x []float32) *C.float { return (*C.float)(unsafe.Pointer(&x[0])) }

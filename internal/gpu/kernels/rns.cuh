@@ -225,8 +225,12 @@ template <int R> struct value {
 	}
 };
 
-// A group of lanes, with the constants of their residues.
+// A group of lanes, with the constants of their residues. Of every C G residues a lane has C
+// next to each other: in wide groups as many as one access brings, so that what the lanes
+// access at a time lies without gaps.
 template <int G, int R> struct group {
+	static const int C = G < 8 ? R : R % 4 == 0 ? 4 : R % 2 == 0 ? 2 : 1;
+
 	const base &b;
 	int lane;
 	u32 mask; // the lanes of the group in the warp
@@ -236,20 +240,26 @@ template <int G, int R> struct group {
 	{
 		lane = threadIdx.x % G;
 		mask = G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1) << (threadIdx.x % 32 / G * G);
-		copy<R>(m, (const u32 *)b.moduli + lane * R);
-		copy<R>(inverse, (const u32 *)b.inverse + lane * R);
-		copy<R>(shift, (const u32 *)b.shift + lane * R);
+		fetch(m, b.moduli, 0);
+		fetch(inverse, b.inverse, 0);
+		fetch(shift, b.shift, 0);
 	}
 
-	// row returns the residues of this lane in row k of a table.
-	__device__ __forceinline__ const u32 *row(u64 table, i64 k) const
+	// at returns which residue of a number is residue j of this lane.
+	__device__ __forceinline__ int at(int j) const { return j / C * (C * G) + lane * C + j % C; }
+
+	// fetch sets z to the residues of this lane in row k of a table.
+	__device__ __forceinline__ void fetch(u32 *z, u64 table, i64 k) const
 	{
-		return (const u32 *)table + k * (G * R) + lane * R;
+		const u32 *row = (const u32 *)table + k * (G * R) + lane * C;
+#pragma unroll(FLAT(R))
+		for (int j = 0; j < R; j += C)
+			copy<C>(z + j, row + j * G);
 	}
 
 	__device__ __forceinline__ void load(value<R> &v, const array &a, i64 i) const
 	{
-		copy<R>(v.x, row(a.digits, i));
+		fetch(v.x, a.digits, i);
 		alignas(16) u32 raw[8];
 		copy<8>(raw, (const u32 *)a.heads + 8 * i);
 		const head &h = *(const head *)raw;
@@ -263,7 +273,10 @@ template <int G, int R> struct group {
 	__device__ __forceinline__ void store(const value<R> &v, const array &a, i64 i) const
 	{
 		__syncwarp(mask);
-		copy<R>((u32 *)row(a.digits, i), v.x);
+		u32 *row = (u32 *)a.digits + i * (G * R) + lane * C;
+#pragma unroll(FLAT(R))
+		for (int j = 0; j < R; j += C)
+			copy<C>(row + j * G, v.x + j);
 		if (lane == 0) {
 			alignas(16) u32 raw[8];
 			*(head *)raw = head{v.lo.f, v.up.f, v.lo.i, v.up.i, v.exp, v.neg};
@@ -292,15 +305,15 @@ template <int G, int R> struct group {
 	__device__ __forceinline__ u64 fraction(u32 *y, const u32 *x, int s, u32 &carries) const
 	{
 		alignas(16) u32 w[R];
-		copy<R>(w, row(b.weight, s));
+		fetch(w, b.weight, s);
 		times(y, x, w);
-		copy<R>(w, row(b.muLow, 0));
-		const u64 *mu = (const u64 *)b.mu + lane * R;
+		fetch(w, b.muLow, 0);
+		const u64 *mu = (const u64 *)b.mu;
 		u64 f = 0;
 		u32 c = 0;
 #pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++) {
-			u64 t = y[j] * mu[j] + ((u64)y[j] * w[j] >> 32);
+			u64 t = y[j] * mu[at(j)] + ((u64)y[j] * w[j] >> 32);
 			f += t;
 			c += f < t;
 		}
@@ -350,8 +363,33 @@ template <int G, int R> struct group {
 		}
 	}
 
+	// BATCH sums of a group are made at a time: fewer shuffles, but more registers, which pays
+	// where the group is wide.
+	static const int BATCH = G >= 16 ? 4 : 1;
+
+	// totals makes s[i] the sum of all s[i] of the group, modulo 2^64. Each half of the group
+	// goes on with one half of the sums, and so does each quarter.
+	__device__ __forceinline__ void totals(u64 *s) const
+	{
+		if (BATCH == 1) {
+			s[0] = total(s[0]);
+			return;
+		}
+		bool upper = lane & G / 2, odd = lane & G / 4;
+		u64 t0 = upper ? s[2] : s[0], t1 = upper ? s[3] : s[1];
+		t0 += __shfl_xor_sync(mask, upper ? s[0] : s[2], G / 2, 32);
+		t1 += __shfl_xor_sync(mask, upper ? s[1] : s[3], G / 2, 32);
+		u64 t = (odd ? t1 : t0) + __shfl_xor_sync(mask, odd ? t0 : t1, G / 4, 32);
+#pragma unroll
+		for (int o = G / 8; o > 0; o /= 2)
+			t += __shfl_xor_sync(mask, t, o, 32);
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			s[i] = __shfl_sync(mask, t, i * (G / 4), G);
+	}
+
 	// scaleDown sets x to X/2^k + 1/2 rounded down. The words of X modulo 2^k are known to
-	// all lanes one after the other.
+	// all lanes some at a time.
 	__device__ __forceinline__ void scaleDown(u32 *x, int k) const
 	{
 		if (k > b.bits) {
@@ -370,28 +408,40 @@ template <int G, int R> struct group {
 			z[j] = 0;
 		const u32 *negM = (const u32 *)b.negM;
 		u32 up = 0;
-#pragma unroll 2
-		for (int a = 0; a * b.word < k; a++) {
-			copy<R>(t, row(b.low, a));
-			u64 s = 0;
+		int last = (k - 1) / b.word; // word
+#pragma unroll(BATCH == 1 ? 2 : 1)
+		for (int a0 = 0; a0 * b.word < k; a0 += BATCH) {
+			u64 s[4];
+#pragma unroll
+			for (int i = 0; i < BATCH; i++) {
+				fetch(t, b.low, BATCH == 1 ? a0 : min(a0 + i, last));
+				s[i] = 0;
 #pragma unroll(FLAT(R))
-			for (int j = 0; j < R; j++)
-				s += (u64)y[j] * t[j];
-			carry += total(s) + (u64)rank * negM[a];
-			int top = min(k - a * b.word, b.word);
-			u32 word = (u32)carry & ((1u << top) - 1);
-			up = word >> (top - 1); // that of the last word counts
-			carry >>= b.word;
-			copy<R>(t, row(b.pow, a * b.word));
+				for (int j = 0; j < R; j++)
+					s[i] += (u64)y[j] * t[j];
+			}
+			totals(s);
+#pragma unroll
+			for (int i = 0; i < BATCH; i++) {
+				int a = a0 + i;
+				if (BATCH > 1 && a > last)
+					break;
+				carry += s[i] + (u64)rank * negM[a];
+				int top = min(k - a * b.word, b.word);
+				u32 word = (u32)carry & ((1u << top) - 1);
+				up = word >> (top - 1); // that of the last word counts
+				carry >>= b.word;
+				fetch(t, b.pow, a * b.word);
 #pragma unroll(FLAT(R))
-			for (int j = 0; j < R; j++)
-				z[j] += (u64)word * t[j];
+				for (int j = 0; j < R; j++)
+					z[j] += (u64)word * t[j];
+			}
 		}
-		copy<R>(t, row(b.inv, k));
-		const u64 *mu = (const u64 *)b.mu + lane * R;
+		fetch(t, b.inv, k);
+		const u64 *mu = (const u64 *)b.mu;
 #pragma unroll(FLAT(R))
 		for (int j = 0; j < R; j++) {
-			u32 d = submod(x[j], reduced(z[j], m[j], mu[j]), m[j]);
+			u32 d = submod(x[j], reduced(z[j], m[j], mu[at(j)]), m[j]);
 			x[j] = addmod(mulmod(d, t[j], m[j], inverse[j], shift[j]), up, m[j]);
 		}
 	}
@@ -458,7 +508,7 @@ template <int G, int R> struct group {
 				return;
 			}
 			alignas(16) u32 t[R];
-			copy<R>(t, row(b.pow, d));
+			fetch(t, b.pow, d);
 #pragma unroll(FLAT(R))
 			for (int j = 0; j < R; j++) {
 				u32 r = mulmod(second ? v.x[j] : z.x[j], t[j], m[j], inverse[j], shift[j]);

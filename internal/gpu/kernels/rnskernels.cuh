@@ -183,41 +183,43 @@ template <int G, int R> static __device__ __forceinline__ void pairwise(const ba
 // The kernels of bases padded to G R moduli. Those that end in P are the work of one group,
 // which is as wide as it can be, those in S that of one thread: their residues are in local
 // memory.
+//
+// 4 blocks of THREADS have to fit a multiprocessor: at most 128 registers a thread.
 #define THREADS 128
-#define KERNELS(G, R, WIDE, FEW)                                                                     \
-	extern "C" __global__ void __launch_bounds__(THREADS) rnsSum(const base b, const sums s)     \
-	{                                                                                            \
-		partial<G, R, false>(b, s);                                                          \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(THREADS) rnsDot(const base b, const sums s)     \
-	{                                                                                            \
-		partial<G, R, true>(b, s);                                                           \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(THREADS) rnsTree(const base b, const trees s)   \
-	{                                                                                            \
-		tree<G, R>(b, s);                                                                    \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(THREADS) rnsMap(const base b, const maps s)     \
-	{                                                                                            \
-		map<G, R>(b, s);                                                                     \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(THREADS) rnsPairs(const base b, const pairs s)  \
-	{                                                                                            \
-		pairwise<G, R>(b, s);                                                                \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(WIDE) rnsRecursiveP(const base b, const sums s) \
-	{                                                                                            \
-		partial<WIDE, FEW, false>(b, s);                                                     \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(WIDE) rnsPairwiseP(const base b, const pairs s) \
-	{                                                                                            \
-		pairwise<WIDE, FEW>(b, s);                                                           \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(1) rnsRecursiveS(const base b, const sums s)    \
-	{                                                                                            \
-		partial<1, G * R, false>(b, s);                                                      \
-	}                                                                                            \
-	extern "C" __global__ void __launch_bounds__(1) rnsPairwiseS(const base b, const pairs s)    \
-	{                                                                                            \
-		pairwise<1, G * R>(b, s);                                                            \
+#define KERNELS(G, R, WIDE, FEW)                                                                        \
+	extern "C" __global__ void __launch_bounds__(THREADS, 4) rnsSum(const base b, const sums s)     \
+	{                                                                                               \
+		partial<G, R, false>(b, s);                                                             \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(THREADS, 4) rnsDot(const base b, const sums s)     \
+	{                                                                                               \
+		partial<G, R, true>(b, s);                                                              \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(THREADS, 4) rnsTree(const base b, const trees s)   \
+	{                                                                                               \
+		tree<G, R>(b, s);                                                                       \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(THREADS, 4) rnsMap(const base b, const maps s)     \
+	{                                                                                               \
+		map<G, R>(b, s);                                                                        \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(THREADS, 4) rnsPairs(const base b, const pairs s)  \
+	{                                                                                               \
+		pairwise<G, R>(b, s);                                                                   \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(WIDE) rnsRecursiveP(const base b, const sums s)    \
+	{                                                                                               \
+		partial<WIDE, FEW, false>(b, s);                                                        \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(WIDE) rnsPairwiseP(const base b, const pairs s)    \
+	{                                                                                               \
+		pairwise<WIDE, FEW>(b, s);                                                              \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(1) rnsRecursiveS(const base b, const sums s)       \
+	{                                                                                               \
+		partial<1, G * R, false>(b, s);                                                         \
+	}                                                                                               \
+	extern "C" __global__ void __launch_bounds__(1) rnsPairwiseS(const base b, const pairs s)       \
+	{                                                                                               \
+		pairwise<1, G * R>(b, s);                                                               \
 	}
