@@ -6,9 +6,6 @@ import (
 	"github.com/halfulp/halfulp/cuda"
 )
 
-// Stage is the time of a stage, as the device measured it.
-type Stage = time.Duration
-
 // clock measures stages that follow each other in a stream. The first mark, the beginning of the
 // splits, is not its own.
 type clock struct {

@@ -2,6 +2,7 @@ package ozgpu
 
 import (
 	"math"
+	"time"
 
 	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu"
@@ -37,7 +38,7 @@ type Bounds struct {
 type Stats struct {
 	Kernel                   string
 	Products, Skipped, Parts int
-	Stages                   [3]Stage // splits, products, sums
+	Stages                   [3]time.Duration // of splits, products, sums, as the device measured them
 }
 
 // The stages of a product.
