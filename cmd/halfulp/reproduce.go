@@ -18,7 +18,7 @@ type reproduceCmd struct {
 	Sum  reproduceSumCmd  `cmd:"" name:"mpres-sum" help:"Accuracy and times of RNS sums: MPRES, 2018, tables 1 and 2, figures 6 and 7."`
 	Gemv reproduceGemvCmd `cmd:"" name:"mpres-gemv" help:"RNS matrix-vector products: MPRES-BLAS, 2020, tables 3 and 5, error bounds."`
 
-	QD reproduceQDCmd `cmd:"" name:"qd" help:"Double-double and quad-double operations, products and systems: Sivkova and others, tables 3.6, 5.1, 5.2, 6.2, 6.3."`
+	QD reproduceQDCmd `cmd:"" name:"qd" help:"Double-double and quad-double operations, products and systems: Sivkova and others, tables 3.6-1, 5.1, 5.2.5, 6.2.2, 6.3.2."`
 
 	Ozaki reproduceOzakiCmd `cmd:"" name:"ozaki" help:"Matrix products by a few float32 slices: Nanai and Fujimoto, 2021, tables 2 and 3, figures 7 to 30."`
 }
@@ -220,34 +220,34 @@ func (c *reproduceOzakiCmd) Run(env *environment) error {
 }
 
 type reproduceQDCmd struct {
-	N *int `name:"n" placeholder:"N" help:"Order of the linear system; products have 2N/3 x 4N/3 and 4N/3 x 2N/3 matrices (default 600, with a GPU 2400, the paper's)."`
+	N *int `name:"n" placeholder:"N" help:"Order of the linear system; products have 2N/3 x 4N/3 and 4N/3 x 2N/3 matrices (default 600 on the CPU, on a GPU 2400, the paper's)."`
 	reproduceFlags
 }
 
 func (reproduceQDCmd) Help() string {
-	return `Runs the experiments of T. Sivkova, L. Dovgilovich, O. Voskoboynikova and I. Sofronov, CUDA algorithms of some linear algebra operations for the extended precision arithmetic library QD, and prints the paper's figures beside those measured here: operations and functions on double-double and quad-double numbers, compute-bound and memory-bound, on the CPU and by both launch schemes of the paper on a GPU (tables 3.6, 5.1 and 5.2); products of matrices (table 6.2) and systems with many right-hand sides by Gauss-Jordan elimination (table 6.3), in the arithmetic of the format and by exact products.
+	return `Runs the experiments of T. Sivkova, L. Dovgilovich, O. Voskoboynikova and I. Sofronov, CUDA algorithms of some linear algebra operations for the extended precision arithmetic library QD, and prints the paper's figures beside those measured here, for doubles and for numbers of two, three and four of them: operations by one thread (table 3.6-1), + * / (5.1-1, 5.1-3, 5.1-5) and sqrt exp log sin (5.2.5-1, 5.2.5-3) on vectors in memory and many times on the same numbers; products of matrices (6.2.2-1) and systems with many right-hand sides by Gauss-Jordan elimination (6.3.2-1, 6.3.2-3), in the arithmetic of the format and by exact products.
+
+With --device cuda:N there are rows for that GPU, by both launch schemes of the paper: 128 blocks of 128 threads, and a thread for each number. Products and systems have the paper's size there; on the CPU they are smaller, unless --n says so. Operations a millisecond are comparable.
 
 Examples:
 
   halfulp reproduce qd
-  halfulp reproduce qd --n 300 --out qd
-  halfulp reproduce qd --device cuda:0`
+  halfulp reproduce qd --n 2400 --out qd
+  halfulp reproduce qd --device cuda:0 --json`
 }
 
 func (c *reproduceQDCmd) Run(env *environment) error {
-	size, flags := reproduce.QDCPUN, ""
-	if c.Device != cpuDevice {
-		size = reproduce.QDN
+	n, flags, size := 0, "", fmt.Sprintf("n = %d", reproduce.QDCPUN)
+	takes := reproduce.QDTime(reproduce.QDCPUN)
+	if c.N != nil {
+		n = *c.N
+		if err := checkReproduceN(n); err != nil {
+			return err
+		}
+		flags, size, takes = fmt.Sprintf(" --n %d", n), fmt.Sprintf("n = %d", n), reproduce.QDTime(n)
 	}
-	if c.N != nil && *c.N != size {
-		size = *c.N
-		flags = fmt.Sprintf(" --n %d", size)
-	}
-	if err := checkReproduceN(size); err != nil {
-		return err
-	}
-	return c.run(env, "qd", flags, fmt.Sprintf("n = %d", size), reproduce.QDTime(size), func(o reproduce.Options) (*reproduce.Report, error) {
-		o.N = size
+	return c.run(env, "qd", flags, size, takes, func(o reproduce.Options) (*reproduce.Report, error) {
+		o.N = n
 		return reproduce.QD(o)
 	})
 }

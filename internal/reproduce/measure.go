@@ -69,6 +69,11 @@ const (
 // measure returns the time of the fastest run in ms, and how many there were. prepare, if
 // not nil, comes before each of them and is not counted.
 func (e *experiment) measure(prepare func(), run func() error) (ms float64, runs int, err error) {
+	return e.measureFor(enough, prepare, run)
+}
+
+// measureFor is measure with another time in place of enough.
+func (e *experiment) measureFor(enough time.Duration, prepare func(), run func() error) (ms float64, runs int, err error) {
 	var best, sum time.Duration
 	for runs = 0; runs < maxRuns; {
 		if err := e.Context.Err(); err != nil {

@@ -20,9 +20,10 @@ import (
 // figure is a row of panels with one legend. Axes are logarithmic, or as said.
 type figure struct {
 	name, title      string
-	xLabel, yLabel   string // xLabel "" for the precision
-	xLinear, percent bool   // percent: the y axis is linear from 0 to 100
-	xDecades         bool   // ticks are powers of ten, not the values that occur
+	xLabel, yLabel   string   // xLabel "" for the precision
+	xLinear, percent bool     // percent: the y axis is linear from 0 to 100
+	xDecades         bool     // ticks are powers of ten, not the values that occur
+	xNames           []string // of 1, 2, ... on a linear x axis, in place of the numbers
 	panels           []panel
 }
 
@@ -164,7 +165,14 @@ func (f *figure) draw(c draw.Canvas) error {
 			q.X.Min, q.X.Max = math.Pow(10, lo), math.Pow(10, max(hi, lo+1))
 			q.X.Tick.Marker = plot.ConstantTicks(decades(lo, max(hi, lo+1), 0, false))
 		case f.xLinear:
-			q.X.Tick.Marker = plot.ConstantTicks(p.bitTicks())
+			ticks := p.bitTicks()
+			if f.xNames != nil {
+				ticks = nil
+				for i, name := range f.xNames {
+					ticks = append(ticks, plot.Tick{Value: float64(i + 1), Label: name})
+				}
+			}
+			q.X.Tick.Marker = plot.ConstantTicks(ticks)
 			q.X.Min, q.X.Max = q.X.Min-0.5, q.X.Max+0.5
 		default:
 			q.X.Tick.Marker = plot.ConstantTicks(p.bitTicks())

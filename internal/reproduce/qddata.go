@@ -1,0 +1,87 @@
+package reproduce
+
+// The tables of a report on double-double and quad-double arithmetic, with the paper's numbers.
+const (
+	tableQDScalars   = "table 3.6-1"
+	tableQDFixed     = "table 5.1-1"
+	tableQDSpread    = "table 5.1-3"
+	tableQDCompute   = "table 5.1-5"
+	tableQDFunctions = "table 5.2.5-1"
+	tableQDCached    = "table 5.2.5-3"
+	tableQDGemm      = "table 6.2.2-1"
+	tableQDSquare    = "table 6.3.2-1"
+	tableQDLinear    = "table 6.3.2-3"
+	tableQDSolve     = "tables 6.3.2-1 and 6.3.2-3" // what was measured here
+)
+
+// paperDevices are the machines of 004, in the order of its figures.
+var paperDevices = [4]string{"CPU, paper", "C1060, paper", "GTX 480, paper", "C2050, paper"}
+
+// Names of the formats.
+const (
+	qdFloat64 = "double"
+	qdDD      = "dd"
+	qdTD      = "td"
+	qdQD      = "qd"
+)
+
+// paperRates are operations a ms: by table and format, for each operation those on paperDevices. In
+// table 3.6-1 the CPU runs one thread, in the others four.
+var paperRates = map[string]map[string]map[string][]float64{
+	tableQDScalars: {
+		qdFloat64: {"+": {1.27e6}, "-": {1.27e6}, "*": {7.75e5}, "/": {6.30e4}},
+		qdDD:      {"+": {78500}, "-": {73600}, "*": {14100}, "/": {8160}},
+		qdQD:      {"+": {8760}, "-": {8190}, "*": {2230}, "/": {810}},
+	},
+	tableQDFixed: {
+		qdFloat64: {"+": {3.52e5, 3.41e6, 5.71e6, 3.54e6}, "*": {3.59e5, 3.41e6, 5.71e6, 3.53e6}, "/": {2.87e5, 2.71e6, 5.21e6, 3.50e6}},
+		qdDD:      {"+": {1.78e5, 1.02e6, 2.47e6, 1.54e6}, "*": {1.31e5, 9.75e5, 2.42e6, 1.52e6}, "/": {7.60e4, 4.74e5, 1.33e6, 1.67e6}},
+		qdQD:      {"+": {4.44e4, 2.43e5, 7.55e5, 6.75e5}, "*": {2.51e4, 1.45e5, 3.62e5, 4.95e5}, "/": {7.52e3, 4.20e4, 1.06e5, 2.24e5}},
+	},
+	tableQDSpread: {
+		qdFloat64: {"+": {3.52e5, 3.48e6, 6.66e6, 4.44e6}, "*": {3.59e5, 3.48e6, 6.66e6, 4.44e6}, "/": {2.87e5, 2.32e6, 6.15e6, 4.21e6}},
+		qdDD:      {"+": {1.78e5, 1.06e6, 3.07e6, 2.05e6}, "*": {1.31e5, 1.04e6, 2.96e6, 2.10e6}, "/": {7.60e4, 5.21e5, 1.33e6, 1.70e6}},
+		qdQD:      {"+": {4.44e4, 2.73e5, 6.50e5, 7.70e5}, "*": {2.51e4, 1.54e5, 3.83e5, 5.88e5}, "/": {7.52e3, 4.93e4, 1.12e5, 2.54e5}},
+	},
+	tableQDCompute: {
+		qdFloat64: {"+": {3.52e5, 2.91e7, 7.80e7, 6.76e7}, "*": {3.59e5, 2.91e7, 7.80e7, 6.83e7}, "/": {2.87e5, 1.96e6, 1.20e7, 1.15e7}},
+		qdDD:      {"+": {1.78e5, 2.50e6, 6.10e6, 1.27e7}, "*": {1.31e5, 1.70e6, 4.16e6, 8.14e6}, "/": {7.60e4, 8.13e5, 2.24e6, 3.60e6}},
+		qdQD:      {"+": {4.44e4, 3.41e5, 8.14e5, 2.01e6}, "*": {2.51e4, 2.34e5, 5.56e5, 1.07e6}, "/": {7.52e3, 4.58e4, 1.12e5, 2.60e5}},
+	},
+	tableQDFunctions: {
+		qdFloat64: {"sqrt": {9.74e4, 2.10e6, 3.26e6, 4.68e6}, "exp": {4.21e4, 1.82e6, 1.93e6, 4.67e6}, "log": {2.95e4, 1.08e6, 1.18e6, 3.30e6}, "sin": {6.95e4, 9.30e5, 1.67e6, 3.70e6}},
+		qdDD:      {"sqrt": {3.56e4, 5.80e5, 9.10e5, 2.34e6}, "exp": {3.93e3, 4.83e4, 1.05e5, 2.52e5}, "log": {3.52e3, 4.40e4, 9.45e4, 2.28e5}, "sin": {4.83e3, 2.64e4, 5.86e4, 1.34e5}},
+		qdQD:      {"sqrt": {1.78e3, 1.61e4, 3.66e4, 8.84e4}, "exp": {497, 3.67e3, 8.44e3, 2.16e4}, "log": {164, 1.12e3, 2.67e3, 6.26e3}, "sin": {458, 3.19e3, 8.66e3, 1.17e4}},
+	},
+	tableQDCached: {
+		qdFloat64: {"sqrt": {1.60e5, 5.06e6, 7.70e6, 4.99e6}, "exp": {7.10e4, 4.80e6, 4.66e6, 7.28e6}, "log": {3.40e4, 2.86e6, 2.68e6, 4.78e6}, "sin": {1.07e5, 3.86e6, 3.64e6, 5.65e6}},
+		qdDD:      {"sqrt": {4.30e4, 1.69e6, 1.60e6, 3.15e6}, "exp": {3.60e3, 1.19e5, 1.10e5, 2.62e5}, "log": {3.81e3, 1.07e5, 9.89e4, 2.35e5}, "sin": {5.43e3, 6.37e4, 6.02e4, 1.36e5}},
+		qdQD:      {"sqrt": {2.31e3, 3.95e4, 3.69e4, 8.88e4}, "exp": {590, 3.70e3, 8.44e3, 2.14e4}, "log": {199, 1.16e3, 2.70e3, 6.25e3}, "sin": {552, 3.08e3, 8.68e3, 1.21e4}},
+	},
+}
+
+// paperMatrices are the seconds of products and systems on paperDevices, and operations a ms as the
+// paper has them.
+var paperMatrices = map[string]map[string][2][4]float64{
+	tableQDGemm: {
+		qdFloat64: {{95.68, 0.34, 0.20, 0.26}, {1.71e5, 6.20e7, 8.25e7, 6.17e7}},
+		qdDD:      {{557.78, 8.34, 3.62, 1.75}, {2.93e4, 1.97e6, 4.52e6, 9.34e6}},
+		qdQD:      {{1785.50, 74.63, 31.37, 14.22}, {9.18e3, 2.20e5, 5.22e5, 1.15e6}},
+	},
+	tableQDSquare: {
+		qdFloat64: {{41.33, 18.89, 5.49, 5.26}, {3.72e5, 8.14e5, 2.80e6, 2.92e6}},
+		qdDD:      {{378.33, 33.63, 10.04, 8.69}, {4.07e4, 4.57e5, 1.53e6, 1.77e6}},
+		qdQD:      {{3383.58, 181.94, 50.73, 33.44}, {4.55e3, 8.46e4, 3.03e5, 4.60e5}},
+	},
+	tableQDLinear: {
+		qdFloat64: {{41.33, 18.43, 3.94, 3.26}, {3.72e5, 8.35e5, 3.90e6, 4.72e6}},
+		qdDD:      {{378.33, 36.06, 9.42, 6.98}, {4.07e4, 4.27e5, 1.63e6, 2.20e6}},
+		qdQD:      {{3383.58, 251.35, 64.70, 40.52}, {4.55e3, 6.12e4, 2.38e5, 3.79e5}},
+	},
+}
+
+// Operations on doubles that the paper counts in the product and in the system of its size, QDN.
+const (
+	qdGemmOperations  = 1.64e10
+	qdSolveOperations = 1.54e10
+)
