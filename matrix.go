@@ -255,6 +255,9 @@ func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
 	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 {
 		return nil, 0, false
 	}
+	if m.m.Rows == 0 || m.m.Cols == 0 { // may begin beyond the storage
+		return nil, m.m.CS, true
+	}
 	return m.m.Arr.F64[0][m.m.Off:], m.m.CS, true
 }
 

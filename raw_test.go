@@ -20,6 +20,10 @@ func TestRaw(t *testing.T) {
 	if v := raw.Vector(x); v.N != 5 || v.Inc != -2 || v.Arr.F64[0][v.At(4)] != 3 {
 		t.Errorf("vector %+v", v)
 	}
+	e := NewMatrix(Float64, 3, 2)
+	if data, _, ok := e.Slice(3, 3, 2, 2).RawFloat64(); !ok || len(data) != 0 {
+		t.Errorf("empty view beyond the storage: %v, %v", data, ok)
+	}
 	if v := raw.Scalar(Float(-2)); v.Class != num.Finite || !v.Neg {
 		t.Errorf("scalar %+v", v)
 	}

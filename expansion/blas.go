@@ -32,8 +32,8 @@ import (
 //	c = Add(Mul(α, s), Mul(β, c))
 //
 // with no product for α = 1 or β = 1 and no addition for β = 0. α = 0 leaves A and B unread, β = 0
-// leaves C unread. C may overlap A and B. Gemm panics if shapes do not fit; with an error, that of
-// a cancelled context too, the contents of C are unspecified.
+// leaves C unread. C may overlap A and B. Gemm panics for a bad Transpose and if shapes do not fit; with an
+// error, that of a cancelled context too, the contents of C are unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, o *halfulp.Options) (halfulp.Stats, error) {
 	var r run
 	if err := r.options(o); err != nil {
@@ -61,10 +61,21 @@ func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfu
 }
 
 func opOf(t halfulp.Transpose, m num.Mat) num.Mat {
-	if t == halfulp.NoTrans {
-		return m
+	if transposes(t) {
+		return m.T()
 	}
-	return m.T()
+	return m
+}
+
+// transposes reports whether op(X) is Xᵀ.
+func transposes(t halfulp.Transpose) bool {
+	switch t {
+	case halfulp.NoTrans:
+		return false
+	case halfulp.Trans, halfulp.ConjTrans:
+		return true
+	}
+	panic(errTranspose)
 }
 
 // Sizes of the blocks that a thread has at hand: rows and columns of C, steps of the sums. Blocks

@@ -276,10 +276,19 @@ func TestProductErrors(t *testing.T) {
 	if _, _, err := Dot(dd.Col(0), mp.Col(0), halfulp.DD, nil); !errors.Is(err, ErrFormat) {
 		t.Errorf("MP vector: %v", err)
 	}
-	defer func() {
-		if recover() != errShape {
-			t.Error("no panic for shapes that do not fit")
-		}
-	}()
-	_ = gemm(dd, halfulp.NewMatrix(halfulp.DD, 3, 2), dd, nil)
+	for message, f := range map[string]func(){
+		errShape: func() { _ = gemm(dd, halfulp.NewMatrix(halfulp.DD, 3, 2), dd, nil) },
+		errTranspose: func() {
+			_, _ = Gemm('X', halfulp.NoTrans, one, dd, dd, one, dd, nil)
+		},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != message {
+					t.Errorf("got %v, want the panic %q", got, message)
+				}
+			}()
+			f()
+		}()
+	}
 }

@@ -160,13 +160,10 @@ func DeviceGemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.De
 }
 
 func transposed(t halfulp.Transpose, m gpu.Matrix) gpu.Matrix {
-	switch t {
-	case halfulp.NoTrans:
-		return m
-	case halfulp.Trans, halfulp.ConjTrans:
+	if transposes(t) {
 		return m.T()
 	}
-	panic("expansion: bad Transpose")
+	return m
 }
 
 // DeviceGemv sets y = α op(A) x + β y, like DeviceGemm but for the order of the sums: each is that of

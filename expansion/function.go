@@ -41,8 +41,8 @@ const (
 
 // Bounds count what the errors of the last operations are at worst, to first order, in units of u^w
 // of the result: A, M, D, S, F and G are the bounds of additions, products, quotients, roots,
-// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 8, 64, 64, 8, 8) for TD and
-// (16, 16, 512, 512, 16, 16) for QD; a constant counts 1.
+// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 32, 80, 24, 6, 7) for TD and
+// (16, 106, 600, 140, 8, 17) for QD; a constant counts 1.
 //
 //	exp, exp2   F + 0.42 (A + 1): |s| <= 0.42 (1 + s)
 //	expm1 (B)   2F + 1.4 (A + 1) for x about ±ln 2, 3A + 2 near 0
@@ -71,24 +71,24 @@ var functions = [...]struct {
 	Exp2:  {name: "exp2", unary: (*evaluator).exp2, bounds: [3]float64{4, 12, 24}},
 	Log:   {name: "log", unary: (*evaluator).log, bounds: [3]float64{3, 9, 17}},
 	Log1p: {name: "log1p", unary: (*evaluator).log1p, bounds: [3]float64{3, 9, 17}},
-	Log2:  {name: "log2", unary: (*evaluator).log2, bounds: [3]float64{9, 25, 49}},
-	Log10: {name: "log10", unary: (*evaluator).log10, bounds: [3]float64{8, 18, 34}},
+	Log2:  {name: "log2", unary: (*evaluator).log2, bounds: [3]float64{9, 45, 123}},
+	Log10: {name: "log10", unary: (*evaluator).log10, bounds: [3]float64{8, 40, 116}},
 	Pow:   {name: "pow", binary: (*evaluator).pow, bounds: [3]float64{6, 16, 32}},
 	Cbrt:  {name: "cbrt", unary: (*evaluator).cbrt, bounds: [3]float64{6, 20, 40}},
 	Hypot: {name: "hypot", binary: (*evaluator).hypot, bounds: [3]float64{7, 72, 528}},
-	Sin:   {name: "sin", unary: (*evaluator).sin, bounds: [3]float64{20, 48, 92}},
-	Cos:   {name: "cos", unary: (*evaluator).cos, bounds: [3]float64{20, 48, 92}},
-	Tan:   {name: "tan", unary: (*evaluator).tan, bounds: [3]float64{52, 160, 700}},
+	Sin:   {name: "sin", unary: (*evaluator).sin, bounds: [3]float64{20, 68, 172}},
+	Cos:   {name: "cos", unary: (*evaluator).cos, bounds: [3]float64{20, 68, 172}},
+	Tan:   {name: "tan", unary: (*evaluator).tan, bounds: [3]float64{52, 216, 944}},
 	Asin:  {name: "asin", unary: (*evaluator).asin, bounds: [3]float64{44, 204, 1176}},
 	Acos:  {name: "acos", unary: (*evaluator).acos, bounds: [3]float64{44, 204, 1176}},
-	Atan:  {name: "atan", unary: (*evaluator).atan, bounds: [3]float64{36, 128, 640}},
-	Atan2: {name: "atan2", binary: (*evaluator).atan2, bounds: [3]float64{36, 128, 640}},
-	Sinh:  {name: "sinh", unary: (*evaluator).sinh, bounds: [3]float64{22, 74, 340}},
-	Cosh:  {name: "cosh", unary: (*evaluator).cosh, bounds: [3]float64{32, 120, 620}},
-	Tanh:  {name: "tanh", unary: (*evaluator).tanh, bounds: [3]float64{32, 120, 620}},
+	Atan:  {name: "atan", unary: (*evaluator).atan, bounds: [3]float64{36, 140, 720}},
+	Atan2: {name: "atan2", binary: (*evaluator).atan2, bounds: [3]float64{36, 140, 720}},
+	Sinh:  {name: "sinh", unary: (*evaluator).sinh, bounds: [3]float64{22, 78, 372}},
+	Cosh:  {name: "cosh", unary: (*evaluator).cosh, bounds: [3]float64{32, 150, 772}},
+	Tanh:  {name: "tanh", unary: (*evaluator).tanh, bounds: [3]float64{32, 150, 772}},
 	Asinh: {name: "asinh", unary: (*evaluator).asinh, bounds: [3]float64{20, 100, 600}},
 	Acosh: {name: "acosh", unary: (*evaluator).acosh, bounds: [3]float64{20, 110, 600}},
-	Atanh: {name: "atanh", unary: (*evaluator).atanh, bounds: [3]float64{18, 84, 550}},
+	Atanh: {name: "atanh", unary: (*evaluator).atanh, bounds: [3]float64{18, 94, 620}},
 }
 
 // Functions lists all functions.

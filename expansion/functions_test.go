@@ -2,9 +2,12 @@ package expansion
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
@@ -304,5 +307,43 @@ func TestFunctionNames(t *testing.T) {
 	}
 	if s := Function(99).String(); s != "Function(99)" {
 		t.Errorf("Function(99).String() = %q", s)
+	}
+}
+
+// TestFunctionBounds derives the bounds of functions from those of operations, as the table of functions
+// says, and wants them in the documentation of methods.
+func TestFunctionBounds(t *testing.T) {
+	text, err := os.ReadFile("functions.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w, o := range map[int]struct{ A, M, D, S, F, G float64 }{
+		2: {3, 4, 12, 25.0 / 8, 2, 2},
+		3: {8, 32, 80, 24, 6, 7},
+		4: {16, 106, 600, 140, 8, 17},
+	} {
+		exp := o.F + 0.42*(o.A+1)
+		expm1 := max(2*o.F+1.4*(o.A+1), 3*o.A+2)
+		sin := 3*o.A + o.M + o.F + 3 + (o.A+o.G+1)/6
+		atan := 2*o.G + 5*o.A + o.D + 4
+		asin := atan + o.S + o.F + o.M/2
+		cosh := expm1 + 2*o.F + o.M + o.D
+		least := map[Function]float64{
+			Exp: exp, Exp2: exp, Expm1: expm1, Log: o.F + 0.5, Log1p: o.F + 0.5, Log2: 2*o.F + o.M + 1, Log10: o.F + o.M + 2,
+			Pow: exp + 745*0x1p-14*(4*o.A+2*o.M) + 1, Cbrt: o.A + 4.0/3*o.G, Hypot: o.S + (o.A+o.M)/2,
+			Sin: sin, Cos: sin, Tan: 2*sin + o.D, Atan: atan, Atan2: atan, Asin: asin, Acos: asin,
+			Sinh: expm1 + o.A + (o.D+o.F)/2, Cosh: cosh, Tanh: cosh,
+			Asinh: o.F + o.A + (2*o.M+2*o.D+3*o.F+o.S)/4 + o.F + 1, Acosh: o.A + o.S + (o.M+o.F)/2 + 2*o.F + 1, Atanh: o.D + 2*o.F + 1,
+		}
+		for _, f := range Functions() {
+			if b := f.Bound(w); !(b >= least[f]) {
+				t.Errorf("%v in %d words: bound %g, operations add up to %g", f, w, b, least[f])
+			}
+			name := strings.ToUpper(f.String()[:1]) + f.String()[1:]
+			says := fmt.Sprintf("error of at most %gu%c: see [%s].\nfunc (a %s) %s(", f.Bound(w), []rune("²³⁴")[w-2], name, []string{"DD", "TD", "QD"}[w-2], name)
+			if !strings.Contains(string(text), says) {
+				t.Errorf("functions.go does not say %q", says)
+			}
+		}
 	}
 }

@@ -43,7 +43,7 @@ func Map[A Array](f Function, z, x A, o *halfulp.Options) error { return apply(f
 func Map2[A Array](f Function, z, x, y A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
 
 // SinCos sets s_i = sin x_i and c_i = cos x_i, the bits of Map, at less than the cost of both. s and
-// c have one format; they may overlap x, but SinCos panics if they overlap each other.
+// c have one format; they may overlap x, and each other, where c is what is left.
 func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
 	r, err := newRun(o, s, []A{x})
 	if err != nil {
@@ -53,29 +53,35 @@ func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
 	if cos.Rows != r.z.Rows || cos.Cols != r.z.Cols {
 		panic(errShape)
 	}
-	if cos.Arr.Overlaps(r.z.Arr) {
-		panic(errOverlap)
-	}
 	if cos.Arr.Format != r.z.Arr.Format {
 		return fmt.Errorf("expansion: cosines of format %v, sines of %v: %w", cos.Arr.Format, r.z.Arr.Format, ErrFormat)
 	}
 	if r.device != "" {
 		return sinCosOn(r.device, hostMatrix(s), hostMatrix(c), hostMatrix(x))
 	}
-	if r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos {
+	var apart *halfulp.Matrix
+	switch {
+	case cos.Arr.Overlaps(r.z.Arr): // columns of one matrix, say
+		apart = hostMatrix(c).Clone()
+		cos = raw.Matrix(apart)
+	case r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos:
 		r.in[0] = copyOf(r.in[0])
 	}
 	r.in[1], r.operands = cos, 2
 	k := activeKernels()
-	return r.each(func(p *piece) { k.sinCos(p) })
+	err = r.each(func(p *piece) { k.sinCos(p) })
+	if err == nil && apart != nil {
+		copyMatrix(hostMatrix(c), apart)
+	}
+	return err
 }
 
 // ErrFormat is wrapped by errors about formats that a routine does not take.
 var ErrFormat = errors.New("format does not fit")
 
 const (
-	errShape   = "expansion: shapes do not fit"
-	errOverlap = "expansion: results overlap"
+	errShape     = "expansion: shapes do not fit"
+	errTranspose = "expansion: bad Transpose"
 )
 
 // chunk is how many numbers a thread takes at a time.

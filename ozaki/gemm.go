@@ -139,7 +139,7 @@ func (r *run) old(i, j int) float64 {
 	if r.beta == 0 {
 		return 0
 	}
-	return r.c.data[i*r.c.rs+j*r.c.cs]
+	return r.c.data[r.c.at(i, j)]
 }
 
 // addend returns β c_ij, whose size does not matter beside an infinite sum.
@@ -162,9 +162,9 @@ func (r *run) each(f func(i, j int) (c, bound float64)) error {
 }
 
 func (r *run) put(i, j int, c, bound float64) {
-	r.c.data[i*r.c.rs+j*r.c.cs] = c
+	r.c.data[r.c.at(i, j)] = c
 	if r.bound != nil {
-		r.bound.data[i*r.bound.rs+j*r.bound.cs] = bound
+		r.bound.data[r.bound.at(i, j)] = bound
 	}
 }
 

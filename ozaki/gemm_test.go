@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -379,6 +380,69 @@ func TestCancelled(t *testing.T) {
 	a := halfulp.Identity(halfulp.Float64, 3)
 	if _, err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestEmptyAtTheEnd has empty views that begin beyond the storage of their matrix.
+func TestEmptyAtTheEnd(t *testing.T) {
+	a := halfulp.NewMatrix(halfulp.Float64, 3, 2).T().Slice(0, 2, 3, 3) // 2 x 0
+	c := halfulp.NewMatrix(halfulp.Float64, 3, 3)
+	for i := range 2 {
+		c.SetFloat64(i, 1, 7)
+	}
+	d := c.Slice(0, 2, 0, 2)
+	mustGemm(t, 'N', 'T', 1, a, a, 2, d, &Options{Slices: 2})
+	for i := range 2 {
+		if d.Float64(i, 0) != 0 || d.Float64(i, 1) != 14 {
+			t.Errorf("row %d of 2 C: %v, %v", i, d.Float64(i, 0), d.Float64(i, 1))
+		}
+	}
+	mustGemm(t, 'N', 'N', 1, c.Slice(0, 2, 0, 3), c.Slice(0, 3, 3, 3), 0, c.Slice(1, 3, 3, 3), &Options{Slices: 2})
+}
+
+// TestBackwards has matrices of negative strides.
+func TestBackwards(t *testing.T) {
+	rng := rand.New(rand.NewPCG(71, 72))
+	x, y, z := halfulp.NewVector(halfulp.Float64, 9), halfulp.NewVector(halfulp.Float64, 1), halfulp.NewVector(halfulp.Float64, 9)
+	for _, v := range []*halfulp.Vector{x, y, z} {
+		for i := range v.Len() {
+			v.SetFloat64(i, rng.NormFloat64())
+		}
+	}
+	back := func(v *halfulp.Vector) *halfulp.Matrix { return v.Stride(-2).Matrix() }
+	for _, gemm := range []func(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, o *Options) (Stats, error){Gemm, GemmDoubleFloat} {
+		for _, beta := range []float64{0, 3} {
+			c, bound := z.Clone(), z.Clone()
+			want, wantBound := back(z).Clone(), back(z).Clone()
+			if _, err := gemm('N', 'N', 2, back(x).Clone(), y.Matrix(), beta, want, &Options{Slices: 3, Bound: wantBound}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := gemm('N', 'N', 2, back(x), y.Matrix(), beta, back(c), &Options{Slices: 3, Bound: back(bound)}); err != nil {
+				t.Fatal(err)
+			}
+			if !back(c).Same(want) || !back(bound).Same(wantBound) {
+				t.Errorf("beta %g: %v, bounds %v, want %v, bounds %v", beta, back(c), back(bound), want, wantBound)
+			}
+		}
+	}
+	// The factor is what the result overwrites.
+	own := x.Clone()
+	want := back(x).Clone()
+	mustGemm(t, 'N', 'N', 1, back(x), y.Matrix(), 0, want, &Options{Slices: 3})
+	mustGemm(t, 'N', 'N', 1, own.Slice(0, 9).Stride(2).Matrix(), y.Matrix(), 0, back(own), &Options{Slices: 3})
+	for i := range 5 {
+		if got, w := own.Float64(2*(4-i)), want.Float64(4-i, 0); got != w {
+			t.Errorf("in place, entry %d: %v, want %v", i, got, w)
+		}
+	}
+}
+
+// TestManyThreads asks for more threads than have room in memory.
+func TestManyThreads(t *testing.T) {
+	a := halfulp.NewMatrix(halfulp.Float64, 120, 120)
+	s, err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Threads: 1 << 40})
+	if most := 4*runtime.GOMAXPROCS(0) + 16; err != nil || s.Threads > most {
+		t.Errorf("%d threads, error %v, want at most %d", s.Threads, err, most)
 	}
 }
 

@@ -20,9 +20,11 @@ const (
 	errDevices   = "ozaki: operands on several GPUs"
 )
 
-// array is a matrix of float64 numbers: entry (i, j) is data[i rs + j cs].
+// array is a matrix of float64 numbers: entry (i, j) is data[off + i rs + j cs]. An empty one may begin
+// beyond the storage.
 type array struct {
 	data       []float64
+	off        int
 	rs, cs     int
 	rows, cols int
 }
@@ -37,7 +39,7 @@ func view(m *halfulp.Matrix) array {
 		panic(errFormat)
 	}
 	x := raw.Matrix(m)
-	return array{x.Arr.F64[0][x.Off:], x.RS, x.CS, x.Rows, x.Cols}
+	return array{x.Arr.F64[0], x.Off, x.RS, x.CS, x.Rows, x.Cols}
 }
 
 // op returns op(m).
@@ -47,24 +49,28 @@ func op(t halfulp.Transpose, m *halfulp.Matrix) array {
 	case halfulp.NoTrans:
 		return x
 	case halfulp.Trans, halfulp.ConjTrans:
-		return array{x.data, x.cs, x.rs, x.cols, x.rows}
+		return array{x.data, x.off, x.cs, x.rs, x.cols, x.rows}
 	}
 	panic(errTranspose)
 }
 
 func (x array) left() vectors {
-	return vectors{data: x.data, vs: x.rs, hs: x.cs, n: x.rows, len: x.cols}
+	return vectors{data: x.data, off: x.off, vs: x.rs, hs: x.cs, n: x.rows, len: x.cols}
 }
 func (x array) right() vectors {
-	return vectors{data: x.data, vs: x.cs, hs: x.rs, n: x.cols, len: x.rows}
+	return vectors{data: x.data, off: x.off, vs: x.cs, hs: x.rs, n: x.cols, len: x.rows}
 }
+
+// at is the index of entry (i, j).
+func (x array) at(i, j int) int { return x.off + i*x.rs + j*x.cs }
 
 // extent is the storage that the entries of x lie in.
 func (x array) extent() []float64 {
 	if x.rows == 0 || x.cols == 0 {
 		return nil
 	}
-	return x.data[:(x.rows-1)*x.rs+(x.cols-1)*x.cs+1]
+	down, right := (x.rows-1)*x.rs, (x.cols-1)*x.cs
+	return x.data[x.off+min(0, down)+min(0, right) : x.off+max(0, down)+max(0, right)+1]
 }
 
 // overlap reports whether the entries of x and y may share storage.
@@ -79,10 +85,10 @@ func overlap(x, y array) bool {
 
 // clone returns a copy of x.
 func (x array) clone() array {
-	y := array{make([]float64, x.rows*x.cols), 1, x.rows, x.rows, x.cols}
+	y := array{make([]float64, x.rows*x.cols), 0, 1, x.rows, x.rows, x.cols}
 	for j := range x.cols {
 		for i := range x.rows {
-			y.data[i+j*y.cs] = x.data[i*x.rs+j*x.cs]
+			y.data[y.at(i, j)] = x.data[x.at(i, j)]
 		}
 	}
 	return y

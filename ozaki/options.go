@@ -44,8 +44,8 @@ type Options struct {
 	// SGEMM says what multiplies float32 matrices on a GPU: "cublas", "own", whose products have
 	// the bits of the CPU's, or "auto" (or empty), cuBLAS where there is one.
 	SGEMM string
-	// Threads is the number of threads, 0 for as many as there are processors. It never
-	// changes a result.
+	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More than
+	// 4 GOMAXPROCS + 16 are never used. It never changes a result.
 	Threads int
 	// MemoryLimit bounds the memory of slices in bytes, as far as the smallest blocks of rows
 	// and columns allow; 0 stands for 1 GiB, on a GPU for most of what is there. It never
@@ -119,9 +119,9 @@ func newRun(o *Options) *run {
 	if r.Context != nil {
 		r.ctx = r.Context
 	}
-	r.threads = r.Threads
-	if r.threads <= 0 {
-		r.threads = runtime.GOMAXPROCS(0)
+	r.threads = runtime.GOMAXPROCS(0)
+	if r.Threads > 0 {
+		r.threads = min(r.Threads, 4*r.threads+16)
 	}
 	r.stats.Device, r.stats.Threads = "cpu", r.threads
 	r.stats.Stages = []halfulp.Stage{{Name: "split"}, {Name: "products"}, {Name: "sum"}}

@@ -21,22 +21,21 @@ func sliceWidth(n int) int {
 }
 
 // vectors is a view of the rows of the left, or the columns of the right factor: entry h of
-// vector v is data[v vs + h hs].
+// vector v is data[off + v vs + h hs].
 type vectors struct {
 	data   []float64
+	off    int
 	vs, hs int
 	n, len int
 	norms  func(h0, h1, slices int) (norms, error) // of slices of entries h0 ≤ h < h1, on a GPU; else nil
 }
 
-func (x vectors) at(v, h int) float64 { return x.data[v*x.vs+h*x.hs] }
+func (x vectors) at(v, h int) float64 { return x.data[x.off+v*x.vs+h*x.hs] }
 
 // part is the view of the entries h0 ≤ h < h1 of the vectors v0 ≤ v < v1.
 func (x vectors) part(v0, v1, h0, h1 int) vectors {
+	x.off += v0*x.vs + h0*x.hs
 	x.n, x.len = v1-v0, h1-h0
-	if x.n > 0 && x.len > 0 {
-		x.data = x.data[v0*x.vs+h0*x.hs:]
-	}
 	return x
 }
 
@@ -60,7 +59,7 @@ func survey(ctx context.Context, threads int, x vectors) (exp []int, special [][
 		y := x.part(p*together, min((p+1)*together, x.n), 0, x.len)
 		var most [together]float64
 		look := func(v, h int) {
-			switch a := math.Abs(y.data[v*y.vs+h*y.hs]); {
+			switch a := math.Abs(y.at(v, h)); {
 			case a <= most[v]:
 			case a <= math.MaxFloat64:
 				most[v] = a
@@ -264,7 +263,7 @@ func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 func (x vectors) copyTo(r []float64) {
 	if x.hs <= x.vs {
 		for v := range x.n {
-			to, at := r[v*chunk:][:x.len], v*x.vs
+			to, at := r[v*chunk:][:x.len], x.off+v*x.vs
 			for h := range to {
 				to[h] = x.data[at]
 				at += x.hs
@@ -273,7 +272,7 @@ func (x vectors) copyTo(r []float64) {
 		return
 	}
 	for h := range x.len {
-		at := h * x.hs
+		at := x.off + h*x.hs
 		for v := range x.n {
 			r[v*chunk+h] = x.data[at]
 			at += x.vs
