@@ -148,11 +148,13 @@ func checkSystem(rows, cols, rowsB int, f, g num.Format) {
 	}
 }
 
-// noPivot is the error about a column.
+// noPivot is the error about a column, which its text counts from 1.
 type noPivot int
 
-func (k noPivot) Error() string { return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)) }
-func (noPivot) Unwrap() error   { return ErrSingular }
+func (k noPivot) Error() string {
+	return fmt.Sprintf("%v: no pivot in column %d", ErrSingular, int(k)+1)
+}
+func (noPivot) Unwrap() error { return ErrSingular }
 
 // eliminable is a format of numbers.
 type eliminable[E any] interface {

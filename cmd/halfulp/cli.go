@@ -60,7 +60,7 @@ type environment struct {
 
 // inputFlags say how files are read.
 type inputFlags struct {
-	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
+	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that which the file names, as those that halfulp writes do; else that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
 }
 
 // in is the format asked for.

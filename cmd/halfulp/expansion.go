@@ -8,19 +8,10 @@ import (
 // expansionHelp is what the help of products says of the method of package expansion.
 const expansionHelp = `
 
-Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format, or to --in, which has no more words.`
+Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format.`
 
-// isExpansion reports whether the method is that of package expansion, and if so has operands read
-// in the format of the result by default.
-func isExpansion(how *runFlags, in *inputFlags, format *formatFlag) bool {
-	if how.Method != expansion.Method {
-		return false
-	}
-	if in.In == nil {
-		in.In = format
-	}
-	return true
-}
+// isExpansion reports whether the method is that of package expansion.
+func isExpansion(how *runFlags) bool { return how.Method == expansion.Method }
 
 // checkExpansion returns an error for formats that package expansion does not compute in.
 func checkExpansion(format halfulp.Format) error {

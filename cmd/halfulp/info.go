@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"golang.org/x/sys/cpu"
@@ -124,6 +125,12 @@ func machine() machineInfo {
 	for _, r := range rnsMethods {
 		m.Methods = append(m.Methods, namedText{r.name, strings.Join(r.commands, ", ") + ", RNS floating point, not correctly rounded: " + r.text})
 	}
+	const floats = "gemm, float32 arithmetic, not correctly rounded: "
+	m.Methods = append(m.Methods,
+		namedText{"ozaki:K", floats + "K (K + 1) / 2 products of K slices"},
+		namedText{ozakiAuto, floats + "the least K that meets a tolerance"},
+		namedText{doubleFloat, floats + "numbers of two words"},
+		namedText{expansion.Method, "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"})
 	for _, l := range impl.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}

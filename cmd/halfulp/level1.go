@@ -137,13 +137,13 @@ Examples:
 
 func (c *dotCmd) Run(env *environment) error {
 	var choice *rnsChoice
-	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
+	native := isExpansion(&c.runFlags)
 	try := func(opt *halfulp.Options) (err error) {
-		if native {
-			return tryExpansion(c.Format.Format, opt)
-		}
 		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
 			return err
+		}
+		if native {
+			return tryExpansion(c.Format.Format, opt)
 		}
 		none := halfulp.NewVector(halfulp.Float64, 0)
 		_, _, err = halfulp.Dot(none, none, c.Format.Format, opt)
@@ -153,6 +153,7 @@ func (c *dotCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	j.native = native
 	x, err := j.vector(c.X)
 	if err != nil {
 		return err

@@ -26,29 +26,34 @@ type mapped struct {
 	name     string
 	operands int
 	run      func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error
-	bound    func(words int) float64 // nil: that of the arithmetic
+	bound    func(words int) float64 // of the relative error in units of 2^-53words; nil: there is none
+}
+
+// arithmetic returns the bound of an operation, as the documentation of package expansion has it.
+func arithmetic(dd, td, qd float64) func(words int) float64 {
+	return func(words int) float64 { return [...]float64{dd, td, qd}[words-2] }
 }
 
 func mappedFunctions() []mapped {
 	list := []mapped{
 		{"add", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Add(z, x[0], x[1], opt)
-		}, nil},
+		}, arithmetic(3, 8, 16)},
 		{"sub", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Sub(z, x[0], x[1], opt)
-		}, nil},
+		}, arithmetic(3, 8, 16)},
 		{"mul", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Mul(z, x[0], x[1], opt)
-		}, nil},
+		}, arithmetic(4, 32, 106)},
 		{"div", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Div(z, x[0], x[1], opt)
-		}, nil},
+		}, arithmetic(12, 80, 600)},
 		{"fma", 3, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.FMA(z, x[0], x[1], x[2], opt)
 		}, nil},
 		{"sqrt", 1, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Sqrt(z, x[0], opt)
-		}, nil},
+		}, arithmetic(3.125, 24, 140)},
 	}
 	for _, f := range expansion.Functions() {
 		run := func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
@@ -69,13 +74,13 @@ func (mapCmd) Help() string {
 	for _, f := range mappedFunctions() {
 		names[f.operands] = append(names[f.operands], f.name)
 	}
-	return fmt.Sprintf(`Prints a function of every entry of X, or of those of X, Y and Z, in double-double, triple-double or quad-double arithmetic: sums of 2, 3 or 4 doubles (package expansion). Results are not correctly rounded: each function has a bound on its relative error, which --stats shows. The bits do not depend on threads, instruction set or device.
+	return fmt.Sprintf(`Prints a function of every entry of X, or of those of X, Y and Z, in double-double, triple-double or quad-double arithmetic: sums of 2, 3 or 4 doubles (package expansion). Results are not correctly rounded: each function but fma, where X Y and Z may cancel, has a bound on its relative error, which --stats shows. The bits do not depend on threads, instruction set or device.
 
   of X            %s
   of X and Y      %s
   of X, Y and Z   %s: X Y + Z
 
-Decimals are rounded to --format, or to --in.
+Operands are rounded to --format.
 
 Examples:
 
@@ -101,9 +106,6 @@ func (c *mapCmd) Run(env *environment) error {
 	if len(operands) != f.operands {
 		return misuse("%s is a function of %d operand%s, not of %d", f.name, f.operands, map[bool]string{true: "s"}[f.operands > 1], len(operands))
 	}
-	if c.In == nil {
-		c.In = &c.Format
-	}
 	try := func(opt *halfulp.Options) error {
 		if err := checkExpansion(c.Format.Format); err != nil {
 			return err
@@ -115,6 +117,7 @@ func (c *mapCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	j.native = true
 	var x []*halfulp.Matrix
 	for i, name := range operands {
 		m, err := j.matrix(name)

@@ -15,8 +15,8 @@ import (
 
 // ozakiFlags go with the methods of package ozaki.
 type ozakiFlags struct {
-	Tolerance float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the wished bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
-	Block     int     `group:"run" placeholder:"N" help:"With --method ozaki:...: length of the longest float32 sum (default 4096)."`
+	Tolerance *float64 `group:"run" placeholder:"T" help:"With --method ozaki:auto: the wished bound, relative to |alpha| times the 2-norms of row and column (default 1e-12)."`
+	Block     int      `group:"run" placeholder:"N" help:"With --method ozaki:...: length of the longest float32 sum (default 4096)."`
 }
 
 const (
@@ -44,7 +44,7 @@ func isOzaki(method string) bool {
 
 // ozakiOptions returns the options of a method of package ozaki, nil for another.
 func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
-	if f.Tolerance != 0 && how.Method != ozakiAuto {
+	if f.Tolerance != nil && how.Method != ozakiAuto {
 		return nil, misuse("--tolerance goes with the method %s, not with %s", ozakiAuto, how.Method)
 	}
 	if f.Block != 0 && (!isOzaki(how.Method) || how.Method == doubleFloat) {
@@ -60,11 +60,12 @@ func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 	switch how.Method {
 	case doubleFloat:
 	case ozakiAuto:
-		if o.Tolerance = f.Tolerance; o.Tolerance == 0 {
-			o.Tolerance = defaultTolerance
+		o.Tolerance = defaultTolerance
+		if f.Tolerance != nil {
+			o.Tolerance = *f.Tolerance
 		}
 		if !(o.Tolerance > 0) {
-			return nil, misuse("--tolerance: %g is not a positive number", f.Tolerance)
+			return nil, misuse("--tolerance: %g is not a positive number", o.Tolerance)
 		}
 	default:
 		slices, err := strconv.Atoi(strings.TrimPrefix(how.Method, "ozaki:"))

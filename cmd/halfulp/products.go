@@ -58,13 +58,13 @@ Examples:
 
 func (c *gemvCmd) Run(env *environment) error {
 	var choice *rnsChoice
-	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
+	native := isExpansion(&c.runFlags)
 	try := func(opt *halfulp.Options) (err error) {
-		if native {
-			return tryExpansion(c.Format.Format, opt)
-		}
 		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
 			return err
+		}
+		if native {
+			return tryExpansion(c.Format.Format, opt)
 		}
 		none := halfulp.NewMatrix(c.Format.Format, 1, 1)
 		_, err = halfulp.Gemv(halfulp.NoTrans, halfulp.Float(0), none, none.Col(0), halfulp.Float(0), none.Col(0), opt)
@@ -74,6 +74,7 @@ func (c *gemvCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	j.native = native
 	alpha, beta, err := j.factors(&c.productFlags, "y", c.Y)
 	if err != nil {
 		return err
@@ -143,16 +144,16 @@ Examples:
 
 func (c *gemmCmd) Run(env *environment) error {
 	var slices *ozaki.Options
-	native := isExpansion(&c.runFlags, &c.inputFlags, &c.Format)
+	native := isExpansion(&c.runFlags)
 	try := func(opt *halfulp.Options) (err error) {
-		if native {
-			return tryExpansion(c.Format.Format, opt)
-		}
 		if slices, err = ozakiOptions(&c.runFlags, &c.ozakiFlags); err != nil {
 			return err
 		}
 		if slices != nil {
 			return tryOzaki(c.Method, slices)
+		}
+		if native {
+			return tryExpansion(c.Format.Format, opt)
 		}
 		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
 		_, err = halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(0), none, none, halfulp.Float(0), none, opt)
@@ -162,6 +163,7 @@ func (c *gemmCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	j.native = native
 	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type solveGJCmd struct {
 func (solveGJCmd) Help() string {
 	return `Prints the solution X of A X = B by Gauss-Jordan elimination in double-double, triple-double or quad-double arithmetic (package expansion). X is not correctly rounded: it solves a system whose matrix differs from A by a few roundings of its growing entries. --stats shows the largest entries of the exact residual B - A X. The bits do not depend on threads or device.
 
-Decimals are rounded to --format, or to --in.
+Operands are rounded to --format.
 
 Examples:
 
@@ -48,9 +48,6 @@ func (c *solveGJCmd) Run(env *environment) error {
 	case c.Block < 0 || c.Block%32 != 0:
 		return misuse("--block: %d is not a positive multiple of 32", c.Block)
 	}
-	if c.In == nil {
-		c.In = &c.Format
-	}
 	try := func(opt *halfulp.Options) error {
 		if err := tryExpansion(c.Format.Format, &halfulp.Options{Method: opt.Method}); err != nil {
 			return err
@@ -63,6 +60,7 @@ func (c *solveGJCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	j.native = true
 	a, err := j.matrix(c.A)
 	if err != nil {
 		return err
@@ -80,7 +78,6 @@ func (c *solveGJCmd) Run(env *environment) error {
 	if b.Rows() != a.Rows() {
 		return misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
 	}
-	a, b = a.Convert(c.Format.Format), b.Convert(c.Format.Format)
 	start := time.Now()
 	o.Options = j.options()
 	x, err := expansion.Solve(a, b, o)

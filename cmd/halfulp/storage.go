@@ -26,6 +26,9 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 	m, err := files.ReadMatrix(name, j.env.stdin, opt)
 	j.finish()
 	j.reading += time.Since(start)
+	if err == nil && j.native && m.Format() != j.format {
+		m = m.Convert(j.format)
+	}
 	return m, err
 }
 

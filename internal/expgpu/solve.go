@@ -17,10 +17,10 @@ type Elimination struct {
 	Config   gpu.Config
 }
 
-// Singular is the error about a matrix without a pivot in column Column.
+// Singular is the error about a matrix without a pivot in column Column, which its text counts from 1.
 type Singular struct{ Column int }
 
-func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column) }
+func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column+1) }
 
 // PanelWidth is the number of columns of a panel.
 const PanelWidth = 32
