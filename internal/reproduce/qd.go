@@ -170,7 +170,7 @@ func (e *experiment) qdRun(f halfulp.Format, op qdOperation, n, threads int) fun
 }
 
 // A measurement of an operation takes so long, a variable for tests, and one of its runs in cache.
-var qdEnough = 100 * time.Millisecond
+var qdEnough = 60 * time.Millisecond
 
 const qdOneRun = 5 * time.Millisecond
 
@@ -232,9 +232,9 @@ func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) er
 		if op.name == "-" {
 			continue
 		}
-		inCache, inMemory := []string{tableQDCompute}, []string{tableQDFixed, tableQDSpread}
+		inCache, inMemory := tableQDCompute, []string{tableQDFixed, tableQDSpread}
 		if op.isFunction() {
-			inCache, inMemory = []string{tableQDCached}, []string{tableQDFunctions}
+			inCache, inMemory = tableQDCached, []string{tableQDFunctions}
 		}
 		if err := e.next(); err != nil {
 			return err
@@ -243,9 +243,7 @@ func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) er
 		if err != nil {
 			return err
 		}
-		for _, t := range inCache {
-			r.add(qdRate(t, format, op, cpuDevice, qdShort*e.Threads, rate, runs))
-		}
+		r.add(qdRate(inCache, format, op, cpuDevice, qdShort*e.Threads, rate, runs))
 		if err := e.next(); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-// Package reproduce runs the experiments of the papers that packages rns and ozaki implement,
+// Package reproduce runs the experiments of the papers that packages rns, ozaki and expansion implement,
 // and sets the papers' figures beside what is measured here: as text, CSV, JSON and plots.
 package reproduce
 
