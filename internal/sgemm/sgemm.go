@@ -4,7 +4,8 @@
 //	p = 0;  p = RN(a_ih b_hj + p)  for h = 0, 1, …, k-1,
 //
 // each step one fused multiply-add rounded to float32. Neither blocks, threads nor the
-// instruction set change a bit of it.
+// instruction set change a bit of it, but for the sign of a zero that comes from underflow: see
+// [Kernel.MulBlock].
 package sgemm
 
 import (
