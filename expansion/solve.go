@@ -88,7 +88,7 @@ const (
 // though 2^n at worst. There is no proof of the digits of X.
 //
 // The error wraps ErrSingular if all entries that could be a pivot are zero. A NaN is a pivot. With
-// an error the result is nil.
+// an error the result is nil. Solve panics if shapes or formats do not fit, or options make no sense.
 func Solve(a, b *halfulp.Matrix, o *SolveOptions) (*halfulp.Matrix, error) {
 	p := o.with()
 	va, vb := raw.Matrix(a), raw.Matrix(b)

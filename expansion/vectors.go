@@ -121,7 +121,7 @@ func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
 // takes returns an error unless f is a function of n arguments.
 func (f Function) takes(n int) error {
 	if f < 0 || int(f) >= len(functions) || f.Arity() != n {
-		return fmt.Errorf("expansion: %v is no function of %d arguments", f, n)
+		return fmt.Errorf("expansion: %v is no function of %s", f, []string{"one argument", "two arguments"}[n-1])
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type reproduceCmd struct {
 // reproduceFlags are the flags of every experiment.
 type reproduceFlags struct {
 	Out     string `short:"o" placeholder:"DIR" help:"Also write the figures as CSV and JSON and the plots as PNG and SVG into the folder DIR, each file whole or not at all."`
-	Device  string `default:"cpu" placeholder:"NAME" help:"cuda:N: also rows of that GPU, beside the CPU's. Default ${default}."`
+	Device  string `default:"cpu" placeholder:"NAME" help:"cuda:N: rows of that GPU, beside the CPU's (ozaki: in their place). Default ${default}."`
 	JSON    bool   `name:"json" help:"Print the report as one JSON object."`
 	Threads int    `default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Quiet   bool   `short:"q" help:"Nothing on standard error."`
