@@ -9,8 +9,8 @@ import (
 
 // Options say how routines run. Nil stands for the zero Options.
 type Options struct {
-	// Threads is the number of goroutines, 0 for as many as there are processors. It
-	// never changes a result.
+	// Threads is the largest number of goroutines; 0 means GOMAXPROCS. More than
+	// 4 GOMAXPROCS + 16 are never used. It never changes a result.
 	Threads int
 	// Blocks and BlockSize give the order of additions in sums: see Reduce3, and
 	// BlockSize alone that in Gemv and GeNorm, where a block sums a row or column. 0
@@ -43,9 +43,11 @@ func (o *Options) with() Options {
 	if p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
 		panic(errBlockSize)
 	}
-	if p.Threads == 0 {
-		p.Threads = runtime.GOMAXPROCS(0)
+	threads := runtime.GOMAXPROCS(0)
+	if p.Threads > 0 {
+		threads = min(p.Threads, 4*threads+16)
 	}
+	p.Threads = threads
 	if p.Blocks == 0 {
 		p.Blocks = DefaultBlocks
 	}

@@ -11,7 +11,7 @@ import (
 // on up to threads goroutines, while earlier blocks are written. progress, if not
 // nil, is called with the share written.
 func Write(ctx context.Context, w io.Writer, threads, blocks int, fill func(dst []byte, i int) []byte, progress func(float64)) error {
-	batch := 4 * max(threads, 1)
+	batch := 4 * max(min(threads, blocks), 1)
 	var buffers [2][][]byte
 	for k := range buffers {
 		buffers[k] = make([][]byte, batch)
