@@ -133,7 +133,8 @@ def instructions(ptx):
             match = re.match(r"\s*(?:@!?%p\d+\s+)?([a-z][\w.]*)\s", line)
             if match and not match[1].startswith("mov"):
                 found[match[1], *re.findall(r"0[df][0-9A-Fa-f]{8,16}|\+-?\d+\]", line)] += 1
-        kernels.append((part.split("(")[0] if kernels else "", found))
+        constants = frozenset(re.findall(r"\b0[df][0-9A-Fa-f]{8,16}", part))
+        kernels.append((part.split("(")[0] if kernels else "", found, constants))
     return kernels
 
 
