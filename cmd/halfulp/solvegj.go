@@ -88,6 +88,9 @@ func (c *solveGJCmd) Run(env *environment) error {
 		}
 		return err
 	}
+	if n := countNaN(x); n > 0 && !c.Quiet {
+		fmt.Fprintf(env.stderr, "halfulp: warning: %s NaN: a pivot was NaN, or so small that the entries overflowed\n", are(n))
+	}
 	if c.Stats {
 		if err := j.solveStats(a, b, x, time.Since(start)); err != nil {
 			return err
@@ -110,6 +113,17 @@ func (j *job) solveStats(a, b, x *halfulp.Matrix, took time.Duration) error {
 	fmt.Fprintf(t, "time: read\t%v\n", rounded(j.reading))
 	fmt.Fprintf(t, "time: solve\t%v\n", rounded(took))
 	return t.Flush()
+}
+
+func countNaN(m *halfulp.Matrix) (n int64) {
+	for i := range m.Rows() {
+		for k := range m.Cols() {
+			if m.At(i, k).IsNaN() {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // largest returns the largest magnitude of an entry, NaN if there is one.
