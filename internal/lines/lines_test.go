@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,7 +107,7 @@ func TestWrite(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&want, "block %d\n", i)
 	}
-	for _, threads := range []int{1, 2, 5, 1 << 60} {
+	for _, threads := range []int{1, 2, 5, math.MaxInt} {
 		var b bytes.Buffer
 		share := 0.0
 		if err := Write(context.Background(), &b, threads, 1000, fill, func(s float64) { share = s }); err != nil || b.String() != want.String() || share != 1 {
