@@ -160,6 +160,7 @@ const (
 	inputDefault = iota
 	inputExactly
 	inputAtLeast
+	inputOwnOr
 )
 
 // Exactly stores the numbers of a file in format f, each rounded once.
@@ -175,10 +176,18 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 // for d digits, or as many as the longest hexadecimal number.
 func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
 
+// OwnOr stores the numbers of a file in the format that the file names if it was written by this
+// module, in their own if it is binary, else in format f, each rounded once.
+func OwnOr(f Format) InputFormat { return InputFormat{f, inputOwnOr} }
+
 // Exact reports whether in was made by Exactly.
 func (in InputFormat) Exact() bool { return in.mode == inputExactly }
 
-// Format returns the f of Exactly(f) or AtLeast(f).
+// Rounds reports whether in was made by Exactly or OwnOr: decimals of no known format are rounded
+// to Format.
+func (in InputFormat) Rounds() bool { return in.mode == inputExactly || in.mode == inputOwnOr }
+
+// Format returns the f of Exactly(f), AtLeast(f) or OwnOr(f).
 func (in InputFormat) Format() Format {
 	if in.mode == inputDefault {
 		return Float64

@@ -248,22 +248,6 @@ func relative(z []float64, want, scale *big.Float) float64 {
 	return new(scratch).relative(53, z, want, scale)
 }
 
-// bounds holds the errors that the methods' comments allow, in units of u^w, for
-// DD, TD and QD.
-var bounds = map[string][3]float64{
-	"add":   {3, 8, 16},
-	"sub":   {3, 8, 16},
-	"mul":   {4, 32, 106},
-	"sqr":   {4, 18, 61},
-	"fma":   {4, 32, 106}, // of |a b| + |a b + c|
-	"div":   {12, 80, 600},
-	"recip": {9, 42, 304},
-	"sqrt":  {25. / 8, 24, 140},
-	"rsqrt": {13, 66, 444},
-	"addF":  {2, 6, 8},
-	"mulF":  {2, 7, 17},
-}
-
 func TestBounds(t *testing.T) {
 	for k, f := range formats {
 		t.Run(f.name, func(t *testing.T) {

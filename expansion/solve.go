@@ -56,8 +56,8 @@ type SolveOptions struct {
 	// Block is the number of columns of a block for ExactUpdates, a multiple of 32; 0 stands for
 	// 256. It changes roundings.
 	Block int
-	// Options are those of package halfulp: Device is "cpu", also for "auto" and "", or "cuda:N";
-	// Threads and Context are heeded.
+	// Options are those of package halfulp: Device is "cpu", also for "auto" and "", or "cuda:N",
+	// Method "", "auto" or "expansion"; Threads and Context are heeded.
 	Options *halfulp.Options
 }
 
@@ -72,8 +72,7 @@ const (
 )
 
 // panelWidth is the number of columns of a panel, defaultBlock that of a block of panels.
-// BenchmarkDeviceSolve on an H100, 2400 equations with 1600 right-hand sides, blocks of 128 / 256 / 384, in ms:
-// DD 40 / 32 / 29, TD 54 / 44 / 42, QD 72 / 58 / 60.
+// BenchmarkDeviceSolve measures blocks.
 const (
 	panelWidth   = 32
 	defaultBlock = 256
@@ -93,6 +92,9 @@ func Solve(a, b *halfulp.Matrix, o *SolveOptions) (*halfulp.Matrix, error) {
 	p := o.with()
 	va, vb := raw.Matrix(a), raw.Matrix(b)
 	checkSystem(va.Rows, va.Cols, vb.Rows, va.Arr.Format, vb.Arr.Format)
+	if err := checkMethod(p.Options); err != nil {
+		return nil, err
+	}
 	devices, err := raw.Devices(p.Options.Device)
 	if err != nil {
 		return nil, err

@@ -148,6 +148,9 @@ func TestSolveErrors(t *testing.T) {
 	if _, err := Solve(a, a, &SolveOptions{Options: &halfulp.Options{Context: ctx}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+	if x, err := Solve(a, a, &SolveOptions{Options: &halfulp.Options{Method: "residue"}}); x != nil || !errors.Is(err, halfulp.ErrMethod) {
+		t.Errorf("another method: %v", err)
+	}
 	for want, f := range map[string]func(){
 		errShape:  func() { _, _ = Solve(a, halfulp.NewMatrix(halfulp.DD, 44, 1), nil) },
 		errFormat: func() { _, _ = Solve(a, halfulp.NewMatrix(halfulp.QD, 45, 1), nil) },

@@ -178,16 +178,23 @@ func (r *run) options(o *halfulp.Options) error {
 		r.threads = min(o.Threads, 4*r.threads+16)
 	}
 	r.progress = o.Progress
-	switch o.Method {
-	case "", "auto", Method:
-	default:
-		return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
+	if err := checkMethod(o); err != nil {
+		return err
 	}
 	list, err := raw.Devices(o.Device)
 	if len(list) > 0 {
 		r.device = fmt.Sprintf("cuda:%d", list[0])
 	}
 	return err
+}
+
+// checkMethod returns an error unless the method is this package's.
+func checkMethod(o *halfulp.Options) error {
+	switch o.Method {
+	case "", "auto", Method:
+		return nil
+	}
+	return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
 }
 
 // Method is the name of this package's algorithms among the methods of products.

@@ -123,6 +123,7 @@ func TestFormats(t *testing.T) {
 		{"1\n" + long, halfulp.AtLeast(halfulp.QD), "qd"},
 		{"1\n" + long, halfulp.AtLeast(halfulp.DD), "mp:131"},
 		{"1\n" + long, halfulp.Exactly(halfulp.Float32), "f32"},
+		{"1\n" + long, halfulp.OwnOr(halfulp.DD), "dd"},
 		{"1\n1e999", halfulp.AtLeast(halfulp.Float64), "mp:53"},
 	} {
 		m, err := Read(strings.NewReader(arrayBanner+"2 1\n"+c.in+"\n"), "a", &Options{In: c.opt})
@@ -139,6 +140,10 @@ func TestFormats(t *testing.T) {
 	}
 	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.Exactly(halfulp.Float32)})
 	if err != nil || m.Format() != halfulp.Float32 {
+		t.Errorf("%v, %v", m.Format(), err)
+	}
+	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.OwnOr(halfulp.QD)})
+	if err != nil || m.Format() != halfulp.TD {
 		t.Errorf("%v, %v", m.Format(), err)
 	}
 }

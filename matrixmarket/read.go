@@ -72,7 +72,7 @@ func (rd *reader) allocate(e decimal.Extent) error {
 	if !rd.In.Exact() {
 		if rd.format != nil {
 			f = *rd.format
-		} else {
+		} else if !rd.In.Rounds() {
 			g, ok := e.Choose(mustFormat(f))
 			if !ok {
 				return &lines.Error{Name: rd.name, Err: fmt.Errorf(

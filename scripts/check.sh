@@ -70,9 +70,8 @@ else
 fi
 
 step "generated assembly"
-for check in internal/*/_asm/check.sh rns/_asm/check.sh expansion/_asm/check.sh ozaki/_asm/check.sh; do
-	"$check"
-done
+generators=(internal/*/_asm rns/_asm expansion/_asm ozaki/_asm)
+scripts/check-asm.sh "${generators[@]%/_asm}"
 
 step "PTX: generated anew, assembled for all GPUs"
 have_pip() { command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; }

@@ -25,12 +25,8 @@ func (c *convertCmd) Run(env *environment) error {
 	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{}}
 	var known []halfulp.Format
 	if c.Format != nil {
-		j.format = c.Format.Format
+		j.format, j.rounds = c.Format.Format, true
 		known = append(known, j.format)
-		if c.In == nil {
-			// Read into the format itself, which is the one rounding.
-			c.In = c.Format
-		}
 	}
 	if err := c.printFlags.check(true, known...); err != nil {
 		return err
@@ -38,9 +34,6 @@ func (c *convertCmd) Run(env *environment) error {
 	m, err := j.matrix(c.X)
 	if err != nil {
 		return err
-	}
-	if c.Format != nil && m.Format() != c.Format.Format {
-		m = m.Convert(c.Format.Format)
 	}
 	j.format = m.Format()
 	return j.writeMatrix(m, nil)

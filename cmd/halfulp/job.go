@@ -17,7 +17,7 @@ type job struct {
 	command  string
 	in       *inputFlags
 	format   halfulp.Format // of the result
-	native   bool           // operands are rounded to the format, for package expansion
+	rounds   bool           // operands are rounded to the format, decimals once
 	print    *printFlags
 	how      *runFlags
 	progress *progressBar
@@ -134,11 +134,11 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 	return alpha, beta, nil
 }
 
-// factorFormat returns the format of a factor that no binary number equals: that
-// of native arithmetic, else the one that input is read in or, by default, as many bits as the result has, or
-// more where the digits hold more.
+// factorFormat returns the format of a factor that no binary number equals: the
+// result's, where operands are rounded to it; else the one that input is read in or,
+// by default, as many bits as the result has, or more where the digits hold more.
 func (j *job) factorFormat(text string) halfulp.Format {
-	if j.native {
+	if j.rounds {
 		return j.format
 	}
 	if f, ok := j.in.in(); ok {

@@ -153,7 +153,7 @@ func (c *dotCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	j.native = native
+	j.rounds = native
 	x, err := j.vector(c.X)
 	if err != nil {
 		return err

@@ -29,31 +29,31 @@ type mapped struct {
 	bound    func(words int) float64 // of the relative error in units of 2^-53words; nil: there is none
 }
 
-// arithmetic returns the bound of an operation, as the documentation of package expansion has it.
-func arithmetic(dd, td, qd float64) func(words int) float64 {
-	return func(words int) float64 { return [...]float64{dd, td, qd}[words-2] }
+// arithmetic returns the bound of an operation.
+func arithmetic(name string) func(words int) float64 {
+	return func(words int) float64 { return expansion.Bound(name, words) }
 }
 
 func mappedFunctions() []mapped {
 	list := []mapped{
 		{"add", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Add(z, x[0], x[1], opt)
-		}, arithmetic(3, 8, 16)},
+		}, arithmetic("add")},
 		{"sub", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Sub(z, x[0], x[1], opt)
-		}, arithmetic(3, 8, 16)},
+		}, arithmetic("sub")},
 		{"mul", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Mul(z, x[0], x[1], opt)
-		}, arithmetic(4, 32, 106)},
+		}, arithmetic("mul")},
 		{"div", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Div(z, x[0], x[1], opt)
-		}, arithmetic(12, 80, 600)},
+		}, arithmetic("div")},
 		{"fma", 3, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.FMA(z, x[0], x[1], x[2], opt)
 		}, nil},
 		{"sqrt", 1, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
 			return expansion.Sqrt(z, x[0], opt)
-		}, arithmetic(3.125, 24, 140)},
+		}, arithmetic("sqrt")},
 	}
 	for _, f := range expansion.Functions() {
 		run := func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
@@ -117,7 +117,7 @@ func (c *mapCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	j.native = true
+	j.rounds = true
 	var x []*halfulp.Matrix
 	for i, name := range operands {
 		m, err := j.matrix(name)

@@ -74,7 +74,7 @@ func (c *gemvCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	j.native = native
+	j.rounds = native
 	alpha, beta, err := j.factors(&c.productFlags, "y", c.Y)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (c *gemmCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	j.native = native
+	j.rounds = native
 	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
 	if err != nil {
 		return err

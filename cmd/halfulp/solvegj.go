@@ -60,7 +60,7 @@ func (c *solveGJCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	j.native = true
+	j.rounds = true
 	a, err := j.matrix(c.A)
 	if err != nil {
 		return err

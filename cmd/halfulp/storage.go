@@ -20,13 +20,16 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 		Context:  j.env.ctx,
 		Progress: j.startProgress("reading " + name),
 	}
+	if j.rounds {
+		opt.In = halfulp.OwnOr(j.format)
+	}
 	if f, ok := j.in.in(); ok {
 		opt.In = halfulp.Exactly(f)
 	}
 	m, err := files.ReadMatrix(name, j.env.stdin, opt)
 	j.finish()
 	j.reading += time.Since(start)
-	if err == nil && j.native && m.Format() != j.format {
+	if err == nil && j.rounds && m.Format() != j.format {
 		m = m.Convert(j.format)
 	}
 	return m, err

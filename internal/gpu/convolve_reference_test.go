@@ -59,12 +59,7 @@ func refConvolve(l *fake.Launch, r convolution, k int) {
 	n, cols, tiles := int(r.a.n), int(r.a.k), convolveTiles(k)
 	table := fake.Slice[int8](l, r.table, cols*tiles*64)
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
-	clearSpans(l, r.s, n)
-	for p := range int(r.count) {
-		from := r.parts.part(p, n)
-		addSpan(l, r.s, n, fake.Slice[int64](l, from.top, n), fake.Slice[int64](l, from.bottom, n), fake.Slice[uint32](l, from.flags, n))
-	}
-	tops := fake.Slice[int64](l, r.s.top, n)
+	tops := mergeSpans(l, r.s, r.parts, int(r.count), n)
 	a, x := r.a.mat(l), r.x.mat(l)
 	var bufs [2][num.MaxValueWords]uint64
 	for i := range n {

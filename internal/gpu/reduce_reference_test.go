@@ -84,6 +84,16 @@ func addSpan(l *fake.Launch, to spans, n int, top, bottom []int64, flags []uint3
 	}
 }
 
+// mergeSpans sets the spans of n rows to those of all parts, and returns the largest exponents.
+func mergeSpans(l *fake.Launch, s, parts spans, count, n int) []int64 {
+	clearSpans(l, s, n)
+	for p := range count {
+		from := parts.part(p, n)
+		addSpan(l, s, n, fake.Slice[int64](l, from.top, n), fake.Slice[int64](l, from.bottom, n), fake.Slice[uint32](l, from.flags, n))
+	}
+	return fake.Slice[int64](l, s.top, n)
+}
+
 // clearSpans sets the spans of n rows to those of nothing.
 func clearSpans(l *fake.Launch, s spans, n int) {
 	t, b, f := fake.Slice[int64](l, s.top, n), fake.Slice[int64](l, s.bottom, n), fake.Slice[uint32](l, s.flags, n)
@@ -180,12 +190,7 @@ func (d addend) addTo(total *big.Int, products bool, k int, top int64) {
 func refAccumulate(l *fake.Launch, r rowReduction) {
 	n, k := int(r.a.n), int(r.digits)
 	columns := fake.Slice[int64](l, r.columns, (k+1)*n)
-	clearSpans(l, r.s, n)
-	for p := range int(r.count) {
-		from := r.parts.part(p, n)
-		addSpan(l, r.s, n, fake.Slice[int64](l, from.top, n), fake.Slice[int64](l, from.bottom, n), fake.Slice[uint32](l, from.flags, n))
-	}
-	tops := fake.Slice[int64](l, r.s.top, n)
+	tops := mergeSpans(l, r.s, r.parts, int(r.count), n)
 	for i := range n {
 		total := new(big.Int) // in units of the last column
 		r.addends(l, i, func(d addend) {

@@ -119,6 +119,9 @@ func choose(e decimal.Extent, named *halfulp.Format, in halfulp.InputFormat) (ha
 	if named != nil {
 		return *named, nil
 	}
+	if in.Rounds() {
+		return f, nil
+	}
 	g, err := num.ParseFormat(f.String())
 	if err != nil {
 		return f, err

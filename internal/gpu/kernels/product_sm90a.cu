@@ -2,9 +2,8 @@
 // a ring of shared memory; two groups of four warps multiply.
 //
 // On an H100 the tensor cores are 90 % busy at n = 4096, at the clock that 700 W allow. What was
-// tried and is slower: clusters of two blocks that share tiles (1140 TOPS, not 1670); seven
-// products of halves by Strassen and Winograd, added up here (n = 8192: 15.2 ms, not 15.1, and
-// 1.2 ms more for the conversion; n = 16384: 227 ms, not 134).
+// tried and is slower: clusters of two blocks that share tiles; seven products of
+// halves by Strassen and Winograd, added up here.
 #include "product.cuh"
 
 #define CONSUMERS 2
