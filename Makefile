@@ -2,7 +2,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build test check generate fuzz bench tune gpu-pack install clean
+.PHONY: help build test check quick levels generated generate fuzz bench tune gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,7 +15,16 @@ test: ## Build everything and run the tests.
 	go build ./... && go test ./...
 
 check: ## Run all that a change must pass, as continuous integration does.
-	scripts/check.sh
+	scripts/check.sh all
+
+quick: ## Run the first step of check: build, short tests, linters.
+	scripts/check.sh quick
+
+levels: ## Run the second step: long tests, every level and target, races.
+	scripts/check.sh levels
+
+generated: ## Run the third step: generated code, where its inputs changed.
+	scripts/check.sh generated
 
 generate: ## Write assembly and PTX anew from their generators.
 	go generate ./...

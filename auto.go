@@ -5,55 +5,40 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // openTime is what a process spends on a GPU before its first result: the context and the kernels
 // of a routine. On an H100 machine "halfulp gemm A A --format mp:424" for n = 600 took 0.59 s with
-// --device cuda:0 and 0.27 s with --device cpu; a driver that has to compile the kernels takes longer.
+// --device cuda:0 and 0.27 s with --device cpu; a driver that has to compile the kernels takes
+// longer.
 const openTime = 600 * time.Millisecond
 
-// fasterDevice returns the device for the product of a and b: GPU 0 where it takes less
-// time by estimate, else the CPU.
-func fasterDevice(s settings, a, b, c num.Mat) int {
-	if s.method == methodDirect {
-		return cpu
-	}
-	onCPU := exact.Estimate(s.threads, c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)
-	onGPU, ok := gpu.Estimate(c.Rows, c.Cols, a.Cols, a.Arr.Format, b.Arr.Format, c.Arr.Format)
-	if !ok || fasterGPU(onCPU, onGPU) == nil {
-		return cpu
-	}
-	return 0
-}
-
-// fasterGPU returns GPU 0 if there is one and a routine takes less time there, opening it
+// fasterPlace returns GPU 0 if there is one and a routine takes less time there, opening it
 // included.
-func fasterGPU(onCPU, onGPU time.Duration) *cuda.Device {
-	if unfit.Load() || onGPU >= onCPU || onGPU+openTime >= onCPU && !gpu.IsOpen(0) {
+func fasterPlace(gpus place.Backend, onHost, there time.Duration) place.Place {
+	if unfit.Load() || there >= onHost || there+openTime >= onHost && !gpus.IsOpen(0) {
 		return nil
 	}
-	dev, err := openDevice(0)
-	if err != nil || dev.Info().Major < 8 {
+	p, err := gpus.Open(0)
+	if err != nil || !gpus.Fit(p) {
 		unfit.Store(true)
 		return nil
 	}
-	return dev
+	return p
 }
 
 // unfit notes that GPU 0 does not work, so that auto leaves it alone.
 var unfit atomic.Bool
 
-// leaves reports whether the CPU is to compute what auto has chosen a GPU for: it has failed, or
-// has too little memory.
+// leaves reports whether the CPU is to compute what auto has chosen a GPU for: it has failed, has
+// too little memory, or the method asked for does not apply.
 func (s settings) leaves(err error) bool {
 	if err == nil || s.ctx.Err() != nil {
 		return false
 	}
-	if !errors.Is(err, cuda.ErrMemory) {
+	if !errors.Is(err, ErrMemory) && !errors.Is(err, ErrMethod) {
 		unfit.Store(true)
 	}
 	return true
@@ -61,21 +46,25 @@ func (s settings) leaves(err error) bool {
 
 // choose lets a routine with device auto run on GPU 0 where that takes less time for numbers of
 // the host of so many bytes.
-func (r *run) choose(onCPU time.Duration, bytes int64) {
-	if r.devices[0] != auto {
+func (r *run) choose(onHost time.Duration, bytes int64) {
+	if r.resident || r.device.Kind != place.Auto {
 		return
 	}
-	if r.gpu = fasterGPU(onCPU, gpu.EstimateTransfer(bytes)); r.gpu != nil {
-		r.stats.Device = r.gpu.String()
+	gpus, err := place.Find(place.CUDA)
+	if err != nil {
+		return
+	}
+	if r.at = fasterPlace(gpus, onHost, gpus.EstimateTransfer(bytes)); r.at != nil {
+		r.stats.Device = r.at.String()
 	}
 }
 
 // leave reports whether a routine leaves the GPU that it has chosen, for the CPU.
 func (r *run) leave(err error) bool {
-	if r.devices[0] != auto || r.gpu == nil || !r.leaves(err) {
+	if r.resident || r.device.Kind != place.Auto || r.at == nil || !r.leaves(err) {
 		return false
 	}
-	r.gpu, r.stats.Device = nil, "cpu"
+	r.at, r.stats.Device = nil, place.Host
 	return true
 }
 

@@ -3,14 +3,19 @@ package halfulp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
 // must2 returns two values that came without an error.
@@ -26,8 +31,8 @@ func TestAutoWithoutGPU(t *testing.T) {
 	// A product of 2^60 multiply-adds, of which there is no more than its shape.
 	a := NewMatrix(Float64, 0, 0).m
 	a.Rows, a.Cols = 1<<20, 1<<20
-	if d := fasterDevice(settings{threads: 1}, a, a, a); d != cpu {
-		t.Errorf("device %d where there is no GPU", d)
+	if _, ok := new(placeProduct).Estimate(&product.Problem{A: a, B: a, C: a}, time.Hour); ok {
+		t.Error("a GPU is chosen where there is none")
 	}
 }
 
@@ -37,12 +42,12 @@ func TestAutoLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer gpu.Substitute(dev)()
+	defer mem.Substitute(dev)()
 	opt := &Options{Threads: 1}
 	x := uniformVector(MP(1696), 20000)
-	if r, err := beginOn("Dot", opt); err != nil {
+	if r, err := begin("Dot", opt, x.v.Arr); err != nil {
 		t.Fatal(err)
-	} else if r.choose(direct.EstimateProducts(1, x.Len(), x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v)); r.gpu != dev {
+	} else if r.choose(direct.EstimateProducts(1, x.Len(), x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v)); r.at != backend.At(dev) {
 		t.Fatal("the GPU is not chosen")
 	}
 	want, _ := must2(Dot(x, x, Float64, onCPU))
@@ -54,7 +59,8 @@ func TestAutoLeaves(t *testing.T) {
 		t.Errorf("Nrm2 on %s: %v, want %v", st.Device, got, want)
 	}
 	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
-	if fasterDevice(settings{threads: 1}, a.m, b.m, c.m) == cpu {
+	onHost, _ := exact.Estimate(1, 70, 70, 70, a.m.Arr.Format, b.m.Arr.Format, c.m.Arr.Format, [2]bool{})
+	if _, ok := new(placeProduct).Estimate(&product.Problem{A: a.m, B: b.m, C: c.m}, onHost); !ok {
 		t.Fatal("the GPU is not chosen for a product of matrices")
 	}
 	d := c.Clone()
@@ -80,7 +86,7 @@ func TestAutoFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		restore := gpu.Substitute(dev)
+		restore := mem.Substitute(dev)
 		drv.Fail(call, 0, cudadrv.Unknown)
 		if got, st := must2(Dot(x, x, Float64, &Options{Threads: 1})); !got.Same(want) || st.Device != "cpu" {
 			t.Errorf("%s fails: Dot on %s: %v, want %v", call, st.Device, got, want)
@@ -95,12 +101,16 @@ func TestAutoFails(t *testing.T) {
 	if _, _, err := Dot(x, x, Float64, &Options{Threads: 1, Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v for a cancelled context", err)
 	}
+	// A method that does not apply is no fault of the GPU.
+	if s := (settings{ctx: context.Background()}); !s.leaves(fmt.Errorf("gemm: %w", ErrMethod)) || unfit.Swap(false) {
+		t.Error("the GPU would not be tried again after a method that does not apply")
+	}
 }
 
 // TestDeviceAuto runs on a GPU: large products go there once it is open, small ones stay.
 func TestDeviceAuto(t *testing.T) {
 	needGPU(t)
-	if _, err := openDevice(0); err != nil {
+	if err := Device("cuda:0").Validate(); err != nil {
 		t.Fatal(err)
 	}
 	x := uniformVector(MP(1696), 1<<20)

@@ -103,7 +103,8 @@ func BenchmarkDot(b *testing.B) {
 	}
 }
 
-// BenchmarkTrsm gave the rows of a block that are solved entry by entry: 16, 32 and 64 of them were tried.
+// BenchmarkTrsm gave the rows of a block that are solved entry by entry: 16, 32 and 64 of them were
+// tried.
 func BenchmarkTrsm(b *testing.B) {
 	for _, f := range []Format{Float64, DD, QD} {
 		for _, cols := range []int{1, 300} {
@@ -112,7 +113,7 @@ func BenchmarkTrsm(b *testing.B) {
 			for i := range n {
 				t.SetFloat64(i, i, 100+float64(i)/7)
 			}
-			for _, device := range []string{"cpu", "cuda:0"} {
+			for _, device := range []Device{"cpu", "cuda:0"} {
 				b.Run(fmt.Sprintf("%v/%d/%s", f, cols, device), func(b *testing.B) {
 					z := NewMatrix(f, n, cols)
 					opt := &Options{Device: device}

@@ -4,29 +4,23 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Sum returns RN(∑ x_i), the sum of the entries of x rounded once to format f.
-//
-// NaN and opposite infinities give NaN, else an infinity gives itself. The
-// result is -0 only if x is not empty and all its entries are -0; any other zero
-// is +0. The error is of the options, a cancelled context included; there is no
-// result then.
+// Sum returns RN(∑ x_i), the sum of the entries of x rounded once to format f. See Rounding,
+// Special values, Places and Errors in the package documentation.
 func Sum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return reduce("Sum", direct.Sum, x, x, f, opt)
 }
 
-// Asum returns RN(∑ |x_i|), the sum of the magnitudes of the entries of x
-// rounded once to format f, with the special values and errors of Sum.
+// Asum returns RN(∑ |x_i|), the sum of the magnitudes of the entries of x rounded once to format f.
+// See Rounding, Special values, Places and Errors in the package documentation.
 func Asum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return reduce("Asum", direct.Asum, x, x, f, opt)
 }
 
-// Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format
-// f, with the special values and errors of Sum, the addends being the exact
-// products, 0 ∞ = NaN. It panics if the lengths differ.
+// Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format f. It panics if
+// the lengths differ. See Rounding, Special values, Places and Errors in the package documentation.
 func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	if x.v.N != y.v.N {
 		panic(errShape)
@@ -35,7 +29,7 @@ func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 }
 
 func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := beginOn(name, opt)
+	r, err := begin(name, opt, x.v.Arr, y.v.Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
@@ -47,22 +41,20 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
-	if r.gpu != nil {
-		var n gpu.Counts
-		flags, n, err = gpu.Reduce(r.gpu, r.config(), kind, x.v, y.v, z)
-		exact = n.Host > 0
+	if r.at != nil {
+		flags, exact, err = r.at.Reduce(r.config(), kind, x.v, y.v, z)
 	}
-	if r.gpu == nil || r.leave(err) {
+	if r.at == nil || r.leave(err) {
 		flags, exact, err = kind.Round(r.work(), x.v, y.v, z)
 	}
 	return r.reduced(name, z, flags, exact, err)
 }
 
-// Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f:
-// the correctly rounded root of the exact sum. NaN gives NaN, else an infinity
-// gives +Inf. The norm of the empty vector is +0. Errors are those of Sum.
+// Nrm2 returns RN(√(∑ x_i²)), the Euclidean norm of x rounded once to format f: the correctly
+// rounded root of the exact sum, +0 for the empty vector. A NaN gives NaN, else an infinity +Inf.
+// See Rounding, Places and Errors in the package documentation.
 func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := beginOn("Nrm2", opt)
+	r, err := begin("Nrm2", opt, x.v.Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
@@ -70,45 +62,41 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
-	if r.gpu != nil {
-		var n gpu.Counts
-		flags, n, err = gpu.Norm(r.gpu, r.config(), x.v, z)
-		exact = n.Host > 0
+	if r.at != nil {
+		flags, exact, err = r.at.Norm(r.config(), x.v, z)
 	}
-	if r.gpu == nil || r.leave(err) {
+	if r.at == nil || r.leave(err) {
 		flags, exact, err = direct.Norm(r.work(), x.v, z)
 	}
 	return r.reduced("Nrm2", z, flags, exact, err)
 }
 
-// Iamax returns the index of the first entry of x of the largest magnitude,
-// compared exactly. The first NaN counts as larger than everything; infinities
-// are larger than finite numbers. The index is -1 if x is empty. Errors are
-// those of Sum.
+// Iamax returns the index of the first entry of x of the largest magnitude, compared exactly. The
+// first NaN counts as larger than everything; infinities are larger than finite numbers. The index
+// is -1 if x is empty. See Places and Errors in the package documentation.
 func Iamax(x *Vector, opt *Options) (int, Stats, error) {
-	r, err := beginOn("Iamax", opt)
+	r, err := begin("Iamax", opt, x.v.Arr)
 	if err != nil {
 		return -1, Stats{}, err
 	}
 	var i int
-	if r.gpu == nil {
+	if r.at == nil {
 		i, err = direct.LargestIndex(r.work(), x.v)
 	} else {
-		i, _, err = gpu.Iamax(r.gpu, r.config(), x.v)
+		i, err = r.at.Iamax(r.config(), x.v)
 	}
 	if err != nil {
-		return -1, r.end(), fmt.Errorf("Iamax: %w", deviceError(err))
+		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
 	}
 	r.stage("search")
 	return i, r.end(), nil
 }
 
-// Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the
-// lengths differ. x and y may overlap in any way: all of x is read before y is written. With an
-// error, a cancelled context included, y is unchanged. It runs on the CPU whatever the device, which has
-// to exist.
+// Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the lengths
+// differ. It runs on the CPU: see Places in the package documentation, and Rounding, Aliasing and
+// Errors.
 func Copy(x, y *Vector, opt *Options) (Stats, error) {
-	return hostRun("Copy", x, y, opt, func(r *run) error {
+	return hostRun("Copy", 1, x, y, opt, func(r *run, x, y *Vector) error {
 		z := num.New(y.v.Arr.Format, y.v.N)
 		if err := direct.Copy(r.work(), x.v, z, r.count); err != nil {
 			return err
@@ -119,11 +107,11 @@ func Copy(x, y *Vector, opt *Options) (Stats, error) {
 	})
 }
 
-// Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format
-// of its vector. All is read before x and then y are written, which may overlap. The rest
-// is as for Copy.
+// Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format of
+// its vector. It panics if the lengths differ. If x and y overlap, x is written first. It runs on
+// the CPU: see Places in the package documentation, and Rounding, Aliasing and Errors.
 func Swap(x, y *Vector, opt *Options) (Stats, error) {
-	return hostRun("Swap", x, y, opt, func(r *run) error {
+	return hostRun("Swap", 2, x, y, opt, func(r *run, x, y *Vector) error {
 		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, y.v.N)
 		if err := direct.Copy(r.work(), y.v, u, r.count); err != nil {
 			return err
@@ -139,40 +127,36 @@ func Swap(x, y *Vector, opt *Options) (Stats, error) {
 	})
 }
 
-// Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y.
-// α = 0 leaves x unread and y unchanged. An exact zero is -0 only if both α x_i
-// and y_i are. It panics if the lengths differ. x and y may overlap in any way:
-// all of x and y is read before y is written. With an error, a cancelled context
-// included, y is unchanged.
+// Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y. α = 0 leaves y
+// unchanged. It panics if the lengths differ. See Rounding, Special values, Aliasing, Places and
+// Errors in the package documentation.
 func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
 	if x.v.N != y.v.N {
 		panic(errShape)
 	}
 	return update("Axpy", y.v.Mat(), alpha, opt, func(r *run, s num.Real, z *num.Array) error {
-		if r.gpu == nil {
+		if r.at == nil {
 			return direct.Update(r.work(), s, x.v, one, y.v.Mat(), z, r.count)
 		}
-		_, err := gpu.Axpy(r.gpu, r.config(), s, x.v, y.v, z, r.count)
-		return err
-	})
+		return r.at.Axpy(r.config(), s, x.v, y.v, z, r.count)
+	}, x.v.Arr)
 }
 
-// Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x.
-// α = 0 leaves x unread and stores +0. With an error, a cancelled context
-// included, x is unchanged.
+// Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x. α = 0 stores +0. See
+// Rounding, Special values, Places and Errors in the package documentation.
 func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
-	r, err := beginOn("Scal", opt)
+	r, err := begin("Scal", opt, x.v.Arr)
 	if err != nil {
 		return Stats{}, err
 	}
-	z := num.New(x.v.Arr.Format, x.v.N)
-	if r.gpu == nil {
+	z := r.result(x.v.Arr.Format, x.v.N)
+	if r.at == nil {
 		err = direct.Scale(r.work(), alpha.value(), x.v, z, r.count)
 	} else {
-		_, err = gpu.Scal(r.gpu, r.config(), alpha.value(), x.v, z, r.count)
+		err = r.at.Scal(r.config(), alpha.value(), x.v, z, r.count)
 	}
 	if err != nil {
-		return r.end(), fmt.Errorf("Scal: %w", deviceError(err))
+		return r.end(), fmt.Errorf("Scal: %w", err)
 	}
 	store(x.v.Mat(), z)
 	r.stage("scale")
@@ -186,9 +170,10 @@ var one = func() num.Vec {
 	return num.Vec{Arr: a, Inc: 1, N: 1}
 }()
 
-// update stores what compute makes of A, by columns, in A. alpha = 0 leaves A as it is.
-func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error) (Stats, error) {
-	r, err := beginOn(name, opt)
+// update stores what compute makes of A and other operands, by columns, in A. alpha = 0 leaves A as
+// it is.
+func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *run, s num.Real, z *num.Array) error, others ...*num.Array) (Stats, error) {
+	r, err := begin(name, opt, append(others, a.Arr)...)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -196,17 +181,28 @@ func update(name string, a num.Mat, alpha Scalar, opt *Options, compute func(r *
 	if s.Class == num.Zero || a.Rows == 0 || a.Cols == 0 {
 		return r.end(), nil
 	}
-	z := num.New(a.Arr.Format, a.Rows*a.Cols)
+	z := r.result(a.Arr.Format, a.Rows*a.Cols)
 	if err := compute(r, s, z); err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+		return r.end(), fmt.Errorf("%s: %w", name, err)
 	}
 	store(a, z)
 	r.stage("update")
 	return r.end(), nil
 }
 
-// store copies z, the entries of a by columns, to a.
+// result returns room for n results on the host, nil if they stay where the operands live.
+func (r *run) result(f num.Format, n int) *num.Array {
+	if r.resident {
+		return nil
+	}
+	return num.New(f, n)
+}
+
+// store copies z, the entries of a by columns, to a; a nil z says that they are there.
 func store(a num.Mat, z *num.Array) {
+	if z == nil {
+		return
+	}
 	for j := range a.Cols {
 		for i := range a.Rows {
 			a.Arr.CopyFrom(a.At(i, j), z, i+j*a.Rows)

@@ -4,48 +4,36 @@ import (
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Ger stores A ← RN(α x yᵀ + A), a_ij ← RN(α x_i y_j + a_ij), each entry rounded
-// once to the format of A. α = 0 leaves x and y unread and A unchanged. An exact
-// zero is -0 only if both α x_i y_j and a_ij are. It panics unless x has as many
-// entries as A rows and y as many as A columns. x, y and A may overlap in any way:
-// all is read before A is written. With an error, a cancelled context included,
-// A is unchanged.
+// Ger stores A ← RN(α x yᵀ + A), a_ij ← RN(α x_i y_j + a_ij), each entry rounded once to the format
+// of A. α = 0 leaves A unchanged. It panics unless x has as many entries as A rows and y as many as
+// A columns. See Rounding, Special values, Aliasing, Places and Errors in the package
+// documentation.
 func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 	if x.v.N != a.m.Rows || y.v.N != a.m.Cols {
 		panic(errShape)
 	}
 	return update("Ger", a.m, alpha, opt, func(r *run, s num.Real, z *num.Array) error {
-		if r.gpu == nil {
+		if r.at == nil {
 			return direct.Update(r.work(), s, x.v, y.v, a.m, z, r.count)
 		}
-		_, err := gpu.Ger(r.gpu, r.config(), s, x.v, y.v, a.m, z, r.count)
-		return err
-	})
+		return r.at.Ger(r.config(), s, x.v, y.v, a.m, z, r.count)
+	}, x.v.Arr, y.v.Arr)
 }
 
-// Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and
-// ConjTrans: y_i ← RN(∑_j α a_ij x_j + β y_i), each entry rounded once to the
-// format of y.
-//
-// The addends are the exact products α a_ij x_j and β y_i. α = 0 leaves A and x
-// unread, β = 0 leaves y unread: there are no such addends then, and an empty sum
-// is +0. NaN and opposite infinities give NaN, else an infinity gives itself; an
-// exact zero is -0 only if all addends are.
-//
-// It panics for a bad t and for shapes that do not fit. y may overlap A and x in
-// any way: all is read before y is written. With an error, a cancelled context
-// included, y is unchanged.
+// Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and ConjTrans:
+// y_i ← RN(∑_j α a_ij x_j + β y_i), each entry rounded once to the format of y. It panics for a bad
+// t and for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in
+// the package documentation.
 func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
 	return GemvTo(t, alpha, a, x, beta, y, y, opt)
 }
 
-// GemvTo stores z ← RN(α op(A) x + β y) like Gemv, rounded once to the format of z,
-// which may be another one than y's. z may overlap all others. For β = 0, y may
-// be nil.
+// GemvTo stores z ← RN(α op(A) x + β y) like [Gemv], rounded once to the format of z, which may be
+// another one than y's. For β = 0, y may be nil.
 func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) (Stats, error) {
 	m := a.m
 	switch t {
@@ -64,38 +52,59 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 	if x.v.N != m.Cols || y.v.N != m.Rows || z.v.N != m.Rows {
 		panic(errShape)
 	}
-	r, err := beginOn("Gemv", opt)
+	r, err := begin("Gemv", opt, m.Arr, x.v.Arr, y.v.Arr, z.v.Arr)
 	if err != nil {
 		return Stats{}, err
 	}
-	entries := m.Rows * m.Cols
-	r.choose(direct.EstimateProducts(r.threads, entries, m.Arr.Format, x.v.Arr.Format), int64(entries)*num.SizeOf(m.Arr.Format))
-	out := num.New(z.v.Arr.Format, z.v.N)
-	var exact int64
-	if r.gpu != nil {
-		var n gpu.Counts
-		n, err = gpu.Gemv(r.gpu, r.config(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
-		exact = n.Host
+	if err := r.gemv(m, x.v, y.v, z.v, alpha.value(), beta.value()); err != nil {
+		return r.end(), fmt.Errorf("Gemv: %w", err)
 	}
-	if r.gpu == nil || r.leave(err) {
-		exact, err = direct.Gemv(r.work(), alpha.value(), m, x.v, beta.value(), y.v, out, r.count)
-	}
-	if err != nil {
-		return r.end(), fmt.Errorf("Gemv: %w", deviceError(err))
-	}
-	r.exact.Add(exact)
-	store(z.v.Mat(), out)
 	r.stage("product")
 	return r.end(), nil
 }
 
-// Gbmv stores y ← RN(α op(A) x + β y) like Gemv for a matrix A of m rows with kl diagonals below
-// and ku above the main one, which ab holds as the BLAS store bands: column by column, entry
-// (i, j) of A in entry (ku + i - j, j) of ab. ab has kl + ku + 1 rows and as many columns as A. What it has
-// outside of A is not read, and entries outside of the band are no addends: 0 · ∞ is not met
-// there, and a row without entries makes +0.
-//
-// It panics for a bad t, for negative m, kl or ku, and for shapes that do not fit. The rest is as for Gemv.
+// gemv stores RN(alpha A x + beta y) in z.
+func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
+	if r.resident {
+		in, old := x.Mat(), y.Mat()
+		operands := []*num.Mat{&a, &in}
+		if y != z {
+			operands = append(operands, &old)
+		}
+		free, err := place.Apart(r.ctx, r.at, z.Mat(), operands...)
+		if err != nil {
+			return err
+		}
+		defer free()
+		exact, err := r.at.Gemv(r.config(), alpha, a, in.Col(0), beta, old.Col(0), z, r.count)
+		r.exact.Add(exact)
+		return err
+	}
+	entries := a.Rows * a.Cols
+	r.choose(direct.EstimateProducts(r.threads, entries, a.Arr.Format, x.Arr.Format), int64(entries)*num.SizeOf(a.Arr.Format))
+	out := num.Vec{Arr: num.New(z.Arr.Format, z.N), Inc: 1, N: z.N}
+	var exact int64
+	var err error
+	if r.at != nil {
+		exact, err = r.at.Gemv(r.config(), alpha, a, x, beta, y, out, r.count)
+	}
+	if r.at == nil || r.leave(err) {
+		exact, err = direct.Gemv(r.work(), alpha, a, x, beta, y, out.Arr, r.count)
+	}
+	if err != nil {
+		return err
+	}
+	r.exact.Add(exact)
+	store(z.Mat(), out.Arr)
+	return nil
+}
+
+// Gbmv stores y ← RN(α op(A) x + β y) like [Gemv] for a matrix A of m rows with kl diagonals below
+// and ku above the main one, which ab holds as the BLAS store bands: column by column, entry (i, j)
+// of A in entry (ku + i - j, j) of ab. ab has kl + ku + 1 rows and as many columns as A. What it
+// has outside of A is not read, and entries outside of the band are no addends: 0 · ∞ is not met
+// there, and a row without entries makes +0. It panics for a bad t, for negative m, kl or ku, and
+// for shapes that do not fit.
 func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
 	if m < 0 || kl < 0 || ku < 0 {
 		panic(errNegativeDim)
@@ -103,22 +112,21 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 	if ab.m.Rows != kl+ku+1 {
 		panic(errBand)
 	}
-	return structuredGemv("Gbmv", oriented(direct.Band(ab.m, m, kl, ku), t), alpha, x, beta, y, opt)
+	return structuredGemv("Gbmv", func(ab num.Mat) direct.Structured { return oriented(direct.Band(ab, m, kl, ku), t) }, ab.m, alpha, x, beta, y, opt)
 }
 
-// Symv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A, of which a holds the triangle
-// uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do not fit. The
-// rest is as for Gemv.
+// Symv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A, of which a holds the
+// triangle uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do
+// not fit.
 func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
-	return structuredGemv("Symv", symmetric(uplo, a), alpha, x, beta, y, opt)
+	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.m, alpha, x, beta, y, opt)
 }
 
-// Sbmv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A with k diagonals on each side of
-// the main one. ab has k + 1 rows and holds those of the triangle uplo as the BLAS store bands: entry
-// (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and entry (i - j, j) for Lower, i ≥ j. What
-// else it has is not read, and entries outside of the band are no addends.
-//
-// It panics for a bad uplo, for k < 0 and for shapes that do not fit. The rest is as for Gemv.
+// Sbmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A with k diagonals on each
+// side of the main one. ab has k + 1 rows and holds those of the triangle uplo as the BLAS store
+// bands: entry (i, j) of A is entry (k + i - j, j) of ab for Upper, i ≤ j, and entry (i - j, j) for
+// Lower, i ≥ j. What else it has is not read, and entries outside of the band are no addends. It
+// panics for a bad uplo, for k < 0 and for shapes that do not fit.
 func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
 	if k < 0 {
 		panic(errNegativeDim)
@@ -126,41 +134,41 @@ func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y 
 	if ab.m.Rows != k+1 {
 		panic(errBand)
 	}
-	return structuredGemv("Sbmv", direct.SymmetricBand(ab.m, k, uplo.isUpper()), alpha, x, beta, y, opt)
+	return structuredGemv("Sbmv", func(ab num.Mat) direct.Structured { return direct.SymmetricBand(ab, k, uplo.isUpper()) }, ab.m, alpha, x, beta, y, opt)
 }
 
-// Spmv stores y ← RN(α A x + β y) like Gemv for a symmetric matrix A of order n, of which ap holds the
-// triangle uplo column after column in n (n + 1) / 2 numbers: entry (i, j) of A is entry i + j (j + 1) / 2 of ap
-// for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It panics for a bad uplo and for
-// shapes that do not fit. The rest is as for Gemv.
+// Spmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A of order n, of which ap
+// holds the triangle uplo column after column in n (n + 1) / 2 numbers: entry (i, j) of A is entry
+// i + j (j + 1) / 2 of ap for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It
+// panics for a bad uplo and for shapes that do not fit.
 func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
 	n := x.v.N
 	if ap.v.N != n*(n+1)/2 {
 		panic(errShape)
 	}
-	return structuredGemv("Spmv", direct.SymmetricPacked(ap.v, n, uplo.isUpper()), alpha, x, beta, y, opt)
+	return structuredGemv("Spmv", func(ap num.Mat) direct.Structured { return direct.SymmetricPacked(ap.Col(0), n, uplo.isUpper()) }, ap.v.Mat(), alpha, x, beta, y, opt)
 }
 
-// Trmv stores x ← RN(op(A) x), each entry rounded once to the format of x, for a triangular matrix A, which a
-// holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is not read and
-// makes no addends: 0 · ∞ is not met there. It panics for a bad uplo, t or diag and for shapes that do not fit.
-// x may overlap A in any way. The rest is as for Gemv.
+// Trmv stores x ← RN(op(A) x), each entry rounded once to the format of x, for a triangular matrix
+// A, which a holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is
+// not read and makes no addends: 0 · ∞ is not met there. It panics for a bad uplo, t or diag and
+// for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in the
+// package documentation.
 func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
-	return structuredGemv("Trmv", oriented(triangular(uplo, diag, a), t), Float(1), x, Float(0), x, opt)
+	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.m, Float(1), x, Float(0), x, opt)
 }
 
 // Syr stores A ← RN(α x xᵀ + A) in the triangle uplo of A, a_ij ← RN(α x_i x_j + a_ij), each entry
-// rounded once to the format of A; the other triangle is neither read nor written. It is Syrk for a
-// matrix of one column and β = 1, in rounding, special values, aliasing and errors. It panics for a
-// bad uplo and for shapes that do not fit.
+// rounded once to the format of A; the other triangle is neither read nor written. It is [Syrk] for
+// a matrix of one column and β = 1. It panics for a bad uplo and for shapes that do not fit.
 func Syr(uplo Uplo, alpha Scalar, x *Vector, a *Matrix, opt *Options) (Stats, error) {
 	return Syrk(uplo, NoTrans, alpha, x.Matrix(), Float(1), a, opt)
 }
 
 // Syr2 stores A ← RN(α x yᵀ + α y xᵀ + A) in the triangle uplo of A,
-// a_ij ← RN(α x_i y_j + α y_i x_j + a_ij), each entry rounded once to the format of A; the other triangle is
-// neither read nor written. It is Syr2k for matrices of one column and β = 1, in rounding, special values,
-// aliasing and errors. It panics for a bad uplo and for shapes that do not fit.
+// a_ij ← RN(α x_i y_j + α y_i x_j + a_ij), each entry rounded once to the format of A; the other
+// triangle is neither read nor written. It is [Syr2k] for matrices of one column and β = 1. It
+// panics for a bad uplo and for shapes that do not fit.
 func Syr2(uplo Uplo, alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
 	return Syr2k(uplo, NoTrans, alpha, x.Matrix(), y.Matrix(), Float(1), a, opt)
 }
@@ -174,24 +182,24 @@ func (u Uplo) isUpper() bool {
 }
 
 // symmetric returns the symmetric matrix that a holds in the triangle uplo.
-func symmetric(uplo Uplo, a *Matrix) direct.Structured {
+func symmetric(uplo Uplo, a num.Mat) direct.Structured {
 	upper := uplo.isUpper()
-	if a.m.Rows != a.m.Cols {
+	if a.Rows != a.Cols {
 		panic(errShape)
 	}
-	return direct.Symmetric(a.m, upper)
+	return direct.Symmetric(a, upper)
 }
 
 // triangular returns the triangular matrix that a holds in the triangle uplo.
-func triangular(uplo Uplo, diag Diag, a *Matrix) direct.Structured {
+func triangular(uplo Uplo, diag Diag, a num.Mat) direct.Structured {
 	upper := uplo.isUpper()
 	if diag != Unit && diag != NonUnit {
 		panic(errDiag)
 	}
-	if a.m.Rows != a.m.Cols {
+	if a.Rows != a.Cols {
 		panic(errShape)
 	}
-	return direct.Triangular(a.m, upper, diag == Unit)
+	return direct.Triangular(a, upper, diag == Unit)
 }
 
 // oriented returns op(s).
@@ -205,24 +213,30 @@ func oriented(s direct.Structured, t Transpose) direct.Structured {
 	panic(errTranspose)
 }
 
-// structuredGemv stores RN(α S x + β y) in y.
-func structuredGemv(name string, s direct.Structured, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+// structuredGemv stores RN(α S x + β y) in y, S being what of makes of the matrix a.
+func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
+	s := of(a)
 	if x.v.N != s.Cols || y.v.N != s.Rows {
 		panic(errShape)
 	}
-	r, err := beginOn(name, opt)
+	done, st, err := throughHost(name, opt, []num.Mat{a, x.v.Mat(), y.v.Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+		return structuredGemv(name, of, h[0].m, alpha, h[1].Col(0), beta, h[2].Col(0), opt)
+	})
+	if done {
+		return st, err
+	}
+	r, err := begin(name, opt, a.Arr)
 	if err != nil {
 		return Stats{}, err
 	}
-	f := s.Array().Format
+	f := a.Arr.Format
 	entries := s.Entries()
 	r.choose(direct.EstimateProducts(r.threads, entries, f, x.v.Arr.Format), int64(entries)*num.SizeOf(f))
 	al, be := alpha.value(), beta.value()
 	out := num.New(y.v.Arr.Format, y.v.N)
 	product := func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error) {
-		if r.gpu != nil {
-			n, err := gpu.Gemv(r.gpu, r.config(), al, m, x, be, y, z, r.count)
-			return n.Host, err
+		if r.at != nil {
+			return r.at.Gemv(r.config(), al, m, x, be, y, num.Vec{Arr: z, Inc: 1, N: z.Len()}, r.count)
 		}
 		return direct.Gemv(direct.Work{Context: r.ctx, Threads: r.threads}, al, m, x, be, y, z, r.count)
 	}
@@ -233,7 +247,7 @@ func structuredGemv(name string, s direct.Structured, alpha Scalar, x *Vector, b
 		exact, err = s.Gemv(r.work(), al, x.v, be, y.v, out, r.count, product)
 	}
 	if err != nil {
-		return r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+		return r.end(), fmt.Errorf("%s: %w", name, err)
 	}
 	r.exact.Add(exact)
 	store(y.v.Mat(), out)

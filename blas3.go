@@ -4,43 +4,38 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
-// Gemm computes C = alpha op(A) op(B) + beta C, op(X) = X or Xᵀ:
+// Gemm computes C = α op(A) op(B) + β C, op(X) = X or Xᵀ:
 //
-//	c_ij = RN(alpha Σ_h op(a)_ih op(b)_hj + beta c_ij)
+//	c_ij = RN(α Σ_h op(a)_ih op(b)_hj + β c_ij)
 //
-// with op(A) m x k, op(B) k x n, C m x n, in any mix of formats. Each entry is
-// the number of C's format nearest to the exact value, ties to even: one rounding
-// in all. alpha = 0 leaves A and B unread, beta = 0 leaves C unread. Infinities,
-// NaN and signed zeros follow IEEE 754 on the sum of the products alpha a_ih b_hj
-// and beta c_ij: an exact zero is -0 only if every addend is -0.
+// with op(A) m x k, op(B) k x n, C m x n, in any mix of formats, each entry rounded once to the
+// format of C. It panics for a bad tA or tB and for shapes that do not fit. See Rounding, Special
+// values, Aliasing, Places and Errors in the package documentation.
 //
-// C may share storage with A or B: the result is that for distinct matrices. Gemm
-// panics if shapes do not fit. It returns an error for an unknown device or method,
-// for a product that does not fit the memory allowed, and that of a cancelled
-// context; the contents of C are then unspecified.
-//
-// The method "residue" runs the exact engine: integer matrix products modulo
-// small coprime moduli (Ozaki scheme II), the Chinese remainder theorem, and Ziv's
-// rounding test with an exact second pass; "direct" accumulates exactly, entry by
-// entry.
+// The method "residue" runs the exact engine: integer matrix products modulo small coprime moduli
+// (Ozaki scheme II), the Chinese remainder theorem, and Ziv's rounding test with an exact second
+// pass; "direct", which devices do not have, multiplies a matrix by vectors like Gemv, or
+// accumulates exactly, entry by entry.
 func Gemm(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
 	return GemmTo(tA, tB, alpha, a, b, beta, c, c, opt)
 }
 
-// GemmTo computes D = alpha op(A) op(B) + beta C like Gemm, rounded once to the
-// format of D, which may be another one than C's. D may share storage with any
-// of the others. For beta = 0, C may be nil.
+// GemmTo computes D = α op(A) op(B) + β C like [Gemm], rounded once to the format of D, which may
+// be another one than C's. For β = 0, C may be nil.
 func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
-	c = orUnread(c, beta, opA.Rows, opB.Cols)
+	c = orUnread(c, beta, d)
 	for _, x := range []num.Mat{c.m, d.m} {
 		if x.Rows != opA.Rows || x.Cols != opB.Cols || opA.Cols != opB.Rows {
 			panic(errShape)
@@ -51,21 +46,20 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 	return gemm(opA, opB, c.m, d.m, alpha, beta, preA, preB, 0, opt)
 }
 
-// orUnread returns c, or a matrix of that shape that beta = 0 leaves unread where there is no c.
-func orUnread(c *Matrix, beta Scalar, rows, cols int) *Matrix {
+// orUnread returns c, or where there is none the output d, which beta = 0 leaves unread.
+func orUnread(c *Matrix, beta Scalar, d *Matrix) *Matrix {
 	if c != nil {
 		return c
 	}
 	if !beta.isZero() {
 		panic(errNoC)
 	}
-	return &Matrix{m: num.Mat{Arr: &num.Array{}, Rows: rows, Cols: cols}}
+	return d
 }
 
-// Syrk computes C = alpha A Aᵀ + beta C for t = NoTrans, or alpha Aᵀ A + beta C
-// for t = Trans, in the triangle uplo of the n x n matrix C; the other triangle is
-// neither read nor written. Rounding, special values, aliasing and errors are
-// those of Gemm.
+// Syrk computes C = α A Aᵀ + β C for t = NoTrans, or α Aᵀ A + β C for t = Trans, in the triangle
+// uplo of the n x n matrix C; the other triangle is neither read nor written. It panics for a bad
+// uplo or t and for shapes that do not fit. The rest is as for [Gemm].
 func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
 	uplo.isUpper()
 	opA, pre := a.op(t)
@@ -76,29 +70,35 @@ func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matri
 	return gemm(opA, opA.T(), c.m, c.m, alpha, beta, pre, pre, byte(uplo), opt)
 }
 
-// Syr2k computes C = alpha A Bᵀ + alpha B Aᵀ + beta C for t = NoTrans, or
-// alpha Aᵀ B + alpha Bᵀ A + beta C for t = Trans, in the triangle uplo of the n x n matrix C,
+// Syr2k computes C = α A Bᵀ + α B Aᵀ + β C for t = NoTrans, or α Aᵀ B + α Bᵀ A + β C for t = Trans,
+// in the triangle uplo of the n x n matrix C,
 //
-//	c_ij = RN(alpha Σ_h (op(a)_ih op(b)_jh + op(b)_ih op(a)_jh) + beta c_ij),
+//	c_ij = RN(α Σ_h (op(a)_ih op(b)_jh + op(b)_ih op(a)_jh) + β c_ij),
 //
-// one expression and one rounding; the other triangle is neither read nor written. A and B have
-// the same shape. Rounding, special values, aliasing and errors are those of Gemm: the product
-// is that of (A B) and (B A)ᵀ, of which it keeps copies.
+// one expression and one rounding; the other triangle is neither read nor written. A and B have the
+// same shape. It panics for a bad uplo or t and for shapes that do not fit. The product is that of
+// (A B) and (B A)ᵀ, of which it keeps copies. The rest is as for [Gemm].
 func Syr2k(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
 	return Syr2kTo(uplo, t, alpha, a, b, beta, c, c, opt)
 }
 
-// Syr2kTo computes the triangle uplo of D = alpha A Bᵀ + alpha B Aᵀ + beta C, or of the transposed product, like
-// Syr2k, rounded once to the format of D, which may be another one than C's. D may share storage with
-// any of the others. For beta = 0, C may be nil.
+// Syr2kTo computes the triangle uplo of D = α A Bᵀ + α B Aᵀ + β C, or of the transposed product,
+// like [Syr2k], rounded once to the format of D, which may be another one than C's. For β = 0, C
+// may be nil.
 func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	uplo.isUpper()
 	opA, _ := a.op(t)
 	opB, _ := b.op(t)
 	n, k := opA.Rows, opA.Cols
-	c = orUnread(c, beta, n, n)
+	c = orUnread(c, beta, d)
 	if opB.Rows != n || opB.Cols != k || c.m.Rows != n || c.m.Cols != n || d.m.Rows != n || d.m.Cols != n {
 		panic(errShape)
+	}
+	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.m, b.m, c.m, d.m}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+		return Syr2kTo(uplo, t, alpha, h[0], h[1], beta, h[2], h[3], opt)
+	})
+	if done {
+		return st, err
 	}
 	both := num.Mat{Arr: &num.Array{}, RS: 1, CS: n, Rows: n, Cols: 3 * k}
 	if !alpha.isZero() { // A, B and A side by side
@@ -157,9 +157,17 @@ func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 }
 
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, opt *Options) (Stats, error) {
+	p, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr)
+	if err != nil {
+		return Stats{}, err
+	}
 	s, err := opt.settings()
 	if err != nil {
 		return Stats{}, err
+	}
+	if p != nil {
+		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle)
+		return stats(st, s.threads), err
 	}
 	out := c
 	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) || old != c && c.Arr.Overlaps(old.Arr) {
@@ -172,83 +180,97 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 	return stats(st, s.threads), err
 }
 
-// multiply computes C = alpha A B + beta Old on the device asked for. C shares no storage with
-// A and B, and with Old only if it is the same view.
-func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte) (exact.Stats, error) {
-	cfg := exact.Config{
-		Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Triangle: triangle,
+// multiplyAt computes C = alpha A B + beta Old at the place where all of them live.
+func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte) (exact.Stats, error) {
+	if s.method == methodDirect {
+		return exact.Stats{}, product.ErrDirect
 	}
-	var st exact.Stats
-	var err error
-	chosen := s.devices[0] == auto
-	if chosen {
-		s.devices = []int{fasterDevice(s, a, b, c)}
+	operands := []*num.Mat{&a, &b}
+	if old != c {
+		operands = append(operands, &old)
 	}
-	onCPU := s.devices[0] == cpu
-	if !onCPU {
-		if err := s.gpuMethod(); err != nil {
-			return st, err
-		}
-		if chosen && beta.Class != num.Zero && c.Arr == old.Arr {
-			old = copyMat(old) // for the CPU to begin anew
-		}
-		on := cfg
-		on.Memory = s.limit
-		st, err = gemmOn(s.devices, on, alpha, a, b, beta, old, c, [2]*gpu.Copies{preA.onGPU(), preB.onGPU()})
-		onCPU = chosen && s.leaves(err)
-	}
-	if onCPU {
-		st, err = exact.Gemm(cfg, alpha, a, b, beta, old, c, preA.onCPU(), preB.onCPU())
-	}
-	switch {
-	case errors.Is(err, exact.ErrMemory):
-		err = fmt.Errorf("gemm %d x %d x %d: %w in %d bytes for method residue", c.Rows, a.Cols, c.Cols, ErrMemory, s.memory)
-	case errors.Is(err, exact.ErrRange):
-		err = beyondResidue()
-	}
-	return st, err
-}
-
-// beyondResidue is the error of products that only the direct method can compute, where the
-// other is asked for.
-func beyondResidue() error {
-	return fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
-}
-
-// gemmOn is exact.Gemm on GPUs.
-func gemmOn(devices []int, cfg exact.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, copies [2]*gpu.Copies) (exact.Stats, error) {
-	devs, err := openDevices(devices)
+	free, err := place.Apart(s.ctx, p, c, operands...)
 	if err != nil {
 		return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 	}
-	on := gpu.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.Memory, Triangle: cfg.Triangle, Timing: true,
-		More: devs[1:], Copies: copies, Progress: cfg.Progress}
-	st, err := gpu.Gemm(devs[0], on, alpha, a, b, beta, old, c)
-	if err != nil {
-		return st, gemmError(c.Rows, a.Cols, c.Cols, err)
-	}
-	return st, nil
+	defer free()
+	cfg := s.config()
+	cfg.Triangle = triangle
+	st, err := p.Gemm(cfg, alpha, a, b, beta, old, c)
+	return st, gemmError(c.Rows, a.Cols, c.Cols, err)
 }
 
-// gpuMethod is the error of methods that GPUs do not have for products of matrices.
-func (s settings) gpuMethod() error {
-	if s.method == methodDirect {
-		return fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", s.method, ErrMethod)
+// multiply computes C = alpha A B + beta Old, matrices of the host, on the device asked for. C
+// shares no storage with A and B, and with Old only if it is the same view.
+func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte) (exact.Stats, error) {
+	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress}
+	on := &placeProduct{settings: s, there: s.config()}
+	on.there.Triangle, on.there.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
+	switch {
+	case s.device.Kind == place.Auto:
+		cfg.Device = on
+	case s.device.IsPlace():
+		var err error
+		if on.at, err = s.device.Open(); err != nil {
+			return exact.Stats{}, fmt.Errorf("gemm: %w", err)
+		}
+		cfg.Device, cfg.Asked = on, true
 	}
-	return nil
+	return product.Run(cfg, product.Problem{
+		Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, PreA: preA.onHost(), PreB: preB.onHost(), Triangle: triangle,
+	})
 }
 
-// gemmError is the error of a GPU in an m x k x n product.
+// placeProduct is a place as package product sees it: the one asked for, or GPU 0 if that should be
+// faster.
+type placeProduct struct {
+	settings
+	at    place.Place
+	there place.Config
+}
+
+// Count returns the number of devices.
+func (g *placeProduct) Count() int {
+	if g.at == nil {
+		return 1
+	}
+	return 1 + strings.Count(g.at.String(), ",")
+}
+
+// Estimate opens GPU 0 where it takes less time than the host.
+func (g *placeProduct) Estimate(p *product.Problem, host time.Duration) (time.Duration, bool) {
+	gpus, err := place.Find(place.CUDA)
+	if err != nil || host < gpus.EstimateTransfer(0) {
+		return 0, false
+	}
+	t, ok := gpus.EstimateGemm(p.C.Rows, p.C.Cols, p.A.Cols, p.A.Arr.Format, p.B.Arr.Format, p.C.Arr.Format)
+	if !ok {
+		return 0, false
+	}
+	g.at = fasterPlace(gpus, host, t)
+	return t, g.at != nil
+}
+
+// Gemm computes the product at the place.
+func (g *placeProduct) Gemm(cfg product.Config, p *product.Problem) (exact.Stats, error) {
+	g.there.Progress = cfg.Progress
+	st, err := g.at.Gemm(g.there, p.Alpha, p.A, p.B, p.Beta, p.Old, p.C)
+	return st, gemmError(p.C.Rows, p.A.Cols, p.C.Cols, err)
+}
+
+// Leaves reports whether the host is to compute what the place failed at.
+func (g *placeProduct) Leaves(err error) bool { return g.leaves(err) }
+
+// gemmError is an error of a place in an m x k x n product.
 func gemmError(m, k, n int, err error) error {
-	return fmt.Errorf("gemm %d x %d x %d: %w", m, k, n, deviceError(err))
+	if err == nil || errors.Is(err, ErrMethod) {
+		return err
+	}
+	return fmt.Errorf("gemm %d x %d x %d: %w", m, k, n, err)
 }
 
 // copyMat returns a compact copy of m.
-func copyMat(m num.Mat) num.Mat {
-	z := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
-	copyTo(z, m)
-	return z
-}
+func copyMat(m num.Mat) num.Mat { return m.Copy() }
 
 // copyTo copies the entries of b to a, of the same shape and format.
 func copyTo(a, b num.Mat) {
@@ -270,41 +292,43 @@ func stats(st exact.Stats, threads int) Stats {
 	return z
 }
 
-// Symm computes C = alpha A B + beta C for side = Left, or alpha B A + beta C for side = Right, with a symmetric
+// Symm computes C = α A B + β C for side = Left, or α B A + β C for side = Right, with a symmetric
 // matrix A, of which a holds the triangle uplo; the other triangle is not read. Each entry is
-// rounded once to the format of C. Special values, aliasing and errors are those of Gemm. A is
-// copied, by blocks of rows where memory is short. It panics for a bad side or uplo and for shapes that do not fit.
+// rounded once to the format of C. A is copied, by blocks of rows where memory is short. It panics
+// for a bad side or uplo and for shapes that do not fit. The rest is as for [Gemm].
 func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
 	return SymmTo(side, uplo, alpha, a, b, beta, c, c, opt)
 }
 
-// SymmTo computes D = alpha A B + beta C, or D = alpha B A + beta C for side = Right, like Symm, rounded once to the
-// format of D, which may be another one than C's. D may share storage with any of the others. For beta = 0, C
-// may be nil.
+// SymmTo computes D = α A B + β C, or D = α B A + β C for side = Right, like [Symm], rounded once
+// to the format of D, which may be another one than C's. For β = 0, C may be nil.
 func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
-	c = orUnread(c, beta, d.m.Rows, d.m.Cols)
-	return structuredGemm("Symm", side, symmetric(uplo, a), alpha, b.m, beta, c.m, d.m, opt)
+	c = orUnread(c, beta, d)
+	return structuredGemm("Symm", side, func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.m, alpha, b.m, beta, c.m, d.m, opt)
 }
 
-// Trmm stores B = alpha op(A) B for side = Left, or alpha B op(A) for side = Right, with a triangular matrix A,
-// which a holds in the triangle uplo; the other triangle, and for diag = Unit the diagonal, is not
-// read and makes no addends: 0 · ∞ is not met there. Each entry is rounded once to the format of B.
-// alpha = 0 leaves A and B unread and stores +0. A is copied, by blocks of rows. B may overlap A in any
-// way. With an error, a cancelled context included, B is unchanged. Special values are those
-// of Gemm. It panics for a bad side, uplo, tA or diag and for shapes that do not fit.
+// Trmm stores B = α op(A) B for side = Left, or α B op(A) for side = Right, with a triangular
+// matrix A, which a holds in the triangle uplo; the other triangle, and for diag = Unit the
+// diagonal, is not read and makes no addends: 0 · ∞ is not met there. Each entry is rounded once to
+// the format of B. α = 0 stores +0. A is copied, by blocks of rows. It panics for a bad side, uplo,
+// tA or diag and for shapes that do not fit. The rest is as for [Gemm], but that B is unchanged
+// after an error.
 func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
 	return TrmmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
-// TrmmTo stores C = alpha op(A) B, or alpha B op(A) for side = Right, like Trmm, rounded once to the format of C,
-// which may be another one than B's. C may share storage with the others; if it does not, its contents
-// are unspecified after an error.
+// TrmmTo stores C = α op(A) B, or α B op(A) for side = Right, like [Trmm], rounded once to the
+// format of C, which may be another one than B's. If C shares no storage with the others, its
+// contents are unspecified after an error.
 func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) (Stats, error) {
-	return structuredGemm("Trmm", side, oriented(triangular(uplo, diag, a), tA), alpha, b.m, Float(0), c.m, c.m, opt)
+	return structuredGemm("Trmm", side, func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), tA) }, a.m, alpha, b.m, Float(0), c.m, c.m, opt)
 }
 
-// structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right.
-func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+// structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right, S being
+// what of makes of the matrix a.
+func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+	operands := []num.Mat{a, b, c, d}
+	s := of(a)
 	switch side {
 	case Left:
 	case Right:
@@ -316,6 +340,12 @@ func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b
 		if b.Rows != s.Cols || x.Rows != s.Rows || b.Cols != x.Cols {
 			panic(errShape)
 		}
+	}
+	done, st, err := throughHost(name, opt, operands, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+		return structuredGemm(name, side, of, h[0].m, alpha, h[1].m, beta, h[2].m, h[3].m, opt)
+	})
+	if done {
+		return st, err
 	}
 	set, err := opt.settings()
 	if err != nil {
@@ -334,20 +364,30 @@ func structuredGemm(name string, side Side, s direct.Structured, alpha Scalar, b
 	return stats(p.stats, p.threads), nil
 }
 
-// Prepare returns a matrix equal to a that keeps, from its first product on, its
-// exponents and the residues of its aligned integers, for repeated products with
-// other matrices. It shares storage with a, which must not change while the
-// result is in use. Results have the same bits as with a itself.
+// Prepare returns a matrix equal to a that keeps, from its first product on, its exponents and the
+// residues of its aligned integers, for repeated products with other matrices, where a lives and on
+// GPUs that such products run on. It shares storage with a, which must not change while the result
+// is in use. Results have the same bits as with a itself. Views of the result, but for its
+// transposition by a routine's argument, are ordinary matrices.
 //
-// The residues take about (2p + 60)/13 words of 2 bytes an entry at p bits. Views
-// of the result, but for its transposition by a routine's argument, are ordinary
-// matrices.
-//
-// GPUs keep a copy of a as well, in what DeviceMatrix.Prepare may take of their
-// memory, until the result is collected as garbage.
+// On the host residues take about (2p + 60)/13 words of 2 bytes an entry at p bits. On a device
+// they take about 21 bytes an entry at 53 bits, 36 at 106, 78 at 212, 171 at 424, and serve
+// products of like precision from the same side; for others they are computed anew. A device keeps
+// what fits a quarter of its memory, copies of matrices of the host included, and a product adds no
+// more than a quarter of Options.MemoryLimit if that is given; what does not fit is computed every
+// time. What is kept of a matrix that lives on a device is given back when it changes, as an output
+// or by CopyFrom, or is freed, that of a matrix of the host when the result is collected as
+// garbage.
 func Prepare(a *Matrix) *Matrix {
-	p := &prepared{exact.NewPrepared(a.m), gpu.NewCopies(a.m)}
-	m := &Matrix{m: a.m, prepared: p}
-	runtime.AddCleanup(m, (*gpu.Copies).Free, p.gpu)
+	if p, _ := whereabouts("Prepare", a.m.Arr); p != nil {
+		p.Prepare(a.m)
+		return &Matrix{m: a.m}
+	}
+	k := &prepared{host: exact.NewPrepared(a.m)}
+	m := &Matrix{m: a.m, prepared: k}
+	if gpus, err := place.Find(place.CUDA); err == nil {
+		k.places = gpus.Prepare(a.m)
+		runtime.AddCleanup(m, place.Prepared.Free, k.places)
+	}
 	return m
 }

@@ -1,10 +1,77 @@
-// Package halfulp does linear algebra at any precision with every result
-// correctly rounded.
+// Package halfulp does linear algebra at any precision with every result correctly rounded.
 //
-// A BLAS-type routine returns, in the format of its output, the number nearest
-// to the exact value of its mathematical expression, ties to even: the error is
-// at most half an ulp, whatever the cancellation or the spread of exponents.
-// alpha, beta and the old output are part of the expression, which is rounded
-// once. Hence the bits of a result depend on the inputs alone, not on the
-// number of threads, the instruction set or the algorithm.
+// The routines are those of the BLAS, and some statistics, under the names and with the arguments
+// of the BLAS, the options last. What all of them promise stands here, under the headings that
+// their documentation names.
+//
+// # Rounding
+//
+// A routine returns, in the format of its output, the number nearest to the exact value of its
+// mathematical expression of the inputs as stored, ties to even: the error is at most half an ulp,
+// whatever the cancellation or the spread of exponents. α, β and the old output are part of the
+// expression, which is rounded once: RN(x) stands for that. Inputs are of any formats. So the bits
+// of a result depend on the inputs alone, not on the device, the number of threads, the instruction
+// set, the method or the memory allowed.
+//
+// [Trsv] and [Trsm] round every entry once as well, to the exact quotient that the entries before
+// it make; their documentation has the bound on the error of the solution.
+//
+// # Special values
+//
+// NaN and infinities are those that IEEE 754 gives to the sum of the exact products of the
+// expression: a NaN, 0 · ∞ and ∞ - ∞ make NaN, else an infinity makes itself. The result is -0 only
+// if every addend is -0; another exact zero is +0, and an empty sum is +0. A finite value beyond
+// the format makes an infinity, one too small for it a subnormal number or a zero, with its sign.
+// As in the BLAS, α = 0 leaves the factors unread and β = 0 the old output: infinities and NaN
+// there do not count, and there are no such addends.
+//
+// # Aliasing
+//
+// Outputs may share storage with inputs and overlap them in any way, on the host and on devices:
+// the result is the one for distinct storage.
+//
+// # Places
+//
+// A [Matrix] or [Vector] lives on the host or on a device: see [Matrix.On], [Matrix.Host] and
+// [Matrix.Place]. Operands of a routine all live in one place, else the error wraps [ErrPlace].
+// Where they live on the host, Options.Device says where the routine runs; numbers then travel
+// there and back. Where they live on a device the routine runs there, whatever Options.Device says,
+// and leaves its result there, but for scalars:
+//
+//   - [Sum], [Asum], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy], [Scal], [Ger],
+//     [Gemv], [Gemm], [Syrk] and [Syr] run wholly there. Nothing travels but a few words, and the
+//     operands of what is left to the host: rows with infinities or NaN, or whose exponents spread
+//     very far, and for Gemv all of them if α is no power of two, β is not 0 or the output's format
+//     is DD, TD or QD; Asum in those formats is left to the host.
+//   - The other routines copy their operands to the host and their outputs back, and run as they do
+//     for operands of the host with that device: [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv], [Symm],
+//     [Trmm], [Syr2], [Syr2k] and [Trsm] take the device for their products, while [Copy], [Swap],
+//     [Rot], [Rotm] and [Trsv] run on the CPU, and [Rotg] and [Rotmg], which take scalars, too.
+//
+// Entries of what lives on a device can be reached only by copying it to the host: At, Set,
+// Convert, Same, text and the like panic.
+//
+// Devices other than the CPU are there for programs that import their package,
+//
+//	import _ "github.com/halfulp/halfulp/cuda"
+//
+// and errors say so in programs that do not. What a device does not fit is computed in parts.
+//
+// # Errors
+//
+// Misuse that a program can avoid, such as shapes that do not fit, indices out of range or the use
+// of a freed matrix, panics with a constant message, before anything else. The rest is errors: of
+// the options ([ErrDevice], [ErrMethod]), of mixed places ([ErrPlace]), of memory ([ErrMemory]), of
+// devices, and that of the context where it is cancelled. [Options.Validate] finds errors of
+// options without running anything. After an error there is no scalar result, and an output is
+// unchanged, but for outputs of [Gemm], [Symm], [Syrk], [Syr2k], [Syr] and [Syr2], and all outputs
+// that live on a device, which are unspecified.
+//
+// # Statistics
+//
+// [Stats] says how a routine ran. Threads, Moduli, Products, Blocks, Exact, Overflow and Underflow
+// are counts, WidthA and WidthB bits, times are durations. Exact counts results that only the exact
+// value decided, which depends on the method; Overflow counts finite values that became infinite
+// and Underflow values that lost bits below the smallest normal number of their format: both are
+// properties of the results, alike for all methods and devices.
 package halfulp

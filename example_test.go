@@ -266,24 +266,24 @@ func ExampleFromGonum() {
 	// ⎣    0      2⎦
 }
 
-// The method of conjugate gradients for A x = b, A symmetric and positive definite, on a GPU: but
-// for scalar products nothing travels.
-func ExampleDeviceMatrix() {
-	conjugateGradients := func(a *halfulp.DeviceMatrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
+// The method of conjugate gradients for A x = b, A symmetric and positive definite, where A lives:
+// on a device nothing travels but for scalar products.
+func ExampleMatrix_On() {
+	conjugateGradients := func(a *halfulp.Matrix, b *halfulp.Vector, steps int) (*halfulp.Vector, error) {
 		f := b.Format()
 		// x, r, p and q are columns of one matrix.
-		work, err := halfulp.NewDeviceMatrix(a.Device(), f, b.Len(), 4)
+		work, err := halfulp.NewMatrixOn(a.Place(), f, b.Len(), 4)
 		if err != nil {
 			return nil, err
 		}
 		defer work.Free()
 		x, r, p, q := work.Col(0), work.Col(1), work.Col(2), work.Col(3)
-		if err := errors.Join(r.Set(b), p.Set(b)); err != nil {
+		if err := errors.Join(r.CopyFrom(b), p.CopyFrom(b)); err != nil {
 			return nil, err
 		}
 		var failed error
-		dot := func(x, y *halfulp.DeviceVector) *big.Float {
-			s, _, err := halfulp.DeviceDot(x, y, f, nil)
+		dot := func(x, y *halfulp.Vector) *big.Float {
+			s, _, err := halfulp.Dot(x, y, f, nil)
 			failed = errors.Join(failed, err)
 			return s.Big()
 		}
@@ -291,38 +291,46 @@ func ExampleDeviceMatrix() {
 		ratio := func(x, y *big.Float) halfulp.Scalar { return halfulp.NewScalar(f, new(big.Float).Quo(x, y)) }
 		rr := dot(r, r)
 		for step := 0; step < steps && failed == nil && rr.Sign() > 0; step++ {
-			check(halfulp.DeviceGemv(halfulp.NoTrans, halfulp.Float(1), a, p, halfulp.Float(0), q, nil))
+			check(halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), a, p, halfulp.Float(0), q, nil))
 			alpha := ratio(rr, dot(p, q))
-			check(halfulp.DeviceAxpy(alpha, p, x, nil))
-			check(halfulp.DeviceAxpy(halfulp.NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, nil))
+			check(halfulp.Axpy(alpha, p, x, nil))
+			check(halfulp.Axpy(halfulp.NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, nil))
 			last := rr
 			rr = dot(r, r)
-			check(halfulp.DeviceScal(ratio(rr, last), p, nil))
-			check(halfulp.DeviceAxpy(halfulp.Float(1), r, p, nil))
+			check(halfulp.Scal(ratio(rr, last), p, nil))
+			check(halfulp.Axpy(halfulp.Float(1), r, p, nil))
 		}
 		if failed != nil {
 			return nil, failed
 		}
-		return x.Vector()
+		return x.Host()
 	}
 
 	f := halfulp.MP(212)
-	a, err := halfulp.Hilbert(f, 8).To("cuda:0")
-	if errors.Is(err, halfulp.ErrDevice) {
-		fmt.Println("there is no GPU:", err)
-		return
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer a.Free()
-	b := halfulp.NewVector(f, 8)
+	b := halfulp.NewVector(f, 4)
 	b.SetFloat64(0, 1)
-	x, err := conjugateGradients(a, b, 20)
-	if err != nil {
-		log.Fatal(err)
+	for _, device := range []halfulp.Device{"cpu", "cuda:0"} {
+		a, err := halfulp.Hilbert(f, 4).On(device)
+		if errors.Is(err, halfulp.ErrDevice) {
+			continue // there is no GPU
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		x, err := conjugateGradients(a, b, 6)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if device == "cpu" { // the bits are the same on all devices
+			fmt.Println(x.Matrix().Text(20))
+		}
+		a.Free()
 	}
-	fmt.Println(x.Matrix().Text(20)) // 64, -2016, 20160, -92400, ...
+	// Output:
+	// 16.000000000000000000
+	// -120.00000000000000000
+	//  240.00000000000000000
+	// -140.00000000000000000
 }
 
 // A cancelled context ends a routine with the context's error.

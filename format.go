@@ -18,8 +18,10 @@ var (
 	Float64 = Format{num.Float64}
 	// DD, TD and QD are unevaluated sums of 2, 3 and 4 binary64 numbers: a real
 	// x is stored as h = RN(x), l = RN(x - h), and so on, in the one canonical
-	// expansion of that value. An ulp is an ulp of the last term. If h is Inf,
-	// NaN or 0 the other terms are +0.
+	// expansion of that value, the one with h = RN(h + l + ...) and so on. An ulp is
+	// an ulp of the last term. If h is Inf, NaN or 0 the other terms are +0. With MAX
+	// the largest binary64, |x| >= MAX + 2^970 overflows, h being Inf, and so does
+	// smaller |x| whose terms sum up to MAX + 2^970, as RN(MAX + 2^970) is Inf.
 	DD = Format{num.DDouble}
 	TD = Format{num.TDouble}
 	QD = Format{num.QDouble}

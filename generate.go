@@ -93,13 +93,20 @@ func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 			setSpecialPowers(m, i, x)
 			continue
 		}
-		b := x.Big()
-		b.SetPrec(max(1, b.MinPrec()))
-		p := big.NewFloat(1)
+		v := x.value()
+		odd, power, shift := new(big.Int), big.NewInt(1), int64(0) // |x| = odd 2^(v.Exp + shift)
+		if v.Class == num.Finite {
+			odd.SetBits(bigWords(v.Mag))
+			shift = int64(odd.TrailingZeroBits())
+			odd.Rsh(odd, uint(shift))
+		}
 		for j := range cols {
-			m.SetBig(i, j, p)
-			// The exact product; odd significands make it as long as it gets.
-			p = new(big.Float).SetPrec(max(1, p.MinPrec()+b.MinPrec())).Mul(p, b)
+			// x^j, exactly: an integer, which is as long as it must be, and an exponent that no
+			// power takes out of an int64.
+			m.m.Arr.Set(m.m.At(i, j), num.Real{
+				Class: num.Finite, Neg: v.Neg && j%2 != 0, Exp: int64(j) * (v.Exp + shift), Mag: joinWords(power.Bits(), nil),
+			})
+			power.Mul(power, odd)
 		}
 	}
 	return m

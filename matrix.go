@@ -1,11 +1,12 @@
 package halfulp
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/exact"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -17,6 +18,7 @@ const (
 	errIndex       = "halfulp: index out of range"
 	errInc         = "halfulp: zero stride"
 	errFormat      = "halfulp: formats differ"
+	errTooMany     = num.TooMany
 	errNoC         = "halfulp: no C for a beta that is not zero"
 	errShape       = "halfulp: shapes do not fit"
 	errTranspose   = "halfulp: bad Transpose"
@@ -25,50 +27,50 @@ const (
 	errDiag        = "halfulp: bad Diag"
 	errBand        = "halfulp: the rows of a band's matrix are not its diagonals"
 	errRotmFlag    = "halfulp: bad RotmFlag"
-	errAlias       = "halfulp: the output overlaps an operand in the memory of a GPU"
-	errDevices     = "halfulp: operands on several GPUs"
-	errFreed       = "halfulp: use of a matrix or vector after Free"
+	errHost        = "halfulp: entries of a matrix or vector that lives on a device: Host copies it"
+	errFreed       = place.Freed
 	errGaps        = "halfulp: entries do not lie at equal distances"
 )
 
 // Matrix is a rows x cols matrix of numbers in one format, stored column by
 // column as a structure of arrays with a leading dimension (the distance of
-// columns), or a view of one: T, Slice, Row and Col share storage with their
-// matrix.
+// columns), or a view of one: T, Slice, Row, Col and Vec share storage with their
+// matrix. It lives on the host, or on a device: see On, Host and Place.
 type Matrix struct {
 	m        num.Mat
 	prepared *prepared // of Prepare, else nil
 }
 
-// prepared is what products keep of a matrix, on the CPU and on GPUs.
+// prepared is what products keep of a matrix of the host, there and on GPUs.
 type prepared struct {
-	cpu *exact.Prepared
-	gpu *gpu.Copies
+	host   *exact.Prepared
+	places place.Prepared // nil if the program has no GPUs
 }
 
-// onCPU returns what exact.Gemm takes, for nothing as well.
-func (p *prepared) onCPU() *exact.Prepared {
+// onHost returns what products take on the host, for nothing as well.
+func (p *prepared) onHost() *exact.Prepared {
 	if p == nil {
 		return nil
 	}
-	return p.cpu
+	return p.host
 }
 
-// onGPU returns what gpu.Gemm takes, for nothing as well.
-func (p *prepared) onGPU() *gpu.Copies {
+// there returns what a place's Gemm takes, for nothing as well.
+func (p *prepared) there() place.Prepared {
 	if p == nil {
 		return nil
 	}
-	return p.gpu
+	return p.places
 }
 
-// NewMatrix returns a rows x cols matrix of +0 with leading dimension rows.
+// NewMatrix returns a rows x cols matrix of +0 with leading dimension rows. It panics if an int
+// does not count its numbers.
 func NewMatrix(f Format, rows, cols int) *Matrix {
 	return NewMatrixLD(f, rows, cols, max(rows, 1))
 }
 
 // NewMatrixLD returns a rows x cols matrix of +0 with leading dimension ld. It
-// panics if ld < max(rows, 1).
+// panics if ld < max(rows, 1), or if an int does not count the numbers and the gaps between them.
 func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
@@ -76,11 +78,23 @@ func NewMatrixLD(f Format, rows, cols, ld int) *Matrix {
 	if ld < max(rows, 1) {
 		panic(errLD)
 	}
-	n := 0
-	if rows > 0 && cols > 0 {
-		n = ld*(cols-1) + rows
+	n, ok := extent(rows, cols, ld)
+	if !ok {
+		panic(errTooMany)
 	}
 	return &Matrix{m: num.Mat{Arr: num.New(f.f, n), RS: 1, CS: ld, Rows: rows, Cols: cols}}
+}
+
+// extent returns how many numbers a matrix of that shape extends over, gaps included, if an int
+// counts them: ld (cols - 1) + rows, or 0 for an empty one. ld is rows at least.
+func extent(rows, cols, ld int) (n int, ok bool) {
+	if rows == 0 || cols == 0 {
+		return 0, true
+	}
+	if cols-1 > (math.MaxInt-rows)/ld {
+		return 0, false
+	}
+	return ld*(cols-1) + rows, true
 }
 
 // NewMatrixFloat64 returns a Float64 matrix that uses data as its storage:
@@ -92,7 +106,7 @@ func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 	if ld < max(rows, 1) {
 		panic(errLD)
 	}
-	if rows > 0 && cols > 0 && len(data) < ld*(cols-1)+rows {
+	if n, ok := extent(rows, cols, ld); !ok || len(data) < n {
 		panic(errShort)
 	}
 	a := &num.Array{Format: num.Float64, F64: [4][]float64{data}}
@@ -181,21 +195,24 @@ func (m *Matrix) Col(j int) *Vector {
 }
 
 // Vec returns vec(m), the entries column by column: a view if they lie at equal
-// distances, else a copy.
+// distances, else a copy. On a device there are views only, and it panics for others.
 func (m *Matrix) Vec() *Vector {
 	v := num.Vec{Arr: m.m.Arr, Off: m.m.Off, Inc: m.m.RS, N: m.m.Rows * m.m.Cols}
 	switch {
-	case m.m.Cols <= 1, m.m.CS == m.m.RS*m.m.Rows:
+	case v.N == 0, m.m.Cols <= 1, m.m.CS == m.m.RS*m.m.Rows:
 		return &Vector{v}
 	case m.m.Rows == 1:
 		v.Inc = m.m.CS
 		return &Vector{v}
+	case m.m.Arr.Away != nil:
+		panic(errGaps)
 	}
 	v = num.Vec{Arr: copyMat(m.m).Arr, Inc: 1, N: v.N}
 	return &Vector{v}
 }
 
 func (m *Matrix) at(i, j int) int {
+	needHost(m.m.Arr)
 	if i < 0 || i >= m.m.Rows || j < 0 || j >= m.m.Cols {
 		panic(errIndex)
 	}
@@ -222,6 +239,7 @@ func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigRea
 
 // Convert returns a copy of m in format f, each entry rounded to nearest even.
 func (m *Matrix) Convert(f Format) *Matrix {
+	needHost(m.m.Arr)
 	z := NewMatrix(f, m.m.Rows, m.m.Cols)
 	for j := range m.m.Cols {
 		for i := range m.m.Rows {
@@ -236,6 +254,8 @@ func (m *Matrix) Clone() *Matrix { return m.Convert(m.Format()) }
 
 // Same reports whether a and b have the same shape, format and bits.
 func (m *Matrix) Same(b *Matrix) bool {
+	needHost(m.m.Arr)
+	needHost(b.m.Arr)
 	if m.m.Rows != b.m.Rows || m.m.Cols != b.m.Cols || m.Format() != b.Format() {
 		return false
 	}
@@ -249,16 +269,23 @@ func (m *Matrix) Same(b *Matrix) bool {
 	return true
 }
 
-// RawFloat64 returns the storage of a Float64 matrix without transposition or
+// RawFloat64 returns the storage of a Float64 matrix of the host without transposition or
 // row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices.
 func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
-	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 {
+	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 || m.m.Arr.Away != nil {
 		return nil, 0, false
 	}
 	if m.m.Rows == 0 || m.m.Cols == 0 { // may begin beyond the storage
 		return nil, m.m.CS, true
 	}
 	return m.m.Arr.F64[0][m.m.Off:], m.m.CS, true
+}
+
+// needHost panics unless the numbers live on the host.
+func needHost(a *num.Array) {
+	if a.Away != nil {
+		panic(errHost)
+	}
 }
 
 func scalarAt(a *num.Array, i int) Scalar {

@@ -2,10 +2,9 @@ package halfulp
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
 // Transpose says whether a routine reads a matrix or its transpose.
@@ -49,21 +48,22 @@ const (
 // Options change how a routine runs, never a bit of its result. A nil *Options
 // stands for the defaults.
 type Options struct {
-	// Device is "auto" (or empty), "cpu" or "cuda:N", NVIDIA GPU number N. "auto" is
-	// the CPU, but for sums, Gemv and products of matrices that are estimated to take
-	// less time on GPU 0, transfers and its opening included. GPUs run all routines but
-	// Copy, Swap, Trsv and those of rotations, which the CPU runs in their place.
+	// Device says where a routine runs whose operands live on the host: "auto" (or empty), "cpu" or
+	// "cuda:N", NVIDIA GPU number N. "auto" is the CPU, but for sums, Gemv and products of matrices
+	// that are estimated to take less time on GPU 0, transfers and its opening included. What
+	// devices do not have the CPU runs in their place: see the package documentation. Operands that
+	// live on a device say themselves where a routine runs.
 	//
-	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3",
-	// or "cuda:all". The routines of level 3 cut the result into parts, which they
-	// compute side by side; the other routines run on the first.
-	Device string
+	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or "cuda:all".
+	// The routines of level 3 cut the result into parts, which they compute side by side; the other
+	// routines run on the first.
+	Device Device
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
 	// than 4 GOMAXPROCS + 16 are never used.
 	Threads int
 	// Method is the algorithm: "auto" (or empty), "residue" (products modulo
-	// small moduli on SIMD integer units) or "direct" (multi-limb arithmetic
-	// into exact accumulators).
+	// small moduli on SIMD integer units) or "direct" (sums of products from
+	// their leading digits, and multi-limb arithmetic into exact accumulators).
 	Method string
 	// Context cancels a routine; its error is the context's.
 	Context context.Context
@@ -77,32 +77,60 @@ type Options struct {
 	MemoryLimit int64
 }
 
-// ErrDevice is wrapped by errors about devices that do not exist.
-var ErrDevice = cuda.ErrNoDevice
+// Validate returns an error unless a routine can run with these options: for a device that does not
+// exist or that this program is not built for, which is opened, an unknown method, or a context
+// that is cancelled. Nil is valid.
+func (o *Options) Validate() error {
+	s, err := o.settings()
+	if err == nil && s.device.IsPlace() {
+		_, err = s.device.Open()
+	}
+	if err == nil {
+		err = s.ctx.Err()
+	}
+	return err
+}
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not
 // apply.
-var ErrMethod = errors.New("no such method")
+var ErrMethod = product.ErrMethod
 
 // ErrMemory is wrapped by errors about products that cannot fit the memory
 // allowed even in the smallest blocks.
-var ErrMemory = errors.New("not enough memory")
+var ErrMemory = product.ErrMemory
 
 // Stats tells how a routine ran.
 type Stats struct {
-	Device    string  `json:"device"`             // cpu, cuda:N or cuda:N,M
-	Method    string  `json:"method"`             // algorithm that ran
-	Kernel    string  `json:"kernel,omitempty"`   // small-integer kernel
-	Threads   int     `json:"threads"`            // threads used at most
-	Moduli    int     `json:"moduli,omitempty"`   // moduli of the residue base
-	Products  int64   `json:"products,omitempty"` // small-integer matrix products done
-	WidthA    int     `json:"width_a,omitempty"`  // bits of the left operand's integers
-	WidthB    int     `json:"width_b,omitempty"`  // bits of the right operand's integers
-	Blocks    int     `json:"blocks,omitempty"`   // blocks that the result was cut into
-	Exact     int64   `json:"exact_pass"`         // entries that needed the exact second pass
-	Overflow  int64   `json:"overflow"`           // finite results that became infinite
-	Underflow int64   `json:"underflow"`          // results that lost bits below the smallest normal number
-	Stages    []Stage `json:"stages,omitempty"`   // time a stage, added up over several GPUs
+	Device   string `json:"device"`             // cpu, cuda:N or cuda:N,M
+	Method   string `json:"method"`             // algorithm that ran
+	Kernel   string `json:"kernel,omitempty"`   // small-integer kernel
+	Threads  int    `json:"threads"`            // threads used at most
+	Moduli   int    `json:"moduli,omitempty"`   // moduli of the residue base
+	Products int64  `json:"products,omitempty"` // small-integer matrix products done
+	WidthA   int    `json:"width_a,omitempty"`  // bits of the left operand's integers
+	WidthB   int    `json:"width_b,omitempty"`  // bits of the right operand's integers
+	Blocks   int    `json:"blocks,omitempty"`   // blocks that the result was cut into
+	Exact    int64  `json:"exact_pass"`         // entries that needed the exact second pass
+	Overflow int64  `json:"overflow"`           // finite results that became infinite
+	// results that lost bits below the smallest normal number
+	Underflow int64   `json:"underflow"`
+	Stages    []Stage `json:"stages,omitempty"` // time a stage, added up over several GPUs
+	// how far the solution of a linear system can be trusted, where that was asked for
+	Condition *Condition `json:"condition,omitempty"`
+}
+
+// Condition is an estimate of how far the solution X of a linear system A X = B can be trusted: see
+// SolveOptions.Estimate of package expansion.
+type Condition struct {
+	// Number is the condition number ‖D⁻¹ A C⁻¹‖ ‖C A⁻¹ D‖ in the Frobenius norm: C are powers of
+	// two about the 2-norms of the columns of A, and D the 2-norms of the rows of A C⁻¹. It is at
+	// most math.MaxFloat64. Where Digits is 0 it may be too small by any factor.
+	Number float64 `json:"number"`
+	// Error is the largest error of an entry of X, relative to the largest entry of its column;
+	// 1 if nothing is known of it.
+	Error float64 `json:"error"`
+	// Digits is how many decimal digits of X that leaves, ⌊-log10 Error⌋.
+	Digits int `json:"digits"`
 }
 
 // Stage is the wall-clock time of one stage of a routine.

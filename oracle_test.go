@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // The oracle adds and multiplies exact numbers as big integers. Its only tie to
@@ -249,9 +250,7 @@ func dump(v num.Vec) string {
 // the seed of a failure.
 func trials(t *testing.T, n int, f func(r *rand.Rand) error) {
 	t.Helper()
-	if testing.Short() {
-		n = max(1, n/10)
-	}
+	n = max(1, n/testlength.Of(10, 3, 1))
 	for k := range n {
 		seed := uint64(k)*0x9e3779b97f4a7c15 + 12345
 		level := impl.Levels()[k%len(impl.Levels())]

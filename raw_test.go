@@ -1,10 +1,11 @@
 package halfulp
 
 import (
-	"errors"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -27,29 +28,21 @@ func TestRaw(t *testing.T) {
 	if v := raw.Scalar(Float(-2)); v.Class != num.Finite || !v.Neg {
 		t.Errorf("scalar %+v", v)
 	}
-	for name, want := range map[string]int{"": 0, "auto": 0, "cpu": 0, "cuda:3": 1, "cuda:1,4-5": 3} {
-		if list, err := raw.Devices(name); err != nil || len(list) != want {
-			t.Errorf("device %q: %v, %v", name, list, err)
-		}
-	}
-	if _, err := raw.Devices("gpu"); !errors.Is(err, ErrDevice) {
-		t.Error(err)
+	if m, ok := raw.NewMatrix(raw.Matrix(m)).(*Matrix); !ok || m.Float64(1, 2) != 7 {
+		t.Errorf("matrix %v", m)
 	}
 }
 
-// TestRawDevice checks that they get at what lies on a GPU, unless it was freed.
+// TestRawDevice checks that they get at what lies on a GPU.
 func TestRawDevice(t *testing.T) {
 	dev := fakeGPUs(t, 1)[0]
-	m := must(NewDeviceMatrix("cuda:0", DD, 4, 3))
+	m := must(NewMatrixOn("cuda:0", DD, 4, 3))
+	defer m.Free()
 	x := m.Row(1).Slice(1, 3)
-	if d, v := raw.DeviceMatrix(m.T()); d != dev || v.Rows != 3 || v.CS != 1 || v.Arr.Plane(1) == v.Arr.Plane(0) {
-		t.Errorf("matrix %+v of %v", v, d)
+	if v := raw.Matrix(m.T()); place.Of(v.Arr) != backend.At(dev) || v.Rows != 3 || v.CS != 1 || v.Arr.Len() != 12 {
+		t.Errorf("matrix %+v", v)
 	}
-	if d, v := raw.DeviceVector(x); d != dev || v.N != 2 || v.Off != 5 || v.Inc != 4 {
-		t.Errorf("vector %+v of %v", v, d)
-	}
-	m.Free()
-	if got := panics(func() { raw.DeviceVector(x) }); got != errFreed {
-		t.Errorf("after Free: %v", got)
+	if v := raw.Vector(x); backend.Vector(v).Arr == nil || v.N != 2 || v.Off != 5 || v.Inc != 4 {
+		t.Errorf("vector %+v", v)
 	}
 }

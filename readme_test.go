@@ -26,7 +26,7 @@ func TestReadme(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS("examples")); err != nil {
 		t.Fatal(err)
 	}
-	runIn(t, ".", "go", "build", "-o", filepath.Join(bin, "halfulp"), "./cmd/halfulp")
+	runIn(t, ".", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/...")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 
 	var program, session int
@@ -54,6 +54,30 @@ func TestReadme(t *testing.T) {
 	}
 	if program == 0 || session == 0 {
 		t.Errorf("README.md shows %d programs and %d commands", program, session)
+	}
+}
+
+// TestExamples runs the programs in examples, whose output their pages show.
+func TestExamples(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	pages, err := filepath.Glob("examples/*/README.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := regexp.MustCompile("(?ms)^```text\n(.*?)^```$").FindSubmatch(text)
+		if shown == nil {
+			t.Errorf("%s shows no output", page)
+			continue
+		}
+		program := "./" + filepath.ToSlash(filepath.Dir(page))
+		compareLines(t, program, runIn(t, ".", "go", "run", program), string(shown[1]))
 	}
 }
 

@@ -7,15 +7,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Plane rotations run on the CPU whatever the device, which has to exist.
-
 // Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
-// each number rounded once to the format of its vector.
-//
-// NaN and infinities are those of the sum of both products; c = 0 and s = 0 multiply like any
-// other number. An exact zero is -0 only if both addends are. It panics if the lengths differ. All is
-// read before x and then y are written, which may overlap. With an error, a cancelled context
-// included, both are unchanged.
+// each number rounded once to the format of its vector. c = 0 and s = 0 multiply like any other
+// number. It panics if the lengths differ. If x and y overlap, x is written first. It runs on the
+// CPU: see Places in the package documentation, and Rounding, Special values, Aliasing and Errors.
 func Rot(x, y *Vector, c, s Scalar, opt *Options) (Stats, error) {
 	u, v := c.value(), s.value()
 	w := v
@@ -52,13 +47,13 @@ type RotmParams struct {
 //	(x_i, y_i) ← (RN(h11 x_i + h12 y_i), RN(h21 x_i + h22 y_i)),
 //
 // each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics
-// for another flag than those above. The rest is as for Rot.
+// for another flag than those above. The rest is as for [Rot].
 func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
 	one := num.Real{Class: num.Finite, Mag: []uint64{1}}
 	h := [4]num.Real{one, one, one, one}
 	switch p.Flag {
 	case RotmIdentity:
-		return hostRun("Rotm", x, y, opt, func(*run) error { return nil })
+		return hostRun("Rotm", 2, x, y, opt, func(*run, *Vector, *Vector) error { return nil })
 	case RotmRescaling:
 		h = [4]num.Real{p.H11.value(), p.H21.value(), p.H12.value(), p.H22.value()}
 	case RotmOffDiagonal:
@@ -74,7 +69,7 @@ func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
 
 // transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
 func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, error) {
-	return hostRun(name, x, y, opt, func(r *run) error {
+	return hostRun(name, 2, x, y, opt, func(r *run, x, y *Vector) error {
 		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, x.v.N)
 		if err := direct.Combine(r.work(), h[0], x.v, h[2], y.v, u, r.count); err != nil {
 			return err
@@ -90,16 +85,23 @@ func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, e
 	})
 }
 
-// hostRun runs a routine of vectors of one length on the CPU.
-func hostRun(name string, x, y *Vector, opt *Options, compute func(r *run) error) (Stats, error) {
+// hostRun runs a routine of vectors of one length on the CPU, on copies of vectors that live on a
+// device. It changes y, and x if there are two outputs.
+func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) (Stats, error) {
 	if x.v.N != y.v.N {
 		panic(errShape)
+	}
+	done, st, err := throughHost(name, opt, []num.Mat{x.v.Mat(), y.v.Mat()}, outputs, func(h []*Matrix, opt *Options) (Stats, error) {
+		return hostRun(name, outputs, h[0].Col(0), h[1].Col(0), opt, compute)
+	})
+	if done {
+		return st, err
 	}
 	r, err := beginOnHost(name, opt)
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := compute(r); err != nil {
+	if err := compute(r, x, y); err != nil {
 		return r.end(), fmt.Errorf("%s: %w", name, err)
 	}
 	return r.end(), nil
@@ -116,11 +118,11 @@ type Givens struct {
 //
 //	c = RN(a/ρ), s = RN(b/ρ), r = RN(ρ), ρ = σ √(a² + b²),
 //
-// σ the sign of a if |a| > |b|, else that of b, and z = s if |a| > |b|, else RN(ρ/a): each of the four
-// numbers is the exact one rounded once to format f, so that no square overflows or
-// underflows. For b = 0 they are 1, 0, RN(a) and 0, else for a = 0 they are 0, 1, RN(b) and 1, as in
-// the BLAS. With z, s = z and c = √(1 - z²) for |z| < 1, c = 1/z and s = √(1 - c²) for |z| > 1, and
-// c = 0, s = 1 for z = 1.
+// σ the sign of a if |a| > |b|, else that of b, and z = s if |a| > |b|, else RN(ρ/a): each of the
+// four numbers is the exact one rounded once to format f, so that no square overflows or
+// underflows. For b = 0 they are 1, 0, RN(a) and 0, else for a = 0 they are 0, 1, RN(b) and 1, as
+// in the BLAS. With z, s = z and c = √(1 - z²) for |z| < 1, c = 1/z and s = √(1 - c²) for |z| > 1,
+// and c = 0, s = 1 for z = 1.
 //
 // A NaN makes all four NaN; of one infinity the limits are taken, two make c, s and z NaN. The
 // error is of the options, a cancelled context included.
@@ -155,8 +157,8 @@ type ModifiedGivens struct {
 //	else:                   all numbers 0, RotmRescaling
 //
 // and then with γ = 4096 for as long as d1 is not 0 and not between γ^-2 and γ²,
-// d1 ← d1 γ^±2, x1 ← x1 γ^∓1, and (h11, h12) ← (h11, h12) γ^∓1; with |d2|, d2 and (h21, h22) likewise; either makes the
-// flag RotmRescaling. What a flag leaves out of H is 0 here.
+// d1 ← d1 γ^±2, x1 ← x1 γ^∓1, and (h11, h12) ← (h11, h12) γ^∓1; with |d2|, d2 and (h21, h22)
+// likewise; either makes the flag RotmRescaling. What a flag leaves out of H is 0 here.
 //
 // Every decision is taken on the exact numbers, and every number returned is the exact
 // one rounded once to format f: nothing overflows on the way. If an input is

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // The names of methods.
@@ -16,7 +18,7 @@ const (
 // settings are options with the defaults filled in.
 type settings struct {
 	ctx      context.Context
-	devices  []int // numbers of GPUs; cpu or auto alone
+	device   place.Name
 	threads  int
 	method   string
 	progress func(float64)
@@ -26,13 +28,13 @@ type settings struct {
 
 // settings checks o and fills in the defaults.
 func (o *Options) settings() (settings, error) {
-	s := settings{ctx: context.Background(), devices: []int{auto}, threads: runtime.GOMAXPROCS(0), method: methodAuto}
+	s := settings{ctx: context.Background(), device: place.Name{Kind: place.Auto}, threads: runtime.GOMAXPROCS(0), method: methodAuto}
 	if o == nil {
 		s.memory = defaultMemory()
 		return s, nil
 	}
 	var err error
-	if s.devices, err = parseDevice(o.Device); err != nil {
+	if s.device, err = place.ParseName(string(o.Device)); err != nil {
 		return s, err
 	}
 	switch o.Method {

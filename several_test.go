@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 )
 
 // TestDeviceSeveral multiplies on one GPU and on all of a machine, and compares the bits.
@@ -18,7 +18,7 @@ func TestDeviceSeveral(t *testing.T) {
 		a, b := Random(f, n, n, 3, 1), Random(f, n, n, 3, 2)
 		c, d := NewMatrix(f, n, n), NewMatrix(f, n, n)
 		for _, v := range []struct {
-			device string
+			device Device
 			c      *Matrix
 		}{{"cuda:0", c}, {"cuda:all", d}} {
 			for range 2 { // the first one opens the GPUs

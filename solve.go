@@ -10,61 +10,69 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Trsv solves op(A) x = b for a triangular matrix A, which a holds in the triangle uplo, and stores the
-// solution in place of b in x. It is Trsm for one column, α = 1 and side = Left, in rounding, error
-// bound, special values, aliasing and errors, with the method direct only, on the CPU whatever the device, which
-// has to exist.
+// Trsv solves op(A) x = b for a triangular matrix A, which a holds in the triangle uplo, and stores
+// the solution in place of b in x. It is [Trsm] for one column, α = 1 and side = Left, with the
+// method direct only, on the CPU. It panics for a bad uplo, t or diag and for shapes that do not
+// fit.
 func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
-	s := oriented(triangular(uplo, diag, a), t)
+	s := oriented(triangular(uplo, diag, a.m), t)
 	if x.v.N != s.Rows {
 		panic(errShape)
+	}
+	done, st, err := throughHost("Trsv", opt, []num.Mat{a.m, x.v.Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+		return Trsv(uplo, t, diag, h[0], h[1].Col(0), opt)
+	})
+	if done {
+		return st, err
 	}
 	r, err := beginOnHost("Trsv", opt)
 	if err != nil {
 		return Stats{}, err
 	}
 	set := r.settings
-	set.devices = []int{cpu}
+	set.device = place.Name{Kind: place.Host}
 	b := x.Matrix().m
 	return solve("Trsv", set, s, Float(1), b, b)
 }
 
-// Trsm solves op(A) X = α B for side = Left, or X op(A) = α B for side = Right, with a triangular matrix A,
-// which a holds in the triangle uplo, and stores the solution X in place of B in b. The other
-// triangle, and for diag = Unit the diagonal, which is 1 then, is not read.
+// Trsm solves op(A) X = α B for side = Left, or X op(A) = α B for side = Right, with a triangular
+// matrix A, which a holds in the triangle uplo, and stores the solution X in place of B in b. The
+// other triangle, and for diag = Unit the diagonal, which is 1 then, is not read.
 //
-// With T = op(A) for side = Left, one column b of B and x of X at a time, from the first row on if T is
-// a lower triangle, from the last one on if it is an upper one,
+// With T = op(A) for side = Left, one column b of B and x of X at a time, from the first row on if
+// T is a lower triangle, from the last one on if it is an upper one,
 //
 //	x_i = RN((α b_i - Σ_j t_ij x_j) / t_ii),
 //
-// j over the rows solved before: every entry is the exact quotient, for the entries that come before
-// it, rounded once to the format of B. So the bits do not depend on methods, blocks or
+// j over the rows solved before: every entry is the exact quotient, for the entries that come
+// before it, rounded once to the format of B. So the bits do not depend on methods, blocks or
 // threads. Without under- and overflow the computed x satisfies
 //
 //	(T + ΔT) x = α b, ΔT diagonal, |Δt_ii| ≤ u |t_ii|,
 //
-// since |x_i - q| ≤ u |x_i| for the quotient q that is rounded to x_i; with the solution x*, |x - x*| ≤ u |T⁻¹| |D| |x|, D the
-// diagonal of T. Here u = 2^-p for formats of p bits, and 2^(-53 k) (1 + 2^-52) for sums of k doubles. For side = Right
-// this holds of the rows of X with T = op(A)ᵀ.
+// since |x_i - q| ≤ u |x_i| for the quotient q that is rounded to x_i; with the solution x*,
+// |x - x*| ≤ u |T⁻¹| |D| |x|, D the diagonal of T. Here u = 2^-p for formats of p bits, and 2^(-53
+// k) (1 + 2^-52) for sums of k doubles. For side = Right this holds of the rows of X with
+// T = op(A)ᵀ.
 //
-// There is no test for singular matrices: special values are those of the sum and of the division in IEEE
-// 754, so that a zero on the diagonal makes an infinity or NaN. α = 0 leaves A and B unread and stores
-// +0. B may overlap A in any way. With an error, a cancelled context included, B is unchanged. It panics for a bad side,
-// uplo, tA or diag and for shapes that do not fit. Methods are those of Gemm, which updates the rows not
-// yet solved block by block to some bits more than the format has; quotients that this leaves
-// undecided are computed exactly, and Stats counts them.
+// There is no test for singular matrices: special values are those of the sum and of the division
+// in IEEE 754, so that a zero on the diagonal makes an infinity or NaN. α = 0 stores +0. With an
+// error B is unchanged. It panics for a bad side, uplo, tA or diag and for shapes that do not fit.
+// Methods are those of [Gemm], which updates the rows not yet solved block by block to some bits
+// more than the format has; quotients that this leaves undecided are computed exactly, and Stats
+// counts them. See Aliasing, Places and Errors in the package documentation.
 func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Matrix, opt *Options) (Stats, error) {
 	return TrsmTo(side, uplo, tA, diag, alpha, a, b, b, opt)
 }
 
-// TrsmTo solves op(A) X = α B, or X op(A) = α B for side = Right, like Trsm and stores the solution in x, every entry
-// rounded once to the format of X, which may be another one than B's; the bound is that of this format. X may share storage
-// with the others.
+// TrsmTo solves op(A) X = α B, or X op(A) = α B for side = Right, like [Trsm] and stores the
+// solution in x, every entry rounded once to the format of X, which may be another one than B's;
+// the bound is that of this format. X may share storage with the others.
 func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) (Stats, error) {
-	s, m, z := oriented(triangular(uplo, diag, a), tA), b.m, x.m
+	s, m, z := oriented(triangular(uplo, diag, a.m), tA), b.m, x.m
 	switch side {
 	case Left:
 	case Right:
@@ -74,6 +82,12 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 	}
 	if m.Rows != s.Rows || z.Rows != m.Rows || z.Cols != m.Cols {
 		panic(errShape)
+	}
+	done, st, err := throughHost("Trsm", opt, []num.Mat{a.m, b.m, x.m}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+		return TrsmTo(side, uplo, tA, diag, alpha, h[0], h[1], h[2], opt)
+	})
+	if done {
+		return st, err
 	}
 	set, err := opt.settings()
 	if err != nil {
@@ -85,14 +99,14 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 // solve stores the solution X of S X = alpha B in z.
 func solve(name string, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (Stats, error) {
 	v := &substitution{settings: set, s: s, alpha: alpha.value(), b: b}
-	v.stats = exact.Stats{Device: "cpu", Method: methodDirect}
+	v.stats = exact.Stats{Device: place.Host, Method: methodDirect}
 	v.x = num.Mat{Arr: num.New(z.Arr.Format, b.Rows*b.Cols), RS: 1, CS: b.Rows, Rows: b.Rows, Cols: b.Cols}
 	err := set.ctx.Err()
 	if err == nil && v.alpha.Class != num.Zero && b.Rows > 0 {
 		err = v.run()
 	}
 	if err != nil {
-		return stats(v.stats, v.threads), fmt.Errorf("%s: %w", name, deviceError(err))
+		return stats(v.stats, v.threads), fmt.Errorf("%s: %w", name, err)
 	}
 	copyTo(z, v.x)
 	v.stats.Stages = append(v.stats.Stages, exact.Stage{Name: "quotients", Time: v.dividing})
@@ -189,7 +203,7 @@ func (v *substitution) update(to, from [2]int, updates int) error {
 	}
 	minus := direct.One(true)
 	var leaves bool
-	if v.cols == 1 && v.devices[0] < 0 {
+	if v.cols == 1 && !v.device.IsPlace() {
 		z := num.New(r.Arr.Format, r.Rows)
 		var events atomic.Int64
 		_, err := direct.Gemv(direct.Work{Context: v.ctx, Threads: v.threads}, minus, a, x.Col(0), beta, old.Col(0), z,

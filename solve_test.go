@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// substitute solves T x = b for a lower triangle T, with finite numbers other than 0 on the diagonal, by the
-// definition of Trsm, in the format of b.
+// substitute solves T x = b for a lower triangle T, with finite numbers other than 0 on the
+// diagonal, by the definition of Trsm, in the format of b.
 func substitute(t, b *Matrix, alpha Scalar) *Matrix { return substituteTo(b.Format(), t, b, alpha) }
 
 func substituteTo(f Format, t, b *Matrix, alpha Scalar) *Matrix {
@@ -42,7 +42,8 @@ func substituteTo(f Format, t, b *Matrix, alpha Scalar) *Matrix {
 	return x
 }
 
-// TestTrsmBlocks solves systems of several blocks, in all orientations, with the bits of the definition.
+// TestTrsmBlocks solves systems of several blocks, in all orientations, with the bits of the
+// definition.
 func TestTrsmBlocks(t *testing.T) {
 	trials(t, 24, func(r *rand.Rand) error {
 		n, cols := 33+r.IntN(120), 1+r.IntN(3)

@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp/internal/direct"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -18,38 +17,40 @@ type moments struct {
 	sum, square, products *direct.Acc
 }
 
-// A sample is a vector of the host or of a GPU.
+// A sample is a vector that r sums, where r runs.
 type sample struct {
-	n     int
-	sums  func(list ...direct.Moment) ([]*direct.Acc, error)
-	entry func(i int) (num.Vec, error)
+	*run
+	x num.Vec
 }
 
-// sample returns x, to be summed where r runs.
-func (r *run) sample(x num.Vec) sample {
-	return sample{x.N, func(list ...direct.Moment) (sums []*direct.Acc, err error) {
-		if r.gpu != nil {
-			sums, _, err = gpu.Moments(r.gpu, r.config(), x, list...)
-			return sums, err
+// entry returns entry i on the host.
+func (s sample) entry(i int) (num.Vec, error) {
+	m, err := onHost(num.Vec{Arr: s.x.Arr, Off: s.x.At(i), Inc: 1, N: 1}.Mat())
+	return m.Col(0), err
+}
+
+// sums returns exact sums over the vector.
+func (s sample) sums(list ...direct.Moment) (sums []*direct.Acc, err error) {
+	if s.at != nil {
+		return s.at.Moments(s.config(), s.x, list...)
+	}
+	for _, k := range list {
+		a, err := k.Exact(s.work(), s.x)
+		if err != nil {
+			return nil, err
 		}
-		for _, k := range list {
-			a, err := k.Exact(r.work(), x)
-			if err != nil {
-				return nil, err
-			}
-			sums = append(sums, a)
-		}
-		return sums, nil
-	}, func(i int) (num.Vec, error) { return num.Vec{Arr: x.Arr, Off: x.At(i), N: 1}, nil }}
+		sums = append(sums, a)
+	}
+	return sums, nil
 }
 
 // moments returns the sums that are listed.
-func (x sample) moments(list ...direct.Moment) (m moments, err error) {
-	sums, err := x.sums(list...)
+func (s sample) moments(list ...direct.Moment) (m moments, err error) {
+	sums, err := s.sums(list...)
 	if err != nil {
 		return m, err
 	}
-	m.n = int64(x.n)
+	m.n = int64(s.x.N)
 	for i, k := range list {
 		switch k {
 		case direct.First:
@@ -78,27 +79,21 @@ func integer(n int64) num.Real {
 
 // statistic returns what compute makes of x rounded to format f.
 func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, Stats, error) {
-	r, err := beginOn(name, opt)
+	r, err := begin(name, opt, x.v.Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	v, err := compute(r.sample(x.v), f)
-	return r.computed(name, v, f, err)
-}
-
-// computed is the end of a statistic.
-func (r *run) computed(name string, v num.Real, f Format, err error) (Scalar, Stats, error) {
+	v, err := compute(sample{r, x.v}, f)
 	if err != nil {
-		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, deviceError(err))
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
 	}
 	r.exact.Add(1)
 	r.stage("sums")
 	return r.scalar(f, v), r.end(), nil
 }
 
-// Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to
-// format f; NaN for the empty vector. Special values and errors are those of
-// Sum.
+// Mean returns RN((∑ x_i)/n), the mean of the n entries of x rounded once to format f; NaN for the
+// empty vector. See Rounding, Special values, Places and Errors in the package documentation.
 func Mean(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return statistic("Mean", x, f, opt, mean)
 }
@@ -119,8 +114,8 @@ func mean(x sample, f Format) (num.Real, error) {
 //
 //	RN(√(∑ (x_i - m)² / (n-1))) = RN(√((n ∑ x_i² - (∑ x_i)²) / (n (n-1)))), m the exact mean,
 //
-// rounded once to format f; NaN for fewer than two entries or if an entry is
-// infinite or NaN. Errors are those of Sum.
+// rounded once to format f; NaN for fewer than two entries or if an entry is infinite or NaN. See
+// Rounding, Places and Errors in the package documentation.
 func StdDev(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return statistic("StdDev", x, f, opt, stdDev)
 }
@@ -142,9 +137,9 @@ func stdDev(x sample, f Format) (num.Real, error) {
 //
 //	RN(∑_{i<n} (x_i - m)(x_{i+1} - m) / ∑ (x_i - m)²), m the exact mean,
 //
-// rounded once to format f; NaN if the denominator is 0 or if an entry is
-// infinite or NaN. Errors are those of Sum, and ErrMemory if the exponents of x
-// spread so far that the exact quotient does not fit.
+// rounded once to format f; NaN if the denominator is 0 or if an entry is infinite or NaN. Errors
+// are also [ErrMemory] if the exponents of x spread so far that the exact quotient does not fit.
+// See Rounding, Places and Errors in the package documentation.
 func Autocorr1(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 	return statistic("Autocorr1", x, f, opt, autocorr1)
 }
@@ -162,7 +157,7 @@ func autocorr1(x sample, f Format) (num.Real, error) {
 		return nan, nil
 	}
 	ends := new(direct.Acc)
-	for _, i := range []int{0, x.n - 1} {
+	for _, i := range []int{0, x.x.N - 1} {
 		v, err := x.entry(i)
 		if err != nil {
 			return nan, err

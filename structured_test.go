@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // The ways to hold a matrix of which a routine reads a part.
@@ -19,7 +20,8 @@ var (
 	sides      = []Side{Left, Right}
 )
 
-// fromTriangle returns the symmetric, or for zeros the triangular, matrix that a holds in a triangle.
+// fromTriangle returns the symmetric, or for zeros the triangular, matrix that a holds in a
+// triangle.
 func fromTriangle(a *Matrix, uplo Uplo, diag Diag, zeros bool) *Matrix {
 	n := a.Rows()
 	z := NewMatrix(a.Format(), n, n)
@@ -43,12 +45,9 @@ func fromTriangle(a *Matrix, uplo Uplo, diag Diag, zeros bool) *Matrix {
 func TestStructuredBlocks(t *testing.T) {
 	one, half := Float(1), Float(0.5)
 	for _, f := range []Format{Float64, DD, MP(300)} {
-		n := 1100
-		if f != Float64 {
-			n = 300
-		}
-		if testing.Short() {
-			n = 300
+		n := 300
+		if f == Float64 && testlength.Long() {
+			n = 1100
 		}
 		a, x, y := Random(f, n, n, 5, 1), Random(f, n, 1, 5, 2).Col(0), Random(f, n, 1, 5, 3).Col(0)
 		b, c := Random(f, n, 3, 5, 4), Random(f, n, 3, 5, 5)
@@ -207,8 +206,8 @@ func TestStructuredAliases(t *testing.T) {
 	})
 }
 
-// TestStructuredTo stores results in other formats than those of the old ones, or where operands lie,
-// and compares with GemmTo.
+// TestStructuredTo stores results in other formats than those of the old ones, or where operands
+// lie, and compares with GemmTo.
 func TestStructuredTo(t *testing.T) {
 	trials(t, 60, func(r *rand.Rand) error {
 		n, m := 1+r.IntN(45), 1+r.IntN(4)

@@ -37,13 +37,14 @@ func codecPool(f num.Format) *sync.Pool {
 	return p.(*sync.Pool)
 }
 
-// setText stores the number text, rounded once, in number i of a.
-func setText(a *num.Array, i int, text []byte) error {
+// setText stores the number text, rounded once, in number i of a, and says what the
+// range of its format took from it.
+func setText(a *num.Array, i int, text []byte) (decimal.Loss, error) {
 	pool := codecPool(a.Format)
 	c := pool.Get().(*codec)
-	err := c.Set(a, i, text)
+	loss, err := c.Set(a, i, text)
 	pool.Put(c)
-	return err
+	return loss, err
 }
 
 // appendText appends number i of a.
@@ -61,10 +62,11 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 // ParseScalar reads a number and rounds it once, to nearest even, to format f.
 // It takes decimal numbers with any number of digits and the exponent letters e,
 // d and q of either case, hexadecimal numbers such as 0x1.8p+3, and inf,
-// infinity and nan, all with an optional sign.
+// infinity and nan, all with an optional sign. A number beyond the range of f becomes
+// infinite, one too small for it a zero or subnormal, whatever its exponent.
 func ParseScalar(f Format, s string) (Scalar, error) {
 	a := num.New(f.f, 1)
-	if err := setText(a, 0, []byte(s)); err != nil {
+	if _, err := setText(a, 0, []byte(s)); err != nil {
 		return Scalar{}, err
 	}
 	return Scalar{a}, nil
@@ -90,7 +92,8 @@ func (m *Matrix) SetString(i, j int, s string) error { return m.SetText(i, j, []
 
 // SetText is SetString for bytes. Distinct entries may be set at the same time.
 func (m *Matrix) SetText(i, j int, text []byte) error {
-	return setText(m.m.Arr, m.at(i, j), text)
+	_, err := setText(m.m.Arr, m.at(i, j), text)
+	return err
 }
 
 // AppendText appends entry (i, j) to dst, as Scalar.Text writes it.
@@ -100,7 +103,8 @@ func (m *Matrix) AppendText(dst []byte, i, j, digits int) []byte {
 
 // SetString stores the number s, as ParseScalar reads it, in entry i.
 func (x *Vector) SetString(i int, s string) error {
-	return setText(x.v.Arr, x.at(i), []byte(s))
+	_, err := setText(x.v.Arr, x.at(i), []byte(s))
+	return err
 }
 
 // AppendText appends entry i to dst, as Scalar.Text writes it.
@@ -168,12 +172,22 @@ func Exactly(f Format) InputFormat { return InputFormat{f, inputExactly} }
 
 // AtLeast stores the numbers of a file without loss: in the format that the file
 // names if it was written by this module; in their own if it is binary; in f if
-// f holds them; else in the MP format that does. f holds a decimal of up to
-// ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for Float64: what a
-// shortest decimal of f has at most), and a hexadecimal number of up to b bits,
-// unless the range of f takes it away (infinite, zero, bits or digits below the
-// least number). The MP format has ⌈d log₂ 10⌉ + 1 bits
-// for d digits, or as many as the longest hexadecimal number.
+// f holds them; else in the MP format that does.
+//
+// f holds a decimal of up to ⌈b log₁₀ 2⌉ + 1 significant digits, b = f.Bits() (17 for
+// Float64: what a shortest decimal of f has at most), and a hexadecimal number of up
+// to b bits, unless the range of f takes it away: if it becomes infinite, if a
+// hexadecimal number loses bits below the least number, or if a decimal is so small
+// that f has less than b bits for it and rounds it by more than half a unit of its
+// last digit. So f holds the decimals that stand for subnormal numbers, such as
+// 4.9406564584124654e-324 and 5e-324 in Float64, but not 3e-324.
+//
+// The MP format has max(⌈d log₂ 10⌉ + 1, b) bits for decimals of up to d digits and 64
+// more, or as many as the longest hexadecimal number. A decimal that no binary number
+// equals is rounded even so, by at most 2⁻⁶⁴ of half an ulp of f. A result that is then
+// rounded to f is that of the decimals themselves unless errors of that size in the
+// operands carry the exact one across a tie of f. Exactly(f) and OwnOr(f) round a
+// decimal once.
 func AtLeast(f Format) InputFormat { return InputFormat{f, inputAtLeast} }
 
 // OwnOr stores the numbers of a file in the format that the file names if it was written by this
@@ -193,6 +207,23 @@ func (in InputFormat) Format() Format {
 		return Float64
 	}
 	return in.f
+}
+
+// InputStats says what the range of a format took from the numbers of a file that were
+// rounded to it, and how long they are.
+type InputStats struct {
+	ToInf Losses // finite numbers beyond the largest of the format, which became infinite
+	// numbers other than 0 nearer to 0 than to the least of the format, which became 0
+	ToZero Losses
+	// Digits are the most significant digits of a decimal, zeros at either end left out, if AtLeast
+	// chose the format by them; 0 if the file names one or is binary, or has no decimals.
+	Digits int
+}
+
+// Losses counts numbers of a file.
+type Losses struct {
+	Count int64
+	Line  int // of the first of them, from 1; 0 if there is none and in binary files
 }
 
 // DefaultMemoryLimit returns the memory in bytes that routines and readers keep

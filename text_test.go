@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 )
 
@@ -132,6 +133,47 @@ func TestHilbertVandermonde(t *testing.T) {
 		}
 		if id := Identity(f, 3); id.String() != "1 0 0\n0 1 0\n0 0 1\n" {
 			t.Errorf("identity:\n%v", id)
+		}
+	}
+}
+
+// TestVandermondeRange takes powers at the ends of MP's exponents, which those of
+// big.Float are short of.
+func TestVandermondeRange(t *testing.T) {
+	for _, c := range []struct {
+		f          Format
+		node, want string // powers from 0 on, in hexadecimal
+	}{
+		// 81 x 2^-2147483656 is more than half of the least number, 2^-2147483649.
+		{MP(53), "0x9p-1073741828", "0x1p+0 0x1.2p-1073741825 0x1p-2147483649 0x0p+0"},
+		{MP(53), "-0x1p-1073741825", "0x1p+0 -0x1p-1073741825 0x0p+0 -0x0p+0"}, // a tie
+		{MP(200), "0x1.00000000000000000001p-1073741825", "0x1p+0 0x1.00000000000000000001p-1073741825 0x1p-2147483649"},
+		{MP(53), "-0x1p-715827883", "0x1p+0 -0x1p-715827883 0x1p-1431655766 -0x1p-2147483649 0x0p+0"},
+		{MP(53), "0x1p1073741823", "0x1p+0 0x1p+1073741823 0x1p+2147483646 inf"},
+		{MP(53), "-0x1.6a09e667f3bcap1073741823", "0x1p+0 -0x1.6a09e667f3bcap+1073741823 0x1.ffffffffffff9p+2147483646 -inf"},
+		{MP(4), "0x1.6p1073741823", "0x1p+0 0x1.6p+1073741823 0x1.ep+2147483646 inf"},
+		{MP(2), "0x1.8p1073741823", "0x1p+0 0x1.8p+1073741823 inf inf"},
+		{MP(64), "-0", "0x1p+0 -0x0p+0 0x0p+0 -0x0p+0"},
+		{MP(64), "-inf", "0x1p+0 -inf inf -inf"},
+	} {
+		x := NewVector(c.f, 1)
+		if err := x.SetString(0, c.node); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(c.want)
+		v := Vandermonde(c.f, x, len(want))
+		for j, w := range want {
+			if got := v.At(0, j).Hex(); got != w {
+				t.Errorf("%v: (%s)^%d is %s, want %s", c.f, c.node, j, got, w)
+			}
+		}
+		for _, f := range []Format{Float64, QD} { // of numbers that only MP has
+			for j, s := range want {
+				got := Vandermonde(f, x, len(want)).At(0, j)
+				if w := v.At(0, j).Convert(f); !got.Same(w) {
+					t.Errorf("(%s)^%d in %v is %v, want %v of %s", c.node, j, f, got, w, s)
+				}
+			}
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Vector is a vector of numbers in one format with a stride, or a view of one.
+// Vector is a vector of numbers in one format with a stride, or a view of one. It lives on the
+// host, or on a device: see On, Host and Place.
 type Vector struct{ v num.Vec }
 
 // NewVector returns a vector of n times +0.
@@ -26,7 +27,7 @@ func NewVectorFloat64(n, inc int, data []float64) *Vector {
 		panic(errNegativeDim)
 	case inc == 0:
 		panic(errInc)
-	case n > 0 && len(data) < 1+(n-1)*max(inc, -inc):
+	case n > 0 && (len(data) == 0 || uint(n-1) > uint(len(data)-1)/uint(max(inc, -inc))):
 		panic(errShort)
 	}
 	a := &num.Array{Format: num.Float64, F64: [4][]float64{data}}
@@ -72,9 +73,12 @@ func (x *Vector) Stride(step int) *Vector {
 	if step < 0 && v.N > 0 {
 		v.Off = v.At(v.N - 1)
 	}
-	v.Inc *= step
-	s := max(step, -step)
-	v.N = (v.N + s - 1) / s
+	if v.N > 0 {
+		v.N = 1 + int(uint(v.N-1)/uint(max(step, -step)))
+	}
+	if v.N > 1 {
+		v.Inc *= step
+	}
 	return &Vector{v}
 }
 
@@ -86,6 +90,7 @@ func (x *Vector) Matrix() *Matrix {
 }
 
 func (x *Vector) at(i int) int {
+	needHost(x.v.Arr)
 	if i < 0 || i >= x.v.N {
 		panic(errIndex)
 	}
@@ -112,6 +117,7 @@ func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), bigReal(s)) 
 
 // Convert returns a copy of x in format f, each entry rounded to nearest even.
 func (x *Vector) Convert(f Format) *Vector {
+	needHost(x.v.Arr)
 	z := NewVector(f, x.v.N)
 	for i := range x.v.N {
 		z.v.Arr.Convert(i, x.v.Arr, x.v.At(i))

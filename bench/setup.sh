@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the C and C++ libraries that the benchmarks compare halfulp with, on Debian 12 or a descendant of it.
-# Debian 13 and later ship Arb inside FLINT 3: there libflint-arb-dev does not exist and this module needs Debian 12.
+# Installs the C and C++ libraries that the benchmarks compare halfulp with, on Debian 12 or a
+# descendant of it. Debian 13 and later ship Arb inside FLINT 3: there libflint-arb-dev does not
+# exist and this module needs Debian 12.
 set -eu
 
 if [ "$(id -u)" -eq 0 ]; then

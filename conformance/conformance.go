@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
 // Backend is what the suite tests.
@@ -34,7 +35,8 @@ type Backend struct {
 	// Partial says that the backend may refuse methods and small limits of memory.
 	Partial bool
 
-	calls calls
+	place halfulp.Device // where operands live, "" for the host
+	gpus  int
 }
 
 // Mode is one way in which a backend runs. Setup puts it in force until restore is
@@ -61,12 +63,23 @@ func (b Backend) refused(err error) bool {
 	return b.Partial && errors.Is(err, halfulp.ErrMethod)
 }
 
-// CUDA returns the backend of NVIDIA GPU number n.
-func CUDA(n int) Backend {
+// ways returns the names of the dispatcher's ways of products that the backend has.
+func (b Backend) ways() []string {
+	return slices.DeleteFunc(product.Ways(), func(way string) bool {
+		return way == "device" && b.gpus != 1 || way == "devices" && b.gpus < 2
+	})
+}
+
+// CUDA returns the backend of the NVIDIA GPUs of those numbers, several of which share products.
+func CUDA(n int, more ...int) Backend {
 	name := fmt.Sprintf("cuda:%d", n)
+	for _, k := range more {
+		name += fmt.Sprintf(",%d", k)
+	}
 	return Backend{
+		gpus:    1 + len(more),
 		Name:    name,
-		Options: func() *halfulp.Options { return &halfulp.Options{Device: name} },
+		Options: func() *halfulp.Options { return &halfulp.Options{Device: halfulp.Device(name)} },
 		Modes:   []Mode{{Name: name}},
 		Partial: true,
 	}
@@ -94,9 +107,13 @@ type config struct {
 	method  string
 	threads int
 	memory  int64
+	way     string // forced on products of matrices, if not empty
 }
 
 func (c config) String() string {
+	if c.way != "" {
+		return fmt.Sprintf("level %s, way %s, %d threads, memory limit %d", c.mode.Name, c.way, c.threads, c.memory)
+	}
 	return fmt.Sprintf("level %s, method %s, %d threads, memory limit %d", c.mode.Name, c.method, c.threads, c.memory)
 }
 
@@ -118,9 +135,6 @@ func newSuite(b Backend) *suite {
 	}
 	if len(b.Modes) == 0 {
 		b.Modes = []Mode{{Name: "default"}}
-	}
-	if b.calls.sum == nil {
-		b.calls = onHost
 	}
 	return &suite{b: b, stats: map[string]int{}}
 }
@@ -150,6 +164,12 @@ func Run(t *testing.T, b Backend) {
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])
 	}
 	t.Logf("%d calls ran on %s", s.stats["on "+b.Name], b.Name)
+	for _, way := range s.b.ways() {
+		if s.stats["way "+way] == 0 {
+			t.Errorf("no product ran the way %s", way)
+		}
+		t.Logf("%d products ran the way %s", s.stats["way "+way], way)
+	}
 	for _, f := range formats {
 		t.Logf("format %v: %d ran residue, %d direct; %d of residue were refused", f,
 			s.stats["residue "+f.String()], s.stats["direct "+f.String()], s.stats["refused "+f.String()])
@@ -166,6 +186,8 @@ type trial struct {
 	ran     int
 	product bool // of Gemm or Syrk, with results of the format
 	format  string
+	moved   []moved // operands of the call under way that live elsewhere
+	lost    error   // of those that could not be moved
 }
 
 // trial returns the trial of the given name and number: its inputs follow from both
@@ -178,12 +200,17 @@ func (s *suite) trial(base uint64, name string, number int) *trial {
 	// One configuration a mode, and the residue method in one of them at least.
 	first := tr.IntN(len(s.b.Modes))
 	for i, m := range s.b.Modes {
-		c := config{m, methods[tr.IntN(3)], threadCounts[tr.IntN(3)], memoryLimits[max(0, tr.IntN(len(memoryLimits)+6)-6)]}
+		c := config{m, methods[tr.IntN(3)], threadCounts[tr.IntN(3)], memoryLimits[max(0, tr.IntN(len(memoryLimits)+6)-6)], ""}
 		if i == first {
 			c.method, c.memory = "residue", 0
 		}
 		tr.configs = append(tr.configs, c)
 	}
+	// And one of the ways of the dispatcher of products.
+	c := tr.configs[tr.IntN(len(tr.configs))]
+	ways := s.b.ways()
+	c.way = ways[tr.IntN(len(ways))]
+	tr.configs = append(tr.configs, c)
 	return tr
 }
 
@@ -195,7 +222,7 @@ func (tr *trial) all() {
 			for _, threads := range threadCounts {
 				for _, memory := range memoryLimits {
 					if memory == 0 || method != "direct" {
-						tr.configs = append(tr.configs, config{m, method, threads, memory})
+						tr.configs = append(tr.configs, config{mode: m, method: method, threads: threads, memory: memory})
 					}
 				}
 			}
@@ -212,16 +239,26 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 		todo = todo[1:]
 		opt := tr.b.Options()
 		opt.Method, opt.Threads, opt.MemoryLimit = c.method, c.threads, c.memory
+		if c.way != "" && !tr.product {
+			continue
+		}
 		restore := func() {}
 		if c.mode.Setup != nil {
 			restore = c.mode.Setup()
 		}
+		restoreWay := product.Force(c.way)
 		st, err := f(c, opt)
+		restoreWay()
+		if bad := tr.end(); err == nil {
+			err = bad
+		}
 		restore()
 		var bad *mismatch
 		switch {
 		case errors.As(err, &bad):
 			return fmt.Errorf("%s; ran %s %s: %w", c, st.Method, st.Kernel, err)
+		case c.way != "" && (errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory)):
+			// The way does not apply.
 		case tr.b.Partial && c.method != "auto" && errors.Is(err, halfulp.ErrMethod),
 			tr.b.Partial && c.memory != 0 && errors.Is(err, halfulp.ErrMemory):
 			tr.stats[c.mode.Name+" refused"]++
@@ -237,12 +274,15 @@ func (tr *trial) under(f func(c config, opt *halfulp.Options) (halfulp.Stats, er
 			todo = append(todo, c)
 		case err != nil:
 			return fmt.Errorf("%s: unexpected error: %w", c, err)
-		case c.method == "residue" && st.Method != "residue" && st.Method != "direct",
-			c.method == "direct" && st.Method != "direct":
+		case c.way == "" && (c.method == "residue" && st.Method != "residue" && st.Method != "direct" ||
+			c.method == "direct" && st.Method != "direct"):
 			return fmt.Errorf("%s: Stats says method %q", c, st.Method)
 		default:
 			tr.ran++
 			tr.stats["on "+st.Device]++
+			if c.way != "" {
+				tr.stats["way "+c.way]++
+			}
 			if tr.product {
 				tr.stats[c.mode.Name+" "+st.Method]++
 				tr.stats[st.Method+" "+tr.format]++
@@ -302,7 +342,7 @@ func (z rounded) counted(st halfulp.Stats) error {
 	if z.underflow {
 		under = 1
 	}
-	if st.Overflow != over || z.terms == nil && st.Underflow != under {
+	if st.Overflow != over || st.Underflow != under {
 		return mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 	}
 	return nil
@@ -342,19 +382,23 @@ func (tr *trial) matrixResult(out *view, exact func(i, j int) (real, bool), call
 	}
 	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
 		got := before.Clone()
+		there := tr.move(got)
 		st, err := call(func(v *view) *halfulp.Matrix {
 			if v.g == out.g {
-				return v.on(got)
+				return v.on(there)
 			}
-			return v.on(v.g.matrix())
+			return v.on(tr.move(v.g.matrix()))
 		}, opt)
+		if err == nil {
+			err = tr.back(got)
+		}
 		if err != nil {
 			return st, err
 		}
 		if !got.Same(want) {
 			return st, firstDifference(out, got, want, exacts)
 		}
-		if st.Overflow != over || terms(out.g.format) < 2 && st.Underflow != under {
+		if st.Overflow != over || st.Underflow != under {
 			return st, mismatchf("Stats counts %d overflows, %d underflows, want %d, %d", st.Overflow, st.Underflow, over, under)
 		}
 		return st, nil

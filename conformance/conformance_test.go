@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
+	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/impl"
 )
 
@@ -44,6 +45,9 @@ func TestGPU(t *testing.T) {
 		every = 40
 	}
 	t.Run("Resident", func(t *testing.T) { RunSome(t, Resident(0), every) })
+	if len(gpus) > 1 {
+		t.Run("Several", func(t *testing.T) { RunSome(t, CUDA(0, 1), every) })
+	}
 }
 
 // digest multiplies in the child processes of TestEnvironment.

@@ -107,3 +107,84 @@ func TestExactSubnormalsAreNotCounted(t *testing.T) {
 		t.Errorf("underflows counted: direct %d, residue %d", counts[0], counts[1])
 	}
 }
+
+// Next to MAX + 2^970, MAX the largest binary64, where greedy terms of finite numbers sum up to
+// what is no number of the format: it overflows, and is counted once, in every way.
+func TestBorderOfExpansions(t *testing.T) {
+	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		for _, sign := range []float64{1, -1} {
+			for _, last := range []float64{0, 0x1p-500, -0x1p-500, -1, -0x1p400, -0x1p864, -0x1p870} {
+				other := 1.0
+				if math.Abs(last) == 0x1p-500 {
+					other = 0x1p-600
+				}
+				a := []float64{sign * math.MaxFloat64, sign * 0x1p970, sign * last}
+				b := []float64{1, 1, other}
+				var terms []real
+				for k := range a {
+					terms = append(terms, ofFloat(a[k]).times(ofFloat(b[k])))
+				}
+				want := round(sum(terms), f)
+				check := func(way string, got halfulp.Scalar, st halfulp.Stats, err error) {
+					t.Helper()
+					if err == nil {
+						err = firstError(want.stored(got), want.counted(st))
+					}
+					if err != nil {
+						t.Errorf("%v: %s of %x and %x: %v", f, way, a, b, err)
+					}
+				}
+				row, column := halfulp.NewMatrixFloat64(1, 3, 1, a), halfulp.NewMatrixFloat64(3, 1, 3, b)
+				x, y := halfulp.NewVectorFloat64(3, 1, a), halfulp.NewVectorFloat64(3, 1, b)
+				for _, method := range []string{"direct", "residue"} {
+					c := halfulp.NewMatrix(f, 1, 1)
+					st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), row, column, halfulp.Float(0), c, &halfulp.Options{Method: method})
+					check("Gemm, "+method, c.At(0, 0), st, err)
+				}
+				z := halfulp.NewVector(f, 1)
+				st, err := halfulp.Gemv(halfulp.NoTrans, halfulp.Float(1), row, y, halfulp.Float(0), z, nil)
+				check("Gemv", z.At(0), st, err)
+				got, st, err := halfulp.Dot(x, y, f, nil)
+				check("Dot", got, st, err)
+				if other == 1 {
+					got, st, err = halfulp.Sum(x, f, nil)
+					check("Sum", got, st, err)
+				}
+			}
+		}
+	}
+}
+
+// The same of expansions, whose last terms are subnormal.
+func TestExactSubnormalTermsAreNotCounted(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	n := 16
+	for _, f := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		low := (f.Bits() - 1074) / 2 // of factors of products whose expansions are normal
+		a, b := halfulp.NewMatrix(halfulp.MP(600), n, n), halfulp.NewMatrix(halfulp.MP(600), n, n)
+		for i := range n {
+			for j := range n {
+				a.SetBig(i, j, bigOf(number(r, 600, int64(low+r.IntN(30)))))
+				b.SetBig(i, j, bigOf(number(r, 600, int64(low+r.IntN(30)))))
+			}
+			a.SetFloat64(i, 0, math.Ldexp(float64(2*i+1), low-20))
+			b.SetFloat64(i, 0, 0)
+		}
+		b.SetFloat64(0, 0, math.Ldexp(1, -1074-low+20)) // column 0: odd multiples of 2^-1074
+		var counts []int64
+		for _, method := range []string{"direct", "residue"} {
+			c := halfulp.NewMatrix(f, n, n)
+			st, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), c, &halfulp.Options{Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts = append(counts, st.Underflow)
+			if got, want := c.Float64(3, 0), math.Ldexp(7, -1074); got != want {
+				t.Errorf("%v, %s: entry (3, 0) = %x, want %x", f, method, got, want)
+			}
+		}
+		if counts[0] != counts[1] {
+			t.Errorf("%v: underflows counted: direct %d, residue %d", f, counts[0], counts[1])
+		}
+	}
+}

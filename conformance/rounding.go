@@ -10,9 +10,11 @@ import (
 // rounded is a number of some format, with what its rounding met.
 type rounded struct {
 	real
-	terms     []float64 // the terms, for DD, TD and QD
-	overflow  bool      // a finite number became infinite
-	underflow bool      // a number other than 0 below the smallest normal one changed
+	terms    []float64 // the terms, for DD, TD and QD
+	overflow bool      // a finite number became infinite
+	// a number other than 0, or what is left of it for a term, changed below the smallest normal
+	// one
+	underflow bool
 }
 
 // terms returns how many binary64 numbers make one of format f, 0 for MP and
@@ -46,6 +48,7 @@ func round(x real, f halfulp.Format) rounded {
 	first := expand(x, n)
 	z := expand(first.real, n)
 	z.overflow = z.overflow || first.overflow
+	z.underflow = first.underflow && !z.overflow
 	return z
 }
 
@@ -119,7 +122,7 @@ func roundMP(x real, p int64) rounded {
 // expand takes n greedy terms, h = RN(x), l = RN(x - h), ...
 func expand(x real, n int) rounded {
 	h := roundIEEE(x, 53, -1074, 1024)
-	z := rounded{real: h.real, terms: make([]float64, n), overflow: h.overflow}
+	z := rounded{real: h.real, terms: make([]float64, n), overflow: h.overflow, underflow: h.underflow}
 	z.terms[0] = h.float()
 	if h.class != finite {
 		return z
@@ -127,7 +130,9 @@ func expand(x real, n int) rounded {
 	rest := sum([]real{x, h.negated()})
 	all := []real{h.real}
 	for k := 1; k < n && rest.class == finite; k++ {
-		t := roundIEEE(rest, 53, -1074, 1024).real
+		r := roundIEEE(rest, 53, -1074, 1024)
+		z.underflow = z.underflow || r.underflow
+		t := r.real
 		if t.class != finite {
 			break
 		}

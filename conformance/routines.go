@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // routine runs one trial of one routine with results of format f.
@@ -32,16 +33,15 @@ var routines = []routine{
 // routines runs every routine in every format over the families. A short run, and
 // one with a random seed, takes a part of them.
 func (s *suite) routines(t *testing.T, base uint64) {
-	switch {
-	case base != 0 && testing.Short():
-		s.some(t, base, 79)
-	case base != 0:
-		s.some(t, base, 11)
-	case testing.Short():
-		s.some(t, base, 13)
-	default:
-		s.some(t, base, 1)
+	if base != 0 {
+		s.some(t, base, testlength.Of(79, 31, 11))
+		return
 	}
+	if testlength.Race {
+		s.some(t, base, 59)
+		return
+	}
+	s.some(t, base, testlength.Of(13, 7, 1))
 }
 
 // some runs one in so many trials of the routines.
@@ -308,12 +308,10 @@ func (tr *trial) length() int {
 	return tr.size()
 }
 
-func lineOf(v *view) *halfulp.Vector { return v.lineOn(v.g.matrix()) }
-
 func runSum(tr *trial, f halfulp.Format, fam family) error {
 	x, v := tr.vector(f, fam)
 	err := tr.scalarResult(sum(v), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.sum(lineOf(x), f, opt)
+		return halfulp.Sum(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -334,7 +332,7 @@ func runAsum(tr *trial, f halfulp.Format, fam family) error {
 		ts = append(ts, t.abs())
 	}
 	err := tr.scalarResult(sum(ts), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.asum(lineOf(x), f, opt)
+		return halfulp.Asum(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -345,7 +343,7 @@ func runDot(tr *trial, f halfulp.Format, fam family) error {
 	y := tr.placeLine(p.fb, p.k, func(i int) real { return p.b[i] })
 	tr.note("x %v, y %v", x, y)
 	err := tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.dot(lineOf(x), lineOf(y), f, opt)
+		return halfulp.Dot(tr.vectorOf(x), tr.vectorOf(y), f, opt)
 	})
 	return firstError(err, untouched(x.g, y.g))
 }
@@ -372,7 +370,7 @@ func runNrm2(tr *trial, f halfulp.Format, fam family) error {
 		exact.neg = false
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.nrm2(lineOf(x), f, opt)
+		return halfulp.Nrm2(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -421,7 +419,7 @@ func runIamax(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
-		got, st, err := tr.b.calls.iamax(lineOf(x), opt)
+		got, st, err := halfulp.Iamax(tr.vectorOf(x), opt)
 		if err == nil && got != want {
 			return st, mismatchf("got %d, want %d of %v", got, want, p.a)
 		}
@@ -441,7 +439,7 @@ func runMean(tr *trial, f halfulp.Format, fam family) error {
 		exact = exact.ratio(n, fine(f, exact.top()-int64(n.BitLen())))
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.mean(lineOf(x), f, opt)
+		return halfulp.Mean(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -494,7 +492,7 @@ func runStdDev(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.stdDev(lineOf(x), f, opt)
+		return halfulp.StdDev(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -518,7 +516,7 @@ func runAutocorr1(tr *trial, f halfulp.Format, fam family) error {
 		}
 	}
 	err := tr.scalarResult(exact, f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-		return tr.b.calls.autocorr1(lineOf(x), f, opt)
+		return halfulp.Autocorr1(tr.vectorOf(x), f, opt)
 	})
 	return firstError(err, untouched(x.g))
 }
@@ -539,7 +537,7 @@ func runAxpy(tr *trial, f halfulp.Format, fam family) error {
 	tr.note("x %v, y %v", x, y)
 	err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, one, i, 0), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return tr.b.calls.axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
+			return halfulp.Axpy(alpha.s, vectorAt(at, x), vectorAt(at, y), opt)
 		})
 	return firstError(err, untouched(x.g))
 }
@@ -556,7 +554,7 @@ func runScal(tr *trial, f halfulp.Format, fam family) error {
 		}
 		return alpha.times(p.c[i]), true
 	}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-		return tr.b.calls.scal(alpha.s, vectorAt(at, x), opt)
+		return halfulp.Scal(alpha.s, vectorAt(at, x), opt)
 	})
 }
 
@@ -574,7 +572,7 @@ func runGer(tr *trial, f halfulp.Format, fam family) error {
 	tr.note("x %v, y %v, A %v", x, y, a)
 	err := tr.matrixResult(a, func(i, j int) (real, bool) { return p.entry(alpha.real, one, i, j), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return tr.b.calls.ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
+			return halfulp.Ger(alpha.s, vectorAt(at, x), vectorAt(at, y), at(a), opt)
 		})
 	return firstError(err, untouched(x.g, y.g))
 }
@@ -598,7 +596,7 @@ func runGemv(t halfulp.Transpose) func(tr *trial, f halfulp.Format, fam family) 
 		tr.note("A %v, x %v, y %v", a, x, y)
 		err := tr.matrixResult(y, func(i, _ int) (real, bool) { return p.entry(alpha.real, beta.real, i, 0), true },
 			func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-				return tr.b.calls.gemv(t, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
+				return halfulp.Gemv(t, alpha.s, at(a), vectorAt(at, x), beta.s, vectorAt(at, y), opt)
 			})
 		return firstError(err, untouched(a.g, x.g))
 	}
@@ -624,7 +622,7 @@ func (tr *trial) gemm(tA, tB halfulp.Transpose, p *problem) error {
 	tr.product, tr.format = true, p.fc.String()
 	err := tr.matrixResult(c, func(i, j int) (real, bool) { return p.entry(alpha.real, beta.real, i, j), true },
 		func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return tr.b.calls.gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
+			return halfulp.Gemm(tA, tB, alpha.s, at(a), at(b), beta.s, at(c), opt)
 		})
 	return firstError(err, untouched(a.g, b.g))
 }
@@ -654,7 +652,7 @@ func runSyrk(uplo halfulp.Uplo, t halfulp.Transpose) func(tr *trial, f halfulp.F
 			}
 			return p.entry(alpha.real, beta.real, i, j), true
 		}, func(at func(v *view) *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
-			return tr.b.calls.syrk(uplo, t, alpha.s, at(a), beta.s, at(c), opt)
+			return halfulp.Syrk(uplo, t, alpha.s, at(a), beta.s, at(c), opt)
 		})
 		return firstError(err, untouched(a.g))
 	}

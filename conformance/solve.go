@@ -16,8 +16,8 @@ func divided(f halfulp.Format, x, y real) real {
 	return quotientOf(f, x, y)
 }
 
-// substituted returns what Trsm makes of the system with the matrix A of p, which has the structure s, and
-// the right-hand sides alpha B: every entry before it is rounded.
+// substituted returns what Trsm makes of the system with the matrix A of p, which has the structure
+// s, and the right-hand sides alpha B: every entry before it is rounded.
 func substituted(p *problem, s structure, f halfulp.Format, alpha real, lower bool) []real {
 	exact := make([]real, p.k*p.n)
 	if alpha.class == zero {

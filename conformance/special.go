@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // rounding checks that numbers of every kind are stored in every format as the
@@ -84,7 +85,7 @@ func (s *suite) configurations(t *testing.T) {
 				continue
 			}
 			k++
-			if testing.Short() && k%4 != 1 {
+			if (k-1)%testlength.Of(4, 2, 1) != 0 {
 				continue
 			}
 			for d := range 2 {
@@ -104,7 +105,7 @@ func (s *suite) configurations(t *testing.T) {
 	for _, fam := range families[:6] {
 		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106)} {
 			n := 40000
-			if fam.name == "spread100000" || testing.Short() && i == 1 {
+			if fam.name == "spread100000" || !testlength.Long() && i == 1 {
 				continue
 			}
 			tr := s.trial(0, fmt.Sprintf("long vectors %v %s", f, fam.name), i)
@@ -121,10 +122,10 @@ func (s *suite) configurations(t *testing.T) {
 			x := tr.placeLine(p.fa, n, func(i int) real { return p.a[i] })
 			y := tr.placeLine(p.fb, n, func(i int) real { return p.b[i] })
 			tr.fail(t, tr.scalarResult(p.entry(one, real{}, 0, 0), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-				return halfulp.Dot(lineOf(x), lineOf(y), f, opt)
+				return halfulp.Dot(tr.vectorOf(x), tr.vectorOf(y), f, opt)
 			}))
 			tr.fail(t, tr.scalarResult(sum(p.a), f, func(opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-				return halfulp.Sum(lineOf(x), f, opt)
+				return halfulp.Sum(tr.vectorOf(x), f, opt)
 			}))
 		}
 	}
@@ -272,7 +273,7 @@ func (s *suite) prepared(t *testing.T) {
 	names := []string{"uniform", "spread50", "Inf and NaN", "cancel to one ulp", "Hilbert", "sparse", "spread1000"}
 	for i, f := range fs {
 		for k, name := range names {
-			if testing.Short() && (i+k)%4 != 0 {
+			if (i+k)%testlength.Of(4, 2, 1) != 0 {
 				continue
 			}
 			tr := s.trial(0, fmt.Sprintf("prepared %v %s", f, name), k)
@@ -403,9 +404,7 @@ func (s *suite) large(t *testing.T) {
 		{halfulp.TD, 49, 35, 60, "patterns"},
 		{halfulp.Float64, 70, 70, 70, "Inf and NaN"},
 	}
-	if testing.Short() {
-		cases = cases[:3]
-	}
+	cases = cases[:testlength.Of(3, 8, len(cases))]
 	for i, l := range cases {
 		name := fmt.Sprintf("%v_%dx%dx%d_%s", l.f, l.m, l.n, l.k, l.family)
 		t.Run(name, func(t *testing.T) {
@@ -455,10 +454,10 @@ func (tr *trial) largeProduct(t *testing.T, p *problem, residual bool) {
 	tr.configs = nil
 	for k, m := range tr.b.Modes {
 		tr.configs = append(tr.configs,
-			config{m, "residue", threadCounts[k%3], 0},
-			config{m, "residue", threadCounts[(k+1)%3], 1 << 20},
-			config{m, "residue", threadCounts[(k+2)%3], 1 << 18},
-			config{m, "auto", threadCounts[(k+1)%3], 0},
+			config{m, "residue", threadCounts[k%3], 0, ""},
+			config{m, "residue", threadCounts[(k+1)%3], 1 << 20, ""},
+			config{m, "residue", threadCounts[(k+2)%3], 1 << 18, ""},
+			config{m, "auto", threadCounts[(k+1)%3], 0, ""},
 		)
 	}
 	blocks := 0
@@ -497,7 +496,7 @@ func (s *suite) empty(t *testing.T) {
 					tr := s.trial(0, fmt.Sprintf("empty %v %dx%dx%d", f, m, n, k), 0)
 					tr.configs = nil
 					for _, method := range methods {
-						tr.configs = append(tr.configs, config{s.b.Modes[0], method, 2, 0})
+						tr.configs = append(tr.configs, config{s.b.Modes[0], method, 2, 0, ""})
 					}
 					what := tr.what
 					for _, c0 := range []real{minus, {}, pow2(3, 0), nan} {
@@ -617,7 +616,7 @@ func (s *suite) cancelled(t *testing.T) {
 	big1 := halfulp.NewMatrix(halfulp.Float64, n, n)
 	for j := range n {
 		for i := range n {
-			big1.SetFloat64(i, j, tr.Float64()-0.5)
+			big1.SetFloat64(i, j, float64(tr.Float64())-0.5)
 		}
 	}
 	for _, method := range methods {

@@ -11,7 +11,7 @@ import (
 func ExampleMap() {
 	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1e22})
 	z := halfulp.NewVector(halfulp.DD, 3)
-	if err := expansion.Map(expansion.Sin, z, x, nil); err != nil {
+	if _, err := expansion.Map(expansion.Sin, x, z, nil); err != nil {
 		log.Fatal(err)
 	}
 	for i := range 3 {
@@ -34,4 +34,29 @@ func ExampleGemm() {
 	}
 	fmt.Println(st.Method, c.At(0, 0))
 	// Output: expansion 15
+}
+
+func ExampleSolve() {
+	// The inverse of the Hilbert matrix of order 3 has integer entries; this is its first column.
+	a, b := halfulp.NewMatrix(halfulp.QD, 3, 3), halfulp.NewMatrix(halfulp.QD, 3, 1)
+	for i := range 3 {
+		for j := range 3 {
+			a.Set(i, j, expansion.QDOf(1).Div(expansion.QDOf(float64(i+j+1))).Scalar())
+		}
+	}
+	b.SetFloat64(0, 0, 1)
+	x := halfulp.NewMatrix(halfulp.QD, 3, 1)
+	st, err := expansion.Solve(a, b, x, &expansion.SolveOptions{Options: halfulp.Options{Threads: 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(st.Device, st.Method)
+	for i := range 3 {
+		fmt.Printf("%.50f\n", x.Big(i, 0))
+	}
+	// Output:
+	// cpu expansion
+	// 9.00000000000000000000000000000000000000000000000000
+	// -36.00000000000000000000000000000000000000000000000000
+	// 30.00000000000000000000000000000000000000000000000000
 }

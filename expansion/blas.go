@@ -2,9 +2,9 @@ package expansion
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -22,42 +22,33 @@ import (
 // is not finite, the sum is that of the leading words in float64 arithmetic, in the same order:
 // p = RN(p + RN(a_h[0] b_h[0])). α and β then cost a Mul and an Add of the format: see [DD.Mul].
 //
-// The result has format DD, TD or QD, as many words as all arithmetic has; operands may have
-// formats of fewer words, which convert exactly; others are errors. α and β are rounded to the
-// format. Bits depend on neither threads nor instruction sets nor, with Options.Device, the device.
+// What holds for all routines on arrays stands in the package documentation. α and β are rounded to
+// the format of the result.
 
-// Gemm sets C = α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
+// Gemm stores C ← α op(A) op(B) + β C, op(X) = X or Xᵀ, with op(A) m x k, op(B) k x n, C m x n:
 // each entry is the native sum of its k products in ascending order from 0, s, and then
 //
 //	c = Add(Mul(α, s), Mul(β, c))
 //
 // with no product for α = 1 or β = 1 and no addition for β = 0. α = 0 leaves A and B unread, β = 0
-// leaves C unread. C may overlap A and B. Gemm panics for a bad Transpose and if shapes do not fit; with an
-// error, that of a cancelled context too, the contents of C are unspecified.
-func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, o *halfulp.Options) (halfulp.Stats, error) {
-	var r run
-	if err := r.options(o); err != nil {
-		return halfulp.Stats{}, err
-	}
-	if r.device != "" {
-		return gemmOn(r.device, tA, tB, alpha, a, b, beta, c)
-	}
-	k := activeKernels()
-	return product(&k.tiles, opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c), alpha, beta, o)
+// leaves C unread. An entry with a sum that is not finite is what float64 products and sums of the
+// leading words give. Options.Method may also be [SquareBlocks], of the same bits. Gemm panics for
+// a bad Transpose and if shapes do not fit.
+func Gemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error) {
+	p := &productRun{a: opOf(tA, raw.Matrix(a)), b: opOf(tB, raw.Matrix(b)), c: raw.Matrix(c)}
+	return p.product("Gemm", false, alpha, beta, opt)
 }
 
-// Gemv sets y = α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
-// column, bits included. y may overlap A and x.
-func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
-	var r run
-	if err := r.options(o); err != nil {
-		return halfulp.Stats{}, err
-	}
-	if r.device != "" {
-		return gemmOn(r.device, t, halfulp.NoTrans, alpha, a, x.Matrix(), beta, y.Matrix())
-	}
-	k := activeKernels()
-	return product(&k.columns, opOf(t, raw.Matrix(a)), raw.Vector(x).Mat(), raw.Vector(y).Mat(), alpha, beta, o)
+// Gemv stores y ← α op(A) x + β y, op(A) = A or Aᵀ: entry by entry as [Gemm] with a matrix of one
+// column, bits included.
+//
+// Operands that live on a device have another order of additions: a sum is that of 32 partial sums,
+// number q with the products of j = q modulo 32 in their order, which are added by halves, number q
+// and q + 16, then q + 8 and so on, by Add of the format; a partial sum that is not finite is that
+// of the leading words.
+func Gemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.Matrix, x *halfulp.Vector, beta halfulp.Scalar, y *halfulp.Vector, opt *halfulp.Options) (halfulp.Stats, error) {
+	p := &productRun{a: opOf(t, raw.Matrix(a)), b: raw.Vector(x).Mat(), c: raw.Vector(y).Mat()}
+	return p.product("Gemv", true, alpha, beta, opt)
 }
 
 func opOf(t halfulp.Transpose, m num.Mat) num.Mat {
@@ -89,53 +80,81 @@ const (
 // A productRun is a product of matrices under way.
 type productRun struct {
 	run
+	words       int
 	a, b, c     num.Mat
 	tile        tile
 	alpha, beta QD
+	overflow    atomic.Int64
 }
 
-func product(tiles *[5]tile, a, b, c num.Mat, alpha, beta halfulp.Scalar, o *halfulp.Options) (halfulp.Stats, error) {
-	if a.Rows != c.Rows || a.Cols != b.Rows || b.Cols != c.Cols {
+// product computes C, which is a vector if the routine says so.
+func (p *productRun) product(name string, vector bool, alpha, beta halfulp.Scalar, opt *halfulp.Options) (halfulp.Stats, error) {
+	if p.a.Rows != p.c.Rows || p.a.Cols != p.b.Rows || p.b.Cols != p.c.Cols {
 		panic(errShape)
 	}
-	p := &productRun{a: a, b: b, c: c}
-	if err := p.options(o); err != nil {
-		return halfulp.Stats{}, err
-	}
 	var err error
-	if p.words, err = formatsFit(c.Arr, []num.Mat{a, b}); err != nil {
-		return halfulp.Stats{}, err
+	if p.run, err = begin(name, opt, p.a.Arr, p.b.Arr, p.c.Arr); err != nil {
+		return p.stats, err
+	}
+	if p.words, err = p.productFormats(p.c.Arr, []num.Mat{p.a, p.b}); err != nil {
+		return p.stats, p.failed(err)
 	}
 	setScalar(p.alpha[:p.words], alpha)
 	setScalar(p.beta[:p.words], beta)
 	if p.alpha == (QD{}) {
 		p.a.Cols, p.b.Rows = 0, 0
 	}
-	for _, x := range []*num.Mat{&p.a, &p.b} {
-		if x.Arr.Overlaps(c.Arr) {
-			*x = copyOf(*x)
-		}
+	last := p.last(stageProduct)
+	if p.at != nil {
+		return p.end(last, p.onDevice(vector))
 	}
-	p.tile = tiles[p.words]
-	st := halfulp.Stats{Device: "cpu", Method: Method, Kernel: impl.Level().String(), Threads: p.threads}
+	err = p.onHost(vector)
+	p.stats.Overflow = p.overflow.Load()
+	return p.end(last, err)
+}
+
+func (p *productRun) onHost(vector bool) error {
+	copies := int64(0)
+	for _, x := range []*num.Mat{&p.a, &p.b} {
+		if !x.Arr.Overlaps(p.c.Arr) {
+			continue
+		}
+		copies += sizeOf(*x)
+		if err := p.room(copies); err != nil {
+			return err
+		}
+		*x = copyOf(*x)
+	}
+	if p.words == 1 {
+		return multiplyFloat64(p)
+	}
+	k := activeKernels()
+	if p.tile = k.tiles[p.words]; vector {
+		p.tile = k.columns[p.words]
+	}
 	switch p.words {
 	case 2:
-		return st, multiply[DD](p, sumDD)
+		return multiply[DD](p, sumDD)
 	case 3:
-		return st, multiply[TD](p, sumTD)
+		return multiply[TD](p, sumTD)
 	}
-	return st, multiply[QD](p, sumQD)
+	return multiply[QD](p, sumQD)
 }
 
 // copyOf copies a matrix.
 func copyOf(m num.Mat) num.Mat {
 	c := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
-	for j := range m.Cols {
-		for i := range m.Rows {
-			c.Arr.CopyFrom(c.At(i, j), m.Arr, m.At(i, j))
+	copyTo(c, m)
+	return c
+}
+
+// copyTo sets z = x, of one shape and format.
+func copyTo(z, x num.Mat) {
+	for j := range z.Cols {
+		for i := range z.Rows {
+			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(i, j))
 		}
 	}
-	return c
 }
 
 // A productBench is what a thread works with: sums of a block of C, and packed blocks.
@@ -157,7 +176,7 @@ func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 	across := (p.c.Cols + columns - 1) / columns
 	threads := min(p.threads, down*across)
 	benches := make([]productBench, max(1, threads))
-	report := progress(p.progress, down*across)
+	ended := p.pieces(down * across)
 	return par.For(p.ctx, threads, down*across, func(worker, i int) {
 		q := &benches[worker]
 		if q.sums == nil {
@@ -195,12 +214,12 @@ func multiply[E arithmetical[E]](p *productRun, sum func(E) E) error {
 				}
 			}
 		}
-		report()
+		ended()
 	})
 }
 
 // finishEntry sets c_ij = α s + β c_ij.
-func finishEntry[E arithmetical[E]](p *productRun, s E, i, j int) {
+func finishEntry[E summable[E]](p *productRun, s E, i, j int) {
 	for k := range len(s) {
 		if s[k]-s[k] != 0 {
 			var lead E
@@ -219,10 +238,12 @@ func finishEntry[E arithmetical[E]](p *productRun, s E, i, j int) {
 		s = alpha.Mul(s)
 	}
 	at := p.c.At(i, j)
+	old := 0.0 // the leading word
 	if beta != zero {
 		for k := range len(s) {
 			c[k] = p.c.Arr.F64[k][at]
 		}
+		old = c[0]
 		if beta != one {
 			c = beta.Mul(c)
 		}
@@ -232,6 +253,28 @@ func finishEntry[E arithmetical[E]](p *productRun, s E, i, j int) {
 	for k := range len(s) {
 		p.c.Arr.F64[k][at] = s[k]
 	}
+	if math.IsInf(s[0], 0) && isFinite(alpha[0], beta[0], old) && finiteProducts(p.a, p.b, i, j) {
+		p.overflow.Add(1)
+	}
+}
+
+func isFinite(list ...float64) bool {
+	for _, x := range list {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// finiteProducts reports whether the factors of the products of entry (i, j) are all finite.
+func finiteProducts(a, b num.Mat, i, j int) bool {
+	for h := range a.Cols {
+		if !isFinite(leadOf(a, i, h), leadOf(b, h, j)) {
+			return false
+		}
+	}
+	return true
 }
 
 // plainSum is the sum of products of leading words in float64 arithmetic.
@@ -254,45 +297,51 @@ func leadOf(m num.Mat, i, j int) float64 {
 // 4096 products are summed one by one, and the sums of chunks added, in ascending order. Within a
 // chunk, products with the same i mod 64 are summed, and then sums l and l + 32 added, l and
 // l + 16, and so on, by Add of the format. The error is at most that of a single sum. If the result
-// is not finite it is the sum of the leading words in float64 arithmetic, in ascending order.
-func Dot(x, y *halfulp.Vector, f halfulp.Format, o *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
-	z := halfulp.NewVector(f, 1)
-	p := &run{}
+// is not finite it is the sum of the leading words in float64 arithmetic, in ascending order. Dot
+// panics if the lengths differ; with an error there is no result.
+func Dot(x, y *halfulp.Vector, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error) {
 	u, v := raw.Vector(x), raw.Vector(y)
 	if u.N != v.N {
 		panic(errShape)
 	}
-	if err := p.options(o); err != nil {
-		return z.At(0), halfulp.Stats{}, err
+	r, err := begin("Dot", opt, u.Arr, v.Arr)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
 	}
+	z := halfulp.NewVector(f, 1)
 	to := raw.Vector(z)
-	var err error
-	if p.words, err = formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()}); err != nil {
-		return z.At(0), halfulp.Stats{}, err
+	words, err := formatsFit(to.Arr, []num.Mat{u.Mat(), v.Mat()})
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, r.failed(err)
 	}
-	if p.device != "" {
-		return dotOn(p.device, x, y, f)
-	}
-	switch p.words {
+	last := r.last(stageSum)
+	switch words {
 	case 2:
-		err = dot(p, to, u, v, macDD, sumDD)
+		err = dot(&r, to, u, v, macDD, sumDD)
 	case 3:
-		err = dot(p, to, u, v, macTD, sumTD)
+		err = dot(&r, to, u, v, macTD, sumTD)
 	default:
-		err = dot(p, to, u, v, macQD, sumQD)
+		err = dot(&r, to, u, v, macQD, sumQD)
 	}
-	st := halfulp.Stats{Device: "cpu", Method: Method, Kernel: impl.Level().String(), Threads: p.threads}
-	return z.At(0), st, err
+	st, err := r.end(last, err)
+	if err != nil {
+		return halfulp.Scalar{}, st, err
+	}
+	return z.At(0), st, nil
 }
 
 // dotChunk is how many products are summed on their own.
 const dotChunk = 64 * lanes
 
+// dot stores the native sum of x_i y_i in z.
 func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum func(E) E) error {
+	if p.at != nil {
+		return dotOnDevice[E](p, z, x, y)
+	}
 	k := activeKernels()
 	n := (x.N + dotChunk - 1) / dotChunk
 	sums := make([]E, n)
-	report := progress(p.progress, n)
+	ended := p.pieces(n)
 	err := par.For(p.ctx, p.threads, n, func(_, c int) {
 		t := benches.Get().(*bench)
 		defer benches.Put(t)
@@ -300,7 +349,7 @@ func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum 
 		*s = block{}
 		lo, hi := c*dotChunk, min((c+1)*dotChunk, x.N)
 		for i := lo; i < hi; i += lanes {
-			k.macBlock(s, t, x, y, p.words, i, min(lanes, hi-i), func(l int) {
+			k.macBlock(s, t, x, y, z.Arr.Terms(), i, min(lanes, hi-i), func(l int) {
 				setLane(s, l, mac(lane[E](s, l), lane[E](&t.in[0], l), lane[E](&t.in[1], l)))
 			})
 		}
@@ -313,7 +362,7 @@ func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum 
 			}
 		}
 		sums[c] = lane[E](s, 0)
-		report()
+		ended()
 	})
 	if err != nil {
 		return err
@@ -322,30 +371,39 @@ func dot[E arithmetical[E]](p *run, z, x, y num.Vec, mac func(s, a, b E) E, sum 
 	for _, c := range sums {
 		s = s.Add(c)
 	}
-	if math.IsInf(s[0], 0) || s[0] != s[0] {
+	setDot(p, z, s, x.Mat(), y.Mat())
+	return nil
+}
+
+// setDot stores the sum s of x_i y_i in z, or that of the leading words if s is not finite.
+func setDot[E arithmetical[E]](p *run, z num.Vec, s E, x, y num.Mat) {
+	finite := isFinite(s[0])
+	if !finite {
 		var lead E
-		lead[0] = plainSum(x.Mat().T(), y.Mat(), 0, 0)
+		lead[0] = plainSum(x.T(), y, 0, 0)
 		s = lead
 	}
 	s = s.Canonical()
 	for k := range len(s) {
 		z.Arr.F64[k][z.Off] = s[k]
 	}
-	return nil
+	if math.IsInf(s[0], 0) && (finite || finiteProducts(x.T(), y, 0, 0)) {
+		p.stats.Overflow = 1
+	}
 }
 
 // macBlock adds n products from x_i y_i on to the lanes of s, by the kernel if the numbers fill its
 // steps, else by lane.
 func (k *kernels) macBlock(s *block, t *bench, x, y num.Vec, w, i, n int, lane func(l int)) {
 	if mac := k.macs[w]; mac != nil && n == lanes {
-		from := [2]place{placeOf(x, w, i), placeOf(y, w, i)}
+		from := [2]location{locate(x, w, i), locate(y, w, i)}
 		for j, v := range []num.Vec{x, y} {
 			if from[j].first == nil {
 				t.in[j].load(v, w, i, n)
-				from[j] = t.in[j].place()
+				from[j] = t.in[j].location()
 			}
 		}
-		mac.run(s.place(), from[0], from[1], s.place(), n)
+		mac.run(s.location(), from[0], from[1], s.location(), n)
 		return
 	}
 	t.in[0].load(x, w, i, n)

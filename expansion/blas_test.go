@@ -292,3 +292,49 @@ func TestProductErrors(t *testing.T) {
 		}()
 	}
 }
+
+// TestProductOverflow counts infinite results of finite operands, and no others.
+func TestProductOverflow(t *testing.T) {
+	big, inf := halfulp.Float(math.MaxFloat64), halfulp.Float(math.Inf(1))
+	one, zero := halfulp.Float(1), halfulp.Float(0)
+	for _, f := range deviceFormats {
+		ones, old := halfulp.NewMatrix(f, 3, 3), halfulp.NewMatrix(f, 3, 3)
+		for i := range 9 {
+			ones.Set(i%3, i/3, one)
+		}
+		large, infinite := ones.Clone(), ones.Clone()
+		large.Set(1, 0, big)
+		large.Set(1, 1, big)
+		infinite.Set(2, 0, inf)
+		full := large.Clone()
+		full.Set(0, 2, inf)
+		for i, c := range []struct {
+			alpha, beta halfulp.Scalar
+			a, old      *halfulp.Matrix
+			want        int64
+		}{
+			{one, zero, ones, old, 0},
+			{one, zero, large, old, 3},                  // sums of row 1
+			{one, zero, infinite, old, 0},               // infinite operands
+			{halfulp.Float(2), zero, large.T(), old, 6}, // sums that are finite, doubled
+			{inf, zero, ones, old, 0},                   // an infinite factor
+			{one, halfulp.Float(2), ones, large, 2},     // twice the old entries
+			{one, one, ones, infinite, 0},               // infinite old entries
+			{halfulp.Float(-1), one, large, full, 3},    // one old entry is infinite
+		} {
+			z := c.old.Clone()
+			st, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, c.alpha, c.a, ones, c.beta, z, nil)
+			if err != nil || st.Overflow != c.want {
+				t.Errorf("%v, case %d: %d overflows, want %d, %v", f, i, st.Overflow, c.want, err)
+			}
+		}
+		for _, c := range []struct {
+			x    *halfulp.Vector
+			want int64
+		}{{ones.Row(0), 0}, {large.Row(1), 1}, {infinite.Row(2), 0}} {
+			if _, st, err := Dot(c.x, ones.Col(0), f, nil); err != nil || st.Overflow != c.want {
+				t.Errorf("%v: %d overflows of a dot product, want %d, %v", f, st.Overflow, c.want, err)
+			}
+		}
+	}
+}

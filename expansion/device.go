@@ -1,393 +1,335 @@
 package expansion
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
-	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/expgpu"
-	"github.com/halfulp/halfulp/internal/gpu"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Routines for operands in the memory of a GPU, in one of the formats DD, TD and QD. They panic if
-// operands are on several GPUs, freed, of several formats or of shapes that do not fit. Errors wrap
-// halfulp.ErrMemory if the GPU has too little memory.
-
+// Stages of runs.
 const (
-	errDevices = "expansion: operands on several GPUs"
-	errAlias   = "expansion: the output overlaps an operand"
+	stageTo      = "to the device"
+	stageCompute = "compute"
+	stageProduct = "product"
+	stageSum     = "sum"
+	stageSolve   = "elimination"
+	stageFrom    = "from the device"
+	stageScale   = "scaling"
+	stageError   = "residual"
 )
 
-// operands are on one GPU, in one format.
-type operands struct {
-	dev *cuda.Device
-	m   []gpu.Matrix
+// A deviceRun is a run at its place. Operands of the host travel there and back; those that live
+// there are taken as they are, but for copies of those that overlap the result or have fewer words.
+type deviceRun struct {
+	*run
+	place.Expansions
+	format num.Format // of all numbers there
+	taken  int64      // bytes beside operands that live there
+	free   []func()
 }
 
-func matrices(list ...*halfulp.DeviceMatrix) operands {
-	var o operands
-	for _, x := range list {
-		dev, m := raw.DeviceMatrix(x)
-		o.add(dev, m)
-	}
-	return o
+// arrive returns r at its place.
+func (r *run) arrive(f num.Format) *deviceRun {
+	return &deviceRun{run: r, Expansions: place.Part[place.Expansions](), format: f}
 }
 
-func vectors(list ...*halfulp.DeviceVector) operands {
-	var o operands
-	for _, x := range list {
-		dev, v := raw.DeviceVector(x)
-		o.add(dev, v.Col())
-	}
-	return o
-}
-
-func (o *operands) add(dev *cuda.Device, m gpu.Matrix) {
-	if o.dev == nil {
-		o.dev = dev
-	}
-	if dev != o.dev {
-		panic(errDevices)
-	}
-	o.m = append(o.m, m)
-	if f := m.Arr.Format; f != o.m[0].Arr.Format || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD {
-		panic(errFormat)
+// close gives back what the run has taken.
+func (d *deviceRun) close() {
+	for _, f := range d.free {
+		f()
 	}
 }
 
-// apart panics if m overlaps one of the others.
-func apart(m gpu.Matrix, others ...gpu.Matrix) {
-	for _, o := range others {
-		if m.Overlaps(o) {
-			panic(errAlias)
-		}
-	}
+func (d *deviceRun) config() place.Config {
+	return place.Config{Ctx: d.ctx, Threads: d.threads, Method: d.stats.Method, Memory: d.limit, HostMemory: d.limit, Progress: d.progress}
 }
 
-// do runs f on the GPU, for a routine of that name.
-func (o operands) do(name string, f func(s *cuda.Stream) error) error {
-	err := o.dev.Do(context.Background(), f)
-	if errors.Is(err, cuda.ErrMemory) {
-		err = fmt.Errorf("%w: %w", halfulp.ErrMemory, err)
-	}
+// matrix returns a rows x cols matrix of +0 there.
+func (d *deviceRun) matrix(rows, cols int) (num.Mat, error) {
+	a, err := d.at.New(d.ctx, d.format, rows*cols)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return num.Mat{}, err
 	}
-	return nil
+	d.free = append(d.free, a.Away.Free)
+	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
 }
 
-// DeviceAdd sets z_i = x_i + y_i, bits and error bounds of Add. z may be x or y, but not overlap
-// them otherwise.
-func DeviceAdd(z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).each("Add") }
-
-// DeviceSub sets z_i = x_i - y_i, like DeviceAdd.
-func DeviceSub(z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).each("Sub") }
-
-// DeviceMul sets z_i = x_i y_i, like DeviceAdd.
-func DeviceMul(z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).each("Mul") }
-
-// DeviceDiv sets z_i = x_i / y_i, like DeviceAdd.
-func DeviceDiv(z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).each("Div") }
-
-// DeviceSqrt sets z_i = √x_i, like DeviceAdd.
-func DeviceSqrt(z, x *halfulp.DeviceVector) error { return vectors(z, x).each("Sqrt") }
-
-// DeviceFMA sets z_i = x_i y_i + c_i, like DeviceAdd.
-func DeviceFMA(z, x, y, c *halfulp.DeviceVector) error { return vectors(z, x, y, c).each("FMA") }
-
-// operationNames are those of kernels.
-var operationNames = [operations]string{opAdd: "Add", opSub: "Sub", opMul: "Mul", opDiv: "Div", opSqrt: "Sqrt", opFMA: "FMA"}
-
-// DeviceMap sets z_i = f(x_i) for a function of one argument, like DeviceAdd.
-func DeviceMap(f Function, z, x *halfulp.DeviceVector) error { return vectors(z, x).apply(f) }
-
-// DeviceMap2 sets z_i = f(x_i, y_i) for a function of two arguments, like DeviceAdd.
-func DeviceMap2(f Function, z, x, y *halfulp.DeviceVector) error { return vectors(z, x, y).apply(f) }
-
-func (o operands) apply(f Function) error {
-	if err := f.takes(len(o.m) - 1); err != nil {
-		return err
-	}
-	return o.each(f.String())
+// take counts a copy, of so many numbers, of an operand that lives there.
+func (d *deviceRun) take(numbers int) error {
+	d.taken += int64(numbers) * num.SizeOf(d.format)
+	return d.room(d.taken)
 }
 
-// each computes the first operand from the others, entry by entry.
-func (o operands) each(name string) error {
-	for _, x := range o.m[1:] {
-		if x.Rows != o.m[0].Rows || x.Cols != o.m[0].Cols {
-			panic(errShape)
-		}
-		if x != o.m[0] {
-			apart(o.m[0], x)
+// operand returns m in the format of the run at its place.
+func (d *deviceRun) operand(m num.Mat) (num.Mat, error) {
+	if d.resident && m.Arr.Format == d.format {
+		return m, nil
+	}
+	if d.resident {
+		if err := d.take(m.Rows * m.Cols); err != nil {
+			return m, err
 		}
 	}
-	return o.do("Device"+name, func(s *cuda.Stream) error { return expgpu.Each(s, name, o.m[0], o.m[1:]...) })
-}
-
-// factor is a number rounded to the format of the operands.
-func (o operands) factor(x halfulp.Scalar) (f expgpu.Factor) {
-	a := num.New(o.m[0].Arr.Format, 1)
-	a.Set(0, raw.Scalar(x))
-	for t := range a.Terms() {
-		f[t] = a.F64[t][0]
-	}
-	return f
-}
-
-// DeviceGemm sets C = α op(A) op(B) + β C in the arithmetic of the format: each entry is a native sum of
-// products in the order of the inner index, then α times that plus β times the old entry, each
-// operation rounded; α and β are rounded to the format, and cost nothing if they are 1; β = 0 leaves
-// the old C unread. With k the inner dimension and u = 2^-53 the error of an entry is at most
-//
-//	k c u^w Σ |α a_ih b_hj|  to first order, c = 16, 128, 1024 for w = 2, 3, 4 words,
-//
-// and the bounds of the product by α, the product by β and the addition. An entry with a sum that is
-// not finite is what float64 products and sums of the leading words give. C must not overlap A or B.
-func DeviceGemm(tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.DeviceMatrix, beta halfulp.Scalar, c *halfulp.DeviceMatrix) error {
-	o := matrices(c, a, b)
-	x, y, z := transposed(tA, o.m[1]), transposed(tB, o.m[2]), o.m[0]
-	if z.Rows != x.Rows || z.Cols != y.Cols || x.Cols != y.Rows {
-		panic(errShape)
-	}
-	apart(z, x, y)
-	return o.do("DeviceGemm", func(s *cuda.Stream) error {
-		return expgpu.Gemm(s, o.factor(alpha), x, y, o.factor(beta), z)
-	})
-}
-
-func transposed(t halfulp.Transpose, m gpu.Matrix) gpu.Matrix {
-	if transposes(t) {
-		return m.T()
-	}
-	return m
-}
-
-// DeviceGemv sets y = α op(A) x + β y, like DeviceGemm but for the order of the sums: each is that of
-// 32 partial sums, number q with the products of j = q modulo 32 in their order, which are added by
-// halves, number q and q + 16, then q + 8 and so on.
-func DeviceGemv(t halfulp.Transpose, alpha halfulp.Scalar, a *halfulp.DeviceMatrix, x *halfulp.DeviceVector, beta halfulp.Scalar, y *halfulp.DeviceVector) error {
-	o := matrices(a)
-	dev, vx := raw.DeviceVector(x)
-	o.add(dev, vx.Col())
-	dev, vy := raw.DeviceVector(y)
-	o.add(dev, vy.Col())
-	m := transposed(t, o.m[0])
-	if vx.N != m.Cols || vy.N != m.Rows {
-		panic(errShape)
-	}
-	apart(o.m[2], m, o.m[1])
-	return o.do("DeviceGemv", func(s *cuda.Stream) error {
-		return expgpu.Gemv(s, o.factor(alpha), m, vx, o.factor(beta), vy)
-	})
-}
-
-// DeviceDot returns Σ x_i y_i in the format of x and y, the bits of Dot.
-func DeviceDot(x, y *halfulp.DeviceVector) (halfulp.Scalar, error) {
-	o := vectors(x, y)
-	if x.Len() != y.Len() {
-		panic(errShape)
-	}
-	_, vx := raw.DeviceVector(x)
-	_, vy := raw.DeviceVector(y)
-	z := halfulp.NewVector(x.Format(), 1)
-	a := raw.Vector(z).Arr
-	var finite bool
-	err := o.do("DeviceDot", func(s *cuda.Stream) error {
-		sums, err := expgpu.Dot(s, vx, vy)
-		switch a.Kind {
-		case num.DD:
-			finite = addChunks[DD](a, sums)
-		case num.TD:
-			finite = addChunks[TD](a, sums)
-		default:
-			finite = addChunks[QD](a, sums)
-		}
-		return err
-	})
-	if err == nil && !finite {
-		err = plainDot(a, x, y)
-	}
+	z, err := d.matrix(m.Rows, m.Cols)
 	if err != nil {
-		return halfulp.Scalar{}, err
+		return z, err
 	}
-	return z.At(0), nil
-}
-
-// addChunks sets number 0 of z to the sum of sums, word by word in them. It reports whether that is
-// finite.
-func addChunks[E arithmetical[E]](z *num.Array, sums [][]float64) bool {
-	var s E
-	for c := range sums[0] {
-		var x E
-		for t := range len(x) {
-			x[t] = sums[t][c]
+	switch {
+	case !d.resident:
+		err = d.at.Set(d.ctx, z, widened(m, d.format))
+	case m.Arr.Kind == num.F32: // of which devices have no kernel
+		var h num.Mat
+		if h, err = d.at.Get(d.ctx, m); err == nil {
+			err = d.at.Set(d.ctx, z, widened(h, d.format))
 		}
-		s = s.Add(x)
+	default:
+		err = d.Widen(d.at, d.config(), m, z)
 	}
-	s = s.Canonical()
-	for t := range len(s) {
-		z.F64[t][0] = s[t]
-	}
-	return s[0]-s[0] == 0
+	return z, err
 }
 
-// plainDot is the sum of the products of leading words.
-func plainDot(z *num.Array, x, y *halfulp.DeviceVector) error {
-	hx, err := x.Vector()
-	if err != nil {
-		return err
+// widened returns m, of the host, in a format that holds its entries exactly.
+func widened(m num.Mat, f num.Format) num.Mat {
+	if m.Arr.Format == f {
+		return m
 	}
-	hy, err := y.Vector()
-	if err != nil {
-		return err
-	}
-	p := plainSum(raw.Vector(hx).Mat().T(), raw.Vector(hy).Mat(), 0, 0)
-	z.F64[0][0] = special(p, p)
-	if ordinary(p) {
-		z.F64[0][0] = p
-	}
-	for t := 1; t < z.Terms(); t++ {
-		z.F64[t][0] = 0
-	}
-	return nil
-}
-
-// DeviceSolve sets X to the solution of A X = B, like Solve. X may be B, but not overlap it otherwise,
-// and A stays as it is. With an error X is unspecified if the GPU failed, else unchanged. Of
-// o.Options the Context and MemoryLimit are heeded.
-func DeviceSolve(a, b, x *halfulp.DeviceMatrix, o *SolveOptions) error {
-	p := o.with()
-	ops := matrices(a, b, x)
-	va, vb, vx := ops.m[0], ops.m[1], ops.m[2]
-	checkSystem(va.Rows, va.Cols, vb.Rows, va.Arr.Format, vb.Arr.Format)
-	if vx.Rows != vb.Rows || vx.Cols != vb.Cols {
-		panic(errShape)
-	}
-	apart(vx, va)
-	if vx != vb {
-		apart(vx, vb)
-	}
-	e := expgpu.Elimination{ZeroRule: p.Pivoting == ZeroPivoting, Config: gpu.Config{Ctx: p.Options.Context, Memory: p.Options.MemoryLimit}}
-	if p.Updates == ExactUpdates {
-		e.Block = p.Block
-	}
-	err := ops.do("DeviceSolve", func(s *cuda.Stream) error { return expgpu.Solve(s, e, va, vb, vx) })
-	var singular expgpu.Singular
-	if errors.As(err, &singular) {
-		return fmt.Errorf("DeviceSolve: %w", noPivot(singular.Column))
-	}
-	return err
-}
-
-// solveOn is Solve on a GPU.
-func solveOn(a, b *halfulp.Matrix, p SolveOptions, device string) (*halfulp.Matrix, error) {
-	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
-	err := onDevice(device, x, false, []*halfulp.Matrix{a, b}, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
-		return DeviceSolve(in[0], in[1], z, &p)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// onDevice computes a matrix of the host on a GPU: operands are copied there, converted to the format
-// of z, and z back. update says that the old z counts.
-func onDevice(device string, z *halfulp.Matrix, update bool, in []*halfulp.Matrix, compute func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error) error {
-	var there []*halfulp.DeviceMatrix
-	defer func() {
-		for _, m := range there {
-			m.Free()
+	z := num.Mat{Arr: num.New(f, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	for j := range m.Cols {
+		for i := range m.Rows {
+			z.Arr.Convert(z.At(i, j), m.Arr, m.At(i, j))
 		}
-	}()
-	for _, m := range in {
-		if m.Format() != z.Format() {
-			m = m.Convert(z.Format())
+	}
+	return z
+}
+
+// operands are several, brought to the run's place.
+func (d *deviceRun) operands(list ...num.Mat) ([]num.Mat, error) {
+	var all []num.Mat
+	for _, m := range list {
+		x, err := d.operand(m)
+		if err != nil {
+			return nil, err
 		}
-		d, err := m.To(device)
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// output returns where the result z is computed; old says that its entries count.
+func (d *deviceRun) output(z num.Mat, old bool) (num.Mat, error) {
+	switch {
+	case d.resident:
+		return z, nil
+	case old:
+		return d.operand(z)
+	}
+	return d.matrix(z.Rows, z.Cols)
+}
+
+// apart makes operands that overlap the output z copies.
+func (d *deviceRun) apart(z num.Mat, operands ...*num.Mat) error {
+	for _, m := range operands {
+		if !d.at.Overlap(z, *m) {
+			continue
+		}
+		if err := d.take(m.Arr.Len()); err != nil {
+			return err
+		}
+		free, err := place.Apart(d.ctx, d.at, z, m)
 		if err != nil {
 			return err
 		}
-		there = append(there, d)
+		d.free = append(d.free, free)
 	}
-	to, err := halfulp.NewDeviceMatrix(device, z.Format(), z.Rows(), z.Cols())
-	if err != nil {
-		return err
-	}
-	defer to.Free()
-	if update {
-		if err := to.Set(z); err != nil {
-			return err
-		}
-	}
-	if err := compute(to, there); err != nil {
-		return err
-	}
-	got, err := to.Matrix()
-	if err != nil {
-		return err
-	}
-	copyMatrix(z, got)
 	return nil
 }
 
-// hostMatrix is an array as a matrix.
-func hostMatrix[A Array](x A) *halfulp.Matrix {
-	switch x := any(x).(type) {
-	case *halfulp.Vector:
-		return x.Matrix()
-	case *halfulp.Matrix:
-		return x
+// brought ends the stage of bringing operands.
+func (d *deviceRun) brought() {
+	if !d.resident {
+		d.stage(stageTo)
 	}
-	panic("unreachable")
 }
 
-// sinCosOn is SinCos on a GPU.
-func sinCosOn(device string, s, c, x *halfulp.Matrix) error {
-	t := halfulp.NewMatrix(x.Format(), x.Rows(), x.Cols()) // s may overlap x
-	copyMatrix(t, x)
-	if err := eachOn(device, Sin.String(), s, []*halfulp.Matrix{t}); err != nil {
+// back copies the results that were computed in from to z, if that is the host's, and ends the
+// stage before.
+func (d *deviceRun) back(stage string, z, from num.Mat) error {
+	if d.resident {
+		return nil
+	}
+	d.stage(stage)
+	h, err := d.at.Get(d.ctx, from)
+	if err != nil {
 		return err
 	}
-	return eachOn(device, Cos.String(), c, []*halfulp.Matrix{t})
+	copyTo(z, h)
+	return nil
 }
 
-// gemmOn is Gemm on a GPU.
-func gemmOn(device string, tA, tB halfulp.Transpose, alpha halfulp.Scalar, a, b *halfulp.Matrix, beta halfulp.Scalar, c *halfulp.Matrix) (halfulp.Stats, error) {
-	x, y, z := opOf(tA, raw.Matrix(a)), opOf(tB, raw.Matrix(b)), raw.Matrix(c)
-	if x.Rows != z.Rows || x.Cols != y.Rows || y.Cols != z.Cols {
-		panic(errShape)
+// last is the name of the last stage of a run whose work that stage is.
+func (r *run) last(stage string) string {
+	if r.at != nil && !r.resident {
+		return stageFrom
 	}
-	if _, err := formatsFit(z.Arr, []num.Mat{x, y}); err != nil {
-		return halfulp.Stats{}, err
-	}
-	err := onDevice(device, c, true, []*halfulp.Matrix{a, b}, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
-		return DeviceGemm(tA, tB, alpha, in[0], in[1], beta, z)
-	})
-	return halfulp.Stats{Device: device, Method: Method}, err
+	return stage
 }
 
-// dotOn is Dot on a GPU.
-func dotOn(device string, x, y *halfulp.Vector, f halfulp.Format) (z halfulp.Scalar, st halfulp.Stats, err error) {
-	none := halfulp.NewMatrix(f, 0, 0)
-	err = onDevice(device, none, false, []*halfulp.Matrix{x.Matrix(), y.Matrix()}, func(_ *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) (err error) {
-		z, err = DeviceDot(in[0].Col(0), in[1].Col(0))
+// onDevice computes z by the operation or function of that name.
+func (r *elementwise) onDevice(name string) error {
+	if r.paper {
+		name = publishedPrefix + name
+	}
+	d := r.arrive(r.z.Arr.Format)
+	defer d.close()
+	in, err := d.operands(r.in[:r.operands]...)
+	if err != nil {
 		return err
-	})
-	return z, halfulp.Stats{Device: device, Method: Method}, err
+	}
+	z, err := d.output(r.z, false)
+	if err != nil {
+		return err
+	}
+	for i := range in {
+		if in[i] == z {
+			continue
+		}
+		if err := d.apart(z, &in[i]); err != nil {
+			return err
+		}
+	}
+	d.brought()
+	if err := d.Each(d.at, d.config(), name, in, z); err != nil {
+		return err
+	}
+	return d.back(stageCompute, r.z, z)
 }
 
-// eachOn computes z by the operation or function of that name on a GPU.
-func eachOn[A Array](device, name string, z A, in []A) error {
-	var list []*halfulp.Matrix
-	for _, x := range in {
-		list = append(list, hostMatrix(x))
+// sinCosOnDevice computes sines z and cosines c.
+func (r *elementwise) sinCosOnDevice(c num.Mat) error {
+	d := r.arrive(r.z.Arr.Format)
+	defer d.close()
+	x, err := d.operand(r.in[0])
+	if err != nil {
+		return err
 	}
-	return onDevice(device, hostMatrix(z), false, list, func(z *halfulp.DeviceMatrix, in []*halfulp.DeviceMatrix) error {
-		return matrices(append([]*halfulp.DeviceMatrix{z}, in...)...).each(name)
-	})
+	sin, err := d.output(r.z, false)
+	if err != nil {
+		return err
+	}
+	cos, err := d.output(c, false)
+	if err != nil {
+		return err
+	}
+	if err := d.apart(sin, &x); err != nil { // sines come first
+		return err
+	}
+	if x != cos {
+		if err := d.apart(cos, &x); err != nil {
+			return err
+		}
+	}
+	d.brought()
+	cfg := d.config()
+	if d.progress != nil {
+		cfg.Progress = func(done float64) { d.progress(done / 2) }
+	}
+	if err := d.Each(d.at, cfg, Sin.String(), []num.Mat{x}, sin); err != nil {
+		return err
+	}
+	if d.progress != nil {
+		cfg.Progress = func(done float64) { d.progress((1 + done) / 2) }
+	}
+	if err := d.Each(d.at, cfg, Cos.String(), []num.Mat{x}, cos); err != nil {
+		return err
+	}
+	if err := d.back(stageCompute, r.z, sin); err != nil || d.resident {
+		return err
+	}
+	h, err := d.at.Get(d.ctx, cos)
+	if err != nil {
+		return err
+	}
+	copyTo(c, h)
+	return nil
+}
+
+// onDevice computes C = α A B + β C. A vector that lives there is multiplied by the kernel of
+// products of a matrix and a vector.
+func (p *productRun) onDevice(vector bool) error {
+	d := p.arrive(p.c.Arr.Format)
+	defer d.close()
+	in, err := d.operands(p.a, p.b)
+	if err != nil {
+		return err
+	}
+	c, err := d.output(p.c, p.beta != QD{})
+	if err != nil {
+		return err
+	}
+	if err := d.apart(c, &in[0], &in[1]); err != nil {
+		return err
+	}
+	d.brought()
+	a, b := in[0], in[1]
+	if vector && d.resident {
+		return d.Gemv(d.at, d.config(), p.alpha, a, b.Col(0), p.beta, c.Col(0))
+	}
+	if err := d.Gemm(d.at, d.config(), p.alpha, a, b, p.beta, c); err != nil {
+		return err
+	}
+	return d.back(stageProduct, p.c, c)
+}
+
+// dotOnDevice stores the native sum of x_i y_i in z.
+func dotOnDevice[E arithmetical[E]](r *run, z num.Vec, x, y num.Vec) error {
+	d := r.arrive(z.Arr.Format)
+	defer d.close()
+	in, err := d.operands(x.Mat(), y.Mat())
+	if err != nil {
+		return err
+	}
+	d.brought()
+	sums, err := d.Dot(d.at, d.config(), in[0].Col(0), in[1].Col(0))
+	if err != nil {
+		return err
+	}
+	var s E
+	for c := range sums[0] {
+		var t E
+		for word := range len(t) {
+			t[word] = sums[word][c]
+		}
+		s = s.Add(t)
+	}
+	hx, hy := x.Mat(), y.Mat()
+	if d.resident && s[0]-s[0] != 0 { // leading words are wanted
+		if hx, err = d.at.Get(d.ctx, hx); err != nil {
+			return err
+		}
+		if hy, err = d.at.Get(d.ctx, hy); err != nil {
+			return err
+		}
+	}
+	setDot(r, z, s, hx, hy)
+	return nil
+}
+
+// solveOnDevice is Solve at the run's place; exact products may take that much memory.
+func (r *run) solveOnDevice(e place.Elimination, products int64, a, b, x num.Mat) error {
+	d := r.arrive(x.Arr.Format)
+	defer d.close()
+	in, err := d.operands(a, b)
+	if err != nil {
+		return err
+	}
+	z, err := d.output(x, false)
+	if err != nil {
+		return err
+	}
+	d.brought()
+	cfg := d.config()
+	cfg.Memory, cfg.HostMemory = products, products
+	if err := d.Expansions.Solve(d.at, cfg, e, in[0], in[1], z); err != nil {
+		return err
+	}
+	return d.back(stageSolve, x, z)
 }

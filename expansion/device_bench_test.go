@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/expgpu"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // benchMatrix returns a matrix on the device of full random significands, exponents about 0.
-func benchMatrix(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.DeviceMatrix {
+func benchMatrix(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix {
 	r := rand.New(rand.NewPCG(7, uint64(rows)))
 	m := halfulp.NewMatrix(f, rows, cols)
 	a := raw.Matrix(m).Arr
@@ -27,10 +30,22 @@ func benchMatrix(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Device
 			scale = 0x1p-54 * max(a.F64[t][i], -a.F64[t][i])
 		}
 	}
-	d, err := m.To(device)
+	d, err := m.On(device)
 	must(b, err)
 	b.Cleanup(d.Free)
 	return d
+}
+
+// gpuMatrix returns the device where m lives, and m there.
+func gpuMatrix(m *halfulp.Matrix) (*cuda.Device, mem.Matrix) {
+	v := raw.Matrix(m)
+	return backend.Device(place.Of(v.Arr)), backend.Matrix(v)
+}
+
+// gpuVector is gpuMatrix for vectors.
+func gpuVector(x *halfulp.Vector) (*cuda.Device, mem.Vector) {
+	v := raw.Vector(x)
+	return backend.Device(place.Of(v.Arr)), backend.Vector(v)
 }
 
 // clock returns the median time of runs of f by the device's clock, in ms.
@@ -69,11 +84,11 @@ func BenchmarkDeviceEach(b *testing.B) {
 		d := benchMatrix(b, f, n, 1)
 		for _, op := range benchOperations {
 			b.Run(fmt.Sprintf("%v/%s", f, op.name), func(b *testing.B) {
-				dev, x := raw.DeviceMatrix(d)
+				dev, x := gpuMatrix(d)
 				must(b, dev.Do(context.Background(), func(s *cuda.Stream) error {
-					var all []gpu.Matrix
+					var all []mem.Matrix
 					for range op.operands + 1 {
-						a, err := gpu.NewArray(s, x.Arr.Format, n)
+						a, err := mem.NewArray(s, x.Arr.Format, n)
 						must(b, err)
 						defer a.Free()
 						m := x
@@ -105,11 +120,11 @@ func BenchmarkDeviceCompute(b *testing.B) {
 			d := benchMatrix(b, f, c.n, 2)
 			for _, op := range benchOperations {
 				b.Run(fmt.Sprintf("n=%d/scheme=%d/%v/%s", c.n, c.scheme, f, op.name), func(b *testing.B) {
-					dev, x := raw.DeviceMatrix(d.Slice(0, c.n, 0, 1))
-					_, z := raw.DeviceMatrix(d.Slice(0, c.n, 1, 2))
+					dev, x := gpuMatrix(d.Slice(0, c.n, 0, 1))
+					_, z := gpuMatrix(d.Slice(0, c.n, 1, 2))
 					must(b, dev.Do(context.Background(), func(s *cuda.Stream) error {
 						ms := clock(b, s, 3, func() error {
-							return expgpu.EachRepeated(s, op.name, c.scheme, c.repeat, z, []gpu.Matrix{x, x, x}[:op.operands]...)
+							return expgpu.EachRepeated(s, op.name, c.scheme, c.repeat, z, []mem.Matrix{x, x, x}[:op.operands]...)
 						})
 						b.ReportMetric(0, "ns/op")
 						b.ReportMetric(float64(c.n*c.repeat)/ms, "op/ms")
@@ -130,25 +145,25 @@ func BenchmarkDeviceGemm(b *testing.B) {
 	for _, f := range deviceFormats {
 		b.Run(f.String(), func(b *testing.B) {
 			x, y, z := benchMatrix(b, f, m, k), benchMatrix(b, f, k, n), benchMatrix(b, f, m, n)
-			dev, vx := raw.DeviceMatrix(x)
-			_, vy := raw.DeviceMatrix(y)
-			_, vz := raw.DeviceMatrix(z)
+			dev, vx := gpuMatrix(x)
+			_, vy := gpuMatrix(y)
+			_, vz := gpuMatrix(z)
 			b.ReportMetric(0, "ns/op")
 			must(b, dev.Do(context.Background(), func(s *cuda.Stream) error {
 				b.ReportMetric(clock(b, s, 3, func() error { return expgpu.Gemm(s, one, vx, vy, zero, vz) }), "native-ms")
 				unit := raw.Scalar(halfulp.Float(1))
 				none := raw.Scalar(halfulp.Float(0))
 				b.ReportMetric(clock(b, s, 5, func() error {
-					_, err := gpu.GemmResident(s, gpu.Config{}, unit, vx, vy, none, vz, vz)
+					_, err := product.GemmResident(s, product.Config{}, unit, vx, vy, none, vz, vz)
 					return err
 				}), "exact-ms")
-				_, sx := raw.DeviceMatrix(x.Slice(0, 1000, 0, 1000))
-				_, col := raw.DeviceVector(y.Col(0).Slice(0, 1000))
-				_, out := raw.DeviceVector(z.Col(0).Slice(0, 1000))
+				_, sx := gpuMatrix(x.Slice(0, 1000, 0, 1000))
+				_, col := gpuVector(y.Col(0).Slice(0, 1000))
+				_, out := gpuVector(z.Col(0).Slice(0, 1000))
 				b.ReportMetric(clock(b, s, 11, func() error { return expgpu.Gemv(s, one, sx, col, zero, out) }), "gemv-ms")
 				b.ReportMetric(clock(b, s, 11, func() error { return expgpu.Gemv(s, one, sx.T(), col, zero, out) }), "gemvT-ms")
-				_, u := raw.DeviceVector(x.Vec().Slice(0, 1000000))
-				_, v := raw.DeviceVector(y.Vec().Slice(0, 1000000))
+				_, u := gpuVector(x.Vec().Slice(0, 1000000))
+				_, v := gpuVector(y.Vec().Slice(0, 1000000))
 				b.ReportMetric(clock(b, s, 11, func() error {
 					_, err := expgpu.Dot(s, u, v)
 					return err
@@ -165,12 +180,12 @@ func BenchmarkDeviceSolve(b *testing.B) {
 	const n, m = 2400, 1600
 	for _, f := range deviceFormats {
 		x, y := benchMatrix(b, f, n, n), benchMatrix(b, f, n, m)
-		z, err := halfulp.NewDeviceMatrix(device, f, n, m)
+		z, err := halfulp.NewMatrixOn(device, f, n, m)
 		must(b, err)
 		b.Cleanup(z.Free)
-		dev, vx := raw.DeviceMatrix(x)
-		_, vy := raw.DeviceMatrix(y)
-		_, vz := raw.DeviceMatrix(z)
+		dev, vx := gpuMatrix(x)
+		_, vy := gpuMatrix(y)
+		_, vz := gpuMatrix(z)
 		for _, block := range []int{0, 64, 128, 192, 256, 384} {
 			for _, zero := range []bool{false, true} {
 				if zero && block > 0 {

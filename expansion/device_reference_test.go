@@ -1,17 +1,18 @@
 package expansion
 
 import (
+	"context"
 	"errors"
 	"testing"
 
-	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
+	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// The kernels of internal/gpu/kernels/expansion*.cu in Go, by the arithmetic of this package. They
-// stand for the kernels on a fake device.
+// The kernels of internal/kernels/expansion in Go, by the arithmetic of this package. They stand
+// for the kernels on a fake device.
 
 // refEntries is struct entries.
 type refEntries struct {
@@ -46,14 +47,17 @@ func (e refEntries) open(l *fake.Launch, rows, cols int64) refView {
 // word returns word t of entry (i, j).
 func (v refView) word(t int, i, j int64) *float64 { return &v.w[t][v.off+i*v.rs+j*v.cs] }
 
-func refLoad[E arithmetical[E]](v refView, i, j int64) (x E) {
+// worded is a number of one to four words.
+type worded interface{ float1 | DD | TD | QD }
+
+func refLoad[E worded](v refView, i, j int64) (x E) {
 	for t := range len(x) {
 		x[t] = *v.word(t, i, j)
 	}
 	return x
 }
 
-func refStore[E arithmetical[E]](v refView, i, j int64, x E) {
+func refStore[E worded](v refView, i, j int64, x E) {
 	for t := range len(x) {
 		*v.word(t, i, j) = x[t]
 	}
@@ -99,7 +103,7 @@ var (
 )
 
 // finite is a normalised sum, or what leading words give if it is not finite.
-func finite[E arithmetical[E]](sum E, plain float64) E {
+func finite[E worded](sum E, plain float64) E {
 	if sum[0]-sum[0] == 0 {
 		return sum
 	}
@@ -107,7 +111,7 @@ func finite[E arithmetical[E]](sum E, plain float64) E {
 }
 
 // float is the number x.
-func float[E arithmetical[E]](x float64) (z E) {
+func float[E worded](x float64) (z E) {
 	z[0] = x
 	return z
 }
@@ -115,10 +119,12 @@ func float[E arithmetical[E]](x float64) (z E) {
 // newReference returns a fake device with the kernels.
 func newReference(t *testing.T) (*cuda.Device, *fake.Driver) {
 	t.Helper()
-	drv := &fake.Driver{}
+	drv := &fake.Driver{Initcheck: true}
 	registerKernels(t, drv, "DD", arithmeticDD)
 	registerKernels(t, drv, "TD", arithmeticTD)
 	registerKernels(t, drv, "QD", arithmeticQD)
+	registerPublished(drv)
+	registerDoubles(drv)
 	drv.Kernel("expansionCopy", func(l *fake.Launch, z, x refEntries, rows, cols int64, words int32) {
 		to, from := z.open(l, rows, cols), x.open(l, rows, cols)
 		for j := range cols {
@@ -130,12 +136,19 @@ func newReference(t *testing.T) (*cuda.Device, *fake.Driver) {
 		}
 	})
 	drv.Kernel("expansionExchange", refExchangeRows)
+	registerAllBlocks(t, drv)
 	dev, err := cuda.OpenDriver(drv, 0)
 	must(t, err)
 	return dev, drv
 }
 
-func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name string, a steps[E]) {
+// formatted is a format that has all kernels.
+type formatted[E any] interface {
+	arithmetical[E]
+	Neg() E
+}
+
+func registerKernels[E formatted[E]](t *testing.T, drv *fake.Driver, name string, a steps[E]) {
 	for op, f := range map[string]func(x, y, c E) E{
 		"Add": func(x, y, _ E) E { return x.Add(y) }, "Sub": func(x, y, _ E) E { return x.Sub(y) },
 		"Mul": func(x, y, _ E) E { return x.Mul(y) }, "Div": func(x, y, _ E) E { return x.Div(y) },
@@ -176,30 +189,6 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 		})
 	}
 	tile := map[string]uint32{"DD": 64, "TD": 32, "QD": 32}[name]
-	finish := func(c refView, p refProduct, s E, i, col int64) {
-		if p.PlainAlpha == 0 {
-			s = fit[E](p.Alpha).Mul(s)
-		}
-		if p.PlainBeta != 2 && (i < int64(p.SkipRow) || i >= int64(p.SkipRow+p.SkipRows)) {
-			old := refLoad[E](c, i, col)
-			if p.PlainBeta == 0 {
-				old = fit[E](p.Beta).Mul(old)
-			}
-			s = s.Add(old)
-		}
-		refStore(c, i, col, s.Canonical())
-	}
-	// partial is the sum of the products h = from, from + step, ... < k.
-	partial := func(x, y refView, i, j, from, step, k int64) E {
-		var s E
-		p := 0.0
-		for h := from; h < k; h += step {
-			u, v := refLoad[E](x, i, h), refLoad[E](y, h, j)
-			s = a.mac(s, u, v)
-			p += float64(u[0] * v[0])
-		}
-		return finite(a.normalise(s), p)
-	}
 	drv.Kernel("expansionGemm"+name, func(l *fake.Launch, p refProduct) {
 		if l.Grid.X*tile < uint32(p.M) || l.Grid.Y*tile < uint32(p.N) {
 			t.Errorf("%v tiles of %d for %d x %d", l.Grid, tile, p.M, p.N)
@@ -212,7 +201,7 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 				col += int64(p.SkipCols)
 			}
 			for i := range int64(p.M) {
-				finish(c, p, partial(x, y, i, col, 0, 1, int64(p.K)), i, col)
+				refFinish(c, p, refPartial(a, x, y, i, col, 0, 1, int64(p.K)), i, col)
 			}
 		}
 	})
@@ -221,9 +210,9 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 		for i := range int64(p.M) {
 			var sums [32]E
 			for q := range sums {
-				sums[q] = partial(x, y, i, 0, int64(q), int64(len(sums)), int64(p.K))
+				sums[q] = refPartial(a, x, y, i, 0, int64(q), int64(len(sums)), int64(p.K))
 			}
-			finish(c, p, halves(sums[:]), i, 0)
+			refFinish(c, p, halves(sums[:]), i, 0)
 		}
 	})
 	drv.Kernel("expansionDot"+name, func(l *fake.Launch, x, y, z refEntries, n int64) {
@@ -254,8 +243,35 @@ func registerKernels[E eliminable[E]](t *testing.T, drv *fake.Driver, name strin
 	})
 }
 
+// refFinish stores entry (i, col), whose sum of products is s.
+func refFinish[E summable[E]](c refView, p refProduct, s E, i, col int64) {
+	if p.PlainAlpha == 0 {
+		s = fit[E](p.Alpha).Mul(s)
+	}
+	if p.PlainBeta != 2 && (i < int64(p.SkipRow) || i >= int64(p.SkipRow+p.SkipRows)) {
+		old := refLoad[E](c, i, col)
+		if p.PlainBeta == 0 {
+			old = fit[E](p.Beta).Mul(old)
+		}
+		s = s.Add(old)
+	}
+	refStore(c, i, col, s.Canonical())
+}
+
+// refPartial is the sum of the products h = from, from + step, ... < k.
+func refPartial[E worded](a steps[E], x, y refView, i, j, from, step, k int64) E {
+	var s E
+	p := 0.0
+	for h := from; h < k; h += step {
+		u, v := refLoad[E](x, i, h), refLoad[E](y, h, j)
+		s = a.mac(s, u, v)
+		p += float64(u[0] * v[0])
+	}
+	return finite(a.normalise(s), p)
+}
+
 // fit is the first words of x.
-func fit[E arithmetical[E]](x [4]float64) (z E) {
+func fit[E worded](x [4]float64) (z E) {
 	for t := range len(z) {
 		z[t] = x[t]
 	}
@@ -279,12 +295,9 @@ func refEliminate[E eliminable[E]](l *fake.Launch, p refPanel) {
 	if info[0] != 0 {
 		return
 	}
-	o := SolveOptions{Options: &halfulp.Options{Threads: 1}}
-	if p.Zero != 0 {
-		o.Pivoting = ZeroPivoting
-	}
 	var x E
-	s := newSystem[E](deviceFormats[len(x)-2], int(p.N), int(p.K0+p.Width)-int(p.N), o)
+	r := &run{ctx: context.Background(), threads: 1}
+	s := newSystem[E](r, deviceFormats[len(x)-2], int(p.N), int(p.K0+p.Width)-int(p.N), p.Zero != 0)
 	v := p.A.open(l, int64(p.N), int64(p.Width))
 	for i := range s.n {
 		for j := range int(p.Width) {
@@ -339,7 +352,7 @@ func refExchangeRows(l *fake.Launch, e refExchange) {
 // onReference puts a fake device with the kernels in the place of the machine's GPUs.
 func onReference(t *testing.T) *fake.Driver {
 	dev, drv := newReference(t)
-	restore := gpu.Substitute(dev)
+	restore := mem.Substitute(dev)
 	t.Cleanup(func() {
 		restore()
 		if n := dev.Counters().InUse; n != 0 {

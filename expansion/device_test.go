@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/expgpu"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -83,19 +85,27 @@ func randomMatrix(r *rand.Rand, f halfulp.Format, rows, cols int, d draw) *halfu
 	return m
 }
 
-// laid returns a copy of m on the device: layouts 1 and 3 leave gaps between columns, 2 lies row by row.
-func laid(t testing.TB, m *halfulp.Matrix, layout int) *halfulp.DeviceMatrix {
+// copied returns a copy with the words of m, which need not be canonical.
+func copied(m *halfulp.Matrix) *halfulp.Matrix {
+	z := halfulp.NewMatrix(m.Format(), m.Rows(), m.Cols())
+	copyMatrix(z, m)
+	return z
+}
+
+// laid returns a copy of m on the device: layouts 1 and 3 leave gaps between columns, 2 lies row by
+// row.
+func laid(t testing.TB, m *halfulp.Matrix, layout int) *halfulp.Matrix {
 	t.Helper()
 	rows, cols := m.Dims()
-	var z *halfulp.DeviceMatrix
+	var z *halfulp.Matrix
 	var err error
 	switch layout {
 	case 0:
-		z, err = halfulp.NewDeviceMatrix(device, m.Format(), rows, cols)
+		z, err = halfulp.NewMatrixOn(device, m.Format(), rows, cols)
 	case 2:
-		z, err = halfulp.NewDeviceMatrix(device, m.Format(), cols, rows)
+		z, err = halfulp.NewMatrixOn(device, m.Format(), cols, rows)
 	default:
-		z, err = halfulp.NewDeviceMatrix(device, m.Format(), rows+3, cols+2)
+		z, err = halfulp.NewMatrixOn(device, m.Format(), rows+3, cols+2)
 	}
 	must(t, err)
 	t.Cleanup(z.Free)
@@ -107,15 +117,15 @@ func laid(t testing.TB, m *halfulp.Matrix, layout int) *halfulp.DeviceMatrix {
 	case 3:
 		z = z.Slice(0, rows, 2, cols+2)
 	}
-	must(t, z.Set(m))
+	must(t, z.CopyFrom(m))
 	return z
 }
 
 // wantMatrix compares a matrix of the device with one of the host, bit by bit but for the signs of
 // NaN.
-func wantMatrix(t *testing.T, what string, d *halfulp.DeviceMatrix, want *halfulp.Matrix) {
+func wantMatrix(t *testing.T, what string, d, want *halfulp.Matrix) {
 	t.Helper()
-	got, err := d.Matrix()
+	got, err := d.Host()
 	must(t, err)
 	sameMatrix(t, what, got, want)
 }
@@ -176,15 +186,15 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 	}
 	for k, op := range []struct {
 		name   string
-		device func(z, x, y, c *halfulp.DeviceVector) error
+		device func(x, y, c, z *halfulp.Vector) error
 		host   func(x, y, c E) E
 	}{
-		{"Add", func(z, x, y, _ *halfulp.DeviceVector) error { return DeviceAdd(z, x, y) }, func(x, y, _ E) E { return x.Add(y) }},
-		{"Sub", func(z, x, y, _ *halfulp.DeviceVector) error { return DeviceSub(z, x, y) }, func(x, y, _ E) E { return x.Sub(y) }},
-		{"Mul", func(z, x, y, _ *halfulp.DeviceVector) error { return DeviceMul(z, x, y) }, func(x, y, _ E) E { return x.Mul(y) }},
-		{"Div", func(z, x, y, _ *halfulp.DeviceVector) error { return DeviceDiv(z, x, y) }, func(x, y, _ E) E { return x.Div(y) }},
-		{"Sqrt", func(z, x, _, _ *halfulp.DeviceVector) error { return DeviceSqrt(z, x) }, func(x, _, _ E) E { return x.Sqrt() }},
-		{"FMA", DeviceFMA, func(x, y, c E) E { return x.FMA(y, c) }},
+		{"Add", func(x, y, _, z *halfulp.Vector) error { return errOf(Add(x, y, z, nil)) }, func(x, y, _ E) E { return x.Add(y) }},
+		{"Sub", func(x, y, _, z *halfulp.Vector) error { return errOf(Sub(x, y, z, nil)) }, func(x, y, _ E) E { return x.Sub(y) }},
+		{"Mul", func(x, y, _, z *halfulp.Vector) error { return errOf(Mul(x, y, z, nil)) }, func(x, y, _ E) E { return x.Mul(y) }},
+		{"Div", func(x, y, _, z *halfulp.Vector) error { return errOf(Div(x, y, z, nil)) }, func(x, y, _ E) E { return x.Div(y) }},
+		{"Sqrt", func(x, _, _, z *halfulp.Vector) error { return errOf(Sqrt(x, z, nil)) }, func(x, _, _ E) E { return x.Sqrt() }},
+		{"FMA", func(x, y, c, z *halfulp.Vector) error { return errOf(FMA(x, y, c, z, nil)) }, func(x, y, c E) E { return x.FMA(y, c) }},
 	} {
 		want := make([]E, n)
 		for i := range want {
@@ -193,15 +203,15 @@ func checkEach[E arithmetical[E]](t *testing.T, f halfulp.Format, n int) {
 		expect := halfulp.NewVector(f, n)
 		setNumbers(expect, want)
 		d := laid(t, m, k%4)
-		for place := range 2 { // into other memory, and into that of x
+		for into := range 2 { // into other memory, and into that of x
 			z := d.Col(0)
-			if place == 0 {
+			if into == 0 {
 				z = laid(t, h[0].Matrix(), k%3).Col(0)
 			}
-			must(t, op.device(z, d.Col(0), d.Col(1), d.Col(2)))
-			got, err := z.Vector()
+			must(t, op.device(d.Col(0), d.Col(1), d.Col(2), z))
+			got, err := z.Host()
 			must(t, err)
-			sameMatrix(t, fmt.Sprintf("seed %d: %v %s of %d, place %d", seed, f, op.name, n, place), got.Matrix(), expect.Matrix())
+			sameMatrix(t, fmt.Sprintf("seed %d: %v %s of %d, place %d", seed, f, op.name, n, into), got.Matrix(), expect.Matrix())
 		}
 	}
 }
@@ -214,21 +224,21 @@ func checkFunctions(t *testing.T, list []Function, f halfulp.Format, n int, d dr
 	dm := laid(t, m, n%4)
 	for _, g := range list {
 		want, got := halfulp.NewVector(f, n), halfulp.NewVector(f, n)
-		z, err := halfulp.NewDeviceVector(device, f, n)
+		z, err := halfulp.NewVectorOn(device, f, n)
 		must(t, err)
 		on := &halfulp.Options{Device: device}
 		if g.Arity() == 2 {
-			must(t, Map2(g, want, m.Col(0), m.Col(1), nil))
-			must(t, DeviceMap2(g, z, dm.Col(0), dm.Col(1)))
-			must(t, Map2(g, got, m.Col(0), m.Col(1), on))
+			must(t, errOf(Map2(g, m.Col(0), m.Col(1), want, nil)))
+			must(t, errOf(Map2(g, dm.Col(0), dm.Col(1), z, nil)))
+			must(t, errOf(Map2(g, m.Col(0), m.Col(1), got, on)))
 		} else {
-			must(t, Map(g, want, m.Col(0), nil))
-			must(t, DeviceMap(g, z, dm.Col(0)))
-			must(t, Map(g, got, m.Col(0), on))
+			must(t, errOf(Map(g, m.Col(0), want, nil)))
+			must(t, errOf(Map(g, dm.Col(0), z, nil)))
+			must(t, errOf(Map(g, m.Col(0), got, on)))
 		}
 		what := fmt.Sprintf("seed %d: %v of %d %v", seed, g, n, f)
 		sameMatrix(t, what+" from the host", got.Matrix(), want.Matrix())
-		there, err := z.Vector()
+		there, err := z.Host()
 		must(t, err)
 		sameMatrix(t, what, there.Matrix(), want.Matrix())
 		z.Free()
@@ -248,7 +258,8 @@ func argument(r *rand.Rand, w int) []float64 {
 	return operand(r, w, -3, 3)
 }
 
-// checkHost compares routines whose operands come from the host, in several formats, with the CPU's.
+// checkHost compares routines whose operands come from the host, in several formats, with the
+// CPU's.
 func checkHost(t *testing.T, n int) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 14))
@@ -264,16 +275,16 @@ func checkHost(t *testing.T, n int) {
 			must(t, run(got, on))
 			sameMatrix(t, what+" "+name, got, want)
 		}
-		same("Add", func(z *halfulp.Matrix, o *halfulp.Options) error { return Add(z, x, y, o) })
-		same("Sub in place", func(z *halfulp.Matrix, o *halfulp.Options) error { return Sub(z, x, z, o) })
-		same("FMA", func(z *halfulp.Matrix, o *halfulp.Options) error { return FMA(z, x, y, z, o) })
-		same("Sqrt of columns", func(z *halfulp.Matrix, o *halfulp.Options) error { return Sqrt(z.Col(1), x.Col(0), o) })
+		same("Add", func(z *halfulp.Matrix, o *halfulp.Options) error { return errOf(Add(x, y, z, o)) })
+		same("Sub in place", func(z *halfulp.Matrix, o *halfulp.Options) error { return errOf(Sub(x, z, z, o)) })
+		same("FMA", func(z *halfulp.Matrix, o *halfulp.Options) error { return errOf(FMA(x, y, z, z, o)) })
+		same("Sqrt of columns", func(z *halfulp.Matrix, o *halfulp.Options) error { return errOf(Sqrt(x.Col(0), z.Col(1), o)) })
 		same("SinCos in place", func(z *halfulp.Matrix, o *halfulp.Options) error {
 			cos := z.Clone()
-			if err := SinCos(z, cos, z, o); err != nil {
+			if _, err := SinCos(z, z, cos, o); err != nil {
 				return err
 			}
-			return Add(z, z, cos, nil)
+			return errOf(Add(z, cos, z, nil))
 		})
 		same("Gemm", func(z *halfulp.Matrix, o *halfulp.Options) error {
 			_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(3), c, x, halfulp.Float(-1), z, o)
@@ -365,16 +376,16 @@ func checkProducts[E arithmetical[E]](t *testing.T, a steps[E], f halfulp.Format
 
 	dx, dy, dc := laid(t, x, layout), laid(t, y, (layout+1)%4), laid(t, c, layout/2)
 	want := productOf(a, factors[0], x, y, factors[1], c)
-	must(t, DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, alpha, dx, dy, beta, dc))
+	must(t, errOf(Gemm(halfulp.NoTrans, halfulp.NoTrans, alpha, dx, dy, beta, dc, nil)))
 	wantMatrix(t, what, dc, want)
 	dc = laid(t, c, 3-layout)
-	must(t, DeviceGemm(halfulp.Trans, halfulp.ConjTrans, alpha, dx.T(), dy.T(), beta, dc))
+	must(t, errOf(Gemm(halfulp.Trans, halfulp.ConjTrans, alpha, dx.T(), dy.T(), beta, dc, nil)))
 	wantMatrix(t, what+" transposed", dc, want)
 	if n == 0 {
 		return
 	}
 	v := laid(t, c.Col(0).Matrix(), layout%3).Col(0)
-	must(t, DeviceGemv(halfulp.NoTrans, alpha, dx, dy.Col(0), beta, v))
+	must(t, errOf(Gemv(halfulp.NoTrans, alpha, dx, dy.Col(0), beta, v, nil)))
 	sums := make([]E, m)
 	old, col := numbers[E](c.Col(0)), numbers[E](y.Col(0))
 	for i := range sums {
@@ -382,13 +393,13 @@ func checkProducts[E arithmetical[E]](t *testing.T, a steps[E], f halfulp.Format
 	}
 	expect := halfulp.NewVector(f, m)
 	setNumbers(expect, sums)
-	got, err := v.Vector()
+	got, err := v.Host()
 	must(t, err)
 	sameMatrix(t, what+" gemv", got.Matrix(), expect.Matrix())
 	if m == 0 {
 		return
 	}
-	z, err := DeviceDot(dx.Row(0), dy.Col(0))
+	z, _, err := Dot(dx.Row(0), dy.Col(0), f, nil)
 	must(t, err)
 	w, _, err := Dot(x.Row(0), y.Col(0), f, nil)
 	must(t, err)
@@ -428,7 +439,7 @@ func productSuite(t *testing.T, sizes [][3]int, d draw) {
 	}
 }
 
-// checkSolve compares DeviceSolve with the CPU.
+// checkSolve compares a device with the CPU.
 func checkSolve(t *testing.T, f halfulp.Format, n, m int, o SolveOptions, spoil func(r *rand.Rand, a *halfulp.Matrix)) {
 	t.Helper()
 	seed := rand.Uint64()
@@ -438,29 +449,21 @@ func checkSolve(t *testing.T, f halfulp.Format, n, m int, o SolveOptions, spoil 
 		spoil(r, a)
 	}
 	what := fmt.Sprintf("seed %d: %v %d x %d, %+v", seed, f, n, m, o)
-	want, wantErr := Solve(a, b, &o)
+	want := copied(b)
+	_, wantErr := Solve(a, b, want, &o)
 	da, db := laid(t, a, n%4), laid(t, b, (n+m)%4)
-	err := DeviceSolve(da, db, db, &o)
-	if !errors.Is(err, ErrSingular) && err != nil || (err == nil) != (wantErr == nil) {
-		t.Fatalf("%s: %v, want %v", what, err, wantErr)
-	}
-	if err != nil {
-		if errors.Unwrap(err).Error() != errors.Unwrap(wantErr).Error() {
+	check := func(what string, x *halfulp.Matrix, err error) {
+		t.Helper()
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || err != nil && !errors.Is(err, ErrSingular) {
 			t.Fatalf("%s: %v, want %v", what, err, wantErr)
 		}
-		want = b
+		wantMatrix(t, what, x, want)
 	}
-	wantMatrix(t, what, db, want)
+	check(what, db, errOf(Solve(da, db, db, &o)))
 	wantMatrix(t, what+": A", da, a)
-	p := o
-	p.Options = &halfulp.Options{Device: device}
-	x, err := Solve(a, b, &p)
-	if (err == nil) != (wantErr == nil) {
-		t.Fatalf("%s: %v, want %v", what, err, wantErr)
-	}
-	if err == nil {
-		sameMatrix(t, what+" from the host", x, want)
-	}
+	o.Device = device
+	x := copied(b)
+	check(what+" from the host", x, errOf(Solve(a, b, x, &o)))
 }
 
 // zeros makes a leading block vanish, so that rows have to be exchanged by either rule.
@@ -525,19 +528,20 @@ func checkSlabs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	for _, f := range deviceFormats {
 		a, b := randomMatrix(r, f, 41, 41, ordinaryNumber), randomMatrix(r, f, 41, 1, ordinaryNumber)
-		want, err := Solve(a, b, nil)
-		must(t, err)
+		want := copied(b)
+		must(t, errOf(Solve(a, b, want, nil)))
 		da, db := laid(t, a, 0), laid(t, b, 0)
-		dev, va := raw.DeviceMatrix(da)
-		_, vb := raw.DeviceMatrix(db)
-		must(t, dev.Do(context.Background(), func(s *cuda.Stream) error {
-			return expgpu.Solve(s, expgpu.Elimination{Shared: 1}, va, vb, vb)
+		va, vb := raw.Matrix(da), raw.Matrix(db)
+		must(t, backend.Device(place.Of(va.Arr)).Do(context.Background(), func(s *cuda.Stream) error {
+			x := backend.Matrix(vb)
+			return expgpu.Solve(s, expgpu.Elimination{Shared: 1}, backend.Matrix(va), x, x)
 		}))
 		wantMatrix(t, f.String(), db, want)
 	}
 }
 
-// TestDeviceFailures lets each call of the driver fail in turn: errors come back, no memory is lost.
+// TestDeviceFailures lets each call of the driver fail in turn: errors come back, no memory is
+// lost.
 func TestDeviceFailures(t *testing.T) {
 	for _, call := range []string{"MemAlloc", "LaunchKernel"} {
 		for after := range 8 {
@@ -545,8 +549,9 @@ func TestDeviceFailures(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 5))
 			a, b := randomMatrix(r, halfulp.QD, 40, 40, ordinaryNumber), randomMatrix(r, halfulp.QD, 40, 2, ordinaryNumber)
 			drv.Fail(call, after, cudadrv.OutOfMemory)
-			x, err := Solve(a, b, &SolveOptions{Options: &halfulp.Options{Device: device}})
-			if err != nil && (x != nil || !errors.Is(err, halfulp.ErrMemory) && call == "MemAlloc") {
+			x := copied(b)
+			_, err := Solve(a, b, x, &SolveOptions{Options: halfulp.Options{Device: device}})
+			if err != nil && (!x.Same(b) || !errors.Is(err, halfulp.ErrMemory) && call == "MemAlloc") {
 				t.Errorf("%s after %d: %v", call, after, err)
 			}
 		}
@@ -561,6 +566,8 @@ func TestDevice(t *testing.T) {
 	productSuite(t, smallProducts, anyNumber)
 	productSuite(t, [][3]int{{200, 130, 300}, {130, 200, 100}, {64, 64, 64}, {1, 1, 100000}}, ordinaryNumber)
 	checkHost(t, 100)
+	checkFormats(t)
+	checkOverlap(t)
 }
 
 // TestDeviceFunctions compares a GPU's functions with the CPU's, bit by bit.
@@ -598,37 +605,203 @@ func TestSanitizeDevice(t *testing.T) {
 	}
 }
 
-// TestDevicePanics checks what operands have to be.
-func TestDevicePanics(t *testing.T) {
+// TestDeviceFormats has operands of fewer words, and of float32, that live on a device.
+func TestDeviceFormats(t *testing.T) {
 	onReference(t)
-	r := rand.New(rand.NewPCG(1, 6))
-	a := laid(t, randomMatrix(r, halfulp.DD, 4, 4, ordinaryNumber), 0)
-	b := laid(t, randomMatrix(r, halfulp.DD, 3, 4, ordinaryNumber), 0)
-	q := laid(t, randomMatrix(r, halfulp.QD, 4, 4, ordinaryNumber), 0)
-	one, zero := halfulp.Float(1), halfulp.Float(0)
-	n := halfulp.NoTrans
-	for want, f := range map[string]func(){
-		errShape + "":              func() { _ = DeviceGemm(n, n, one, a, b, zero, a) },
-		errFormat:                  func() { _ = DeviceAdd(a.Col(0), a.Col(1), q.Col(0)) },
-		errAlias:                   func() { _ = DeviceAdd(a.Col(0).Slice(1, 4), a.Col(0).Slice(0, 3), b.Col(0)) },
-		errPivoting:                func() { _ = DeviceSolve(a, b.T(), b.T(), &SolveOptions{Pivoting: 7}) },
-		errUpdates:                 func() { _ = DeviceSolve(a, b.T(), b.T(), &SolveOptions{Updates: 7}) },
-		errBlock:                   func() { _ = DeviceSolve(a, b.T(), b.T(), &SolveOptions{Block: 33}) },
-		"expansion: bad Transpose": func() { _ = DeviceGemm('X', n, one, a, a, zero, a) },
-	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("panic %v, want %v", got, want)
-				}
-			}()
-			f()
-		}()
+	checkFormats(t)
+}
+
+func checkFormats(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 15))
+	one, minus := halfulp.Float(1), halfulp.Float(-1)
+	short := halfulp.NewMatrix(halfulp.Float32, 6, 6)
+	for i := range 36 {
+		short.SetFloat64(i%6, i/6, r.NormFloat64())
 	}
-	for _, name := range []string{"cuda:", "cuda:9", "gpu"} {
-		m := halfulp.NewMatrix(halfulp.DD, 1, 1)
-		if _, err := Solve(m, m, &SolveOptions{Options: &halfulp.Options{Device: name}}); !errors.Is(err, halfulp.ErrDevice) {
-			t.Errorf("device %q: %v", name, err)
+	list := []*halfulp.Matrix{short}
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD} {
+		list = append(list, randomMatrix(r, f, 6, 6, ordinaryNumber))
+	}
+	for _, f := range deviceFormats {
+		for i, x := range list {
+			y, z := list[len(list)-1-i], randomMatrix(r, f, 6, 6, ordinaryNumber)
+			dx, dy, dz := laid(t, x, 1), laid(t, y, 2), laid(t, z, 3)
+			for k, run := range []func(x, y, z *halfulp.Matrix) error{
+				func(x, y, z *halfulp.Matrix) error { return errOf(Mul(x, y, z, nil)) },
+				func(x, y, z *halfulp.Matrix) error {
+					return errOf(Gemm(halfulp.Trans, halfulp.NoTrans, one, x, y, minus, z, nil))
+				},
+				func(x, y, z *halfulp.Matrix) error {
+					d, _, err := Dot(x.Col(1), y.Row(2), f, nil)
+					if err != nil {
+						return err
+					}
+					v := halfulp.NewVector(f, 1)
+					v.Set(0, d)
+					return z.Col(0).Slice(0, 1).CopyFrom(v)
+				},
+				func(x, _, z *halfulp.Matrix) error { return errOf(SinCos(x, z, z.T(), nil)) },
+			} {
+				what := fmt.Sprintf("seed %d: %v of %v and %v, %d", seed, f, x.Format(), y.Format(), k)
+				want, got := run(x, y, z), run(dx, dy, dz)
+				if want != nil || got != nil {
+					if !errors.Is(want, ErrFormat) || got.Error() != want.Error() {
+						t.Fatalf("%s: %v, want %v", what, got, want)
+					}
+					continue
+				}
+				wantMatrix(t, what, dz, z)
+			}
+		}
+	}
+}
+
+// TestDeviceOverlap has results that overlap operands on a device.
+func TestDeviceOverlap(t *testing.T) {
+	onReference(t)
+	checkOverlap(t)
+}
+
+func checkOverlap(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 16))
+	one, third := halfulp.Float(1), halfulp.Float(1./3)
+	for _, f := range deviceFormats {
+		a := randomMatrix(r, f, 12, 12, ordinaryNumber)
+		for k, run := range []func(a *halfulp.Matrix) error{
+			func(a *halfulp.Matrix) error { return errOf(Sub(a, a.T(), a, nil)) },
+			func(a *halfulp.Matrix) error {
+				x := a.Vec()
+				return errOf(FMA(x.Slice(0, 100), x.Slice(20, 120), x.Slice(30, 130), x.Slice(10, 110), nil))
+			},
+			func(a *halfulp.Matrix) error {
+				return errOf(Map2(Hypot, a.Col(0), a.Col(1).Stride(-1), a.Col(1), nil))
+			},
+			func(a *halfulp.Matrix) error { return errOf(SinCos(a.Col(3), a.Col(2), a.Col(3), nil)) },
+			func(a *halfulp.Matrix) error {
+				return errOf(SinCos(a.Col(3), a.Col(3), a.Col(3).Stride(-1), nil))
+			},
+			func(a *halfulp.Matrix) error {
+				x := a.Slice(0, 9, 0, 9)
+				return errOf(Gemm(halfulp.NoTrans, halfulp.Trans, one, x, x, third, a.Slice(3, 12, 2, 11), nil))
+			},
+			func(a *halfulp.Matrix) error {
+				return errOf(Solve(a.Slice(0, 6, 0, 6), a.Slice(1, 7, 5, 11), a.Slice(2, 8, 4, 10), nil))
+			},
+		} {
+			d, h := laid(t, a, (k+3)%4), copied(a)
+			must(t, run(h))
+			must(t, run(d))
+			wantMatrix(t, fmt.Sprintf("seed %d: %v, %d", seed, f, k), d, h)
+		}
+		// The order of additions of a product with a vector is another one there: only without them
+		// are the bits those of the host.
+		d, h := laid(t, a, 1), copied(a)
+		for _, m := range []*halfulp.Matrix{d, h} {
+			must(t, errOf(Gemv(halfulp.NoTrans, third, m.Slice(0, 12, 0, 1), m.Row(0).Slice(0, 1), one, m.Col(0), nil)))
+		}
+		wantMatrix(t, fmt.Sprintf("seed %d: %v, Gemv", seed, f), d, h)
+	}
+}
+
+// TestDeviceStats checks what is told of runs on a device, their progress, and that limits and
+// contexts are heeded there.
+func TestDeviceStats(t *testing.T) {
+	onReference(t)
+	r := rand.New(rand.NewPCG(1, 17))
+	x, y := randomMatrix(r, halfulp.DD, 70, 70, ordinaryNumber), randomMatrix(r, halfulp.DD, 70, 70, ordinaryNumber)
+	z := y.Clone()
+	there := [3]*halfulp.Matrix{laid(t, x, 0), laid(t, y, 0), laid(t, z, 0)}
+	one := halfulp.Float(1)
+	for name, run := range map[string]func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error){
+		"Add":    func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return Add(x, y, z, &o) },
+		"Map":    func(x, _, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return Map(Exp, x, z, &o) },
+		"SinCos": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) { return SinCos(x, y, z, &o) },
+		"Gemm": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+			return Gemm(halfulp.NoTrans, halfulp.NoTrans, one, x, y, one, z, &o)
+		},
+		"Gemv": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+			return Gemv(halfulp.NoTrans, one, x, y.Col(0), one, z.Col(0), &o)
+		},
+		"Dot": func(x, y, _ *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+			_, st, err := Dot(x.Vec(), y.Vec(), halfulp.QD, &o)
+			return st, err
+		},
+		"Solve": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+			return Solve(x, y, z, &SolveOptions{Options: o})
+		},
+		"Solve exactly": func(x, y, z *halfulp.Matrix, o halfulp.Options) (halfulp.Stats, error) {
+			return Solve(x, y, z, &SolveOptions{Options: o, Updates: ExactUpdates, Block: 64})
+		},
+	} {
+		for _, c := range []struct {
+			place  string
+			m      [3]*halfulp.Matrix
+			device halfulp.Device
+			stats  string
+			stages int
+		}{
+			{"the host", [3]*halfulp.Matrix{x, y, z}, "", "cpu", 1},
+			{"cuda:0 from the host", [3]*halfulp.Matrix{x, y, z}, device, device, 3},
+			{"cuda:0", there, "", device, 1},
+		} {
+			if name == "Solve exactly" && c.stats == device {
+				continue // needs kernels of the engine
+			}
+			what := name + " on " + c.place
+			last := 0.0
+			o := halfulp.Options{Device: c.device, Threads: 3, Progress: func(done float64) {
+				if done < last || done > 1 {
+					t.Errorf("%s: progress %v after %v", what, done, last)
+				}
+				last = done
+			}}
+			stages := c.stages
+			if name == "Dot" && stages == 3 {
+				stages = 2 // a number does not travel
+			}
+			st, err := run(c.m[0], c.m[1], c.m[2], o)
+			if err != nil || st.Device != c.stats || st.Method != Method || st.Threads != 3 || len(st.Stages) != stages || last != 1 || (st.Kernel == "") != (st.Device != "cpu") {
+				t.Errorf("%s: %+v, progress %v, %v", what, st, last, err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			o.Context = ctx
+			if _, err := run(c.m[0], c.m[1], c.m[2], o); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, cancelled: %v", what, err)
+			}
+		}
+		if _, err := run(there[0], y, z, halfulp.Options{}); !errors.Is(err, halfulp.ErrPlace) {
+			t.Errorf("%s of operands in two places: %v", name, err)
+		}
+		for _, several := range []halfulp.Device{"cuda:0,1", "cuda:all", "cuda:0-3", "cuda:", "cuda:9", "gpu"} {
+			if _, err := run(x, y, z, halfulp.Options{Device: several}); !errors.Is(err, halfulp.ErrDevice) {
+				t.Errorf("%s on %s: %v", name, several, err)
+			}
+		}
+	}
+	// A context that ends while the device eliminates.
+	ctx, cancel := context.WithCancel(context.Background())
+	o := SolveOptions{Options: halfulp.Options{Context: ctx, Progress: func(float64) { cancel() }}}
+	if _, err := Solve(there[0], there[1], there[1], &o); !errors.Is(err, context.Canceled) {
+		t.Errorf("Solve cancelled at its first progress: %v", err)
+	}
+	// Copies of operands that overlap the result, and the working matrix.
+	few := &halfulp.Options{MemoryLimit: 70*70*16 - 1}
+	for _, m := range [][2]*halfulp.Matrix{{x, y}, {there[0], there[1]}} {
+		for name, run := range map[string]func(o *halfulp.Options) error{
+			"Add":    func(o *halfulp.Options) error { return errOf(Add(m[0], m[1].T(), m[1], o)) },
+			"Gemm":   func(o *halfulp.Options) error { return errOf(Gemm('N', 'N', one, m[0], m[1], one, m[1], o)) },
+			"SinCos": func(o *halfulp.Options) error { return errOf(SinCos(m[0].T(), m[0], m[1], o)) },
+			"Solve":  func(o *halfulp.Options) error { return errOf(Solve(m[0], m[1], m[1], &SolveOptions{Options: *o})) },
+		} {
+			if err := run(few); !errors.Is(err, halfulp.ErrMemory) {
+				t.Errorf("%s on %s with %d bytes: %v", name, m[0].Place(), few.MemoryLimit, err)
+			}
+			if err := run(&halfulp.Options{MemoryLimit: 4 * (few.MemoryLimit + 1)}); err != nil {
+				t.Errorf("%s on %s with more: %v", name, m[0].Place(), err)
+			}
 		}
 	}
 }

@@ -43,12 +43,33 @@
 //
 // # Vectors and matrices
 //
-// [Add], [Sub], [Mul], [Div], [Sqrt], [FMA], [Map], [Map2] and [SinCos] take vectors or
-// matrices of package halfulp, any views. The result has format DD, TD or QD, and every
-// operation is the method of that name on numbers of that format, the same bits and
-// bounds. Operands may have fewer words, float32 and float64 too, which convert exactly;
-// other formats are errors that wrap [ErrFormat]. Shapes that differ panic. The result may
-// overlap operands in any way. [Dot], [Gemv] and [Gemm] are native products, sums in the
-// arithmetic of the format itself, with bounds of their own. Of the options, Device,
-// Threads, Context and Progress count; Threads and the instruction set change no bit.
+// [Add], [Sub], [Mul], [Div], [Sqrt], [FMA], [Map], [Map2] and [SinCos] take vectors or matrices of
+// package halfulp, any views, and every operation is the method of that name on numbers of the
+// result's format, the same bits and bounds. [Dot], [Gemv] and [Gemm] are native products, sums in
+// the arithmetic of the format itself, with bounds of their own; [Solve] eliminates. Of all of
+// them:
+//
+//   - Formats: the result has format DD, TD or QD. Operands may have fewer words, Float32 and
+//     Float64 too, which convert exactly. Others are errors that wrap [ErrFormat]. Solve wants one
+//     format.
+//   - Places: operands that all live on one device are computed with there, and the result stays
+//     there, the number of Dot aside. Operands of the host are computed with on the CPU, also for
+//     the device "auto", or, where Options.Device is "cuda:N", on that GPU, to which they travel
+//     and from which the result comes back. Several GPUs are an error that wraps halfulp.ErrDevice,
+//     operands in different places one that wraps halfulp.ErrPlace.
+//   - Bits do not depend on the place, but in Gemv, nor on threads and the instruction set.
+//   - Aliasing: the result may overlap operands in any way, wherever they live. They are read as
+//     they were before; for that a copy is made where the result is not the same view.
+//   - Panics: shapes that differ or do not fit, a bad Transpose and freed operands. All else is an
+//     error, with which the contents of the result are unspecified, but of Solve.
+//   - Options: Context ends a routine with its error, and Progress rises to 1; on a GPU both look
+//     at the work between launches. MemoryLimit bounds what is taken beside the operands: copies of
+//     those that overlap the result or are converted on a device, and Solve's system. Method is "",
+//     "auto" or [Method], in some elementwise routines [Published], a paper's algorithms, and in
+//     Gemm and Solve [SquareBlocks] and [LinearBlocks], its block schemes.
+//   - Stats: the device, the method, on the CPU the instruction set as Kernel, threads, and the
+//     stages: the work, and for operands that travel their way there and back. Overflow counts, on
+//     the CPU, the infinite results of finite operands in Dot, Gemv and Gemm; it is not counted in
+//     the other routines and on devices. Underflow is not counted. Condition is Solve's, with
+//     SolveOptions.Estimate.
 package expansion

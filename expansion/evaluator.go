@@ -199,7 +199,8 @@ func exponent(x float64) int32 {
 	return int32(bits.Len64(b)) - 1075
 }
 
-// shifter rounds to integers: x + shifter is 1.5 2^52 plus the nearest integer to x, for |x| < 2^51.
+// shifter rounds to integers: x + shifter is 1.5 2^52 plus the nearest integer to x, for
+// |x| < 2^51.
 const shifter = 0x1.8p52
 
 // nearest is x rounded to an integer, for |x| < 2^31, as a float64 and as an integer.

@@ -41,8 +41,8 @@ const (
 
 // Bounds count what the errors of the last operations are at worst, to first order, in units of u^w
 // of the result: A, M, D, S, F and G are the bounds of additions, products, quotients, roots,
-// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 32, 80, 24, 6, 7) for TD and
-// (16, 106, 600, 140, 8, 17) for QD; a constant counts 1.
+// additions of and products by a float64, (3, 4, 12, 25/8, 2, 2) for DD, (8, 32, 80, 24, 6, 7) for
+// TD and (16, 106, 600, 140, 8, 17) for QD; a constant counts 1.
 //
 //	exp, exp2   F + 0.42 (A + 1): |s| <= 0.42 (1 + s)
 //	expm1 (B)   2F + 1.4 (A + 1) for x about ±ln 2, 3A + 2 near 0

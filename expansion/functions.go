@@ -53,7 +53,8 @@ func (a DD) Acos() DD { return applyOne(Acos, a, a) }
 // Atan returns arctan a, with an error of at most 36u²: see [Atan].
 func (a DD) Atan() DD { return applyOne(Atan, a, a) }
 
-// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 36u²: see [Atan2].
+// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 36u²: see
+// [Atan2].
 func (a DD) Atan2(b DD) DD { return applyOne(Atan2, a, b) }
 
 // Sinh returns sinh a, with an error of at most 22u²: see [Sinh].
@@ -101,7 +102,8 @@ func (a TD) Pow(b TD) TD { return applyOne(Pow, a, b) }
 // Cbrt returns ∛a, with an error of at most 20u³: see [Cbrt].
 func (a TD) Cbrt() TD { return applyOne(Cbrt, a, a) }
 
-// Hypot returns √(a² + b²), without overflow on the way, with an error of at most 72u³: see [Hypot].
+// Hypot returns √(a² + b²), without overflow on the way, with an error of at most 72u³: see
+// [Hypot].
 func (a TD) Hypot(b TD) TD { return applyOne(Hypot, a, b) }
 
 // Sin returns sin a, with an error of at most 68u³: see [Sin].
@@ -125,7 +127,8 @@ func (a TD) Acos() TD { return applyOne(Acos, a, a) }
 // Atan returns arctan a, with an error of at most 140u³: see [Atan].
 func (a TD) Atan() TD { return applyOne(Atan, a, a) }
 
-// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 140u³: see [Atan2].
+// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 140u³: see
+// [Atan2].
 func (a TD) Atan2(b TD) TD { return applyOne(Atan2, a, b) }
 
 // Sinh returns sinh a, with an error of at most 78u³: see [Sinh].
@@ -173,7 +176,8 @@ func (a QD) Pow(b QD) QD { return applyOne(Pow, a, b) }
 // Cbrt returns ∛a, with an error of at most 40u⁴: see [Cbrt].
 func (a QD) Cbrt() QD { return applyOne(Cbrt, a, a) }
 
-// Hypot returns √(a² + b²), without overflow on the way, with an error of at most 528u⁴: see [Hypot].
+// Hypot returns √(a² + b²), without overflow on the way, with an error of at most 528u⁴: see
+// [Hypot].
 func (a QD) Hypot(b QD) QD { return applyOne(Hypot, a, b) }
 
 // Sin returns sin a, with an error of at most 172u⁴: see [Sin].
@@ -197,7 +201,8 @@ func (a QD) Acos() QD { return applyOne(Acos, a, a) }
 // Atan returns arctan a, with an error of at most 720u⁴: see [Atan].
 func (a QD) Atan() QD { return applyOne(Atan, a, a) }
 
-// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 720u⁴: see [Atan2].
+// Atan2 returns the angle of the point (b, a), in [-π, π], with an error of at most 720u⁴: see
+// [Atan2].
 func (a QD) Atan2(b QD) QD { return applyOne(Atan2, a, b) }
 
 // Sinh returns sinh a, with an error of at most 372u⁴: see [Sinh].

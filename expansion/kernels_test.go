@@ -34,7 +34,8 @@ func anyQD(r *rand.Rand) (x QD) {
 	}
 	for k := range x {
 		if r.IntN(6) == 0 {
-			x[k] = math.Copysign(math.Ldexp(1, e), r.Float64()-0.5) // a power of two, half an ulp if the gap is 53 bits
+			// a power of two, half an ulp if the gap is 53 bits
+			x[k] = math.Copysign(math.Ldexp(1, e), r.Float64()-0.5)
 		} else {
 			x[k] = math.Ldexp(1+r.Float64(), e)
 		}

@@ -263,6 +263,7 @@ func TestNumbersSpecial(t *testing.T) {
 			"Round": {a.Round(), math.Round(x)}, "RoundToEven": {a.RoundToEven(), math.RoundToEven(x)},
 			"Ldexp": {a.Ldexp(-3), math.Ldexp(x, -3)}, "Neg": {a.Neg(), -x}, "Abs": {a.Abs(), math.Abs(x)},
 			"Scalar": {QDFromScalar(a.Scalar()), x}, "Canonical": {a.Canonical(), x}, "DD": {a.DD().QD(), x}, "TD": {a.TD().QD(), x},
+			"DDOf": {DDOf(x).QD(), x}, "TDOf": {TDOf(x).QD(), x},
 			"Float64": {QDOf(a.Float64()), x},
 		} {
 			if !same(c.got[0], c.want) || !sameWords(c.got[1:], make([]float64, 3)) {

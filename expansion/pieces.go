@@ -9,23 +9,23 @@ import (
 // Pieces of arrays: kernels work on them where they lie if their numbers follow one another and
 // have as many words as the result, else on blocks that they are copied to.
 
-// place is where a kernel finds numbers.
-type place struct {
+// location is where a kernel finds numbers.
+type location struct {
 	first  *float64
 	stride int
 }
 
-// placeOf returns where numbers i and on of v lie, or no address if they are to be copied.
-func placeOf(v num.Vec, w, i int) (p place) {
+// locate returns where numbers i and on of v lie, or no address if they are to be copied.
+func locate(v num.Vec, w, i int) (p location) {
 	if v.Arr.Kind != num.F32 && v.Arr.Terms() == w && v.Inc == 1 {
 		p.first, p.stride = v.Arr.Words(v.At(i))
 	}
 	return p
 }
 
-func (b *block) place() place { return place{&b[0][0], 8 * lanes} }
+func (b *block) location() location { return location{&b[0][0], 8 * lanes} }
 
-func (f kernel) run(z, x, y, c place, n int) (left int) {
+func (f kernel) run(z, x, y, c location, n int) (left int) {
 	return f(z.first, z.stride, x.first, x.stride, y.first, y.stride, c.first, c.stride, n)
 }
 
@@ -45,13 +45,13 @@ func (k *kernels) operate(op operation, p *piece) {
 	kernel := k.arrays[w][op]
 	i := 0
 	for kernel != nil && z.N-i >= k.step {
-		to := placeOf(z, w, i)
+		to := locate(z, w, i)
 		if to.first == nil {
 			break
 		}
-		var from [3]place
+		var from [3]location
 		for j, x := range in {
-			if from[j] = placeOf(x, w, i); from[j].first == nil {
+			if from[j] = locate(x, w, i); from[j].first == nil {
 				to.first = nil
 			}
 		}
@@ -80,7 +80,7 @@ func (k *kernels) operateBlock(op operation, w int, t *bench, z num.Vec, in []nu
 	done := 0
 	if kernel := k.arrays[w][op]; kernel != nil {
 		whole := (n + k.step - 1) / k.step * k.step
-		done = whole - max(0, kernel.run(out.place(), t.in[0].place(), t.in[1].place(), t.in[2].place(), whole))
+		done = whole - max(0, kernel.run(out.location(), t.in[0].location(), t.in[1].location(), t.in[2].location(), whole))
 	}
 	switch w {
 	case 2:

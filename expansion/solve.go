@@ -1,15 +1,14 @@
 package expansion
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -17,10 +16,10 @@ import (
 // Dovgilovich, Voskoboynikova, Sofronov, CUDA algorithms of some linear algebra operations for the
 // extended precision arithmetic library QD, section 6), by panels of 32 columns:
 //
-//  1. In a panel, columns are eliminated one after the other, in all rows. Column k is replaced by what
-//     the elimination makes of unit column k. So the panel becomes the matrix M that carries out
-//     its elimination: with the pivot rows R of the other columns, the pivot rows become M R, row by
-//     row of M, and the others C + M R.
+//  1. In a panel, columns are eliminated one after the other, in all rows. Column k is replaced by
+//     what the elimination makes of unit column k. So the panel becomes the matrix M that carries
+//     out its elimination: with the pivot rows R of the other columns, the pivot rows become M R,
+//     row by row of M, and the others C + M R.
 //  2. The other columns have their rows exchanged as the panel had, and are updated that way.
 //
 // The updates are native products, or, for blocks of panels, exact ones: within a block of Block
@@ -49,27 +48,23 @@ const (
 	ExactUpdates
 )
 
-// SolveOptions say how Solve runs. Nil stands for the zero SolveOptions.
+// SolveOptions say how Solve runs. Nil stands for the zero SolveOptions. Of Options, Method is "",
+// "auto", [Method], [SquareBlocks] or [LinearBlocks].
 type SolveOptions struct {
+	halfulp.Options
 	Pivoting Pivoting
 	Updates  Updates
 	// Block is the number of columns of a block for ExactUpdates, a multiple of 32; 0 stands for
 	// 256. It changes roundings.
 	Block int
-	// Options are those of package halfulp: Device is "cpu", also for "auto" and "", or "cuda:N",
-	// Method "", "auto" or "expansion"; Threads and Context are heeded.
-	Options *halfulp.Options
+	// Estimate asks for Stats.Condition: how many digits of X can be trusted. X has the same bits
+	// with it. It takes sixteen more right-hand sides, the product A X and one of A and eight
+	// vectors that is rounded once an entry, and memory for X twice more, also in float64.
+	Estimate bool
 }
 
 // ErrSingular is wrapped by errors about matrices in which no row has a pivot.
 var ErrSingular = errors.New("singular matrix")
-
-const (
-	errFormat   = "expansion: formats differ, or are not DD, TD or QD"
-	errPivoting = "expansion: bad Pivoting"
-	errUpdates  = "expansion: bad Updates"
-	errBlock    = "expansion: Block is not a positive multiple of 32"
-)
 
 // panelWidth is the number of columns of a panel, defaultBlock that of a block of panels.
 // BenchmarkDeviceSolve measures blocks.
@@ -78,76 +73,112 @@ const (
 	defaultBlock = 256
 )
 
-// Solve returns X with A X = B, for a square A and a B with as many rows, all in one of the formats DD,
-// TD and QD. Bits depend on the operands, Pivoting, Updates and Block alone, neither on the device nor
-// on the number of threads.
+// Solve stores the solution of A X = B in X, for a square A and B and X with as many rows, all in
+// one of the formats DD, TD and QD, or with a method of block schemes Float64. Bits depend on the
+// operands, Pivoting, Updates, Block and whether the method is [Method] alone, neither on the
+// device nor on the number of threads.
 //
-// X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c, where g
-// is the growth of the entries and of the panels' inverses: moderate for partial pivoting in practice,
-// though 2^n at worst. There is no proof of the digits of X.
+// X solves (A + E) X = B column by column, |E| <= c n u^w g ‖A‖ to first order, with small c, where
+// g is the growth of the entries and of the panels' inverses: moderate for partial pivoting in
+// practice, though 2^n at worst. How many digits of X that leaves is up to A: SolveOptions.Estimate
+// asks for an estimate, without which nothing tells an ill-conditioned system from others. Package
+// linsolve rounds every entry of X correctly.
 //
-// The error wraps ErrSingular if all entries that could be a pivot are zero. A NaN is a pivot. With
-// an error the result is nil. Solve panics if shapes or formats do not fit, or options make no sense.
-func Solve(a, b *halfulp.Matrix, o *SolveOptions) (*halfulp.Matrix, error) {
-	p := o.with()
-	va, vb := raw.Matrix(a), raw.Matrix(b)
-	checkSystem(va.Rows, va.Cols, vb.Rows, va.Arr.Format, vb.Arr.Format)
-	if err := checkMethod(p.Options); err != nil {
-		return nil, err
-	}
-	devices, err := raw.Devices(p.Options.Device)
-	if err != nil {
-		return nil, err
-	}
-	if len(devices) > 0 {
-		return solveOn(a, b, p, fmt.Sprintf("cuda:%d", devices[0]))
-	}
-	var x *halfulp.Matrix
-	switch va.Arr.Kind {
-	case num.DD:
-		x, err = solve[DD](p, a, b)
-	case num.TD:
-		x, err = solve[TD](p, a, b)
-	default:
-		x, err = solve[QD](p, a, b)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("Solve: %w", err)
-	}
-	return x, nil
-}
-
-// with returns o with zeros replaced, and panics where it makes no sense.
-func (o *SolveOptions) with() SolveOptions {
-	var p SolveOptions
-	if o != nil {
-		p = *o
-	}
-	if p.Pivoting != PartialPivoting && p.Pivoting != ZeroPivoting {
-		panic(errPivoting)
-	}
-	if p.Updates != NativeUpdates && p.Updates != ExactUpdates {
-		panic(errUpdates)
-	}
-	if p.Block == 0 {
-		p.Block = defaultBlock
-	}
-	if p.Block < 0 || p.Block%panelWidth != 0 {
-		panic(errBlock)
-	}
-	if p.Options == nil {
-		p.Options = &halfulp.Options{}
-	}
-	return p
-}
-
-func checkSystem(rows, cols, rowsB int, f, g num.Format) {
-	if rows != cols || rowsB != rows {
+// X may overlap A and B in any way; A and B stay as they are else. The error wraps ErrSingular if
+// all entries that could be a pivot are zero, ErrFormat if formats differ or are others,
+// halfulp.ErrMethod for a Pivoting, Updates or Block that makes no sense. A NaN is a pivot. With an
+// error X is unchanged, unless a device has failed. Solve panics if shapes do not fit.
+func Solve(a, b, x *halfulp.Matrix, opt *SolveOptions) (halfulp.Stats, error) {
+	va, vb, vx := raw.Matrix(a), raw.Matrix(b), raw.Matrix(x)
+	if va.Rows != va.Cols || vb.Rows != va.Rows || vx.Rows != vb.Rows || vx.Cols != vb.Cols {
 		panic(errShape)
 	}
-	if f != g || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD {
-		panic(errFormat)
+	var o SolveOptions
+	if opt != nil {
+		o = *opt
 	}
+	r, err := begin("Solve", &o.Options, va.Arr, vb.Arr, vx.Arr)
+	if err != nil {
+		return r.stats, err
+	}
+	if r.byBlocks() {
+		err = o.checkBlocks(r.stats.Method)
+	}
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return r.stats, r.failed(err)
+	}
+	f := vx.Arr.Format
+	if va.Arr.Format != f || vb.Arr.Format != f || f.Kind != num.DD && f.Kind != num.TD && f.Kind != num.QD && (f.Kind != num.F64 || !r.byBlocks()) {
+		return r.stats, r.failed(fmt.Errorf("formats %v, %v and %v: %w (want dd, td or qd, the same)", va.Arr.Format, vb.Arr.Format, f, ErrFormat))
+	}
+	if o.Estimate && vb.Rows > 0 && vb.Cols > 0 {
+		return r.solveAndEstimate(o, a, b, x)
+	}
+	return r.end(r.last(stageSolve), r.eliminate(o, a, b, x))
+}
+
+// eliminate solves the system.
+func (r *run) eliminate(o SolveOptions, a, b, x *halfulp.Matrix) error {
+	va, vb, vx := raw.Matrix(a), raw.Matrix(b), raw.Matrix(x)
+	work := o.workBytes(vb.Rows, vb.Cols, num.SizeOf(vx.Arr.Format))
+	if err := r.room(work); err != nil {
+		return err
+	}
+	products := int64(0) // what exact products may take
+	if r.limit > 0 {
+		products = max(1, r.limit-work)
+	}
+	if r.at != nil {
+		e := place.Elimination{ZeroRule: o.Pivoting == ZeroPivoting}
+		if o.Updates == ExactUpdates {
+			e.Block = o.Block
+		}
+		err := r.solveOnDevice(e, products, va, vb, vx)
+		var singular place.Singular
+		if errors.As(err, &singular) {
+			return noPivot(singular.Column)
+		}
+		return err
+	}
+	switch vx.Arr.Format.Kind {
+	case num.F64:
+		return solve[float1](r, o, products, a, b, x)
+	case num.DD:
+		return solve[DD](r, o, products, a, b, x)
+	case num.TD:
+		return solve[TD](r, o, products, a, b, x)
+	}
+	return solve[QD](r, o, products, a, b, x)
+}
+
+// check returns an error if o makes no sense, and replaces zeros.
+func (o *SolveOptions) check() error {
+	switch {
+	case o.Pivoting != PartialPivoting && o.Pivoting != ZeroPivoting:
+		return fmt.Errorf("pivoting %d: %w", o.Pivoting, halfulp.ErrMethod)
+	case o.Updates != NativeUpdates && o.Updates != ExactUpdates:
+		return fmt.Errorf("updates %d: %w", o.Updates, halfulp.ErrMethod)
+	case o.Block < 0 || o.Block%panelWidth != 0:
+		return fmt.Errorf("blocks of %d columns: %w (want a positive multiple of %d)", o.Block, halfulp.ErrMethod, panelWidth)
+	case o.Block == 0:
+		o.Block = defaultBlock
+	}
+	return nil
+}
+
+// workBytes is what a system of n equations with m right-hand sides takes beside its operands, in
+// numbers of so many bytes, but for exact products: [A B], and a copy of the columns of a panel or
+// block, and one of its rows.
+func (o *SolveOptions) workBytes(n, m int, size int64) int64 {
+	width := int64(panelWidth)
+	if o.Updates == ExactUpdates {
+		width = int64(o.Block)
+	}
+	rows, cols := int64(n), int64(n)+int64(m)
+	return (rows*cols + min(width, rows)*(rows+cols)) * size
 }
 
 // noPivot is the error about a column, which its text counts from 1.
@@ -158,12 +189,6 @@ func (k noPivot) Error() string {
 }
 func (noPivot) Unwrap() error { return ErrSingular }
 
-// eliminable is a format of numbers.
-type eliminable[E any] interface {
-	arithmetical[E]
-	Neg() E
-}
-
 // A system is [A B] row by row, word by word: word t of entry (i, j) is w[t][i ld + j].
 type system[E eliminable[E]] struct {
 	all    *halfulp.Matrix
@@ -171,9 +196,8 @@ type system[E eliminable[E]] struct {
 	n, ld  int // rows; columns
 	zero   bool
 	pivots []int // row that was exchanged with row k
-	opt    *halfulp.Options
-	ctx    context.Context
-	cores  int
+	run    *run
+	opt    *halfulp.Options // of native products
 }
 
 func (s *system[E]) at(i, j int) (x E) {
@@ -190,57 +214,51 @@ func (s *system[E]) set(i, j int, x E) {
 }
 
 // newSystem is of n equations, for m right-hand sides.
-func newSystem[E eliminable[E]](f halfulp.Format, n, m int, p SolveOptions) *system[E] {
+func newSystem[E eliminable[E]](r *run, f halfulp.Format, n, m int, zero bool) *system[E] {
 	all := halfulp.NewMatrixLD(f, n+m, n, n+m).T()
-	s := &system[E]{
-		all: all, w: raw.Matrix(all).Arr.F64, n: n, ld: n + m, zero: p.Pivoting == ZeroPivoting,
-		pivots: make([]int, n), ctx: p.Options.Context, cores: p.Options.Threads,
+	return &system[E]{
+		all: all, w: raw.Matrix(all).Arr.F64, n: n, ld: n + m, zero: zero, pivots: make([]int, n), run: r,
+		opt: &halfulp.Options{Device: halfulp.CPU, Threads: r.threads, Context: r.ctx},
 	}
-	if s.ctx == nil {
-		s.ctx = context.Background()
-	}
-	if s.cores <= 0 {
-		s.cores = runtime.GOMAXPROCS(0)
-	}
-	s.opt = &halfulp.Options{Device: "cpu", Threads: s.cores, Context: s.ctx}
-	return s
 }
 
-// solve is Solve on the CPU.
-func solve[E eliminable[E]](p SolveOptions, a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
-	n, m := a.Rows(), b.Cols()
-	x := halfulp.NewMatrix(b.Format(), n, m)
+// solve is Solve on the CPU; exact products may take that much memory.
+func solve[E eliminable[E]](r *run, o SolveOptions, products int64, a, b, x *halfulp.Matrix) error {
+	n, m := b.Dims()
 	if n == 0 || m == 0 {
-		return x, nil
+		return nil
 	}
-	s := newSystem[E](b.Format(), n, m, p)
+	s := newSystem[E](r, b.Format(), n, m, o.Pivoting == ZeroPivoting)
 	copyMatrix(s.columns(0, n), a)
 	copyMatrix(s.columns(n, n+m), b)
 	var err error
-	if p.Updates == ExactUpdates {
-		err = s.solveByBlocks(p.Block)
-	} else {
+	switch {
+	case r.byBlocks():
+		err = s.solveByColumns()
+	case o.Updates == ExactUpdates:
+		err = s.solveByBlocks(o.Block, products)
+	default:
 		err = s.solveByPanels()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	copyMatrix(x, s.columns(n, n+m))
-	return x, nil
+	return nil
+}
+
+// eliminated reports progress after the columns before k.
+func (s *system[E]) eliminated(k int) {
+	if s.run.progress != nil {
+		s.run.progress(float64(k) / float64(s.n))
+	}
 }
 
 // columns returns columns j0 to j1 - 1 of [A B].
 func (s *system[E]) columns(j0, j1 int) *halfulp.Matrix { return s.all.Slice(0, s.n, j0, j1) }
 
 // copyMatrix sets z = x, of one shape and format.
-func copyMatrix(z, x *halfulp.Matrix) {
-	to, from := raw.Matrix(z), raw.Matrix(x)
-	for j := range to.Cols {
-		for i := range to.Rows {
-			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(i, j))
-		}
-	}
-}
+func copyMatrix(z, x *halfulp.Matrix) { copyTo(raw.Matrix(z), raw.Matrix(x)) }
 
 func (s *system[E]) solveByPanels() error {
 	for k := 0; k < s.n; k += panelWidth {
@@ -251,12 +269,15 @@ func (s *system[E]) solveByPanels() error {
 		if err := s.update(k, width, k+width, s.ld); err != nil {
 			return err
 		}
+		s.eliminated(k + width)
 	}
 	return nil
 }
 
 // solveByBlocks updates what is on the right of a block by exact products.
-func (s *system[E]) solveByBlocks(block int) error {
+func (s *system[E]) solveByBlocks(block int, memory int64) error {
+	opt := *s.opt
+	opt.MemoryLimit = memory
 	for k0 := 0; k0 < s.n; k0 += block {
 		k1 := min(k0+block, s.n)
 		for k := k0; k < k1; k += panelWidth {
@@ -270,6 +291,7 @@ func (s *system[E]) solveByBlocks(block int) error {
 			if err := s.update(k, width, k+width, k1); err != nil {
 				return err
 			}
+			s.eliminated(k + width)
 		}
 		s.exchange(k0, k1-k0, k1, s.ld)
 		right := s.columns(k1, s.ld)
@@ -280,7 +302,7 @@ func (s *system[E]) solveByBlocks(block int) error {
 				clear(s.w[t][i*s.ld+k1 : (i+1)*s.ld])
 			}
 		}
-		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, s.columns(k0, k1), pivots, unit, right, s.opt); err != nil {
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, unit, s.columns(k0, k1), pivots, unit, right, &opt); err != nil {
 			return err
 		}
 	}
@@ -392,7 +414,7 @@ func (s *system[E]) update(k, width, j0, j1 int) error {
 func (s *system[E]) rows(n, work int, f func(i int)) error {
 	const share = 1 << 10 // operations of a goroutine at least
 	step := max(1, share/work)
-	return par.For(s.ctx, s.cores, (n+step-1)/step, func(_, part int) {
+	return par.For(s.run.ctx, s.run.threads, (n+step-1)/step, func(_, part int) {
 		for i := part * step; i < min((part+1)*step, n); i++ {
 			f(i)
 		}

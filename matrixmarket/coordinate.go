@@ -70,18 +70,27 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	if total < rd.entries {
 		return nil, rd.truncated(total, rd.entries)
 	}
-	if err := rd.allocate(extent); err != nil {
+	var again map[int64][]place
+	if rd.sparse {
+		again, err = rd.allocateEntries(extent, entries)
+	} else if err = rd.allocate(extent); err == nil {
+		again = rd.again(entries)
+	}
+	if err != nil {
 		return nil, err
 	}
-	repeated := rd.repeated(entries)
+	repeated := repeated(again, entries)
 	err = rd.each(func(p *lines.Piece) error {
+		losses := &rd.losses[p.Index]
 		for _, e := range entries[p.Index] {
 			if repeated != nil && repeated[e.place] != nil {
 				continue
 			}
-			if err := rd.setPlace(e.place, rd.token(p, e)); err != nil {
+			loss, err := rd.setPlace(e.place, rd.token(p, e))
+			if err != nil {
 				return &lines.At{Pos: e.start, Err: err}
 			}
+			losses.Add(loss, e.start)
 		}
 		return nil
 	})
@@ -91,7 +100,7 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	return rd.m, rd.addRepeated(repeated)
 }
 
-func (rd *reader) setPlace(place int64, tok []byte) error {
+func (rd *reader) setPlace(place int64, tok []byte) (decimal.Loss, error) {
 	return rd.set(int(place%rd.rows), int(place/rd.rows), tok)
 }
 
@@ -139,7 +148,7 @@ func (rd *reader) line(text []byte, start, end int, extent *decimal.Extent) (e e
 	e.place = i + j*rd.rows
 	if !rd.pattern {
 		e.start, e.end = words[2][0], words[2][1]
-		err = extent.Add(text[e.start:e.end], rd.integer)
+		err = rd.extend(extent, text[e.start:e.end])
 	}
 	return e, true, err
 }
@@ -178,9 +187,8 @@ func (rd *reader) tooManyLines(k int, n int64) error {
 	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more entries than the %d of the size line", rd.entries)}
 }
 
-// repeated returns the places that occur more than once, with all numbers that
-// stand for them in the order of the file.
-func (rd *reader) repeated(entries [][]entry) map[int64][]place {
+// again returns the places that occur more than once as keys, nil if there are none.
+func (rd *reader) again(entries [][]entry) map[int64][]place {
 	seen := make([]uint64, (rd.rows*rd.cols+63)/64)
 	var again map[int64][]place
 	for _, piece := range entries {
@@ -195,6 +203,12 @@ func (rd *reader) repeated(entries [][]entry) map[int64][]place {
 			seen[w] |= b
 		}
 	}
+	return again
+}
+
+// repeated adds to the places that occur more than once all numbers that stand for them, in the
+// order of the file.
+func repeated(again map[int64][]place, entries [][]entry) map[int64][]place {
 	if again == nil {
 		return nil
 	}
@@ -229,17 +243,19 @@ func (rd *reader) addRepeated(repeated map[int64][]place) error {
 		for _, q := range repeated[k] {
 			toks = append(toks, rd.token(&rd.pieces[q.piece], q.entry))
 		}
+		last := repeated[k][len(repeated[k])-1]
+		var loss decimal.Loss
 		sum, err := decimal.Sum(toks)
 		if err == nil {
-			err = rd.setPlace(k, sum)
+			loss, err = rd.setPlace(k, sum)
 		}
 		if err != nil {
-			last := repeated[k][len(repeated[k])-1]
 			p := rd.pieces[last.piece]
 			line := p.Line + bytes.Count(p.Text[:last.entry.start], []byte{'\n'})
 			return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("entry (%d, %d) is given %d times: %w",
 				k%rd.rows+1, k/rd.rows+1, len(toks), err)}
 		}
+		rd.losses[last.piece].Add(loss, last.entry.start)
 	}
 	return nil
 }

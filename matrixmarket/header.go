@@ -24,6 +24,7 @@ type header struct {
 	coordinate bool
 	pattern    bool
 	integer    bool
+	unsigned   bool // no number is negative
 	symmetry   symmetry
 	rows, cols int64
 	entries    int64 // of a coordinate file
@@ -109,12 +110,14 @@ func (h *header) banner(line string) error {
 	case "real", "double":
 	case "integer":
 		h.integer = true
+	case "unsigned-integer": // an extension of SciPy and fast_matrix_market, which write it
+		h.integer, h.unsigned = true, true
 	case "pattern":
 		h.pattern = true
 	case "complex":
 		return errors.New("the matrix is complex: only real numbers can be read")
 	default:
-		return fmt.Errorf("unknown field %q (want real, integer or pattern)", clip(field))
+		return fmt.Errorf("unknown field %q (want real, integer, unsigned-integer or pattern)", clip(field))
 	}
 	switch sym {
 	case "general":
@@ -123,7 +126,9 @@ func (h *header) banner(line string) error {
 	case "skew-symmetric":
 		h.symmetry = skew
 	case "hermitian":
-		return errors.New("the matrix is Hermitian, so complex: only real numbers can be read")
+		// NIST's definition has the word for complex matrices alone, but others write it for real
+		// ones, and SciPy reads it: a Hermitian matrix of real numbers is symmetric.
+		h.symmetry = symmetric
 	default:
 		return fmt.Errorf("unknown symmetry %q (want general, symmetric or skew-symmetric)", clip(sym))
 	}

@@ -1,13 +1,16 @@
-// Package matrixmarket reads and writes dense matrices in the Matrix Market
-// exchange format without loss.
+// Package matrixmarket reads dense and sparse matrices in the Matrix Market
+// exchange format, and writes dense ones, without loss.
 //
-// It reads the formats array and coordinate; the fields real, integer and
-// pattern; and general, symmetric and skew-symmetric matrices, all into a dense
-// halfulp.Matrix. Numbers may have any number of digits, Fortran exponents
-// (1.5D+3) and hexadecimal digits (0x1.8p+3); inf and nan are numbers too. Every
-// number is rounded once to the format of the matrix; entries of a coordinate
-// file that name the same place are added exactly, and their sum is rounded once.
-// Complex and Hermitian matrices are refused.
+// It reads the formats array and coordinate; the fields real, integer,
+// unsigned-integer and pattern; and general, symmetric and skew-symmetric matrices,
+// all into a dense halfulp.Matrix; a matrix that is Hermitian by its first line and
+// not complex is symmetric. Blanks, tabs, vertical tabs and form feeds separate
+// numbers, and a line ends with a line feed, a carriage return or both. Numbers may
+// have any number of digits, Fortran exponents (1.5D+3) and hexadecimal digits
+// (0x1.8p+3); inf and nan are numbers too. Every number is rounded once to the format
+// of the matrix; entries of a coordinate file that name the same place are added
+// exactly, and their sum is rounded once. Complex matrices are refused. [ReadSparse]
+// returns the entries of a coordinate file without a dense matrix.
 //
 // It writes the format array, real and general, with a comment line that names
 // the format of the numbers, as in
@@ -41,6 +44,11 @@ type Options struct {
 	// In says how numbers are stored (Read). The zero value is
 	// halfulp.AtLeast(halfulp.Float64).
 	In halfulp.InputFormat
+	// Stats, if not nil, is set by Read and Parse to what the range of the matrix's format took
+	// from the numbers of the file. Of the format that halfulp.AtLeast chooses only exponents
+	// beyond those of MP are out of range. A repeated entry counts once, by its sum, at the last
+	// line that names it.
+	Stats *halfulp.InputStats
 	// Digits says how numbers are written (Write): 0 as the shortest decimal that
 	// reads back to the same number, n > 0 with n significant digits, halfulp.Hex
 	// exactly in hexadecimal.

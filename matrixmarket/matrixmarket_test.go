@@ -25,6 +25,13 @@ func TestRead(t *testing.T) {
 		{"byte order mark", "\ufeff" + arrayBanner + "1 1\n5\n", "5\n"},
 		{"numbers", arrayBanner + "1 6\n1.5D+2 -0x1.8p1 +.5 inf -0 nan\n", "150 -3 0.5 inf -0 nan\n"},
 		{"integer", "%%MatrixMarket matrix array integer general\n1 2\n-7\n+12\n", "-7 12\n"},
+		{"unsigned integer", "%%MatrixMarket matrix array unsigned-integer general\n1 3\n7\n+12\n18446744073709551615\n", "7 12 18446744073709551615\n"},
+		{"unsigned integer coordinate", "%%MatrixMarket matrix coordinate unsigned-integer symmetric\n2 2 2\n1 1 4\n2 1 5\n", "4 5\n5 0\n"},
+		{"real Hermitian", "%%MatrixMarket matrix array real hermitian\n2 2\n1 -2 3\n", "1 -2\n-2 3\n"},
+		{"integer Hermitian", "%%MatrixMarket matrix coordinate integer Hermitian\n2 2 2\n1 1 3\n2 1 5\n", "3 5\n5 0\n"},
+		{"carriage returns", strings.ReplaceAll(arrayBanner+"% halfulp format f64\n2 2\n1\n% c\n2\n3 4\n", "\n", "\r"), "1 3\n2 4\n"},
+		{"carriage returns in coordinates", strings.ReplaceAll(coordBanner+"2 2 2\n1 1 1\n2 2 5\n", "\n", "\r"), "1 0\n0 5\n"},
+		{"all of C's white space", arrayBanner + "1\v2\n1\f\v\t2\n", "1 2\n"},
 		{"symmetric", "%%MatrixMarket matrix array real symmetric\n3 3\n1 2 3 4 5 6\n", "1 2 3\n2 4 5\n3 5 6\n"},
 		{"skew", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n2 -3 +5\n", "0 -2  3\n2  0 -5\n-3 5 0\n"},
 		{"skew zeros", "%%MatrixMarket matrix array real skew-symmetric\n2 2\n0\n", "0 0\n0 0\n"},
@@ -63,7 +70,16 @@ func TestErrors(t *testing.T) {
 		{"%%MatrixMarket vector array real general\n", `a.mtx:1: object "vector"`},
 		{"%%MatrixMarket matrix list real general\n", "a.mtx:1: unknown format"},
 		{"%%MatrixMarket matrix array complex general\n", "a.mtx:1: the matrix is complex"},
-		{"%%MatrixMarket matrix array real hermitian\n", "a.mtx:1: the matrix is Hermitian"},
+		{"%%MatrixMarket matrix array complex hermitian\n", "a.mtx:1: the matrix is complex"},
+		{"%%MatrixMarket matrix array unsigned-integer general\n2 1\n1\n-2\n", "a.mtx:4: -2 is negative, in a file of unsigned integers"},
+		{"%%MatrixMarket matrix coordinate unsigned-integer general\n2 1 1\n1 1 -2\n", "a.mtx:3: -2 is negative, in a file of unsigned integers"},
+		{"%%MatrixMarket matrix array unsigned-integer general\n2 1\n1\n2.5\n", `a.mtx:4: "2.5" is not an integer`},
+		{arrayBanner + "2 1\n1\n2\x00\n", `a.mtx:4: "2\x00" is not a number: it has a byte 0x00`},
+		{arrayBanner + "2 1\n1\x002\n", `a.mtx:3: "1\x002" is not a number: it has a byte 0x00`},
+		{coordBanner + "2 2 1\n1\x001 3\n", "a.mtx:3: 2 words, not 3"},
+		{coordBanner + "2 2 1\n1 \x001 3\n", `a.mtx:3: column index "\x001" is no whole number`},
+		{arrayBanner + "1 \x001\n1\n", `a.mtx:2: the number of columns, "\x001", is no size`},
+		{strings.ReplaceAll(arrayBanner+"2 1\n1\nx2\n", "\n", "\r"), `a.mtx:4: "x2" is not a number`},
 		{"%%MatrixMarket matrix array quaternion general\n", "a.mtx:1: unknown field"},
 		{"%%MatrixMarket matrix array real lower\n", "a.mtx:1: unknown symmetry"},
 		{"%%MatrixMarket matrix array pattern general\n", "a.mtx:1: a pattern must"},
@@ -119,12 +135,14 @@ func TestFormats(t *testing.T) {
 		want string
 	}{
 		{"1\n0.5", halfulp.InputFormat{}, "f64"},
-		{"1\n" + long, halfulp.InputFormat{}, "mp:131"},
+		{"1\n" + long, halfulp.InputFormat{}, "mp:195"},
 		{"1\n" + long, halfulp.AtLeast(halfulp.QD), "qd"},
-		{"1\n" + long, halfulp.AtLeast(halfulp.DD), "mp:131"},
+		{"1\n" + long, halfulp.AtLeast(halfulp.DD), "mp:195"},
 		{"1\n" + long, halfulp.Exactly(halfulp.Float32), "f32"},
 		{"1\n" + long, halfulp.OwnOr(halfulp.DD), "dd"},
-		{"1\n1e999", halfulp.AtLeast(halfulp.Float64), "mp:53"},
+		{"1\n1e999", halfulp.AtLeast(halfulp.Float64), "mp:117"},
+		{"1\n3e-324", halfulp.InputFormat{}, "mp:117"},
+		{"1\n5e-324", halfulp.InputFormat{}, "f64"},
 	} {
 		m, err := Read(strings.NewReader(arrayBanner+"2 1\n"+c.in+"\n"), "a", &Options{In: c.opt})
 		if err != nil {
@@ -145,6 +163,52 @@ func TestFormats(t *testing.T) {
 	m, err = Read(strings.NewReader(arrayBanner+"% halfulp format td\n1 1\n"+long+"\n"), "a", &Options{In: halfulp.OwnOr(halfulp.QD)})
 	if err != nil || m.Format() != halfulp.TD {
 		t.Errorf("%v, %v", m.Format(), err)
+	}
+}
+
+// TestStats counts what the range of the format takes, once for each number of the file.
+func TestStats(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     halfulp.InputStats
+	}{
+		{"none", arrayBanner + "2 1\n1e308\ninf\n", halfulp.InputStats{}},
+		{"array", arrayBanner + "3 1\n1\n% c\n-1e309 1e-400\n", halfulp.InputStats{ToInf: halfulp.Losses{Count: 1, Line: 5}, ToZero: halfulp.Losses{Count: 1, Line: 5}}},
+		{"symmetric", "%%MatrixMarket matrix array real symmetric\n2 2\n1 1e999\n1\n", halfulp.InputStats{ToInf: halfulp.Losses{Count: 1, Line: 3}}},
+		{"skew", "%%MatrixMarket matrix array real skew-symmetric\n2 2\n1e999\n", halfulp.InputStats{ToInf: halfulp.Losses{Count: 1, Line: 3}}},
+		{"coordinate", coordBanner + "3 3 3\n1 1 1\n\n2 2 1e-999\n3 3 -2e-999\n", halfulp.InputStats{ToZero: halfulp.Losses{Count: 2, Line: 5}}},
+		// 2e308 by two numbers of the format; a sum that is 0 lost nothing.
+		{"repeated", coordBanner + "2 1 4\n1 1 1e308\n1 1 1e308\n2 1 1\n2 1 -1\n", halfulp.InputStats{ToInf: halfulp.Losses{Count: 1, Line: 4}}},
+		{"repeated beyond", coordBanner + "2 1 3\n1 1 1e310\n2 1 1e400\n1 1 -1e310\n", halfulp.InputStats{ToInf: halfulp.Losses{Count: 1, Line: 4}}},
+	} {
+		for _, threads := range []int{1, 3} {
+			stats := halfulp.InputStats{ToZero: halfulp.Losses{Count: 5, Line: 5}}
+			o := &Options{Threads: threads, In: halfulp.Exactly(halfulp.Float64), Stats: &stats}
+			if _, err := Read(strings.NewReader(c.in), "a", o); err != nil || stats != c.want {
+				t.Errorf("%s: %+v, %v, want %+v", c.name, stats, err, c.want)
+			}
+		}
+	}
+}
+
+// TestDigits has the length of decimals where they chose the format.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		in   halfulp.InputFormat
+		want int
+	}{
+		{arrayBanner + "2 1\n1.20300\n0x1.2345678p5\n", halfulp.AtLeast(halfulp.Float64), 4},
+		{arrayBanner + "1 1\n0." + strings.Repeat("12", 40) + "\n", halfulp.AtLeast(halfulp.Float64), 80},
+		{coordBanner + "2 2 1\n2 2 -0.00123e4\n", halfulp.AtLeast(halfulp.DD), 3},
+		{arrayBanner + "1 1\n1.203\n", halfulp.Exactly(halfulp.DD), 0},
+		{arrayBanner + "1 1\n1.203\n", halfulp.OwnOr(halfulp.DD), 0},
+		{arrayBanner + "% halfulp format dd\n1 1\n1.203\n", halfulp.AtLeast(halfulp.Float64), 0},
+	} {
+		var stats halfulp.InputStats
+		if _, err := Read(strings.NewReader(c.text), "a", &Options{In: c.in, Stats: &stats}); err != nil || stats.Digits != c.want {
+			t.Errorf("%q: %d digits, %v, want %d", c.text, stats.Digits, err, c.want)
+		}
 	}
 }
 
@@ -268,6 +332,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(coordBanner + "3 3 3\n1 1 1e5\n2 2 -.5D0\n1 1 2\n"))
 	f.Add([]byte("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n"))
 	f.Add([]byte("%%MatrixMarket matrix array integer skew-symmetric\r\n3 3\r\n1 2 3"))
+	f.Add([]byte("%%MatrixMarket matrix array unsigned-integer hermitian\r2 2\r1\r2 3\r"))
 	f.Add([]byte(coordBanner + "1000000000 1000000000 1\n1 1 1\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Parse(text, "a", &Options{Threads: 1, MemoryLimit: 1 << 20})
@@ -285,6 +350,14 @@ func FuzzRead(f *testing.F) {
 		// A NaN comes back with the one pattern that its format has.
 		if !back.Convert(m.Format()).Same(m.Convert(m.Format())) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v", text, m, back)
+		}
+		rd, err := newReader(text, "a", nil)
+		if err != nil || !rd.coordinate {
+			return // of an array zeros are no entries, whatever their sign
+		}
+		// it may take more memory
+		if a, err := ParseSparse(text, "a", &Options{Threads: 1, MemoryLimit: 1 << 20}); err == nil {
+			wantEntries(t, fmt.Sprintf("%q", text), a, m)
 		}
 	})
 }

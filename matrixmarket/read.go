@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Read reads a matrix from r. Errors about its text name the file, called name,
@@ -29,15 +31,37 @@ func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
 
 // Parse is Read for a text in memory.
 func Parse(text []byte, name string, opt *Options) (*halfulp.Matrix, error) {
+	rd, err := newReader(text, name, opt)
+	if err != nil {
+		return nil, err
+	}
+	return rd.read()
+}
+
+// newReader reads what stands before the entries.
+func newReader(text []byte, name string, opt *Options) (*reader, error) {
+	text = lines.EndLines(text)
 	h, err := parseHeader(name, text)
 	if err != nil {
 		return nil, err
 	}
 	rd := &reader{Options: opt.filled(), header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine)}
-	if h.coordinate {
-		return rd.coordinates()
+	rd.losses = make([]lines.Losses, len(rd.pieces))
+	return rd, nil
+}
+
+// read reads the entries.
+func (rd *reader) read() (*halfulp.Matrix, error) {
+	read := rd.array
+	if rd.coordinate {
+		read = rd.coordinates
 	}
-	return rd.array()
+	m, err := read()
+	if err == nil && rd.Stats != nil {
+		*rd.Stats = lines.InputStats(rd.pieces, rd.losses)
+		rd.Stats.Digits = rd.digits
+	}
+	return m, err
 }
 
 type reader struct {
@@ -45,7 +69,11 @@ type reader struct {
 	*header
 	name   string
 	pieces []lines.Piece
+	losses []lines.Losses // of each piece
+	digits int            // by which the format was chosen
 	m      *halfulp.Matrix
+	sparse bool    // m is a column of the entries in these
+	places []int64 // column + row cols, in their order
 
 	mu    sync.Mutex
 	steps int // pieces done, in both passes
@@ -65,33 +93,54 @@ func (rd *reader) each(f func(p *lines.Piece) error) error {
 	})
 }
 
+// maxSide bounds the numbers of rows and columns.
+const maxSide = 1<<31 - 1
+
 // allocate decides the format and makes the matrix, if it may.
 func (rd *reader) allocate(e decimal.Extent) error {
-	fail := func(err error) error { return &lines.Error{Name: rd.name, Line: rd.sizeLine, Err: err} }
-	f := rd.In.Format()
-	if !rd.In.Exact() {
-		if rd.format != nil {
-			f = *rd.format
-		} else if !rd.In.Rounds() {
-			g, ok := e.Choose(mustFormat(f))
-			if !ok {
-				return &lines.Error{Name: rd.name, Err: fmt.Errorf(
-					"its numbers need %d bits, more than the %d that MP has at most: name the format to round them to", e.Prec(), halfulp.MaxPrec)}
-			}
-			f, _ = halfulp.ParseFormat(g.String())
-		}
+	f, err := rd.choose(e)
+	if err != nil {
+		return err
 	}
 	need := float64(rd.rows) * float64(rd.cols) * float64(num.SizeOf(mustFormat(f)))
 	if need > float64(rd.MemoryLimit) {
-		return fail(fmt.Errorf("a dense %d x %d matrix of format %v needs %s, more than the memory limit of %s",
-			rd.rows, rd.cols, f, lines.Bytes(need), lines.Bytes(float64(rd.MemoryLimit))))
+		return rd.tooLarge(fmt.Sprintf("a dense %d x %d matrix", rd.rows, rd.cols), f, need)
 	}
-	const maxSide = 1<<31 - 1
 	if rd.rows > maxSide || rd.cols > maxSide { // empty, but other sizes are computed from it
-		return fail(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
+		return rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
 	}
 	rd.m = halfulp.NewMatrix(f, int(rd.rows), int(rd.cols))
 	return nil
+}
+
+// sizeError is an error about the line of the sizes.
+func (rd *reader) sizeError(err error) error {
+	return &lines.Error{Name: rd.name, Line: rd.sizeLine, Err: err}
+}
+
+// tooLarge is the error for what needs more memory than it may have.
+func (rd *reader) tooLarge(what string, f halfulp.Format, need float64) error {
+	return rd.sizeError(fmt.Errorf("%s of format %v needs %s, more than the memory limit of %s",
+		what, f, lines.Bytes(need), lines.Bytes(float64(rd.MemoryLimit))))
+}
+
+// choose decides the format.
+func (rd *reader) choose(e decimal.Extent) (halfulp.Format, error) {
+	f := rd.In.Format()
+	switch {
+	case rd.In.Exact():
+	case rd.format != nil:
+		f = *rd.format
+	case !rd.In.Rounds():
+		g, ok := e.Choose(mustFormat(f))
+		if !ok {
+			return f, &lines.Error{Name: rd.name, Err: fmt.Errorf(
+				"its numbers need %d bits, more than the %d that MP has at most: name the format to round them to", e.Prec(), halfulp.MaxPrec)}
+		}
+		f, _ = halfulp.ParseFormat(g.String())
+		rd.digits = e.Digits
+	}
+	return f, nil
 }
 
 func mustFormat(f halfulp.Format) num.Format {
@@ -108,7 +157,7 @@ func mustFormat(f halfulp.Format) num.Format {
 func next(text []byte, i int) (start, end int) {
 	for ; i < len(text); i++ {
 		c := text[i]
-		if c <= ' ' {
+		if lines.IsSpace(c) {
 			continue
 		}
 		if c == '%' {
@@ -120,7 +169,7 @@ func next(text []byte, i int) (start, end int) {
 			continue
 		}
 		start = i
-		for i < len(text) && text[i] > ' ' {
+		for i < len(text) && !lines.IsSpace(text[i]) {
 			i++
 		}
 		return start, i
@@ -138,7 +187,7 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 		var e decimal.Extent
 		n := int64(0)
 		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
-			if err := e.Add(p.Text[start:end], rd.integer); err != nil {
+			if err := rd.extend(&e, p.Text[start:end]); err != nil {
 				return &lines.At{Pos: start, Err: err}
 			}
 			n++
@@ -178,10 +227,13 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 	}
 	err = rd.each(func(p *lines.Piece) error {
 		i, j := rd.position(firsts[p.Index])
+		losses := &rd.losses[p.Index]
 		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
-			if err := rd.set(i, j, p.Text[start:end]); err != nil {
+			loss, err := rd.set(i, j, p.Text[start:end])
+			if err != nil {
 				return &lines.At{Pos: start, Err: err}
 			}
+			losses.Add(loss, start)
 			if i++; i == int(rd.rows) {
 				j++
 				i = rd.firstRow(j)
@@ -190,6 +242,17 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 		return nil
 	})
 	return rd.m, err
+}
+
+// extend adds tok to e if it is a number of the file's field.
+func (rd *reader) extend(e *decimal.Extent, tok []byte) error {
+	if err := e.Add(tok, rd.integer); err != nil {
+		return err
+	}
+	if rd.unsigned && tok[0] == '-' && !decimal.IsZero(tok) {
+		return fmt.Errorf("%s is negative, in a file of unsigned integers", clip(string(tok)))
+	}
+	return nil
 }
 
 // truncated returns the error for a file with too few entries.
@@ -248,18 +311,26 @@ func (rd *reader) position(k int64) (i, j int) {
 }
 
 // set stores tok in entry (i, j), and by symmetry in (j, i).
-func (rd *reader) set(i, j int, tok []byte) error {
-	if err := rd.m.SetText(i, j, tok); err != nil {
-		return err
-	}
-	if rd.symmetry == general || i == j {
-		return nil
-	}
-	if rd.symmetry == symmetric {
-		return rd.m.SetText(j, i, tok)
+func (rd *reader) set(i, j int, tok []byte) (decimal.Loss, error) {
+	loss, err := rd.store(i, j, tok)
+	if err != nil || rd.symmetry == general || i == j {
+		return loss, err
 	}
 	var buf [64]byte
-	return rd.m.SetText(j, i, negated(buf[:0], tok))
+	if rd.symmetry == skew {
+		tok = negated(buf[:0], tok)
+	}
+	_, err = rd.store(j, i, tok)
+	return loss, err
+}
+
+// store stores tok in entry (i, j) alone.
+func (rd *reader) store(i, j int, tok []byte) (decimal.Loss, error) {
+	if rd.sparse {
+		i, _ = slices.BinarySearch(rd.places, int64(j)+int64(i)*rd.cols)
+		j = 0
+	}
+	return raw.SetText(rd.m, i, j, tok)
 }
 
 // negated returns -tok; minus zero is zero, skew symmetry being about values.

@@ -22,11 +22,11 @@ type norms struct{ q, r [][]float64 }
 //
 //	W^(K-1) Σ_s (γ X_s Y_(K+1-s) + τ [X_s Y_(K+1-s) ≠ 0]) + γ' X Y + γ" (X' Y + X Y')
 //
-// in units of 2^(e_i - α + f_j - α), where X = Σ W^(s-1) X_s, Y = Σ W^(t-1) max(‖q_t(B)‖, Y_t), and X',
-// Y' are these without their first terms. The exact product is the sum of W^(s+t-2) q_s(A) q_t(B) for
-// s + t ≤ K, and W^(K-1) x_s r_(K+1-s)(B) for s ≤ K, x_s being q_s(A), or r_K(A) for s = K. The
-// former are computed without error. An SGEMM of n products, in any order of additions, has
-// an error of at most γ_n Σ|a||b|, and rounding its operands one of at most (2u + u²) Σ|a||b|,
+// in units of 2^(e_i - α + f_j - α), where X = Σ W^(s-1) X_s, Y = Σ W^(t-1) max(‖q_t(B)‖, Y_t), and
+// X', Y' are these without their first terms. The exact product is the sum of W^(s+t-2) q_s(A)
+// q_t(B) for s + t ≤ K, and W^(K-1) x_s r_(K+1-s)(B) for s ≤ K, x_s being q_s(A), or r_K(A) for
+// s = K. The former are computed without error. An SGEMM of n products, in any order of additions,
+// has an error of at most γ_n Σ|a||b|, and rounding its operands one of at most (2u + u²) Σ|a||b|,
 // u = 2^-24: together less than γ = (n+3)u/(1 - (n+3)u) times Σ|a||b| ≤ ‖a‖‖b‖. τ = n 2^(α-121)
 // covers underflow, even where a device flushes subnormal numbers to zero. γ' and γ" are for the
 // additions in float64: the product of the first slices, added last, meets one of a block, the
@@ -39,8 +39,8 @@ type errorBound struct {
 
 // gamma returns an upper bound of n u / (1 - n u).
 func gamma(n int, u float64) float64 {
-	x := float64(n) * u
-	return x / (1 - x) * upward
+	x := float64(float64(n) * u)
+	return float64(x / (1 - x) * upward)
 }
 
 // newErrorBound makes the bound of products of length n in slices of alpha bits, of which
@@ -65,10 +65,10 @@ func newErrorBound(a, b norms, slices, alpha, n, additions int) *errorBound {
 	weight := 1.0
 	for s := range slices {
 		for v, x := range e.x[s] {
-			x *= weight
+			x = float64(x * weight)
 			all[v] += x
 			if s > 0 {
-				x *= 1 + many/few
+				x = float64(x * (1 + many/few))
 			}
 			e.sumX[v] += x
 		}
@@ -93,7 +93,7 @@ func (e *errorBound) at(i, j int) float64 {
 			sum += p + e.tau
 		}
 	}
-	return sum * upward
+	return float64(sum * upward)
 }
 
 // ofResult returns a bound of the error of c = α t 2^x + β c₀ as [combine] computes it, e
@@ -103,17 +103,17 @@ func ofResult(e, t, m float64, x int, beta, c0, c float64) float64 {
 		return math.Inf(1)
 	}
 	if mantissa := math.Abs(m); mantissa != 0.5 {
-		e = mantissa * (e + unit64*math.Abs(t)) * upward
+		e = mantissa * (e + float64(unit64*math.Abs(t))) * upward
 	} else {
 		e *= mantissa
 	}
-	sum := scale(e, x) * upward
+	sum := float64(scale(e, x) * upward)
 	if sum == 0 && e != 0 || sum != 0 && sum < 0x1p-1000 {
 		sum += 0x1p-1073
 	}
 	added := beta != 0 && c0 != 0
 	if added {
-		sum += unit64 * math.Abs(c)
+		sum += float64(unit64 * math.Abs(c))
 	}
 	if math.Abs(c) < 0x1p-1000 && (added || t != 0) {
 		sum += 0x1p-1073

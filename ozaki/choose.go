@@ -68,7 +68,7 @@ func (r *run) meets(a, b []norms, slices int) (bool, error) {
 		for v := range x {
 			sum := 0.0
 			for _, l := range list {
-				sum += l.r[0][v] * l.r[0][v]
+				sum += float64(l.r[0][v] * l.r[0][v])
 			}
 			x[v] = math.Sqrt(sum) * (1 - 0x1p-22) // r_1 was rounded to float32
 		}
@@ -88,7 +88,7 @@ func (r *run) meets(a, b []norms, slices int) (bool, error) {
 				sum += e.at(i, j)
 			}
 			size := float64(normA[i] * normB[j])
-			if sum+4*unit64*size > r.Tolerance*size*(1-0x1p-40) {
+			if sum+float64(4*unit64*size) > r.Tolerance*size*(1-0x1p-40) {
 				bad[j] = true
 				return
 			}

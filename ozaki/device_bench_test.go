@@ -12,14 +12,12 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/cublas"
-	"github.com/halfulp/halfulp/internal/ozgpu"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // residentMatrix returns a matrix of the paper's, φ = 1, in the GPU's memory.
-func residentMatrix(b *testing.B, f halfulp.Format, n int) *halfulp.DeviceMatrix {
+func residentMatrix(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 	b.Helper()
 	data := make([]float64, n*n)
 	var wait sync.WaitGroup
@@ -37,10 +35,7 @@ func residentMatrix(b *testing.B, f halfulp.Format, n int) *halfulp.DeviceMatrix
 	if f != halfulp.Float64 {
 		m = m.Convert(f)
 	}
-	d, err := m.To("cuda:0")
-	must(b, err)
-	b.Cleanup(d.Free)
-	return d
+	return on(b, m)
 }
 
 // medianOf reports the median time of seven runs of f, but for the first.
@@ -61,21 +56,9 @@ func medianOf(b *testing.B, name string, f func() error) float64 {
 }
 
 // native returns what multiplies matrices by cuBLAS and waits for it.
-func native(x, y, z *halfulp.DeviceMatrix) func() error {
+func native(x, y, z *halfulp.Matrix) func() error {
 	return func() error {
-		dev, c := raw.DeviceMatrix(z)
-		_, a := raw.DeviceMatrix(x)
-		_, b := raw.DeviceMatrix(y)
-		return dev.Do(context.Background(), func(s *cuda.Stream) error {
-			e, err := ozgpu.On(s)
-			if err != nil {
-				return err
-			}
-			if err := e.Native(s, a, b, c); err != nil {
-				return err
-			}
-			return s.Synchronize()
-		})
+		return place.Part[place.Ozaki]().Native(context.Background(), raw.Matrix(x), raw.Matrix(y), raw.Matrix(z))
 	}
 }
 
@@ -93,16 +76,16 @@ func BenchmarkDevice(b *testing.B) {
 func benchmarkDevice(b *testing.B, n int) {
 	b.ReportMetric(0, "ns/op")
 	x, y := residentMatrix(b, halfulp.Float64, n), residentMatrix(b, halfulp.Float64, n)
-	z, err := halfulp.NewDeviceMatrix("cuda:0", halfulp.Float64, n, n)
+	z, err := halfulp.NewMatrixOn("cuda:0", halfulp.Float64, n, n)
 	must(b, err)
 	defer z.Free()
 	ways := []string{"cublas", "own"}
 	single := 0.0
-	if err := native(x, y, z)(); errors.Is(err, cublas.ErrNone) {
+	if err := native(x, y, z)(); errors.Is(err, place.ErrLibrary) {
 		ways = ways[1:]
 	} else {
 		x32, y32 := residentMatrix(b, halfulp.Float32, n), residentMatrix(b, halfulp.Float32, n)
-		z32, err := halfulp.NewDeviceMatrix("cuda:0", halfulp.Float32, n, n)
+		z32, err := halfulp.NewMatrixOn("cuda:0", halfulp.Float32, n, n)
 		must(b, err)
 		defer z32.Free()
 		single = medianOf(b, "sgemm", native(x32, y32, z32))
@@ -113,7 +96,7 @@ func benchmarkDevice(b *testing.B, n int) {
 			var stages [3][]time.Duration
 			name := fmt.Sprintf("K=%d/%s", k, way)
 			t := medianOf(b, name, func() error {
-				stats, err := DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, y, 0, z, &Options{Slices: k, SGEMM: way})
+				stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, y, 0, z, &Options{Slices: k, SGEMM: way})
 				for i, s := range stats.Stages {
 					stages[i] = append(stages[i], s.Time)
 				}
@@ -129,12 +112,12 @@ func benchmarkDevice(b *testing.B, n int) {
 		}
 	}
 	medianOf(b, "doublefloat", func() error {
-		_, err := DeviceGemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, x, y, 0, z, nil)
+		_, err := GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, x, y, 0, z, nil)
 		return err
 	})
 	one, zero := halfulp.Float(1), halfulp.Float(0)
 	medianOf(b, "exact", func() error {
-		_, err := halfulp.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, one, x, y, zero, z, nil)
+		_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, x, y, zero, z, nil)
 		return err
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"math"
 	"testing"
 
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/ozgpu"
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
-// The kernels of internal/gpu/kernels/ozaki.cu in Go, by the arithmetic of this package. They
+// The kernels of internal/kernels/ozaki/ozaki.cu in Go, by the arithmetic of this package. They
 // stand for the kernels on a fake device.
 
 // The kernels' structures, with C's layout.
@@ -29,6 +29,13 @@ type (
 		LD, Stride                         int64
 		Width, First, Count, Slices        int32
 		Q, R                               [8]int8
+	}
+	refLiterally struct {
+		X                                  refVectors
+		First, Later, Out, Nonzero, Square cuda.Pointer
+		LD, Stride                         int64
+		Beta, T, Slices, Q, R              int32
+		_                                  int32
 	}
 	refProducts struct {
 		X, Y, Z                           cuda.Pointer
@@ -67,10 +74,11 @@ func newReference(t *testing.T) *cuda.Device { return newSmallReference(t, 0) }
 // newSmallReference is newReference with so many bytes of memory.
 func newSmallReference(t *testing.T, memory uint64) *cuda.Device {
 	t.Helper()
-	drv := &fake.Driver{TotalMemory: memory}
+	drv := &fake.Driver{TotalMemory: memory, Initcheck: true}
 	for name, f := range map[string]any{
 		"ozakiMaxima": refMaxima, "ozakiMaximaAlong": refMaxima,
 		"ozakiSplit": refSplit, "ozakiSplitAlong": refSplit,
+		"ozakiLiteral": refLiteral, "ozakiLiteralAlong": refLiteral,
 		"ozakiPairs": refPairs, "ozakiPairsAlong": refPairs,
 		"ozakiNorms": refNorms, "ozakiBound": refBound, "ozakiSum": refSum, "ozakiSpecial": refSpecial,
 		"ozakiSgemm": refSgemm, "ozakiDouble": refDouble,
@@ -199,7 +207,78 @@ func refSplit(l *fake.Launch, p refSplitting) {
 			for i := range parts {
 				row := h/chunk*2*int(p.Slices) + int(p.First) + i
 				squares[row*int(p.LD)+v], squares[(row+int(p.Slices))*int(p.LD)+v] = sums[i], fold(&parts[i])
-				sums[i] = 0
+				sums[i], parts[i] = 0, [lanes]float64{}
+			}
+		}
+	}
+}
+
+func refLiteral(l *fake.Launch, p refLiterally) {
+	at, n, nonzero := p.X.entries(l), int(p.X.N), make([]uint64, 2)
+	if p.Nonzero != 0 {
+		nonzero = fake.Slice[uint64](l, p.Nonzero, 2)
+	}
+	first, later := fake.Slice[float64](l, p.First, n), []float64(nil)
+	if p.Slices > 1 {
+		later = fake.Slice[float64](l, p.Later, n*int(p.Slices-1))
+	}
+	places := map[int32][]float32{}
+	for _, place := range []int32{p.Q, p.R} {
+		if place >= 0 {
+			places[place] = fake.Slice[float32](l, p.Out+cuda.Pointer(4*int64(place)*p.Stride), int(p.Stride))
+		}
+	}
+	var squares []float64
+	if p.Square != 0 {
+		squares = fake.Slice[float64](l, p.Square, (int(p.X.Len)+chunk-1)/chunk*2*int(p.Slices)*int(p.LD))
+	}
+	for v := range int(p.LD) {
+		r := make([]float64, p.X.Len)
+		for h := range r {
+			if v < n && finite(at(v, h)) {
+				r[h] = at(v, h)
+			}
+		}
+		for t := range int(p.T) + 1 {
+			shift, next, last := float32(0), 0.0, t == int(p.T)
+			if v < n && t == 0 {
+				shift = sigma(first[v], int(p.Beta))
+			} else if v < n {
+				shift = sigma(later[(t-1)*n+v], int(p.Beta))
+			}
+			var part [lanes]float64
+			sum := 0.0
+			for h, x := range r {
+				y := float32(x)
+				q := float32(y+shift) - shift
+				r[h] = x - float64(q)
+				if next = max(next, math.Abs(r[h])); !last {
+					continue
+				}
+				to := int64(h)*p.LD + int64(v)
+				if p.Q >= 0 {
+					places[p.Q][to] = q
+				}
+				if p.R >= 0 {
+					places[p.R][to] = y
+				}
+				if q != 0 {
+					nonzero[0] |= 1 << t
+				}
+				sum += float64(q) * float64(q)
+				if x != 0 {
+					nonzero[1] |= 1 << t
+					size := max(math.Abs(float64(y)), smallest)
+					part[h%lanes] += float64(size * size)
+				}
+				if squares != nil && v < n && (h%chunk == chunk-1 || h == len(r)-1) {
+					row := h/chunk*2*int(p.Slices) + t
+					squares[row*int(p.LD)+v], squares[(row+int(p.Slices))*int(p.LD)+v] = sum, fold(&part)
+					sum, part = 0, [lanes]float64{}
+				}
+			}
+			if last && t+1 < int(p.Slices) && v < n {
+				later[t*n+v] = max(later[t*n+v], next)
 			}
 		}
 	}

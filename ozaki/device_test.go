@@ -1,6 +1,7 @@
 package ozaki
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,16 +10,17 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/cublas"
-	"github.com/halfulp/halfulp/internal/gpu"
+	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // eachDevice runs f on the machine's GPU, if there is one, and on a device whose kernels are
 // written in Go.
 func eachDevice(t *testing.T, f func(t *testing.T, real bool)) {
 	t.Run("reference", func(t *testing.T) {
-		defer gpu.Substitute(newReference(t))()
+		defer mem.Substitute(newReference(t))()
 		f(t, false)
 	})
 	t.Run("machine", func(t *testing.T) {
@@ -30,7 +32,7 @@ func eachDevice(t *testing.T, f func(t *testing.T, real bool)) {
 // machine returns the machine's GPU.
 func machine(t testing.TB) *cuda.Device {
 	t.Helper()
-	dev, err := gpu.Open(0)
+	dev, err := mem.Open(0)
 	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
 		t.Skip("no GPU:", err)
 	}
@@ -117,6 +119,21 @@ var families = []family{
 	})},
 }
 
+// on returns a copy of m on GPU 0 that is freed at the end of the test.
+func on(t testing.TB, m *halfulp.Matrix) *halfulp.Matrix {
+	t.Helper()
+	z, err := m.On("cuda:0")
+	must(t, err)
+	t.Cleanup(z.Free)
+	return z
+}
+
+// gpu are options with GPU 0.
+func gpu(o Options) *Options {
+	o.Device = "cuda:0"
+	return &o
+}
+
 // a view of some columns of a larger matrix.
 func embedded(m *halfulp.Matrix) *halfulp.Matrix {
 	z := halfulp.NewMatrixLD(halfulp.Float64, m.Rows()+2, m.Cols()+1, m.Rows()+5).Slice(1, m.Rows()+1, 1, m.Cols()+1)
@@ -180,34 +197,49 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 	dev, got := opt, c.Clone()
 	dev.Device, dev.SGEMM = "cuda:0", "own"
 	dev.Bound = halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
+	last := 0.0
+	dev.Progress = func(done float64) {
+		if done <= last || done > 1 {
+			t.Errorf("%s: progress %g after %g", name, done, last)
+		}
+		last = done
+	}
 	own, err := Gemm(tA, tB, alpha, a, b, beta, got, &dev)
 	must(t, err)
+	if last != 1 {
+		t.Errorf("%s: progress ended at %g", name, last)
+	}
+	dev.Progress = nil
 	wantBits(t, name+" on a GPU", got, want)
 	wantBits(t, name+": bounds on a GPU", dev.Bound, cpu.Bound)
 	if own.Device != "cuda:0" && finite(alpha) || own.Slices != stats.Slices || own.Bits != stats.Bits || own.Block != stats.Block {
 		t.Errorf("%s: %+v on a GPU, %+v on the CPU", name, own, stats)
 	}
 	compareDoubleFloat(t, name, tA, tB, alpha, a, b, beta, c)
-	if !real {
-		return
-	}
 
-	x, err := a.To("cuda:0")
+	x, y, z, bound := on(t, a), on(t, b), on(t, c), on(t, dev.Bound)
+	opt.SGEMM, opt.Bound = "own", halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
+	stays, err := Gemm(tA, tB, alpha, x, y, beta, z, &opt)
 	must(t, err)
-	defer x.Free()
-	y, err := b.To("cuda:0")
+	got, err = z.Host()
 	must(t, err)
-	defer y.Free()
-	z, err := c.To("cuda:0")
-	must(t, err)
-	defer z.Free()
-	dev.SGEMM, dev.Bound = "cublas", nil
-	if _, err = DeviceGemm(tA, tB, alpha, x, y, beta, z, &dev); errors.Is(err, cublas.ErrNone) {
+	wantBits(t, name+" of matrices on a GPU", got, want)
+	wantBits(t, name+": bounds of matrices on a GPU", opt.Bound, cpu.Bound)
+	if stays.Device != own.Device || stays.Slices != own.Slices || stays.Products != own.Products || stays.Blocks != own.Blocks {
+		t.Errorf("%s: %+v of matrices on a GPU, %+v of those of the host", name, stays, own)
+	}
+	must(t, z.CopyFrom(c))
+	opt.SGEMM, opt.Bound = "cublas", bound
+	// no cuBLAS
+	if _, err = Gemm(tA, tB, alpha, x, y, beta, z, &opt); errors.Is(err, halfulp.ErrMethod) {
 		return
 	}
 	must(t, err)
-	got, err = z.Matrix()
+	got, err = z.Host()
 	must(t, err)
+	host, err := bound.Host()
+	must(t, err)
+	wantBits(t, name+": bounds that stay on a GPU", host, cpu.Bound)
 	for j := range c.Cols() {
 		for i := range c.Rows() {
 			g, w, bound := got.Float64(i, j), want.Float64(i, j), cpu.Bound.Float64(i, j)
@@ -222,12 +254,21 @@ func compareDevice(t *testing.T, name string, real bool, tA, tB halfulp.Transpos
 func compareDoubleFloat(t *testing.T, name string, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix) {
 	t.Helper()
 	var results, bounds [2]*halfulp.Matrix
-	for i, device := range []string{"cpu", "cuda:0"} {
+	for i, device := range []halfulp.Device{"cpu", "cuda:0"} {
 		results[i], bounds[i] = c.Clone(), halfulp.NewMatrix(halfulp.Float64, c.Rows(), c.Cols())
-		_, err := GemmDoubleFloat(tA, tB, alpha, a, b, beta, results[i], &Options{Device: device, Bound: bounds[i]})
+		_, err := GemmDoubleFloat(tA, tB, alpha, a, b, beta, results[i], &Options{Options: halfulp.Options{Device: device}, Bound: bounds[i]})
 		must(t, err)
 	}
 	wantBits(t, name+" by double-floats", results[1], results[0])
+	z, bound := on(t, c), on(t, bounds[0])
+	_, err := GemmDoubleFloat(tA, tB, alpha, on(t, a), on(t, b), beta, z, &Options{Bound: bound})
+	must(t, err)
+	stays, err := z.Host()
+	must(t, err)
+	wantBits(t, name+" by double-floats of matrices on a GPU", stays, results[0])
+	stays, err = bound.Host()
+	must(t, err)
+	wantBits(t, name+" by double-floats: bounds that stay on a GPU", stays, bounds[1])
 	for j := range c.Cols() {
 		for i := range c.Rows() {
 			if cpu, dev := bounds[0].Float64(i, j), bounds[1].Float64(i, j); !(dev >= cpu*(1-0x1p-20) && dev <= cpu*(1+0x1p-20)+0x1p-1000) {
@@ -270,8 +311,8 @@ func TestDeviceExact(t *testing.T) {
 			}
 			for _, sgemm := range []string{"own", "cublas"} {
 				got := halfulp.NewMatrix(halfulp.Float64, s[0], s[2])
-				_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, &Options{Slices: 6, Device: "cuda:0", SGEMM: sgemm})
-				if sgemm == "cublas" && errors.Is(err, cublas.ErrNone) {
+				_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, gpu(Options{Slices: 6, SGEMM: sgemm}))
+				if sgemm == "cublas" && errors.Is(err, halfulp.ErrMethod) {
 					continue
 				}
 				must(t, err)
@@ -288,9 +329,10 @@ func TestDeviceTolerance(t *testing.T) {
 		a, b := testMatrix(rng, 20, 700, 1), testMatrix(rng, 700, 10, 1)
 		for _, tolerance := range []float64{1e-3, 1e-7, 1e-12, 1e-30} {
 			var slices [2]int
-			for i, device := range []string{"cpu", "cuda:0"} {
+			for i, device := range []halfulp.Device{"cpu", "cuda:0"} {
 				c := halfulp.NewMatrix(halfulp.Float64, 20, 10)
-				stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &Options{Tolerance: tolerance, Block: 256, Device: device})
+				opt := Options{Tolerance: tolerance, Block: 256, Options: halfulp.Options{Device: device}}
+				stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, c, &opt)
 				if tolerance < 1e-16 {
 					if !errors.Is(err, ErrTolerance) {
 						t.Error(device, tolerance, err)
@@ -319,7 +361,11 @@ func TestDeviceDegenerate(t *testing.T) {
 						c.SetFloat64(0, 0, math.NaN())
 						c.SetFloat64(1, 1, math.Copysign(0, -1))
 					}
-					compareDevice(t, fmt.Sprint(s, alpha, beta), real, halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, c, Options{Slices: 3})
+					opt := Options{Slices: 3}
+					if beta == 1 {
+						opt = Options{Tolerance: 1e-3}
+					}
+					compareDevice(t, fmt.Sprint(s, alpha, beta), real, halfulp.NoTrans, halfulp.NoTrans, alpha, a, b, beta, c, opt)
 				}
 			}
 		}
@@ -339,30 +385,131 @@ func TestDeviceFloat32(t *testing.T) {
 
 // TestDeviceErrors checks what is refused.
 func TestDeviceErrors(t *testing.T) {
-	defer gpu.Substitute(newReference(t))()
+	defer mem.Substitute(newReference(t))()
 	a := halfulp.NewMatrix(halfulp.Float64, 3, 3)
-	for _, test := range []struct {
-		opt  Options
-		want error
-	}{
-		{Options{Slices: 2, Device: "cuda:7"}, halfulp.ErrDevice},
-		{Options{Slices: 2, Device: "cuda:0,1"}, halfulp.ErrDevice},
-		{Options{Slices: 2, Device: "tpu"}, halfulp.ErrDevice},
-		{Options{Slices: 2, Device: "cuda:0", SGEMM: "mkl"}, halfulp.ErrMethod},
-	} {
-		if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, &test.opt); !errors.Is(err, test.want) {
-			t.Errorf("%+v: error %v, want %v", test.opt, err, test.want)
+	for _, device := range []halfulp.Device{"cuda:7", "cuda:0,1"} {
+		opt := Options{Slices: 2, Options: halfulp.Options{Device: device}}
+		if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, &opt); !errors.Is(err, halfulp.ErrDevice) {
+			t.Errorf("%s: error %v", device, err)
+		}
+		if err := opt.Validate(); !errors.Is(err, halfulp.ErrDevice) {
+			t.Errorf("%s: Validate says %v", device, err)
 		}
 	}
-	x, err := a.To("cuda:0")
-	must(t, err)
-	defer x.Free()
-	defer func() {
-		if recover() != errOverlap {
-			t.Error("an output that overlaps an operand is not refused")
+	must(t, gpu(Options{}).Validate())
+
+	x, y := on(t, a), on(t, a)
+	for name, m := range map[string][3]*halfulp.Matrix{"A": {a, x, x}, "B": {x, a, x}, "C": {x, x, a}} {
+		if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m[0], m[1], 0, m[2], &Options{Slices: 2}); !errors.Is(err, halfulp.ErrPlace) {
+			t.Errorf("%s on the host: error %v", name, err)
 		}
-	}()
-	_, _ = DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, x, &Options{Slices: 2})
+	}
+	if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, a, 0, a, gpu(Options{Slices: 2, Bound: x})); !errors.Is(err, halfulp.ErrPlace) {
+		t.Errorf("bounds on a GPU, C on the host: error %v", err)
+	}
+	if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, y, &Options{Slices: 2, SGEMM: "cublas"}); !errors.Is(err, halfulp.ErrMethod) {
+		t.Errorf("no cuBLAS: error %v", err)
+	}
+	if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, y, &Options{Slices: 2, Options: halfulp.Options{Device: "tpu"}}); !errors.Is(err, halfulp.ErrDevice) {
+		t.Errorf("no name of a device, matrices on a GPU: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, m := range map[string]*halfulp.Matrix{"the host": a, "a GPU": x} {
+		if _, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m, m, 0, m, &Options{Slices: 2, Options: halfulp.Options{Device: "cuda:0", Context: ctx}}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled, matrices on %s: error %v", name, err)
+		}
+	}
+	freed := on(t, a)
+	freed.Free()
+	for message, opt := range map[string]Options{errAlias: {Slices: 2, Bound: y}, place.Freed: {Slices: 2, Bound: freed}} {
+		func() {
+			defer func() {
+				if got := recover(); got != message {
+					t.Errorf("got %v, want %q", got, message)
+				}
+			}()
+			_, _ = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, x, x, 0, y, &opt)
+		}()
+	}
+}
+
+// TestDeviceAliasing checks that outputs that overlap factors get the numbers of distinct storage,
+// on the host and on GPUs alike, and that nothing stays in a GPU's memory.
+func TestDeviceAliasing(t *testing.T) {
+	eachDevice(t, func(t *testing.T, _ bool) {
+		rng := rand.New(rand.NewPCG(23, 24))
+		all := testMatrix(rng, 40, 30, 1)
+		x := on(t, all)
+		view := func(m *halfulp.Matrix, i, j int) *halfulp.Matrix { return m.Slice(i, i+20, j, j+20) }
+		dev, err := mem.Open(0)
+		must(t, err)
+		before := dev.Counters().InUse
+		for _, at := range [][3][2]int{ // where A, B and C begin
+			{{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {20, 0}, {0, 0}}, {{20, 0}, {0, 0}, {0, 0}}, {{0, 0}, {20, 10}, {10, 5}},
+			{{0, 0}, {0, 0}, {1, 1}}, {{0, 0}, {20, 0}, {20, 10}}, {{0, 0}, {0, 10}, {20, 0}},
+		} {
+			for _, tB := range []halfulp.Transpose{halfulp.NoTrans, halfulp.Trans} {
+				for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){
+					"Gemm": Gemm, "GemmDoubleFloat": GemmDoubleFloat,
+				} {
+					want := all.Clone()
+					apart := view(want, at[2][0], at[2][1]).Clone()
+					_, err := gemm(halfulp.NoTrans, tB, 1.5, view(all, at[0][0], at[0][1]), view(all, at[1][0], at[1][1]), -1, apart, &Options{Slices: 3})
+					must(t, err)
+					must(t, view(want, at[2][0], at[2][1]).CopyFrom(apart))
+
+					must(t, x.CopyFrom(all))
+					for where, m := range map[string]*halfulp.Matrix{"the host": all.Clone(), "a GPU": x} {
+						_, err := gemm(halfulp.NoTrans, tB, 1.5, view(m, at[0][0], at[0][1]), view(m, at[1][0], at[1][1]), -1, view(m, at[2][0], at[2][1]),
+							&Options{Slices: 3, SGEMM: "own"})
+						must(t, err)
+						got, err := m.Host()
+						must(t, err)
+						wantBits(t, fmt.Sprintf("%s of %v on %s, op(B) by %c", name, at, where, tB), got, want)
+					}
+				}
+			}
+		}
+		if after := dev.Counters().InUse; after != before {
+			t.Errorf("%d bytes in use before, %d after", before, after)
+		}
+	})
+}
+
+// TestDeviceProgress checks that products in parts tell of each, and end once they are cancelled.
+func TestDeviceProgress(t *testing.T) {
+	eachDevice(t, func(t *testing.T, _ bool) {
+		rng := rand.New(rand.NewPCG(25, 26))
+		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), halfulp.NewMatrix(halfulp.Float64, 300, 150)
+		for where, m := range map[string][3]*halfulp.Matrix{"the host": {a, b, c}, "a GPU": {on(t, a), on(t, b), on(t, c)}} {
+			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){
+				"Gemm": Gemm, "GemmDoubleFloat": GemmDoubleFloat,
+			} {
+				ctx, cancel := context.WithCancel(t.Context())
+				last, calls, stop := 0.0, 0, 0
+				opt := gpu(Options{Slices: 3, SGEMM: "own", Block: 16})
+				opt.MemoryLimit, opt.Context = 1, ctx
+				opt.Progress = func(done float64) {
+					if done <= last || done > 1 {
+						t.Errorf("%s of matrices on %s: progress %g after %g", name, where, done, last)
+					}
+					last = done
+					if calls++; calls == stop {
+						cancel()
+					}
+				}
+				_, err := gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m[0], m[1], 0, m[2], opt)
+				if err != nil || last != 1 || calls < 6 {
+					t.Errorf("%s of matrices on %s: %d calls up to %g, error %v", name, where, calls, last, err)
+				}
+				last, calls, stop = 0, 0, 2
+				if _, err := gemm(halfulp.NoTrans, halfulp.NoTrans, 1, m[0], m[1], 0, m[2], opt); !errors.Is(err, context.Canceled) || calls != 2 {
+					t.Errorf("%s of matrices on %s, cancelled after 2 calls: %d calls, error %v", name, where, calls, err)
+				}
+			}
+		}
+	})
 }
 
 // TestSanitizeDevice is small enough for compute-sanitizer.
@@ -376,11 +523,16 @@ func TestSanitizeDevice(t *testing.T) {
 			if i == 1 {
 				a, tA = a.T(), halfulp.Trans
 			}
-			opt := Options{Slices: 3, Block: 32, Device: "cuda:0", SGEMM: "own", Bound: halfulp.NewMatrix(halfulp.Float64, s[0], s[2])}
-			_, err := Gemm(tA, halfulp.NoTrans, 1, a, b, 1, c, &opt)
+			opt := gpu(Options{Slices: 3, Block: 32, SGEMM: "own", Bound: halfulp.NewMatrix(halfulp.Float64, s[0], s[2])})
+			_, err := Gemm(tA, halfulp.NoTrans, 1, a, b, 1, c, opt)
 			must(t, err)
-			_, err = GemmDoubleFloat(tA, halfulp.NoTrans, 1, a, b, 0, c, &opt)
+			_, err = GemmDoubleFloat(tA, halfulp.NoTrans, 1, a, b, 0, c, opt)
 			must(t, err)
+			if f.name == "paper" {
+				opt.Split, opt.Block = Literal, 0
+				_, err = Gemm(tA, halfulp.NoTrans, 1, a, b, 0, c, opt)
+				must(t, err)
+			}
 		}
 	}
 }
@@ -391,13 +543,13 @@ func TestDeviceParts(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 12))
 		a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 150, 1), testMatrix(rng, 300, 150, 1)
 		var results, bounds [2]*halfulp.Matrix
-		for i, device := range []string{"cpu", "cuda:0"} {
+		for i, device := range []halfulp.Device{"cpu", "cuda:0"} {
 			results[i], bounds[i] = c.Clone(), halfulp.NewMatrix(halfulp.Float64, 300, 150)
-			opt := Options{Slices: 4, Block: 24, MemoryLimit: 1, Device: device, SGEMM: "own", Bound: bounds[i]}
+			opt := Options{Slices: 4, Block: 24, SGEMM: "own", Bound: bounds[i], Options: halfulp.Options{MemoryLimit: 1, Device: device}}
 			stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 1, results[i], &opt)
 			must(t, err)
-			if stats.Parts < 6 {
-				t.Errorf("%s: %d parts", device, stats.Parts)
+			if stats.Blocks < 6 {
+				t.Errorf("%s: %d blocks", device, stats.Blocks)
 			}
 		}
 		wantBits(t, "parts on a GPU", results[1], results[0])
@@ -407,7 +559,7 @@ func TestDeviceParts(t *testing.T) {
 
 // TestDeviceLarge checks products of matrices that do not fit a GPU's memory.
 func TestDeviceLarge(t *testing.T) {
-	defer gpu.Substitute(newSmallReference(t, 1200<<10))()
+	defer mem.Substitute(newSmallReference(t, 1200<<10))()
 	rng := rand.New(rand.NewPCG(17, 18))
 	a, b, c := testMatrix(rng, 300, 40, 1), testMatrix(rng, 40, 160, 1), testMatrix(rng, 300, 160, 1)
 	double := func(opt *Options, c *halfulp.Matrix) (Stats, error) {
@@ -437,7 +589,7 @@ func TestDeviceLarge(t *testing.T) {
 		if test.name != "double-floats" {
 			wantBits(t, test.name+": bounds", test.opt.Bound, bound)
 		}
-		if stats.Parts < 2 || stats.Slices != cpu.Slices || stats.Device != "cuda:0" {
+		if stats.Blocks < 2 || stats.Slices != cpu.Slices || stats.Device != "cuda:0" {
 			t.Errorf("%s: %+v", test.name, stats)
 		}
 	}
@@ -445,7 +597,7 @@ func TestDeviceLarge(t *testing.T) {
 	want, got := square.Clone(), square.Clone()
 	_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, want, want, 1, want, &Options{Slices: 1})
 	must(t, err)
-	_, err = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, got, got, 1, got, &Options{Slices: 1, Device: "cuda:0", SGEMM: "own"})
+	_, err = Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, got, got, 1, got, gpu(Options{Slices: 1, SGEMM: "own"}))
 	if errors.Is(err, halfulp.ErrMemory) {
 		t.Fatal(err)
 	}
@@ -462,7 +614,7 @@ func TestDeviceZeroSlices(t *testing.T) {
 	want, got := halfulp.NewMatrix(halfulp.Float64, 1000, 1000), halfulp.NewMatrix(halfulp.Float64, 1000, 1000)
 	_, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, want, &Options{Slices: 2})
 	must(t, err)
-	stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, &Options{Slices: 6, Device: "cuda:0"})
+	stats, err := Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, a, b, 0, got, gpu(Options{Slices: 6}))
 	must(t, err)
 	wantBits(t, "integers", got, want)
 	if stats.Products != 1 || stats.Skipped != 20 {

@@ -28,7 +28,8 @@
 //
 // The paper finds q_t by adding and subtracting σ = 2^(e+β), a maximum for each slice. Its
 // negative numbers get α bits and the others α - 1; here each slice has α, and the exponent
-// of slice t is e - (t-1)(α+1).
+// of slice t is e - (t-1)(α+1). Options.Split = [Literal] has the paper's slices in place of these:
+// its tables can be met with them, and numbers beyond the range of float32 cannot.
 //
 // # Products
 //
@@ -63,4 +64,12 @@
 // memory and threads change no bit. On GPUs it is the same chain where Options.SGEMM is "own";
 // cuBLAS adds in an order of its own: the products without error have the same bits there, the
 // others are within the same bound.
+//
+// # Places
+//
+// Places and Aliasing are as in the documentation of package halfulp: products run on the device
+// where A, B and C live and leave C there, or for operands of the host where Options.Device says,
+// and C may overlap A and B everywhere. A context ends them between blocks, and progress rises to
+// 1. What devices do not have is an α that is infinite or NaN, for which operands travel to the
+// host.
 package ozaki

@@ -2,7 +2,6 @@ package ozaki
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -22,23 +21,14 @@ import (
 // exact in float64, and c_ij follows from it as in Gemm, with the exponent e_i + f_j. Each fused
 // multiply-add rounds once, so CPU and GPU have the same bits.
 //
-// The error of T is at most ((3k + 10) 2^-48 (1 + 2^-10) ‖y_i‖₂ ‖y_j‖₂ + k 2^-120) 2^(e_i+f_j): splitting costs
-// 2^-48 of each factor, a product 6·2^-48 of it, an addition 3·2^-48 of the sum. Options.Bound
-// receives it; Slices, Tolerance and Block are left aside.
+// The error of T is at most ((3k + 10) 2^-48 (1 + 2^-10) ‖y_i‖₂ ‖y_j‖₂ + k 2^-120) 2^(e_i+f_j):
+// splitting costs 2^-48 of each factor, a product 6·2^-48 of it, an addition 3·2^-48 of the sum.
+// Options.Bound receives it, from a GPU perhaps a little larger than from the CPU; Slices,
+// Split, Tolerance, Block and SGEMM are left aside.
+//
+// Where it runs and where C stays, aliasing, panics and errors are as for [Gemm].
 func GemmDoubleFloat(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
-	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
-	switch {
-	case err != nil:
-	case r.gpu != nil:
-		r.Slices = 1 // none are chosen
-		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).byPairs)
-	default:
-		err = r.pairs()
-	}
-	if err != nil {
-		return r.stats, fmt.Errorf("ozaki.GemmDoubleFloat: %w", err)
-	}
-	return r.stats, nil
+	return multiply("ozaki.GemmDoubleFloat", true, tA, tB, alpha, a, b, beta, c, opt)
 }
 
 // pairs runs a product in double-float arithmetic.
@@ -87,7 +77,7 @@ func (r *run) pairs() error {
 				return err
 			}
 			start = time.Now()
-			r.stats.Parts++
+			r.stats.Blocks++
 		}
 		free(&right.Hi)
 		free(&right.Lo)
@@ -100,7 +90,7 @@ func pairsBound(n int, normA, normB float64) float64 {
 	if normA == 0 || normB == 0 {
 		return 0
 	}
-	return (float64(3*n+10)*0x1p-48*(1+0x1p-10)*normA*normB + float64(n)*0x1p-120) * upward
+	return (float64(float64(3*n+10)*0x1p-48*(1+0x1p-10)*normA*normB) + float64(float64(n)*0x1p-120)) * upward
 }
 
 // newPairs returns the pairs of x 2^-e, as panels, and upper bounds of the 2-norms.
@@ -126,7 +116,7 @@ func newPairs(ctx context.Context, threads int, x vectors, exp []int, width int)
 				p.Hi.Data[at], p.Lo.Data[at] = hi, float32(y-float64(hi))
 				sum += float64(y * y)
 			}
-			norm[v] = math.Sqrt(sum) * (1 + float64(2*x.len+8)*0x1p-53)
+			norm[v] = math.Sqrt(sum) * (1 + float64(float64(2*x.len+8)*0x1p-53))
 		}
 	})
 	return p, norm, err

@@ -6,82 +6,132 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
 // Gemm computes C = α op(A) op(B) + β C, op(X) = X or Xᵀ, from K (K+1)/2 products of float32
 // matrices, as the package documentation defines it: op(A) is m x k, op(B) k x n, C m x n. C is
-// a Float64 matrix; A and B are Float64 or Float32 matrices. C may share storage with A or B.
+// a Float64 matrix; A and B are Float64 or Float32 matrices. C may share storage with A or B in any
+// way, wherever they live: the result is the one for distinct storage.
 //
 // The error of entry (i, j) is at most what Options.Bound receives; about
 //
 //	(k + 3) 2^-24 2^(-(K-1)(w+1)) |α| max_h|a_ih| max_h|b_hj| times a moderate number,
 //
 // w = ⌊(24 - ⌈log2 min(k, Block)⌉)/2⌋ being the bits of a slice. It is relative to the largest
-// numbers of the row and the column, not to the entry.
+// numbers of the row and the column, not to the entry. Slices of Options.Split = Literal have w - 1
+// in place of w.
 //
 // alpha = 0 leaves A and B unread, beta = 0 leaves C unread. Infinite and NaN entries give what
 // IEEE 754 gives for the sum of α a_ih b_hj and β c_ij. A result of zero is +0 but where β c_ij
 // says otherwise.
 //
-// Gemm panics if shapes, formats or options do not fit. Errors are that of a cancelled context,
-// after which C is unspecified, and ErrTolerance.
+// Where A, B and C live on a device, Gemm runs there and leaves C there; an infinite α or NaN alone
+// is left to the CPU, through the host. Where they live on the host, Options.Device says where it
+// runs: products that take more than half of a GPU's memory run there in parts. Slices, their
+// exponents, sums and bounds have the bits of the CPU everywhere, and so have results by
+// Options.SGEMM = "own"; cuBLAS adds in an order of its own.
+//
+// Gemm panics for shapes that do not fit, a bad tA or tB, a freed matrix, and bounds that share
+// storage with A, B or C. Errors are ErrOptions, ErrFormat, ErrTolerance, ErrRange for literal
+// slices, halfulp.ErrMethod, halfulp.ErrDevice, halfulp.ErrPlace, halfulp.ErrMemory where a device
+// has too little of it, and that of a cancelled context; C and the bounds are then unspecified.
 func Gemm(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
-	r, err := newProduct(tA, tB, alpha, a, b, beta, c, opt)
-	if r.Slices == 0 && !(r.Tolerance > 0) {
-		panic(errTolerance)
+	return multiply("ozaki.Gemm", false, tA, tB, alpha, a, b, beta, c, opt)
+}
+
+// multiply computes C for the routine of that name, by slices or in double-float arithmetic.
+func multiply(name string, double bool, tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (Stats, error) {
+	x, y, z, bounds := op(tA, a), op(tB, b), raw.Matrix(c), num.Mat{}
+	if opt != nil && opt.Bound != nil {
+		bounds = raw.Matrix(opt.Bound)
 	}
-	switch {
-	case err != nil:
-	case r.gpu != nil:
-		err = r.onDevice(tA, tB, a, b, c, (*deviceRun).bySlices)
-	default:
-		err = r.slices()
-	}
+	check(x, y, z, bounds)
+	r, err := newRun(opt, double)
 	if err != nil {
-		return r.stats, fmt.Errorf("ozaki.Gemm: %w", err)
+		return Stats{}, fmt.Errorf("%s: %w", name, err)
 	}
+	operands := []*num.Array{x.Arr, y.Arr, z.Arr}
+	if bounds.Arr != nil && bounds.Arr.Away != nil {
+		operands = append(operands, bounds.Arr)
+	}
+	if r.at, err = place.Common(name, operands...); err != nil {
+		return Stats{}, err
+	}
+	r.alpha, r.beta, r.left, r.right, r.out, r.bounds = alpha, beta, x, y, z, bounds
+	if err := r.run(); err != nil {
+		return r.stats, fmt.Errorf("%s: %w", name, err)
+	}
+	r.tell(1)
 	return r.stats, nil
 }
 
-// newProduct checks the arguments of a product. Its only errors are of devices.
-func newProduct(tA, tB halfulp.Transpose, alpha float64, a, b *halfulp.Matrix, beta float64, c *halfulp.Matrix, opt *Options) (*run, error) {
-	x, y, z := op(tA, a), op(tB, b), view(c)
-	if c.Format() != halfulp.Float64 {
-		panic(errFormat)
-	}
-	if x.cols != y.rows || z.rows != x.rows || z.cols != y.cols {
+// check panics for misuse of A, B, C and the bounds, which have no array if they are not wanted.
+func check(a, b, c, bounds num.Mat) {
+	if a.Cols != b.Rows || c.Rows != a.Rows || c.Cols != b.Cols {
 		panic(errShape)
 	}
-	if overlap(z, x) {
-		x = x.clone()
+	if bounds.Arr == nil {
+		return
 	}
-	if overlap(z, y) {
-		y = y.clone()
+	if bounds.Rows != c.Rows || bounds.Cols != c.Cols {
+		panic(errShape)
 	}
-	r := newRun(opt)
-	if r.Bound != nil {
-		rows, cols := r.Bound.Dims()
-		if rows != z.rows || cols != z.cols {
-			panic(errShape)
+	for _, m := range []num.Mat{a, b, c} {
+		if overlap(bounds, m) {
+			panic(errAlias)
 		}
-		if r.Bound.Format() != halfulp.Float64 {
-			panic(errFormat)
+	}
+}
+
+// run computes C where its operands live, or for operands of the host where the options say.
+func (r *run) run() (err error) {
+	for i, m := range []num.Mat{r.left, r.right, r.out, r.bounds} {
+		if m.Arr != nil && m.Arr.Format != num.Float64 && (m.Arr.Format != num.Float32 || i > 1) {
+			return fmt.Errorf("%v: %w (want f64, or f32 for A and B)", m.Arr.Format, ErrFormat)
 		}
-		bound := view(r.Bound)
-		for _, o := range []array{x, y, z} {
-			if overlap(bound, o) {
-				panic(errAlias)
-			}
+	}
+	if r.resident = r.at != nil; !r.resident {
+		if r.at, err = r.device(); err != nil {
+			return err
 		}
+	}
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	switch {
+	case r.at != nil && finite(r.alpha):
+		r.stats.Device = r.at.String()
+		return r.there()
+	case r.resident:
+		return r.atHome()
+	}
+	return r.here()
+}
+
+// here runs the product, of matrices of the host, on the CPU.
+func (r *run) here() error {
+	if _, err := r.apart(); err != nil {
+		return err
+	}
+	r.local()
+	if r.double {
+		return r.pairs()
+	}
+	return r.slices()
+}
+
+// local gives the CPU access to the operands, which live on the host.
+func (r *run) local() {
+	r.a, r.b, r.c = view(r.left).left(), view(r.right).right(), view(r.out)
+	if r.bounds.Arr != nil {
+		bound := view(r.bounds)
 		r.bound = &bound
 	}
-	r.alpha, r.beta, r.c = alpha, beta, z
-	r.a, r.b = x.left(), y.right()
-	var err error
-	r.gpu, err = r.device()
-	return r, err
 }
 
 // begin finds exponents and special values. It does the whole of a product without finite
@@ -100,10 +150,11 @@ func (r *run) begin() (done bool, err error) {
 	}
 	start := time.Now()
 	defer func() { r.stage(splitting, start) }()
-	if r.expA, r.specialA, err = survey(r.ctx, r.threads, r.a); err != nil {
+	if r.maxA, r.specialA, err = survey(r.ctx, r.threads, r.a); err != nil {
 		return false, err
 	}
-	r.expB, r.specialB, err = survey(r.ctx, r.threads, r.b)
+	r.maxB, r.specialB, err = survey(r.ctx, r.threads, r.b)
+	r.expA, r.expB = exponents(r.maxA), exponents(r.maxB)
 	return false, err
 }
 
@@ -122,16 +173,28 @@ func (r *run) prepare() (done bool, err error) {
 	if done, err := r.begin(); done || err != nil {
 		return done, err
 	}
-	r.Block = min(r.Block, r.a.len)
-	r.width = sliceWidth(r.Block)
-	r.stats.Block, r.stats.Bits = r.Block, r.width
-	if r.Slices == 0 {
+	r.setWidth()
+	switch {
+	case r.Split == Literal:
+		if err := r.inRange(r.maxA, r.maxB); err != nil {
+			return false, err
+		}
+		clear(r.expA)
+		clear(r.expB)
+	case r.Slices == 0:
 		if err := r.choose(); err != nil {
 			return false, err
 		}
 	}
 	r.stats.Slices = r.Slices
 	return false, nil
+}
+
+// setWidth finds the number of bits of a slice.
+func (r *run) setWidth() {
+	r.Block = min(r.Block, r.left.Cols)
+	r.width = sliceWidth(r.Block)
+	r.stats.Block, r.stats.Bits = r.Block, r.width
 }
 
 // old returns C's entry (i, j), 0 where it stays unread.
@@ -193,13 +256,13 @@ func (r *run) parts() error {
 			for h := 0; h < n; h += r.Block {
 				h1 := min(h+r.Block, n)
 				start := time.Now()
-				left, err := newSplit(r.ctx, r.threads, r.a.part(i, i1, h, h1), r.expA[i:i1], r.width, r.Slices, r.kernel.MR, leftWant(r.Slices))
+				left, err := r.split(r.a.part(i, i1, h, h1), r.maxA[i:i1], r.expA[i:i1], r.kernel.MR, leftWant(r.Slices))
 				if err != nil {
 					return err
 				}
 				if i == 0 || blocks > 1 {
 					right.free()
-					if right, err = newSplit(r.ctx, r.threads, r.b.part(j, j1, h, h1), r.expB[j:j1], r.width, r.Slices, r.kernel.NR, rightWant(r.Slices)); err != nil {
+					if right, err = r.split(r.b.part(j, j1, h, h1), r.maxB[j:j1], r.expB[j:j1], r.kernel.NR, rightWant(r.Slices)); err != nil {
 						return err
 					}
 				}
@@ -209,7 +272,7 @@ func (r *run) parts() error {
 				}
 				left.free()
 				if bounds != nil {
-					e := newErrorBound(left.norms, right.norms, r.Slices, r.width, h1-h, blocks-1)
+					e := r.boundOf(left.norms, right.norms, h1-h)
 					if err := add(r, bounds, i1-i, j1-j, e.at); err != nil {
 						return err
 					}
@@ -227,14 +290,35 @@ func (r *run) parts() error {
 			if sum != nil {
 				result = sum
 			}
-			if err := r.finish(i, i1, j, j1, -2*r.width, result, bounds); err != nil {
+			unit := -2 * r.width
+			if r.Split == Literal {
+				unit = 0
+			}
+			if err := r.finish(i, i1, j, j1, unit, result, bounds); err != nil {
 				return err
 			}
-			r.stats.Parts++
+			r.stats.Blocks++
 		}
 	}
 	right.free()
 	return nil
+}
+
+// split splits vectors with these largest numbers and exponents, as panels of the given width.
+func (r *run) split(x vectors, maxima []float64, exp []int, width int, w want) (*split, error) {
+	if r.Split == Literal {
+		return newLiteralSplit(r.ctx, r.threads, x, maxima, r.width, r.Slices, width, w)
+	}
+	return newSplit(r.ctx, r.threads, x, exp, r.width, r.Slices, width, w)
+}
+
+// boundOf makes the bounds of the sums of a block of n entries whose slices have these norms.
+func (r *run) boundOf(a, b norms, n int) *errorBound {
+	if r.Split == Literal {
+		return literalBound(a, b, r.Slices, n, r.tau)
+	}
+	blocks := (r.left.Cols + r.Block - 1) / r.Block
+	return newErrorBound(a, b, r.Slices, r.width, n, blocks-1)
 }
 
 // add adds f(i, j) to the entries of a rows x cols matrix.

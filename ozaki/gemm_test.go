@@ -79,7 +79,7 @@ func TestGemmWithinBound(t *testing.T) {
 				c := testMatrix(rng, shape[0], shape[2], phi)
 				name := fmt.Sprintf("%v K=%d phi=%g", shape, slices, phi)
 				checkBound(t, name, 1, a, b, 0, c, Options{Slices: slices})
-				checkBound(t, name, -0.7, a, b, 1.3, c, Options{Slices: slices, Block: 32, MemoryLimit: 1})
+				checkBound(t, name, -0.7, a, b, 1.3, c, Options{Slices: slices, Block: 32, Options: halfulp.Options{MemoryLimit: 1}})
 			}
 		}
 	}
@@ -184,8 +184,8 @@ func TestReproducible(t *testing.T) {
 		}
 		for _, level := range impl.Levels() {
 			restore := impl.Force(level)
-			for _, o := range []Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
-				o.Slices, o.Block = base.Slices, base.Block
+			for _, how := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {MemoryLimit: 1}, {MemoryLimit: 100000}} {
+				o := Options{Options: how, Slices: base.Slices, Block: base.Block}
 				last := 0.0
 				o.Progress = func(done float64) {
 					if done <= last || done > 1 {
@@ -251,9 +251,9 @@ func TestDoubleFloat(t *testing.T) {
 	}
 	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
-		for _, o := range []Options{{Threads: 1}, {Threads: 3, MemoryLimit: 1}} {
+		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 3, MemoryLimit: 1}} {
 			got := c.Clone()
-			if _, err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &o); err != nil {
+			if _, err := GemmDoubleFloat('T', 'N', 2, a.T(), b, -1, got, &Options{Options: o}); err != nil {
 				t.Fatal(err)
 			}
 			if !got.Same(want) {
@@ -378,7 +378,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a := halfulp.Identity(halfulp.Float64, 3)
-	if _, err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Gemm('N', 'N', 1, a, a, 0, a.Clone(), &Options{Slices: 2, Options: halfulp.Options{Context: ctx}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -440,7 +440,7 @@ func TestBackwards(t *testing.T) {
 // TestManyThreads asks for more threads than have room in memory.
 func TestManyThreads(t *testing.T) {
 	a := halfulp.NewMatrix(halfulp.Float64, 120, 120)
-	s, err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Threads: math.MaxInt})
+	s, err := Gemm('N', 'N', 1, a, a, 0, a, &Options{Slices: 1, Options: halfulp.Options{Threads: math.MaxInt}})
 	if most := 4*runtime.GOMAXPROCS(0) + 16; err != nil || s.Threads > most {
 		t.Errorf("%d threads, error %v, want at most %d", s.Threads, err, most)
 	}
@@ -452,10 +452,6 @@ func TestPanics(t *testing.T) {
 	for message, f := range map[string]func(){
 		errShape:     func() { mustGemm(t, 'N', 'N', 1, a, a, 0, c, &Options{Slices: 2}) },
 		errTranspose: func() { mustGemm(t, 'X', 'N', 1, a, b, 0, c, &Options{Slices: 2}) },
-		errFormat:    func() { mustGemm(t, 'N', 'N', 1, a.Convert(halfulp.DD), b, 0, c, &Options{Slices: 2}) },
-		errSlices:    func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 65}) },
-		errTolerance: func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, nil) },
-		errBlock:     func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 2, Block: -1}) },
 		errAlias:     func() { mustGemm(t, 'N', 'N', 1, a, b, 0, c, &Options{Slices: 2, Bound: c}) },
 	} {
 		func() {
@@ -467,12 +463,75 @@ func TestPanics(t *testing.T) {
 			f()
 		}()
 	}
-	defer func() {
-		if got := recover(); got != errFormat {
-			t.Errorf("C in Float32: got %v", got)
+}
+
+// TestErrors checks what is refused with an error, also by Validate where only the options matter.
+func TestErrors(t *testing.T) {
+	a, b := halfulp.NewMatrix(halfulp.Float64, 2, 3), halfulp.NewMatrix(halfulp.Float64, 3, 2)
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []struct {
+		name     string
+		a, c     *halfulp.Matrix
+		opt      *Options
+		want     error
+		validate bool // finds it too
+	}{
+		{"neither slices nor tolerance", a, c, nil, ErrOptions, false},
+		{"a negative tolerance", a, c, &Options{Tolerance: -1}, ErrOptions, false},
+		{"the tolerance NaN", a, c, &Options{Tolerance: math.NaN()}, ErrOptions, false},
+		{"too many slices", a, c, &Options{Slices: MaxSlices + 1}, ErrOptions, true},
+		{"-1 slices", a, c, &Options{Slices: -1}, ErrOptions, true},
+		{"a negative block", a, c, &Options{Slices: 2, Block: -1}, ErrOptions, true},
+		{"too large a block", a, c, &Options{Slices: 2, Block: MaxBlock + 1}, ErrOptions, true},
+		{"a method", a, c, &Options{Slices: 2, Options: halfulp.Options{Method: "residue"}}, halfulp.ErrMethod, true},
+		{"an SGEMM", a, c, &Options{Slices: 2, SGEMM: "mkl"}, halfulp.ErrMethod, true},
+		{"a device", a, c, &Options{Slices: 2, Options: halfulp.Options{Device: "tpu"}}, halfulp.ErrDevice, true},
+		{"a cancelled context", a, c, &Options{Slices: 2, Options: halfulp.Options{Context: cancelled}}, context.Canceled, true},
+		{"A in DD", a.Convert(halfulp.DD), c, &Options{Slices: 2}, ErrFormat, false},
+		{"C in Float32", a, c.Convert(halfulp.Float32), &Options{Slices: 2}, ErrFormat, false},
+		{"bounds in Float32", a, c, &Options{Slices: 2, Bound: c.Convert(halfulp.Float32)}, ErrFormat, false},
+	} {
+		if _, err := Gemm('N', 'N', 1, test.a, b, 0, test.c, test.opt); !errors.Is(err, test.want) {
+			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
-	}()
-	mustGemm(t, 'N', 'N', 1, a, b, 0, c.Convert(halfulp.Float32), &Options{Slices: 2})
+		want := test.want
+		if !test.validate {
+			want = nil
+		}
+		if err := test.opt.Validate(); !errors.Is(err, want) {
+			t.Errorf("%s: Validate says %v, want %v", test.name, err, want)
+		}
+	}
+	if err := (&Options{Options: halfulp.Options{Method: "auto"}, SGEMM: "auto"}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProgress checks that the share of the work done rises to 1 where there is nothing to do, and
+// in double-float arithmetic.
+func TestProgress(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	for _, s := range [][3]int{{0, 3, 2}, {2, 3, 0}, {2, 0, 3}, {40, 30, 50}} {
+		for _, alpha := range []float64{0, 1, math.Inf(1)} {
+			for name, gemm := range map[string]func(halfulp.Transpose, halfulp.Transpose, float64, *halfulp.Matrix, *halfulp.Matrix, float64, *halfulp.Matrix, *Options) (Stats, error){
+				"Gemm": Gemm, "GemmDoubleFloat": GemmDoubleFloat,
+			} {
+				last := 0.0
+				o := Options{Slices: 2, Options: halfulp.Options{MemoryLimit: 1, Progress: func(done float64) {
+					if done <= last || done > 1 {
+						t.Errorf("%s %v, alpha = %g: progress %g after %g", name, s, alpha, done, last)
+					}
+					last = done
+				}}}
+				a, b, c := testMatrix(rng, s[0], s[1], 1), testMatrix(rng, s[1], s[2], 1), testMatrix(rng, s[0], s[2], 1)
+				if _, err := gemm('N', 'N', alpha, a, b, 1, c, &o); err != nil || last != 1 {
+					t.Errorf("%s %v, alpha = %g: progress ended at %g, error %v", name, s, alpha, last, err)
+				}
+			}
+		}
+	}
 }
 
 // BenchmarkGemm measures products of n x n matrices in K slices.

@@ -27,12 +27,15 @@ type product struct {
 // in float64. The products with g ≤ K are exact integers: |P| ≤ len 2^(2α) ≤ 2^24. The power of
 // two goes with the first step of its group: its product with t is exact, since MaxSlices
 // leave |t| above 2^-1022 unless it is 0. Products with slices of zeros are left out, which
-// changes no bit.
+// changes no bit. Literal slices have no power of two, and g goes from 2 to K+1.
 func (r *run) products(a, b *split) []product {
 	slices := len(a.q)
 	var list []product
-	for g := slices + 1; g >= 2; g-- {
-		factor := 1 / float64(int(1)<<(a.alpha+1))
+	for i := range slices {
+		g, factor := slices+1-i, 1/float64(int(1)<<(a.alpha+1))
+		if r.Split == Literal {
+			g, factor = i+2, 1
+		}
 		for s := 1; s <= min(g-1, slices); s++ {
 			x, y := a.q[s-1], b.q[g-s-1]
 			if s == slices {

@@ -1,9 +1,9 @@
 package ozaki
 
 import (
-	"unsafe"
-
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -11,17 +11,85 @@ import (
 const (
 	errShape     = "ozaki: shapes do not fit"
 	errTranspose = "ozaki: bad Transpose"
-	errFormat    = "ozaki: matrices of Float64, or operands of Float32, are wanted"
-	errSlices    = "ozaki: slices out of range"
-	errBlock     = "ozaki: block out of range"
-	errTolerance = "ozaki: tolerance is not a positive number"
 	errAlias     = "ozaki: the bounds share storage with an operand"
-	errOverlap   = "ozaki: the output overlaps an operand in the memory of a GPU"
-	errDevices   = "ozaki: operands on several GPUs"
 )
 
-// array is a matrix of float64 numbers: entry (i, j) is data[off + i rs + j cs]. An empty one may begin
-// beyond the storage.
+// op returns op(m).
+func op(t halfulp.Transpose, m *halfulp.Matrix) num.Mat {
+	switch t {
+	case halfulp.NoTrans:
+		return raw.Matrix(m)
+	case halfulp.Trans, halfulp.ConjTrans:
+		return raw.Matrix(m).T()
+	}
+	panic(errTranspose)
+}
+
+// part returns the rows i to i1 of the columns j to j1 of m.
+func part(m num.Mat, i, i1, j, j1 int) num.Mat {
+	m.Off, m.Rows, m.Cols = m.At(i, j), i1-i, j1-j
+	return m
+}
+
+// extent is the storage that the entries of m lie in; m lives on the host.
+func extent(m num.Mat) *num.Array {
+	if m.Rows == 0 || m.Cols == 0 {
+		return m.Arr.Slice(0, 0)
+	}
+	down, right := (m.Rows-1)*m.RS, (m.Cols-1)*m.CS
+	return m.Arr.Slice(m.Off+min(0, down)+min(0, right), m.Off+max(0, down)+max(0, right)+1)
+}
+
+// overlap reports whether x and y share entries; on the host, whether they may.
+func overlap(x, y num.Mat) bool {
+	switch p := place.Of(x.Arr); {
+	case p != place.Of(y.Arr):
+		return false
+	case p != nil:
+		return p.Overlap(x, y)
+	}
+	return extent(x).Overlaps(extent(y))
+}
+
+// apart makes factors that overlap C copies, which free gives back.
+func (r *run) apart() (free func(), err error) {
+	same, transposed := r.right == r.left, r.right == r.left.T()
+	factors := []*num.Mat{&r.left}
+	if !same && !transposed {
+		factors = append(factors, &r.right)
+	}
+	free = func() {}
+	if r.out.Arr.Away != nil {
+		free, err = place.Apart(r.ctx, r.at, r.out, factors...)
+	} else {
+		for _, m := range factors {
+			if overlap(r.out, *m) {
+				*m = clone(*m)
+			}
+		}
+	}
+	switch {
+	case same:
+		r.right = r.left
+	case transposed:
+		r.right = r.left.T()
+	}
+	return free, err
+}
+
+// clone returns a copy of m, a matrix of Float64 that lives on the host.
+func clone(m num.Mat) num.Mat {
+	z := num.Mat{Arr: num.New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	for j := range m.Cols {
+		for i := range m.Rows {
+			z.Arr.F64[0][z.At(i, j)] = m.Arr.F64[0][m.At(i, j)]
+		}
+	}
+	return z
+}
+
+// array is a matrix of float64 numbers of the host: entry (i, j) is data[off + i rs + j cs]. An
+// empty one may begin beyond the storage.
 type array struct {
 	data       []float64
 	off        int
@@ -29,29 +97,18 @@ type array struct {
 	rows, cols int
 }
 
-// view returns the storage of m, or of a copy for Float32.
-func view(m *halfulp.Matrix) array {
-	switch m.Format() {
-	case halfulp.Float32:
-		m = m.Convert(halfulp.Float64)
-	case halfulp.Float64:
-	default:
-		panic(errFormat)
+// view returns the storage of m, which lives on the host, or of a copy for Float32.
+func view(m num.Mat) array {
+	if m.Arr.Kind == num.F64 {
+		return array{m.Arr.F64[0], m.Off, m.RS, m.CS, m.Rows, m.Cols}
 	}
-	x := raw.Matrix(m)
-	return array{x.Arr.F64[0], x.Off, x.RS, x.CS, x.Rows, x.Cols}
-}
-
-// op returns op(m).
-func op(t halfulp.Transpose, m *halfulp.Matrix) array {
-	x := view(m)
-	switch t {
-	case halfulp.NoTrans:
-		return x
-	case halfulp.Trans, halfulp.ConjTrans:
-		return array{x.data, x.off, x.cs, x.rs, x.cols, x.rows}
+	x := num.New(num.Float64, m.Rows*m.Cols)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			x.Convert(i+j*m.Rows, m.Arr, m.At(i, j))
+		}
 	}
-	panic(errTranspose)
+	return array{x.F64[0], 0, 1, m.Rows, m.Rows, m.Cols}
 }
 
 func (x array) left() vectors {
@@ -63,33 +120,3 @@ func (x array) right() vectors {
 
 // at is the index of entry (i, j).
 func (x array) at(i, j int) int { return x.off + i*x.rs + j*x.cs }
-
-// extent is the storage that the entries of x lie in.
-func (x array) extent() []float64 {
-	if x.rows == 0 || x.cols == 0 {
-		return nil
-	}
-	down, right := (x.rows-1)*x.rs, (x.cols-1)*x.cs
-	return x.data[x.off+min(0, down)+min(0, right) : x.off+max(0, down)+max(0, right)+1]
-}
-
-// overlap reports whether the entries of x and y may share storage.
-func overlap(x, y array) bool {
-	a, b := x.extent(), y.extent()
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	address := func(p *float64) uintptr { return uintptr(unsafe.Pointer(p)) }
-	return address(&a[0]) <= address(&b[len(b)-1]) && address(&b[0]) <= address(&a[len(a)-1])
-}
-
-// clone returns a copy of x.
-func (x array) clone() array {
-	y := array{make([]float64, x.rows*x.cols), 0, 1, x.rows, x.rows, x.cols}
-	for j := range x.cols {
-		for i := range x.rows {
-			y.data[y.at(i, j)] = x.data[x.at(i, j)]
-		}
-	}
-	return y
-}

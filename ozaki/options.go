@@ -3,12 +3,14 @@ package ozaki
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/sgemm"
 )
 
@@ -21,12 +23,20 @@ const DefaultBlock = 4096
 // MaxBlock is the largest length of a float32 sum: at least one bit a slice is left.
 const MaxBlock = 1 << 22
 
-// Options say how [Gemm] runs. Nil stands for the zero Options.
+// Options say how [Gemm] and [GemmDoubleFloat] run. Nil stands for the zero Options.
 type Options struct {
+	// Options are those of package halfulp: Device, Threads, Context, Progress and MemoryLimit,
+	// none of which changes a bit of a result, but for Device where cuBLAS multiplies. Device
+	// "auto" is the CPU here, and several GPUs are refused. Method is empty or "auto": each routine
+	// is one method. MemoryLimit bounds the memory of slices and sums, as far as the smallest
+	// blocks of rows and columns allow; 0 stands for 1 GiB, on a GPU for most of what is there.
+	halfulp.Options
 	// Slices is K, the number of float32 matrices that an operand is split into, from 1
 	// (SGEMM of scaled operands) to MaxSlices. 0 stands for the smallest that meets
 	// Tolerance.
 	Slices int
+	// Split says how operands are split into slices: Scaled, or Literal as in the paper.
+	Split Split
 	// Tolerance is the wished bound where Slices is 0: the error of entry (i, j) is at most
 	// Tolerance (|α| ‖row i of op(A)‖₂ ‖column j of op(B)‖₂ + |β c_ij|), underflow of the result
 	// aside. It is at least 2^-51, for results are rounded to float64.
@@ -37,61 +47,80 @@ type Options struct {
 	Block int
 	// Bound, if not nil, receives an upper bound of the error of each entry: 0 for an infinity or
 	// NaN that comes from those of A and B, +Inf for one that comes from C or from overflow. It
-	// is a Float64 matrix of the shape of C that shares no storage with the others.
+	// is a Float64 matrix of the shape of C that shares no storage with the others, and lives
+	// where C does or on the host.
 	Bound *halfulp.Matrix
-	// Device is "cpu" (or empty) or "cuda:N", NVIDIA GPU number N.
-	Device string
 	// SGEMM says what multiplies float32 matrices on a GPU: "cublas", "own", whose products have
 	// the bits of the CPU's, or "auto" (or empty), cuBLAS where there is one.
 	SGEMM string
-	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More than
-	// 4 GOMAXPROCS + 16 are never used. It never changes a result.
-	Threads int
-	// MemoryLimit bounds the memory of slices in bytes, as far as the smallest blocks of rows
-	// and columns allow; 0 stands for 1 GiB, on a GPU for most of what is there. It never
-	// changes a result.
-	MemoryLimit int64
-	// Context cancels a product; the error is the context's, and C is then unspecified.
-	Context context.Context
-	// Progress, if not nil, is called with the share of the work done, from one goroutine at a
-	// time, on the CPU.
-	Progress func(done float64)
 }
 
 // ErrTolerance is wrapped by the error for a Tolerance that MaxSlices do not meet.
 var ErrTolerance = errors.New("tolerance not met")
 
-// Stats tells how a product ran.
+// ErrOptions is wrapped by errors about Slices, Tolerance or Block out of range.
+var ErrOptions = errors.New("invalid options")
+
+// ErrFormat is wrapped by errors about matrices of formats that a routine does not take.
+var ErrFormat = errors.New("format does not fit")
+
+// Validate returns an error unless products can run with these options, like that of
+// halfulp.Options: [ErrOptions] for numbers out of range, halfulp.ErrMethod for a Method or an
+// SGEMM that there is not, halfulp.ErrDevice for such a Device, which is opened, or that of a
+// cancelled context. Whether there is cuBLAS is left open, and so is what Gemm needs alone: Slices
+// or Tolerance. Nil is valid.
+func (o *Options) Validate() error {
+	r, err := newRun(o, true)
+	if err == nil {
+		_, err = r.device()
+	}
+	if err == nil {
+		err = r.ctx.Err()
+	}
+	return err
+}
+
+// Stats tells how a product ran. Method is "ozaki", "ozaki-literal" or "double-float", Kernel
+// multiplied float32 matrices, Products counts products of those, and Blocks the parts that the
+// result was cut into; stages are "split", "products" and "sum". What else halfulp.Stats have stays
+// 0.
 type Stats struct {
-	Device   string          `json:"device"`             // cpu or cuda:N
-	Slices   int             `json:"slices,omitempty"`   // K
-	Bits     int             `json:"bits,omitempty"`     // α, bits a slice
-	Block    int             `json:"block,omitempty"`    // longest float32 sum
-	Products int             `json:"products,omitempty"` // float32 matrix products done
-	Skipped  int             `json:"skipped,omitempty"`  // products with slices of zeros, left out
-	Parts    int             `json:"parts"`              // parts that the result was cut into
-	Kernel   string          `json:"kernel,omitempty"`   // float32 kernel
-	Threads  int             `json:"threads"`            // threads used at most
-	Stages   []halfulp.Stage `json:"stages,omitempty"`   // splitting, products, sums
+	halfulp.Stats
+	Slices  int `json:"slices,omitempty"`  // K
+	Bits    int `json:"bits,omitempty"`    // α, bits a slice
+	Block   int `json:"block,omitempty"`   // longest float32 sum
+	Skipped int `json:"skipped,omitempty"` // products with slices of zeros, left out
 }
 
 // run is one product under way.
 type run struct {
 	Options
-	ctx                context.Context
-	threads            int
-	stats              Stats
-	gpu                *cuda.Device // nil for the CPU
+	double   bool // in double-float arithmetic
+	ctx      context.Context
+	threads  int
+	sgemm    place.SGEMM
+	where    place.Name // of Options.Device
+	stats    Stats
+	at       place.Place // where it runs; nil for the CPU
+	resident bool        // its operands live there
+
+	alpha, beta      float64
+	left, right, out num.Mat // op(A), op(B), C
+	bounds           num.Mat // of Options.Bound; without an array if there is none
+
+	// On the CPU:
 	kernel             *sgemm.Kernel
-	alpha, beta        float64
 	a, b               vectors
 	c                  array
 	bound              *array // of Options.Bound
+	maxA, maxB         []float64
 	expA, expB         []int
 	specialA, specialB [][]int
-	width              int // bits of a slice
-	mu                 *sync.Mutex
-	done, work         float64 // entries, for Progress
+
+	width            int     // bits of a slice
+	tau              float64 // what underflow costs literal slices
+	mu               *sync.Mutex
+	done, work, told float64 // entries, and the share of them, for Progress
 }
 
 // The stages of a product.
@@ -101,19 +130,43 @@ const (
 	summing
 )
 
-// newRun checks o and fills in the defaults.
-func newRun(o *Options) *run {
-	r := &run{ctx: context.Background(), mu: new(sync.Mutex)}
+// newRun checks o, of the device its name, and fills in the defaults.
+func newRun(o *Options, double bool) (*run, error) {
+	r := &run{double: double, ctx: context.Background(), mu: new(sync.Mutex)}
 	if o != nil {
 		r.Options = *o
 	}
-	if r.Slices < 0 || r.Slices > MaxSlices {
-		panic(errSlices)
+	switch {
+	case r.Slices < 0 || r.Slices > MaxSlices:
+		return nil, fmt.Errorf("%w: %d slices, want up to %d", ErrOptions, r.Slices, MaxSlices)
+	case r.Block < 0 || r.Block > MaxBlock:
+		return nil, fmt.Errorf("%w: sums of %d products, want up to %d", ErrOptions, r.Block, MaxBlock)
+	case r.Split != Scaled && r.Split != Literal:
+		return nil, fmt.Errorf("%w: there is no split %d", ErrOptions, r.Split)
+	case !double && r.Split == Literal && (r.Slices == 0 || r.Block != 0):
+		return nil, fmt.Errorf("%w: the literal split takes a number of slices, and no Block", ErrOptions)
+	case !double && r.Slices == 0 && !(r.Tolerance > 0):
+		return nil, fmt.Errorf("%w: neither Slices nor a positive Tolerance", ErrOptions)
+	case r.Method != "" && r.Method != place.Auto:
+		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each", r.Method, halfulp.ErrMethod)
 	}
-	if r.Block < 0 || r.Block > MaxBlock {
-		panic(errBlock)
+	switch r.SGEMM {
+	case "", "auto":
+	case "own":
+		r.sgemm = place.OwnSGEMM
+	case "cublas":
+		r.sgemm = place.LibrarySGEMM
+	default:
+		return nil, fmt.Errorf("SGEMM %q: %w (want auto, cublas or own)", r.SGEMM, halfulp.ErrMethod)
 	}
-	if r.Block == 0 {
+	var err error
+	if r.where, err = place.ParseName(string(r.Device)); err != nil {
+		return nil, err
+	}
+	switch {
+	case !double && r.Split == Literal:
+		r.Block = MaxBlock
+	case r.Block == 0:
 		r.Block = DefaultBlock
 	}
 	if r.Context != nil {
@@ -123,10 +176,22 @@ func newRun(o *Options) *run {
 	if r.Threads > 0 {
 		r.threads = min(r.Threads, 4*r.threads+16)
 	}
-	r.stats.Device, r.stats.Threads = "cpu", r.threads
+	r.stats.Device, r.stats.Method, r.stats.Threads = place.Host, "ozaki", r.threads
+	switch {
+	case double:
+		r.stats.Method = "double-float"
+	case r.Split == Literal:
+		r.stats.Method = "ozaki-literal"
+	}
 	r.stats.Stages = []halfulp.Stage{{Name: "split"}, {Name: "products"}, {Name: "sum"}}
-	return r
+	return r, nil
 }
+
+// multiplies reports whether there is something to multiply.
+func (r *run) multiplies() bool { return r.alpha != 0 && r.left.Cols > 0 }
+
+// needsSlices reports whether the number of slices is to be chosen.
+func (r *run) needsSlices() bool { return !r.double && r.Slices == 0 && r.multiplies() }
 
 // advance tells of entries of C that a block of k is done for.
 func (r *run) advance(entries int) {
@@ -136,7 +201,15 @@ func (r *run) advance(entries int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done += float64(entries)
-	r.Progress(r.done / r.work)
+	r.tell(r.done / r.work)
+}
+
+// tell tells of the share of the work that is done.
+func (r *run) tell(done float64) {
+	if r.Progress != nil && done > r.told {
+		r.told = done
+		r.Progress(done)
+	}
 }
 
 // stage adds the time since start to a stage and returns now.

@@ -27,7 +27,8 @@ type vectors struct {
 	off    int
 	vs, hs int
 	n, len int
-	norms  func(h0, h1, slices int) (norms, error) // of slices of entries h0 ≤ h < h1, on a GPU; else nil
+	// of slices of entries h0 ≤ h < h1, on a GPU; else nil
+	norms func(h0, h1, slices int) (norms, error)
 }
 
 func (x vectors) at(v, h int) float64 { return x.data[x.off+v*x.vs+h*x.hs] }
@@ -48,11 +49,19 @@ func exponent(x float64) int {
 	return e
 }
 
-// survey returns ⌈log2 max_h |x_vh|⌉ of the finite entries of each vector, 0 for vectors of
-// zeros, and a list for each vector of its entries that are infinite or NaN; nil if there are
-// none at all.
-func survey(ctx context.Context, threads int, x vectors) (exp []int, special [][]int, err error) {
-	exp, special = make([]int, x.n), make([][]int, x.n)
+// exponents returns those of a list.
+func exponents(list []float64) []int {
+	exp := make([]int, len(list))
+	for i, x := range list {
+		exp[i] = exponent(x)
+	}
+	return exp
+}
+
+// survey returns max_h |x_vh| of the finite entries of each vector, and a list for each vector of
+// its entries that are infinite or NaN; nil if there are none at all.
+func survey(ctx context.Context, threads int, x vectors) (maxima []float64, special [][]int, err error) {
+	maxima, special = make([]float64, x.n), make([][]int, x.n)
 	const together = 64 // vectors, which may be neighbours in memory
 	var some atomic.Bool
 	err = par.For(ctx, threads, (x.n+together-1)/together, func(_, p int) {
@@ -81,20 +90,18 @@ func survey(ctx context.Context, threads int, x vectors) (exp []int, special [][
 				}
 			}
 		}
-		for v := range y.n {
-			exp[p*together+v] = exponent(most[v])
-		}
+		copy(maxima[p*together:], most[:y.n])
 	})
 	if !some.Load() {
 		special = nil
 	}
-	return exp, special, err
+	return maxima, special, err
 }
 
 // scale returns x 2^e, rounded once.
 func scale(x float64, e int) float64 {
 	if e >= -1022 && e <= 1023 {
-		return x * math.Float64frombits(uint64(e+1023)<<52)
+		return float64(x * math.Float64frombits(uint64(e+1023)<<52))
 	}
 	return math.Ldexp(x, e)
 }
@@ -157,7 +164,13 @@ func newSplit(ctx context.Context, threads int, x vectors, exp []int, alpha, sli
 		}
 		s.panel(x, p*width, min((p+1)*width, x.n), work[worker])
 	})
-	for t := range slices {
+	s.dropZeros()
+	return s, err
+}
+
+// dropZeros gives slices and remainders of zeros back.
+func (s *split) dropZeros() {
+	for t := range s.q {
 		if allZero(s.norms.q[t]) {
 			free(&s.q[t])
 		}
@@ -165,7 +178,6 @@ func newSplit(ctx context.Context, threads int, x vectors, exp []int, alpha, sli
 			free(&s.r[t])
 		}
 	}
-	return s, err
 }
 
 func allZero(x []float64) bool {
@@ -230,7 +242,7 @@ func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 	next := float64(int(1) << (s.alpha + 1))
 	for lo := 0; lo < x.len; lo += chunk {
 		size := min(chunk, x.len-lo)
-		x.part(v0, v1, lo, lo+size).copyTo(w.r)
+		x.part(v0, v1, lo, lo+size).copyTo(w.r, chunk)
 		for v := v0; v < v1; v++ {
 			r := w.r[(v-v0)*chunk:][:size]
 			w.lossy[v-v0] = scaleAll(r, s.alpha-s.exp[v]) || w.lossy[v-v0]
@@ -251,19 +263,23 @@ func (s *split) panel(x vectors, v0, v1 int, w *scratch) {
 			if w.lossy[v-v0] && sum == 0 {
 				sum = smallest * smallest
 			}
-			s.norms.q[t][v] = math.Sqrt(s.norms.q[t][v]) * upward
-			// Rounding takes at most the share n 2^-53 of a sum of n non-negative numbers.
-			s.norms.r[t][v] = math.Sqrt(sum) * (1 + float64(x.len+8)*0x1p-53)
+			s.norms.q[t][v], s.norms.r[t][v] = normQ(s.norms.q[t][v]), normR(sum, x.len)
 		}
 	}
 }
 
-// copyTo copies the vectors, one after the other with a distance of chunk, in the order in
-// which they lie.
-func (x vectors) copyTo(r []float64) {
+// normQ and normR are upper bounds of norms from sums of n squares: of slices, which are exact, and
+// of remainders, where rounding takes at most the share n 2^-53 of non-negative numbers.
+func normQ(squares float64) float64 { return math.Sqrt(squares) * upward }
+func normR(squares float64, n int) float64 {
+	return math.Sqrt(squares) * (1 + float64(float64(n+8)*0x1p-53))
+}
+
+// copyTo copies the vectors, one after the other with a distance, in the order in which they lie.
+func (x vectors) copyTo(r []float64, distance int) {
 	if x.hs <= x.vs {
 		for v := range x.n {
-			to, at := r[v*chunk:][:x.len], x.off+v*x.vs
+			to, at := r[v*distance:][:x.len], x.off+v*x.vs
 			for h := range to {
 				to[h] = x.data[at]
 				at += x.hs
@@ -274,7 +290,7 @@ func (x vectors) copyTo(r []float64) {
 	for h := range x.len {
 		at := x.off + h*x.hs
 		for v := range x.n {
-			r[v*chunk+h] = x.data[at]
+			r[v*distance+h] = x.data[at]
 			at += x.vs
 		}
 	}

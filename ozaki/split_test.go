@@ -107,11 +107,11 @@ func TestSlicesWithoutError(t *testing.T) {
 func splitAll(t *testing.T, x vectors, alpha, slices, width int) *split {
 	t.Helper()
 	ctx := context.Background()
-	exp, _, err := survey(ctx, 1, x)
+	maxima, _, err := survey(ctx, 1, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSplit(ctx, 2, x, exp, alpha, slices, width, everything())
+	s, err := newSplit(ctx, 2, x, exponents(maxima), alpha, slices, width, everything())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,10 +182,11 @@ func BenchmarkSplit(b *testing.B) {
 	for _, slices := range []int{1, 2, 6} {
 		b.Run(fmt.Sprint(slices), func(b *testing.B) {
 			for b.Loop() {
-				exp, _, err := survey(b.Context(), 1, x)
+				maxima, _, err := survey(b.Context(), 1, x)
 				if err != nil {
 					b.Fatal(err)
 				}
+				exp := exponents(maxima)
 				left, err := newSplit(b.Context(), 1, x, exp, sliceWidth(n), slices, k.MR, leftWant(slices))
 				if err != nil {
 					b.Fatal(err)

@@ -1,21 +1,28 @@
 package rns
 
 import (
+	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Array stores numbers of one base as a structure of arrays, the mp_array_t of the
-// papers (001, table 2). With n moduli and L numbers:
+// papers (001, table 2). With n moduli and L numbers on the host:
 type Array struct {
 	Digits []uint32 // n L residues, those of number i at [n i, n (i + 1))
 	Sign   []int32  // L signs, 0 or 1
 	Exp    []int32  // L exponents
 	Eval   []XFloat // L lower bounds of the interval evaluations, then L upper bounds
 
-	b *Base
+	b    *Base
+	away num.Storage // the numbers of an array on a device: the slices above are nil then
+	at   place.Place
 }
 
 // Constant messages of shape panics.
@@ -26,11 +33,10 @@ const (
 	errShort       = "rns: array too short for the shape"
 	errIndex       = "rns: index out of range"
 	errShape       = "rns: shapes do not fit"
-	errThreads     = "rns: negative number of threads"
-	errBlocks      = "rns: number of blocks is not between 0 and 65536"
-	errBlockSize   = "rns: size of blocks is not between 0 and 1024"
+	errTranspose   = "rns: bad Transpose"
 	errNorm        = "rns: bad Norm"
 	errSide        = "rns: bad Side"
+	errUplo        = "rns: bad Uplo"
 )
 
 // NewArray returns an array of n zeros.
@@ -48,7 +54,12 @@ func (b *Base) NewArray(n int) *Array {
 func (a *Array) Base() *Base { return a.b }
 
 // Len returns the number of numbers.
-func (a *Array) Len() int { return len(a.Exp) }
+func (a *Array) Len() int {
+	if a.away != nil {
+		return a.away.Len()
+	}
+	return len(a.Exp)
+}
 
 // val returns number i, which shares its residues with the array.
 func (a *Array) val(i int) val {
@@ -128,8 +139,9 @@ func (x *Vector) index(i int) int {
 	return i
 }
 
-// At returns entry i.
+// At returns entry i of a vector of the host.
 func (x *Vector) At(i int) *Number {
+	x.arr.needHost()
 	v := x.val(x.index(i))
 	return numberOf(x.arr.b, &v)
 }
@@ -140,8 +152,9 @@ func numberOf(b *Base, v *val) *Number {
 	return z
 }
 
-// Set stores s in entry i.
+// Set stores s in entry i of a vector of the host.
 func (x *Vector) Set(i int, s *Number) {
+	x.arr.needHost()
 	if !x.arr.b.same(s.b) {
 		panic(errBase)
 	}
@@ -150,20 +163,19 @@ func (x *Vector) Set(i int, s *Number) {
 	x.put(i, &v)
 }
 
-// Clone returns a copy of x with its own storage and stride 1.
+// Clone returns a copy of a vector of the host with its own storage and stride 1.
 func (x *Vector) Clone() *Vector {
+	x.arr.needHost()
 	z := x.arr.b.NewVector(x.n)
-	for i := range x.n {
-		u, v := x.val(i), z.val(i)
-		v.set(&u)
-		z.put(i, &v)
-	}
+	z.view().copyFrom(x.view())
 	return z
 }
 
-// Same reports whether x and y have the same length, base and bits: residues, signs,
-// exponents and evaluations.
+// Same reports whether two vectors of the host have the same length, base and bits: residues,
+// signs, exponents and evaluations.
 func (x *Vector) Same(y *Vector) bool {
+	x.arr.needHost()
+	y.arr.needHost()
 	if x.n != y.n || !x.arr.b.same(y.arr.b) {
 		return false
 	}
@@ -188,7 +200,7 @@ func (b *Base) VectorFloat64(data []float64) *Vector {
 	return z
 }
 
-// VectorOf returns the numbers of x, each as Number.SetScalar converts it.
+// VectorOf returns the numbers of x, which lives on the host, each as Number.SetScalar converts it.
 func (b *Base) VectorOf(x *halfulp.Vector) *Vector {
 	z := b.NewVector(x.Len())
 	z.setScalars(x)
@@ -197,10 +209,11 @@ func (b *Base) VectorOf(x *halfulp.Vector) *Vector {
 
 // setScalars converts all entries on all processors.
 func (x *Vector) setScalars(from *halfulp.Vector) {
-	o := (*Options)(nil).with()
-	o.each(x.arr.b, x.n, func(lo, hi int, _ *scratch) {
+	parts := (x.n + grain - 1) / grain
+	// The context is never cancelled: there is no error.
+	_ = par.For(context.Background(), runtime.GOMAXPROCS(0), parts, func(_, k int) {
 		s := x.arr.b.NewNumber()
-		for i := lo; i < hi; i++ {
+		for i := k * grain; i < min((k+1)*grain, x.n); i++ {
 			if from.Format() == halfulp.Float64 {
 				x.Set(i, s.SetFloat64(from.Float64(i)))
 			} else {
@@ -210,7 +223,7 @@ func (x *Vector) setScalars(from *halfulp.Vector) {
 	})
 }
 
-// In returns the entries rounded to nearest even in format f.
+// In returns the entries of a vector of the host rounded to nearest even in format f.
 func (x *Vector) In(f halfulp.Format) *halfulp.Vector {
 	z := halfulp.NewVector(f, x.n)
 	for i := range x.n {
@@ -288,13 +301,13 @@ func (m *Matrix) Col(j int) *Vector {
 func (m *Matrix) val(i, j int) val     { return m.arr.val(m.off + i + j*m.ld) }
 func (m *Matrix) put(i, j int, v *val) { m.arr.put(m.off+i+j*m.ld, v) }
 
-// At returns entry (i, j).
+// At returns entry (i, j) of a matrix of the host.
 func (m *Matrix) At(i, j int) *Number { return m.Row(i).At(j) }
 
-// Set stores s in entry (i, j).
+// Set stores s in entry (i, j) of a matrix of the host.
 func (m *Matrix) Set(i, j int, s *Number) { m.Row(i).Set(j, s) }
 
-// Same reports whether a and b have the same shape, base and bits.
+// Same reports whether two matrices of the host have the same shape, base and bits.
 func (m *Matrix) Same(b *Matrix) bool {
 	if m.rows != b.rows || m.cols != b.cols {
 		return false
@@ -307,7 +320,7 @@ func (m *Matrix) Same(b *Matrix) bool {
 	return true
 }
 
-// MatrixOf returns the numbers of a, each as Number.SetScalar converts it.
+// MatrixOf returns the numbers of a, which lives on the host, each as Number.SetScalar converts it.
 func (b *Base) MatrixOf(a *halfulp.Matrix) *Matrix {
 	rows, cols := a.Dims()
 	m := b.NewMatrix(rows, cols)
@@ -317,7 +330,7 @@ func (b *Base) MatrixOf(a *halfulp.Matrix) *Matrix {
 	return m
 }
 
-// In returns the entries rounded to nearest even in format f.
+// In returns the entries of a matrix of the host rounded to nearest even in format f.
 func (m *Matrix) In(f halfulp.Format) *halfulp.Matrix {
 	z := halfulp.NewMatrix(f, m.rows, m.cols)
 	for j := range m.cols {

@@ -22,7 +22,7 @@ const (
 	minRange  = 16
 )
 
-// ErrModuli is wrapped by the errors of NewBase.
+// ErrModuli is wrapped by the errors of NewBase, and by those of devices that do not take a base.
 var ErrModuli = errors.New("rns: invalid moduli")
 
 // Base is a base of a residue number system: pairwise coprime moduli m₁ … mₙ with
@@ -61,7 +61,7 @@ type Base struct {
 
 	kernels   kernelConstants
 	scratches sync.Pool
-	onGPU     sync.Map // from *cuda.Device to *rnsgpu.Base
+	places    sync.Map // from place.Place to place.RNSBase
 }
 
 // evenModulus describes the one modulus 2^a q, q odd, that may be even.

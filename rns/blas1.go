@@ -1,9 +1,17 @@
 package rns
 
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
 // Routines of BLAS level 1 and their like on RNS arrays. Each is a composition of the
 // rounded operations of Number in the order given, whatever the number of threads.
 // Vectors of one call are of one base and of one length, else routines panic; outputs
 // may be inputs, entry by entry.
+
+// none is an operand that a kernel does without.
+var none place.RNSView
 
 // like panics unless vectors have the base and length of x.
 func (x *Vector) like(ys ...*Vector) {
@@ -29,92 +37,227 @@ func (b *Base) scalars(xs ...*Number) (vs [4]val) {
 }
 
 // Asum returns Σ |x_i|, summed as Reduce3 does.
-func Asum(x *Vector, o *Options) *Number {
-	p := o.with()
-	return reduceBlocks(x.arr.b, x.n, &p, func(i int, _ *block) val {
-		v := x.val(i)
-		v.neg = false
-		return v
-	})
+func Asum(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+	return reduceBlocks("Asum", x, nil, true, o)
 }
 
 // Dot returns Σ fl(x_i y_i), summed as Reduce3 does.
-func Dot(x, y *Vector, o *Options) *Number {
+func Dot(x, y *Vector, o *Options) (*Number, halfulp.Stats, error) {
 	x.like(y)
-	p, b := o.with(), x.arr.b
-	return reduceBlocks(b, x.n, &p, func(i int, s *block) val {
-		u, v := x.val(i), y.val(i)
-		b.mul(&s.temp, &u, &v, s.w)
-		return s.temp
-	})
+	return reduceBlocks("Dot", x, y, false, o)
 }
 
 // Scal sets x_i = fl(α x_i).
-func Scal(alpha *Number, x *Vector, o *Options) {
-	p, b := o.with(), x.arr.b
-	a := b.scalars(alpha)
-	p.each(b, x.n, func(lo, hi int, w *scratch) {
+func Scal(alpha *Number, x *Vector, o *Options) (halfulp.Stats, error) {
+	a := x.arr.b.scalars(alpha)
+	r, err := begin("Scal", o, x.arr.b, x.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.scale(&a[0], x, 1)
+	} else {
+		err = r.away([]*Number{alpha}, []view{x.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			return q.Map(x.n, 1, v[0], s[0], none, none, v[0], false)
+		})
+	}
+	return r.end("scale", err)
+}
+
+// scale is Scal on the CPU, that share of the work.
+func (r *run) scale(alpha *val, x *Vector, share float64) error {
+	return r.each(x.n, 1, share, func(lo, hi int, w *scratch) {
 		for i := lo; i < hi; i++ {
 			z, u := x.val(i), x.val(i)
-			b.mul(&z, &a[0], &u, w)
+			r.b.mul(&z, alpha, &u, w)
 			x.put(i, &z)
 		}
 	})
 }
 
 // Axpy sets y_i = fl(fl(α x_i) + y_i).
-func Axpy(alpha *Number, x, y *Vector, o *Options) {
+func Axpy(alpha *Number, x, y *Vector, o *Options) (halfulp.Stats, error) {
 	x.like(y)
-	p, b := o.with(), x.arr.b
+	b := x.arr.b
 	a := b.scalars(alpha)
-	p.each(b, x.n, func(lo, hi int, w *scratch) {
+	r, err := begin("Axpy", o, b, x.view(), y.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.each(x.n, 1, 1, func(lo, hi int, w *scratch) {
+			t := val{x: w.s}
+			for i := lo; i < hi; i++ {
+				u, v, z := x.val(i), y.val(i), y.val(i)
+				b.mul(&t, &a[0], &u, w)
+				b.add(&z, &t, &v, false, w)
+				y.put(i, &z)
+			}
+		})
+	} else {
+		err = r.away([]*Number{alpha}, []view{x.view(), y.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			return q.Map(x.n, 1, v[0], s[0], v[1], none, v[1], false)
+		})
+	}
+	return r.end("update", err)
+}
+
+// Maxpy sets r_i = fl(y_i - fl(α x_i)), the MAXPY of MPRES-BLAS, with an error of at most
+// u |y_i - α x_i| + u (1 + u) |α x_i|.
+func Maxpy(alpha *Number, x, y, r *Vector, o *Options) (halfulp.Stats, error) {
+	x.like(y, r)
+	b := x.arr.b
+	a := b.scalars(alpha)
+	run, err := begin("Maxpy", o, b, x.view(), y.view(), r.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if run.at == nil {
+		err = run.subtract(&a[0], x, y, r, 1)
+	} else {
+		err = run.away([]*Number{alpha}, []view{x.view(), y.view(), r.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			return q.Map(x.n, 1, v[1], none, v[0], s[0], v[2], true)
+		})
+	}
+	return run.end("update", err)
+}
+
+// subtract is Maxpy on the CPU, that share of the work.
+func (r *run) subtract(alpha *val, x, y, z *Vector, share float64) error {
+	return r.each(x.n, 1, share, func(lo, hi int, w *scratch) {
 		t := val{x: w.s}
 		for i := lo; i < hi; i++ {
-			u, v, z := x.val(i), y.val(i), y.val(i)
-			b.mul(&t, &a[0], &u, w)
-			b.add(&z, &t, &v, false, w)
-			y.put(i, &z)
+			u, v, s := x.val(i), y.val(i), z.val(i)
+			r.b.mul(&t, alpha, &u, w)
+			r.b.add(&s, &v, &t, true, w)
+			z.put(i, &s)
 		}
 	})
+}
+
+// AxpyDot sets w_i = fl(w_i - fl(α v_i)) and returns Σ fl(w_i u_i) of the new w, summed as Reduce3
+// does: AXPY_DOT of the BLAS Technical Forum's standard and of MPRES-BLAS. u may be w; v may be w,
+// but w must not overlap v and u otherwise. The error of w is that of [Maxpy], and [DotBound] of u
+// and the new w bounds what the result is off their product.
+func AxpyDot(alpha *Number, w, v, u *Vector, o *Options) (*Number, halfulp.Stats, error) {
+	w.like(v, u)
+	b := w.arr.b
+	a := b.scalars(alpha)
+	operands := []view{v.view(), u.view(), w.view()}
+	r, err := begin("AxpyDot", o, b, operands...)
+	if err != nil {
+		return nil, halfulp.Stats{}, err
+	}
+	var sums *Vector
+	if r.at == nil {
+		if err = r.subtract(&a[0], v, w, w, 0.5); err == nil {
+			sums, err = r.blockSums(w, u, false, 0.5)
+		}
+	} else {
+		sums = b.NewVector(r.Blocks)
+		err = r.away([]*Number{alpha}, operands, 1, func(q place.RNSQueue, s, x []place.RNSView) error {
+			if err := q.Map(w.n, 1, x[2], none, x[0], s[0], x[2], true); err != nil {
+				return err
+			}
+			blocks, err := q.New(r.Blocks)
+			if err != nil {
+				return err
+			}
+			z := place.RNSView{Array: blocks, RS: 1}
+			if err := q.Reduce3(x[2], x[1], w.n, r.Blocks, r.BlockSize, false, z); err != nil {
+				return err
+			}
+			return sums.view().get(q, z)
+		})
+	}
+	if err != nil {
+		return r.number("update and product", nil, err)
+	}
+	z, err := r.recursive(sums, 0)
+	return r.number("update and product", z, err)
+}
+
+// Nrm2 returns fl(√s), s = Σ fl(x_i²) summed as Reduce3 does: ‖x‖₂, the NORM2 of MPRES-BLAS.
+// [Nrm2Bound] bounds its error. Squares of exponents beyond ±2^30 are NaN, or 0; the root is taken
+// on the host.
+func Nrm2(x *Vector, o *Options) (*Number, halfulp.Stats, error) {
+	z, st, err := reduceBlocks("Nrm2", x, x, false, o)
+	if err != nil {
+		return nil, st, err
+	}
+	return z.Sqrt(z), st, nil
 }
 
 // Waxpby sets w_i = fl(fl(α x_i) + fl(β y_i)).
-func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) {
+func Waxpby(alpha *Number, x *Vector, beta *Number, y, w *Vector, o *Options) (halfulp.Stats, error) {
 	x.like(y, w)
-	p, b := o.with(), x.arr.b
+	b := x.arr.b
 	a := b.scalars(alpha, beta)
-	p.each(b, x.n, func(lo, hi int, mem *scratch) {
-		t, s := val{x: mem.s}, val{x: mem.r}
-		for i := lo; i < hi; i++ {
-			u, v, z := x.val(i), y.val(i), w.val(i)
-			b.mul(&t, &a[0], &u, mem)
-			b.mul(&s, &a[1], &v, mem)
-			b.add(&z, &t, &s, false, mem)
-			w.put(i, &z)
-		}
-	})
+	r, err := begin("Waxpby", o, b, x.view(), y.view(), w.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.each(x.n, 1, 1, func(lo, hi int, mem *scratch) {
+			t, s := val{x: mem.s}, val{x: mem.r}
+			for i := lo; i < hi; i++ {
+				u, v, z := x.val(i), y.val(i), w.val(i)
+				b.mul(&t, &a[0], &u, mem)
+				b.mul(&s, &a[1], &v, mem)
+				b.add(&z, &t, &s, false, mem)
+				w.put(i, &z)
+			}
+		})
+	} else {
+		err = r.away([]*Number{alpha, beta}, []view{x.view(), y.view(), w.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			return q.Map(x.n, 1, v[0], s[0], v[1], s[1], v[2], false)
+		})
+	}
+	return r.end("sum", err)
 }
 
 // Rot sets x_i = fl(fl(c x_i) + fl(s y_i)) and y_i = fl(fl(c y_i) - fl(s x_i)).
-func Rot(x, y *Vector, c, s *Number, o *Options) {
+func Rot(x, y *Vector, c, s *Number, o *Options) (halfulp.Stats, error) {
 	x.like(y)
-	p, b := o.with(), x.arr.b
+	b := x.arr.b
 	a := b.scalars(c, s)
-	p.each(b, x.n, func(lo, hi int, w *scratch) {
-		cx, sy, cy, sx := val{x: w.s}, val{x: w.r}, val{x: w.q}, val{x: w.p}
-		for i := lo; i < hi; i++ {
-			u, v := x.val(i), y.val(i)
-			b.mul(&cx, &a[0], &u, w)
-			b.mul(&sy, &a[1], &v, w)
-			b.mul(&cy, &a[0], &v, w)
-			b.mul(&sx, &a[1], &u, w)
-			z, t := x.val(i), y.val(i)
-			b.add(&z, &cx, &sy, false, w)
-			x.put(i, &z)
-			b.add(&t, &cy, &sx, true, w)
-			y.put(i, &t)
-		}
-	})
+	r, err := begin("Rot", o, b, x.view(), y.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.each(x.n, 1, 1, func(lo, hi int, w *scratch) {
+			cx, sy, cy, sx := val{x: w.s}, val{x: w.r}, val{x: w.q}, val{x: w.p}
+			for i := lo; i < hi; i++ {
+				u, v := x.val(i), y.val(i)
+				b.mul(&cx, &a[0], &u, w)
+				b.mul(&sy, &a[1], &v, w)
+				b.mul(&cy, &a[0], &v, w)
+				b.mul(&sx, &a[1], &u, w)
+				z, t := x.val(i), y.val(i)
+				b.add(&z, &cx, &sy, false, w)
+				x.put(i, &z)
+				b.add(&t, &cy, &sx, true, w)
+				y.put(i, &t)
+			}
+		})
+	} else {
+		err = r.away([]*Number{c, s}, []view{x.view(), y.view()}, 2, func(q place.RNSQueue, s, v []place.RNSView) error {
+			a, err := q.New(x.n)
+			if err != nil {
+				return err
+			}
+			t := place.RNSView{Array: a, RS: 1}
+			if err := q.Map(x.n, 1, v[0], s[0], v[1], s[1], t, false); err != nil {
+				return err
+			}
+			if err := q.Map(x.n, 1, v[1], s[0], v[0], s[1], v[1], true); err != nil {
+				return err
+			}
+			return q.Map(x.n, 1, t, none, none, none, v[0], false)
+		})
+	}
+	return r.end("rotation", err)
 }
 
 // Norm says which norm.
@@ -128,32 +271,50 @@ const (
 )
 
 // Nrm returns the norm of x: Asum, or the largest |x_i|, exactly. If an entry is NaN so is
-// the norm.
-func Nrm(kind Norm, x *Vector, o *Options) *Number {
+// the norm. InfNorm runs on the CPU, to which the entries of a vector on a device travel.
+func Nrm(kind Norm, x *Vector, o *Options) (*Number, halfulp.Stats, error) {
 	switch kind {
 	case OneNorm:
-		return Asum(x, o)
+		return reduceBlocks("Nrm", x, nil, true, o)
 	case InfNorm:
-		return largest(x)
+	default:
+		panic(errNorm)
 	}
-	panic(errNorm)
+	r, err := begin("Nrm", o, x.arr.b, x.view())
+	if err != nil {
+		return nil, halfulp.Stats{}, err
+	}
+	r.stats.Device = place.Host
+	h, err := x.onHost()
+	if err != nil {
+		return r.number("search", nil, err)
+	}
+	z, err := r.largest(h, 1)
+	return r.number("search", z, err)
 }
 
-// largest returns the largest |x_i|, the first of equal ones, 0 for an empty vector.
-func largest(x *Vector) *Number {
+// largest returns the largest |x_i|, the first of equal ones, 0 for an empty vector, by that share
+// of the work.
+func (r *run) largest(x *Vector, share float64) (*Number, error) {
 	z := x.arr.b.NewNumber()
 	w := z.b.getScratch()
 	defer z.b.putScratch(w)
 	for i := range x.n {
+		if r.stopped(i) {
+			return nil, r.ctx.Err()
+		}
+		if i%interval == 0 && i > 0 {
+			r.advance(share * interval / float64(x.n))
+		}
 		v := x.val(i)
 		if v.isNaN() {
 			z.v.setNaN()
-			return z
+			return z, nil
 		}
 		if z.b.compare(&z.v, &v, w) < 0 {
 			z.v.set(&v)
 			z.v.neg = false
 		}
 	}
-	return z
+	return z, nil
 }

@@ -1,20 +1,40 @@
 package rns
 
-// Transpose says whether a matrix is transposed.
-type Transpose bool
-
-// The values of Transpose.
-const (
-	NoTrans Transpose = false
-	Trans   Transpose = true
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// gemvShapes panics unless A, or its transpose, times x fits y.
-func gemvShapes(trans Transpose, a *Matrix, x, y *Vector) {
-	rows, cols := a.rows, a.cols
-	if trans {
-		rows, cols = cols, rows
+// isTrans reports whether t asks for the transpose.
+func isTrans(t halfulp.Transpose) bool {
+	switch t {
+	case halfulp.NoTrans:
+		return false
+	case halfulp.Trans, halfulp.ConjTrans:
+		return true
 	}
+	panic(errTranspose)
+}
+
+// op returns the dimensions of A, or of its transpose.
+func (m *Matrix) op(trans bool) (rows, cols int) {
+	if trans {
+		return m.cols, m.rows
+	}
+	return m.rows, m.cols
+}
+
+// opView returns the view v of a matrix on a device, or that of its transpose.
+func opView(trans bool, v place.RNSView) place.RNSView {
+	if trans {
+		return v.T()
+	}
+	return v
+}
+
+// gemvShapes panics unless A, or its transpose, times x fits y.
+func gemvShapes(trans bool, a *Matrix, x, y *Vector) {
+	rows, cols := a.op(trans)
 	if !a.arr.b.same(x.arr.b) || !a.arr.b.same(y.arr.b) {
 		panic(errBase)
 	}
@@ -32,141 +52,272 @@ func gemvShapes(trans Transpose, a *Matrix, x, y *Vector) {
 //     threads as in steps 1 and 2 of Reduce3 with one block, and y_i = fl(sum + y_i).
 //
 // α = 0 leaves A and x unread. y must not overlap A and x. Every product and sum is
-// rounded as those of Number are, in this order, so an implementation in ten launches on
-// a GPU gives the same bits. The error is bounded by (18) and (19) of the paper, which
-// o.Bound receives.
-func Gemv(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) {
-	gemvShapes(trans, a, x, y)
-	p, b := o.with(), a.arr.b
-	_ = b.scalars(alpha, beta)
-	var limit XFloat
-	if p.Bound != nil {
-		limit = gemvBound(trans, alpha, a, x, beta, y)
-	}
-	scaleBy(beta, y, &p)
-	if !alpha.IsZero() {
-		d := x.Clone()
-		Scal(alpha, d, &p)
-		p.blocks(b, y.n, func(i int, s *block) {
-			row := a.line(trans, i)
-			sum := s.row(d.n, func(j int, s *block) val {
-				u, v := row.val(j), d.val(j)
-				b.mul(&s.temp, &u, &v, s.w)
-				return s.temp
-			})
-			z, u := y.val(i), y.val(i)
-			b.add(&z, &sum, &u, false, s.w)
-			y.put(i, &z)
-		})
-	}
-	if p.Bound != nil {
-		*p.Bound = newBound(limit, y)
-	}
-}
-
-// line returns row i of A, or of its transpose.
-func (m *Matrix) line(trans Transpose, i int) *Vector {
-	if trans {
-		return m.Col(i)
-	}
-	return m.Row(i)
-}
-
-// scaleBy sets y = β y, 0 for β = 0.
-func scaleBy(beta *Number, y *Vector, p *Options) {
-	if !beta.IsZero() {
-		Scal(beta, y, p)
-		return
-	}
-	for i := range y.n {
-		z := y.val(i)
-		z.setZero()
-		y.put(i, &z)
-	}
+// rounded as those of Number are, in this order. The error is bounded by (18) and (19) of the
+// paper, which o.Bound receives.
+//
+// Products of step 3 are added as they are made, and B is never stored: on a GPU these are four
+// launches. With o.Variant = [Published] the result has the same bits, but B is stored, and
+// products are made in three passes: signs, exponents and interval evaluations; digits; rounding.
+// On a GPU these are the ten launches of the paper, on copies of operands as its mp_array_t: one
+// thread a number, on a two-dimensional grid for B; one thread a residue, in blocks of at least
+// MinBS threads (formula 8); one thread a number; and the sums of step 4 by blocks of o.BlockSize
+// threads, one thread an addition, in shared memory. Blocks of more than 256 threads, or more than
+// that has room for, are an error there, which wraps ErrOptions. Stats.Stages has the time of every
+// step, as a GPU's events measure it, and then that of the copies.
+func Gemv(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+	return gemv("Gemv", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemv, gemvAway, (*run).algorithm1, algorithm1Away})
 }
 
 // GemvBasic sets y = α A x + β y, or y = α Aᵀ x + β y, by the loops of the reference BLAS,
 // one operation after the other, the "basic implementation" of the paper:
 // y_i = fl(β y_i), then y_i = fl(y_i + fl(fl(α x_j) a_ij)) for j = 1, 2, …; for the
 // transpose t = fl(t + fl(a_ij x_i)) for i = 1, 2, … and y_j = fl(y_j + fl(α t)). Special
-// cases and the bound on the error are those of Gemv.
-func GemvBasic(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) {
+// cases and the bound on the error are those of Gemv. On a GPU some lanes of a warp share a number;
+// with o.Variant = [Published] each operation is that of one thread, one a row, on copies of the
+// operands as arrays of mp_float_t, and Stats.Stages has the time of each launch and of copies.
+func GemvBasic(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options) (halfulp.Stats, error) {
+	return gemv("GemvBasic", trans, alpha, a, x, beta, y, o, gemvMethod{(*run).gemvBasic, gemvBasicAway, nil, basicAway})
+}
+
+// gemvMethod is a product: here on the CPU and away on a device it adds α A x to β y. The variants
+// as published are the whole of it; nil is no variant.
+type gemvMethod struct {
+	here func(r *run, trans bool, alpha *val, a *Matrix, x, y *Vector) error
+	away func(q place.RNSQueue, r *run, trans bool, alpha place.RNSView, a *Matrix, m, x, y place.RNSView) error
+
+	publishedHere func(r *run, trans bool, alpha, beta *val, a *Matrix, x, y *Vector) error
+	publishedAway func(q place.RNSQueue, r *run, g place.RNSGemv) error
+}
+
+// gemv runs a product.
+func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector, o *Options, m gemvMethod) (halfulp.Stats, error) {
+	trans := isTrans(t)
 	gemvShapes(trans, a, x, y)
-	p, b := o.with(), a.arr.b
-	al := b.scalars(alpha, beta)
-	var limit XFloat
-	if p.Bound != nil {
-		limit = gemvBound(trans, alpha, a, x, beta, y)
+	f := a.arr.b.scalars(alpha, beta)
+	r, err := begin(name, o, a.arr.b, a.view(), x.view(), y.view())
+	if err != nil {
+		return halfulp.Stats{}, err
 	}
-	scaleBy(beta, y, &p)
-	if !alpha.IsZero() {
-		d := x
-		if !trans {
-			d = x.Clone()
-			Scal(alpha, d, &p)
+	var limit XFloat
+	if r.Bound != nil {
+		limit, err = boundOfOperands(trans, alpha, a, x, beta, y)
+	}
+	switch {
+	case err != nil:
+	case r.at == nil && r.Variant == Published && m.publishedHere != nil:
+		err = m.publishedHere(r, trans, &f[0], &f[1], a, x, y)
+	case r.at == nil:
+		if err = r.scaleBy(&f[1], y); err == nil && !alpha.IsZero() {
+			err = m.here(r, trans, &f[0], a, x, y)
 		}
-		p.each(b, y.n, func(lo, hi int, w *scratch) {
-			t, s := val{x: w.s}, val{x: w.r}
-			for i := lo; i < hi; i++ {
-				row, z := a.line(trans, i), y.val(i)
-				if trans {
-					s.setZero()
-				} else {
-					s.set(&z)
-				}
-				for j := range d.n {
-					u, v := row.val(j), d.val(j)
-					b.mul(&t, &u, &v, w)
-					b.addTo(&s, &t, w)
-				}
-				if trans {
-					b.mul(&t, &al[0], &s, w)
-					b.addTo(&z, &t, w)
-				} else {
-					z.set(&s)
-				}
-				y.put(i, &z)
+	default:
+		err = r.away([]*Number{alpha, beta}, []view{a.view(), x.view(), y.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			old := v[2]
+			if beta.IsZero() {
+				old, s[1] = none, none
 			}
+			if r.Variant == Published && m.publishedAway != nil {
+				if alpha.IsZero() {
+					s[0] = none
+				}
+				return m.publishedAway(q, r, place.RNSGemv{
+					Trans: trans, Rows: a.rows, Cols: a.cols, Alpha: s[0], A: v[0], X: v[1], Beta: s[1], Y: v[2], BlockSize: r.BlockSize,
+				})
+			}
+			if err := q.Map(y.n, 1, old, s[1], none, none, v[2], false); err != nil || alpha.IsZero() {
+				return err
+			}
+			return m.away(q, r, trans, s[0], a, opView(trans, v[0]), v[1], v[2])
 		})
 	}
-	if p.Bound != nil {
-		*p.Bound = newBound(limit, y)
+	if err == nil && r.Bound != nil {
+		*r.Bound, err = boundOfResult(limit, y)
+	}
+	return r.end("product", err)
+}
+
+// scaleBy sets y = β y, 0 for β = 0.
+func (r *run) scaleBy(beta *val, y *Vector) error {
+	if !beta.isZero() {
+		return r.scale(beta, y, 0)
+	}
+	for i := range y.n {
+		z := y.val(i)
+		z.setZero()
+		y.put(i, &z)
+	}
+	return nil
+}
+
+// scaled returns α x on the CPU.
+func (r *run) scaled(alpha *val, x *Vector) (*Vector, error) {
+	if err := r.room(x.n); err != nil {
+		return nil, err
+	}
+	d := x.Clone()
+	return d, r.scale(alpha, d, 0)
+}
+
+// scaledAway returns α x on a device.
+func scaledAway(q place.RNSQueue, alpha, x place.RNSView, n int) (place.RNSView, error) {
+	a, err := q.New(n)
+	if err != nil {
+		return none, err
+	}
+	d := place.RNSView{Array: a, RS: 1}
+	return d, q.Map(n, 1, x, alpha, none, none, d, false)
+}
+
+// gemv adds α A x to y by steps 1, 3 and 4 of Gemv.
+func (r *run) gemv(trans bool, alpha *val, a *Matrix, x, y *Vector) error {
+	if trans {
+		return r.rowProducts(alpha, x, y, func(i, j int) val { return a.val(j, i) })
+	}
+	return r.rowProducts(alpha, x, y, a.val)
+}
+
+// rowProducts is gemv for a matrix with these entries.
+func (r *run) rowProducts(alpha *val, x, y *Vector, entry func(i, j int) val) error {
+	if err := r.room(x.n + min(r.Threads, y.n)*r.BlockSize); err != nil {
+		return err
+	}
+	d, err := r.scaled(alpha, x)
+	if err != nil {
+		return err
+	}
+	return r.blocks(y.n, 1, func(i int, s *block) {
+		sum := s.row(d.n, func(j int, s *block) val {
+			u, v := entry(i, j), d.val(j)
+			r.b.mul(&s.temp, &u, &v, s.w)
+			return s.temp
+		})
+		z, u := y.val(i), y.val(i)
+		r.b.add(&z, &sum, &u, false, s.w)
+		y.put(i, &z)
+	})
+}
+
+func gemvAway(q place.RNSQueue, r *run, trans bool, alpha place.RNSView, a *Matrix, m, x, y place.RNSView) error {
+	rows, cols := a.op(trans)
+	d, err := scaledAway(q, alpha, x, cols)
+	if err != nil {
+		return err
+	}
+	return q.RowSums(m, d, rows, cols, r.BlockSize, false, true, y)
+}
+
+// gemvBasic adds α A x to y by the loops of GemvBasic.
+func (r *run) gemvBasic(trans bool, alpha *val, a *Matrix, x, y *Vector) error {
+	d := x
+	if !trans {
+		var err error
+		if d, err = r.scaled(alpha, x); err != nil {
+			return err
+		}
+	}
+	return r.each(y.n, d.n, 1, func(lo, hi int, w *scratch) {
+		t, s := val{x: w.s}, val{x: w.r}
+		for i := lo; i < hi; i++ {
+			row, z := a.line(trans, i), y.val(i)
+			if trans {
+				s.setZero()
+			} else {
+				s.set(&z)
+			}
+			r.addProducts(&s, row, d, &t, w)
+			if trans {
+				r.b.mul(&t, alpha, &s, w)
+				r.b.addTo(&z, &t, w)
+			} else {
+				z.set(&s)
+			}
+			y.put(i, &z)
+		}
+	})
+}
+
+// addProducts adds fl(x_j y_j), j = 1, 2, …, to s, one after the other. It ends early with the
+// run's context.
+func (r *run) addProducts(s *val, x, y *Vector, t *val, w *scratch) {
+	for j := range x.n {
+		if j > 0 && r.stopped(j) {
+			return
+		}
+		u, v := x.val(j), y.val(j)
+		r.b.mul(t, &u, &v, w)
+		r.b.addTo(s, t, w)
 	}
 }
 
+func gemvBasicAway(q place.RNSQueue, _ *run, trans bool, alpha place.RNSView, a *Matrix, m, x, y place.RNSView) error {
+	rows, cols := a.op(trans)
+	if !trans {
+		d, err := scaledAway(q, alpha, x, cols)
+		if err != nil {
+			return err
+		}
+		return q.Products(m, d, rows, 1, cols, true, y)
+	}
+	sum, err := q.New(rows)
+	if err != nil {
+		return err
+	}
+	t := place.RNSView{Array: sum, RS: 1}
+	if err := q.Products(m, x, rows, 1, cols, false, t); err != nil {
+		return err
+	}
+	return q.Map(rows, 1, y, none, t, alpha, y, false)
+}
+
+// line returns row i of A, or of its transpose.
+func (m *Matrix) line(trans bool, i int) *Vector {
+	if trans {
+		return m.Col(i)
+	}
+	return m.Row(i)
+}
+
 // Ger sets a_ij = fl(a_ij + fl(fl(α x_i) y_j)). A must not overlap x and y.
-func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) {
-	p, b := o.with(), a.arr.b
+func Ger(alpha *Number, x, y *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+	b := a.arr.b
 	if !b.same(x.arr.b) || !b.same(y.arr.b) {
 		panic(errBase)
 	}
 	if x.n != a.rows || y.n != a.cols {
 		panic(errShape)
 	}
-	d := x.Clone()
-	Scal(alpha, d, &p)
-	p.columns(a, func(j, lo, hi int, w *scratch) {
+	f := b.scalars(alpha)
+	r, err := begin("Ger", o, b, x.view(), y.view(), a.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.ger(&f[0], x, y, a)
+	} else {
+		err = r.away([]*Number{alpha}, []view{x.view(), y.view(), a.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			d, err := scaledAway(q, s[0], v[0], x.n)
+			if err != nil {
+				return err
+			}
+			return q.Map(a.rows, a.cols, v[2], none, d, v[1].T(), v[2], false)
+		})
+	}
+	return r.end("update", err)
+}
+
+// ger is Ger on the CPU.
+func (r *run) ger(alpha *val, x, y *Vector, a *Matrix) error {
+	d, err := r.scaled(alpha, x)
+	if err != nil {
+		return err
+	}
+	return r.columns(a, 1, func(j, lo, hi int, w *scratch) {
 		t, v := val{x: w.s}, y.val(j)
 		for i := lo; i < hi; i++ {
 			u, z := d.val(i), a.val(i, j)
-			b.mul(&t, &u, &v, w)
-			b.addTo(&z, &t, w)
+			r.b.mul(&t, &u, &v, w)
+			r.b.addTo(&z, &t, w)
 			a.put(i, j, &z)
-		}
-	})
-}
-
-// columns calls f for parts lo ≤ i < hi of the columns j of a matrix.
-func (o *Options) columns(a *Matrix, f func(j, lo, hi int, w *scratch)) {
-	if a.rows == 0 {
-		return
-	}
-	o.each(a.arr.b, a.rows*a.cols, func(lo, hi int, w *scratch) {
-		for lo < hi {
-			j, i := lo/a.rows, lo%a.rows
-			end := min(a.rows, i+hi-lo)
-			f(j, i, end, w)
-			lo += end - i
 		}
 	})
 }

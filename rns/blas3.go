@@ -1,5 +1,10 @@
 package rns
 
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
 // Routines on matrices. Those that work entry by entry may write to an input.
 
 // like panics unless matrices have the base and shape of a.
@@ -15,76 +20,111 @@ func (m *Matrix) like(bs ...*Matrix) {
 }
 
 // GeAdd sets c_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) {
-	a.like(b, c)
-	p := o.with()
-	p.columns(a, func(j, lo, hi int, w *scratch) {
-		base := a.arr.b
-		f, t, s := base.scalars(alpha, beta), val{x: w.s}, val{x: w.r}
-		for i := lo; i < hi; i++ {
-			u, v, z := a.val(i, j), b.val(i, j), c.val(i, j)
-			base.mul(&t, &f[0], &u, w)
-			base.mul(&s, &f[1], &v, w)
-			base.add(&z, &t, &s, false, w)
-			c.put(i, j, &z)
-		}
-	})
+func GeAdd(alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) (halfulp.Stats, error) {
+	return geAdd("GeAdd", alpha, a, beta, b, c, o)
 }
 
 // GeAcc sets b_ij = fl(fl(α a_ij) + fl(β b_ij)).
-func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, o *Options) {
-	GeAdd(alpha, a, beta, b, b, o)
+func GeAcc(alpha *Number, a *Matrix, beta *Number, b *Matrix, o *Options) (halfulp.Stats, error) {
+	return geAdd("GeAcc", alpha, a, beta, b, b, o)
 }
 
-// Side says on which side of a matrix a diagonal one stands.
-type Side int
-
-// The sides: diag(d) A and A diag(d).
-const (
-	Left Side = iota
-	Right
-)
+func geAdd(name string, alpha *Number, a *Matrix, beta *Number, b, c *Matrix, o *Options) (halfulp.Stats, error) {
+	a.like(b, c)
+	base := a.arr.b
+	f := base.scalars(alpha, beta)
+	r, err := begin(name, o, base, a.view(), b.view(), c.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.columns(a, 1, func(j, lo, hi int, w *scratch) {
+			t, s := val{x: w.s}, val{x: w.r}
+			for i := lo; i < hi; i++ {
+				u, v, z := a.val(i, j), b.val(i, j), c.val(i, j)
+				base.mul(&t, &f[0], &u, w)
+				base.mul(&s, &f[1], &v, w)
+				base.add(&z, &t, &s, false, w)
+				c.put(i, j, &z)
+			}
+		})
+	} else {
+		err = r.away([]*Number{alpha, beta}, []view{a.view(), b.view(), c.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			return q.Map(a.rows, a.cols, v[0], s[0], v[1], s[1], v[2], false)
+		})
+	}
+	return r.end("sum", err)
+}
 
 // GeDiagScale sets A = diag(d) A, a_ij = fl(d_i a_ij), or A = A diag(d), a_ij = fl(a_ij d_j).
-func GeDiagScale(side Side, d *Vector, a *Matrix, o *Options) {
+func GeDiagScale(side halfulp.Side, d *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
 	switch side {
-	case Left:
-		geScale(d, a, nil, o)
-	case Right:
-		geScale(nil, a, d, o)
-	default:
-		panic(errSide)
+	case halfulp.Left:
+		return geScale("GeDiagScale", d, nil, a, o)
+	case halfulp.Right:
+		return geScale("GeDiagScale", nil, d, a, o)
 	}
+	panic(errSide)
 }
 
 // GeLRScale sets A = diag(l) A diag(r), a_ij = fl(fl(l_i a_ij) r_j).
-func GeLRScale(l *Vector, a *Matrix, r *Vector, o *Options) { geScale(l, a, r, o) }
+func GeLRScale(l, r *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+	return geScale("GeLRScale", l, r, a, o)
+}
 
 // geScale multiplies by the diagonals that are not nil.
-func geScale(l *Vector, a *Matrix, r *Vector, o *Options) {
-	b := a.arr.b
+func geScale(name string, left, right *Vector, a *Matrix, o *Options) (halfulp.Stats, error) {
+	var operands []view
 	for _, d := range []struct {
 		v *Vector
 		n int
-	}{{l, a.rows}, {r, a.cols}} {
-		if d.v != nil && !b.same(d.v.arr.b) {
+	}{{left, a.rows}, {right, a.cols}} {
+		switch {
+		case d.v == nil:
+			continue
+		case !a.arr.b.same(d.v.arr.b):
 			panic(errBase)
-		}
-		if d.v != nil && d.v.n != d.n {
+		case d.v.n != d.n:
 			panic(errShape)
 		}
+		operands = append(operands, d.v.view())
 	}
-	p := o.with()
-	p.columns(a, func(j, lo, hi int, w *scratch) {
+	operands = append(operands, a.view())
+	r, err := begin(name, o, a.arr.b, operands...)
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.geScale(left, right, a)
+	} else {
+		err = r.away(nil, operands, 1, func(q place.RNSQueue, _, v []place.RNSView) error {
+			m := v[len(v)-1]
+			if left != nil {
+				if err := q.Map(a.rows, a.cols, m, v[0], none, none, m, false); err != nil {
+					return err
+				}
+			}
+			if right == nil {
+				return nil
+			}
+			return q.Map(a.rows, a.cols, m, v[len(v)-2].T(), none, none, m, false)
+		})
+	}
+	return r.end("scale", err)
+}
+
+// geScale is geScale on the CPU.
+func (r *run) geScale(left, right *Vector, a *Matrix) error {
+	return r.columns(a, 1, func(j, lo, hi int, w *scratch) {
 		for i := lo; i < hi; i++ {
 			z := a.val(i, j)
-			if l != nil {
-				u, v := z, l.val(i)
-				b.mul(&z, &v, &u, w)
+			if left != nil {
+				u, v := z, left.val(i)
+				r.b.mul(&z, &v, &u, w)
 			}
-			if r != nil {
-				u, v := z, r.val(j)
-				b.mul(&z, &u, &v, w)
+			if right != nil {
+				u, v := z, right.val(j)
+				r.b.mul(&z, &u, &v, w)
 			}
 			a.put(i, j, &z)
 		}
@@ -92,18 +132,41 @@ func geScale(l *Vector, a *Matrix, r *Vector, o *Options) {
 }
 
 // GeNorm returns the largest of the sums of |a_ij| over columns (OneNorm) or rows (InfNorm),
-// each summed by one block of threads like the rows in Gemv.
-func GeNorm(kind Norm, a *Matrix, o *Options) *Number {
-	trans, n, length := Trans, a.cols, a.rows
-	switch kind {
-	case OneNorm:
-	case InfNorm:
-		trans, n, length = NoTrans, a.rows, a.cols
-	default:
+// each summed by one block of threads like the rows in Gemv. The sums of a matrix on a device are
+// made there and compared on the host.
+func GeNorm(kind Norm, a *Matrix, o *Options) (*Number, halfulp.Stats, error) {
+	if kind != OneNorm && kind != InfNorm {
 		panic(errNorm)
 	}
-	p, sums := o.with(), a.arr.b.NewVector(n)
-	p.blocks(a.arr.b, n, func(i int, s *block) {
+	trans := kind == OneNorm
+	r, err := begin("GeNorm", o, a.arr.b, a.view())
+	if err != nil {
+		return nil, halfulp.Stats{}, err
+	}
+	rows, cols := a.op(trans)
+	var sums *Vector
+	if r.at == nil {
+		sums, err = r.lineSums(trans, a)
+	} else {
+		sums, err = r.sums(rows, []view{a.view()}, func(q place.RNSQueue, v []place.RNSView, z place.RNSView) error {
+			return q.RowSums(opView(trans, v[0]), none, rows, cols, r.BlockSize, true, false, z)
+		})
+	}
+	if err != nil {
+		return r.number("norm", nil, err)
+	}
+	z, err := r.largest(sums, 0)
+	return r.number("norm", z, err)
+}
+
+// lineSums returns the sums of |a_ij| over rows, or columns, on the CPU.
+func (r *run) lineSums(trans bool, a *Matrix) (*Vector, error) {
+	n, length := a.op(trans)
+	if err := r.room(n + min(r.Threads, n)*r.BlockSize); err != nil {
+		return nil, err
+	}
+	sums := a.arr.b.NewVector(n)
+	return sums, r.blocks(n, 1, func(i int, s *block) {
 		line := a.line(trans, i)
 		sum := s.row(length, func(j int, _ *block) val {
 			v := line.val(j)
@@ -114,21 +177,15 @@ func GeNorm(kind Norm, a *Matrix, o *Options) *Number {
 		z.set(&sum)
 		sums.put(i, &z)
 	})
-	return largest(sums)
 }
 
 // Gemm sets c_ij = fl(fl(α s) + fl(β c_ij)), s the recursive sum of fl(a_ik b_kj) over
 // k = 1, 2, …, for A or its transpose and B or its transpose. β = 0 leaves C unread, α = 0
 // A and B. C must not overlap A and B.
-func Gemm(transA, transB Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) {
-	rows, inner := a.rows, a.cols
-	if transA {
-		rows, inner = inner, rows
-	}
-	k, cols := b.rows, b.cols
-	if transB {
-		k, cols = cols, k
-	}
+func Gemm(transA, transB halfulp.Transpose, alpha *Number, a, b *Matrix, beta *Number, c *Matrix, o *Options) (halfulp.Stats, error) {
+	tA, tB := isTrans(transA), isTrans(transB)
+	rows, inner := a.op(tA)
+	k, cols := b.op(tB)
 	base := c.arr.b
 	if !base.same(a.arr.b) || !base.same(b.arr.b) {
 		panic(errBase)
@@ -136,30 +193,62 @@ func Gemm(transA, transB Transpose, alpha *Number, a, b *Matrix, beta *Number, c
 	if k != inner || c.rows != rows || c.cols != cols {
 		panic(errShape)
 	}
-	p, f := o.with(), base.scalars(alpha, beta)
-	p.columns(c, func(j, lo, hi int, w *scratch) {
-		t, s := val{x: w.s}, val{x: w.r}
+	f := base.scalars(alpha, beta)
+	r, err := begin("Gemm", o, base, a.view(), b.view(), c.view())
+	if err != nil {
+		return halfulp.Stats{}, err
+	}
+	if r.at == nil {
+		err = r.gemm(tA, tB, &f[0], a, b, &f[1], c)
+	} else {
+		err = r.away([]*Number{alpha, beta}, []view{a.view(), b.view(), c.view()}, 1, func(q place.RNSQueue, s, v []place.RNSView) error {
+			old, factor := v[2], s[1]
+			if beta.IsZero() {
+				old, factor = none, none
+			}
+			if alpha.IsZero() {
+				return q.Map(rows, cols, none, none, old, factor, v[2], false)
+			}
+			t, err := q.New(rows * cols)
+			if err != nil {
+				return err
+			}
+			z := place.RNSView{Array: t, RS: 1, CS: rows}
+			if err := q.Products(opView(tA, v[0]), opView(tB, v[1]), rows, cols, inner, false, z); err != nil {
+				return err
+			}
+			return q.Map(rows, cols, z, s[0], old, factor, v[2], false)
+		})
+	}
+	return r.end("product", err)
+}
+
+// gemm is Gemm on the CPU.
+func (r *run) gemm(transA, transB bool, alpha *val, a, b *Matrix, beta *val, c *Matrix) error {
+	_, inner := a.op(transA)
+	return r.columns(c, inner, func(j, lo, hi int, w *scratch) {
 		col := b.line(!transB, j)
 		for i := lo; i < hi; i++ {
-			s.setZero()
-			if !f[0].isZero() {
-				row := a.line(transA, i)
-				for k := range inner {
-					u, v := row.val(k), col.val(k)
-					base.mul(&t, &u, &v, w)
-					base.addTo(&s, &t, w)
-				}
-				t.set(&s)
-				base.mul(&s, &f[0], &t, w)
-			}
 			z := c.val(i, j)
-			if f[1].isZero() {
-				z.set(&s)
-			} else {
-				base.mul(&t, &f[1], &z, w)
-				base.add(&z, &s, &t, false, w)
-			}
+			r.gemmEntry(alpha, a.line(transA, i), col, beta, &z, w)
 			c.put(i, j, &z)
 		}
 	})
+}
+
+// gemmEntry sets z = fl(fl(α s) + fl(β z)) as Gemm does, s the sum of the products of x and y.
+func (r *run) gemmEntry(alpha *val, x, y *Vector, beta, z *val, w *scratch) {
+	t, s := val{x: w.s}, val{x: w.r}
+	s.setZero()
+	if !alpha.isZero() {
+		r.addProducts(&s, x, y, &t, w)
+		t.set(&s)
+		r.b.mul(&s, alpha, &t, w)
+	}
+	if beta.isZero() {
+		z.set(&s)
+		return
+	}
+	r.b.mul(&t, beta, z, w)
+	r.b.add(z, &s, &t, false, w)
 }

@@ -11,6 +11,47 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
+// withThreads returns Options for so many goroutines.
+func withThreads(n int) Options { return Options{Options: halfulp.Options{Threads: n}} }
+
+// sumOf, done and boundFrom stop a test at an error.
+func sumOf(z *Number, _ halfulp.Stats, err error) *Number {
+	if err != nil {
+		panic(err)
+	}
+	return z
+}
+
+func done(st halfulp.Stats, err error) halfulp.Stats {
+	if err != nil {
+		panic(err)
+	}
+	return st
+}
+
+func boundFrom(b Bound, err error) Bound {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// blocksOf returns the order of additions that options name.
+func blocksOf(t *testing.T, o *Options) Options {
+	t.Helper()
+	p, err := o.with()
+	must(t, err)
+	return p
+}
+
+// transpose is Trans if trans is set.
+func transpose(trans bool) halfulp.Transpose {
+	if trans {
+		return halfulp.Trans
+	}
+	return halfulp.NoTrans
+}
+
 // fill fills an array with numbers of all kinds.
 func fill(a *Array, r *rand.Rand, xs []*big.Int) *Array {
 	v := a.Vector(0, a.Len(), 1)
@@ -90,7 +131,12 @@ func blasBases(t *testing.T) []*Base {
 	return bases
 }
 
-var optionSets = []*Options{nil, {Threads: 1, Blocks: 1, BlockSize: 1}, {Threads: 5, Blocks: 3, BlockSize: 7}, {Threads: math.MaxInt, Blocks: 4, BlockSize: 16}}
+var optionSets = []*Options{
+	nil,
+	{Options: halfulp.Options{Threads: 1}, Blocks: 1, BlockSize: 1},
+	{Options: halfulp.Options{Threads: 5}, Blocks: 3, BlockSize: 7},
+	{Options: halfulp.Options{Threads: math.MaxInt}, Blocks: 4, BlockSize: 16},
+}
 
 func wantSame(t *testing.T, what string, got, want *Number) {
 	t.Helper()
@@ -113,7 +159,7 @@ func TestSums(t *testing.T) {
 					s = add(s, x.At(i))
 				}
 			}
-			wantSame(t, "Reduce1", Reduce1(x), s)
+			wantSame(t, "Reduce1", sumOf(Reduce1(x, nil)), s)
 
 			// Reduce2: subtrees of powers of two, the last ones first.
 			var tree func(lo, n int) *Number
@@ -138,15 +184,17 @@ func TestSums(t *testing.T) {
 					s = add(parts[i], s)
 				}
 			}
-			wantSame(t, "Reduce2", Reduce2(x), s)
+			wantSame(t, "Reduce2", sumOf(Reduce2(x, nil)), s)
 
 			for _, o := range optionSets {
-				p := o.with()
-				wantSame(t, "Reduce3", Reduce3(x, o), sum3(b, x.At, n, p.Blocks, p.BlockSize))
-				wantSame(t, "Dot", Dot(x, y, o), sum3(b, func(i int) *Number { return mul(x.At(i), y.At(i)) }, n, p.Blocks, p.BlockSize))
+				p := blocksOf(t, o)
+				wantSame(t, "Reduce3", sumOf(Reduce3(x, o)), sum3(b, x.At, n, p.Blocks, p.BlockSize))
+				wantSame(t, "Dot", sumOf(Dot(x, y, o)), sum3(b, func(i int) *Number { return mul(x.At(i), y.At(i)) }, n, p.Blocks, p.BlockSize))
 				asum := sum3(b, func(i int) *Number { return b.NewNumber().Abs(x.At(i)) }, n, p.Blocks, p.BlockSize)
-				wantSame(t, "Asum", Asum(x, o), asum)
-				wantSame(t, "Nrm", Nrm(OneNorm, x, o), asum)
+				wantSame(t, "Asum", sumOf(Asum(x, o)), asum)
+				wantSame(t, "Nrm", sumOf(Nrm(OneNorm, x, o)), asum)
+				squares := sum3(b, func(i int) *Number { return mul(x.At(i), x.At(i)) }, n, p.Blocks, p.BlockSize)
+				wantSame(t, "Nrm2", sumOf(Nrm2(x, o)), b.NewNumber().Sqrt(squares))
 			}
 			s = b.NewNumber()
 			for i := range n {
@@ -154,7 +202,7 @@ func TestSums(t *testing.T) {
 					s = b.NewNumber().Abs(x.At(i))
 				}
 			}
-			wantSame(t, "Nrm", Nrm(InfNorm, x, nil), s)
+			wantSame(t, "Nrm", sumOf(Nrm(InfNorm, x, nil)), s)
 		}
 	}
 }
@@ -175,21 +223,31 @@ func TestLevel1(t *testing.T) {
 						wantSame(t, what, got.At(i), want(at(i)))
 					}
 				}
-				Scal(alpha, x, o)
+				done(Scal(alpha, x, o))
 				check("Scal", x, func(u, _ *Number) *Number { return mul(alpha, u) })
-				Axpy(alpha, x0, y, o)
+				done(Axpy(alpha, x0, y, o))
 				check("Axpy", y, func(u, v *Number) *Number { return add(mul(alpha, u), v) })
-				Waxpby(alpha, x0, beta, y0, w, o)
+				done(Waxpby(alpha, x0, beta, y0, w, o))
 				check("Waxpby", w, func(u, v *Number) *Number { return add(mul(alpha, u), mul(beta, v)) })
 				x, y = x0.Clone(), y0.Clone()
-				Rot(x, y, alpha, beta, o)
+				done(Rot(x, y, alpha, beta, o))
 				check("Rot x", x, func(u, v *Number) *Number { return add(mul(alpha, u), mul(beta, v)) })
 				check("Rot y", y, func(u, v *Number) *Number { return sub(mul(alpha, v), mul(beta, u)) })
+				done(Maxpy(alpha, x0, y0, w, o))
+				check("Maxpy", w, func(u, v *Number) *Number { return sub(v, mul(alpha, u)) })
+				p := blocksOf(t, o)
+				x, y = x0.Clone(), y0.Clone()
+				got := sumOf(AxpyDot(alpha, x, y0, w, o))
+				check("AxpyDot", x, func(u, v *Number) *Number { return sub(u, mul(alpha, v)) })
+				wantSame(t, "AxpyDot", got, sum3(b, func(i int) *Number { return mul(x.At(i), w.At(i)) }, n, p.Blocks, p.BlockSize))
+				got = sumOf(AxpyDot(alpha, y, y, y, o)) // all in place
+				check("AxpyDot in place", y, func(_, v *Number) *Number { return sub(v, mul(alpha, v)) })
+				wantSame(t, "AxpyDot in place", got, sum3(b, func(i int) *Number { return mul(y.At(i), y.At(i)) }, n, p.Blocks, p.BlockSize))
 				x = x0.Clone()
-				Waxpby(alpha, x, beta, x, x, o) // in place
+				done(Waxpby(alpha, x, beta, x, x, o)) // in place
 				check("Waxpby in place", x, func(u, _ *Number) *Number { return add(mul(alpha, u), mul(beta, u)) })
 				x = x0.Clone()
-				Axpy(alpha, x, x, o)
+				done(Axpy(alpha, x, x, o))
 				check("Axpy in place", x, func(u, _ *Number) *Number { return add(mul(alpha, u), u) })
 			}
 		}
@@ -201,12 +259,12 @@ func TestGemv(t *testing.T) {
 		r := newRand(t, 32)
 		xs := significands(b, r, 50)
 		for _, shape := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {2, 40}, {70, 3}, {9, 9}} {
-			for _, trans := range []Transpose{NoTrans, Trans} {
+			for _, trans := range []halfulp.Transpose{halfulp.NoTrans, halfulp.Trans} {
 				for k, o := range optionSets {
 					rows, cols := shape[0], shape[1]
 					a := randomMatrix(b, r, xs, rows, cols)
 					at := func(i, j int) *Number { return a.At(i, j) }
-					if trans {
+					if isTrans(trans) {
 						rows, cols = cols, rows
 						at = func(i, j int) *Number { return a.At(j, i) }
 					}
@@ -225,7 +283,7 @@ func TestGemv(t *testing.T) {
 						}
 					}
 					want, basic := y.Clone(), y.Clone()
-					p := o.with()
+					p := blocksOf(t, o)
 					for i := range rows {
 						by := b.NewNumber()
 						if !beta.IsZero() {
@@ -239,28 +297,38 @@ func TestGemv(t *testing.T) {
 						s := blockSum(b, func(j int) *Number { return mul(at(i, j), mul(alpha, x.At(j))) }, cols, 0, 1, p.BlockSize)
 						want.Set(i, add(s, by))
 						s = by
-						if trans {
+						if isTrans(trans) {
 							s = b.NewNumber()
 						}
 						for j := range cols {
-							if trans {
+							if isTrans(trans) {
 								s = add(s, mul(at(i, j), x.At(j)))
 							} else {
 								s = add(s, mul(at(i, j), mul(alpha, x.At(j))))
 							}
 						}
-						if trans {
+						if isTrans(trans) {
 							s = add(by, mul(alpha, s))
 						}
 						basic.Set(i, s)
 					}
 					got := y.Clone()
-					Gemv(trans, alpha, a, x, beta, got, o)
+					done(Gemv(trans, alpha, a, x, beta, got, o))
 					if !got.Same(want) {
 						t.Fatalf("Gemv %v %v options %d differs", shape, trans, k)
 					}
+					published := Options{Variant: Published}
+					if o != nil {
+						published = *o
+						published.Variant = Published
+					}
 					got = y.Clone()
-					GemvBasic(trans, alpha, a, x, beta, got, o)
+					done(Gemv(trans, alpha, a, x, beta, got, &published))
+					if !got.Same(want) {
+						t.Fatalf("Gemv as published %v %v options %d differs", shape, trans, k)
+					}
+					got = y.Clone()
+					done(GemvBasic(trans, alpha, a, x, beta, got, o))
 					if !got.Same(basic) {
 						t.Fatalf("GemvBasic %v %v options %d differs", shape, trans, k)
 					}
@@ -300,7 +368,7 @@ func TestGemvBound(t *testing.T) {
 					}
 				}
 			}
-			trans := Transpose(round%2 == 1 && round%3 != 2)
+			trans := round%2 == 1 && round%3 != 2
 			exactly := func(z *Number) *big.Float {
 				f, err := z.Big()
 				if err != nil {
@@ -327,11 +395,13 @@ func TestGemvBound(t *testing.T) {
 				exact[i] = s
 				norm.Add(norm, exactFloat().Abs(s))
 			}
-			for name, f := range map[string]func(Transpose, *Number, *Matrix, *Vector, *Number, *Vector, *Options){"Gemv": Gemv, "GemvBasic": GemvBasic} {
+			for name, f := range map[string]func(halfulp.Transpose, *Number, *Matrix, *Vector, *Number, *Vector, *Options) (halfulp.Stats, error){
+				"Gemv": Gemv, "GemvBasic": GemvBasic, "Gemv as published": gemvPublished,
+			} {
 				var bound Bound
 				got := y.Clone()
-				f(trans, alpha, a, x, beta, got, &Options{Bound: &bound})
-				if after := GemvBound(trans, alpha, a, x, beta, y, got); after != bound {
+				done(f(transpose(trans), alpha, a, x, beta, got, &Options{Bound: &bound}))
+				if after := boundFrom(GemvBound(transpose(trans), alpha, a, x, beta, y, got)); after != bound {
 					t.Fatalf("%s: bound %v, GemvBound %v", name, bound, after)
 				}
 				diff := exactFloat()
@@ -390,25 +460,25 @@ func TestMatrixRoutines(t *testing.T) {
 				}
 				sum := func(i, j int) *Number { return add(mul(alpha, a.At(i, j)), mul(beta, c.At(i, j))) }
 				z := b.NewMatrixLD(rows, cols, rows+2)
-				GeAdd(alpha, a, beta, c, z, o)
+				done(GeAdd(alpha, a, beta, c, z, o))
 				check("GeAdd", z, sum)
 				z = clone(c)
-				GeAcc(alpha, a, beta, z, o)
+				done(GeAcc(alpha, a, beta, z, o))
 				check("GeAcc", z, sum)
 				z = clone(a)
-				GeDiagScale(Left, l, z, o)
+				done(GeDiagScale(halfulp.Left, l, z, o))
 				check("GeDiagScale left", z, func(i, j int) *Number { return mul(l.At(i), a.At(i, j)) })
 				z = clone(a)
-				GeDiagScale(Right, d, z, o)
+				done(GeDiagScale(halfulp.Right, d, z, o))
 				check("GeDiagScale right", z, func(i, j int) *Number { return mul(a.At(i, j), d.At(j)) })
 				z = clone(a)
-				GeLRScale(l, z, d, o)
+				done(GeLRScale(l, d, z, o))
 				check("GeLRScale", z, func(i, j int) *Number { return mul(mul(l.At(i), a.At(i, j)), d.At(j)) })
 				z = clone(a)
-				Ger(alpha, l, d, z, o)
+				done(Ger(alpha, l, d, z, o))
 				check("Ger", z, func(i, j int) *Number { return add(a.At(i, j), mul(mul(alpha, l.At(i)), d.At(j))) })
 
-				p := o.with()
+				p := blocksOf(t, o)
 				for kind, m := range []Norm{OneNorm, InfNorm} {
 					lines, length := cols, rows
 					if m == InfNorm {
@@ -429,11 +499,11 @@ func TestMatrixRoutines(t *testing.T) {
 					if kind != int(m) {
 						t.Fatal("norms")
 					}
-					wantSame(t, "GeNorm", GeNorm(m, a, o), want)
+					wantSame(t, "GeNorm", sumOf(GeNorm(m, a, o)), want)
 				}
 			}
 		}
-		if n := GeNorm(OneNorm, b.MatrixOf(halfulp.NewMatrixFloat64(1, 2, 1, []float64{1, math.Inf(1)})), nil); !n.IsNaN() {
+		if n := sumOf(GeNorm(OneNorm, b.MatrixOf(halfulp.NewMatrixFloat64(1, 2, 1, []float64{1, math.Inf(1)})), nil)); !n.IsNaN() {
 			t.Errorf("norm %v with a NaN", n)
 		}
 	}
@@ -446,7 +516,7 @@ func TestGemmAndSpMV(t *testing.T) {
 		for _, shape := range [][3]int{{0, 2, 2}, {2, 0, 3}, {1, 1, 1}, {4, 5, 6}, {20, 3, 9}} {
 			for k := range 8 {
 				m, inner, n := shape[0], shape[1], shape[2]
-				transA, transB := Transpose(k&1 != 0), Transpose(k&2 != 0)
+				transA, transB := k&1 != 0, k&2 != 0
 				a, c, d := randomMatrix(b, r, xs, m, inner), randomMatrix(b, r, xs, inner, n), randomMatrix(b, r, xs, m, n)
 				aAt, bAt := a.At, c.At
 				if transA {
@@ -478,7 +548,8 @@ func TestGemmAndSpMV(t *testing.T) {
 						want = append(want, s)
 					}
 				}
-				Gemm(transA, transB, alpha, a, c, beta, d, &Options{Threads: k % 3})
+				o := withThreads(k % 3)
+				done(Gemm(transpose(transA), transpose(transB), alpha, a, c, beta, d, &o))
 				for j := range n {
 					for i := range m {
 						wantSame(t, "Gemm", d.At(i, j), want[i+j*m])
@@ -507,7 +578,10 @@ func TestGemmAndSpMV(t *testing.T) {
 		for k := range j {
 			j[k] = math.MaxInt32
 		}
-		SpMV(a, x, y, nil)
+		if m, n := a.Dims(); m != rows || n != cols {
+			t.Errorf("%d x %d, want %d x %d", m, n, rows, cols)
+		}
+		done(SpMV(a, x, y, nil))
 		for i := range rows {
 			s := b.NewNumber()
 			for k := ptr[i]; k < ptr[i+1]; k++ {
@@ -520,12 +594,12 @@ func TestGemmAndSpMV(t *testing.T) {
 			ptr        []int
 			index      []int32
 		}{{1, 1, []int{0}, nil}, {1, 1, []int{1, 1}, nil}, {2, 1, []int{0, 1, 0}, nil}, {1, 1, []int{0, 1}, nil}, {-1, 1, nil, nil}, {1, -1, []int{0, 0}, nil}} {
-			if _, err := NewCSR(c.rows, c.cols, c.ptr, c.index, b.NewVector(len(c.index))); !errors.Is(err, ErrCSR) {
+			if _, err := NewCSR(c.rows, c.cols, c.ptr, c.index, b.NewVector(len(c.index))); !errors.Is(err, ErrSparse) {
 				t.Errorf("NewCSR %v: %v", c, err)
 			}
 		}
 		for _, j := range []int32{-1, 1} {
-			if _, err := NewCSR(1, 1, []int{0, 1}, []int32{j}, b.NewVector(1)); !errors.Is(err, ErrCSR) {
+			if _, err := NewCSR(1, 1, []int{0, 1}, []int32{j}, b.NewVector(1)); !errors.Is(err, ErrSparse) {
 				t.Errorf("column %d: %v", j, err)
 			}
 		}
@@ -648,13 +722,11 @@ func TestShapePanics(t *testing.T) {
 		errLD:          func() { b.NewMatrixLD(3, 4, 2) },
 		errShort:       func() { v.arr.Vector(1, 3, 1) },
 		errIndex:       func() { v.At(3) },
-		errShape:       func() { Axpy(one, v, b.NewVector(4), nil) },
-		errThreads:     func() { Reduce3(v, &Options{Threads: -1}) },
-		errBlocks:      func() { Reduce3(v, &Options{Blocks: MaxBlocks + 1}) },
-		errBlockSize:   func() { Reduce3(v, &Options{BlockSize: MaxBlockSize + 1}) },
-		errNorm:        func() { Nrm(7, v, nil) },
-		errSide:        func() { GeDiagScale(3, v, m, nil) },
-		errBase:        func() { Scal(c.NewNumber(), v, nil) },
+		errShape:       func() { done(Axpy(one, v, b.NewVector(4), nil)) },
+		errTranspose:   func() { done(Gemv('x', one, m, v, one, v, nil)) },
+		errNorm:        func() { sumOf(Nrm(7, v, nil)) },
+		errSide:        func() { done(GeDiagScale(3, v, m, nil)) },
+		errBase:        func() { done(Scal(c.NewNumber(), v, nil)) },
 		errResidues:    func() { b.CRT([]uint32{1}) },
 		errRange:       func() { b.Residues(b.Range()) },
 		errScale:       func() { b.ScaleDown(make([]uint32, b.n), -1) },
@@ -669,14 +741,14 @@ func TestShapePanics(t *testing.T) {
 		}()
 	}
 	for name, f := range map[string]func(){
-		"Gemv": func() { Gemv(NoTrans, one, m, v, one, v, nil) },
-		"Gemm": func() { Gemm(NoTrans, NoTrans, one, m, m, one, m, nil) },
-		"Ger":  func() { Ger(one, v, v, m, nil) },
-		"Add":  func() { GeAdd(one, m, one, m, b.NewMatrix(4, 3), nil) },
-		"LR":   func() { GeLRScale(v, m, v, nil) },
+		"Gemv": func() { done(Gemv(halfulp.NoTrans, one, m, v, one, v, nil)) },
+		"Gemm": func() { done(Gemm(halfulp.NoTrans, halfulp.NoTrans, one, m, m, one, m, nil)) },
+		"Ger":  func() { done(Ger(one, v, v, m, nil)) },
+		"Add":  func() { done(GeAdd(one, m, one, m, b.NewMatrix(4, 3), nil)) },
+		"LR":   func() { done(GeLRScale(v, v, m, nil)) },
 		"SpMV": func() {
 			a, _ := NewCSR(1, 1, []int{0, 0}, nil, b.NewVector(0))
-			SpMV(a, v, v, nil)
+			done(SpMV(a, v, v, nil))
 		},
 	} {
 		func() {
@@ -698,14 +770,14 @@ func TestNoAllocations(t *testing.T) {
 	r := newRand(t, 37)
 	xs := significands(b, r, 20)
 	x, y := randomVector(b, r, xs, 1000), randomVector(b, r, xs, 1000)
-	o := &Options{Threads: 1, Blocks: 2, BlockSize: 8}
+	o := &Options{Options: halfulp.Options{Threads: 1}, Blocks: 2, BlockSize: 8}
 	alpha := randomNumber(b, r, xs)
 	for name, f := range map[string]func(){
-		"Reduce1": func() { Reduce1(x) },
-		"Reduce2": func() { Reduce2(x) },
-		"Reduce3": func() { Reduce3(x, o) },
-		"Dot":     func() { Dot(x, y, o) },
-		"Axpy":    func() { Axpy(alpha, x, y, o) },
+		"Reduce1": func() { sumOf(Reduce1(x, nil)) },
+		"Reduce2": func() { sumOf(Reduce2(x, nil)) },
+		"Reduce3": func() { sumOf(Reduce3(x, o)) },
+		"Dot":     func() { sumOf(Dot(x, y, o)) },
+		"Axpy":    func() { done(Axpy(alpha, x, y, o)) },
 	} {
 		if n := testing.AllocsPerRun(3, f); n > 100 {
 			t.Errorf("%s: %v allocations for 1000 numbers", name, n)

@@ -1,5 +1,7 @@
 package rns
 
+import "github.com/halfulp/halfulp"
+
 // Bound holds the papers' bounds on the error of a computed ŷ = α A x + β y in the 1-norm,
 // y* the exact result (001, formulas 18 and 19):
 //
@@ -18,12 +20,44 @@ type Bound struct {
 }
 
 // GemvBound returns what Options.Bound receives for a result that Gemv or GemvBasic
-// computed from the other arguments, y being the vector before.
-func GemvBound(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) Bound {
-	gemvShapes(trans, a, x, y)
+// computed from the other arguments, y being the vector before. It runs on the CPU, to which
+// operands on a device travel; the error is of that.
+func GemvBound(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) (Bound, error) {
+	t := isTrans(trans)
+	gemvShapes(t, a, x, y)
 	_ = a.arr.b.scalars(alpha, beta)
 	y.like(result)
-	return newBound(gemvBound(trans, alpha, a, x, beta, y), result)
+	limit, err := boundOfOperands(t, alpha, a, x, beta, y)
+	if err != nil {
+		return Bound{}, err
+	}
+	return boundOfResult(limit, result)
+}
+
+// boundOfOperands is gemvBound for operands wherever they live.
+func boundOfOperands(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
+	m, err := a.onHost()
+	if err != nil {
+		return xInf, err
+	}
+	u, err := x.onHost()
+	if err != nil {
+		return xInf, err
+	}
+	v, err := y.onHost()
+	if err != nil {
+		return xInf, err
+	}
+	return gemvBound(trans, alpha, m, u, beta, v), nil
+}
+
+// boundOfResult is newBound for a result wherever it lives.
+func boundOfResult(absolute XFloat, y *Vector) (Bound, error) {
+	v, err := y.onHost()
+	if err != nil {
+		return Bound{}, err
+	}
+	return newBound(absolute, v), nil
 }
 
 // SumBound returns the bounds on the error of a sum of x that was computed in any order,
@@ -31,22 +65,35 @@ func GemvBound(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Numbe
 // N - 1 rounded additions, so
 //
 //	|s* - ŝ| ≤ Absolute = (N - 1) u / (1 - (N - 1) u) Σ |x_i|.
-func SumBound(x *Vector, sum *Number) Bound {
+//
+// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that.
+func SumBound(x *Vector, sum *Number) (Bound, error) {
 	b := x.arr.b
 	_ = b.scalars(sum)
+	x, err := x.onHost()
+	if err != nil {
+		return Bound{}, err
+	}
 	var norm XFloat
 	for i := range x.n {
 		v := x.val(i)
 		norm = norm.AddUp(b.magnitude(&v, true))
 	}
-	return numberBound(norm, xZero, x.n-1, sum)
+	return numberBound(norm, xZero, x.n-1, sum), nil
 }
 
 // DotBound is SumBound for products, |s* - ŝ| ≤ N u / (1 - N u) Σ |x_i y_i|.
-func DotBound(x, y *Vector, dot *Number) Bound {
+func DotBound(x, y *Vector, dot *Number) (Bound, error) {
 	x.like(y)
 	b := x.arr.b
 	_ = b.scalars(dot)
+	x, err := x.onHost()
+	if err != nil {
+		return Bound{}, err
+	}
+	if y, err = y.onHost(); err != nil {
+		return Bound{}, err
+	}
 	var norm, lost XFloat
 	for i := range x.n {
 		u, v := x.val(i), y.val(i)
@@ -55,7 +102,33 @@ func DotBound(x, y *Vector, dot *Number) Bound {
 			lost = lost.AddUp(b.tiny())
 		}
 	}
-	return numberBound(norm, lost, x.n, dot)
+	return numberBound(norm, lost, x.n, dot), nil
+}
+
+// Nrm2Bound returns the bounds on the error of a norm that Nrm2 returned: with the root, squares go
+// through at most N + 1 roundings,
+//
+//	|‖x‖₂ - ‖x̂‖| ≤ Absolute = (N + 1) u / (1 - (N + 1) u) ‖x‖₂.
+//
+// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that.
+func Nrm2Bound(x *Vector, norm *Number) (Bound, error) {
+	b := x.arr.b
+	_ = b.scalars(norm)
+	x, err := x.onHost()
+	if err != nil {
+		return Bound{}, err
+	}
+	var sum, lost XFloat
+	for i := range x.n {
+		v := x.val(i)
+		size := b.magnitude(&v, true)
+		sum = sum.AddUp(size.MulUp(size))
+		if underflows(&v, &v) {
+			lost = lost.AddUp(b.tiny())
+		}
+	}
+	// √(s - t) ≥ √s - √t for what squares lose.
+	return numberBound(sum.sqrt(true), lost.sqrt(true), x.n+1, norm), nil
 }
 
 // numberBound returns the bounds of a number, of which an addend goes through k roundings.
@@ -102,7 +175,7 @@ func (b *Base) magnitude(v *val, up bool) XFloat {
 }
 
 // gemvBound returns the bound (18), and what underflows lose, rounded up.
-func gemvBound(trans Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) XFloat {
+func gemvBound(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) XFloat {
 	b := a.arr.b
 	al, be := b.magnitude(&alpha.v, true), b.magnitude(&beta.v, true)
 	var sum, lost XFloat

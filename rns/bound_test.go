@@ -3,6 +3,8 @@ package rns
 import (
 	"math/big"
 	"testing"
+
+	"github.com/halfulp/halfulp"
 )
 
 // TestSumBounds holds sums and dot products against their bounds, on random, spread and
@@ -20,7 +22,7 @@ func TestSumBounds(t *testing.T) {
 					y.Set(n-1-i, y.At(i))
 				}
 			}
-			sum, norm, dot, dotNorm := exactFloat(), exactFloat(), exactFloat(), exactFloat()
+			sum, norm, dot, dotNorm, squares := exactFloat(), exactFloat(), exactFloat(), exactFloat(), exactFloat()
 			for i := range n {
 				u, err := x.At(i).Big()
 				if err != nil {
@@ -32,10 +34,13 @@ func TestSumBounds(t *testing.T) {
 				}
 				p := exactFloat().Mul(u, v)
 				sum.Add(sum, u)
+				squares.Add(squares, exactFloat().Mul(u, u))
 				norm.Add(norm, u.Abs(u))
 				dot.Add(dot, p)
 				dotNorm.Add(dotNorm, p.Abs(p))
 			}
+			// To far more digits than the bounds have.
+			root := exactFloat().Sqrt(squares)
 			for _, c := range []struct {
 				name   string
 				exact  *big.Float
@@ -44,11 +49,12 @@ func TestSumBounds(t *testing.T) {
 				got    *Number
 				bound  func(*Number) Bound
 			}{
-				{"Reduce1", sum, norm, n - 1, Reduce1(x), func(z *Number) Bound { return SumBound(x, z) }},
-				{"Reduce2", sum, norm, n - 1, Reduce2(x), func(z *Number) Bound { return SumBound(x, z) }},
-				{"Reduce3", sum, norm, n - 1, Reduce3(x, nil), func(z *Number) Bound { return SumBound(x, z) }},
-				{"Asum", norm, norm, n - 1, Asum(x, nil), func(z *Number) Bound { return SumBound(x, z) }},
-				{"Dot", dot, dotNorm, n, Dot(x, y, nil), func(z *Number) Bound { return DotBound(x, y, z) }},
+				{"Reduce1", sum, norm, n - 1, sumOf(Reduce1(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
+				{"Reduce2", sum, norm, n - 1, sumOf(Reduce2(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
+				{"Reduce3", sum, norm, n - 1, sumOf(Reduce3(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
+				{"Asum", norm, norm, n - 1, sumOf(Asum(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
+				{"Nrm2", root, root, n + 1, sumOf(Nrm2(x, nil)), func(z *Number) Bound { return boundFrom(Nrm2Bound(x, z)) }},
+				{"Dot", dot, dotNorm, n, sumOf(Dot(x, y, nil)), func(z *Number) Bound { return boundFrom(DotBound(x, y, z)) }},
 			} {
 				bound := c.bound(c.got)
 				z, err := c.got.Big()
@@ -145,23 +151,33 @@ func TestUnderflowBounds(t *testing.T) {
 				norm.Add(norm, exactFloat().Abs(p))
 			}
 			z := b.NewVector(1)
-			z.Set(0, Dot(x, y, nil))
-			check("Dot", z, []*big.Float{dot}, norm, n, DotBound(x, y, z.At(0)))
+			z.Set(0, sumOf(Dot(x, y, nil)))
+			check("Dot", z, []*big.Float{dot}, norm, n, boundFrom(DotBound(x, y, z.At(0))))
+
+			// Squares underflow; their sum, and the bound, are off by a root of the least number.
+			squares := exactFloat()
+			for i := range n {
+				squares.Add(squares, exactFloat().Mul(value(y.At(i)), value(y.At(i))))
+			}
+			z.Set(0, sumOf(Nrm2(y, nil)))
+			root := exactFloat().Sqrt(squares)
+			check("Nrm2", z, []*big.Float{root}, exactFloat().Copy(root), n+1, boundFrom(Nrm2Bound(y, z.At(0))))
 
 			// Exponents of α, A, x, of β and of y.
 			for _, e := range [][4]int{
 				{0, minExp / 2, minExp/2 + bits, minExp / 2},
 				{minExp / 3, minExp / 3, minExp/3 + bits, minExp / 2},
-				{minExp + 2*bits, 6 * bits, 0, 0},      // α x underflows, a (α x) or α (a x) might not
+				// α x underflows, a (α x) or α (a x) might not
+				{minExp + 2*bits, 6 * bits, 0, 0},
 				{6 * bits, 0, minExp + 2*bits, 0},      // a x underflows
 				{0, 0, minExp - bits, minExp/2 + bits}, // x is 0
 			} {
-				for _, trans := range []Transpose{NoTrans, Trans} {
+				for _, trans := range []halfulp.Transpose{halfulp.NoTrans, halfulp.Trans} {
 					const rows, cols = 3, 4
 					alpha, beta := number(e[0]), number(e[3])
 					a := &Matrix{vector(rows*cols, e[1]).arr, 0, rows, cols, rows}
 					m, k := rows, cols
-					if trans {
+					if isTrans(trans) {
 						m, k = cols, rows
 					}
 					x, y := vector(k, e[2]), vector(m, minExp-e[3]+bits)
@@ -176,25 +192,66 @@ func TestUnderflowBounds(t *testing.T) {
 							exact[i].Add(exact[i], p)
 							norm.Add(norm, exactFloat().Abs(p))
 						}
-						line := a.line(trans, i)
+						line := a.line(isTrans(trans), i)
 						for j := range k {
 							add(alpha, line.At(j), x.At(j))
 						}
 						add(beta, y.At(i))
 					}
 					for name, gemv := range map[string]func(z *Vector){
-						"Gemv":      func(z *Vector) { Gemv(trans, alpha, a, x, beta, z, nil) },
-						"GemvBasic": func(z *Vector) { GemvBasic(trans, alpha, a, x, beta, z, nil) },
+						"Gemv":      func(z *Vector) { done(Gemv(trans, alpha, a, x, beta, z, nil)) },
+						"GemvBasic": func(z *Vector) { done(GemvBasic(trans, alpha, a, x, beta, z, nil)) },
+						"published": func(z *Vector) { done(gemvPublished(trans, alpha, a, x, beta, z, nil)) },
 					} {
 						z := y.Clone()
 						gemv(z)
-						check(name, z, exact, exactFloat().Copy(norm), k+2, GemvBound(trans, alpha, a, x, beta, y, z))
+						check(name, z, exact, exactFloat().Copy(norm), k+2, boundFrom(GemvBound(trans, alpha, a, x, beta, y, z)))
 					}
 				}
 			}
 		}
 		if lost < 10 {
 			t.Errorf("%d bits: %d results with underflows", b.prec, lost)
+		}
+	}
+}
+
+// TestUpdateBounds holds Maxpy and AxpyDot against exact results, also where they cancel.
+func TestUpdateBounds(t *testing.T) {
+	for _, b := range blasBases(t) {
+		r := newRand(t, 54)
+		xs := significands(b, r, 50)
+		u := b.u.Big()
+		for round := range 20 {
+			n := round * round / 5
+			alpha, x, y, v := randomNumber(b, r, xs), randomVector(b, r, xs, n), randomVector(b, r, xs, n), randomVector(b, r, xs, n)
+			for i := range n / 2 {
+				y.Set(i, mul(alpha, x.At(i)))
+			}
+			check := func(what string, got *Vector) {
+				t.Helper()
+				for i := range n {
+					p := times(exactly(alpha), exactly(x.At(i)))
+					exact := minus(exactly(y.At(i)), p)
+					limit := plus(times(u, size(exact)), times(plus(u, times(u, u)), size(p)))
+					if d := size(minus(exactly(got.At(i)), exact)); d.Cmp(limit) > 0 {
+						t.Fatalf("%s, %d bits: error %.3g, bound %.3g", what, b.prec, d, limit)
+					}
+				}
+			}
+			z, w := b.NewVector(n), y.Clone()
+			done(Maxpy(alpha, x, y, z, nil))
+			check("Maxpy", z)
+			dot := sumOf(AxpyDot(alpha, w, x, v, nil))
+			check("AxpyDot", w)
+			exact := exactFloat()
+			for i := range n {
+				exact.Add(exact, times(exactly(w.At(i)), exactly(v.At(i))))
+			}
+			bound := boundFrom(DotBound(w, v, dot))
+			if d := size(minus(exactly(dot), exact)); d.Cmp(bound.Absolute.Big()) > 0 {
+				t.Fatalf("AxpyDot, %d bits: error %.3g, bound %v", b.prec, d, bound.Absolute)
+			}
 		}
 	}
 }

@@ -12,8 +12,9 @@ var ErrForm = errors.New("rns: malformed number")
 
 // Check returns an error, which wraps ErrForm, unless all numbers of the array are as the
 // package documentation says. Whoever writes to its fields must leave them so: routines
-// trust them.
+// trust them. The array lives on the host.
 func (a *Array) Check() error {
+	a.needHost()
 	n := a.Len()
 	if len(a.Digits) != n*a.b.n || len(a.Sign) != n || len(a.Eval) != 2*n {
 		return fmt.Errorf("%w: %d exponents, %d digits, %d signs, %d bounds", ErrForm, n, len(a.Digits), len(a.Sign), len(a.Eval))

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/rnsgpu"
 )
 
@@ -87,73 +89,89 @@ func BenchmarkDevice(b *testing.B) {
 	}
 }
 
-func benchmarkDevice(b *testing.B, dev *cuda.Device, base *Base, bits int) {
+func benchmarkDevice(b *testing.B, dev place.Place, base *Base, bits int) {
 	const n = 1000
 	b.ReportMetric(0, "ns/op")
-	host := benchArray(base, n*n, bits)
-	arr, err := host.toDevice(dev)
-	must(b, err)
-	defer arr.Free()
-	small, err := benchArray(base, 2*n, bits).toDevice(dev)
-	must(b, err)
-	defer small.Free()
+	arr := benchArray(base, n*n, bits).copyAt(b, dev)
+	small := benchArray(base, 2*n, bits).copyAt(b, dev)
 	a := arr.Matrix(0, n, n, n)
 	x, y, all := small.Vector(0, n, 1), small.Vector(n, n, 1), arr.Vector(0, n*n, 1)
 	one := base.NewNumber().SetInt64(1)
-	must(b, dev.Do(context.Background(), func(s *cuda.Stream) error {
-		c, err := base.onDevice(s)
+	c, err := base.on(context.Background(), dev)
+	must(b, err)
+	r, err := begin("benchmark", nil, base, a.view())
+	must(b, err)
+	must(b, backend.Do(context.Background(), dev, func(s *cuda.Stream) error {
+		q, finish := c.(*rnsgpu.Base).Queue(s, 0)
+		defer finish()
+		v, err := base.loadScalars(q, []*Number{one})
 		must(b, err)
-		v, free, err := base.deviceScalars(s, c, one, one)
-		must(b, err)
-		defer free()
 		d := deviceTimer{b, s}
-		for _, size := range []int{16, 32, 64, 128} {
-			for _, trans := range []Transpose{NoTrans, Trans} {
-				d.measure(fmt.Sprintf("gemv/trans=%v/size=%d", trans, size), func() error {
-					return gemvOn(s, c, v, trans, one, a, x, one, y, size)
-				})
+		gemv := func(trans bool, f func(place.RNSQueue, *run, bool, place.RNSView, *Matrix, place.RNSView, place.RNSView, place.RNSView) error) func() error {
+			return func() error {
+				z := y.view().native()
+				if err := q.Map(n, 1, z, v[0], none, none, z, false); err != nil {
+					return err
+				}
+				return f(q, r, trans, v[0], a, opView(trans, a.view().native()), x.view().native(), z)
 			}
 		}
-		for _, trans := range []Transpose{NoTrans, Trans} {
-			d.measure(fmt.Sprintf("basic/trans=%v", trans), func() error {
-				return gemvBasicOn(s, c, v, trans, one, a, x, one, y)
-			})
+		for _, r.BlockSize = range []int{16, 32, 64, 128} {
+			for _, trans := range []bool{false, true} {
+				d.measure(fmt.Sprintf("gemv/trans=%v/size=%d", trans, r.BlockSize), gemv(trans, gemvAway))
+			}
 		}
-		z, err := c.NewArray(s, 1)
+		for _, trans := range []bool{false, true} {
+			d.measure(fmt.Sprintf("basic/trans=%v", trans), gemv(trans, gemvBasicAway))
+		}
+		sum, err := q.New(1)
 		must(b, err)
-		defer z.Free()
-		d.measure("reduce2", func() error { return c.Reduce2Parallel(s, all.view(), n*n, z) })
+		z, numbers := place.RNSView{Array: sum, RS: 1}, all.view().native()
+		d.measure("reduce2", func() error { return q.Reduce2Parallel(numbers, n*n, z) })
 		for _, k := range [][2]int{{64, 32}, {64, 256}, {64, 1024}, {128, 128}, {128, 512}, {256, 64}, {256, 256}} {
-			sums, err := c.NewArray(s, k[0])
+			sums, err := q.New(k[0])
 			must(b, err)
-			h := base.NewArray(k[0])
-			reduce := func(y rnsgpu.View) func() error {
+			z, h := place.RNSView{Array: sums, RS: 1}, base.NewVector(k[0])
+			reduce := func(y place.RNSView) func() error {
 				return func() error {
-					if err := c.Reduce3(s, all.view(), y, n*n, k[1], false, sums); err != nil {
+					if err := q.Reduce3(numbers, y, n*n, k[0], k[1], false, z); err != nil {
 						return err
 					}
-					if err := h.download(s, c, sums); err != nil {
+					if err := h.view().get(q, z); err != nil {
 						return err
 					}
-					Reduce1(h.Vector(0, k[0], 1))
-					return nil
+					_, err := r.recursive(h, 0)
+					return err
 				}
 			}
 			d.measure(fmt.Sprintf("reduce3/blocks=%d/size=%d", k[0], k[1]), reduce(none))
-			d.measure(fmt.Sprintf("dot/blocks=%d/size=%d", k[0], k[1]), reduce(all.view()))
-			sums.Free()
+			d.measure(fmt.Sprintf("dot/blocks=%d/size=%d", k[0], k[1]), reduce(numbers))
 		}
-		list, err := c.Kernels()
-		must(b, err)
-		b.Logf("%+v", list)
+		square := a.view().native()
+		var results [2]place.RNSView
+		for i := range results {
+			t, err := q.New(n * n)
+			must(b, err)
+			results[i] = place.RNSView{Array: t, RS: 1, CS: n}
+		}
+		d.measure("symv", func() error {
+			return q.SymmetricRowSums(place.RNSUpper, square, x.view().native(), n, r.BlockSize, y.view().native())
+		})
+		d.measure("quotient", func() error { return q.Apply(place.RNSQuotient, n, n, square, square.T(), none, results[0]) })
+		d.measure("fma", func() error { return q.Apply(place.RNSFMA, n, n, square, square.T(), square, results[0]) })
+		d.measure("product", func() error { return q.Map(n, n, square, square, none, none, results[0], false) })
+		d.measure("root", func() error { return q.Apply(place.RNSRoot, n, n, results[0], none, none, results[1]) })
 		if bits > 106 {
 			return nil
 		}
 		few := 5000
 		for team, name := range []string{"S", "P"} {
-			d.measure(fmt.Sprint("reduce1", name, "/n=", few), func() error { return c.Reduce1(s, rnsgpu.Team(team), all.view(), few, z) })
-			d.measure(fmt.Sprint("reduce2", name, "/n=", few), func() error { return c.Reduce2(s, rnsgpu.Team(team), all.view(), few, z) })
+			d.measure(fmt.Sprint("reduce1", name, "/n=", few), func() error { return q.Reduce1(place.RNSTeam(team), numbers, few, z) })
+			d.measure(fmt.Sprint("reduce2", name, "/n=", few), func() error { return q.Reduce2(place.RNSTeam(team), numbers, few, z) })
 		}
 		return nil
 	}))
+	list, err := c.Kernels(context.Background())
+	must(b, err)
+	b.Logf("%+v", list)
 }

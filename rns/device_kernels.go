@@ -1,15 +1,20 @@
 package rns
 
 import (
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/rnsgpu"
+	"context"
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Kernel tells what a kernel takes on a GPU, as its driver compiled it for the base.
 type Kernel struct {
 	// Name is one of: sum (of threads, in Reduce3, GeNorm), dot (the same of products: Dot, Gemv,
-	// Gemm, SpMV), tree (their sums), map (entry by entry), pairs (Reduce2 over all numbers), and
-	// recursive or pairwise (Reduce1, Reduce2) by one thread or by a group.
+	// Symv, Gemm, Syrk), tree (their sums), map (sums and products entry by entry), pairs
+	// (Reduce2 over all numbers), recursive or pairwise (Reduce1, Reduce2) by one thread or by a
+	// group; and for the variant Published: signs, exponents, evaluations; digits; rounding; row
+	// sums, by DefaultBlockSize threads; basic.
 	Name        string
 	Threads     int     // of a block
 	Registers   int     // a thread
@@ -18,21 +23,29 @@ type Kernel struct {
 	Occupancy   float64 // warps that run at a time, of those that a multiprocessor has room for
 }
 
-// Kernels returns what the kernels of DeviceReduce1, DeviceGemv and so on take on the GPU
-// "cuda:N" for the base. Errors are those of Array.To.
-func (b *Base) Kernels(device string) ([]Kernel, error) {
-	a, err := b.NewArray(0).To(device)
+// Kernels returns what the kernels of Reduce1, Gemv and so on take on the GPU "cuda:N" for the
+// base. Errors are those of [Base.NewArrayOn].
+func (b *Base) Kernels(device halfulp.Device) ([]Kernel, error) {
+	c, err := b.onDevice(context.Background(), device)
 	if err != nil {
 		return nil, err
 	}
-	defer a.Free()
+	found, err := c.Kernels(context.Background())
 	var list []Kernel
-	err = a.do(func(_ *cuda.Stream, c *rnsgpu.Base) error {
-		found, err := c.Kernels()
-		for _, k := range found {
-			list = append(list, Kernel{k.Name, k.Threads, k.Registers, k.LocalBytes, k.SharedBytes, k.Occupancy})
-		}
-		return err
-	})
+	for _, k := range found {
+		list = append(list, Kernel(k))
+	}
 	return list, err
+}
+
+// onDevice returns the base on a device, which is not the CPU.
+func (b *Base) onDevice(ctx context.Context, d halfulp.Device) (place.RNSBase, error) {
+	p, err := place.One(string(d))
+	if err == nil && p == nil {
+		err = fmt.Errorf("device %q: %w (want cuda:N)", d, halfulp.ErrDevice)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.on(ctx, p)
 }

@@ -5,12 +5,13 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/rnsgpu"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// The kernels of internal/gpu/kernels/rnskernels.cuh in Go, by the arithmetic of this
+// The kernels of internal/kernels/rns/rnskernels.cuh in Go, by the arithmetic of this
 // package. They stand for the kernels on a fake device.
 
 // The kernels' structures, with C's layout.
@@ -24,14 +25,14 @@ type (
 	refBase struct {
 		Moduli, Inverse, Shift, Mu, MuLow   cuda.Pointer
 		Pow, Inv, Weight, Low, NegM         cuda.Pointer
-		MLo, MUp, Half, Lim, Target, SumLim rnsgpu.XFloat
+		MLo, MUp, Half, Lim, Target, SumLim place.RNSFloat
 		Slack, Bits, Word, Pad              int32
 	}
 	refSums struct {
 		X, Y, Z                                     refOperand
-		Pointers, Indices                           cuda.Pointer
 		N, First, Stride                            int64
 		Rows, Cols, Size, Absolute, More, RowsFirst int32
+		Stored, Triangle                            int32
 	}
 	refTrees struct {
 		Sums                              refArray
@@ -39,9 +40,14 @@ type (
 		Rows, Size, Half, More, Tile, Pad int32
 	}
 	refMaps struct {
-		P, Q, R, S, Z refOperand
-		Rows, Cols    int64
-		Minus, Pad    int32
+		F               [3][3]refOperand
+		Z               refOperand
+		Rows, Cols      int64
+		Minus, Triangle int32
+	}
+	refApplications struct {
+		X, Y, C, Z refOperand
+		Rows, Cols int64
 	}
 	refPairs struct {
 		X, Z         refOperand
@@ -57,21 +63,32 @@ type reference struct {
 	w *scratch
 }
 
-func newReference(t *testing.T, b *Base) *cuda.Device {
+// fakeDriver returns a fake driver with the kernels for a base.
+func fakeDriver(t *testing.T, b *Base) *fake.Driver {
 	t.Helper()
-	r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{}
+	r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{Initcheck: true}
 	drv.Kernel("rnsSum", r.partial)
 	drv.Kernel("rnsDot", r.partial)
 	drv.Kernel("rnsTree", r.tree)
 	drv.Kernel("rnsMap", r.mapping)
 	drv.Kernel("rnsPairs", r.pairwise)
+	for name, op := range operations {
+		drv.Kernel(name, func(l *fake.Launch, _ refBase, k refApplications) { r.apply(op, l, k) })
+	}
 	for _, team := range []string{"S", "P"} {
 		drv.Kernel("rnsRecursive"+team, r.partial)
 		drv.Kernel("rnsPairwise"+team, r.pairwise)
 	}
-	dev, err := cuda.OpenDriver(drv, 0)
+	drv.Kernel("rnsSparse", r.sparse)
+	r.published(drv)
+	return drv
+}
+
+func newReference(t *testing.T, b *Base) place.Place {
+	t.Helper()
+	dev, err := cuda.OpenDriver(fakeDriver(t, b), 0)
 	must(t, err)
-	return dev
+	return backend.At(dev)
 }
 
 // padded is the number of residues that lie on a device for each number.
@@ -81,8 +98,8 @@ func (r *reference) digits(l *fake.Launch, a refArray, i int64) []uint32 {
 	return fake.Slice[uint32](l, a.Digits+cuda.Pointer(4*i*int64(r.padded())), r.padded())
 }
 
-func (r *reference) head(l *fake.Launch, a refArray, i int64) *rnsgpu.Head {
-	return &fake.Slice[rnsgpu.Head](l, a.Heads+cuda.Pointer(32*i), 1)[0]
+func (r *reference) head(l *fake.Launch, a refArray, i int64) *place.RNSHead {
+	return &fake.Slice[place.RNSHead](l, a.Heads+cuda.Pointer(32*i), 1)[0]
 }
 
 // load returns a copy of number i.
@@ -98,7 +115,7 @@ func (r *reference) store(l *fake.Launch, v *val, a refArray, i int64) {
 	d := r.digits(l, a, i)
 	clear(d)
 	copy(d, v.x)
-	h := rnsgpu.Head{Lo: v.ev.Lo.F, Up: v.ev.Up.F, LoI: v.ev.Lo.I, UpI: v.ev.Up.I, Exp: v.exp}
+	h := place.RNSHead{Lo: v.ev.Lo.F, Up: v.ev.Up.F, LoI: v.ev.Lo.I, UpI: v.ev.Up.I, Exp: v.exp}
 	if v.neg {
 		h.Negative = 1
 	}
@@ -123,38 +140,39 @@ func (r *reference) covers(l *fake.Launch, items int) {
 	}
 }
 
+// outside reports whether (i, j) is outside a triangle, 1 the upper, 2 the lower one.
+func outside(triangle int32, i, j int64) bool {
+	return triangle == 1 && i > j || triangle == 2 && i < j
+}
+
 func (r *reference) partial(l *fake.Launch, _ refBase, s refSums) {
 	rows := int64(s.Rows) * int64(s.Cols)
 	r.covers(l, int(rows)*int(s.Size))
 	for item := range rows * int64(s.Size) {
 		row, t := item/int64(s.Size), item%int64(s.Size)
 		i, j := row%int64(s.Rows), row/int64(s.Rows)
-		n, start := s.N, int64(0)
-		var indices []int32
-		if s.Pointers != 0 {
-			p := fake.Slice[int64](l, s.Pointers, int(s.Rows)+1)
-			start, n = p[i], p[i+1]-p[i]
-			indices = fake.Slice[int32](l, s.Indices+cuda.Pointer(4*start), int(n))
+		if outside(s.Triangle, i, j) {
+			continue
 		}
 		acc := r.zero()
 		if s.More != 0 {
 			acc = r.load(l, s.Z.A, s.Z.at(row, t))
 		}
-		for e := range n {
-			// thread (e - first) mod stride mod size
-			if o := e - s.First*row; o < 0 || o%s.Stride >= 2*int64(s.Size) || o%s.Stride%int64(s.Size) != t {
-				continue
+		// The entries e of thread (e - first) mod stride mod size, in order.
+		for base := s.First * row; base < s.N; base += s.Stride {
+			for o := t; o < min(2*int64(s.Size), s.Stride) && base+o < s.N; o += int64(s.Size) {
+				e := base + o
+				at := s.X.at(i, e)
+				if outside(s.Stored, i, e) {
+					at = s.X.at(e, i)
+				}
+				v := r.load(l, s.X.A, at)
+				if s.Y.A.Digits != 0 {
+					v = r.times(v, r.load(l, s.Y.A, s.Y.at(j, e)))
+				}
+				v.neg = v.neg && s.Absolute == 0
+				r.b.addTo(acc, v, r.w)
 			}
-			at, col := s.X.at(i, e), s.Y.at(j, e)
-			if indices != nil {
-				at, col = s.X.at(0, start+e), s.Y.at(0, int64(indices[e]))
-			}
-			v := r.load(l, s.X.A, at)
-			if s.Y.A.Digits != 0 {
-				v = r.times(v, r.load(l, s.Y.A, col))
-			}
-			v.neg = v.neg && s.Absolute == 0
-			r.b.addTo(acc, v, r.w)
 		}
 		r.store(l, acc, s.Z.A, s.Z.at(row, t))
 	}
@@ -186,18 +204,46 @@ func (r *reference) mapping(l *fake.Launch, _ refBase, k refMaps) {
 	for item := range k.Rows * k.Cols {
 		i, j := item%k.Rows, item/k.Rows
 		z := r.zero()
-		for term, o := range [][2]refOperand{{k.P, k.Q}, {k.R, k.S}} {
+		if outside(k.Triangle, i, j) {
+			continue
+		}
+		for term, o := range k.F {
 			if o[0].A.Digits == 0 {
 				continue
 			}
 			v := r.load(l, o[0].A, o[0].at(i, j))
-			if o[1].A.Digits != 0 {
-				v = r.times(v, r.load(l, o[1].A, o[1].at(i, j)))
+			for _, f := range o[1:] {
+				if f.A.Digits != 0 {
+					v = r.times(v, r.load(l, f.A, f.at(i, j)))
+				}
 			}
 			v.neg = v.neg != (term == 1 && k.Minus != 0)
 			r.b.addTo(z, v, r.w)
 		}
 		r.store(l, z, k.Z.A, k.Z.at(i, j))
+	}
+}
+
+// operations are what the kernels of divide.cuh do.
+var operations = map[string]func(z, x, y, c *Number){
+	"rnsQuotient": func(z, x, y, _ *Number) { z.Quo(x, y) },
+	"rnsRoot":     func(z, x, _, _ *Number) { z.Sqrt(x) },
+	"rnsFMA":      func(z, x, y, c *Number) { z.FMA(x, y, c) },
+}
+
+func (r *reference) apply(op func(z, x, y, c *Number), l *fake.Launch, k refApplications) {
+	r.covers(l, int(k.Rows*k.Cols))
+	for item := range k.Rows * k.Cols {
+		i, j := item%k.Rows, item/k.Rows
+		var x [3]*Number
+		for n, o := range []refOperand{k.X, k.Y, k.C} {
+			if o.A.Digits != 0 {
+				x[n] = &Number{r.b, *r.load(l, o.A, o.at(i, j))}
+			}
+		}
+		z := r.b.NewNumber()
+		op(z, x[0], x[1], x[2])
+		r.store(l, &z.v, k.Z.A, k.Z.at(i, j))
 	}
 }
 
@@ -233,7 +279,7 @@ func TestDeviceReference(t *testing.T) {
 // TestDeviceTables compares the tables on a device with their definition.
 func TestDeviceTables(t *testing.T) {
 	for _, b := range deviceBases(t) {
-		r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{}
+		r, drv := &reference{t, b, b.newScratch()}, &fake.Driver{Initcheck: true}
 		launched := false
 		drv.Kernel("rnsMap", func(l *fake.Launch, c refBase, _ refMaps) {
 			launched = true
@@ -244,10 +290,8 @@ func TestDeviceTables(t *testing.T) {
 		}
 		dev, err := cuda.OpenDriver(drv, 0)
 		must(t, err)
-		x := b.NewVector(1).onDevice(t, dev)
-		must(t, DeviceScal(b.NewNumber(), x))
-		_, err = x.Vector()
-		must(t, err)
+		x := b.NewVector(1).onDevice(t, backend.At(dev))
+		done(Scal(b.NewNumber(), x, nil))
 		if !launched {
 			t.Fatal("no launch")
 		}

@@ -1,7 +1,8 @@
 // Package rns is the residue number system floating-point arithmetic of the papers on
-// MPRES and MPRES-BLAS: numbers, arrays, the three summations, GEMV by algorithm 1, and
-// BLAS routines, each with its own bound on rounding errors. Results are reproducible bit
-// for bit; they are not correctly rounded, as those of package halfulp are.
+// MPRES and MPRES-BLAS: numbers, arrays, the three summations, GEMV by algorithm 1, and the
+// routines of MPRES-BLAS, its sparse products and conjugate gradients among them, with bounds on
+// rounding errors. Results are reproducible bit for bit; they are not correctly rounded, as those
+// of package halfulp are.
 //
 //   - 001: Isupov, Knyazkov, Multiple-precision matrix-vector multiplication on graphics
 //     processing units, 2020.
@@ -105,19 +106,71 @@
 // and the integer Q that is returned is within 1/2 + 2^-20 + 1/T of it, as the exact
 // remainder is known: |δ| < (1/2 + 2^-20 + 1/T) / (T/2 (1 - 2^-19)).
 //
+// # Routines of MPRES-BLAS
+//
+// What the library's code calls, beside asum, dot, scal, axpy, waxpby, rot, gemv, gemm, ger,
+// ge_add, ge_acc, ge_diag_scale and ge_lr_scale, whose names are those of routines here:
+//
+//	norm, ge_norm               Nrm, GeNorm
+//	axpy_dot                    AxpyDot: w = w - α v, and wᵀu
+//	prod, diff                  Mul, Sub: entry by entry
+//	maxpy                       Maxpy: r = y - α x
+//	norm2                       Nrm2: ‖x‖₂
+//	symv, syr, syr2, syrk       Symv, Syr, Syr2, Syrk: of one triangle
+//
+// Add, Sub, Mul, Div, Sqrt and FMA are the operations of [Number] on the entries of vectors and
+// matrices. Arguments are in the order of BLAS.
+//
 // # Order of operations
 //
 // Sums and matrix routines say in which order they add. Each entry of a result is a fixed
 // expression of rounded operations, so neither the number of goroutines nor the device
 // changes a bit.
 //
+// # Sparse matrices
+//
+// A [Sparse] matrix is stored in one of the formats that MPRES-BLAS's code has ([CSR], [JAD],
+// [ELL], [DIA]), its entries as numbers or as float64 numbers, which products convert as they go:
+// the conversion is that of Number.SetFloat64, so both have the same bits. [SpMV] adds a row in the
+// order of its places, by one thread (spmv_csr, _jad, _ell, _dia there) or by Options.RowThreads of
+// them, whose sums are added as a tree (spmv_csrv, _jadv). Orders are those of rows, not of
+// formats, so that CSR, JAD and ELL agree in every bit. Its two-stage routines add the same rounded
+// products in the order of spmv_csr. An entry goes through one rounded product and at most n - 1
+// rounded sums for n entries in its row, whatever the order: |y* - ŷ| <= γ_n |A| |x| for each
+// entry, γ_n = n u / (1 - n u), [SpMVBound].
+//
+// [CG] is the method of conjugate gradients, mp_cg and mp_pcg there, as a composition of SpMV,
+// [Dot] and updates entry by entry. It proves nothing but an enclosure of the residual of its
+// result.
+//
+// # Places, options and errors
+//
+// Arrays, and with them vectors, matrices and sparse matrices, live on the host or on an NVIDIA
+// GPU: On, Host and CopyFrom copy them, views are the same. A program has GPUs with import _
+// "github.com/halfulp/halfulp/cuda". Every routine takes operands wherever they live, all in one
+// place, else the error wraps [halfulp.ErrPlace]. On a GPU it runs there, and leaves outputs there;
+// a [Number] that it returns is the host's. Operands of the host are copied there and back if
+// Options.Device says so. Routines that run on the CPU whatever the device say so; [Number],
+// [Base], conversions and single entries are the host's, and panic for arrays that are not.
+//
+// A routine returns when its work is done, with statistics that tell where it ran: Method is "rns",
+// Overflow and Underflow are not counted. Options.Progress is called with 1 at the end, on the CPU
+// now and then before. Errors are of options, of a cancelled context, which is looked at within
+// loops and between launches, and of memory; outputs are unspecified then. Misuse of shapes, of
+// numbers of different bases and of freed arrays panics. Outputs may be inputs entry by entry where
+// a routine does not say otherwise, and overlap in no other way.
+//
 // # GPUs
 //
-// [Array.To] copies numbers to an NVIDIA GPU, where the routines called Device… give the same
-// bits. A number is worked on by one lane of a warp for every 8 moduli, which add fractions
-// and words by shuffles. [DeviceGemv] takes four launches in place of the ten of algorithm
-// 1: α x; β y; the products, added by each thread as they are made, so that B is never
-// stored; and the trees. Sums by blocks are fastest with many threads: 64 blocks of 1024
-// for 10^6 numbers of 106 bits (BenchmarkDevice). [TuneSum] and [TuneGemv] find the fastest
-// blocks and remember them; a result with other blocks has other bits.
+// Moduli have to be odd and below 2^30 on a GPU, and at most 256. A number is worked on by one lane
+// of a warp for every 8 moduli, which add fractions and words by shuffles. [Gemv] takes four
+// launches in place of the ten of algorithm 1: α x; β y; the products, added by each thread as they
+// are made, so that B is never stored; and the trees. The variant [Published] is algorithm 1 as the
+// paper has it, with the same bits. [Symv] takes four launches, too, whose products read the
+// triangle that there is. Updates of triangles take one launch, [Syrk] two; quotients, roots
+// and FMA entry by entry one, of a kernel that is compiled when it is first needed. Sums by blocks
+// are fastest with many threads: 64 blocks of 1024 for 10^6 numbers of 106 bits (BenchmarkDevice).
+// [TuneSum] and [TuneGemv] find the fastest blocks and remember them; a result with other blocks
+// has other bits. SpMV is one launch for one thread a row, two for more; a thread is a group of
+// lanes, which converts float64 entries.
 package rns

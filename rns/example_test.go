@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -27,7 +28,12 @@ func ExampleReduce2() {
 		doubles += t
 	}
 	fmt.Printf("%.17g in doubles\n", doubles)
-	fmt.Println(rns.Reduce2(b.VectorFloat64(terms)).Text(17))
+	sum, _, err := rns.Reduce2(b.VectorFloat64(terms), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sum.Text(17))
 	// Output:
 	// 3.487338468082691e-06 in doubles
 	// 0.0000034873389654626063
@@ -48,7 +54,10 @@ func ExampleGemv() {
 	}
 	one, zero := b.NewNumber().SetInt64(1), b.NewNumber()
 	var bound rns.Bound
-	rns.Gemv(rns.NoTrans, one, a, x, zero, y, &rns.Options{Bound: &bound})
+	if _, err := rns.Gemv(halfulp.NoTrans, one, a, x, zero, y, &rns.Options{Bound: &bound}); err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(y.At(0).Text(30))
 	fmt.Println(y.At(1).Text(30))
 	fmt.Printf("relative error below %.1e\n", bound.Relative.Big())
@@ -88,11 +97,94 @@ func ExampleSumBound() {
 		x[i] = 1 / float64(i+1)
 	}
 	v := b.VectorFloat64(x)
-	for _, sum := range []*rns.Number{rns.Reduce1(v), rns.Reduce2(v), rns.Reduce3(v, nil)} {
-		fmt.Printf("%s, relative error below %.1e\n", sum.Text(17), rns.SumBound(v, sum).Relative.Big())
+	for _, reduce := range []func(*rns.Vector, *rns.Options) (*rns.Number, halfulp.Stats, error){rns.Reduce1, rns.Reduce2, rns.Reduce3} {
+		sum, _, err := reduce(v, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		bound, err := rns.SumBound(v, sum)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s, relative error below %.1e\n", sum.Text(17), bound.Relative.Big())
 	}
 	// Output:
 	// 7.4854708605503450, relative error below 1.7e-15
 	// 7.4854708605503449, relative error below 1.7e-15
 	// 7.4854708605503449, relative error below 1.7e-15
+}
+
+// Solve quadratic equations x² + 2 p x + q = 0 for many p and q, to 212 bits: √(p² - q) - p.
+func ExampleSqrt() {
+	b, err := rns.GemvBase(212)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, q := b.VectorFloat64([]float64{-1, 0, 1e8}), b.VectorFloat64([]float64{-1, -2, -1})
+	x := b.NewVector(3)
+	for _, run := range []func() error{
+		func() error { _, err := rns.Mul(p, p, x, nil); return err },
+		func() error { _, err := rns.Sub(x, q, x, nil); return err },
+		func() error { _, err := rns.Sqrt(x, x, nil); return err },
+		func() error { _, err := rns.Sub(x, p, x, nil); return err },
+	} {
+		if err := run(); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for i := range x.Len() {
+		fmt.Println(x.At(i).Text(20))
+	}
+	// Output:
+	// 2.4142135623730950488
+	// 1.4142135623730950488
+	// 4.9999999999999998750e-9
+}
+
+// Solve a system of order 8, whose matrix has binomial coefficients, by conjugate gradients in 212
+// bits.
+func ExampleCG() {
+	b, err := rns.GemvBase(212)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	const n = 8
+	a := halfulp.NewVector(halfulp.Float64, n*n) // by rows
+	var rows, cols []int32
+	for k := range n * n {
+		i, j := k/n, k%n
+		rows, cols = append(rows, int32(i)), append(cols, int32(j))
+		v := 1.0
+		if i > 0 && j > 0 {
+			v = a.Float64(k-1) + a.Float64(k-n)
+		}
+		a.SetFloat64(k, v)
+	}
+	m, err := b.SparseOf(n, n, rows, cols, a)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	x := b.NewVector(n)
+	result, _, err := rns.CG(m, b.VectorFloat64(ones), x, &rns.CGOptions{Preconditioner: rns.Jacobi})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("converged:", result.Converged, "in at most 2 n iterations:", result.Iterations <= 2*n)
+	fmt.Printf("x_0 = %.4f, x_7 = %.4f\n", x.At(0).Float64(), x.At(7).Float64())
+	fmt.Println("residual below 2^-100:", result.TrueResidual.Up.Cmp(rns.XFloat{F: 1, I: -100}) < 0)
+	// Output:
+	// converged: true in at most 2 n iterations: true
+	// x_0 = 1.0000, x_7 = 0.0000
+	// residual below 2^-100: true
 }

@@ -83,7 +83,8 @@ func paperBase(precisions []int, p, n int) (*Base, error) {
 
 // nthRoot returns the n-th root of x, rounded up.
 func nthRoot(x *big.Int, n int) *big.Int {
-	lo, hi := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(x.BitLen()/n+1)) // lo^n < x ≤ hi^n
+	// lo^n < x ≤ hi^n
+	lo, hi := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(x.BitLen()/n+1))
 	exp := big.NewInt(int64(n))
 	for new(big.Int).Sub(hi, lo).Cmp(big.NewInt(1)) > 0 {
 		mid := new(big.Int).Rsh(new(big.Int).Add(lo, hi), 1)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // testPrec holds every exact sum and product of the tests.
@@ -27,9 +28,7 @@ func number(b *Base, x *big.Int, e int, neg bool) *Number {
 
 // testRounds is the number of rounds of a test for a base: fewer for long ones.
 func testRounds(b *Base, n int) int {
-	if testing.Short() {
-		n /= 10
-	}
+	n /= testlength.Of(10, 3, 1)
 	if b.n > 20 {
 		n = n * 20 / b.n
 	}

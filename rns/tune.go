@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -11,58 +12,60 @@ import (
 	"sync"
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp"
 )
 
-// TuneSum returns the Blocks and BlockSize with which DeviceReduce3 of n numbers of a base
-// is fastest on the GPU "cuda:N". They are an order of additions: results have other bits
-// than with other Options, the same on CPUs and GPUs. No routine calls TuneSum by itself.
+// TuneSum returns the Options o with the Blocks and BlockSize with which Reduce3 of n numbers of a
+// base is fastest on the GPU o.Device, "cuda:N". They are an order of additions: results have other
+// bits than with other Options, the same on CPUs and GPUs. No routine calls TuneSum by itself.
 //
-// What is found, in about a second, is remembered by model of GPU, moduli and n up to the
+// Candidates are timed in turn with DefaultBlocks and DefaultBlockSize, for numbers of a quarter of
+// the precision, whose sums and products are rarely rounded, and for full significands. Those are
+// kept unless a candidate takes 3 % less time or better for both, in the median of the rounds.
+//
+// What is found, in some seconds, is remembered by model of GPU, moduli and n up to the
 // next power of two, in the file halfulp/rns.json of the user's cache directory
 // (os.UserCacheDir), and not measured again. A file that cannot be read is replaced; where
 // none can be written, nothing is remembered.
 //
-// Errors are those of Array.To and DeviceReduce3.
-func TuneSum(device string, b *Base, n int) (Options, error) {
-	var shapes []Options
-	for _, k := range [][2]int{{64, 32}, {64, 256}, {64, 1024}, {128, 128}, {128, 512}, {256, 64}, {256, 256}} {
-		shapes = append(shapes, Options{Blocks: k[0], BlockSize: k[1]})
+// Errors are those of [Base.NewArrayOn] and Reduce3.
+func TuneSum(b *Base, n int, o *Options) (Options, error) {
+	shapes := []tuning{{DefaultBlocks, DefaultBlockSize}}
+	for _, k := range [][2]int{{64, 256}, {64, 1024}, {128, 128}, {128, 512}, {256, 64}, {256, 256}} {
+		shapes = append(shapes, tuning{Blocks: k[0], BlockSize: k[1]})
 	}
-	return tune(device, "sum", b, n, shapes, func(n int) (run func(o *Options) error, free func(), err error) {
+	return tune("sum", b, n, o, shapes, func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error) {
 		n = min(n, maxTuneSum)
-		d, err := tuneArray(b, n).To(device)
+		x, err := tuneArray(b, n, bits).On(d)
 		if err != nil {
 			return nil, nil, err
 		}
 		return func(o *Options) error {
-			_, err := DeviceReduce3(d.Vector(0, n, 1), o)
+			_, _, err := Reduce3(x.Vector(0, n, 1), o)
 			return err
-		}, d.Free, nil
+		}, x.Free, nil
 	})
 }
 
-// TuneGemv returns the BlockSize with which DeviceGemv of order n is fastest, as TuneSum
-// does.
-func TuneGemv(device string, b *Base, n int) (Options, error) {
-	var shapes []Options
-	for _, size := range []int{16, 32, 64, 128, 256} {
-		shapes = append(shapes, Options{BlockSize: size})
+// TuneGemv returns the Options o with the BlockSize with which Gemv of order n is fastest, as
+// TuneSum does.
+func TuneGemv(b *Base, n int, o *Options) (Options, error) {
+	shapes := []tuning{{BlockSize: DefaultBlockSize}}
+	for _, size := range []int{16, 64, 128, 256} {
+		shapes = append(shapes, tuning{BlockSize: size})
 	}
-	return tune(device, "gemv", b, n, shapes, func(n int) (run func(o *Options) error, free func(), err error) {
+	return tune("gemv", b, n, o, shapes, func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error) {
 		n = min(n, maxTuneGemv)
-		d, err := tuneArray(b, n*n+2*n).To(device)
+		all, err := tuneArray(b, n*n+2*n, bits).On(d)
 		if err != nil {
 			return nil, nil, err
 		}
 		one, zero := b.NewNumber().SetInt64(1), b.NewNumber()
-		a, x, y := d.Matrix(0, n, n, max(n, 1)), d.Vector(n*n, n, 1), d.Vector(n*n+n, n, 1)
+		a, x, y := all.Matrix(0, n, n, max(n, 1)), all.Vector(n*n, n, 1), all.Vector(n*n+n, n, 1)
 		return func(o *Options) error {
-			if err := DeviceGemv(NoTrans, one, a, x, zero, y, o); err != nil {
-				return err
-			}
-			return d.dev.Do(context.Background(), func(s *cuda.Stream) error { return s.Synchronize() })
-		}, d.Free, nil
+			_, err := Gemv(halfulp.NoTrans, one, a, x, zero, y, o)
+			return err
+		}, all.Free, nil
 	})
 }
 
@@ -72,12 +75,16 @@ const (
 	maxTuneGemv = 1 << 10
 )
 
-// tuneArray returns n numbers with significands of all bits.
-func tuneArray(b *Base, n int) *Array {
+// tuneArray returns n numbers in [-1, 1] with significands of so many bits.
+func tuneArray(b *Base, n, bits int) *Array {
 	a := b.NewArray(n)
-	one, distinct := b.NewNumber().SetInt64(1), make([]*Number, 64)
+	one, distinct := big.NewFloat(1), make([]*Number, 64)
 	for i := range distinct {
-		distinct[i] = b.NewNumber().Quo(one, b.NewNumber().SetInt64(int64(2*i+3)))
+		x := new(big.Float).SetPrec(uint(bits)).Quo(one, big.NewFloat(float64(2*i+3)))
+		if i%3 == 1 {
+			x.Neg(x)
+		}
+		distinct[i] = b.NewNumber().SetBig(x)
 	}
 	v := a.Vector(0, n, 1)
 	for i := range n {
@@ -86,71 +93,129 @@ func tuneArray(b *Base, n int) *Array {
 	return a
 }
 
-// tune returns the fastest of shapes, measured by what load makes unless it is remembered.
-func tune(device, routine string, b *Base, n int, shapes []Options, load func(n int) (run func(o *Options) error, free func(), err error)) (Options, error) {
+// tune returns o with the fastest of shapes, the first of them being the default, measured by what
+// load makes of numbers with significands of so many bits, unless it is remembered.
+func tune(routine string, b *Base, n int, o *Options, shapes []tuning, load func(n, bits int, d halfulp.Device) (run func(o *Options) error, free func(), err error)) (Options, error) {
 	if n < 0 {
 		panic(errShape)
 	}
-	index, err := parseDevice(device)
-	if err != nil {
+	var p Options
+	if o != nil {
+		p = *o
+	}
+	if err := p.Validate(); err != nil {
 		return Options{}, err
 	}
-	dev, err := openDevice(index)
+	ctx := p.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c, err := b.onDevice(ctx, p.Device)
 	if err != nil {
 		return Options{}, err
 	}
 	size := tunedSize(n)
-	key := tuneKey(dev, routine, b, size)
+	key := tuneKey(c.Model(), routine, b, size)
 	tuneLock.Lock()
 	defer tuneLock.Unlock()
 	known := readTunings()
-	if k, ok := known[key]; ok {
-		if o := (Options{Blocks: k.Blocks, BlockSize: k.BlockSize}); slices.Contains(shapes, o) {
-			return o, nil
-		}
+	if k, ok := known[key]; ok && slices.Contains(shapes, k) {
+		return k.in(p), nil
 	}
-	run, free, err := load(size)
-	if err != nil {
-		return Options{}, err
-	}
-	defer free()
-	var best Options
-	var least time.Duration
-	for i, o := range shapes {
-		d, err := tuneTime(run, o)
+	worst := make([]float64, len(shapes))
+	data := []int{max(b.prec/4, 1), b.maxSigBits - 1}
+	for i, bits := range data {
+		run, free, err := load(size, bits, p.Device)
 		if err != nil {
 			return Options{}, err
 		}
-		if i == 0 || d < least {
-			best, least = o, d
+		ratios, err := tuneRatios(len(shapes), func(k int) error {
+			q := shapes[k].in(p)
+			q.Progress, q.Bound = nil, nil
+			return run(&q)
+		})
+		free()
+		if err != nil {
+			return Options{}, err
+		}
+		for k, r := range ratios {
+			worst[k] = max(worst[k], r)
+		}
+		if p.Progress != nil {
+			p.Progress(float64(i+1) / float64(len(data)))
 		}
 	}
-	known[key] = tuning{best.Blocks, best.BlockSize}
+	best := shapes[fastest(worst)]
+	known[key] = best
 	writeTunings(known)
-	return best, nil
+	return best.in(p), nil
+}
+
+// in returns o with the blocks of k.
+func (k tuning) in(o Options) Options {
+	o.Blocks, o.BlockSize = k.Blocks, k.BlockSize
+	return o
 }
 
 // tunedSize is the size that stands for n.
 func tunedSize(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 // tuneKey is the key of what is found.
-func tuneKey(dev *cuda.Device, routine string, b *Base, size int) string {
-	return fmt.Sprintf("%s, %s, %d, moduli %v", dev.Info().Name, routine, size, b.m)
+func tuneKey(model, routine string, b *Base, size int) string {
+	return fmt.Sprintf("%s, %s, %d, moduli %v", model, routine, size, b.m)
 }
 
-// tuneTime returns the least time of three runs after one that warms up.
-func tuneTime(run func(o *Options) error, o Options) (time.Duration, error) {
-	var least time.Duration
-	for i := range 4 {
-		start := time.Now()
-		if err := run(&o); err != nil {
-			return 0, err
+// tuneRounds is how often each candidate is timed, after a run that warms up; tuneMargin is the
+// share of the default's time that a candidate has to save.
+const (
+	tuneRounds = 5
+	tuneMargin = 0.03
+)
+
+// tuneClock tells the time.
+var tuneClock = time.Now
+
+// tuneRatios returns the times of n candidates relative to that of candidate 0. In a round each is
+// run once, in an order that turns from round to round, so that what slows a machine down for a
+// while, or a device that comes to speed, favours none; the median of the rounds counts.
+func tuneRatios(n int, run func(k int) error) ([]float64, error) {
+	rounds := make([][]float64, n)
+	for round := range 1 + tuneRounds {
+		times := make([]float64, n)
+		for i := range n {
+			k := (i + round) % n
+			start := tuneClock()
+			if err := run(k); err != nil {
+				return nil, err
+			}
+			times[k] = float64(max(tuneClock().Sub(start), 1))
 		}
-		if d := time.Since(start); i == 1 || i > 1 && d < least {
-			least = d
+		for k, t := range times {
+			if round > 0 {
+				rounds[k] = append(rounds[k], t/times[0])
+			}
 		}
 	}
-	return least, nil
+	ratios := make([]float64, n)
+	for k, r := range rounds {
+		slices.Sort(r)
+		ratios[k] = r[len(r)/2]
+	}
+	return ratios, nil
+}
+
+// fastest returns the candidate with the least ratio, 0 unless that saves tuneMargin.
+func fastest(ratios []float64) int {
+	best := 0
+	for k, r := range ratios {
+		if r < ratios[best] {
+			best = k
+		}
+	}
+	if ratios[best] > 1-tuneMargin {
+		return 0
+	}
+	return best
 }
 
 // tuneLock is held while the file is read, and until it is written.
@@ -162,8 +227,8 @@ type tuning struct {
 	BlockSize int `json:"block_size"`
 }
 
-// tuneVersion changes with kernels that make what was found worthless.
-const tuneVersion = 1
+// tuneVersion changes with kernels, and ways to measure, that make what was found worthless.
+const tuneVersion = 2
 
 // tunings is the file.
 type tunings struct {

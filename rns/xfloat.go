@@ -184,6 +184,28 @@ func (x XFloat) div(y XFloat, up bool) XFloat {
 	return roundX(q, int64(x.I)-int64(y.I)-63, up)
 }
 
+// sqrt returns √x rounded.
+func (x XFloat) sqrt(up bool) XFloat {
+	if x.isZero() || x.isInf() {
+		return x
+	}
+	f, i := x.F, x.I
+	if i&1 != 0 {
+		f, i = 2*f, i-1
+	}
+	g := math.Sqrt(f) // to nearest
+	switch rest := math.FMA(g, g, -f); {
+	case up && rest < 0:
+		g = math.Nextafter(g, 4)
+	case !up && rest > 0:
+		g = math.Nextafter(g, 0)
+	}
+	if i /= 2; g >= 2 {
+		g, i = g/2, i+1
+	}
+	return XFloat{g, i}
+}
+
 // Scale returns x 2^k, exactly unless it leaves the range, then rounded toward zero.
 func (x XFloat) Scale(k int) XFloat { return x.scale(int64(k), false) }
 

@@ -1,15 +1,37 @@
 #!/usr/bin/env bash
-# Everything that a change must pass; "make check" and .ci/run call it. It stops at
-# the first step that fails. Steps that need something beyond Go (a network, a C
-# compiler, Debian packages) say so and are left out where that is not to be had;
-# in continuous integration, with CI=true and as root, missing packages are installed.
+# Everything that a change must pass, in three steps that say how long they took;
+# "make check" and .ci/run call all of them. It stops at the first failure.
+#
+# usage: scripts/check.sh [quick | levels | generated | all]...
+#
+#   quick      build, short tests, formatting, linters
+#   levels     the whole tests at their longest, every instruction set, other targets, races
+#   generated  what generators write (assembly, PTX) and the peers' module in bench, where the
+#              inputs are not those of scripts/generated.sha256; writes that file
+#
+# What needs more than Go (a network, a C compiler, Debian packages) is left out, and said so,
+# where that is not to be had. In continuous integration, with CI=true, packages are installed, as
+# root, and what is left out fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+deadcode=golang.org/x/tools/cmd/deadcode@v0.52.0
+kernels=$(dirname "$(dirname "$(find internal -name ptx.py)")") # of GPUs
+stamps=scripts/generated.sha256
 
-step() { printf '\n=== %s [%d s]\n' "$*" "$SECONDS"; }
-left_out() { printf '%s: LEFT OUT\n' "$*"; }
+part() { printf '\n=== %s [%d s]\n' "$*" "$SECONDS"; }
+on_ci() { [ "${CI:-}" = true ]; }
+left_out() {
+	printf '%s: LEFT OUT\n' "$*"
+	if on_ci; then
+		echo "in continuous integration nothing may be left out"
+		exit 1
+	fi
+}
+# lacks WHAT: tells what this machine's processor cannot run. No other machine would do, so this
+# does not fail.
+lacks() { printf '%s: NOT RUN\n' "$*"; }
 has_flags() {
 	local flag
 	for flag in "$@"; do
@@ -17,108 +39,265 @@ has_flags() {
 	done
 }
 
-step "go build ./... && go test ./..."
-go version
-go build ./...
-go test ./...
+# install PACKAGE...: installs Debian packages, in continuous integration alone.
+install() {
+	on_ci && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null &&
+		apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends "$@"
+}
 
-step "gofmt"
-unformatted=$(gofmt -l .)
-if [ -n "$unformatted" ]; then
-	printf 'gofmt would change:\n%s\n' "$unformatted"
-	exit 1
-fi
+# tool PACKAGE@VERSION: builds a program into .bin/tools.
+tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
-step "go vet; go mod tidy"
-go vet ./...
-go mod tidy -diff
-
-step "the lower levels of instruction sets"
-# The conformance suite runs under all of them by itself; the engine on GPUs has none.
-levels=(. $(go list ./internal/... | grep -v '/internal/gpu$') ./rns/... ./expansion/... ./ozaki/...)
-HALFULP_LEVEL=portable go test -short "${levels[@]}"
-if has_flags avx2 fma; then
-	HALFULP_LEVEL=avx2 go test -short "${levels[@]}"
-else
-	left_out "HALFULP_LEVEL=avx2: this processor has no AVX2"
-fi
-go vet -tags purego ./...
-go test -short -tags purego "${levels[@]:1}"
-
-step "other targets: arm64, 32 bits, compilers that fuse x*y + z"
-GOARCH=arm64 go vet ./...
-if [ "$(go env GOHOSTARCH)" = amd64 ]; then
-	GOARCH=386 go test -short ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
-else
-	GOARCH=386 go vet ./...
-fi
-if has_flags avx2 bmi2 fma; then
-	GOAMD64=v3 go test -short . ./internal/... ./conformance/... ./rns/... ./expansion/... ./ozaki/...
-else
-	GOARCH=amd64 GOAMD64=v3 go vet ./...
-	left_out "tests with GOAMD64=v3: this processor is older"
-fi
-
-scripts/fused.sh ./expansion
-
-step "race detector"
-if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" >/dev/null; then
-	go test -race -short ./cuda/... ./internal/par/... ./internal/exact/... ./internal/files/... ./rns/... ./ozaki/...
-	go test -race -short -run 'Parts|Progress|Cancel|Several' ./internal/gpu
-else
-	left_out "go test -race: no C compiler"
-fi
-
-step "generated assembly"
-generators=(internal/*/_asm rns/_asm expansion/_asm ozaki/_asm)
-scripts/check-asm.sh "${generators[@]%/_asm}"
-
-step "PTX: generated anew, assembled for all GPUs"
-have_pip() { command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; }
-if ! have_pip && [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-	if ! { apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends python3-pip; }; then
-		echo "python3-pip cannot be installed"
+quick() {
+	part "gofmt"
+	local unformatted
+	unformatted=$(gofmt -l .)
+	if [ -n "$unformatted" ]; then
+		printf 'gofmt would change:\n%s\n' "$unformatted"
+		exit 1
 	fi
-fi
-if have_pip; then
-	status=0
-	internal/gpu/kernels/_ptx/ptx.py check || status=$?
+
+	part "go build, go vet, go mod tidy"
+	go version
+	go build ./...
+	go vet ./...
+	go mod tidy -diff
+
+	part "the width of comments"
+	go run ./scripts/commentwidth
+
+	part "short tests"
+	go test -short ./...
+
+	part "functions that neither a program nor a test reaches"
+	if tool "$deadcode"; then
+		local dead
+		dead=$(.bin/tools/deadcode -test ./...)
+		if [ -n "$dead" ]; then
+			printf '%s\n' "$dead"
+			exit 1
+		fi
+	else
+		left_out "deadcode: it cannot be built here"
+	fi
+
+	part "golangci-lint"
+	if tool "$golangci_lint"; then
+		.bin/tools/golangci-lint run ./...
+	else
+		left_out "golangci-lint: it cannot be built here"
+	fi
+}
+
+levels() {
+	part "go build ./... && go test ./..., with HALFULP_TEST=long"
+	HALFULP_TEST=long go build ./...
+	HALFULP_TEST=long go test ./...
+
+	part "the lower levels of instruction sets"
+	# The conformance suite runs under all of them by itself; the engine on GPUs has none.
+	local packages=(. $(go list ./internal/... | grep -v '/internal/gpu') ./rns/... ./expansion/... ./ozaki/...)
+	HALFULP_LEVEL=portable go test -short "${packages[@]}"
+	if has_flags avx2 fma; then
+		HALFULP_LEVEL=avx2 go test -short "${packages[@]}"
+	else
+		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
+	fi
+	if ! has_flags avx512f avx512bw avx512dq avx512vl; then
+		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512"
+	fi # else all tests that name no level run under it
+	go vet -tags purego ./... # those files are what the tests on arm64 run
+
+	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
+	if [ "$(go env GOHOSTARCH)" = amd64 ]; then
+		GOARCH=386 go test -short ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
+	else
+		GOARCH=386 go vet ./...
+		lacks "tests on 32 bits: this processor is no x86"
+	fi
+	if has_flags avx2 bmi2 fma; then
+		GOAMD64=v3 go test -short ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
+	else
+		GOARCH=amd64 GOAMD64=v3 go vet ./...
+		lacks "tests with GOAMD64=v3: this processor is older"
+	fi
+	scripts/fused.sh
+	GOARCH=arm64 go vet ./...
+	local status=0
+	scripts/arm64.sh || status=$?
 	case $status in
 	0) ;;
+	3) left_out "tests on arm64" ;;
+	*) exit "$status" ;;
+	esac
+
+	part "race detector"
+	if ! command -v "$(go env CC)" >/dev/null; then
+		install gcc libc6-dev || true
+	fi
+	if command -v "$(go env CC)" >/dev/null; then
+		local concurrent
+		concurrent=$(starts_goroutines)
+		# On fake GPUs kernels take their time, and those of tests without goroutines no part in
+		# races, nor has arithmetic of single numbers; scripts run what other tests do.
+		CGO_ENABLED=1 go test -race -short -skip '^Test(Scripts|Oracle|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -v '^\./internal/gpu' <<<"$concurrent")
+		CGO_ENABLED=1 go test -race -short -run 'Parts|Progress|Cancel|Several' $(grep '^\./internal/gpu' <<<"$concurrent")
+	else
+		left_out "go test -race: no C compiler"
+	fi
+}
+
+# starts_goroutines prints the packages whose Go files start goroutines.
+starts_goroutines() {
+	grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(|"github.com/halfulp/halfulp/internal/par"' -- . |
+		grep -vE '^\./bench/|/_' | xargs -n1 dirname | sort -u
+}
+
+generated() {
+	local package stale=()
+	for package in $(dirname internal/*/_asm rns/_asm expansion/_asm ozaki/_asm); do
+		unchanged "$package" || {
+			part "generated assembly of $package"
+			scripts/check-asm.sh "$package"
+			passed "$package"
+		}
+	done
+	check_ptx
+	unchanged bench || check_bench
+	if [ ${#stale[@]} -gt 0 ] && on_ci; then
+		printf '\nThese checks passed, but %s does not say so. Commit what "make generated" writes there:\n' "$stamps"
+		printf '%s\n' "${stale[@]}"
+		exit 1
+	fi
+}
+
+check_ptx() {
+	have_python() { command -v python3 >/dev/null; }
+	have_python || install python3-pip || true
+	if ! have_python; then
+		left_out "PTX: no Python"
+		return
+	fi
+	local source changed=()
+	kernel_hashes=$(PYTHONDONTWRITEBYTECODE=1 "$kernels"/_ptx/hashes.py)
+	for source in $(awk '{ print $2 }' <<<"$kernel_hashes"); do
+		unchanged "ptx/$source" || changed+=("$source")
+	done
+	[ ${#changed[@]} -gt 0 ] || return 0
+
+	part "PTX: generated anew, assembled for all GPUs: ${changed[*]}"
+	have_pip() { python3 -m pip --version >/dev/null 2>&1; }
+	have_pip || install python3-pip || true
+	if ! have_pip; then
+		left_out "PTX: no pip"
+		return
+	fi
+	local status=0
+	"$kernels"/_ptx/ptx.py check "${changed[@]}" || status=$?
+	case $status in
+	0) for source in "${changed[@]}"; do passed "ptx/$source"; done ;;
 	3) left_out "PTX: the compiler's Python wheels cannot be had here" ;;
 	*) exit "$status" ;;
 	esac
-else
-	left_out "PTX: no Python with pip"
-fi
+}
 
-step "bench: the peers' libraries"
-have_peers() {
-	command -v g++ >/dev/null && g++ -E -x c++ - >/dev/null 2>&1 <<'HEADERS'
+check_bench() {
+	part "bench: the peers' libraries"
+	have_peers() {
+		command -v g++ >/dev/null && g++ -E -x c++ - >/dev/null 2>&1 <<'HEADERS'
 #include <gmp.h>
 #include <mpfr.h>
 #include <arb.h>
 #include <qd/qd_real.h>
 #include <openblas-pthread/cblas.h>
 HEADERS
-}
-if ! have_peers && [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-	DEBIAN_FRONTEND=noninteractive timeout 300 bench/setup.sh || echo "bench/setup.sh failed"
-fi
-if have_peers; then
-	(cd bench && go vet ./... && go test -short ./...)
-else
-	left_out "bench: its C libraries are not here; bench/setup.sh installs them on Debian 12"
-fi
-
-step "golangci-lint"
-if timeout 600 go run "$golangci_lint" version; then
-	go run "$golangci_lint" run ./...
-	if have_peers; then
-		(cd bench && go run "$golangci_lint" run ./...)
+	}
+	if ! have_peers && on_ci; then
+		DEBIAN_FRONTEND=noninteractive timeout 300 bench/setup.sh || echo "bench/setup.sh failed"
 	fi
-else
-	left_out "golangci-lint: it cannot be built here"
-fi
+	if ! have_peers; then
+		left_out "bench: its C libraries are not here; bench/setup.sh installs them on Debian 12"
+		return
+	fi
+	tool "$golangci_lint"
+	(cd bench && go vet ./... && go test -short ./... && ../.bin/tools/golangci-lint run ./...)
+	passed bench
+}
 
-step "passed"
+# inputs NAME: prints what the check of NAME depends on: files as sha256sum prints them, and text.
+inputs() {
+	local package
+	case $1 in
+	ptx/*) grep -F "  ${1#ptx/}" <<<"$kernel_hashes" ;;
+	bench)
+		find bench -type f \( -name '*.go' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name 'go.*' -o -name setup.sh \) -print0 |
+			sort -z | xargs -0 sha256sum
+		sha256sum .golangci.yml
+		# Of halfulp, what its packages export, without comments.
+		for package in $(grep -rhoE --include='*.go' '"github.com/halfulp/halfulp(/[a-z/]+)?"' bench | tr -d '"' | grep -v /bench | sort -u); do
+			go doc -all "$package" | sed -E '1,/^(CONSTANTS|VARIABLES|FUNCTIONS|TYPES)$/d; /^    /d; s|[[:space:]]*//.*||; /^$/d' | tr -s ' \t'
+		done
+		;;
+	*) # a package with generated assembly; generators that parse Go read all of the package
+		sha256sum scripts/check-asm.sh "$1"/_asm/* "$1"/*_amd64.s "$1"/stubs_*.go
+		grep -h '^//go:generate go -C _asm' "$1"/*.go
+		if grep -q '"go/parser"' "$1"/_asm/*.go; then
+			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
+		fi
+		;;
+	esac
+}
+
+# stamp NAME: the line of the stamps that says that NAME was checked with its inputs of today.
+stamp() (
+	export LC_ALL=C
+	printf '%s  %s\n' "$(inputs "$1" | sha256sum | cut -d' ' -f1)" "$1"
+)
+
+# unchanged NAME: whether NAME was checked with its inputs of today. A stamp can be written by hand
+# or merged, so continuous integration believes those alone that have stood there for a day: with
+# the changes that bring a stamp it checks for itself.
+unchanged() {
+	local line
+	line=$(stamp "$1")
+	grep -qxF "$line" "$stamps" 2>/dev/null || return 1
+	if on_ci; then
+		local since
+		since=$(git log --format=%ct -S"$line" -- "$stamps" | head -1)
+		[ -n "$since" ] && [ $(($(date +%s) - since)) -gt 86400 ] || return 1
+	fi
+	printf '%s: unchanged since checked\n' "$1"
+}
+
+# passed NAME: notes that the check of NAME has passed.
+passed() {
+	local line
+	line=$(stamp "$1")
+	grep -qxF "$line" "$stamps" 2>/dev/null && return
+	stale+=("$line")
+	{
+		grep -v "  $1\$" "$stamps" 2>/dev/null || true
+		printf '%s\n' "$line"
+	} | LC_ALL=C sort -k2 >"$stamps.new"
+	mv "$stamps.new" "$stamps"
+}
+
+steps=${*:-all}
+[ "$steps" != all ] || steps="quick levels generated"
+times=()
+for name in $steps; do
+	case $name in
+	quick | levels | generated) ;;
+	*)
+		sed -n '/^# usage/,/^# What/p' "$0" | sed '$d; s/^# \?//'
+		exit 2
+		;;
+	esac
+	printf '\n===== %s\n' "$name"
+	start=$SECONDS
+	"$name"
+	times+=("$name passed [$((SECONDS - start)) s]")
+	printf '\n===== %s\n' "${times[-1]}"
+done
+printf '\n'
+printf '%s\n' "${times[@]}"

@@ -1,29 +1,49 @@
 #!/usr/bin/env bash
 # Compiles packages for targets whose compilers fuse x*y + z, and fails if a fused
-# multiply-add comes from a line that does not ask for it by math.FMA.
+# multiply-add comes from a line that does not ask for it by math.FMA, unless a comment
+# that begins with "may fuse" stands in the line, or above it: its bits reach no result. In a file
+# with a line "// may fuse throughout" that holds for all of it.
+# It fails as well if such a comment stands where nothing is fused any more.
 #
-# usage: scripts/fused.sh PACKAGE...
+# usage: scripts/fused.sh [PACKAGE...]     (all packages without arguments)
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
-# fused prints the lines (FILE:LINE) that fused instructions come from.
+# fused prints the lines (FILE:LINE) of this module that fused instructions come from.
 fused() {
 	env GOOS=linux "$1" go build -gcflags=-S "${@:2}" 2>&1 |
-		sed -nE 's/.*\(([^()]+\.go:[0-9]+)\)[[:space:]]+(FN?M(ADD|SUB)D|VFN?M(ADD|SUB)[0-9]+SD)[[:space:]].*/\1/p' | sort -u
+		sed -nE "s|.*\\($PWD/([^()]+\\.go:[0-9]+)\\)[[:space:]]+(FN?M(ADD\|SUB)[DS]\|VFN?M(ADD\|SUB)[0-9]+S[DS])[[:space:]].*|\\1|p" | sort -u
+}
+
+# excused reports whether line $2 of file $1 may be fused.
+excused() {
+	grep -q '^// may fuse throughout' "$1" || sed -n "$2p" "$1" | grep -qE 'math\.FMA\(|// may fuse' ||
+		sed -n "$(($2 - 1))p" "$1" | grep -qE '^\s*// may fuse'
 }
 
 status=0
+all=
 for target in GOARCH=arm64 GOAMD64=v3; do
 	[ "$target" = GOARCH=arm64 ] || export GOARCH=amd64
-	lines=$(fused "$target" "$@")
+	lines=$(fused "$target" "${@:-./...}")
 	if [ -z "$lines" ]; then
 		echo "$target: no fused multiply-add found at all; has the compiler's listing changed?"
 		exit 1
 	fi
+	all+=$lines$'\n'
 	while IFS=: read -r file line; do
-		if ! sed -n "${line}p" "$file" | grep -q 'math\.FMA('; then
+		if ! excused "$file" "$line"; then
 			printf '%s: %s:%s is fused: %s\n' "$target" "$file" "$line" "$(sed -n "${line}p" "$file" | tr -d '\t')"
 			status=1
 		fi
 	done <<<"$lines"
 done
+if [ $# -eq 0 ]; then
+	while IFS=: read -r file line _; do
+		if ! grep -qxE "$file:($line|$((line + 1)))" <<<"$all"; then
+			echo "$file:$line: nothing is fused here"
+			status=1
+		fi
+	done < <(grep -rn --include='*.go' '// may fuse' -- * | grep -v 'may fuse throughout' | cut -d: -f1,2)
+fi
 exit $status

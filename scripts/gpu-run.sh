@@ -17,7 +17,7 @@ if [ "${1:-}" = -o ]; then
 fi
 steps=${*:-tests conformance sanitizer bench}
 short=${SHORT:+-test.short}
-export HALFULP_WANT_GPU=1
+export HALFULP_WANT_GPU=1 HALFULP_TEST=long
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -43,14 +43,15 @@ note() { outcomes+="${outcomes:+, }{\"step\": \"$1\", \"outcome\": \"$2\", \"sec
 
 each_test_binary() {
 	local binary
-	for binary in cuda gpu rns expansion ozaki reproduce; do
+	for binary in cuda gpu mem product rows rns expansion ozaki reproduce; do
 		if [ -x "$binary.test" ]; then
 			"$1" "$binary"
 		fi
 	done
 }
 
-# The tests and benchmarks of method packages and reproduce that do not concern the GPU are left out.
+# The tests and benchmarks of method packages and reproduce that do not concern the GPU are left
+# out.
 only() {
 	case $1 in
 	rns | expansion | ozaki | reproduce) echo Device ;;

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -14,33 +11,50 @@ import (
 
 const description = `Correctly rounded linear algebra at any precision.
 
-Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki:..., double-float and expansion, and the commands map and solve-gj have error bounds of their own; no such method runs unless it is asked for.
+Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg have error bounds of their own; no such method runs unless it is asked for.
 
 Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
 
-Exit status: 0 success; 1 a file cannot be read or written, or the computation failed; 2 a mistake on the command line, or shapes that do not fit; 130 and 143 after an interrupt or a termination, which leave no partial output file.`
+Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file.`
 
-// cli is the grammar of the command line.
-type cli struct {
-	Info    infoCmd    `cmd:"" help:"Show the version, the processor, kernels, devices, formats and methods."`
-	Gen     genCmd     `cmd:"" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
-	Sum     sumCmd     `cmd:"" help:"Sum of all entries."`
-	Asum    asumCmd    `cmd:"" help:"Sum of the absolute values of all entries."`
-	Dot     dotCmd     `cmd:"" help:"Dot product of two vectors."`
-	Nrm2    nrm2Cmd    `cmd:"" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
-	Stats   statsCmd   `cmd:"" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
-	Gemv    gemvCmd    `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
-	Gemm    gemmCmd    `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
-	Symm    symmCmd    `cmd:"" help:"Symmetric matrix times matrix: alpha A B + beta C."`
-	Syr2k   syr2kCmd   `cmd:"" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
-	Trmm    trmmCmd    `cmd:"" help:"Triangular matrix times matrix: alpha A B."`
-	Trsm    trsmCmd    `cmd:"" help:"Solution X of a triangular system: A X = alpha B."`
-	SolveGJ solveGJCmd `cmd:"" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
-	Map     mapCmd     `cmd:"" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
-	Convert convertCmd `cmd:"" help:"Convert a matrix to another format or kind of file."`
-	Tune    tuneCmd    `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
+// grammar is that of the command line.
+type grammar struct {
+	Info    infoCmd      `cmd:"" help:"Show the version, the processor, kernels, devices, formats and methods."`
+	Gen     genCmd       `cmd:"" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
+	Sum     sumCmd       `cmd:"" help:"Sum of all entries."`
+	Asum    asumCmd      `cmd:"" help:"Sum of the absolute values of all entries."`
+	Dot     dotCmd       `cmd:"" help:"Dot product of two vectors."`
+	Nrm2    nrm2Cmd      `cmd:"" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
+	Stats   statsCmd     `cmd:"" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
+	Gemv    gemvCmd      `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
+	Spmv    spmvCmd      `cmd:"" help:"Sparse matrix times vector: A x."`
+	Gemm    gemmCmd      `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
+	Symm    symmCmd      `cmd:"" help:"Symmetric matrix times matrix: alpha A B + beta C."`
+	Syr2k   syr2kCmd     `cmd:"" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
+	Trmm    trmmCmd      `cmd:"" help:"Triangular matrix times matrix: alpha A B."`
+	Trsm    trsmCmd      `cmd:"" help:"Solution X of a triangular system: A X = alpha B."`
+	Solve   solveCmd     `cmd:"" help:"Solution X of a system A X = B, whatever the condition of A."`
+	Lstsq   lstsqCmd     `cmd:"" help:"Least squares, with standard errors, residuals, R² and F."`
+	Polyfit polyfitCmd   `cmd:"" help:"Polynomial fitted to points by least squares."`
+	Inv     invCmd       `cmd:"" help:"Inverse of a matrix."`
+	Det     detCmd       `cmd:"" help:"Determinant."`
+	Rank    rankCmd      `cmd:"" help:"Rank, proved."`
+	Cond    condCmd      `cmd:"" help:"Condition number, in the 1-norm or maximum norm."`
+	Null    nullSpaceCmd `cmd:"" name:"nullspace" help:"Basis of the null space."`
+	Pow     powCmd       `cmd:"" help:"Power of a matrix."`
+	Expm    expmCmd      `cmd:"" help:"Exponential of a matrix."`
+	Chol    cholCmd      `cmd:"" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
+	LU      luCmd        `cmd:"" name:"lu" help:"Factors P A = L U, by partial pivoting."`
+	QR      qrCmd        `cmd:"" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
+	LDLT    ldltCmd      `cmd:"" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
+	Verify  verifyCmd    `cmd:"" help:"Say how many entries of a solution or product from any program are right."`
+	SolveGJ solveGJCmd   `cmd:"" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
+	CG      cgCmd        `cmd:"" name:"cg" help:"Solve A x = b, A sparse, symmetric and positive definite, by conjugate gradients in RNS arithmetic."`
+	Map     mapCmd       `cmd:"" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
+	Convert convertCmd   `cmd:"" help:"Convert a matrix to another format or kind of file."`
+	Tune    tuneCmd      `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
 
-	Reproduce reproduceCmd `cmd:"" help:"Run a paper's experiments and print its figures beside those measured here."`
+	Reproduce reproduceCmd `cmd:"" passthrough:"" help:"Run the papers' experiments, one or all of them, and print their figures beside those measured here (the program halfulp-reproduce)."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
@@ -49,13 +63,6 @@ var flagGroups = []kong.Group{
 	{Key: "input", Title: "Input:"},
 	{Key: "result", Title: "Result:"},
 	{Key: "run", Title: "Run:"},
-}
-
-// environment is what a command works in.
-type environment struct {
-	ctx            context.Context
-	stdin          io.Reader
-	stdout, stderr io.Writer
 }
 
 // inputFlags say how files are read.
@@ -79,7 +86,7 @@ type resultFlags struct {
 
 // printFlags say how a result is printed and where it goes.
 type printFlags struct {
-	Out    string     `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .txt, .npy, each also with .gz (default: standard output)."`
+	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .txt, .npy, each also with .gz (default: standard output)."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
 	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
@@ -133,22 +140,4 @@ func (d *digitsFlag) UnmarshalText(text []byte) error {
 		*d = digitsFlag(n)
 	}
 	return nil
-}
-
-// version is the module's version that the build recorded, or the commit.
-func version() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown version)"
-	}
-	v := b.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	for _, s := range b.Settings {
-		if s.Key == "vcs.revision" && v == "(devel)" {
-			v += " " + s.Value
-		}
-	}
-	return v
 }

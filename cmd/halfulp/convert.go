@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 type convertCmd struct {
@@ -21,7 +22,7 @@ Examples:
   halfulp convert A.mtx --format f32 --out A.npy`
 }
 
-func (c *convertCmd) Run(env *environment) error {
+func (c *convertCmd) Run(env *cli.Environment) error {
 	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{}}
 	var known []halfulp.Format
 	if c.Format != nil {

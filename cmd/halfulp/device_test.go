@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // TestDeviceFails runs commands on fake GPUs that fail: status 1, one line that says what
@@ -46,6 +47,8 @@ func TestDeviceFails(t *testing.T) {
 			{"sum", a, "--method", "rns-hybrid"},
 			{"dot", x, x, "--method", "rns-pairwise"},
 			{"gemv", a, x, "--method", "rns-gemv"},
+			{"spmv", a, x, "--method", "rns-ell"},
+			{"map", "div", a, a, "--method", "rns-elementwise"},
 		} {
 			command := strings.Join(args, " ")
 			drv := &fake.Driver{TotalMemory: c.memory}
@@ -59,12 +62,12 @@ func TestDeviceFails(t *testing.T) {
 			if c.call != "" {
 				drv.Fail(c.call, 0, c.code)
 			}
-			restore := gpu.Substitute(dev)
+			restore := mem.Substitute(dev)
 			var stdout, stderr strings.Builder
 			status := run(append(args, "--device", "cuda:0", "--out", out), nil, &stdout, &stderr)
 			restore()
 			line := regexp.MustCompile("^halfulp: [^\n]*" + c.want + "[^\n]*\n$")
-			if status != exitFailed || stdout.Len() > 0 || !line.MatchString(stderr.String()) {
+			if status != cli.ExitFailed || stdout.Len() > 0 || !line.MatchString(stderr.String()) {
 				t.Errorf("%s, %s fails: status %d, stderr %q", command, c.call, status, stderr.String())
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
@@ -79,7 +82,7 @@ func TestDeviceFails(t *testing.T) {
 
 // rnsKernels are the kernels of package rns.
 var rnsKernels = []string{
-	"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP",
+	"rnsSum", "rnsDot", "rnsTree", "rnsMap", "rnsPairs", "rnsRecursiveS", "rnsRecursiveP", "rnsPairwiseS", "rnsPairwiseP", "rnsSparse",
 }
 
 // TestRNSOnDevice runs every method of package rns on the machine's GPU: results and bounds
@@ -98,6 +101,10 @@ func TestRNSOnDevice(t *testing.T) {
 		return path
 	}
 	a, x, y := file("A.mtx", "37", "53", "1"), file("x.mtx", "53", "1", "2"), file("y.mtx", "37", "1", "3")
+	hilbert, b := filepath.Join(dir, "hilbert.mtx"), file("b.mtx", "12", "1", "4")
+	if status := run([]string{"gen", "hilbert", "12", "--format", "mp:150", "--out", hilbert}, nil, io.Discard, io.Discard); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
 	empty := filepath.Join(dir, "empty.mtx")
 	if err := os.WriteFile(empty, []byte("%%MatrixMarket matrix array real general\n0 1\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -105,8 +112,10 @@ func TestRNSOnDevice(t *testing.T) {
 	for _, method := range rnsMethods {
 		for _, command := range method.commands {
 			operands := map[string][][]string{
-				"sum": {{a}, {empty}}, "asum": {{a}}, "dot": {{x, x}, {empty, empty}},
+				"sum": {{a}, {empty}}, "asum": {{a}}, "dot": {{x, x}, {empty, empty}}, "nrm2": {{a}, {empty}},
+				"map":  {{"add", a, a}, {"sub", x, x}, {"mul", a, a}, {"div", x, x}, {"sqrt", a}, {"fma", x, x, x}, {"sqrt", empty}},
 				"gemv": {{a, x}, {a, x, y, "--alpha", "-0.75", "--beta", "3"}, {a, y, x, "--trans", "--alpha", "0.1"}, {a, x, "--alpha", "0"}},
+				"spmv": {{a, x}}, "cg": {{hilbert, b}, {hilbert, b, b, "--preconditioner", "jacobi", "--blocks", "3", "--block-size", "2"}},
 			}[command]
 			for _, o := range operands {
 				for _, flags := range [][]string{{"--format", "mp:120"}, {"--format", "mp:400", "--precision", "150", "--moduli", "40"}} {
@@ -141,7 +150,7 @@ func TestRNSOnDevice(t *testing.T) {
 	// What the kernels do not take is told before files are read.
 	var stderr strings.Builder
 	status := run([]string{"sum", filepath.Join(dir, "none"), "--method", "rns-hybrid", "--precision", "60", "--moduli", "4", "--device", "cuda:0"}, nil, io.Discard, &stderr)
-	if want := "halfulp: method rns-hybrid on cuda:0: "; status != exitMisuse || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "is not odd and below 2^30") {
+	if want := "halfulp: method rns-hybrid on cuda:0: "; status != cli.ExitMisuse || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "is not odd and below 2^30") {
 		t.Errorf("moduli of 31 bits: status %d, %q", status, stderr.String())
 	}
 }

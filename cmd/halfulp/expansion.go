@@ -3,12 +3,18 @@ package main
 import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 // expansionHelp is what the help of products says of the method of package expansion.
 const expansionHelp = `
 
 Another method, expansion, is double-double to quad-double arithmetic with --format dd, td or qd. Its results are not correctly rounded, but have an error bound in the absolute values of the products, which the documentation of package expansion gives; so auto never takes it. Operands are rounded to --format.`
+
+// hasBlocks reports whether the method is one of the block schemes of package expansion.
+func hasBlocks(method string) bool {
+	return method == expansion.SquareBlocks || method == expansion.LinearBlocks
+}
 
 // isExpansion reports whether the method is that of package expansion.
 func isExpansion(how *runFlags) bool { return how.Method == expansion.Method }
@@ -19,17 +25,17 @@ func checkExpansion(format halfulp.Format) error {
 	case halfulp.DD, halfulp.TD, halfulp.QD:
 		return nil
 	}
-	return misuse("--format: %v is not a format of package expansion: want dd, td or qd", format)
+	return cli.Misuse("--format: %v is not a format of package expansion: want dd, td or qd", format)
 }
 
-// tryExpansion runs the method on nothing, which finds out whether device and format fit.
-func tryExpansion(format halfulp.Format, opt *halfulp.Options) error {
-	if err := checkExpansion(format); err != nil {
-		return err
+// validExpansion returns an error unless format, device and method fit.
+func validExpansion(format halfulp.Format, opt *halfulp.Options) error {
+	if format != halfulp.Float64 || !hasBlocks(opt.Method) {
+		if err := checkExpansion(format); err != nil {
+			return err
+		}
 	}
-	none := halfulp.NewMatrix(format, 0, 0)
-	_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), none, none, halfulp.Float(0), none, opt)
-	return err
+	return expansion.Validate(opt)
 }
 
 // expansionProduct sets z = alpha op(A) op(B) + beta C by the method; c may be nil.

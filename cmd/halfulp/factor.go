@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // maxExactExponent bounds the decimal exponents of factors that are looked at for
@@ -17,12 +19,14 @@ var decimalNumber = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD](
 
 // parseFactor reads alpha or beta. A decimal that is a binary number of at most
 // halfulp.MaxPrec bits, such as -1, 0.375 or 1e30, enters exactly; any other, such
-// as 0.1, is rounded once to format f.
-func parseFactor(s string, f halfulp.Format) (halfulp.Scalar, error) {
+// as 0.1, is rounded once to format f. loss says what the range of the format took.
+func parseFactor(s string, f halfulp.Format) (z halfulp.Scalar, loss decimal.Loss, err error) {
 	if p, ok := exactBits(s); ok {
 		f = halfulp.MP(max(p, halfulp.MinPrec))
 	}
-	return halfulp.ParseScalar(f, s)
+	m := halfulp.NewMatrix(f, 1, 1)
+	loss, err = raw.SetText(m, 0, 0, []byte(s))
+	return m.At(0, 0), loss, err
 }
 
 // exactBits returns how many significant bits the decimal s takes; ok is false

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 type genCmd struct {
@@ -18,10 +19,10 @@ type genFlags struct {
 }
 
 // write writes the matrix that generate makes, if one of that shape can be had.
-func (f *genFlags) write(env *environment, name string, rows, cols int, generate func(halfulp.Format) *halfulp.Matrix) error {
+func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, generate func(halfulp.Format) *halfulp.Matrix) error {
 	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{}}
 	if rows < 0 || cols < 0 {
-		return misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
+		return cli.Misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
 	}
 	if err := f.printFlags.check(true, f.Format.Format); err != nil {
 		return err
@@ -45,7 +46,7 @@ Example:
   halfulp gen hilbert 12 --format mp:200 --out hilbert.mtx`
 }
 
-func (c *genHilbertCmd) Run(env *environment) error {
+func (c *genHilbertCmd) Run(env *cli.Environment) error {
 	return c.write(env, "hilbert", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Hilbert(f, c.N) })
 }
 
@@ -66,11 +67,11 @@ Examples:
   halfulp gen vandermonde --nodes x.txt --cols 4 --format dd`
 }
 
-func (c *genVandermondeCmd) Run(env *environment) error {
+func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 	var nodes *halfulp.Vector
 	switch {
 	case c.Nodes != "" && c.N != 0:
-		return misuse("give either the number of nodes or --nodes, not both")
+		return cli.Misuse("give either the number of nodes or --nodes, not both")
 	case c.Nodes != "":
 		j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{}}
 		var err error
@@ -78,7 +79,7 @@ func (c *genVandermondeCmd) Run(env *environment) error {
 			return err
 		}
 	case c.N <= 0:
-		return misuse("the number of nodes must be 1 or more, or --nodes be given")
+		return cli.Misuse("the number of nodes must be 1 or more, or --nodes be given")
 	default:
 		if err := checkSize(halfulp.Float64, c.N, 1); err != nil {
 			return err
@@ -115,13 +116,13 @@ Examples:
   halfulp gen random 100 --bits 24 --spread 300`
 }
 
-func (c *genRandomCmd) Run(env *environment) error {
+func (c *genRandomCmd) Run(env *cli.Environment) error {
 	bits := uint(c.Format.Bits())
 	switch {
 	case c.Spread < 0 || c.Spread > 1<<30:
-		return misuse("--spread: %d is not between 0 and 2^30", c.Spread)
+		return cli.Misuse("--spread: %d is not between 0 and 2^30", c.Spread)
 	case c.Bits != 0 && (c.Bits < halfulp.MinPrec || c.Bits > bits):
-		return misuse("--bits: %d is not between %d and the %d that format %v holds", c.Bits, halfulp.MinPrec, bits, c.Format)
+		return cli.Misuse("--bits: %d is not between %d and the %d that format %v holds", c.Bits, halfulp.MinPrec, bits, c.Format)
 	}
 	return c.write(env, "random", c.Rows, c.Cols, func(f halfulp.Format) *halfulp.Matrix {
 		if c.Bits == 0 {
@@ -145,9 +146,9 @@ Example:
   halfulp gen wampler 5 --rhs`
 }
 
-func (c *genWamplerCmd) Run(env *environment) error {
+func (c *genWamplerCmd) Run(env *cli.Environment) error {
 	if c.K < 1 || c.K > 5 {
-		return misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
+		return cli.Misuse("there is no Wampler%d: the problems are 1 to 5", c.K)
 	}
 	return c.write(env, "wampler", 21, 6, func(f halfulp.Format) *halfulp.Matrix {
 		x, y := halfulp.Wampler(f, c.K)
@@ -171,6 +172,6 @@ Example:
   halfulp gen identity 3`
 }
 
-func (c *genIdentityCmd) Run(env *environment) error {
+func (c *genIdentityCmd) Run(env *cli.Environment) error {
 	return c.write(env, "identity", c.N, c.N, func(f halfulp.Format) *halfulp.Matrix { return halfulp.Identity(f, c.N) })
 }

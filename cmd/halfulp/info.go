@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"golang.org/x/sys/cpu"
@@ -61,12 +59,12 @@ type namedText struct {
 	Text string `json:"text"`
 }
 
-func (c *infoCmd) Run(env *environment) error {
+func (c *infoCmd) Run(env *cli.Environment) error {
 	m := machine()
 	if c.JSON {
-		return writeJSON(env.stdout, m)
+		return writeJSON(env.Stdout, m)
 	}
-	w := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	row := func(name string, value any) { fmt.Fprintf(w, "%s\t%v\n", name, value) }
 	row("version", m.Version)
 	row("go", m.Go+", "+m.System)
@@ -100,10 +98,10 @@ func orNone(s string) string {
 
 func machine() machineInfo {
 	m := machineInfo{
-		Version:  version(),
+		Version:  cli.Version(),
 		Go:       runtime.Version(),
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
-		CPU:      cpuModel(),
+		CPU:      cli.CPUModel(),
 		Threads:  runtime.GOMAXPROCS(0),
 		Features: cpuFeatures(),
 		Level:    impl.Level().String(),
@@ -129,8 +127,11 @@ func machine() machineInfo {
 	m.Methods = append(m.Methods,
 		namedText{"ozaki:K", floats + "K (K + 1) / 2 products of K slices"},
 		namedText{ozakiAuto, floats + "the least K that meets a tolerance"},
+		namedText{ozakiLiteral + ":K", floats + "the same with the paper's slices to the letter"},
 		namedText{doubleFloat, floats + "numbers of two words"},
-		namedText{expansion.Method, "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"})
+		namedText{expansion.Method, "dot, gemv, gemm, dd, td or qd arithmetic, not correctly rounded"},
+		namedText{expansion.SquareBlocks, "gemm, solve-gj, the same and f64 by a paper's blocks of 8 x 8 threads"},
+		namedText{expansion.LinearBlocks, "solve-gj, the same and f64 by a paper's blocks of 128 threads"})
 	for _, l := range impl.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}
@@ -142,39 +143,24 @@ func machine() machineInfo {
 
 // gpus lists the NVIDIA GPUs.
 func gpus() []deviceInfo {
-	found, err := cuda.Devices()
+	found, err := halfulp.GPUs()
 	if err != nil {
-		return []deviceInfo{{Name: "cuda:N", Text: "not available: " + strings.TrimPrefix(err.Error(), cuda.ErrNoDevice.Error()+": ")}}
+		return []deviceInfo{{Name: "cuda:N", Text: "not available: " + strings.TrimPrefix(err.Error(), halfulp.ErrDevice.Error()+": ")}}
 	}
 	var list []deviceInfo
 	for _, g := range found {
 		list = append(list, deviceInfo{
-			Name:      fmt.Sprintf("cuda:%d", g.Index),
+			Name:      string(g.Device),
 			Available: true,
-			Text:      fmt.Sprintf("%v, driver for CUDA %v", g, g.Driver),
+			Text:      fmt.Sprintf("%s, %.1f GiB, %s, driver for %s", g.Model, float64(g.Memory)/(1<<30), g.Architecture, g.Driver),
 
-			Model:             g.Name,
+			Model:             g.Model,
 			Memory:            g.Memory,
-			ComputeCapability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
-			Driver:            g.Driver.String(),
+			ComputeCapability: strings.TrimPrefix(g.Architecture, "compute capability "),
+			Driver:            strings.TrimPrefix(g.Driver, "CUDA "),
 		})
 	}
 	return list
-}
-
-// cpuModel is the processor's name where the system tells it.
-func cpuModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if name, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }
 
 // cpuFeatures lists the instruction sets that the kernels look for and the

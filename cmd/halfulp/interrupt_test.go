@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,18 +31,13 @@ func TestInterrupt(t *testing.T) {
 	}{
 		{"reading", "sum - --out z", syscall.SIGINT, after(300 * time.Millisecond)},
 		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(1500 * time.Millisecond)},
-		{"reproducing", "reproduce mpres-gemv --out z --quiet", syscall.SIGINT, after(1500 * time.Millisecond)},
-		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, func(dir string) bool {
-			left, _ := os.ReadDir(dir)
-			for _, e := range left {
-				if i, err := e.Info(); err == nil && i.Size() > 0 {
-					return true
-				}
-			}
-			return false
-		}},
+		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, written},
+		{"hung up", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGHUP, written},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if signal.Ignored(c.signal) {
+				t.Skipf("%v is ignored here, and so in what is started here", c.signal)
+			}
 			dir := t.TempDir()
 			cmd := exec.Command("halfulp", strings.Fields(c.args)...)
 			cmd.Dir = dir
@@ -72,7 +68,7 @@ func TestInterrupt(t *testing.T) {
 			if d := time.Since(sent); d > 5*time.Second {
 				t.Errorf("it took %v to end", d)
 			}
-			word := map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
+			word := map[syscall.Signal]string{syscall.SIGHUP: "hung up", syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
 			if want := fmt.Sprintf("halfulp: %s\n", word); stderr.String() != want {
 				t.Errorf("stderr %q, want %q", stderr.String(), want)
 			}
@@ -84,6 +80,51 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// written reports whether some file in dir holds something.
+func written(dir string) bool {
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		if i, err := e.Info(); err == nil && i.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestHangUpIgnored sends SIGHUP to a run that was started to ignore it.
+func TestHangUpIgnored(t *testing.T) {
+	nohup, err := exec.LookPath("nohup")
+	if err != nil {
+		t.Skip(err)
+	}
+	self, err := exec.LookPath("halfulp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(nohup, self, "sum", "-")
+	var stdout strings.Builder
+	cmd.Stdout = &stdout
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if _, err := io.WriteString(in, "1 2\n"); err != nil {
+		t.Error(err)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil || stdout.String() != "3\n" {
+		t.Errorf("%v, stdout %q", err, stdout.String())
 	}
 }
 

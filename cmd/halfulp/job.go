@@ -7,31 +7,34 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
+	dispatcher "github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/linsolve"
 )
 
 // job is one run of a command that reads operands, computes and writes a result.
 type job struct {
-	env      *environment
+	env      *cli.Environment
 	command  string
 	in       *inputFlags
 	format   halfulp.Format // of the result
 	rounds   bool           // operands are rounded to the format, decimals once
 	print    *printFlags
 	how      *runFlags
-	progress *progressBar
+	progress *cli.Progress
 	reading  time.Duration
 	rns      *rnsStats   // of a method of package rns
 	ozaki    *ozakiStats // of a method of package ozaki
+	solver   *linsolve.Stats
 }
 
 // newJob checks what can be checked before any file is read: that one operand at
 // most is standard input, that the output can be written, if it is a matrix as one
-// of the format, and, by try, a run of the routine on nothing, that device and
-// method exist.
-func newJob(env *environment, command string, in *inputFlags, format halfulp.Format, print *printFlags, how *runFlags,
-	makesMatrix bool, try func(*halfulp.Options) error, operands ...string) (*job, error) {
+// of the format, and, by validate, that device and method exist.
+func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp.Format, print *printFlags, how *runFlags,
+	makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
 	stdin := 0
 	for _, name := range operands {
 		if name == files.Stdio {
@@ -39,10 +42,10 @@ func newJob(env *environment, command string, in *inputFlags, format halfulp.For
 		}
 	}
 	if stdin > 1 {
-		return nil, misuse("%d operands are -: standard input can be read only once", stdin)
+		return nil, cli.Misuse("%d operands are -: standard input can be read only once", stdin)
 	}
 	if how.Threads < 0 {
-		return nil, misuse("--threads: %d is negative", how.Threads)
+		return nil, cli.Misuse("--threads: %d is negative", how.Threads)
 	}
 	j := &job{env: env, command: command, in: in, format: format, print: print, how: how}
 	if err := print.check(makesMatrix, format); err != nil {
@@ -53,20 +56,36 @@ func newJob(env *environment, command string, in *inputFlags, format halfulp.For
 			return nil, err
 		}
 	}
-	if err := try(&halfulp.Options{Context: env.ctx, Device: how.Device, Method: how.Method}); err != nil {
+	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method}); err != nil {
 		return nil, err
 	}
 	return j, nil
+}
+
+// validDirect returns an error unless a routine that has the method direct alone can run.
+func validDirect(opt *halfulp.Options) error {
+	if opt.Method == "residue" {
+		return fmt.Errorf("method %q: %w: this command has the method direct only", opt.Method, halfulp.ErrMethod)
+	}
+	return opt.Validate()
+}
+
+// validProduct returns an error unless products of matrices can run.
+func validProduct(opt *halfulp.Options) error {
+	if opt.Method == "direct" && strings.HasPrefix(string(opt.Device), "cuda:") {
+		return dispatcher.ErrDirect
+	}
+	return opt.Validate()
 }
 
 // options returns the options of the routine that runs next, with a progress bar
 // that finish takes away.
 func (j *job) options() *halfulp.Options {
 	return &halfulp.Options{
-		Device:   j.how.Device,
+		Device:   halfulp.Device(j.how.Device),
 		Threads:  j.how.Threads,
 		Method:   j.how.Method,
-		Context:  j.env.ctx,
+		Context:  j.env.Ctx,
 		Progress: j.startProgress(j.command),
 	}
 }
@@ -74,13 +93,13 @@ func (j *job) options() *halfulp.Options {
 // startProgress puts a progress bar up and returns its callback.
 func (j *job) startProgress(name string) func(done float64) {
 	if !j.print.Quiet {
-		j.progress = newProgress(j.env.stderr, name)
+		j.progress = cli.NewProgress(j.env.Stderr, name)
 	}
-	return j.progress.callback()
+	return j.progress.Callback()
 }
 
 func (j *job) finish() {
-	j.progress.finish()
+	j.progress.Finish()
 	j.progress = nil
 }
 
@@ -90,6 +109,11 @@ func (j *job) vector(name string) (*halfulp.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
+	return asVector(name, m)
+}
+
+// asVector returns the matrix of a file as a vector.
+func asVector(name string, m *halfulp.Matrix) (*halfulp.Vector, error) {
 	switch rows, cols := m.Dims(); {
 	case cols == 1:
 		return m.Col(0), nil
@@ -98,7 +122,7 @@ func (j *job) vector(name string) (*halfulp.Vector, error) {
 	case rows == 0 || cols == 0:
 		return halfulp.NewVector(m.Format(), 0), nil
 	default:
-		return nil, misuse("%s is %d x %d, a vector is wanted", shown(name), rows, cols)
+		return nil, cli.Misuse("%s is %d x %d, a vector is wanted", shown(name), rows, cols)
 	}
 }
 
@@ -117,7 +141,7 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 	if file != "" {
 		beta = halfulp.Float(1)
 	} else if f.Beta != nil {
-		return alpha, beta, misuse("--beta: there is no %s for it to multiply", last)
+		return alpha, beta, cli.Misuse("--beta: there is no %s for it to multiply", last)
 	}
 	for _, x := range []struct {
 		name string
@@ -127,9 +151,18 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 		if x.text == nil {
 			continue
 		}
-		if *x.dst, err = parseFactor(string(*x.text), j.factorFormat(string(*x.text))); err != nil {
-			return alpha, beta, misuse("%s: %w", x.name, err)
+		var loss decimal.Loss
+		if *x.dst, loss, err = parseFactor(string(*x.text), j.factorFormat(string(*x.text))); err != nil {
+			return alpha, beta, cli.Misuse("%s: %w", x.name, err)
 		}
+		var stats halfulp.InputStats
+		switch loss {
+		case decimal.ToInf:
+			stats.ToInf.Count = 1
+		case decimal.ToZero:
+			stats.ToZero.Count = 1
+		}
+		j.warnInput(x.name, stats, x.dst.Format())
 	}
 	return alpha, beta, nil
 }
@@ -144,7 +177,7 @@ func (j *job) factorFormat(text string) halfulp.Format {
 	if f, ok := j.in.in(); ok {
 		return f
 	}
-	return halfulp.MP(uint(max(j.format.Bits(), decimal.Prec([]byte(text)))))
+	return halfulp.MP(uint(decimal.Prec([]byte(text), j.format.Bits())))
 }
 
 // text prints s as the flags say.
@@ -171,8 +204,9 @@ type matrixResult struct {
 // runStats are the library's statistics, with those of a method of packages rns and ozaki.
 type runStats struct {
 	*halfulp.Stats
-	RNS   *rnsStats   `json:"rns,omitempty"`
-	Ozaki *ozakiStats `json:"ozaki,omitempty"`
+	RNS      *rnsStats       `json:"rns,omitempty"`
+	Ozaki    *ozakiStats     `json:"ozaki,omitempty"`
+	LinSolve *linsolve.Proof `json:"linsolve,omitempty"`
 }
 
 // runStats returns what is known of a run, nil where nothing was computed.
@@ -180,7 +214,11 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	return &runStats{s, j.rns, j.ozaki}
+	r := &runStats{s, j.rns, j.ozaki, nil}
+	if j.solver != nil {
+		r.LinSolve = &j.solver.Proof
+	}
+	return r
 }
 
 // writeScalar writes z on a line of its own.
@@ -203,16 +241,21 @@ func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 	if !j.print.JSON {
 		return j.writeFile(z)
 	}
-	r := matrixResult{
-		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: make([][]string, z.Rows()), Stats: j.runStats(stats),
-	}
-	for i := range r.Values {
-		r.Values[i] = make([]string, z.Cols())
-		for k := range r.Values[i] {
-			r.Values[i][k] = j.text(z.At(i, k))
+	return j.writeText(jsonText(matrixResult{
+		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: j.texts(z), Stats: j.runStats(stats),
+	}))
+}
+
+// texts returns the entries of a matrix by rows.
+func (j *job) texts(z *halfulp.Matrix) [][]string {
+	rows := make([][]string, z.Rows())
+	for i := range rows {
+		rows[i] = make([]string, z.Cols())
+		for k := range rows[i] {
+			rows[i][k] = j.text(z.At(i, k))
 		}
 	}
-	return j.writeText(jsonText(r))
+	return rows
 }
 
 // namedScalar is one of several results.
@@ -231,7 +274,7 @@ func (j *job) writeScalars(n int, results []namedScalar) error {
 	fmt.Fprintf(t, "count\t%d\n", n)
 	for _, r := range results {
 		if j.how.Stats {
-			fmt.Fprintf(j.env.stderr, "%s:\n", r.name)
+			fmt.Fprintf(j.env.Stderr, "%s:\n", r.name)
 		}
 		if err := j.report(&r.stats); err != nil {
 			return err
@@ -264,22 +307,24 @@ func (j *job) report(stats *halfulp.Stats) error {
 		return nil
 	}
 	if !j.print.Quiet {
-		warn(j.env.stderr, stats, j.format)
+		warn(j.env.Stderr, stats, j.format)
 		if j.rns != nil && j.rns.NaN > 0 {
-			fmt.Fprintf(j.env.stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities and of exponents beyond 2^30\n", are(j.rns.NaN))
+			fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities, of exponents beyond 2^30, of quotients by 0 and of roots of negative numbers\n", are(j.rns.NaN))
 		}
 	}
 	if !j.how.Stats {
 		return nil
 	}
-	if err := writeStats(j.env.stderr, stats, j.reading); err != nil {
+	if err := writeStats(j.env.Stderr, stats, j.reading); err != nil {
 		return err
 	}
 	switch {
 	case j.rns != nil:
-		return writeRNSStats(j.env.stderr, j.rns)
+		return writeRNSStats(j.env.Stderr, j.rns)
 	case j.ozaki != nil:
-		return writeOzakiStats(j.env.stderr, j.ozaki)
+		return writeOzakiStats(j.env.Stderr, j.ozaki)
+	case j.solver != nil:
+		return writeSolverStats(j.env.Stderr, &j.solver.Proof)
 	}
 	return nil
 }
@@ -288,5 +333,5 @@ func (j *job) report(stats *halfulp.Stats) error {
 func (j *job) compareScalar(z halfulp.Scalar, plain float64) error {
 	m := halfulp.NewMatrix(z.Format(), 1, 1)
 	m.Set(0, 0, z)
-	return writeComparison(j.env.stderr, m, [][]float64{{plain}}, j.text)
+	return writeComparison(j.env.Stderr, m, [][]float64{{plain}}, j.text)
 }

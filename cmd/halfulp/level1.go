@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 type sumCmd struct {
@@ -27,7 +28,7 @@ Examples:
   halfulp sum x.csv --method rns-pairwise --format mp:120 --moduli 16 --stats` + rnsHelp("sum")
 }
 
-func (c *sumCmd) Run(env *environment) error {
+func (c *sumCmd) Run(env *cli.Environment) error {
 	plain := plainSum
 	if !c.Compare {
 		plain = nil
@@ -51,7 +52,7 @@ Example:
   halfulp asum x.mtx` + rnsHelp("asum")
 }
 
-func (c *asumCmd) Run(env *environment) error {
+func (c *asumCmd) Run(env *cli.Environment) error {
 	return unary(env, "asum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Asum, nil)
 }
 
@@ -60,6 +61,7 @@ type nrm2Cmd struct {
 	inputFlags
 	resultFlags
 	runFlags
+	rnsFlags
 }
 
 func (nrm2Cmd) Help() string {
@@ -67,27 +69,25 @@ func (nrm2Cmd) Help() string {
 
 Example:
 
-  halfulp nrm2 x.mtx --format dd`
+  halfulp nrm2 x.mtx --format dd` + rnsHelp("nrm2")
 }
 
-func (c *nrm2Cmd) Run(env *environment) error {
-	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, nil, halfulp.Nrm2, nil)
+func (c *nrm2Cmd) Run(env *cli.Environment) error {
+	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Nrm2, nil)
 }
 
-// unary runs a routine that makes one number of a vector; residue is nil where package rns
-// does not have it.
-func unary(env *environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags, residue *rnsFlags,
+// unary runs a routine that makes one number of a vector.
+func unary(env *cli.Environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags, residue *rnsFlags,
 	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
 	plain func(*halfulp.Matrix) float64) error {
 	var choice *rnsChoice
-	try := func(opt *halfulp.Options) (err error) {
+	valid := func(opt *halfulp.Options) (err error) {
 		if choice, err = checkRNS(how, residue, res.Format.Format); err != nil || choice != nil {
 			return err
 		}
-		_, _, err = routine(halfulp.NewVector(halfulp.Float64, 0), res.Format.Format, opt)
-		return err
+		return validDirect(opt)
 	}
-	j, err := newJob(env, name, in, res.Format.Format, &res.printFlags, how, false, try, file)
+	j, err := newJob(env, name, in, res.Format.Format, &res.printFlags, how, false, valid, file)
 	if err != nil {
 		return err
 	}
@@ -97,11 +97,14 @@ func unary(env *environment, name, file string, in *inputFlags, res *resultFlags
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats
-	if choice != nil {
-		z, stats, err = j.rnsSum(choice, m.Vec(), name == "asum")
-	} else {
+	switch {
+	case choice == nil:
 		z, stats, err = routine(m.Vec(), res.Format.Format, j.options())
 		j.finish()
+	case name == "nrm2":
+		z, stats, err = j.rnsNrm2(choice, m.Vec())
+	default:
+		z, stats, err = j.rnsSum(choice, m.Vec(), name == "asum")
 	}
 	if err != nil {
 		return err
@@ -135,21 +138,19 @@ Examples:
   halfulp dot x.mtx y.mtx --method expansion --format qd` + rnsHelp("dot") + expansionHelp
 }
 
-func (c *dotCmd) Run(env *environment) error {
+func (c *dotCmd) Run(env *cli.Environment) error {
 	var choice *rnsChoice
 	native := isExpansion(&c.runFlags)
-	try := func(opt *halfulp.Options) (err error) {
+	valid := func(opt *halfulp.Options) (err error) {
 		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
 			return err
 		}
 		if native {
-			return tryExpansion(c.Format.Format, opt)
+			return validExpansion(c.Format.Format, opt)
 		}
-		none := halfulp.NewVector(halfulp.Float64, 0)
-		_, _, err = halfulp.Dot(none, none, c.Format.Format, opt)
-		return err
+		return validDirect(opt)
 	}
-	j, err := newJob(env, "dot", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, try, c.X, c.Y)
+	j, err := newJob(env, "dot", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, valid, c.X, c.Y)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (c *dotCmd) Run(env *environment) error {
 		return err
 	}
 	if x.Len() != y.Len() {
-		return misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", shown(c.X), x.Len(), shown(c.Y), y.Len())
+		return cli.Misuse("%s has %d entries, %s has %d: a dot product needs vectors of one length", shown(c.X), x.Len(), shown(c.Y), y.Len())
 	}
 	var z halfulp.Scalar
 	var stats halfulp.Stats
@@ -209,12 +210,8 @@ Example:
   halfulp stats x.txt --in mp:300`
 }
 
-func (c *statsCmd) Run(env *environment) error {
-	try := func(opt *halfulp.Options) error {
-		_, _, err := halfulp.Mean(halfulp.NewVector(halfulp.Float64, 0), c.Format.Format, opt)
-		return err
-	}
-	j, err := newJob(env, "stats", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, try, c.X)
+func (c *statsCmd) Run(env *cli.Environment) error {
+	j, err := newJob(env, "stats", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, validDirect, c.X)
 	if err != nil {
 		return err
 	}

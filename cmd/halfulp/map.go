@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 type mapCmd struct {
@@ -15,18 +16,19 @@ type mapCmd struct {
 	X      string     `arg:"" name:"X" help:"Matrix; - is standard input."`
 	Y      string     `arg:"" name:"Y" optional:"" help:"Second operand of the same shape."`
 	Z      string     `arg:"" name:"Z" optional:"" help:"Third operand of the same shape."`
-	Format formatFlag `group:"result" default:"dd" placeholder:"FORMAT" help:"Format of the result and of the arithmetic: dd, td, qd (2, 3 or 4 doubles). Default ${default}."`
+	Format formatFlag `group:"result" default:"dd" placeholder:"FORMAT" help:"Format of the result and of the arithmetic: dd, td, qd (2, 3 or 4 doubles); any with --method rns-elementwise. Default ${default}."`
 	inputFlags
 	printFlags
 	runFlags
+	rnsFlags
 }
 
 // mapped is a function that map knows.
 type mapped struct {
 	name     string
 	operands int
-	run      func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error
-	bound    func(words int) float64 // of the relative error in units of 2^-53words; nil: there is none
+	run      func(x []*halfulp.Matrix, z *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)
+	bound    func(words int) float64 // of relative errors in 2^-53words; nil: none
 }
 
 // arithmetic returns the bound of an operation.
@@ -35,34 +37,31 @@ func arithmetic(name string) func(words int) float64 {
 }
 
 func mappedFunctions() []mapped {
+	type (
+		matrix  = *halfulp.Matrix
+		options = *halfulp.Options
+		stats   = halfulp.Stats
+	)
+	unary := func(f func(x, z matrix, opt options) (stats, error)) func([]matrix, matrix, options) (stats, error) {
+		return func(x []matrix, z matrix, opt options) (stats, error) { return f(x[0], z, opt) }
+	}
+	binary := func(f func(x, y, z matrix, opt options) (stats, error)) func([]matrix, matrix, options) (stats, error) {
+		return func(x []matrix, z matrix, opt options) (stats, error) { return f(x[0], x[1], z, opt) }
+	}
 	list := []mapped{
-		{"add", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Add(z, x[0], x[1], opt)
-		}, arithmetic("add")},
-		{"sub", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Sub(z, x[0], x[1], opt)
-		}, arithmetic("sub")},
-		{"mul", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Mul(z, x[0], x[1], opt)
-		}, arithmetic("mul")},
-		{"div", 2, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Div(z, x[0], x[1], opt)
-		}, arithmetic("div")},
-		{"fma", 3, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.FMA(z, x[0], x[1], x[2], opt)
+		{"add", 2, binary(expansion.Add[matrix]), arithmetic("add")},
+		{"sub", 2, binary(expansion.Sub[matrix]), arithmetic("sub")},
+		{"mul", 2, binary(expansion.Mul[matrix]), arithmetic("mul")},
+		{"div", 2, binary(expansion.Div[matrix]), arithmetic("div")},
+		{"fma", 3, func(x []matrix, z matrix, opt options) (stats, error) {
+			return expansion.FMA(x[0], x[1], x[2], z, opt)
 		}, nil},
-		{"sqrt", 1, func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Sqrt(z, x[0], opt)
-		}, arithmetic("sqrt")},
+		{"sqrt", 1, unary(expansion.Sqrt[matrix]), arithmetic("sqrt")},
 	}
 	for _, f := range expansion.Functions() {
-		run := func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-			return expansion.Map(f, z, x[0], opt)
-		}
+		run := unary(func(x, z matrix, opt options) (stats, error) { return expansion.Map(f, x, z, opt) })
 		if f.Arity() == 2 {
-			run = func(z *halfulp.Matrix, x []*halfulp.Matrix, opt *halfulp.Options) error {
-				return expansion.Map2(f, z, x[0], x[1], opt)
-			}
+			run = binary(func(x, y, z matrix, opt options) (stats, error) { return expansion.Map2(f, x, y, z, opt) })
 		}
 		list = append(list, mapped{f.String(), f.Arity(), run, f.Bound})
 	}
@@ -80,21 +79,22 @@ func (mapCmd) Help() string {
   of X and Y      %s
   of X, Y and Z   %s: X Y + Z
 
-Operands are rounded to --format.
+Operands are rounded to --format. With --method expansion-published and --format dd or qd, add, sub, mul, div, sqrt, exp, log, sin and cos are by the algorithms that T. Sivkova and others print, whose sums may cancel.
 
 Examples:
 
   halfulp map exp x.mtx
   halfulp map log x.mtx --format qd --digits 64
-  halfulp map atan2 y.mtx x.mtx --format td --out angles.mtx`,
-		strings.Join(names[1], ", "), strings.Join(names[2], ", "), strings.Join(names[3], ", "))
+  halfulp map atan2 y.mtx x.mtx --format td --out angles.mtx
+  halfulp map div x.mtx y.mtx --method rns-elementwise --format mp:424 --stats%s`,
+		strings.Join(names[1], ", "), strings.Join(names[2], ", "), strings.Join(names[3], ", "), rnsHelp("map"))
 }
 
-func (c *mapCmd) Run(env *environment) error {
+func (c *mapCmd) Run(env *cli.Environment) error {
 	list := mappedFunctions()
 	at := slices.IndexFunc(list, func(f mapped) bool { return f.name == c.Func })
 	if at < 0 {
-		return misuse("%q is no function that map knows: see halfulp map --help", c.Func)
+		return cli.Misuse("%q is no function that map knows: see halfulp map --help", c.Func)
 	}
 	f := list[at]
 	var operands []string
@@ -104,20 +104,26 @@ func (c *mapCmd) Run(env *environment) error {
 		}
 	}
 	if len(operands) != f.operands {
-		return misuse("%s is a function of %d operand%s, not of %d", f.name, f.operands, map[bool]string{true: "s"}[f.operands > 1], len(operands))
+		return cli.Misuse("%s is a function of %d operand%s, not of %d", f.name, f.operands, map[bool]string{true: "s"}[f.operands > 1], len(operands))
 	}
-	try := func(opt *halfulp.Options) error {
-		if err := checkExpansion(c.Format.Format); err != nil {
+	var choice *rnsChoice
+	valid := func(opt *halfulp.Options) (err error) {
+		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice == nil {
+			if err == nil {
+				err = validExpansion(c.Format.Format, opt)
+			}
 			return err
 		}
-		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
-		return f.run(none, []*halfulp.Matrix{none, none, none}, opt)
+		if rnsMapped[f.name] == nil {
+			return cli.Misuse("method %s has no %s: want one of %s", c.Method, f.name, strings.Join(slices.Sorted(maps.Keys(rnsMapped)), ", "))
+		}
+		return nil
 	}
-	j, err := newJob(env, "map", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, operands...)
+	j, err := newJob(env, "map", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, operands...)
 	if err != nil {
 		return err
 	}
-	j.rounds = true
+	j.rounds = choice == nil
 	var x []*halfulp.Matrix
 	for i, name := range operands {
 		m, err := j.matrix(name)
@@ -125,24 +131,26 @@ func (c *mapCmd) Run(env *environment) error {
 			return err
 		}
 		if i > 0 && (m.Rows() != x[0].Rows() || m.Cols() != x[0].Cols()) {
-			return misuse("%s is %d x %d, %s %d x %d: they must agree", shown(operands[0]), x[0].Rows(), x[0].Cols(), shown(name), m.Rows(), m.Cols())
+			return cli.Misuse("%s is %d x %d, %s %d x %d: they must agree", shown(operands[0]), x[0].Rows(), x[0].Cols(), shown(name), m.Rows(), m.Cols())
 		}
 		x = append(x, m)
 	}
 	z := halfulp.NewMatrix(c.Format.Format, x[0].Rows(), x[0].Cols())
-	start := time.Now()
-	err = f.run(z, x, j.options())
+	if choice != nil {
+		stats, err := j.rnsMap(choice, f.name, x, z)
+		if err != nil {
+			return err
+		}
+		return j.writeMatrix(z, &stats)
+	}
+	stats, err := f.run(x, z, j.options())
 	j.finish()
 	if err != nil {
 		return err
 	}
-	if c.Stats {
+	if c.Stats && f.bound != nil && c.Method != expansion.Published {
 		words := c.Format.Bits() / 53
-		fmt.Fprintf(env.stderr, "method             %s\n", expansion.Method)
-		if f.bound != nil {
-			fmt.Fprintf(env.stderr, "relative error     at most %g x 2^%d\n", f.bound(words), -53*words)
-		}
-		fmt.Fprintf(env.stderr, "time: compute      %v\n", rounded(time.Since(start)))
+		fmt.Fprintf(env.Stderr, "relative error     at most %g x 2^%d\n", f.bound(words), -53*words)
 	}
-	return j.writeMatrix(z, nil)
+	return j.writeMatrix(z, &stats)
 }

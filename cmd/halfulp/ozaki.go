@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -20,8 +21,9 @@ type ozakiFlags struct {
 }
 
 const (
-	ozakiAuto   = "ozaki:auto"
-	doubleFloat = "double-float"
+	ozakiAuto    = "ozaki:auto"
+	ozakiLiteral = "ozaki-literal"
+	doubleFloat  = "double-float"
 
 	defaultTolerance = 1e-12
 )
@@ -31,32 +33,35 @@ const ozakiHelp = `
 
 Other methods are those of the paper of Nanai and Fujimoto on float32 hardware, of float64 accuracy or less. Their results are not correctly rounded, so auto never takes them:
 
-  ozaki:K       K (K + 1) / 2 products of float32 matrices, K slices of each operand
-  ozaki:auto    the least K whose error bound meets --tolerance
-  double-float  numbers of two float32 words
+  ozaki:K          K (K + 1) / 2 products of float32 matrices, K slices of each operand
+  ozaki:auto       the least K whose error bound meets --tolerance
+  ozaki-literal:K  the same with the paper's slices to the letter, one bit less each, of numbers in the range of float32
+  double-float     numbers of two float32 words
 
 Operands are float64 numbers, or rounded to them first. --stats shows a bound on the error, that of the result to float64.`
 
 // isOzaki reports whether the method is one of package ozaki, as its name says.
 func isOzaki(method string) bool {
-	return method == doubleFloat || strings.HasPrefix(method, "ozaki:") || method == "ozaki"
+	name, _, _ := strings.Cut(method, ":")
+	return method == doubleFloat || name == "ozaki" || name == ozakiLiteral
 }
 
 // ozakiOptions returns the options of a method of package ozaki, nil for another.
 func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 	if f.Tolerance != nil && how.Method != ozakiAuto {
-		return nil, misuse("--tolerance goes with the method %s, not with %s", ozakiAuto, how.Method)
+		return nil, cli.Misuse("--tolerance goes with the method %s, not with %s", ozakiAuto, how.Method)
 	}
-	if f.Block != 0 && (!isOzaki(how.Method) || how.Method == doubleFloat) {
-		return nil, misuse("--block goes with the methods ozaki:..., not with %s", how.Method)
+	name, count, _ := strings.Cut(how.Method, ":")
+	if f.Block != 0 && name != "ozaki" {
+		return nil, cli.Misuse("--block goes with the methods ozaki:..., not with %s", how.Method)
 	}
 	if !isOzaki(how.Method) {
 		return nil, nil
 	}
 	if f.Block < 0 || f.Block > ozaki.MaxBlock {
-		return nil, misuse("--block: %d is not between 1 and %d", f.Block, ozaki.MaxBlock)
+		return nil, cli.Misuse("--block: %d is not between 1 and %d", f.Block, ozaki.MaxBlock)
 	}
-	o := &ozaki.Options{Device: how.Device, Threads: how.Threads, Block: f.Block}
+	o := &ozaki.Options{Options: halfulp.Options{Device: halfulp.Device(how.Device), Threads: how.Threads}, Block: f.Block}
 	switch how.Method {
 	case doubleFloat:
 	case ozakiAuto:
@@ -65,12 +70,17 @@ func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 			o.Tolerance = *f.Tolerance
 		}
 		if !(o.Tolerance > 0) {
-			return nil, misuse("--tolerance: %g is not a positive number", o.Tolerance)
+			return nil, cli.Misuse("--tolerance: %g is not a positive number", o.Tolerance)
 		}
 	default:
-		slices, err := strconv.Atoi(strings.TrimPrefix(how.Method, "ozaki:"))
-		if err != nil || slices < 1 || slices > ozaki.MaxSlices {
-			return nil, misuse("method %q: want ozaki:1 to ozaki:%d or %s", how.Method, ozaki.MaxSlices, ozakiAuto)
+		slices, err := strconv.Atoi(count)
+		switch bad := err != nil || slices < 1 || slices > ozaki.MaxSlices; {
+		case bad && name == ozakiLiteral:
+			return nil, cli.Misuse("method %q: want %s:1 to %[2]s:%d", how.Method, ozakiLiteral, ozaki.MaxSlices)
+		case bad:
+			return nil, cli.Misuse("method %q: want ozaki:1 to ozaki:%d or %s", how.Method, ozaki.MaxSlices, ozakiAuto)
+		case name == ozakiLiteral:
+			o.Split = ozaki.Literal
 		}
 		o.Slices = slices
 	}
@@ -90,18 +100,15 @@ func runOzaki(method string, tA, tB halfulp.Transpose, alpha float64, a, b *half
 	return s, err
 }
 
-// tryOzaki runs the method on nothing, which finds out whether the device exists.
-func tryOzaki(method string, o *ozaki.Options) error {
-	none := halfulp.NewMatrix(halfulp.Float64, 0, 0)
-	_, err := runOzaki(method, halfulp.NoTrans, halfulp.NoTrans, 0, none, none, 0, none, o)
-	return err
-}
-
-// ozakiStats tells what a method of package ozaki ran with.
+// ozakiStats tells what a method of package ozaki ran with, beside what all routines tell.
 type ozakiStats struct {
-	ozaki.Stats
-	Rounded int64  `json:"rounded_inputs"`        // numbers that are no float64
-	Bound   string `json:"error_bound,omitempty"` // largest bound of the error of an entry
+	Slices   int    `json:"slices,omitempty"`
+	Bits     int    `json:"bits,omitempty"`        // of a slice
+	Block    int    `json:"block,omitempty"`       // longest float32 sum
+	Products int64  `json:"products,omitempty"`    // of float32 matrices
+	Skipped  int    `json:"skipped,omitempty"`     // products with slices of zeros
+	Rounded  int64  `json:"rounded_inputs"`        // numbers that are no float64
+	Bound    string `json:"error_bound,omitempty"` // largest bound of the error of an entry
 	// Relative is the largest quotient of an entry's bound and size.
 	Relative string `json:"relative_error_bound,omitempty"`
 }
@@ -134,14 +141,14 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 	if c != nil {
 		result = double(c).Convert(halfulp.Float64)
 	}
-	o.Context, o.Progress = j.env.ctx, j.startProgress(j.command)
+	o.Context, o.Progress = j.env.Ctx, j.startProgress(j.command)
 	if j.how.Stats || j.print.JSON {
 		o.Bound = halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
 	}
-	var err error
-	own.Stats, err = runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
-	stats := halfulp.Stats{Device: own.Device, Method: j.how.Method, Kernel: own.Kernel, Threads: own.Threads, Blocks: own.Parts, Stages: own.Stages}
-	own.Stages = nil
+	s, err := runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)
+	own.Slices, own.Bits, own.Block, own.Products, own.Skipped = s.Slices, s.Bits, s.Block, s.Products, s.Skipped
+	stats := s.Stats
+	stats.Method, stats.Products = j.how.Method, 0
 	if err != nil {
 		return stats, err
 	}
@@ -185,7 +192,7 @@ func upText(x float64) string {
 	}
 	exponent := s[strings.IndexByte(s, 'e'):]
 	unit, _ := strconv.ParseFloat("0.1"+exponent, 64)
-	return strconv.FormatFloat(x+unit/2, 'e', 1, 64)
+	return strconv.FormatFloat(x+float64(unit/2), 'e', 1, 64)
 }
 
 // writeOzakiStats prints what a method of package ozaki ran with.

@@ -32,12 +32,19 @@ func writeStats(w io.Writer, s *halfulp.Stats, reading time.Duration) error {
 		row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
 	some("blocks", int64(s.Blocks))
-	if !isRNS(s.Method) && !isOzaki(s.Method) && s.Method != expansion.Method {
+	native := s.Method == expansion.Method || s.Method == expansion.Published || hasBlocks(s.Method)
+	if !isRNS(s.Method) && !isOzaki(s.Method) && !native {
 		row("entries in the exact pass", s.Exact)
 	}
-	if s.Method != expansion.Method { // which does not count them
+	if native { // which does not count all of them
+		some("overflows", s.Overflow)
+	} else {
 		row("overflows", s.Overflow)
 		row("underflows", s.Underflow)
+	}
+	if c := s.Condition; c != nil {
+		row("condition number", fmt.Sprintf("about %.1e", c.Number))
+		row("digits to trust", fmt.Sprintf("about %d", c.Digits))
 	}
 	row("time: read", rounded(reading))
 	for _, g := range s.Stages {

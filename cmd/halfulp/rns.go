@@ -13,13 +13,19 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/rns"
 )
 
-// rnsFlags choose the base of the methods of package rns.
-type rnsFlags struct {
+// baseFlags choose the base of the methods of package rns.
+type baseFlags struct {
 	Moduli    *int `group:"run" placeholder:"N" help:"With --method rns-...: number of moduli (default: as few of at most 30 bits as do)."`
 	Precision *int `group:"run" placeholder:"P" help:"With --method rns-...: bits of the arithmetic (default: those of the format)."`
+}
+
+// rnsFlags choose the base and the order of additions of the methods of package rns.
+type rnsFlags struct {
+	baseFlags
 	Blocks    *int `group:"run" placeholder:"N" help:"With --method rns-hybrid: blocks of the order of additions (default 64)."`
 	BlockSize *int `group:"run" placeholder:"N" help:"With --method rns-hybrid or rns-gemv: threads of a block in the order of additions (default 32)."`
 }
@@ -31,44 +37,63 @@ type rnsMethod struct {
 }
 
 var rnsMethods = []rnsMethod{
-	{"rns-recursive", "additions one after the other (MPRES, Reduce1)", []string{"sum", "asum", "dot"}},
-	{"rns-pairwise", "pairwise additions (MPRES, Reduce2)", []string{"sum", "asum", "dot"}},
-	{"rns-hybrid", "blocks of sums, 64 of 32 by default (MPRES, Reduce3)", []string{"sum", "asum", "dot"}},
+	{"rns-recursive", "additions one after the other (MPRES, Reduce1)", []string{"sum", "asum", "dot", "nrm2"}},
+	{"rns-pairwise", "pairwise additions (MPRES, Reduce2)", []string{"sum", "asum", "dot", "nrm2"}},
+	{"rns-hybrid", "blocks of sums, 64 of 32 by default (MPRES, Reduce3)", []string{"sum", "asum", "dot", "nrm2"}},
 	{"rns-gemv", "algorithm 1 of MPRES-BLAS", []string{"gemv"}},
 	{"rns-basic", "the loops of the reference BLAS, the basic implementation", []string{"gemv"}},
+	{"rns-elementwise", "add, sub, mul, div, sqrt and fma, each rounded once", []string{"map"}},
+	{"rns-csr", "compressed rows, a thread a row (MPRES-BLAS, spmv_csr)", sparseCommands},
+	{"rns-csrv", "compressed rows, 8 threads a row by default (spmv_csrv)", sparseCommands},
+	{"rns-jad", "jagged diagonals, a thread a row (spmv_jad)", sparseCommands},
+	{"rns-jadv", "jagged diagonals, 8 threads a row by default (spmv_jadv)", sparseCommands},
+	{"rns-ell", "rows of one length, padded (spmv_ell)", sparseCommands},
+	{"rns-dia", "diagonals, padded (spmv_dia)", sparseCommands},
+}
+
+// rnsList is a table of those of a command.
+func rnsList(command string) string {
+	var b strings.Builder
+	for _, m := range rnsMethods {
+		if slices.Contains(m.commands, command) {
+			fmt.Fprintf(&b, "  %-15s %s\n", m.name, m.text)
+		}
+	}
+	return b.String()
 }
 
 // rnsHelp is what the help of a command says of them.
 func rnsHelp(command string) string {
-	var b strings.Builder
-	b.WriteString(`
+	order := "--blocks and --block-size change it on both, and halfulp tune --rns tells which of them a GPU is fastest with."
+	if slices.Contains(sparseCommands, command) {
+		order = "--row-threads changes that of rns-csrv and rns-jadv on both."
+	}
+	return `
 
 Other methods are those of the papers on MPRES and MPRES-BLAS, in residue number system floating point. Their results are not correctly rounded, so auto never takes them:
 
-`)
-	for _, m := range rnsMethods {
-		if slices.Contains(m.commands, command) {
-			fmt.Fprintf(&b, "  %-14s %s\n", m.name, m.text)
-		}
-	}
-	b.WriteString(`
+` + rnsList(command) + `
 --precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli, as in --format mp:120 --moduli 16. Numbers that have more bits are rounded to the base first. There is one zero, and infinities become NaN. --stats shows the base and a bound on the error.
 
-They run on the CPU, or with --device cuda:N on that GPU, and have the same bits there. An order of additions is part of a method: --blocks and --block-size change it on both, and halfulp tune --rns tells which of them a GPU is fastest with.`)
-	return b.String()
+They run on the CPU, or with --device cuda:N on that GPU, and have the same bits there. An order of additions is part of a method: ` + order
 }
 
 // isRNS reports whether the method is one of package rns, as its name says.
 func isRNS(method string) bool { return strings.HasPrefix(method, "rns-") }
 
 // flags returns the flags by name.
-func (f *rnsFlags) flags() []rnsFlag {
+func (f *baseFlags) flags() []rnsFlag {
 	return []rnsFlag{
 		{"--moduli", f.Moduli, rns.MaxModuli, nil},
 		{"--precision", f.Precision, rns.MaxModuli * 32, nil},
-		{"--blocks", f.Blocks, rns.MaxBlocks, []string{"rns-hybrid"}},
-		{"--block-size", f.BlockSize, rns.MaxBlockSize, []string{"rns-hybrid", "rns-gemv"}},
 	}
+}
+
+// flags returns the flags by name.
+func (f *rnsFlags) flags() []rnsFlag {
+	return append(f.baseFlags.flags(),
+		rnsFlag{"--blocks", f.Blocks, rns.MaxBlocks, []string{"rns-hybrid"}},
+		rnsFlag{"--block-size", f.BlockSize, rns.MaxBlockSize, []string{"rns-hybrid", "rns-gemv"}})
 }
 
 // rnsFlag is a flag that takes a number from 1 on.
@@ -85,11 +110,11 @@ func (f *rnsFlag) check(method string) error {
 	case f.value == nil:
 		return nil
 	case !isRNS(method):
-		return misuse("%s goes with the methods rns-..., not with %s", f.name, method)
+		return cli.Misuse("%s goes with the methods rns-..., not with %s", f.name, method)
 	case f.methods != nil && !slices.Contains(f.methods, method):
-		return misuse("%s goes with %s, not with %s", f.name, strings.Join(f.methods, " and "), method)
+		return cli.Misuse("%s goes with %s, not with %s", f.name, strings.Join(f.methods, " and "), method)
 	case *f.value < 1 || *f.value > f.most:
-		return misuse("%s: %d is not between 1 and %d", f.name, *f.value, f.most)
+		return cli.Misuse("%s: %d is not between 1 and %d", f.name, *f.value, f.most)
 	}
 	return nil
 }
@@ -102,12 +127,8 @@ func given(flag *int, otherwise int) int {
 	return *flag
 }
 
-// checkRNS returns what the flags ask for, nil where the method is another; the flags are
-// nil for commands that have no such method.
+// checkRNS returns what the flags ask for, nil where the method is another.
 func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, error) {
-	if f == nil {
-		return nil, nil
-	}
 	for _, flag := range f.flags() {
 		if err := flag.check(how.Method); err != nil {
 			return nil, err
@@ -117,21 +138,20 @@ func checkRNS(how *runFlags, f *rnsFlags, format halfulp.Format) (*rnsChoice, er
 		return nil, nil
 	}
 	c := &rnsChoice{blocks: given(f.Blocks, rns.DefaultBlocks), blockSize: given(f.BlockSize, rns.DefaultBlockSize)}
-	var err error
+	return c, c.find(how, &f.baseFlags, format)
+}
+
+// find finds the base and the device.
+func (c *rnsChoice) find(how *runFlags, f *baseFlags, format halfulp.Format) (err error) {
 	if c.base, err = f.base(how.Method, format); err != nil {
-		return nil, err
+		return err
 	}
-	switch how.Device {
-	case "", "auto", cpuDevice:
-	default:
-		c.gpu = how.Device
-		return c, c.tryGPU(how.Method)
-	}
-	return c, nil
+	c.device = halfulp.Device(how.Device)
+	return c.tryDevice(how.Method)
 }
 
 // base returns the base that the flags ask for.
-func (f *rnsFlags) base(method string, format halfulp.Format) (base *rns.Base, err error) {
+func (f *baseFlags) base(method string, format halfulp.Format) (base *rns.Base, err error) {
 	from, p, n := "--format "+format.String(), format.Bits(), given(f.Moduli, 0)
 	if f.Precision != nil {
 		from, p = fmt.Sprint("--precision ", *f.Precision), *f.Precision
@@ -151,32 +171,29 @@ func (f *rnsFlags) base(method string, format halfulp.Format) (base *rns.Base, e
 	if n > 0 {
 		from, what = fmt.Sprintf("%s, --moduli %d", from, n), fmt.Sprintf("by %d moduli below 2^31", n)
 	}
-	return nil, misuse("%s: method %s has no base for %d bits %s", from, method, p, what)
+	return nil, cli.Misuse("%s: method %s has no base for %d bits %s", from, method, p, what)
 }
 
 // rnsChoice is what a method of package rns runs with.
 type rnsChoice struct {
 	base              *rns.Base
-	gpu               string // "" for the CPU
+	device            halfulp.Device
 	blocks, blockSize int
+	rowThreads        int // of sparse matrices
 }
 
-// tryGPU returns an error unless the GPU is there and takes the base.
-func (c *rnsChoice) tryGPU(method string) error {
-	// The library knows which devices there are.
-	if _, _, err := halfulp.Sum(halfulp.NewVector(halfulp.Float64, 0), halfulp.Float64, &halfulp.Options{Device: c.gpu}); err != nil {
-		return errors.Unwrap(err) // without the name of the routine
-	}
-	a, err := c.base.NewArray(0).To(c.gpu)
-	if errors.Is(err, rns.ErrModuli) {
-		err = misuse("method %s on %s: %w", method, c.gpu, err)
-	}
+// tryDevice returns an error unless the device is there and takes the base, which a sum of nothing
+// tells.
+func (c *rnsChoice) tryDevice(method string) error {
+	_, st, err := rns.Reduce1(c.base.NewVector(0), &rns.Options{Options: halfulp.Options{Device: c.device}})
 	if err != nil {
-		return err
+		err = errors.Unwrap(err) // without the name of the routine
 	}
-	c.gpu = a.Device()
-	a.Free()
-	return nil
+	if errors.Is(err, rns.ErrModuli) {
+		err = cli.Misuse("method %s on %s: %w", method, c.device, err)
+	}
+	c.device = halfulp.Device(st.Device)
+	return err
 }
 
 // rnsWidth is the width of moduli up to which the SIMD loops run.
@@ -193,27 +210,32 @@ func rnsApplies(command, method string) error {
 	}
 	switch {
 	case !slices.Contains(all, method):
-		return misuse("method %q: no such method (want auto, residue, direct or one of %s)", method, strings.Join(all, ", "))
+		return cli.Misuse("method %q: no such method (want auto, residue, direct or one of %s)", method, strings.Join(all, ", "))
 	case len(here) == 0:
-		return misuse("method %s does not apply to %s, nor does another rns-...", method, command)
+		return cli.Misuse("method %s does not apply to %s, nor does another rns-...", method, command)
 	case !slices.Contains(here, method):
-		return misuse("method %s does not apply to %s: want one of %s", method, command, strings.Join(here, ", "))
+		return cli.Misuse("method %s does not apply to %s: want one of %s", method, command, strings.Join(here, ", "))
 	}
 	return nil
 }
 
 // rnsStats tells what a method of package rns ran with.
 type rnsStats struct {
-	Precision     int      `json:"precision"`     // bits of the arithmetic
-	Moduli        []uint32 `json:"moduli"`        // the base
-	Range         int      `json:"range_bits"`    // of the product of the moduli
-	UnitRoundoff  string   `json:"unit_roundoff"` // 4/√M
-	Blocks        int      `json:"blocks,omitempty"`
-	BlockSize     int      `json:"block_size,omitempty"`
-	Rounded       int64    `json:"rounded_inputs"` // numbers with too many bits for the base
-	NaN           int64    `json:"nan"`            // results
-	AbsoluteBound string   `json:"absolute_bound"` // on the error, of vectors in the 1-norm
-	RelativeBound string   `json:"relative_bound"`
+	Precision    int      `json:"precision"`     // bits of the arithmetic
+	Moduli       []uint32 `json:"moduli"`        // the base
+	Range        int      `json:"range_bits"`    // of the product of the moduli
+	UnitRoundoff string   `json:"unit_roundoff"` // 4/√M
+	Blocks       int      `json:"blocks,omitempty"`
+	BlockSize    int      `json:"block_size,omitempty"`
+	RowThreads   int      `json:"row_threads,omitempty"`
+	Rounded      int64    `json:"rounded_inputs"` // numbers with too many bits for the base
+	NaN          int64    `json:"nan"`            // results
+	// On the error, of vectors in the 1-norm; not of map.
+	AbsoluteBound string `json:"absolute_bound,omitempty"`
+	RelativeBound string `json:"relative_bound,omitempty"` // of map that of every entry
+
+	Sparse *sparseStats `json:"sparse,omitempty"`
+	CG     *cgStats     `json:"cg,omitempty"`
 
 	formula string
 }
@@ -221,6 +243,7 @@ type rnsStats struct {
 // rnsRun is a run of a method of package rns.
 type rnsRun struct {
 	*rnsChoice
+	job     *job
 	stats   halfulp.Stats
 	own     rnsStats
 	start   time.Time
@@ -233,26 +256,32 @@ func (j *job) rnsRun(c *rnsChoice) *rnsRun {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	device := cpuDevice
-	if c.gpu != "" {
-		device = c.gpu
-	}
-	r := &rnsRun{rnsChoice: c, start: time.Now(), threads: threads}
-	r.stats = halfulp.Stats{Device: device, Method: j.how.Method, Threads: threads, Moduli: c.base.Len()}
+	r := &rnsRun{rnsChoice: c, job: j, start: time.Now(), threads: threads}
+	r.stats = halfulp.Stats{Device: string(c.device), Method: j.how.Method, Threads: threads, Moduli: c.base.Len()}
 	r.own = rnsStats{Precision: c.base.Precision(), Moduli: c.base.Moduli(), Range: c.base.Range().BitLen(), UnitRoundoff: boundText(c.base.UnitRoundoff())}
-	o := r.options()
 	switch j.how.Method {
 	case "rns-hybrid":
-		r.own.Blocks, r.own.BlockSize = o.Blocks, o.BlockSize
+		r.own.Blocks, r.own.BlockSize = c.blocks, c.blockSize
 	case "rns-gemv":
-		r.own.BlockSize = o.BlockSize
+		r.own.BlockSize = c.blockSize
 	}
 	j.rns = &r.own
 	return r
 }
 
+// options are those of the routines that run.
 func (r *rnsRun) options() *rns.Options {
-	return &rns.Options{Threads: r.threads, Blocks: r.blocks, BlockSize: r.blockSize}
+	return &rns.Options{
+		Options: halfulp.Options{Device: r.device, Threads: r.threads, Context: r.job.env.Ctx},
+		Blocks:  r.blocks, BlockSize: r.blockSize, RowThreads: r.rowThreads,
+	}
+}
+
+// watched are options with a progress bar that job.finish takes away.
+func (r *rnsRun) watched() *rns.Options {
+	o := r.options()
+	o.Progress = r.job.startProgress(r.job.command)
+	return o
 }
 
 // stage ends a stage of the run.
@@ -349,7 +378,7 @@ func boundText(x rns.XFloat) string {
 	m := new(big.Float)
 	if e := b.MantExp(m); e > 1000 || e < -1000 { // the digits of b would take for ever
 		f, _ := m.Float64()
-		log := math.Log10(f) + float64(e)*math.Log10(2) // to 1e-6
+		log := float64(math.Log10(f)) + float64(float64(e)*math.Log10(2)) // to 1e-6
 		whole := math.Floor(log)
 		d := math.Ceil(10*math.Pow(10, log-whole)*(1+1e-5)) / 10
 		if d >= 10 {
@@ -384,47 +413,26 @@ func (j *job) rnsSum(c *rnsChoice, x *halfulp.Vector, asum bool) (halfulp.Scalar
 		return halfulp.Scalar{}, r.stats, err
 	}
 	r.stage("sum")
-	r.bound(rns.SumBound(v, z), "(n - 1) u / (1 - (n - 1) u) sum |x_i|")
-	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
+	bound, err := rns.SumBound(v, z)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
+	r.bound(bound, "(n - 1) u / (1 - (n - 1) u) sum |x_i|")
+	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
 }
 
 // sum adds up in the order of the method.
 func (r *rnsRun) sum(x *rns.Vector) (*rns.Number, error) {
-	if r.gpu != "" {
-		d, free, err := r.copyVector(x)
-		if err != nil {
-			return nil, err
-		}
-		defer free()
-		return r.sumOnGPU(d)
-	}
+	reduce := rns.Reduce3
 	switch r.stats.Method {
 	case "rns-recursive":
-		return rns.Reduce1(x), nil
+		reduce = rns.Reduce1
 	case "rns-pairwise":
-		return rns.Reduce2(x), nil
+		reduce = rns.Reduce2
 	}
-	return rns.Reduce3(x, r.options()), nil
-}
-
-// sumOnGPU is sum for numbers in the memory of the GPU, by the fastest variants.
-func (r *rnsRun) sumOnGPU(x *rns.DeviceVector) (*rns.Number, error) {
-	switch r.stats.Method {
-	case "rns-recursive":
-		return rns.DeviceReduce1(x, rns.OverModuli)
-	case "rns-pairwise":
-		return rns.DeviceReduce2(x, rns.OverAll)
-	}
-	return rns.DeviceReduce3(x, r.options())
-}
-
-// copyVector returns a copy of x in the memory of the GPU.
-func (r *rnsRun) copyVector(x *rns.Vector) (d *rns.DeviceVector, free func(), err error) {
-	if d, err = x.To(r.gpu); err != nil {
-		return nil, nil, err
-	}
-	a, _, _ := d.Array()
-	return d, a.Free, nil
+	z, _, err := reduce(x, r.watched())
+	r.job.finish()
+	return z, err
 }
 
 // rnsDot runs a dot product.
@@ -444,34 +452,94 @@ func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halful
 		return halfulp.Scalar{}, r.stats, err
 	}
 	r.stage("dot product")
-	r.bound(rns.DotBound(u, v, z), "n u / (1 - n u) sum |x_i y_i|")
-	return r.scalar(z, j.format), r.stats, j.env.ctx.Err()
+	bound, err := rns.DotBound(u, v, z)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
+	}
+	r.bound(bound, "n u / (1 - n u) sum |x_i y_i|")
+	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
 }
 
 // dot adds the rounded products up in the order of the method.
 func (r *rnsRun) dot(x, y *rns.Vector) (*rns.Number, error) {
-	n := max(x.Len(), 1)
-	if r.gpu == "" {
-		products := x.Clone()
-		a, _, _ := products.Array()
-		rns.GeDiagScale(rns.Left, y, a.Matrix(0, x.Len(), 1, n), r.options())
-		return r.sum(products)
+	products := r.base.NewVector(x.Len())
+	if _, err := rns.Mul(x, y, products, r.options()); err != nil {
+		return nil, err
 	}
-	products, freeX, err := r.copyVector(x)
+	return r.sum(products)
+}
+
+// rnsNrm2 runs a norm, which with rns-hybrid is rns.Nrm2.
+func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.Stats, error) {
+	r := j.rnsRun(c)
+	v, err := r.vector(x)
 	if err != nil {
-		return nil, err
+		return halfulp.Scalar{}, r.stats, err
 	}
-	defer freeX()
-	factors, freeY, err := r.copyVector(y)
+	r.stage("conversion")
+	z, err := r.dot(v, v)
 	if err != nil {
-		return nil, err
+		return halfulp.Scalar{}, r.stats, err
 	}
-	defer freeY()
-	a, _, _ := products.Array()
-	if err := rns.DeviceGeDiagScale(rns.Left, factors, a.Matrix(0, x.Len(), 1, n)); err != nil {
-		return nil, err
+	z.Sqrt(z)
+	r.stage("norm")
+	bound, err := rns.Nrm2Bound(v, z)
+	if err != nil {
+		return halfulp.Scalar{}, r.stats, err
 	}
-	return r.sumOnGPU(products)
+	r.bound(bound, "(n + 1) u / (1 - (n + 1) u) ||x||")
+	return r.scalar(z, j.format), r.stats, j.env.Ctx.Err()
+}
+
+// rnsMapped are the operations of map that package rns has.
+var rnsMapped = map[string]func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error){
+	"add": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.Add(x[0], x[1], z, o)
+	},
+	"sub": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.Sub(x[0], x[1], z, o)
+	},
+	"mul": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.Mul(x[0], x[1], z, o)
+	},
+	"div": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.Div(x[0], x[1], z, o)
+	},
+	"sqrt": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.Sqrt(x[0], z, o)
+	},
+	"fma": func(x [3]*rns.Vector, z *rns.Vector, o *rns.Options) (halfulp.Stats, error) {
+		return rns.FMA(x[0], x[1], x[2], z, o)
+	},
+}
+
+// rnsMap runs an operation on every entry of matrices of one shape into z.
+func (j *job) rnsMap(c *rnsChoice, name string, x []*halfulp.Matrix, z *halfulp.Matrix) (halfulp.Stats, error) {
+	r := j.rnsRun(c)
+	var v [3]*rns.Vector
+	for i, m := range x {
+		var err error
+		if v[i], err = r.vector(m.Vec()); err != nil {
+			return r.stats, err
+		}
+	}
+	r.stage("conversion")
+	result := r.base.NewVector(v[0].Len())
+	_, err := rnsMapped[name](v, result, r.watched())
+	j.finish()
+	if err != nil {
+		return r.stats, err
+	}
+	r.stage("compute")
+	r.own.RelativeBound = r.own.UnitRoundoff
+	if name == "fma" {
+		r.own.RelativeBound, r.own.formula = "none", "u |x y + z| + u^2 (|x y| + |z|)"
+	}
+	to := z.Vec()
+	for i := range to.Len() {
+		to.Set(i, r.scalar(result.At(i), j.format))
+	}
+	return r.stats, j.env.Ctx.Err()
 }
 
 // rnsGemv runs a matrix-vector product into z; y is nil where beta is 0.
@@ -497,56 +565,33 @@ func (j *job) rnsGemv(c *rnsChoice, trans bool, alpha halfulp.Scalar, a *halfulp
 	}
 	al, be := r.number(alpha), r.number(beta)
 	r.stage("conversion")
-	result, err := r.gemv(rns.Transpose(trans), al, m, v, be, old)
+	result, err := r.gemv(transpose(trans), al, m, v, be, old)
 	if err != nil {
 		return r.stats, err
 	}
 	r.stage("product")
-	r.bound(rns.GemvBound(rns.Transpose(trans), al, m, v, be, old, result), "(n + 2) u / (1 - (n + 2) u) || |alpha A| |x| + |beta y| ||, in the 1-norm")
+	bound, err := rns.GemvBound(transpose(trans), al, m, v, be, old, result)
+	if err != nil {
+		return r.stats, err
+	}
+	r.bound(bound, "(n + 2) u / (1 - (n + 2) u) || |alpha A| |x| + |beta y| ||, in the 1-norm")
 	r.stage("bound")
 	for i := range z.Len() {
 		z.Set(i, r.scalar(result.At(i), j.format))
 	}
-	return r.stats, j.env.ctx.Err()
+	return r.stats, j.env.Ctx.Err()
 }
 
 // gemv returns the product by the method; y stays as it is.
-func (r *rnsRun) gemv(trans rns.Transpose, alpha *rns.Number, a *rns.Matrix, x *rns.Vector, beta *rns.Number, y *rns.Vector) (*rns.Vector, error) {
-	isBasic := r.stats.Method == "rns-basic"
-	if r.gpu == "" {
-		z := y.Clone()
-		if isBasic {
-			rns.GemvBasic(trans, alpha, a, x, beta, z, r.options())
-		} else {
-			rns.Gemv(trans, alpha, a, x, beta, z, r.options())
-		}
-		return z, nil
+func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix, x *rns.Vector, beta *rns.Number, y *rns.Vector) (*rns.Vector, error) {
+	product := rns.Gemv
+	if r.stats.Method == "rns-basic" {
+		product = rns.GemvBasic
 	}
-	m, err := a.To(r.gpu)
-	if err != nil {
-		return nil, err
-	}
-	stored, _, _ := m.Array()
-	defer stored.Free()
-	v, freeX, err := r.copyVector(x)
-	if err != nil {
-		return nil, err
-	}
-	defer freeX()
-	z, freeY, err := r.copyVector(y)
-	if err != nil {
-		return nil, err
-	}
-	defer freeY()
-	if isBasic {
-		err = rns.DeviceGemvBasic(trans, alpha, m, v, beta, z)
-	} else {
-		err = rns.DeviceGemv(trans, alpha, m, v, beta, z, r.options())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return z.Vector()
+	z := y.Clone()
+	_, err := product(trans, alpha, a, x, beta, z, r.watched())
+	r.job.finish()
+	return z, err
 }
 
 // writeRNSStats prints what a method of package rns ran with.
@@ -562,8 +607,20 @@ func writeRNSStats(w io.Writer, s *rnsStats) error {
 	case s.BlockSize > 0:
 		row("order of additions", fmt.Sprintf("blocks of %d threads", s.BlockSize))
 	}
+	if s.Sparse != nil {
+		s.Sparse.write(row, s.RowThreads)
+	}
 	row("inputs rounded to the base", s.Rounded)
-	row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
+	if s.CG != nil {
+		s.CG.write(row)
+		return t.Flush()
+	}
+	switch {
+	case s.AbsoluteBound != "":
+		row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
+	case s.formula != "":
+		row("error bound of the arithmetic", s.formula)
+	}
 	row("relative error bound of it", s.RelativeBound)
 	return t.Flush()
 }

@@ -6,12 +6,11 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/cli/clitest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -25,6 +24,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition:           clitest.Condition,
 		Setup: func(e *testscript.Env) error {
 			for name, text := range exampleFiles() {
 				if err := os.WriteFile(e.Cd+"/"+name, []byte(text), 0o666); err != nil {
@@ -37,8 +37,8 @@ func TestScripts(t *testing.T) {
 			"numacc":    writing(numAcc),
 			"summation": writing(summationSet),
 			"ratsum":    rationalSum,
-			"status":    status,
-			"nofiles":   noFiles,
+			"status":    clitest.Status,
+			"nofiles":   clitest.NoFiles,
 		},
 	})
 }
@@ -129,34 +129,4 @@ func rationalSum(ts *testscript.TestScript, _ bool, args []string) {
 		format = 'f' // the range without exponent
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strconv.FormatFloat(f, format, -1, 64)+"\n"), 0o666))
-}
-
-// status is the script command "status CODE PROGRAM ARGUMENTS": the program must
-// exit with that status.
-func status(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) < 2 {
-		ts.Fatalf("want a status and a program")
-	}
-	code := "0"
-	var exit *exec.ExitError
-	err := ts.Exec(args[1], args[2:]...)
-	if errors.As(err, &exit) {
-		code = strconv.Itoa(exit.ExitCode())
-	} else {
-		ts.Check(err)
-	}
-	if code != args[0] {
-		ts.Fatalf("exit status %s, want %s", code, args[0])
-	}
-}
-
-// noFiles is the script command "nofiles PATTERN...": no file may match.
-func noFiles(ts *testscript.TestScript, _ bool, args []string) {
-	for _, pattern := range args {
-		found, err := filepath.Glob(ts.MkAbs(pattern))
-		ts.Check(err)
-		if len(found) > 0 {
-			ts.Fatalf("left behind: %v", found)
-		}
-	}
 }

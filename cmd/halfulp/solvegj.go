@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"text/tabwriter"
-	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 type solveGJCmd struct {
@@ -24,9 +24,13 @@ type solveGJCmd struct {
 }
 
 func (solveGJCmd) Help() string {
-	return `Prints the solution X of A X = B by Gauss-Jordan elimination in double-double, triple-double or quad-double arithmetic (package expansion). X is not correctly rounded: it solves a system whose matrix differs from A by a few roundings of its growing entries. --stats shows the largest entries of the exact residual B - A X. The bits do not depend on threads or device.
+	return `Prints the solution X of A X = B by Gauss-Jordan elimination in double-double, triple-double or quad-double arithmetic (package expansion). X is not correctly rounded: it solves a system whose matrix differs from A by a few roundings of its growing entries. The bits do not depend on threads or device.
 
-Operands are rounded to --format.
+How many digits of X can be trusted is estimated, from systems with known solutions that are solved beside it. If it is none, X is not written and the exit status is 1; if fewer are left than half of those of the format, a warning says so. Digits are those of the largest entry in a column of X. --stats shows the estimate, with the condition number, and the largest entries of the exact residual B - A X.
+
+The methods expansion-square and expansion-linear are the paper's: column by column, on a GPU with one thread an entry in blocks of 8 x 8 or 128 threads, in f64 too.
+
+Operands are rounded to --format, of at most 212 bits (qd). The command solve has other formats, and every digit right, whatever the condition of A.
 
 Examples:
 
@@ -34,8 +38,8 @@ Examples:
   halfulp solve-gj A.mtx B.mtx --format qd --updates exact --stats --out X.mtx`
 }
 
-func (c *solveGJCmd) Run(env *environment) error {
-	o := &expansion.SolveOptions{Block: c.Block}
+func (c *solveGJCmd) Run(env *cli.Environment) error {
+	o := &expansion.SolveOptions{Block: c.Block, Estimate: true}
 	if c.Pivoting == "zero" {
 		o.Pivoting = expansion.ZeroPivoting
 	}
@@ -44,19 +48,15 @@ func (c *solveGJCmd) Run(env *environment) error {
 	}
 	switch {
 	case c.Block != 0 && o.Updates != expansion.ExactUpdates:
-		return misuse("--block goes with --updates exact")
+		return cli.Misuse("--block goes with --updates exact")
 	case c.Block < 0 || c.Block%32 != 0:
-		return misuse("--block: %d is not a positive multiple of 32", c.Block)
+		return cli.Misuse("--block: %d is not a positive multiple of 32", c.Block)
 	}
-	try := func(opt *halfulp.Options) error {
-		if err := tryExpansion(c.Format.Format, &halfulp.Options{Method: opt.Method}); err != nil {
-			return err
-		}
-		none := halfulp.NewMatrix(c.Format.Format, 0, 0)
-		_, err := expansion.Solve(none, none, &expansion.SolveOptions{Options: opt})
+	if err := solvable(c.Format.Format, c.Method); err != nil {
 		return err
 	}
-	j, err := newJob(env, "solve-gj", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, try, c.A, c.B)
+	valid := func(opt *halfulp.Options) error { return expansion.Validate(opt) }
+	j, err := newJob(env, "solve-gj", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.B)
 	if err != nil {
 		return err
 	}
@@ -70,48 +70,101 @@ func (c *solveGJCmd) Run(env *environment) error {
 		return err
 	}
 	if a.Rows() != a.Cols() {
-		return misuse("%s is %d x %d: it must be square", shown(c.A), a.Rows(), a.Cols())
+		return cli.Misuse("%s is %d x %d: it must be square", shown(c.A), a.Rows(), a.Cols())
 	}
 	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() { // a vector
 		b = b.T()
 	}
 	if b.Rows() != a.Rows() {
-		return misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+		return cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
 	}
-	start := time.Now()
-	o.Options = j.options()
-	x, err := expansion.Solve(a, b, o)
+	o.Options = *j.options()
+	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())
+	stats, err := expansion.Solve(a, b, x, o)
 	j.finish()
 	if err != nil {
 		if errors.Is(err, expansion.ErrSingular) {
-			return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err)) // without the name of the routine
+			// without the name of the routine
+			return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err))
 		}
 		return err
 	}
-	if n := countNaN(x); n > 0 && !c.Quiet {
-		fmt.Fprintf(env.stderr, "halfulp: warning: %s NaN: a pivot was NaN, or so small that the entries overflowed\n", are(n))
-	}
 	if c.Stats {
-		if err := j.solveStats(a, b, x, time.Since(start)); err != nil {
+		if err := j.residual(a, b, x); err != nil {
 			return err
 		}
 	}
-	return j.writeMatrix(x, nil)
+	if k := stats.Condition; k != nil && k.Digits < 1 {
+		if err := j.report(&stats); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: no digit of X can be trusted: %s", shown(c.A), c.remedy(x, k))
+	} else if k != nil && 2*k.Digits < decimalDigits(x.Format()) && !c.Quiet {
+		fmt.Fprintf(env.Stderr, "halfulp: warning: %s has a condition number of about %.0e: about %s of X can be trusted (an estimate)\n",
+			shown(c.A), k.Number, digits(k.Digits))
+	}
+	return j.writeMatrix(x, &stats)
 }
 
-// solveStats prints the largest entries of the residual and of the right-hand sides.
-func (j *job) solveStats(a, b, x *halfulp.Matrix, took time.Duration) error {
+// solvable returns an error for formats that solve-gj does not compute in, which says what does.
+func solvable(f halfulp.Format, method string) error {
+	if f == halfulp.Float64 && hasBlocks(method) {
+		return nil
+	}
+	for _, have := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		if f == have {
+			return nil
+		}
+	}
+	for _, have := range []halfulp.Format{halfulp.DD, halfulp.TD, halfulp.QD} {
+		if f.Bits() <= have.Bits() {
+			return cli.Misuse("--format: %v: solve-gj computes in dd, td or qd: take --format %v, of %d bits, or halfulp solve, which has all formats", f, have, have.Bits())
+		}
+	}
+	return cli.Misuse("--format: %v: solve-gj computes in dd, td or qd, of up to %d bits; halfulp solve has all formats", f, halfulp.QD.Bits())
+}
+
+// decimalDigits is how many decimal digits a format holds.
+func decimalDigits(f halfulp.Format) int { return int(float64(f.Bits()) * math.Log10(2)) }
+
+func digits(n int) string {
+	if n == 1 {
+		return "1 digit"
+	}
+	return fmt.Sprintf("%d digits", n)
+}
+
+// remedy says why no digit of a solution can be trusted, and what would help.
+func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
+	if n := countNaN(x); n > 0 {
+		return are(n) + " NaN: an entry or a pivot was NaN, or a pivot so small that entries overflowed"
+	}
+	why := fmt.Sprintf("its condition number is about %.0e or more, for the %s of %v (an estimate)", k.Number, digits(decimalDigits(x.Format())), x.Format())
+	var more string
+	switch x.Format() {
+	case halfulp.Float64:
+		more = ", --format dd has 16 more, td 32, qd 48"
+	case halfulp.DD:
+		more = ", --format td has 16 more, qd 32"
+	case halfulp.TD:
+		more = ", --format qd has 16 more"
+	}
+	if c.Pivoting == "zero" {
+		more += ", --pivoting partial exchanges rows against growing errors"
+	}
+	return why + "; halfulp solve gives every digit right" + more
+}
+
+// residual prints the largest entries of the residual and of the right-hand sides.
+func (j *job) residual(a, b, x *halfulp.Matrix) error {
 	r := halfulp.NewMatrix(halfulp.Float64, b.Rows(), b.Cols())
-	opt := &halfulp.Options{Threads: j.how.Threads, Context: j.env.ctx}
+	opt := &halfulp.Options{Threads: j.how.Threads, Context: j.env.Ctx}
 	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(j.env.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "method\t%s\n", expansion.Method)
+	t := tabwriter.NewWriter(j.env.Stderr, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "largest entry of B - A X\t%.3g\n", largest(r))
 	fmt.Fprintf(t, "largest entry of B\t%.3g\n", largest(b))
-	fmt.Fprintf(t, "time: read\t%v\n", rounded(j.reading))
-	fmt.Fprintf(t, "time: solve\t%v\n", rounded(took))
 	return t.Flush()
 }
 

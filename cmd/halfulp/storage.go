@@ -8,16 +8,57 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // matrix reads an operand.
 func (j *job) matrix(name string) (*halfulp.Matrix, error) {
+	m, _, err := j.read(name, halfulp.AtLeast(j.format))
+	if err != nil {
+		return nil, err
+	}
+	if j.rounds && m.Format() != j.format {
+		var stats halfulp.InputStats
+		m, stats = convert(m, j.format)
+		j.warnInput(name, stats, j.format)
+	}
+	return m, nil
+}
+
+// read reads a matrix, by default as in says, and warns of what the range of its format took.
+func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halfulp.InputStats, error) {
+	m, stats, err := read(j, name, in, files.ReadMatrix)
+	if err != nil {
+		return nil, stats, err
+	}
+	j.warnInput(name, stats, m.Format())
+	return m, stats, nil
+}
+
+// sparse reads the entries of a matrix.
+func (j *job) sparse(name string) (*matrixmarket.Sparse, error) {
+	a, stats, err := read(j, name, halfulp.AtLeast(j.format), files.ReadSparse)
+	if err != nil {
+		return nil, err
+	}
+	j.warnInput(name, stats, a.Values.Format())
+	return a, nil
+}
+
+// read calls a function that reads a file as the flags say, by default as in says, and tells what
+// the range of the format took.
+func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, io.Reader, files.ReadOptions) (T, error)) (T, halfulp.InputStats, error) {
 	start := time.Now()
+	var stats halfulp.InputStats
 	opt := files.ReadOptions{
-		In:       halfulp.AtLeast(j.format),
+		In:       in,
+		Stats:    &stats,
 		Threads:  j.how.Threads,
-		Context:  j.env.ctx,
+		Context:  j.env.Ctx,
 		Progress: j.startProgress("reading " + name),
 	}
 	if j.rounds {
@@ -26,28 +67,73 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 	if f, ok := j.in.in(); ok {
 		opt.In = halfulp.Exactly(f)
 	}
-	m, err := files.ReadMatrix(name, j.env.stdin, opt)
+	z, err := from(name, j.env.Stdin, opt)
 	j.finish()
 	j.reading += time.Since(start)
-	if err == nil && j.rounds && m.Format() != j.format {
-		m = m.Convert(j.format)
+	return z, stats, err
+}
+
+// convert returns m in format f, and what the range of f took.
+func convert(m *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, halfulp.InputStats) {
+	var stats halfulp.InputStats
+	z := m.Convert(f)
+	from, to := raw.Matrix(m), raw.Matrix(z)
+	for j := range m.Cols() {
+		for i := range m.Rows() {
+			if from.Arr.Class(from.At(i, j)) != num.Finite {
+				continue
+			}
+			switch to.Arr.Class(to.At(i, j)) {
+			case num.Inf:
+				stats.ToInf.Count++
+			case num.Zero:
+				stats.ToZero.Count++
+			}
+		}
 	}
-	return m, err
+	return z, stats
+}
+
+// warnInput says which numbers of an operand were lost when they were rounded to the
+// format.
+func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format) {
+	if j.print.Quiet {
+		return
+	}
+	for _, c := range []struct {
+		halfulp.Losses
+		what, became string
+	}{
+		{stats.ToInf, "beyond", "infinite"},
+		{stats.ToZero, "below", "0"},
+	} {
+		if c.Count == 0 {
+			continue
+		}
+		place, more := shown(name), ""
+		if c.Line > 0 {
+			place = fmt.Sprintf("%s:%d", place, c.Line)
+		}
+		if c.Count > 1 {
+			more = fmt.Sprintf(", the first of %d that did", c.Count)
+		}
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s: a number %s the range of %v became %s%s\n", place, c.what, f, c.became, more)
+	}
 }
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.ctx}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx}
 	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
-		opt.Progress = j.startProgress("writing " + j.print.Out)
+		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
 	}
-	return files.WriteMatrix(j.print.target(), j.env.stdout, z, opt)
+	return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
 }
 
 // writeText writes text there.
 func (j *job) writeText(text string) error {
-	return files.Write(j.print.target(), j.env.stdout, func(w io.Writer) error {
+	return files.Write(j.print.target(), j.env.Stdout, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
@@ -55,21 +141,26 @@ func (j *job) writeText(text string) error {
 
 // target is the name of the output file, that of standard output by default.
 func (f *printFlags) target() string {
-	if f.Out == "" {
+	if f.Out == nil {
 		return files.Stdio
 	}
-	return f.Out
+	return *f.Out
 }
+
+var errNoName = cli.Misuse("--out: the name is empty")
 
 // check returns an error if the output file cannot be written, or cannot hold what
 // is to be written: a matrix of one of the formats, as far as they are known, or
 // text.
 func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
+	if f.target() == "" {
+		return errNoName
+	}
 	if isMatrix && !f.JSON {
 		return files.CheckWritable(f.target(), formats...)
 	}
 	if strings.HasSuffix(strings.ToLower(f.target()), ".npy") {
-		return misuse("--out: %s: this result is text, which a .npy file does not hold", f.Out)
+		return cli.Misuse("--out: %s: this result is text, which a .npy file does not hold", f.target())
 	}
 	return files.CheckWritable(f.target())
 }
@@ -77,7 +168,7 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 // checkSize returns an error if a rows x cols matrix of format f takes more memory
 // than halfulp.DefaultMemoryLimit.
 func checkSize(f halfulp.Format, rows, cols int) error {
-	number := math.Ceil(float64(f.Bits())/64) * 8
+	number := float64(math.Ceil(float64(f.Bits())/64) * 8)
 	switch {
 	case f == halfulp.Float32:
 		number = 4

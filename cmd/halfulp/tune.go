@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/cli"
+	dispatch "github.com/halfulp/halfulp/internal/product"
 )
 
 type tuneCmd struct {
@@ -33,9 +33,9 @@ Other values could make a method run that is slower here, but change no bit of a
 With --rns it finds instead with which blocks of threads a GPU sums 10^6 numbers and multiplies a matrix of order 1000 by a vector fastest, at 106 to 1696 bits, and remembers that for the Go functions rns.TuneSum and rns.TuneGemv and for halfulp reproduce, in the file halfulp/rns.json of the user's cache directory. Blocks are an order of additions: --blocks and --block-size of the methods rns-hybrid and rns-gemv ask for them, and get other bits than with the default, the same on CPUs and GPUs.`
 }
 
-func (c *tuneCmd) Run(env *environment) error {
+func (c *tuneCmd) Run(env *cli.Environment) error {
 	if !c.RNS && c.Device != "" {
-		return misuse("--device goes with --rns: without it all devices are measured")
+		return cli.Misuse("--device goes with --rns: without it all devices are measured")
 	}
 	if c.RNS {
 		if c.Device == "" {
@@ -46,32 +46,32 @@ func (c *tuneCmd) Run(env *environment) error {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(env.stdout, list)
+			return writeJSON(env.Stdout, list)
 		}
-		return writeRNSTuning(env.stdout, list)
+		return writeRNSTuning(env.Stdout, list)
 	}
-	var bar *progressBar
+	var bar *cli.Progress
 	if !c.Quiet {
-		bar = newProgress(env.stderr, "tune")
+		bar = cli.NewProgress(env.Stderr, "tune")
 	}
-	t, err := exact.Tune(env.ctx, bar.callback())
-	bar.finish()
+	t, err := dispatch.Tune(env.Ctx, bar.Callback())
+	bar.Finish()
 	if err != nil {
 		return err
 	}
 	var g []gpuTuning
-	if gpus, _ := cuda.Devices(); len(gpus) > 0 {
-		if g, err = tuneGPU(env.ctx); err != nil {
+	if gpus, _ := halfulp.GPUs(); len(gpus) > 0 {
+		if g, err = tuneGPU(env.Ctx); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		return writeJSON(env.stdout, struct {
-			exact.Tuning
+		return writeJSON(env.Stdout, struct {
+			dispatch.Tuning
 			GPU []gpuTuning `json:"gpu,omitempty"`
 		}{t, g})
 	}
-	w := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "kernel\tns here\tns built in\t")
 	for _, k := range t.Kernels {
 		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t\n", k.Name, k.Measured, k.BuiltIn)
@@ -79,7 +79,7 @@ func (c *tuneCmd) Run(env *environment) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.stdout)
+	fmt.Fprintln(env.Stdout)
 	fmt.Fprintln(w, "bits\tns here\tns built in\tresidues from order\t")
 	for _, e := range t.Exact {
 		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%s\t\n", e.Bits, e.Measured, e.BuiltIn, foundOrder(e.Crossover))
@@ -87,7 +87,7 @@ func (c *tuneCmd) Run(env *environment) error {
 	if err := w.Flush(); err != nil || g == nil {
 		return err
 	}
-	fmt.Fprintln(env.stdout)
+	fmt.Fprintln(env.Stdout)
 	fmt.Fprintln(w, "bits\tGPU from order\tauto from order\t")
 	for _, e := range g {
 		fmt.Fprintf(w, "%d\t%s\t%s\t\n", e.Bits, foundOrder(e.Crossover), foundOrder(e.Auto))
@@ -120,7 +120,7 @@ func tuneGPU(ctx context.Context) ([]gpuTuning, error) {
 		g := gpuTuning{Bits: int(p)}
 		for _, n := range []int{50, 75, 100, 150, 200, 300, 400, 600, 800, 1200} {
 			a, c := halfulp.Random(f, n, n, 1, 1), halfulp.NewMatrix(f, n, n)
-			gemm := func(device string) (halfulp.Stats, time.Duration, error) {
+			gemm := func(device halfulp.Device) (halfulp.Stats, time.Duration, error) {
 				var st halfulp.Stats
 				d := make([]time.Duration, 4) // the first warms up
 				for i := range d {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -24,21 +26,19 @@ const (
 )
 
 // tuneRNS finds the launch parameters of package rns on a GPU.
-func tuneRNS(env *environment, device string) ([]rnsTuning, error) {
+func tuneRNS(env *cli.Environment, device string) ([]rnsTuning, error) {
 	var list []rnsTuning
+	o := &rns.Options{Options: halfulp.Options{Device: halfulp.Device(device), Context: env.Ctx}}
 	for _, p := range rns.GemvPrecisions {
-		if err := env.ctx.Err(); err != nil {
-			return nil, err
-		}
 		b, err := rns.GemvBase(p)
 		if err != nil {
 			return nil, err
 		}
-		sum, err := rns.TuneSum(device, b, tunedSum)
+		sum, err := rns.TuneSum(b, tunedSum, o)
 		if err != nil {
 			return nil, err
 		}
-		gemv, err := rns.TuneGemv(device, b, tunedGemv)
+		gemv, err := rns.TuneGemv(b, tunedGemv, o)
 		if err != nil {
 			return nil, err
 		}

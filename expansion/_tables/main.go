@@ -22,7 +22,7 @@ const prec = 1024
 
 var (
 	outGo   = flag.String("go", "tables.go", "Go `file` to write")
-	outCUDA = flag.String("cuda", "../internal/gpu/kernels/expansiontables.cuh", "CUDA `file` to write")
+	outCUDA = flag.String("cuda", "../internal/kernels/expansion/expansiontables.cuh", "CUDA `file` to write")
 )
 
 // A writer collects both files.
@@ -120,6 +120,7 @@ func constants(w *writer) {
 	w.constant("log2E", "1 / ln 2", div(number(1), ln2()))
 	w.constant("log10E", "1 / ln 10", div(number(1), bigfun.Log(number(10), prec)))
 	w.constant("halfPi", "π/2", scaled(pi(), -1))
+	w.table("inverseFactorials", "1/n! for n from 0 to 19", 20, func(n int) *big.Float { return div(number(1), factorial(n)) })
 }
 
 // A series is Σ c_k x^k of a factor x below 2^-range; weight is log2 of what its

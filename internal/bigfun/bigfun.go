@@ -1,6 +1,6 @@
 // Package bigfun computes elementary functions of big.Float numbers, plainly and slowly, to
-// a relative error below 2^-prec: the oracle of the tests of package expansion, and the
-// source of its tables. Arguments are finite and in the domain of the function.
+// a relative error below 2^-prec: for package linsolve, as the oracle of the tests of package
+// expansion, and the source of its tables. Arguments are finite and in the domain of the function.
 package bigfun
 
 import (
@@ -112,16 +112,31 @@ func Exp(x *big.Float, prec uint) *big.Float {
 
 // Log is ln x.
 func Log(x *big.Float, prec uint) *big.Float {
-	m := number(exact).Sub(x, integer(1, exact))
-	return Log1p(m, prec)
+	m := new(big.Float)
+	e := x.MantExp(m)
+	return LogScaled(m, int64(e), prec)
+}
+
+// LogScaled is ln(x 2^e), for 1/4 < x < 2.
+func LogScaled(x *big.Float, e int64, prec uint) *big.Float {
+	p := prec + guard
+	for ; x.Cmp(big.NewFloat(0.7)) < 0; e-- {
+		x = scale(x, 1)
+	}
+	for ; x.Cmp(big.NewFloat(1.45)) > 0; e++ {
+		x = scale(x, -1)
+	}
+	l := Log1p(number(max(exact, p)).Sub(x, integer(1, exact)), p)
+	return l.Add(l, number(p).Mul(integer(e, p), Ln2(p))) // |ln x| < 0.38
 }
 
 // Log1p is ln(1 + x), by 2 atanh(x / (2 + x)) near 0 and by Halley's iteration for Exp
 // elsewhere.
 func Log1p(x *big.Float, prec uint) *big.Float {
 	p := prec + guard
+	w := max(exact, p)
 	if small(x, -10) {
-		s := number(exact).Add(x, integer(2, exact))
+		s := number(w).Add(x, integer(2, exact))
 		s = number(p).Quo(x, s)
 		s2 := number(p).Mul(s, s)
 		power := number(p).Set(s)
@@ -130,7 +145,7 @@ func Log1p(x *big.Float, prec uint) *big.Float {
 			t.Quo(power, integer(2*k+1, p))
 		}, p), 1)
 	}
-	a := number(exact).Add(x, integer(1, exact))
+	a := number(w).Add(x, integer(1, exact))
 	m := new(big.Float)
 	e := a.MantExp(m)
 	f, _ := m.Float64()

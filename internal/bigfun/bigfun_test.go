@@ -82,3 +82,15 @@ func TestHugeArgument(t *testing.T) {
 	agree(t, "sin 2^1000", a, c, 100)
 	agree(t, "cos 2^1000", b, d, 100)
 }
+
+// TestLogWide takes arguments far from 1, and so near to it that a fixed precision would not do.
+func TestLogWide(t *testing.T) {
+	x := new(big.Float).SetMantExp(big.NewFloat(1.25), -20000)
+	want := new(big.Float).SetPrec(500).Mul(Ln2(500), big.NewFloat(-20000))
+	agree(t, "ln 1.25 2^-20000", Log(x, 400), want.Add(want, Log(big.NewFloat(1.25), 480)), 400)
+	tiny := new(big.Float).SetMantExp(big.NewFloat(1), -5000)
+	x = new(big.Float).SetPrec(6000).Add(big.NewFloat(1), tiny)
+	agree(t, "ln(1 + 2^-5000)", Log(x, 400), tiny, 400)
+	x = new(big.Float).SetPrec(6000).Quo(big.NewFloat(1), big.NewFloat(3))
+	agree(t, "e^ln(1/3)", Exp(Log(x, 5500), 5500), x, 5490)
+}

@@ -48,6 +48,7 @@ const (
 	ComputeCapabilityMinor       DeviceAttribute = 76
 	MaxSharedMemoryPerMulti      DeviceAttribute = 81
 	MaxSharedMemoryPerBlockOptin DeviceAttribute = 97
+	MaxBlocksPerMultiprocessor   DeviceAttribute = 106
 )
 
 // FunctionAttribute names a property of a kernel (CUfunction_attribute).

@@ -42,7 +42,8 @@ func (c Code) Sticky() bool {
 		c == 4,   // driver shutting down
 		c == ContextDestroyed, c == IllegalAddress, c == LaunchTimeout, c == Unknown:
 		return true
-	case 710 <= c && c <= 719 && c != 712 && c != 713: // assertion, illegal instruction, ..., launch failed
+	// assertion, illegal instruction, ..., launch failed
+	case 710 <= c && c <= 719 && c != 712 && c != 713:
 		return true
 	}
 	return false

@@ -3,6 +3,7 @@ package decimal
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -13,10 +14,9 @@ import (
 type Extent struct {
 	Digits int // most significant decimal digits, zeros at either end left out
 	Bits   int // most significant bits of a hexadecimal number
-	// Whether some number loses by range what no precision saves: becomes infinite
-	// or zero or, if hexadecimal, loses bits, in Float32; in Float64; or has digits
-	// finer than the least binary64, which ends the terms of expansions.
-	lost32, lost64, fine bool
+	// Whether the range of a format, F32 to QD, takes from some number what no
+	// precision saves: see lostIn.
+	lost [num.MP]bool
 }
 
 // Add extends e by the number tok and returns an error if it is none. whole
@@ -37,18 +37,10 @@ func (e *Extent) Add(tok []byte, whole bool) error {
 		return nil
 	}
 	e.Digits = max(e.Digits, t.n)
-	e.fine = e.fine || t.exp < -325
-	// Only numbers near the ends of the range, 10^(m-1) <= |x| < 10^m, are tried.
-	switch m := t.exp + int64(t.n); {
-	case m > 309 || m < -324:
-		e.lost32, e.lost64 = true, true
-	case m > 308 || m < -322:
-		e.lost32 = true
-		e.lost64 = e.lost64 || lost(num.Float64, tok, &t)
-	case m > 39 || m < -45:
-		e.lost32 = true
-	case m > 38 || m < -43:
-		e.lost32 = e.lost32 || lost(num.Float32, tok, &t)
+	if m := t.exp + int64(t.n); m > 38 || t.exp < -44 { // else every format has the range
+		for k := range num.MP {
+			e.lost[k] = e.lost[k] || lostIn(fixed[k], tok, &t)
+		}
 	}
 	return nil
 }
@@ -58,24 +50,77 @@ func (e *Extent) addHex(t *text) {
 	e.Bits = max(e.Bits, n)
 	low := t.exp + int64(bits.TrailingZeros8(hexDigit(t.sig[len(t.sig)-1])))
 	top := low + int64(n)
-	e.lost32 = e.lost32 || top > 128 || low < -149
-	e.lost64 = e.lost64 || top > 1024 || low < -1074
-	e.fine = e.fine || low < -1074
+	for k := range num.MP {
+		_, highest, lowest := rangeOf(fixed[k])
+		e.lost[k] = e.lost[k] || top > highest || low < lowest
+	}
 }
 
-// lost reports whether the number becomes infinite or zero in format f.
-func lost(f num.Format, tok []byte, t *text) bool {
-	p := NewParser(f)
-	a := num.New(f, 1)
-	p.set(a, 0, tok, t)
-	var buf [1]uint64
-	return a.Value(0, buf[:]).Class != num.Finite
+// fixed are the formats of the kinds below num.MP.
+var fixed = [num.MP]num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble}
+
+// rangeOf returns the decimal exponent of the largest number of a fixed format,
+// and the exponents with which all of its numbers are below 2^highest and multiples
+// of 2^lowest.
+func rangeOf(f num.Format) (top10, highest, lowest int64) {
+	if f.Kind == num.F32 {
+		return 38, 128, -149
+	}
+	return 308, 1024, -1074
+}
+
+// lostIn reports whether the decimal becomes infinite in format f, or is so small
+// that f lacks bits for it, all its numbers being multiples of 2^lowest: it then
+// holds a decimal if that differs from the nearest multiple by at most half a unit
+// of its last digit. So 5e-324 and 4.9406564584124654e-324 stand for the least
+// binary64, 3e-324 does not. Decimals of more digits than f holds at all need more
+// bits anyway and are not looked at.
+func lostIn(f num.Format, tok []byte, t *text) bool {
+	top10, _, lowest := rangeOf(f)
+	m := t.exp + int64(t.n) // 10^(m-1) <= |x| < 10^m
+	switch {
+	case t.n > HeldDigits(f):
+		return false
+	case m > top10+1:
+		return true
+	case m > top10:
+		loss, err := NewParser(f).Set(num.New(f, 1), 0, tok)
+		return err == nil && loss == ToInf
+	}
+	// 10^least10 is the first above 2^lowest
+	least10 := int64(math.Ceil(float64(lowest) * log10Two))
+	switch {
+	case t.exp >= least10: // half a unit of the last digit is at least half of 2^lowest
+		return false
+	case m < least10: // farther than half a unit both from 0 and from 2^lowest, 1.4e-45 or 4.9e-324
+		return true
+	}
+	have, off := offGrid(t, lowest)
+	return off && have < f.Bits()
+}
+
+// offGrid compares |x| = D 10^exp, exp < 0, with the multiples of 2^lowest: have is
+// the number of bits of the one below it, off whether the nearest one differs from it
+// by more than 10^exp/2. D 2^(exp-lowest) must be an integer.
+func offGrid(t *text, lowest int64) (have int, off bool) {
+	five := new(big.Int).Exp(big.NewInt(5), big.NewInt(-t.exp), nil)
+	x := integer(t)
+	x.Lsh(x, uint(t.exp-lowest))
+	rest := new(big.Int)
+	x.QuoRem(x, five, rest) // |x| = (x + rest/five) 2^lowest
+	if other := new(big.Int).Sub(five, rest); other.Cmp(rest) < 0 {
+		rest = other
+	}
+	half := new(big.Int).Lsh(big.NewInt(1), uint(t.exp-lowest)-1) // of 10^exp, in 2^lowest/five
+	return x.BitLen(), rest.Cmp(half) > 0
 }
 
 // Merge extends e by f.
 func (e *Extent) Merge(f Extent) {
 	e.Digits, e.Bits = max(e.Digits, f.Digits), max(e.Bits, f.Bits)
-	e.lost32, e.lost64, e.fine = e.lost32 || f.lost32, e.lost64 || f.lost64, e.fine || f.fine
+	for k, l := range f.lost {
+		e.lost[k] = e.lost[k] || l
+	}
 }
 
 // hexBits returns the bits from the first to the last that is set.
@@ -108,33 +153,28 @@ func HeldDigits(f num.Format) int {
 	return int(math.Ceil(float64(f.Bits())*log10Two)) + 1
 }
 
+// guardBits are added to the precision that holds a decimal where the decimal is
+// rounded to be rounded again, so that the second rounding differs from one rounding
+// of the decimal only within 2^-guardBits of an ulp of a tie, or so.
+const guardBits = 64
+
 // Choose returns f if it holds the numbers of e: no decimal has more than
-// HeldDigits(f) digits, no hexadecimal number more bits than f, and none is lost
-// by the range of f. Else it returns the MP format that holds them, at least as
-// precise as f, or ok = false if no MP is that precise.
+// HeldDigits(f) digits, no hexadecimal number more bits than f, and none loses by
+// the range of f (lostIn). Else it returns the MP format that holds them, with
+// guardBits more than decimals need and than f has, as far as MP goes, or ok = false
+// if no MP holds them.
 func (e Extent) Choose(f num.Format) (g num.Format, ok bool) {
-	if e.Digits <= HeldDigits(f) && e.Bits <= f.Bits() && e.within(f) {
-		return f, true
+	if e.Digits <= HeldDigits(f) && e.Bits <= f.Bits() && (f.Kind == num.MP || !e.lost[f.Kind]) {
+		return f, true // no format has a wider range than MP
 	}
 	p := max(e.Prec(), f.Bits(), num.MinPrec)
 	if p > num.MaxPrec {
 		return f, false
 	}
-	return num.Format{Kind: num.MP, Prec: uint32(p)}, true
-}
-
-// within reports whether no number is lost by the range of f. No format has a
-// wider one than MP.
-func (e Extent) within(f num.Format) bool {
-	switch f.Kind {
-	case num.MP:
-		return true
-	case num.F32:
-		return !e.lost32
-	case num.F64:
-		return !e.lost64
+	if e.Digits > 0 {
+		p = min(p+guardBits, num.MaxPrec)
 	}
-	return !e.lost64 && !e.fine
+	return num.Format{Kind: num.MP, Prec: uint32(p)}, true
 }
 
 // IsZero reports whether tok is a zero of either sign.
@@ -143,12 +183,17 @@ func IsZero(tok []byte) bool {
 	return err == nil && t.class == num.Zero
 }
 
-// Prec returns the precision that holds the number tok, 0 for text that is no
-// number.
-func Prec(tok []byte) int {
+// Prec returns the precision to round the number tok to for use beside numbers of p
+// bits: p or, if that is more, what holds tok, with guardBits more if it is a decimal
+// of more digits than p bits hold; p for text that is no number.
+func Prec(tok []byte, p int) int {
 	var e Extent
 	if e.Add(tok, false) != nil {
-		return 0
+		return p
 	}
-	return e.Prec()
+	guarded := e.Digits > HeldDigits(num.Format{Kind: num.MP, Prec: uint32(p)})
+	if p = max(p, e.Prec()); guarded {
+		p += guardBits
+	}
+	return min(p, num.MaxPrec)
 }

@@ -33,15 +33,33 @@ func NewParser(f num.Format) *Parser {
 	return &Parser{f: f, pow: newPowers(words), pair: num.New(f, 2)}
 }
 
+// Loss says what the range of a format took from a number of a text.
+type Loss uint8
+
+// The losses.
+const (
+	Kept   Loss = iota // nothing
+	ToInf              // a finite number became infinite
+	ToZero             // a number other than 0 became 0
+)
+
 // Set stores the number tok, rounded once to nearest even, in number i of a,
 // which has the format of p.
-func (p *Parser) Set(a *num.Array, i int, tok []byte) error {
+func (p *Parser) Set(a *num.Array, i int, tok []byte) (Loss, error) {
 	t, err := scan(tok)
 	if err != nil {
-		return err
+		return Kept, err
 	}
 	p.set(a, i, tok, &t)
-	return nil
+	if t.class == num.Finite {
+		switch a.Class(i) {
+		case num.Inf:
+			return ToInf, nil
+		case num.Zero:
+			return ToZero, nil
+		}
+	}
+	return Kept, nil
 }
 
 func (p *Parser) set(a *num.Array, i int, tok []byte, t *text) {
@@ -131,11 +149,14 @@ func smallPowers(b uint64, n int) []uint64 {
 	return t
 }
 
-// Limits within which strconv.ParseFloat reads exactly: it clamps exponents as
-// written at 10^4 and keeps 800 digits and whether more follow.
+// Limits within which strconv.ParseFloat is correctly rounded: it clamps exponents
+// as written at 10^4, and where a few words do not decide it keeps 800 digits and
+// whether more follow. That is enough, but of more than 800 digits before the point,
+// counted from the first that is not 0, it loses where the point stands.
 const (
-	maxFloatLen   = 2000
-	maxFloatField = 5000
+	maxFloatLen     = 2000
+	maxFloatField   = 5000
+	maxFloatInteger = 800
 )
 
 // setFloat leaves IEEE formats to strconv, which is correctly rounded.
@@ -149,6 +170,10 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 		return false
 	}
 	if len(tok) > maxFloatLen || t.field > maxFloatField || t.field < -maxFloatField {
+		return false
+	}
+	// What stands before the exponent is D 10^(exp-field).
+	if int64(t.n)+t.exp-t.field > maxFloatInteger {
 		return false
 	}
 	p.bytes = append(p.bytes[:0], tok...)

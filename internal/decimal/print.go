@@ -190,7 +190,7 @@ func (p *Printer) shortest(a *num.Array, i int, r num.Real) (point int64) {
 	// The smallest k for which the interval, 10^k times as wide, is wider than
 	// 10: a multiple of 10 lies in it, and few multiples of 100.
 	width := float64(v.exp) + math.Log2(math.Exp2(float64(v.low-v.high))+1) + float64(v.high)
-	k := int64(math.Floor(1-width*log10Two)) + 1
+	k := int64(math.Floor(1-float64(width*log10Two))) + 1
 	words := len(v.x) + 1
 	for {
 		var s scaled

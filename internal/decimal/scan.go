@@ -15,14 +15,22 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// maxExponent clamps exponents of text: 10^±maxExponent lies outside every
-// format, and sums of a few such numbers fit an int64.
+// maxExponent clamps exponents of text, from a tenth of it on: 10^±(maxExponent/10)
+// lies outside every format, whatever the digits of a text that fits memory, and
+// sums of a few such numbers fit an int64.
 const maxExponent = 1 << 60
 
 // ErrSyntax is wrapped by errors about text that is no number.
 var ErrSyntax = errors.New("not a number")
 
-func syntax(tok []byte) error { return fmt.Errorf("%s is %w", quote(tok), ErrSyntax) }
+func syntax(tok []byte) error {
+	for _, c := range tok {
+		if c < ' ' || c == 0x7f { // no text; half of the bytes of UTF-16 are 0
+			return fmt.Errorf("%s is %w: it has a byte 0x%02x", quote(tok), ErrSyntax, c)
+		}
+	}
+	return fmt.Errorf("%s is %w", quote(tok), ErrSyntax)
+}
 
 // quote returns tok in quotes, cut where it is long.
 func quote(tok []byte) string {
@@ -206,7 +214,7 @@ func hexDigit(c byte) byte {
 	return 255
 }
 
-// exponent reads a signed integer, clamped to ±maxExponent.
+// exponent reads a signed integer; from ±maxExponent/10 on it is ±maxExponent.
 func exponent(b []byte) (int64, bool) {
 	neg := false
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
@@ -222,8 +230,10 @@ func exponent(b []byte) (int64, bool) {
 		if d > 9 {
 			return 0, false
 		}
-		if e = e*10 + int64(d); e > maxExponent {
-			e = maxExponent
+		if e < maxExponent/10 {
+			e = e*10 + int64(d)
+		} else {
+			e = maxExponent // and stays there, with no product that could wrap
 		}
 	}
 	if neg {

@@ -20,6 +20,7 @@ func Sum(toks [][]byte) ([]byte, error) {
 	terms := make([]text, len(toks))
 	var low2, low10, high2, high10 int64 // least and greatest exponents of 2 and 10
 	some, allNegative, class := false, true, num.Zero
+	clamped := false // some exponent is not the one written
 	neg := [2]bool{}
 	for i, tok := range toks {
 		t, err := scan(tok)
@@ -35,6 +36,7 @@ func Sum(toks [][]byte) ([]byte, error) {
 		if t.class != num.Finite {
 			continue
 		}
+		clamped = clamped || t.field == maxExponent || t.field == -maxExponent
 		e2, e10 := t.exp, t.exp
 		if t.hex {
 			e10 = 0
@@ -56,7 +58,7 @@ func Sum(toks [][]byte) ([]byte, error) {
 		return []byte("-0"), nil
 	case !some:
 		return []byte("0"), nil
-	case high2-low2 > maxSpread || high10-low10 > maxSpread:
+	case clamped || high2-low2 > maxSpread || high10-low10 > maxSpread:
 		return nil, ErrSpread
 	}
 	// Every term is an integer times 2^low2 5^low10.

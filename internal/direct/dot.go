@@ -144,7 +144,7 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 // known up to bound > 0, or ok = false.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
-	if t, ok := planTop(x.Arr, p, x.N); ok && y.Arr.Limbs() == t.words && x.Inc == 1 && y.Inc == 1 {
+	if t, ok := planTop(x.Arr.Format, p, x.N); ok && y.Arr.Limbs() == t.words && x.Inc == 1 && y.Inc == 1 {
 		top = &t
 	}
 	parts := (x.N + dotChunk - 1) / dotChunk

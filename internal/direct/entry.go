@@ -11,12 +11,11 @@ func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 
 // addDot adds the products (-1)^neg 2^exp x_h y_h.
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
-	if x.N >= fewFloats && isFloat(x.Arr) && isFloat(y.Arr) {
+	if x.N >= fewFloats && isFloat(x.Arr.Format) && isFloat(y.Arr.Format) {
 		a.addFloats(Dot, neg, exp, x, y)
 		return
 	}
-	bx := a.valueBuf(0, x.Arr.Format)
-	by := a.valueBuf(1, y.Arr.Format)
+	bx, by := a.values[0][:], a.values[1][:]
 	i, j := x.Off, y.Off
 	for range x.N {
 		u, v := x.Arr.Value(i, bx), y.Arr.Value(j, by)
@@ -30,14 +29,14 @@ func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
 
 // AddVec adds the entries of x.
 func (a *Acc) AddVec(x num.Vec) {
-	if x.N >= fewFloats && isFloat(x.Arr) {
+	if x.N >= fewFloats && isFloat(x.Arr.Format) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
 	}
 	if a.addLimbs(x, false) {
 		return
 	}
-	buf := a.valueBuf(0, x.Arr.Format)
+	buf := a.values[0][:]
 	i := x.Off
 	for range x.N {
 		a.Add(x.Arr.Value(i, buf))
@@ -47,14 +46,14 @@ func (a *Acc) AddVec(x num.Vec) {
 
 // AddAbs adds the absolute values of the entries of x.
 func (a *Acc) AddAbs(x num.Vec) {
-	if x.N >= fewFloats && isFloat(x.Arr) {
+	if x.N >= fewFloats && isFloat(x.Arr.Format) {
 		a.addFloats(Asum, false, 0, x, x)
 		return
 	}
 	if a.addLimbs(x, true) {
 		return
 	}
-	buf := a.valueBuf(0, x.Arr.Format)
+	buf := a.values[0][:]
 	i := x.Off
 	for range x.N {
 		r := x.Arr.Value(i, buf)
@@ -62,10 +61,6 @@ func (a *Acc) AddAbs(x num.Vec) {
 		a.Add(r)
 		i += x.Inc
 	}
-}
-
-func (a *Acc) valueBuf(k int, f num.Format) []uint64 {
-	return a.values[k][:]
 }
 
 // AddEntry adds the products alpha x_h y_h, unless alpha = 0, which leaves x and y
@@ -77,7 +72,8 @@ func (a *Acc) AddEntry(alpha num.Real, x, y num.Vec, beta, c num.Real) {
 	}
 }
 
-// addScaledDots adds the products alpha u_h v_h of n pairs of vectors, unless alpha = 0, which leaves them unread.
+// addScaledDots adds the products alpha u_h v_h of n pairs of vectors, unless alpha = 0, which
+// leaves them unread.
 func (a *Acc) addScaledDots(alpha num.Real, n int, pair func(k int) (u, v num.Vec)) {
 	switch alpha.Class {
 	case num.Zero:

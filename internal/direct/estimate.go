@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"math"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -9,13 +10,13 @@ import (
 // startTime is what a loop on all threads takes besides its work.
 const startTime = 50 * time.Microsecond
 
-// EstimateSum returns about how long the sum of n numbers of format f takes. The costs of an
-// addend and of a product are those of BenchmarkSum and BenchmarkGemv on Emerald Rapids, in ns on one thread; they
-// steer choices between correctly rounded ways and cannot change a result.
+// EstimateSum returns about how long the sum of n numbers of format f takes. The costs of an addend
+// and of a product are those of BenchmarkSum and BenchmarkGemv on Emerald Rapids, in ns on one
+// thread; they steer choices between correctly rounded ways and cannot change a result.
 func EstimateSum(threads, n int, f num.Format) time.Duration {
 	cost := 0.8
 	if f.Bits() > 53 {
-		cost = 1 + 0.034*float64(f.Bits())
+		cost = 1 + 0.034*float64(f.Bits()) // may fuse: an estimate
 	}
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
 }
@@ -26,7 +27,98 @@ func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	cost := 1.4
 	if bits := max(f.Bits(), g.Bits()); bits > 53 {
 		limbs := float64((bits + 63) / 64)
-		cost = 4 + 3*limbs + 0.35*limbs*limbs
+		cost = 4 + 3*limbs + 0.35*limbs*limbs // may fuse: an estimate
 	}
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
+}
+
+// words returns the 64-bit words of a number of format f, as a float64.
+func words(f num.Format) float64 { return float64((f.Bits() + 63) / 64) }
+
+// expansionCost is what reading the exact value of an expansion takes.
+const expansionCost = 80
+
+func readCost(f num.Format) float64 {
+	if f.Terms() > 1 {
+		return expansionCost
+	}
+	return 0
+}
+
+// EntryCost is about what an entry of a product of matrices takes in an exact accumulator: the sum
+// of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
+// measures it, as all costs of products of matrices, on the machine that runs it.
+func EntryCost(k int, a, b num.Format) float64 {
+	if isFloat(a) && isFloat(b) {
+		if k >= fewFloats {
+			return 1000 + 16*float64(k) // may fuse: an estimate
+		}
+		return 190 + 95*float64(k) // may fuse: an estimate
+	}
+	x, y := words(a), words(b)
+	return 150 + float64(k)*(60+6*(x+y)+1.6*x*y+readCost(a)+readCost(b)) // may fuse: an estimate
+}
+
+// EstimateEntries returns about how long Entries takes for an m x k matrix by a k x n one, of
+// formats a and b.
+func EstimateEntries(threads, m, n, k int, a, b num.Format) time.Duration {
+	return time.Duration(float64(m) * float64(n) * EntryCost(k, a, b) / parallel(threads, float64(m)*float64(n)))
+}
+
+// parallel returns by how much threads speed up a loop over n parts.
+func parallel(threads int, n float64) float64 { return math.Max(1, math.Min(float64(threads), n)) }
+
+// EstimateGemm returns about how long Gemm takes for an m x k matrix by a k x n one of finite
+// numbers, of formats a and b, with results of format c.
+func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Duration {
+	if n > m {
+		m, n, a, b = n, m, b, a
+	}
+	rows, entries, products := float64(m), float64(m)*float64(n), float64(m)*float64(n)*float64(k)
+	var cost, vector, entry float64 // of a product, of a number of a vector, of an entry
+	s := sumsFor(m, k, a, b, c, inLine)
+	switch {
+	case k == 1 && isFloat(a) && a == b && a == c:
+		entry = 8
+	case k == 1:
+		x, y := words(a), words(b)
+		entry = 50 + roundCost(c) + 4*(x+y) + 1.3*x*y // may fuse: an estimate
+	case s.floats:
+		cost, vector, entry = 0.75, 1, 25
+		if a.Kind == num.F32 {
+			cost = 1
+		}
+		if !isFloat(c) {
+			entry = 300
+		}
+	case s.top.words != 0:
+		l := float64(s.top.words)
+		// may fuse: an estimate
+		cost, vector, entry = 3+1.2*l+0.22*l*l, 50+2*l, 110+10*l+roundCost(c)
+	case s.groups != 0:
+		g := float64(s.groups)
+		// may fuse: an estimate
+		cost, vector, entry = 7.3+0.73*g*g, 40+16*g+readCost(b), 150+12*g+roundCost(c)
+		switch {
+		case a.Terms() > 1:
+			cost += expansionCost
+		case a.Kind != num.MP:
+			cost += 8
+		}
+	default:
+		entry = EntryCost(k, a, b)
+	}
+	work := cost*products + vector*float64(k)*float64(n) + entry*entries // may fuse: an estimate
+	return gemmStart + time.Duration(work/parallel(threads, math.Ceil(rows/rowTile)))
+}
+
+// gemmStart is what Gemm takes besides its work.
+const gemmStart = 4 * time.Microsecond
+
+// roundCost is what rounding to format f takes: twice where both ends of an enclosure are rounded.
+func roundCost(f num.Format) float64 {
+	if n := f.Terms(); n > 1 {
+		return 60 * float64(n)
+	}
+	return 20 + 3*words(f) // may fuse: an estimate
 }

@@ -10,8 +10,8 @@ import (
 // Sums over binary32 and binary64 numbers: first compensated with a proved error
 // bound, and where that does not decide the rounding, exactly in fixed-point words.
 
-// isFloat reports whether the numbers of a are single binary32 or binary64 numbers.
-func isFloat(a *num.Array) bool { return a.Kind == num.F32 || a.Kind == num.F64 }
+// isFloat reports whether the numbers of format f are single binary32 or binary64 numbers.
+func isFloat(f num.Format) bool { return f.Kind == num.F32 || f.Kind == num.F64 }
 
 // gatherSize is the number of entries that floatsOf copies at a time, and
 // floatChunk the number that one compensated sum takes where nothing is copied.
@@ -107,7 +107,7 @@ func (f *floatSum) addSlices(r Reduction, u, v []float64) {
 		return
 	}
 	m := float64(n/lanes + 2)
-	f.bound += float64(0x1.01p-105*m*m)*a + float64(float64(n)*0x1p-1072)
+	f.bound += float64(0x1.01p-105*m*m*a) + float64(float64(n)*0x1p-1072)
 	for _, t := range out[:2*lanes] {
 		f.addFloat(t)
 	}

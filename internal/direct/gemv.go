@@ -3,7 +3,6 @@ package direct
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -42,6 +41,16 @@ func groupsFor(p, n int) int {
 		}
 	}
 	return 0
+}
+
+// sumBound bounds the error of a sum of n products from K = 4 groups digits, in units of
+// the last column, B^-(K+1): n (K+3) B. It reports false from 2^62 on, where the bound could reach
+// a quarter of the last place of a number to be rounded. Below that the columns' sums stay far from
+// the ends of int64: a product adds less than K B^2 to a column, K B to the second number of its
+// pair.
+func sumBound(n, groups int) (bound uint64, ok bool) {
+	hi, bound := bits.Mul64(uint64(n), uint64(4*groups+3)<<digitBits)
+	return bound, hi == 0 && bound < 1<<62
 }
 
 // maxProducts returns how many products of digits convolve may add: the digits of
@@ -92,88 +101,106 @@ func newDigitVector(x num.Vec, groups int) *digitVector {
 	return v
 }
 
-// gemv is one matrix-vector product and what its workers share.
+// gemv is the products of one matrix with vectors, and what their workers share.
 type gemv struct {
 	alpha, beta num.Real
 	m           num.Mat
-	x, y        num.Vec
-	z           *num.Array
 	count       func(num.Flags)
-	dx          *digitVector
-	groups      int
-	block       int       // rows at a time
-	xf          []float64 // x, if compensated sums decide
-	top         topPlan
-	xTop        *num.Array // x as top wants it, if that decides
-	scale       []int64    // exponents of x
+	sums        sums
+	block       int // rows at a time
 	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
 	plain    bool
 	shift    int64
 	negative bool
 }
 
+// sums says how sums of products are tried before their exact sum: from compensated sums, in fixed
+// point from the highest words, or from leading digits.
+type sums struct {
+	floats bool
+	top    topPlan // if its words are not 0
+	groups int     // of digits, if not 0
+	bound  uint64  // of the sums of digits, in units of their last column
+}
+
+// sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
+// vectors of format x for results of format z. inLine says that the rows or the columns lie in
+// line.
+func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
+	if cols < 4 || rows < 2 && cols < fewProducts {
+		return s
+	}
+	if isFloat(m) && isFloat(x) && z.Bits() <= floatBits && cols >= fewFloats {
+		s.floats = true
+	} else if t, ok := planTop(m, z.Bits(), cols); ok && t.fits(x) && inLine {
+		s.top = t
+	} else {
+		k := groupsFor(z.Bits(), cols)
+		if bound, ok := sumBound(cols, k); ok {
+			s.groups, s.bound = k, bound
+		}
+	}
+	return s
+}
+
+// A column is one vector that the matrix is multiplied by: z = alpha M x + beta y.
+type column struct {
+	x, y, z num.Vec
+	xf      []float64    // x, if compensated sums decide
+	xTop    *num.Array   // x as top wants it, if that decides
+	dx      *digitVector // x, if its leading digits decide
+	scale   []int64      // exponents of x, if one of these decides
+}
+
+// column prepares x. If it has infinities or NaN, exact sums decide.
+func (g *gemv) column(x, y, z num.Vec) column {
+	c := column{x: x, y: y, z: z}
+	switch {
+	case g.sums.floats:
+		c.xf = make([]float64, x.N)
+		copy(c.xf, floatsOf(x, 0, x.N, c.xf))
+	case g.sums.top.words != 0:
+		c.xTop, c.scale = g.sums.top.vector(x)
+	case g.sums.groups != 0:
+		if dx := newDigitVector(x, g.sums.groups); !dx.special {
+			c.dx, c.scale = dx, dx.scale
+		}
+	}
+	return c
+}
+
 // Gemv stores sum_j alpha m_ij x_j + beta y_i rounded in number i of z and returns
 // how many entries took the exact sum.
 func Gemv(w Work, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (int64, error) {
-	g := &gemv{alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count}
-	if alpha.Class == num.Finite && m.Cols >= 4 && m.Rows >= 2 {
-		if isFloat(m.Arr) && isFloat(x.Arr) && z.Bits() <= floatBits && m.Cols >= fewFloats {
-			g.xf = make([]float64, x.N)
-			copy(g.xf, floatsOf(x, 0, x.N, g.xf))
-		} else if t, ok := planTop(m.Arr, z.Bits(), m.Cols); ok && t.fits(x.Arr) && (m.RS == 1 || m.CS == 1) {
-			g.top = t
-			g.xTop, g.scale = t.vector(x)
-		} else if k := groupsFor(z.Bits(), m.Cols); k != 0 {
-			if dx := newDigitVector(x, k); !dx.special {
-				g.dx, g.groups, g.scale = dx, k, dx.scale
-			}
-		}
+	old := num.Mat{}
+	if beta.Class != num.Zero {
+		old = y.Mat()
+	}
+	return Gemm(w, Product{Alpha: alpha, A: m, B: x.Mat(), Beta: beta, Old: old, C: num.Vec{Arr: z, Inc: 1, N: m.Rows}.Mat()}, 0, count)
+}
+
+// newGemv returns the product of m with vectors of format x for results of format z.
+func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count func(num.Flags)) *gemv {
+	g := &gemv{alpha: alpha, beta: beta, m: m, count: count}
+	if alpha.Class == num.Finite {
+		g.sums = sumsFor(m.Rows, m.Cols, m.Arr.Format, x, z, m.RS == 1 || m.CS == 1)
 		e, ok := powerOfTwo(alpha.Mag)
 		g.plain = ok && beta.Class == num.Zero
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
 	}
-	rows := 4
-	if g.xf != nil {
-		rows = rowBlock
-		for rows > lanes && w.Threads > 1 && rows*w.Threads > m.Rows {
-			rows /= 2
-		}
-	}
-	if g.scale != nil {
-		rows = rowBlock
-		switch {
-		case g.xTop != nil:
-		case m.Arr.Kind == num.MP:
-			rows = min(rowBlock, 1024/g.groups)
-		default: // the entries converted are to stay in the cache
-			rows = 64
-		}
-		for rows > rowTile && w.Threads > 1 && rows*w.Threads > m.Rows {
-			rows /= 2
-		}
-	}
-	g.block = rows
-	parts := (m.Rows + rows - 1) / rows
-	workers := make([]*gemvWorker, max(1, min(w.Threads, parts)))
-	var exact atomic.Int64
-	err := w.loop(parts, func(worker, p int) {
-		if workers[worker] == nil {
-			workers[worker] = newGemvWorker(g)
-		}
-		exact.Add(workers[worker].rows(p*rows, min((p+1)*rows, m.Rows)))
-	})
-	return exact.Load(), err
+	return g
 }
 
 // gemvWorker holds the memory of one worker.
 type gemvWorker struct {
 	*gemv
+	column
 	acc      Acc
 	tmp      *num.Array
 	split    *splitter
 	ref      []int64
 	special  []bool
-	sums     []int64
+	columns  []int64
 	words    []uint64
 	floats   floatSum
 	lanes    [3][]float64 // sums, errors and magnitudes of a block of rows
@@ -185,26 +212,26 @@ type gemvWorker struct {
 	cut      *num.Array // entries in MP, if the matrix is not
 }
 
-func newGemvWorker(g *gemv) *gemvWorker {
-	w := &gemvWorker{gemv: g, tmp: num.New(g.z.Format, 1)}
-	if g.scale == nil {
+func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
+	w := &gemvWorker{gemv: g, tmp: num.New(z, 1)}
+	if g.sums.top.words == 0 && g.sums.groups == 0 {
 		return w
 	}
 	w.ref = make([]int64, g.block)
 	w.special = make([]bool, g.block)
-	if g.xTop != nil {
-		w.words = make([]uint64, g.top.sum*g.block)
+	if g.sums.top.words != 0 {
+		w.words = make([]uint64, g.sums.top.sum*g.block)
 		return w
 	}
-	k := 4 * g.groups
-	w.products = maxProducts(g.groups)
+	k := 4 * g.sums.groups
+	w.products = maxProducts(g.sums.groups)
 	limbs := g.m.Arr.Limbs()
 	if g.m.Arr.Kind != num.MP {
 		limbs = (digitBits*k + 63) / 64
 		w.cut = num.New(num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}, g.block*min(g.m.Cols, w.products))
 	}
-	w.split = newSplitter(g.groups, limbs, max(rowTile, w.products))
-	w.sums = make([]int64, g.block*2*k)
+	w.split = newSplitter(g.sums.groups, limbs, max(rowTile, w.products))
+	w.columns = make([]int64, g.block*2*k)
 	w.digits = make([]int64, rowTile*w.products*k)
 	w.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
 	return w
@@ -225,7 +252,7 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 	if w.xTop != nil {
 		return w.rowsTop(lo, hi)
 	}
-	clear(w.sums)
+	clear(w.columns)
 	for j := 0; j < w.m.Cols; j += w.products {
 		n := min(w.products, w.m.Cols-j)
 		a, at := w.m, w.m.At(lo, j)
@@ -242,7 +269,7 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 		}
 	}
 	for r := range hi - lo {
-		if w.special[r] || !w.round(lo+r, w.ref[r], w.sums[r*8*w.groups:(r+1)*8*w.groups]) {
+		if w.special[r] || !w.round(lo+r, w.ref[r], w.columns[r*8*w.sums.groups:(r+1)*8*w.sums.groups]) {
 			w.exactRow(lo + r)
 			exact++
 		}
@@ -405,8 +432,9 @@ func (w *gemvWorker) load(lo, hi, j, n int) num.Mat {
 	return num.Mat{Arr: b, RS: 1, CS: hi - lo}
 }
 
-// loadTerms stores the magnitude of number i of a in z, the leading bit on top, if it is an expansion of normal
-// numbers that fits, with the leading bit of its first term, as nearly all are. It lies in [2^(top-1), 2^top).
+// loadTerms stores the magnitude of number i of a in z, the leading bit on top, if it is an
+// expansion of normal numbers that fits, with the leading bit of its first term, as nearly all are.
+// It lies in [2^(top-1), 2^top).
 func loadTerms(z []uint64, a *num.Array, i int) (top int64, ok bool) {
 	if a.Terms() < 2 {
 		return 0, false
@@ -476,7 +504,7 @@ var zeroScale = make([]int64, 1)
 // tile adds the products of rows r <= i < r+rows of the block and columns
 // j <= h < j+n; number at of a is entry (r, j).
 func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
-	k := 4 * w.groups
+	k := 4 * w.sums.groups
 	job := w.split.job()
 	pitch := 8 * k * n
 	byColumns := a.RS == 1 || n < rows && a.CS != 1
@@ -506,7 +534,7 @@ func (w *gemvWorker) tile(a num.Mat, at, r, rows, j, n int) {
 	}
 	x := unsafe.Pointer(&w.dx.digits[j*(k+4)])
 	for i := 0; i < rows; i += 2 {
-		addConvolution(min(2, rows-i), w.groups, unsafe.Pointer(&w.sums[2*k*(r+i)]), 16*k, unsafe.Pointer(&w.digits[k*n*i]), pitch, x, n)
+		addConvolution(min(2, rows-i), w.sums.groups, unsafe.Pointer(&w.columns[2*k*(r+i)]), 16*k, unsafe.Pointer(&w.digits[k*n*i]), pitch, x, n)
 	}
 }
 
@@ -571,14 +599,13 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 
 // round stores row i if the digits kept decide it.
 func (w *gemvWorker) round(i int, ref int64, columns []int64) bool {
-	k := 4 * w.groups
+	k := 4 * w.sums.groups
 	m, neg := columnSum(w.mag, columns)
 	if len(m) == 0 {
 		return false
 	}
 	v := num.Real{Class: num.Finite, Neg: neg, Exp: ref - int64(digitBits*(k+1)), Mag: m}
-	// n (K+3) B units of the last column.
-	return w.roundSum(i, v, uint64(w.m.Cols)*uint64(k+3)<<digitBits)
+	return w.roundSum(i, v, w.sums.bound)
 }
 
 // roundSum stores row i if its sum of products v, known to bound units, decides it.
@@ -609,26 +636,28 @@ func (w *gemvWorker) roundRest(i int, bound num.Real) bool {
 func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
 	n := int64(num.BitLen(v.Mag))
 	top := v.Exp + n
-	p := int64(w.z.Prec)
+	p := int64(w.z.Arr.Prec)
 	switch {
-	case n < p+64, w.z.Terms() > 1,
-		w.z.Kind == num.F64 && (top < -1000 || top > 1000),
-		w.z.Kind == num.F32 && (top < -120 || top > 120),
-		w.z.Kind == num.MP && (top < math.MinInt32+8 || top > math.MaxInt32-8):
+	case n < p+64, w.z.Arr.Terms() > 1,
+		w.z.Arr.Kind == num.F64 && (top < -1000 || top > 1000),
+		w.z.Arr.Kind == num.F32 && (top < -120 || top > 120),
+		w.z.Arr.Kind == num.MP && (top < math.MinInt32+8 || top > math.MaxInt32-8):
 		a := &w.acc
 		a.Reset()
 		a.Add(v)
 		return w.enclosed(i, num.Real{Class: num.Finite, Exp: v.Exp, Mag: []uint64{bound}})
 	}
-	// The 64 bits behind the last bit kept, as a distance from the tie.
+	// The 64 bits behind the last bit kept, as a distance from the tie. The error must stay
+	// below a quarter of the last place kept: below a power of two the places are half as wide.
 	t := int64(num.WordAt(v.Mag, n-p-64) ^ 1<<63)
 	if t < 0 {
 		t = -t
 	}
-	if uint64(t) <= bound>>uint(min(63, n-p-64))+2 {
+	err := bound>>uint(min(63, n-p-64)) + 2
+	if err >= 1<<62 || uint64(t) <= err {
 		return false
 	}
-	w.tally(w.z.Set(i, v))
+	w.tally(w.z.Arr.Set(w.z.At(i), v))
 	return true
 }
 
@@ -645,7 +674,7 @@ func (w *gemvWorker) enclosed(i int, bound num.Real) bool {
 	if !ok {
 		return false
 	}
-	w.z.CopyFrom(i, w.tmp, 0)
+	w.z.Arr.CopyFrom(w.z.At(i), w.tmp, 0)
 	w.tally(f)
 	return true
 }
@@ -667,15 +696,9 @@ func (a *Acc) RoundEnclosure(z *num.Array, bound num.Real) (num.Flags, bool) {
 
 // exactRow stores row i from its exact sum.
 func (w *gemvWorker) exactRow(i int) {
-	gemvEntry(&w.acc, w.alpha, w.m.Row(i), w.x, w.beta, w.y, i, w.z, w.count)
-}
-
-func gemvEntry(a *Acc, alpha num.Real, row, x num.Vec, beta num.Real, y num.Vec, i int, z *num.Array, count func(num.Flags)) {
-	var c num.Real
-	if beta.Class != num.Zero {
-		c = y.Arr.Value(y.At(i), a.values[2][:])
+	var old num.Real
+	if w.beta.Class != num.Zero {
+		old = w.y.Arr.Value(w.y.At(i), w.acc.values[2][:])
 	}
-	if f := z.Set(i, a.Entry(z.Format, alpha, row, x, beta, c)); f != 0 {
-		count(f)
-	}
+	w.tally(w.z.Arr.Set(w.z.At(i), w.acc.Entry(w.z.Arr.Format, w.alpha, w.m.Row(i), w.x, w.beta, old)))
 }

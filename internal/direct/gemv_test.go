@@ -2,13 +2,15 @@ package direct
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// TestLoadTerms compares the quick way to an expansion's magnitude with its exact value, for any terms.
+// TestLoadTerms compares the quick way to an expansion's magnitude with its exact value, for any
+// terms.
 func TestLoadTerms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	quick := 0
@@ -61,8 +63,8 @@ func TestLoadTerms(t *testing.T) {
 	}
 }
 
-// TestGemvOverlap multiplies by matrices of expansions whose terms overlap, or of which only the last is infinite:
-// the first term says too little of them.
+// TestGemvOverlap multiplies by matrices of expansions whose terms overlap, or of which only the
+// last is infinite: the first term says too little of them.
 func TestGemvOverlap(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	n := 40
@@ -97,6 +99,50 @@ func TestGemvOverlap(t *testing.T) {
 			if !got.SameBits(i, want, i) {
 				t.Fatalf("trial %d row %d: got %x %x want %x %x", trial, i, got.F64[0][i], got.F64[1][i], want.F64[0][i], want.F64[1][i])
 			}
+		}
+	}
+}
+
+// TestSumBound compares the bound of sums of digits with its formula, up to numbers of products
+// that 64 bits do not hold.
+func TestSumBound(t *testing.T) {
+	for groups := 1; groups <= maxGroups; groups++ {
+		for _, n := range []int64{1, 1000, 1 << 26, 1 << 27, 1<<27 + 1<<25, 1 << 29, 1<<29 + 1<<23, 1 << 31, 1 << 34, 1 << 36, 1<<36 + 1, 1 << 45} {
+			if int64(int(n)) != n {
+				continue
+			}
+			want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(4*groups+3)))
+			want.Lsh(want, digitBits)
+			bound, ok := sumBound(int(n), groups)
+			if small := want.BitLen() <= 62; ok != small || ok && want.Cmp(new(big.Int).SetUint64(bound)) != 0 {
+				t.Errorf("%d products, %d groups: bound %d, %v, want %v", n, groups, bound, ok, want)
+			}
+		}
+	}
+}
+
+// TestRoundPlainAtPowersOfTwo rounds 2^e, known up to a little more than a quarter of its last
+// place: 2^e - bound is nearer to the number below 2^e.
+func TestRoundPlainAtPowersOfTwo(t *testing.T) {
+	for _, f := range []num.Format{num.Float64, num.Float32, {Kind: num.MP, Prec: 106}} {
+		z := num.New(f, 2)
+		w := newGemvWorker(&gemv{count: func(num.Flags) {}}, f)
+		w.z = num.Vec{Arr: z, Inc: 1, N: 2}
+		n := int(z.Prec) + 64
+		mag := make([]uint64, (n+63)/64)
+		mag[(n-1)/64] = 1 << ((n - 1) % 64)
+		v := num.Real{Class: num.Finite, Exp: -100, Mag: mag}
+		if !w.roundPlain(0, v, 1<<61) {
+			t.Errorf("%v: 2^%d is left undecided by an eighth of its last place", f, n-1)
+		}
+		const bound = 1<<62 + 1<<40
+		if !w.roundPlain(0, v, bound) {
+			continue
+		}
+		num.SubShifted(mag, []uint64{bound})
+		z.Set(1, v)
+		if !z.SameBits(0, z, 1) {
+			t.Errorf("%v: 2^%d up to %d was taken for exact", f, n-1, uint64(bound))
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// SetQuotient stores the sum divided by d, rounded, in number i of z, with the special values of IEEE 754.
+// SetQuotient stores the sum divided by d, rounded, in number i of z, with the special values of
+// IEEE 754.
 func (a *Acc) SetQuotient(z *num.Array, i int, d num.Real) num.Flags {
 	return z.Set(i, a.quotient(z.Format, d))
 }
@@ -76,9 +77,9 @@ func NewQuotients(f num.Format) *Quotients { return &Quotients{rounded: num.New(
 // TryQuotient is SetQuotient for a sum known up to 2^bound, if all numbers within round alike.
 //
 // With W words the sum is (n + θ) 2^e, n of W words with the top bit set, 0 <= θ < 1, and 1/|d| is
-// (r + θ) 2^f, r = recip of W words likewise, 0 <= θ <= 1. So the quotient exceeds n r 2^(e+f) by less than
-// n + r + 1 < 2^(64 W + 1) units, which with the cut of n r to its upper W words makes less than
-// 3 of their units; the bound makes 2^bound / |d| < 2^(bound - e) such units more.
+// (r + θ) 2^f, r = recip of W words likewise, 0 <= θ <= 1. So the quotient exceeds n r 2^(e+f) by
+// less than n + r + 1 < 2^(64 W + 1) units, which with the cut of n r to its upper W words makes
+// less than 3 of their units; the bound makes 2^bound / |d| < 2^(bound - e) such units more.
 func (a *Acc) TryQuotient(z *num.Array, i int, d *Divisor, bound int64, q *Quotients) (num.Flags, bool) {
 	w := d.words
 	v := a.Leading(int64(64*w) + 8)

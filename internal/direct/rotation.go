@@ -176,8 +176,8 @@ type Modified struct {
 const gammaBits = 12
 
 // ModifiedGivens returns for rounding to f the modified Givens rotation H of the vector
-// (sqrt(d1) x1, sqrt(d2) y1), by the rules of the BLAS (Lawson, Hanson, Kincaid and Krogh 1979). If a
-// number is infinite or NaN the flag is -1 and all others are NaN.
+// (sqrt(d1) x1, sqrt(d2) y1), by the rules of the BLAS (Lawson, Hanson, Kincaid and Krogh 1979). If
+// a number is infinite or NaN the flag is -1 and all others are NaN.
 func ModifiedGivens(f num.Format, d1, d2, x1, y1 num.Real) Modified {
 	for _, t := range []num.Real{d1, d2, x1, y1} {
 		if t.Class > num.Finite {

@@ -25,7 +25,7 @@ type topPlan struct {
 // whole words less than 1 more. With L = 3 to 7 words the products left out are the
 // low words of L pairs and both words of the pairs below them, in units of
 // the last word kept less than L + (L-1) + 1; shift and complement as before.
-func planTop(a *num.Array, p, n int) (t topPlan, ok bool) {
+func planTop(a num.Format, p, n int) (t topPlan, ok bool) {
 	if a.Kind != num.MP {
 		return t, false
 	}
@@ -43,7 +43,7 @@ func planTop(a *num.Array, p, n int) (t topPlan, ok bool) {
 }
 
 // fits reports whether the numbers of a have at most the plan's words.
-func (t topPlan) fits(a *num.Array) bool {
+func (t topPlan) fits(a num.Format) bool {
 	return a.Kind == num.F32 || a.Kind == num.F64 || a.Kind == num.MP && a.Limbs() <= t.words
 }
 
@@ -116,7 +116,7 @@ func (t topPlan) value(sum []uint64, ref int64) num.Real {
 // rowsTop computes rows lo <= i < hi by the plan and returns how many took the exact
 // sum.
 func (w *gemvWorker) rowsTop(lo, hi int) (exact int64) {
-	t, a := w.top, w.m.Arr
+	t, a := w.sums.top, w.m.Arr
 	sums := w.words[:t.sum*(hi-lo)]
 	clear(sums)
 	if w.m.RS == 1 {

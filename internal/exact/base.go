@@ -1,8 +1,11 @@
 package exact
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/modgemm"
@@ -20,7 +23,12 @@ type base struct {
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
 	weights   map[weightsKey]*weights
+
+	used int64 // the time of bases at which it was last asked for
 }
+
+// maxTables bounds the tables of one kind that a base keeps: a product takes one or two.
+const maxTables = 16
 
 type constantsKey struct {
 	kernel string
@@ -50,11 +58,59 @@ var pool = sync.OnceValue(func() (p struct {
 // maxModuli bounds the moduli of a base: reconstruction sums them in int64.
 const maxModuli = 900
 
-var bases sync.Map // number of moduli -> *base
+// bases are those that products keep for the next ones, by the number of moduli.
+var bases struct {
+	sync.Mutex
+	of   map[int]*base
+	time int64
+}
 
+// keptBases bounds the bytes of bases that are kept between products.
+const keptBases = 32 << 20
+
+// trimBases drops the bases that were asked for longest ago until the rest takes at most so many
+// bytes.
+func trimBases(limit int64) {
+	bases.Lock()
+	defer bases.Unlock()
+	list := slices.SortedFunc(maps.Values(bases.of), func(x, y *base) int { return cmp.Compare(y.used, x.used) })
+	for _, b := range list {
+		if limit -= b.bytes(); limit < 0 {
+			delete(bases.of, len(b.moduli))
+		}
+	}
+}
+
+// bytes returns about what the base takes in memory.
+func (b *base) bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 8*int64(len(b.inv)) + int64(b.big.BitLen()/8)
+	for _, c := range b.constants {
+		n += 2 * int64(len(c))
+	}
+	for _, w := range b.weights {
+		n += 2*int64(len(w.packed)) + 8*int64(len(w.m))
+	}
+	return n
+}
+
+// tableBytes returns what the tables of a product take that rounds to integers of these widths.
+func (b *base) tableBytes(k *modgemm.Kernel, widthL, widthR int) int64 {
+	n := len(b.moduli)
+	words := int(b.log2M)/wordBits + 2
+	return 2 * int64(modgemm.LeftLen(k, n, 2*digitPairs(widthL))+modgemm.LeftLen(k, n, 2*digitPairs(widthR))+
+		modgemm.LeftLen(k, 3*(words+1), n))
+}
+
+// baseOf returns the base of the first n moduli.
 func baseOf(n int) *base {
-	if b, ok := bases.Load(n); ok {
-		return b.(*base)
+	bases.Lock()
+	defer bases.Unlock()
+	bases.time++
+	if b := bases.of[n]; b != nil {
+		b.used = bases.time
+		return b
 	}
 	p := pool()
 	b := &base{
@@ -75,8 +131,12 @@ func baseOf(n int) *base {
 		}
 		b.inv[t] = new(big.Int).ModInverse(big.NewInt(r), big.NewInt(int64(m))).Int64()
 	}
-	got, _ := bases.LoadOrStore(n, b)
-	return got.(*base)
+	b.used = bases.time
+	if bases.of == nil {
+		bases.of = map[int]*base{}
+	}
+	bases.of[n] = b
+	return b
 }
 
 // conversion returns the left operand of Convert: row t holds 2^(16 s) mod m_t for
@@ -103,6 +163,9 @@ func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
 	}
 	c := make([]int16, modgemm.LeftLen(k, n, 2*pairs))
 	modgemm.PackLeft(k, c, rows, n, 2*pairs, 2*pairs)
+	if len(b.constants) >= maxTables {
+		clear(b.constants)
+	}
 	b.constants[key] = c
 	return c
 }
@@ -159,9 +222,9 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	w.m[words-1] = r.Int64()
 	if cut > 0 {
 		// |y_t| <= 2^12 and |q| <= n/2 + 1, each times a rounding of at most 1/2.
-		w.err = float64(n)*2048 + float64(n)/4 + 1
+		w.err = float64(float64(n)*2048) + float64(float64(n)/4) + 1
 	}
-	if len(b.weights) > 16 {
+	if len(b.weights) >= maxTables {
 		clear(b.weights)
 	}
 	b.weights[key] = w

@@ -16,15 +16,5 @@ var kernelCosts = map[string]kernelCost{
 	"generic":    {0.75},
 }
 
-func costOf(k *modgemm.Kernel) kernelCost { return kernelCosts[k.Name] }
-
-// smallProduct is the cost of a product, in ns by exactCost, below which looking for
-// a better way costs more than it can save.
-const smallProduct = 30000
-
-// exactCost is the cost of a multiply-add of p-bit numbers into an exact
-// accumulator, in ns on one thread.
-func exactCost(p float64) float64 {
-	limbs := float64(int(p+63) / 64)
-	return 10 + 12*limbs + 1.6*limbs*limbs
-}
+// KernelCost returns what a multiply-add of residues costs in a kernel, in ns on one thread.
+func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }

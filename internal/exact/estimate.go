@@ -6,38 +6,31 @@ import (
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// What a product by residues takes besides its plan's cost, measured with halfulp tune on
-// Emerald Rapids: the start, and, in ns on one thread, each number of the operands and the
-// result, and each of its residues.
-const (
-	startTime   = 200 * time.Microsecond
-	numberCost  = 60
-	residueCost = 2.4
-)
+// StartTime is what every product by residues takes.
+const StartTime = startCost * time.Nanosecond
 
-// Estimate returns about how long Gemm takes for an m x k matrix by a k x n one of numbers
-// of like size in formats a and b, with results of format c.
-func Estimate(threads, m, n, k int, a, b, c num.Format) time.Duration {
-	if m == 0 || n == 0 || k == 0 {
-		return 0
-	}
-	p := ResultBits(c)
-	entries := float64(m) * float64(n) * float64(k)
-	cost := entries * exactCost(max(p, float64(a.Bits())))
-	if cost >= smallProduct {
-		norm := float64(k) / 4
-		l := operand{n: m, k: k, maxNorm: norm, width: a.Bits() + spreadBits}
-		r := operand{n: n, k: k, maxNorm: norm, width: b.Bits() + spreadBits}
-		size := math.Log2(float64(k))/2 - 3
-		if q, ok := planFor(modgemm.Best(), &l, &r, p, []sample{{size, norm, norm}}); ok {
-			numbers := float64(m)*float64(k) + float64(k)*float64(n) + float64(m)*float64(n)
-			cost = min(cost, q.cost+numbers*(numberCost+residueCost*float64(len(q.base.moduli))))
-		}
-	}
-	return startTime + time.Duration(cost/float64(threads))
+// Estimate returns about how long a product by residues takes for an m x k matrix by a k x n one of
+// numbers of like size in formats a and b, with results of format c; kept tells of factors whose
+// residues are there. It returns false if no base suffices.
+func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Duration, bool) {
+	p, q, ok := estimate(m, n, k, a, b, c, kept)
+	return duration(modgemm.Best(), threads, &p, &q), ok
 }
 
-// spreadBits is by how much the exponents of a vector of numbers of like size spread.
-const spreadBits = 14
+// estimate returns the plan of numbers that are assumed.
+func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (plan.Problem, plan.Plan, bool) {
+	p := plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
+	p.Assume()
+	q, ok := machine(modgemm.Best()).Choose(&p)
+	return p, q, ok
+}
+
+// duration returns how long a plan takes on so many threads, which share the result's and the
+// operands' panels.
+func duration(kern *modgemm.Kernel, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
+	panels := max(1, (p.M+kern.MR-1)/kern.MR, (p.N+kern.NR-1)/kern.NR)
+	return startCost + time.Duration((q.Cost-startCost)/math.Min(float64(threads), float64(panels)))
+}

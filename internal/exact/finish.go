@@ -238,7 +238,8 @@ func (f *finisher) safe(v *value) bool {
 }
 
 // setBetween is Ziv's test for expansions: it stores the enclosure's numbers at
-// position at if both ends round to the same bits, else it returns false.
+// position at if both ends round to the same bits, else it returns false. Whether bits
+// were lost to underflow is the exact pass's to say.
 func (f *finisher) setBetween(v *value, at int) bool {
 	if len(v.mag) == 1 && v.mag[0] <= v.err {
 		return false
@@ -246,12 +247,12 @@ func (f *finisher) setBetween(v *value, at int) bool {
 	end := append(f.tmp[:0], v.mag...)
 	num.SubShifted(end, []uint64{v.err})
 	f.tmp = end
-	f.ends.Set(0, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	flags := f.ends.Set(0, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
 	end = append(append(f.tmp[:0], v.mag...), 0)
 	num.AddShifted(end, []uint64{v.err})
 	f.tmp = end
-	flags := f.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
-	if !f.ends.SameBits(0, f.ends, 1) {
+	other := f.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	if flags != other || flags&num.Underflow != 0 || !f.ends.SameBits(0, f.ends, 1) {
 		return false
 	}
 	f.count(flags)

@@ -6,14 +6,13 @@ package exact
 import (
 	"context"
 	"errors"
-	"math"
-	"math/bits"
 	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/plan"
 )
 
 // Stats tells how a product ran.
@@ -67,7 +66,6 @@ func (s *Stats) addStage(t Stage) {
 type Config struct {
 	Ctx      context.Context
 	Threads  int
-	Method   string // "auto", "residue" or "direct"
 	Memory   int64
 	Progress func(float64)
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0
@@ -95,39 +93,73 @@ type product struct {
 	a, b        num.Mat // b as its columns: row v of b is column v of the factor
 	old, c      num.Mat // the C that is read, and the one that is written
 	alpha, beta scaling
-	unit        int64 // exponent of one unit of 2^cut of the integer product, vectors' exponents aside
-	plan        plan
-	stats       Stats
-	mu          sync.Mutex // guards stats and progress
-	done        float64
-	clock       time.Time
+	// unit is the exponent of one unit of 2^cut of the integer product, vectors' exponents aside.
+	unit    int64
+	problem plan.Problem
+	plan    layout
+	stats   Stats
+	mu      sync.Mutex // guards done and calls of Progress
+	done    float64
+	clock   time.Time
 }
 
-// Gemm sets C to alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C
-// m x n views; C shares no storage with A and B, and with Old only if it is the same
-// view. alpha and beta zero leave A and B, or Old, unread.
-func Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (Stats, error) {
+// A Planned product by residues is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old
+// and C m x n views; C shares no storage with A and B, and with Old only if it is the same view.
+// beta zero leaves Old unread.
+type Planned struct {
+	p          *product
+	l, r       *operand
+	preA, preB *Prepared
+}
+
+// Plan looks at the operands and chooses widths and base. It returns ErrRange if residues do not
+// apply.
+func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
+	if !Applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
+		return nil, ErrRange
+	}
 	p := &product{cfg: cfg, a: a, b: b.T(), old: old, c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
 	p.stats.Device, p.stats.Blocks = "cpu", 1
-	if c.Rows == 0 || c.Cols == 0 {
-		p.stats.Method = Direct
-		return p.stats, cfg.Ctx.Err()
+	l, err := preA.scan(cfg, p.a)
+	if err != nil {
+		return nil, err
 	}
-	residue := alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) && a.Cols > 0
-	if cfg.Method == Residue && !residue && a.Cols > 0 && alpha.Class != num.Zero {
-		return p.stats, ErrRange
+	r, err := preB.scan(cfg, p.b)
+	if err != nil {
+		return nil, err
 	}
-	if cfg.Method != Direct && residue {
-		ok, err := p.residue(preA, preB)
-		if ok || err != nil {
-			return p.stats, err
-		}
-		if cfg.Method == Residue {
-			return p.stats, ErrRange
-		}
+	kern := modgemm.Best()
+	p.problem = plan.Problem{
+		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
+		Left: l.summary(), Right: r.summary(), Samples: p.samples(l, r),
 	}
-	err := p.direct()
-	return p.stats, err
+	q, ok := machine(kern).Choose(&p.problem)
+	if !ok {
+		return nil, ErrRange
+	}
+	p.plan = layout{Plan: q, kernel: kern, base: baseOf(q.Moduli)}
+	p.stage("plan")
+	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, kern.Name, q.Moduli
+	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
+	return &Planned{p, l, r, preA, preB}, nil
+}
+
+// Applies reports whether residues apply to m x n results of k products each.
+func Applies(alpha, beta num.Real, m, n, k int) bool {
+	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) && m > 0 && n > 0 && k > 0
+}
+
+// Time returns about how long Run takes.
+func (q *Planned) Time() time.Duration {
+	return duration(q.p.plan.kernel, q.p.cfg.Threads, &q.p.problem, &q.p.plan.Plan)
+}
+
+// Run computes the product. It returns ErrMemory, with nothing written, if the smallest tiles do
+// not fit.
+func (q *Planned) Run() (Stats, error) {
+	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
+	err := q.p.tiles(q.l, q.r, q.preA, q.preB)
+	return q.p.stats, err
 }
 
 // stage closes the stage that ran since the last call.
@@ -148,47 +180,15 @@ func (p *product) progress(share float64) {
 	p.cfg.Progress(p.done)
 }
 
-// residue runs the product modulo small moduli. It returns false, with nothing
-// written, if direct arithmetic is the better way.
-func (p *product) residue(preA, preB *Prepared) (bool, error) {
-	kern := modgemm.Best()
-	bitsP := ResultBits(p.c.Arr.Format)
-	m, n, k := float64(p.c.Rows), float64(p.c.Cols), float64(p.a.Cols)
-	directCost := m * n * k * exactCost(max(bitsP, float64(p.a.Arr.Bits())))
-	if p.cfg.Method == Auto && directCost < smallProduct {
-		return false, nil
-	}
-	l, err := preA.scan(p.cfg, p.a)
-	if err != nil {
-		return false, err
-	}
-	r, err := preB.scan(p.cfg, p.b)
-	if err != nil {
-		return false, err
-	}
-	if l.maxNorm == 0 || r.maxNorm == 0 {
-		return false, nil
-	}
-	samples := p.samples(l, r)
-	pl, ok := planFor(kern, l, r, bitsP, samples)
-	if !ok || p.cfg.Method == Auto && pl.cost > directCost {
-		return false, nil
-	}
-	p.plan = pl
-	p.stage("plan")
-	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, kern.Name, len(pl.base.moduli)
-	p.stats.WidthL, p.stats.WidthR = pl.widthL, pl.widthR
-	return p.tiles(l, r, preA, preB)
-}
-
 // tiles runs the product in tiles of rows and columns whose residues fit the
 // memory allowed.
-func (p *product) tiles(l, r *operand, preA, preB *Prepared) (bool, error) {
+func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	pl := &p.plan
 	mt, nt := l.n, r.n
+	tables := pl.base.tableBytes(pl.kernel, pl.WidthL, pl.WidthR)
 	need := func() int64 {
-		return newResidues(pl.kernel, pl.base, left, mt, l.k, pl.widthL).bytes() +
-			newResidues(pl.kernel, pl.base, right, nt, r.k, pl.widthR).bytes() +
+		return tables + newResidues(pl.kernel, pl.base, left, mt, l.k, pl.WidthL).bytes() +
+			newResidues(pl.kernel, pl.base, right, nt, r.k, pl.WidthR).bytes() +
 			int64(p.cfg.Threads)*p.blockBytes(mt, nt)
 	}
 	for need() > p.cfg.Memory {
@@ -200,10 +200,7 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) (bool, error) {
 		case mt > pl.kernel.MR:
 			mt = (mt + 1) / 2
 		default:
-			if p.cfg.Method == Residue {
-				return false, ErrMemory
-			}
-			return false, nil
+			return ErrMemory
 		}
 	}
 	tilesM, tilesN := (l.n+mt-1)/mt, (r.n+nt-1)/nt
@@ -218,20 +215,20 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) (bool, error) {
 	var failed [][2]int32
 	for i0 := 0; i0 < l.n; i0 += mt {
 		li := l.slice(i0, min(i0+mt, l.n))
-		ra, err := preA.residues(p, li, left, pl.widthL, share*0.1)
+		ra, err := preA.residues(p, li, left, pl.WidthL, share*0.1)
 		if err != nil {
-			return false, err
+			return err
 		}
 		for j0 := 0; j0 < r.n; j0 += nt {
 			rj := r.slice(j0, min(j0+nt, r.n))
-			rb, err := preB.residues(p, rj, right, pl.widthR, share*0.1)
+			rb, err := preB.residues(p, rj, right, pl.WidthR, share*0.1)
 			if err != nil {
-				return false, err
+				return err
 			}
 			p.stage("residues")
 			fails, err := p.multiply(li, rj, ra, rb, i0, j0, share*0.8)
 			if err != nil {
-				return false, err
+				return err
 			}
 			failed = append(failed, fails...)
 			if preB == nil {
@@ -246,7 +243,7 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) (bool, error) {
 	p.stats.Exact += int64(len(failed))
 	err := p.exactPass(failed)
 	p.stage("exact pass")
-	return true, err
+	return err
 }
 
 // slice returns the operand of vectors v0 <= v < v1.
@@ -295,8 +292,8 @@ func (p *product) blockBytes(m, n int) int64 {
 // the entries that failed the rounding test.
 func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share float64) ([][2]int32, error) {
 	kern, b := p.plan.kernel, p.plan.base
-	w := b.reconstruction(kern, p.cut(l, r))
-	p.unit = int64(w.cut - p.plan.widthL - p.plan.widthR)
+	w := b.reconstruction(kern, p.cut())
+	p.unit = int64(w.cut - p.plan.WidthL - p.plan.WidthR)
 	errL, errR, errAll := p.errors(l, r, w)
 	moduli := make([]modgemm.Modulus, len(b.moduli))
 	for t, m := range b.moduli {
@@ -371,56 +368,29 @@ func (p *product) skip(i, j int) bool {
 	return false
 }
 
-// cut chooses the bits that reconstruction may drop. Its error stays at about an
-// eighth of that of the integers; for exact integers it stays so far below the
-// results that hardly any fails the rounding test.
-func (p *product) cut(l, r *operand) int {
-	pl := &p.plan
-	slack := 11 + bits.Len(uint(len(pl.base.moduli)))
-	if pl.exactL && pl.exactR {
-		if math.IsInf(pl.least, 0) {
-			return 0
-		}
-		cut := float64(pl.widthL+pl.widthR) + pl.least - ResultBits(p.c.Arr.Format) - 30 - float64(slack)
-		if cut < wordBits { // not worth a rounding test
-			return 0
-		}
-		return int(cut)
+// cut returns the bits that reconstruction drops.
+func (p *product) cut() int {
+	q := &p.plan
+	if q.ExactL && q.ExactR && q.Cut < wordBits { // not worth a rounding test
+		return 0
 	}
-	e := math.Inf(1)
-	if !pl.exactR {
-		e = min(e, math.Log2(l.maxNorm/2)+float64(pl.widthL))
-	}
-	if !pl.exactL {
-		e = min(e, math.Log2(r.maxNorm/2)+float64(pl.widthR))
-	}
-	return max(0, int(e)-3-slack)
+	return q.Cut
 }
 
 // errors returns the bounds of the error of the integer product in units of
 // 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll.
 func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
-	pl := &p.plan
-	errL, errR = make([]float64, l.n), make([]float64, r.n)
-	if pl.exactL && pl.exactR && w.cut == 0 {
-		return errL, errR, 0
-	}
-	if !pl.exactR {
-		s := 0.5 * math.Exp2(float64(pl.widthL-w.cut)) * (1 + 1e-9)
-		for i, x := range l.norm {
-			errL[i] = s * x
+	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
+	scaled := func(norm []float64, scale float64) []float64 {
+		e := make([]float64, len(norm))
+		if scale != 0 {
+			for i, x := range norm {
+				e[i] = scale * x
+			}
 		}
+		return e
 	}
-	if !pl.exactL {
-		s := 0.5 * math.Exp2(float64(pl.widthR-w.cut)) * (1 + 1e-9)
-		for j, x := range r.norm {
-			errR[j] = s * x
-		}
-	}
-	// Both factors' roundings multiply to at most 1/4 a term; the norms of the
-	// integers exceed those of the numbers by at most 1/2 a term. The 2 lets users
-	// cut the bound to an integer.
-	return errL, errR, w.err + 2 + float64(l.k)*math.Exp2(-float64(w.cut))
+	return scaled(l.norm, scaleL), scaled(r.norm, scaleR), errAll
 }
 
 // exactPass computes the failed entries in exact arithmetic.
@@ -433,26 +403,6 @@ func (p *product) exactPass(failed [][2]int32) error {
 		workers[id].entry(int(failed[task][0]), int(failed[task][1]))
 	})
 	p.collect(workers)
-	return err
-}
-
-// direct computes every entry in exact arithmetic.
-func (p *product) direct() error {
-	p.stats.Method = Direct
-	workers := make([]*directWorker, p.cfg.Threads)
-	err := par.For(p.cfg.Ctx, p.cfg.Threads, p.c.Cols, func(id, j int) {
-		if workers[id] == nil {
-			workers[id] = newDirectWorker(p)
-		}
-		for i := range p.c.Rows {
-			if !p.skip(i, j) {
-				workers[id].entry(i, j)
-			}
-		}
-		p.progress(1 / float64(p.c.Cols))
-	})
-	p.collect(workers)
-	p.stage("direct")
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -59,19 +60,26 @@ func TestResidueMatchesDirect(t *testing.T) {
 		for i := range m * n {
 			d.Arr.CopyFrom(i, c.Arr, i)
 		}
-		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%3, Method: Residue, Memory: 1 << 30}
+		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%3, Memory: 1 << 30}
 		if trial%4 == 3 {
 			cfg.Memory = 100000
 		}
-		st, err := Gemm(cfg, alpha, a, b, beta, c, c, nil, nil)
-		if err == ErrMemory || err == ErrRange {
+		q, err := Plan(cfg, alpha, a, b, beta, c, c, nil, nil)
+		if err == ErrRange {
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Method = Direct
-		if _, err := Gemm(cfg, alpha, a, b, beta, d, d, nil, nil); err != nil {
+		st, err := q.Run()
+		if err == ErrMemory {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		work := direct.Work{Context: cfg.Ctx, Threads: cfg.Threads}
+		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Beta: beta, Old: d, C: d}, func(num.Flags) {}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range m * n {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/plan"
 )
 
 // An operand is one side of a product: vectors (rows of the left factor, columns
@@ -22,6 +23,11 @@ type operand struct {
 	maxNorm  float64
 	width    int // bits of integers that hold every vector exactly; math.MaxInt32 if too many
 	specials bool
+}
+
+// summary returns what plans need to know of the operand.
+func (o *operand) summary() plan.Operand {
+	return plan.Operand{Norm: math.Log2(o.maxNorm), Width: o.width, Terms: 1}
 }
 
 // zeroExp stands for the exponent of a vector of zeros.
@@ -71,7 +77,7 @@ func (s *scanState) add(i int, lead float64, e, low int64) {
 		s.top[i] = e
 	}
 	s.low[i] = min(s.low[i], low)
-	s.sum[i] += lead * pow2(e-s.top[i])
+	s.sum[i] += float64(lead * pow2(e-s.top[i]))
 }
 
 // scanVectors handles the vectors v0 <= v < v1 and returns the exact width of
@@ -94,7 +100,7 @@ func (o *operand) scanVectors(v0, v1 int) (width int64) {
 	for i := range v1 - v0 {
 		o.exp[v0+i] = s.top[i]
 		// Every addition and scaling errs by at most 2^-53 relatively.
-		o.norm[v0+i] = s.sum[i] * (1 + float64(2*o.k+4)*0x1p-53)
+		o.norm[v0+i] = s.sum[i] * (1 + float64(float64(2*o.k+4)*0x1p-53))
 		if s.low[i] != math.MaxInt64 {
 			width = max(width, s.top[i]-s.low[i])
 		}

@@ -7,13 +7,14 @@ import (
 )
 
 // Prepared keeps what products compute of one operand: its scan, and its
-// residues for each side, width and base asked for last. The zero Prepared is
+// residues on each side, of the width and base asked for last. The zero Prepared is
 // empty; a nil one keeps nothing.
 type Prepared struct {
 	mu      sync.Mutex
 	mat     num.Mat // the operand as rows
 	scanned [2]*operand
-	kept    [2]*residues
+	kept    [2][2]*residues // by orientation, and by side of the product
+	count   int             // of residues computed
 }
 
 // NewPrepared returns an empty store for the matrix a.
@@ -55,14 +56,21 @@ func (p *Prepared) residues(prod *product, o *operand, s side, width int, share 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := p.index(o.mat)
-	if k := p.kept[i]; k != nil && k.side == s && k.width == width && k.base == fresh.base && k.kernel == fresh.kernel {
+	kept := &p.kept[p.index(o.mat)][s.index()]
+	if k := *kept; k != nil && k.width == width && len(k.base.moduli) == len(fresh.base.moduli) && k.kernel == fresh.kernel {
 		done(1)
 		return k, nil
 	}
 	if err := fresh.compute(prod.cfg.Ctx, prod.cfg.Threads, o, done); err != nil {
 		return nil, err
 	}
-	p.kept[i] = fresh
+	*kept = fresh
+	p.count++
 	return fresh, nil
 }
+
+// keeps reports whether residues are kept.
+func (p *Prepared) keeps() bool { return p != nil }
+
+// Computed returns how often residues of the operand were computed.
+func (p *Prepared) Computed() int { return p.count }

@@ -15,6 +15,13 @@ const (
 	right side = false
 )
 
+func (s side) index() int {
+	if s == left {
+		return 0
+	}
+	return 1
+}
+
 // residues are the residues of an aligned operand modulo every modulus of a
 // base, each plane a packed operand of the kernel.
 type residues struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
 )
 
 // The choice of widths looks at one of samplePart entries, but at least minSamples
@@ -15,11 +16,13 @@ const (
 	maxSamples = 64
 )
 
+var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
+
 // samples measures entries spread over the product A B: how far each lies below
 // 2^(exponents of its vectors) decides the bits that its rounding needs.
-func (p *product) samples(l, r *operand) []sample {
+func (p *product) samples(l, r *operand) []plan.Sample {
 	var acc direct.Acc
-	var out []sample
+	var out []plan.Sample
 	entries := l.n * r.n
 	count := min(entries, max(minSamples, min(maxSamples, entries/samplePart)))
 	zero := num.Real{Class: num.Zero}
@@ -38,11 +41,7 @@ func (p *product) samples(l, r *operand) []sample {
 				size = float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j])
 			}
 		}
-		out = append(out, sample{
-			size:  size,
-			normL: math.Log2(l.norm[i]),
-			normR: math.Log2(r.norm[j]),
-		})
+		out = append(out, plan.Sample{Size: size, NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])})
 	}
 	return out
 }
@@ -55,7 +54,7 @@ func approximate(x, y num.Vec, exp int64) (size float64, ok bool) {
 	for h := range x.N {
 		a, ea := x.Arr.Leading(x.At(h))
 		b, eb := y.Arr.Leading(y.At(h))
-		t := a * b * pow2(ea+eb-exp)
+		t := float64(a * b * pow2(ea+eb-exp))
 		sum += t
 		abs += math.Abs(t)
 	}

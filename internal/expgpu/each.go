@@ -1,8 +1,11 @@
 package expgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"strings"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // A Scheme is how the entries of a result are spread over threads.
@@ -25,27 +28,33 @@ const (
 // never is the high half of no word: a NaN's that arithmetic does not make.
 const never = 0x7ff55555
 
-// Each sets z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape; z may be one of
-// the operands. name is that of an operation, Add, Sub, Mul, Div, Sqrt or FMA, or of a function: exp,
-// log and so on.
-func Each(s *cuda.Stream, name string, z gpu.Matrix, operands ...gpu.Matrix) error {
+// Each sets z_ij = f(x_ij), f(x_ij, y_ij) or f(x_ij, y_ij, c_ij) for views of one shape; z may be
+// one of the operands. name is that of an operation, Add, Sub, Mul, Div, Sqrt or FMA, or of a
+// function: exp, log and so on. After Published it is that of expansion.Published.
+func Each(s *cuda.Stream, name string, z mem.Matrix, operands ...mem.Matrix) error {
 	return EachRepeated(s, name, Spread, 1, z, operands...)
 }
 
-// EachRepeated is Each by a scheme, computing each entry so many times, for measurements.
-func EachRepeated(s *cuda.Stream, name string, scheme Scheme, repeat int, z gpu.Matrix, operands ...gpu.Matrix) error {
+// EachRepeated is Each by a scheme, computing each entry so many times, for measurements. It takes
+// doubles as well: their functions, exp, log, sin and cos, are CUDA's.
+func EachRepeated(s *cuda.Stream, name string, scheme Scheme, repeat int, z mem.Matrix, operands ...mem.Matrix) error {
 	z.Changed()
-	all := append([]gpu.Matrix{z}, operands...)
+	all := append([]mem.Matrix{z}, operands...)
 	aligned(all)
 	rows, cols := all[0].Rows, all[0].Cols
 	if rows == 0 || cols == 0 {
 		return nil
 	}
 	file := "expansion"
-	if name[0] >= 'a' {
-		file, name = "expansionfun"+suffix(z), "_"+name
+	switch {
+	case z.Arr.Terms() == 1:
+		file = "double"
+	case strings.HasPrefix(name, "Published"):
+		file = "published"
+	case name[0] >= 'a':
+		file, name = "expansionfun", "_"+name
 	}
-	f, err := kernel(s, file, "expansion"+name+suffix(z))
+	f, err := launch.KernelsOf(s).Function(s, "expansion/"+file, "expansion"+name+suffix(z))
 	if err != nil {
 		return err
 	}
@@ -64,25 +73,26 @@ func grid(rows, cols int) cuda.Dim {
 	return cuda.Dim{X: min((rows-1)/eachThreads+1, maxGridX), Y: min(cols, maxGridY)}
 }
 
-// Copy sets z = x, views of one shape that do not overlap.
-func Copy(s *cuda.Stream, z, x gpu.Matrix) error {
+// Copy sets z = x, views of one shape that do not overlap. x may have fewer words than z: the
+// others of z stay.
+func Copy(s *cuda.Stream, z, x mem.Matrix) error {
 	z.Changed()
-	all := []gpu.Matrix{z, x}
+	all := []mem.Matrix{z, x}
 	aligned(all)
 	z, x = all[0], all[1]
 	if z.Rows == 0 || z.Cols == 0 {
 		return nil
 	}
-	f, err := kernel(s, "expansion", "expansionCopy")
+	f, err := launch.KernelsOf(s).Function(s, "expansion/expansion", "expansionCopy")
 	if err != nil {
 		return err
 	}
-	return f.Launch(s, grid(z.Rows, z.Cols), cuda.Dim{X: eachThreads}, 0, entriesOf(z), entriesOf(x), int64(z.Rows), int64(z.Cols), int32(z.Arr.Terms()))
+	return f.Launch(s, grid(z.Rows, z.Cols), cuda.Dim{X: eachThreads}, 0, entriesOf(z), entriesOf(x), int64(z.Rows), int64(z.Cols), int32(x.Arr.Terms()))
 }
 
 // aligned turns views of one shape so that neighbouring threads take neighbouring entries of the
 // first, and makes one column of those that lie without gaps.
-func aligned(all []gpu.Matrix) {
+func aligned(all []mem.Matrix) {
 	z := all[0]
 	if z.Rows == 1 || z.Cols > 1 && size(z.RS) > size(z.CS) {
 		for i := range all {

@@ -1,64 +1,27 @@
-// Package expgpu runs the arithmetic of package expansion on NVIDIA GPUs, by the kernels expansion*.cu
-// of internal/gpu/kernels: what is done entry by entry, native products and sums of products, and
-// Gauss-Jordan elimination. Operands are views of arrays in the formats DD, TD and QD, all of one
-// format and on the device of the stream.
+// Package expgpu runs the arithmetic of package expansion on NVIDIA GPUs, by the kernels of
+// internal/kernels/expansion: what is done entry by entry, native products and sums of products,
+// and Gauss-Jordan elimination. Operands are views of arrays in the formats DD, TD and QD, by block
+// schemes Float64 too, all of one format and on the device of the stream.
 package expgpu
 
 import (
-	"sync"
-
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
-	"github.com/halfulp/halfulp/internal/gpu/kernels"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// loaded are the kernels in use, which stay: the driver takes tenths of a second to compile one.
-var loaded struct {
-	sync.Mutex
-	of map[kernelKey]*cuda.Function
-}
-
-type kernelKey struct {
-	dev  *cuda.Device
-	name string
-}
-
-// kernel returns a kernel of kernels/file.cu.
-func kernel(s *cuda.Stream, file, name string) (*cuda.Function, error) {
-	loaded.Lock()
-	defer loaded.Unlock()
-	key := kernelKey{s.Device(), name}
-	if f := loaded.of[key]; f != nil {
-		return f, nil
-	}
-	m, err := s.Load(kernels.Entry(file, name))
-	if err != nil {
-		return nil, err
-	}
-	f, err := m.Function(name)
-	if err != nil {
-		return nil, err
-	}
-	if loaded.of == nil {
-		loaded.of = map[kernelKey]*cuda.Function{}
-	}
-	loaded.of[key] = f
-	return f, nil
-}
-
 // formatNames end the names of kernels, by the words of a number.
-var formatNames = [...]string{2: "DD", 3: "TD", 4: "QD"}
+var formatNames = [...]string{1: "Double", 2: "DD", 3: "TD", 4: "QD"}
 
 // suffix is what the names of kernels for m's format end with.
-func suffix(m gpu.Matrix) string { return formatNames[m.Arr.Terms()] }
+func suffix(m mem.Matrix) string { return formatNames[m.Arr.Terms()] }
 
-// entries is struct entries of kernels/expansion.cuh.
+// entries is struct entries of kernels/expansion/expansion.cuh.
 type entries struct {
 	w      [4]cuda.Pointer
 	rs, cs int64
 }
 
-func entriesOf(m gpu.Matrix) entries {
+func entriesOf(m mem.Matrix) entries {
 	e := entries{rs: int64(m.RS), cs: int64(m.CS)}
 	for t := range m.Arr.Terms() {
 		e.w[t] = m.Arr.Plane(t) + cuda.Pointer(8*m.Off)
@@ -67,7 +30,7 @@ func entriesOf(m gpu.Matrix) entries {
 }
 
 // column is the entries of a vector as a matrix of one column.
-func column(v gpu.Vector) gpu.Matrix { return v.Col() }
+func column(v mem.Vector) mem.Matrix { return v.Col() }
 
 func flag(b bool) int32 {
 	if b {

@@ -1,8 +1,9 @@
 package expgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // Factor is alpha or beta: words of a number in the format of the operands.
@@ -14,8 +15,8 @@ var (
 	Zero = Factor{}
 )
 
-// product is that of kernels/expansionblas.cu.
-type product struct {
+// productArgs is struct product of kernels/expansion/expansionblas.cu.
+type productArgs struct {
 	a, b, c               entries
 	alpha, beta           Factor
 	m, n, k               int32
@@ -25,8 +26,8 @@ type product struct {
 	vertical              int32
 }
 
-func newProduct(alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) product {
-	p := product{
+func newProduct(alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) productArgs {
+	p := productArgs{
 		a: entriesOf(a), b: entriesOf(b), c: entriesOf(c), alpha: alpha, beta: beta,
 		m: int32(c.Rows), n: int32(c.Cols), k: int32(a.Cols), skipCol: int32(c.Cols),
 	}
@@ -46,18 +47,18 @@ func newProduct(alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) produc
 // tiles are the sides of the tiles of expansionGemm, by words.
 var tiles = [...]int{2: 64, 3: 32, 4: 32}
 
-// Gemm sets C = alpha A B + beta C. C does not overlap A and B. Each entry is a sum of products in the
-// order of the inner index; expansion.Gemm has the error bound.
-func Gemm(s *cuda.Stream, alpha Factor, a, b gpu.Matrix, beta Factor, c gpu.Matrix) error {
+// Gemm sets C = alpha A B + beta C. C does not overlap A and B. Each entry is a sum of products in
+// the order of the inner index; expansion.Gemm has the error bound.
+func Gemm(s *cuda.Stream, alpha Factor, a, b mem.Matrix, beta Factor, c mem.Matrix) error {
 	c.Changed()
 	return newProduct(alpha, a, b, beta, c).launch(s, c)
 }
 
-func (p product) launch(s *cuda.Stream, c gpu.Matrix) error {
+func (p productArgs) launch(s *cuda.Stream, c mem.Matrix) error {
 	if p.m == 0 || p.n == 0 {
 		return nil
 	}
-	f, err := kernel(s, "expansionblas", "expansionGemm"+suffix(c))
+	f, err := launch.KernelsOf(s).Function(s, "expansion/expansionblas", "expansionGemm"+suffix(c))
 	if err != nil {
 		return err
 	}
@@ -73,13 +74,13 @@ const gemvRows = 8
 // Gemv sets y = alpha A x + beta y. y does not overlap A and x. The sum of an entry is that of 32
 // partial sums, number q with the products of j = q modulo 32 in their order, added by halves:
 // number q and q + 16, then q + 8, and so on.
-func Gemv(s *cuda.Stream, alpha Factor, a gpu.Matrix, x gpu.Vector, beta Factor, y gpu.Vector) error {
+func Gemv(s *cuda.Stream, alpha Factor, a mem.Matrix, x mem.Vector, beta Factor, y mem.Vector) error {
 	c := column(y)
 	c.Changed()
 	if c.Rows == 0 {
 		return nil
 	}
-	f, err := kernel(s, "expansionblas", "expansionGemv"+suffix(c))
+	f, err := launch.KernelsOf(s).Function(s, "expansion/expansionblas", "expansionGemv"+suffix(c))
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ const (
 )
 
 // Dot returns the words of the sums of 4096 products x_i y_i each: see expansion.Dot.
-func Dot(s *cuda.Stream, x, y gpu.Vector) ([][]float64, error) {
+func Dot(s *cuda.Stream, x, y mem.Vector) ([][]float64, error) {
 	words, n := x.Arr.Terms(), (x.N+dotChunk-1)/dotChunk
 	sums := make([][]float64, words)
 	for t := range sums {
@@ -114,7 +115,7 @@ func Dot(s *cuda.Stream, x, y gpu.Vector) ([][]float64, error) {
 		z.w[t] = m.At(8 * int64(t) * int64(n))
 	}
 	cx, cy := column(x), column(y)
-	f, err := kernel(s, "expansionblas", "expansionDot"+suffix(cx))
+	f, err := launch.KernelsOf(s).Function(s, "expansion/expansionblas", "expansionDot"+suffix(cx))
 	if err != nil {
 		return sums, err
 	}

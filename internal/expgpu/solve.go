@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // An Elimination is how Solve eliminates: see expansion.Solve.
 type Elimination struct {
 	ZeroRule bool // rows are exchanged only where the diagonal has a zero
-	Block    int  // columns of a block of panels whose updates are exact products; 0 for native ones
-	Shared   int  // bytes of shared memory that rows of a panel may take; 0 for all there is
-	Config   gpu.Config
+	// columns of a block of panels whose updates are exact products; 0 for native ones
+	Block  int
+	Method string // a block scheme, or any other for panels
+	Shared int    // bytes of shared memory that rows of a panel may take; 0 for all there is
+	Config product.Config
 }
-
-// Singular is the error about a matrix without a pivot in column Column, which its text counts from 1.
-type Singular struct{ Column int }
-
-func (e Singular) Error() string { return fmt.Sprintf("no pivot in column %d", e.Column+1) }
 
 // PanelWidth is the number of columns of a panel.
 const PanelWidth = 32
 
-// The structures of kernels/expansionsolve.cu.
+// The structures of kernels/expansion/expansionsolve.cu.
 type (
 	panel struct {
 		a                          entries
@@ -52,8 +52,8 @@ const sharedAside = 1 << 10
 type elimination struct {
 	Elimination
 	s      *cuda.Stream
-	w      gpu.Matrix // [A B], row by row
-	rows   gpu.Matrix // room for pivot rows before an update
+	w      mem.Matrix // [A B], row by row
+	rows   mem.Matrix // room for pivot rows before an update
 	n      int
 	memory []*cuda.Memory
 
@@ -62,15 +62,15 @@ type elimination struct {
 	eliminate, exchange, gemm *cuda.Function
 }
 
-// Solve sets X to the solution of A X = B. X may be B. It returns a Singular error if there is no
-// pivot, with X unchanged.
-func Solve(s *cuda.Stream, o Elimination, a, b, x gpu.Matrix) error {
+// Solve sets X to the solution of A X = B. X may overlap A and B. It returns a place.Singular error
+// if there is no pivot, with X unchanged.
+func Solve(s *cuda.Stream, o Elimination, a, b, x mem.Matrix) error {
 	if a.Rows == 0 || b.Cols == 0 {
 		return nil
 	}
 	e := &elimination{Elimination: o, s: s, n: a.Rows}
 	defer e.free()
-	if err := e.prepare(a, b); err != nil {
+	if err := e.load(a, b); err != nil {
 		return err
 	}
 	if err := e.run(); err != nil {
@@ -105,43 +105,45 @@ func (e *elimination) alloc(size int) (cuda.Pointer, error) {
 }
 
 // matrix returns a rows x cols matrix of zeros, row by row.
-func (e *elimination) matrix(f num.Format, rows, cols int) (gpu.Matrix, error) {
+func (e *elimination) matrix(f num.Format, rows, cols int) (mem.Matrix, error) {
 	if cols > math.MaxInt/rows {
-		return gpu.Matrix{}, fmt.Errorf("%v: %w: %d x %d numbers", e.s.Device(), cuda.ErrMemory, rows, cols)
+		return mem.Matrix{}, fmt.Errorf("%v: %w: %d x %d numbers", e.s.Device(), cuda.ErrMemory, rows, cols)
 	}
-	a, err := gpu.NewArray(e.s, f, rows*cols)
-	return gpu.Matrix{Arr: a, RS: cols, CS: 1, Rows: rows, Cols: cols}, err
+	a, err := mem.NewArray(e.s, f, rows*cols)
+	return mem.Matrix{Arr: a, RS: cols, CS: 1, Rows: rows, Cols: cols}, err
 }
 
 // columns returns columns j0 to j1 - 1 of the working matrix.
-func (e *elimination) columns(j0, j1 int) gpu.Matrix { return cut(e.w, 0, e.n, j0, j1) }
+func (e *elimination) columns(j0, j1 int) mem.Matrix { return cut(e.w, 0, e.n, j0, j1) }
 
 // cut returns the rows i0 <= i < i1 and columns j0 <= j < j1 of m.
-func cut(m gpu.Matrix, i0, i1, j0, j1 int) gpu.Matrix {
+func cut(m mem.Matrix, i0, i1, j0, j1 int) mem.Matrix {
 	m.Off += i0*m.RS + j0*m.CS
 	m.Rows, m.Cols = i1-i0, j1-j0
 	return m
 }
 
-// prepare copies [A B], allocates memory and loads kernels.
-func (e *elimination) prepare(a, b gpu.Matrix) (err error) {
-	f := a.Arr.Format
-	if e.w, err = e.matrix(f, e.n, e.n+b.Cols); err != nil {
+// load copies [A B].
+func (e *elimination) load(a, b mem.Matrix) (err error) {
+	if e.w, err = e.matrix(a.Arr.Format, e.n, e.n+b.Cols); err != nil {
 		return err
 	}
 	if err := Copy(e.s, e.columns(0, e.n), a); err != nil {
 		return err
 	}
-	if err := Copy(e.s, e.columns(e.n, e.w.Cols), b); err != nil {
-		return err
-	}
+	return Copy(e.s, e.columns(e.n, e.w.Cols), b)
+}
+
+// prepare allocates what panels need and loads their kernels.
+func (e *elimination) prepare() (err error) {
+	f := e.w.Arr.Format
 	if e.rows, err = e.matrix(f, min(max(e.Block, PanelWidth), e.n), e.w.Cols); err != nil {
 		return err
 	}
 	if err := e.preparePanels(f.Terms()); err != nil {
 		return err
 	}
-	name := suffix(a)
+	name := suffix(e.w)
 	for _, k := range []struct {
 		to         **cuda.Function
 		file, name string
@@ -150,7 +152,7 @@ func (e *elimination) prepare(a, b gpu.Matrix) (err error) {
 		{&e.exchange, "expansionsolve", "expansionExchange"},
 		{&e.gemm, "expansionblas", "expansionGemm" + name},
 	} {
-		if *k.to, err = kernel(e.s, k.file, k.name); err != nil {
+		if *k.to, err = launch.KernelsOf(e.s).Function(e.s, "expansion/"+k.file, k.name); err != nil {
 			return err
 		}
 	}
@@ -160,8 +162,8 @@ func (e *elimination) prepare(a, b gpu.Matrix) (err error) {
 // leastRows is the fewest rows of a panel that are worth a block.
 const leastRows = 8
 
-// preparePanels allocates what panels need beside the matrix. All blocks have to run at a time: one a
-// multiprocessor. Rows stay in its shared memory if they fit.
+// preparePanels allocates what panels need beside the matrix. All blocks have to run at a time: one
+// a multiprocessor. Rows stay in its shared memory if they fit.
 func (e *elimination) preparePanels(words int) (err error) {
 	dev := e.s.Device().Info()
 	rows := max((e.n-1)/dev.Multiprocessors+1, leastRows)
@@ -197,9 +199,19 @@ func (e *elimination) preparePanels(words int) (err error) {
 
 // run eliminates all columns of A.
 func (e *elimination) run() error {
+	switch e.Method {
+	case place.SquareBlocks, place.LinearBlocks:
+		return e.byColumns(e.Method)
+	}
+	if err := e.prepare(); err != nil {
+		return err
+	}
 	if e.Block == 0 {
 		for k := 0; k < e.n; k += PanelWidth {
 			if err := e.step(k, min(k+PanelWidth, e.n), e.w.Cols); err != nil {
+				return err
+			}
+			if err := e.lookOut(k); err != nil {
 				return err
 			}
 		}
@@ -209,6 +221,25 @@ func (e *elimination) run() error {
 		if err := e.block(k, min(k+e.Block, e.n)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// lookOut waits for the device after the panel from column k on, if somebody wants to know how far
+// it is or may cancel.
+func (e *elimination) lookOut(k int) error {
+	ctx, progress := e.Config.Ctx, e.Config.Progress
+	if progress == nil && (ctx == nil || ctx.Done() == nil) {
+		return nil
+	}
+	if err := e.s.Synchronize(); err != nil {
+		return err
+	}
+	if progress != nil {
+		progress(float64(min(k+PanelWidth, e.n)) / float64(e.n))
+	}
+	if ctx != nil {
+		return ctx.Err()
 	}
 	return nil
 }
@@ -246,8 +277,8 @@ func (e *elimination) update(k, width, j0, j1 int) error {
 	return e.gemm.Launch(e.s, cuda.Dim{X: (e.n-1)/tile + 1, Y: min((cols-1)/tile+1, maxGridY)}, cuda.Dim{X: 256}, 0, p)
 }
 
-// exchangeRows exchanges the rows of cols columns from j0 on as the panels from column k on did, and
-// copies the pivot rows, which are cleared if they are to.
+// exchangeRows exchanges the rows of cols columns from j0 on as the panels from column k on did,
+// and copies the pivot rows, which are cleared if they are to.
 func (e *elimination) exchangeRows(k, width, j0, cols, skip, skipped int, clear bool) error {
 	x := exchange{
 		a: entriesOf(e.columns(j0, e.w.Cols)), rows: entriesOf(cut(e.rows, 0, width, j0, e.w.Cols)),
@@ -264,6 +295,9 @@ func (e *elimination) block(k0, k1 int) error {
 		if err := e.step(k, k0, k1); err != nil {
 			return err
 		}
+		if err := e.lookOut(k); err != nil {
+			return err
+		}
 	}
 	cols := e.w.Cols - k1
 	if cols == 0 {
@@ -277,7 +311,9 @@ func (e *elimination) block(k0, k1 int) error {
 		return err
 	}
 	c := e.columns(k1, e.w.Cols).T()
-	_, err := gpu.GemmResident(e.s, e.Config, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
+	cfg := e.Config
+	cfg.Progress = nil // which counts panels
+	_, err := product.GemmResident(e.s, cfg, one, cut(e.rows, 0, k1-k0, k1, e.w.Cols).T(), e.columns(k0, k1).T(), one, c, c)
 	return err
 }
 
@@ -290,7 +326,7 @@ func (e *elimination) singular() error {
 		return err
 	}
 	if info[0] != 0 {
-		return Singular{int(info[0]) - 1}
+		return place.Singular{Column: int(info[0]) - 1}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/matrixmarket"
 )
 
 // left returns the names in dir.
@@ -159,6 +161,138 @@ func TestUnwritable(t *testing.T) {
 	if err := WriteMatrix("/dev/full", nil, halfulp.Identity(halfulp.DD, 2), WriteOptions{}); err == nil || !strings.HasPrefix(err.Error(), "/dev/full: ") {
 		if _, e := os.Stat("/dev/full"); e == nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestLinks writes through symbolic links: what they name is written, beside itself, and
+// they stay.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, d := range []string{"far", "far/deep"} {
+		if err := os.Mkdir(at(d), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"direct": "there.mtx", "absolute": at("far/abs.mtx"), "chain": "far/second", "far/second": "third", "far/third": "../end.mtx",
+		"short": "far/deep", "short-up": "short/../up.mtx", // far/up.mtx: short/.. is far
+		"gone": "nowhere/x.mtx", "loop": "loop",
+	} {
+		if err := os.Symlink(target, at(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	m := halfulp.Identity(halfulp.Float64, 2)
+	for _, c := range []struct{ link, target string }{
+		{"direct", "there.mtx"}, {"absolute", "far/abs.mtx"}, {"chain", "end.mtx"}, {"short-up", "far/up.mtx"},
+	} {
+		if err := CheckWritable(at(c.link)); err != nil {
+			t.Errorf("%s: %v", c.link, err)
+		}
+		if _, err := os.Lstat(at(c.target)); err == nil {
+			t.Errorf("%s: checking made the file", c.link)
+		}
+		for range 2 { // the second time it is there
+			err := Write(at(c.link), nil, func(w io.Writer) error {
+				if got := left(t, filepath.Dir(at(c.target))); !strings.Contains(got, "."+filepath.Base(c.target)+".") {
+					t.Errorf("%s: no temporary file beside %s, only %s", c.link, c.target, got)
+				}
+				return matrixmarket.Write(w, m, nil)
+			})
+			if err != nil {
+				t.Errorf("%s: %v", c.link, err)
+				continue
+			}
+			if i, err := os.Lstat(at(c.link)); err != nil || i.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("%s is no link any more", c.link)
+			}
+			if i, err := os.Lstat(at(c.target)); err != nil || !i.Mode().IsRegular() {
+				t.Errorf("%s: no file %s", c.link, c.target)
+			}
+		}
+	}
+	for _, link := range []string{"gone", "loop"} {
+		if err := CheckWritable(at(link)); err == nil || !strings.HasPrefix(err.Error(), at(link)+": ") {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+	if got := left(t, dir) + left(t, at("far")); strings.Contains(got, "tmp") {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+// TestPacked reads what may stand after the data that gzip packed.
+func TestPacked(t *testing.T) {
+	pack := func(s string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := io.WriteString(z, s); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	one, two := pack("1 2\n3"), pack(" 4\n")
+	path := filepath.Join(t.TempDir(), "a.txt.gz")
+	for _, c := range []struct{ name, packed, want string }{
+		{"two members", one + two, ""},
+		{"zeros after them", one + two + strings.Repeat("\x00", 5000), ""},
+		{"an empty member", one + pack("") + two + "\x00", ""},
+		{"garbage", one + two + "garbage", "a.txt.gz: the packed data is followed by bytes that gzip did not pack"},
+		{"text behind zeros", one + "\x00\x00" + two, "the packed data is followed by"},
+		{"half a member", one + two[:5], "the packed data ends early"},
+		{"half of its magic", one + two[:1], "the packed data is followed by"},
+		{"a damaged member", one + two[:2] + "\xff" + two[3:], "invalid header"},
+	} {
+		if err := os.WriteFile(path, []byte(c.packed), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		m, err := ReadMatrix(path, nil, ReadOptions{})
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want == "" && m.String() != "1 2\n3 4\n":
+			t.Errorf("%s:\n%v", c.name, m)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	// What is unpacked counts against the limit, over all members.
+	if err := os.WriteFile(path, []byte(one+pack(strings.Repeat(" ", 1<<17))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadMatrix(path, nil, ReadOptions{MemoryLimit: 1 << 16}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
+	}
+}
+
+// TestStats reads numbers beyond their format from every kind of file.
+func TestStats(t *testing.T) {
+	dir := t.TempDir()
+	wide := filepath.Join(dir, "a.npy")
+	if err := WriteMatrix(wide, nil, halfulp.Random(halfulp.Float64, 1, 40, 900, 1), WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text string
+		line       int
+	}{{"a.csv", "1,2\n1e-99,1e99\n", 2}, {"a.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e99\n1e-99\n", 3}, {"a.npy", "", 0}} {
+		path := filepath.Join(dir, c.name)
+		if c.text != "" {
+			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var stats halfulp.InputStats
+		if _, err := ReadMatrix(path, nil, ReadOptions{In: halfulp.Exactly(halfulp.Float32), Stats: &stats}); err != nil {
+			t.Fatal(err)
+		}
+		if stats.ToInf.Count == 0 || stats.ToZero.Count == 0 || stats.ToInf.Line != c.line {
+			t.Errorf("%s: %+v", c.name, stats)
 		}
 	}
 }

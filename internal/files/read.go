@@ -29,17 +29,47 @@ const Stdio = "-"
 // ReadOptions change how a matrix is read; the zero value stands for the
 // defaults.
 type ReadOptions struct {
-	In          halfulp.InputFormat // how numbers are stored
-	Threads     int                 // 0: GOMAXPROCS
-	MemoryLimit int64               // bytes of the text and of the matrix; 0: halfulp.DefaultMemoryLimit()
-	Context     context.Context     // cancels
-	Progress    func(done float64)  // as in matrixmarket.Options
+	In      halfulp.InputFormat // how numbers are stored
+	Stats   *halfulp.InputStats // if not nil, set to what the range of the format took
+	Threads int                 // 0: GOMAXPROCS
+	// bytes of the text and of the matrix; 0: halfulp.DefaultMemoryLimit()
+	MemoryLimit int64
+	Context     context.Context    // cancels
+	Progress    func(done float64) // as in matrixmarket.Options
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
 // content says what it is: a Matrix Market file, a .npy file or a table of
-// numbers, any of them packed by gzip.
+// numbers, any of them packed by gzip, with zeros after it or none.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
+	opt = opt.filled()
+	text, err := readAll(name, shown(name), stdin, opt)
+	if err != nil {
+		return nil, err
+	}
+	return parse(name, text, opt)
+}
+
+// ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
+// and those other than 0 of another file.
+func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
+	opt = opt.filled()
+	text, err := readAll(name, shown(name), stdin, opt)
+	if err != nil {
+		return nil, err
+	}
+	if kindOf(name, text) == matrixMarket {
+		return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
+	}
+	m, err := parse(name, text, opt)
+	if err != nil {
+		return nil, err
+	}
+	return matrixmarket.SparseOf(m), nil
+}
+
+// filled returns the options with defaults.
+func (opt ReadOptions) filled() ReadOptions {
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -49,24 +79,33 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 	if opt.Context == nil {
 		opt.Context = context.Background()
 	}
-	shown := name
+	return opt
+}
+
+func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
+	return &matrixmarket.Options{
+		In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
+	}
+}
+
+// shown is how messages call a file.
+func shown(name string) string {
 	if name == Stdio {
-		shown = "standard input"
+		return "standard input"
 	}
-	text, err := readAll(name, shown, stdin, opt)
-	if err != nil {
-		return nil, err
-	}
+	return name
+}
+
+// parse reads the unpacked content of a file.
+func parse(name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 	switch kindOf(name, text) {
 	case matrixMarket:
-		return matrixmarket.Parse(text, shown, &matrixmarket.Options{
-			In: opt.In, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
-		})
+		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
 	case numpy:
-		return npy.Parse(text, shown, opt.In, opt.MemoryLimit)
+		return npy.Parse(text, shown(name), opt.In, opt.MemoryLimit, opt.Stats)
 	}
-	return table.Parse(text, shown, table.Options{
-		In: opt.In, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
+	return table.Parse(text, shown(name), table.Options{
+		In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	})
 }
 
@@ -91,16 +130,13 @@ func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, erro
 		}
 		return nil, withName(shown, err)
 	}
-	if !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+	if !bytes.HasPrefix(text, []byte(gzipMagic)) {
 		if strings.EqualFold(filepath.Ext(name), ".gz") {
 			return nil, withName(shown, errors.New("not packed by gzip, in spite of its name"))
 		}
 		return text, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err == nil {
-		text, err = lines.ReadAll(opt.Context, z, opt.MemoryLimit)
-	}
+	text, err = lines.ReadAll(opt.Context, newUnpacker(text), opt.MemoryLimit)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, withName(shown, errors.New("the packed data ends early"))
@@ -110,6 +146,58 @@ func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, erro
 		return nil, withName(shown, err)
 	}
 	return text, nil
+}
+
+// gzipMagic begins every member of a file packed by gzip.
+const gzipMagic = "\x1f\x8b"
+
+// unpacker reads what gzip packed, one member after the other. Like gzip it takes zeros
+// after the last one for padding, of a tape's block, say; unlike gzip, which warns of
+// them, it fails where other bytes follow: nobody knows what is missing.
+type unpacker struct {
+	text   []byte
+	packed *bytes.Reader // of text
+	member *gzip.Reader  // nil before the first
+}
+
+func newUnpacker(text []byte) *unpacker {
+	return &unpacker{text: text, packed: bytes.NewReader(text)}
+}
+
+func (u *unpacker) Read(b []byte) (n int, err error) {
+	if u.member == nil {
+		if u.member, err = gzip.NewReader(u.packed); err != nil {
+			return 0, err
+		}
+		u.member.Multistream(false)
+	}
+	for {
+		if n, err = u.member.Read(b); n > 0 || !errors.Is(err, io.EOF) {
+			if errors.Is(err, io.EOF) {
+				err = nil // of the member
+			}
+			return n, err
+		}
+		if err := u.next(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// next begins the next member. It returns io.EOF if there is none.
+func (u *unpacker) next() error {
+	rest := u.text[len(u.text)-u.packed.Len():]
+	switch {
+	case len(bytes.TrimLeft(rest, "\x00")) == 0:
+		return io.EOF
+	case !bytes.HasPrefix(rest, []byte(gzipMagic)):
+		return errors.New("the packed data is followed by bytes that gzip did not pack")
+	}
+	if err := u.member.Reset(u.packed); err != nil {
+		return err
+	}
+	u.member.Multistream(false)
+	return nil
 }
 
 // withName puts the name of the file before an error, in place of the operating

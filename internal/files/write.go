@@ -36,6 +36,21 @@ type WriteOptions struct {
 // Matrix Market; .gz after it packs the file. The file appears under its name
 // when it is complete, in place of an older one, or not at all.
 func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
+	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
+}
+
+// NamedMatrix is a matrix and the file that it goes to.
+type NamedMatrix struct {
+	Name   string
+	Matrix *halfulp.Matrix
+}
+
+// WriteMatrices writes matrices like WriteMatrix. No file appears before the last one is complete.
+func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error {
+	if len(all) == 0 {
+		return nil
+	}
+	name, m := all[0].Name, all[0].Matrix
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -45,25 +60,44 @@ func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOpti
 	if err := holds(name, m.Format()); err != nil {
 		return err
 	}
-	return Write(name, stdout, func(w io.Writer) error {
-		switch kindByName(name, matrixMarket) {
-		case numpy:
-			return writeNumpy(w, m, opt)
-		case tableText:
-			separator := byte(' ')
-			switch filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
-			case ".csv":
-				separator = ','
-			case ".tsv":
-				separator = '\t'
-			}
-			return table.Write(w, m, table.Options{
-				Digits: opt.Digits, Separator: separator, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
-			})
+	var others error // errors of the others name their own files
+	err := Write(name, stdout, func(w io.Writer) error {
+		if err := writeMatrix(w, name, m, opt); err != nil || len(all) == 1 {
+			return err
 		}
-		return matrixmarket.Write(w, m, &matrixmarket.Options{
-			Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
+		if f, ok := w.(interface{ Flush() error }); ok {
+			if err := f.Flush(); err != nil {
+				return err
+			}
+		}
+		others = WriteMatrices(all[1:], stdout, opt)
+		return others
+	})
+	if others != nil {
+		return others
+	}
+	return err
+}
+
+// writeMatrix writes m as the name of the file asks for.
+func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
+	switch kindByName(name, matrixMarket) {
+	case numpy:
+		return writeNumpy(w, m, opt)
+	case tableText:
+		separator := byte(' ')
+		switch filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
+		case ".csv":
+			separator = ','
+		case ".tsv":
+			separator = '\t'
+		}
+		return table.Write(w, m, table.Options{
+			Digits: opt.Digits, Separator: separator, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
 		})
+	}
+	return matrixmarket.Write(w, m, &matrixmarket.Options{
+		Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress,
 	})
 }
 
@@ -202,9 +236,9 @@ func create(name string) (*file, error) {
 	if name == "" {
 		return nil, errors.New("the name of the file to write is empty")
 	}
-	target := name
-	if t, err := filepath.EvalSymlinks(name); err == nil {
-		target = t
+	target, err := followLinks(name)
+	if err != nil {
+		return nil, err
 	}
 	mode := fs.FileMode(0o666)
 	old, err := os.Stat(target)
@@ -233,6 +267,39 @@ func create(name string) (*file, error) {
 		}
 	}
 	return f, err
+}
+
+// followLinks returns the name of the file that name stands for if it is a symbolic
+// link, whether that file is there or not.
+func followLinks(name string) (string, error) {
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		if t, err := filepath.EvalSymlinks(name); err == nil {
+			return t, nil
+		}
+		return name, nil // a device or pipe in /proc, say, or an error to come
+	}
+	const most = 255 // as filepath.EvalSymlinks has it
+	for range most {
+		i, err := os.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return name, nil
+		case err != nil:
+			return "", err
+		case i.Mode()&fs.ModeSymlink == 0:
+			return name, nil
+		}
+		link, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(link) {
+			dir, _ := filepath.Split(name)
+			link = dir + link // not cleaned: dir/.. need not be what holds dir
+		}
+		name = link
+	}
+	return "", errors.New("too many symbolic links")
 }
 
 // createTemporary makes a new file beside target.

@@ -73,7 +73,7 @@ func Arguments(r *rand.Rand, f string, w int) (x, y []float64) {
 			x = Extend(r, x[0], w)
 		}
 		// A result of any size.
-		y = Extend(r, 1.1*(2*r.Float64()-1)*720/math.Log(math.Abs(x[0])), w)
+		y = Extend(r, 1.1*(float64(2*float64(r.Float64()))-1)*720/math.Log(math.Abs(x[0])), w)
 	case r.IntN(4) == 0:
 		y = Extend(r, x[0]*math.Ldexp(r.NormFloat64(), r.IntN(120)-60), w)
 	}
@@ -92,7 +92,7 @@ func Extend(r *rand.Rand, x float64, w int) []float64 {
 			break
 		}
 		_, exponent := math.Frexp(e[k-1])
-		e[k] = math.Ldexp(2*r.Float64()-1, exponent-54-r.IntN(2)*r.IntN(30))
+		e[k] = math.Ldexp(float64(2*float64(r.Float64()))-1, exponent-54-r.IntN(2)*r.IntN(30))
 		if e[k-1]+e[k] != e[k-1] {
 			e[k] = 0
 		}

@@ -23,7 +23,8 @@ const precision = 320
 func Oracle(f string, x, y *big.Float) *big.Float {
 	const p = precision
 	num := func() *big.Float { return new(big.Float).SetPrec(p + 64) }
-	wide := func() *big.Float { return new(big.Float).SetPrec(6000) } // sums and products of arguments are exact
+	// sums and products of arguments are exact
+	wide := func() *big.Float { return new(big.Float).SetPrec(6000) }
 	one := big.NewFloat(1)
 	switch f {
 	case "exp":

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Functions returns kernels/expansionfunctions.cuh: the functions of package expansion, as those of
+// Functions returns expansionfunctions.cuh: the functions of package expansion, as those of
 // evaluators of one lane.
 func Functions(root string) ([]byte, error) {
 	c := Config{
@@ -14,8 +14,14 @@ func Functions(root string) ([]byte, error) {
 			"eft.go", "dd.go", "td.go", "qd.go", "block.go", "ops.go", "evaluator.go", "tables.go", "function.go",
 			"fn_atan.go", "fn_circle.go", "fn_exp.go", "fn_hyperbolic.go", "fn_log.go", "fn_pow.go", "fn_reduce.go", "fn_root.go",
 		},
-		Types:   map[string]string{"DD": "num<2>", "TD": "num<3>", "QD": "num<4>", "block": "block", "row": "row"},
-		Called:  []string{"fixed_addProduct", "fixed_round", "fixed_chunks", "inverseCubeRoot"},
+		Types:  map[string]string{"DD": "num<2>", "TD": "num<3>", "QD": "num<4>", "block": "block", "row": "row"},
+		Called: []string{"fixed_addProduct", "fixed_round", "fixed_chunks", "inverseCubeRoot"},
+		Shared: map[string]string{
+			"evaluator_expReduced": "s", "evaluator_expPair": "z", "evaluator_expm1Parts": "u k",
+			"evaluator_logParts": "high low k", "evaluator_log": "z", "evaluator_log1p": "z",
+			"evaluator_circleReduce": "r k", "evaluator_circleSeries": "p q", "evaluator_sinQuarter": "z",
+			"evaluator_atan2": "z", "evaluator_scale": "&z",
+		},
 		Replace: map[string]string{"const lanes = 64": "const lanes = 1"},
 		Known:   map[string]string{"twoSum": "twoSum", "twoProd": "twoProd", "fastTwoSum": "fastTwoSum", "ordinary": "ordinary"},
 	}
@@ -37,7 +43,7 @@ func Functions(root string) ([]byte, error) {
 	return slices.Concat([]byte(head), text), err
 }
 
-// functionNames are the functions of package expansion, as kernels/expansionfun.cuh has them.
+// functionNames are the functions of package expansion, as expansionfun.cu has them.
 var functionNames = []string{
 	"exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "pow", "cbrt", "hypot", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
 	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh",

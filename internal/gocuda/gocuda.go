@@ -37,6 +37,10 @@ type Config struct {
 	Known map[string]string
 	// Called functions stay functions; the others are inlined.
 	Called []string
+	// Shared methods of Template are functions as well, one for each number of words, that take
+	// values and return values, so that those stay in registers: the results are the parameters
+	// listed, which are not read but after a &. Other parameters are not changed for the caller.
+	Shared map[string]string
 	// Replace changes the text of files before they are read.
 	Replace map[string]string
 	// Methods of Template become function templates over its number of words, int W; it has no
@@ -46,24 +50,31 @@ type Config struct {
 
 // Translate returns the C++ text of c's functions, each after those it calls.
 func Translate(c Config) (text []byte, err error) {
-	t := &translator{
-		Config: c, fset: token.NewFileSet(), functions: map[types.Object]*ast.FuncDecl{},
-		values: map[types.Object]ast.Expr{}, done: map[types.Object]bool{},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(failure)
-			if !ok {
-				panic(r)
-			}
-			err = e.error
-		}
-	}()
+	t := newTranslator(c)
+	defer recoverFailure(&err)
 	t.load()
 	for _, name := range c.Roots {
 		t.need(t.find(name))
 	}
 	return t.out.Bytes(), nil
+}
+
+func newTranslator(c Config) *translator {
+	return &translator{
+		Config: c, fset: token.NewFileSet(), functions: map[types.Object]*ast.FuncDecl{},
+		values: map[types.Object]ast.Expr{}, done: map[types.Object]bool{},
+	}
+}
+
+// recoverFailure makes a failure the error; it is deferred.
+func recoverFailure(err *error) {
+	if r := recover(); r != nil {
+		e, ok := r.(failure)
+		if !ok {
+			panic(r)
+		}
+		*err = e.error
+	}
 }
 
 // failure is how a translation ends early.
@@ -255,6 +266,10 @@ func (t *translator) function(name string, f *types.Func, d *ast.FuncDecl) {
 		for _, line := range strings.Split(strings.TrimSpace(d.Doc.Text()), "\n") {
 			fmt.Fprintf(&t.out, "// %s\n", line)
 		}
+	}
+	if _, shared := t.Shared[name]; shared {
+		t.share(d, name, sig, params, text)
+		return
 	}
 	if t.templated(f) {
 		t.out.WriteString("template <int W> ")

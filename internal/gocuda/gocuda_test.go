@@ -24,15 +24,15 @@ func TestFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(filepath.Join("../gpu/kernels", name))
+		got, err := os.ReadFile(filepath.Join("../kernels/expansion", name))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what package expansion gives; go generate ./internal/gpu/kernels: %v", name, err)
+			t.Errorf("%s is not what package expansion gives; go generate ./internal/kernels: %v", name, err)
 		}
 	}
 }
 
-// run compiles a translation with a main that calls f for inputs from its input, runs it and returns
-// what it writes.
+// run compiles a translation with a main that calls f for inputs from its input, runs it and
+// returns what it writes.
 func run(t *testing.T, text []byte, body string, input []byte) []byte {
 	t.Helper()
 	compiler, err := exec.LookPath("c++")
@@ -49,7 +49,7 @@ func run(t *testing.T, text []byte, body string, input []byte) []byte {
 	if err := os.WriteFile(file, []byte(main), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command(compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-include", shim, "-I", "../gpu/kernels", "-o", binary, file)
+	build := exec.Command(compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-include", shim, "-I", "../kernels/expansion", "-o", binary, file)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -234,8 +234,8 @@ func words(f expansion.Function, x, y any) []float64 {
 	return list
 }
 
-// TestRefused checks what cannot be translated: a product that Go may fuse, loops without bounds, and
-// functions that are not there.
+// TestRefused checks what cannot be translated: a product that Go may fuse, loops without bounds,
+// and functions that are not there.
 func TestRefused(t *testing.T) {
 	for source, want := range map[string]string{
 		"func f(x, y, z float64) float64 { return x*y + z }":         "fuse",
@@ -252,5 +252,41 @@ func TestRefused(t *testing.T) {
 		if _, err := Translate(Config{Dir: dir, Files: []string{"p.go"}, Roots: []string{"f"}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", source, err, want)
 		}
+	}
+}
+
+// TestShared checks the text of a shared method, and that its results have to be parameters.
+func TestShared(t *testing.T) {
+	const source = `package p
+
+type evaluator struct{ w, n int }
+
+func (e *evaluator) swap(x, y *float64, k int) { *x, *y = *y, *x }
+
+func (e *evaluator) twice(x, y *float64) { e.swap(x, y, 1); e.swap(x, y, 2) }
+`
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Dir: dir, Files: []string{"p.go"}, Template: "evaluator", Roots: []string{"evaluator.twice"}}
+	c.Shared = map[string]string{"evaluator_swap": "&x &y"}
+	text, err := Translate(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"__forceinline__ void evaluator_swap_inlined(double * x, double * y, int k)\n",
+		"struct evaluator_swap_results {\n\tdouble x;\n\tdouble y;\n};\n",
+		"__noinline__ evaluator_swap_results<W> evaluator_swap_called(double x, double y, int k)\n{\n\tevaluator_swap_inlined<W>(&x, &y, k);\n\treturn {x, y};\n}\n",
+		"\tauto called = evaluator_swap_called<W>(*x, *y, k);\n\t*x = called.x;\n\t*y = called.y;\n}\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	c.Shared["evaluator_swap"] = "x z"
+	if _, err := Translate(c); err == nil || !strings.Contains(err.Error(), "results x z") {
+		t.Errorf("results that are no parameters: %v", err)
 	}
 }

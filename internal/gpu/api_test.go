@@ -7,26 +7,30 @@ import (
 	"math/big"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/conformance"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // onDevices runs f on a fake device with small problems and on the machine's with larger ones, of
 // about 12 and of 50 rows.
 func onDevices(t *testing.T, f func(t *testing.T, size int)) {
 	t.Run("reference", func(t *testing.T) {
-		devs, _ := gpu.References(t, 1)
-		defer gpu.Substitute(devs...)()
+		devs, _ := gputest.References(t, 1)
+		defer mem.Substitute(devs...)()
 		f(t, 12)
 	})
 	t.Run("device", func(t *testing.T) {
-		gpu.Machine(t)
+		gputest.Machine(t)
 		f(t, 50)
 	})
 }
@@ -48,16 +52,16 @@ type operands struct {
 	alpha, beta Scalar
 	a, b, c     *Matrix
 	x, y        *Vector
-	da, db, dc  *DeviceMatrix
-	dx, dy      *DeviceVector
+	da, db, dc  *Matrix
+	dx, dy      *Vector
 }
 
 // newOperands returns A n+20 x n, B n x n+10, C n+20 x n+10, x of n and y of n+20 entries.
 func newOperands(f Format, n int) *operands {
 	o := &operands{format: f, a: Random(f, n+20, n, 3, 1), b: Random(f, n, n+10, 3, 2), c: Random(f, n+20, n+10, 3, 3),
 		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
-	o.da, o.db, o.dc = must(o.a.To("cuda:0")), must(o.b.To("cuda:0")), must(o.c.To("cuda:0"))
-	o.dx, o.dy = must(o.x.To("cuda:0")), must(o.y.To("cuda:0"))
+	o.da, o.db, o.dc = must(o.a.On("cuda:0")), must(o.b.On("cuda:0")), must(o.c.On("cuda:0"))
+	o.dx, o.dy = must(o.x.On("cuda:0")), must(o.y.On("cuda:0"))
 	return o
 }
 
@@ -74,7 +78,7 @@ func TestResident(t *testing.T) {
 			o := newOperands(f, size)
 			third := must(ParseScalar(MP(80), "0.33333"))
 			scalars := []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {third, Float(1)}, {Float(-2), Float(0)}, {Float(1), third}, {Float(0), Float(2)}}
-			if testing.Short() {
+			if !testlength.Long() {
 				scalars = scalars[:2]
 			}
 			for _, s := range scalars {
@@ -89,15 +93,15 @@ func TestResident(t *testing.T) {
 }
 
 // check runs a routine on the host and on the GPU, with the same C and another result.
-func (o *operands) check(t *testing.T, what string, h func(z *Matrix) (Stats, error), d func(z *DeviceMatrix) (Stats, error)) {
+func (o *operands) check(t *testing.T, what string, h func(z *Matrix) (Stats, error), d func(z *Matrix) (Stats, error)) {
 	t.Helper()
 	want := o.c.Clone()
 	must(h(want))
-	if err := o.dc.Set(o.c); err != nil {
+	if err := o.dc.CopyFrom(o.c); err != nil {
 		t.Fatal(err)
 	}
 	must(d(o.dc))
-	if !must(o.dc.Matrix()).Same(want) {
+	if !must(o.dc.Host()).Same(want) {
 		t.Errorf("%s of %v, alpha %v, beta %v: other bits than on the CPU", what, o.format, o.alpha, o.beta)
 	}
 }
@@ -106,36 +110,36 @@ func (o *operands) products(t *testing.T) {
 	n := o.x.Len()
 	al, be := o.alpha, o.beta
 	o.check(t, "Gemm", func(z *Matrix) (Stats, error) { return Gemm(NoTrans, NoTrans, al, o.a, o.b, be, z, onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceGemm(NoTrans, NoTrans, al, o.da, o.db, be, z, nil) })
+		func(z *Matrix) (Stats, error) { return Gemm(NoTrans, NoTrans, al, o.da, o.db, be, z, nil) })
 	o.check(t, "Gemm of views", func(z *Matrix) (Stats, error) {
 		return GemmTo(Trans, Trans, al, o.b.Slice(0, n, 2, 12), o.a.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), onCPU)
-	}, func(z *DeviceMatrix) (Stats, error) {
-		return DeviceGemmTo(Trans, Trans, al, o.db.Slice(0, n, 2, 12), o.da.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), nil)
+	}, func(z *Matrix) (Stats, error) {
+		return GemmTo(Trans, Trans, al, o.db.Slice(0, n, 2, 12), o.da.Slice(3, 11, 0, n), be, z.Slice(0, 10, 2, 10), z.Slice(10, 20, 3, 11), nil)
 	})
 	o.check(t, "Gemm within a matrix", func(z *Matrix) (Stats, error) {
 		return Gemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), onCPU)
-	}, func(z *DeviceMatrix) (Stats, error) {
-		return DeviceGemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), nil)
+	}, func(z *Matrix) (Stats, error) {
+		return Gemm(NoTrans, NoTrans, al, z.Slice(6, n, 0, 6), z.Slice(0, 6, 6, n), be, z.Slice(6, n, 6, n), nil)
 	})
 	o.check(t, "Syrk", func(z *Matrix) (Stats, error) { return Syrk(Lower, Trans, al, o.a, be, z.Slice(0, n, 0, n), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) {
-			return DeviceSyrk(Lower, Trans, al, o.da, be, z.Slice(0, n, 0, n), nil)
+		func(z *Matrix) (Stats, error) {
+			return Syrk(Lower, Trans, al, o.da, be, z.Slice(0, n, 0, n), nil)
 		})
 	o.check(t, "Gemv", func(z *Matrix) (Stats, error) { return Gemv(NoTrans, al, o.a, o.x, be, z.Col(3), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceGemv(NoTrans, al, o.da, o.dx, be, z.Col(3), nil) })
+		func(z *Matrix) (Stats, error) { return Gemv(NoTrans, al, o.da, o.dx, be, z.Col(3), nil) })
 	o.check(t, "Gemv within a matrix", func(z *Matrix) (Stats, error) {
 		return GemvTo(Trans, al, z.Slice(3, n, 1, 6), o.y.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), onCPU)
-	}, func(z *DeviceMatrix) (Stats, error) {
-		return DeviceGemvTo(Trans, al, z.Slice(3, n, 1, 6), o.dy.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), nil)
+	}, func(z *Matrix) (Stats, error) {
+		return GemvTo(Trans, al, z.Slice(3, n, 1, 6), o.dy.Slice(0, n-3), be, z.Col(0).Slice(0, 5), z.Row(2).Stride(-2).Slice(0, 5), nil)
 	})
 	if o.beta.Float64() == 0 {
 		o.check(t, "GemmTo without C", func(z *Matrix) (Stats, error) { return GemmTo(NoTrans, NoTrans, al, o.a, o.b, be, nil, z, onCPU) },
-			func(z *DeviceMatrix) (Stats, error) {
-				return DeviceGemmTo(NoTrans, NoTrans, al, o.da, o.db, be, nil, z, nil)
+			func(z *Matrix) (Stats, error) {
+				return GemmTo(NoTrans, NoTrans, al, o.da, o.db, be, nil, z, nil)
 			})
 		o.check(t, "GemvTo without y", func(z *Matrix) (Stats, error) { return GemvTo(NoTrans, al, o.a, o.x, be, nil, z.Col(1), onCPU) },
-			func(z *DeviceMatrix) (Stats, error) {
-				return DeviceGemvTo(NoTrans, al, o.da, o.dx, be, nil, z.Col(1), nil)
+			func(z *Matrix) (Stats, error) {
+				return GemvTo(NoTrans, al, o.da, o.dx, be, nil, z.Col(1), nil)
 			})
 	}
 }
@@ -143,29 +147,29 @@ func (o *operands) products(t *testing.T) {
 func (o *operands) updates(t *testing.T) {
 	n, al := o.x.Len(), o.alpha
 	o.check(t, "Axpy", func(z *Matrix) (Stats, error) { return Axpy(al, o.x, z.Row(2).Slice(3, n+3), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceAxpy(al, o.dx, z.Row(2).Slice(3, n+3), nil) })
+		func(z *Matrix) (Stats, error) { return Axpy(al, o.dx, z.Row(2).Slice(3, n+3), nil) })
 	o.check(t, "Axpy within a vector", func(z *Matrix) (Stats, error) { return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) {
-			return DeviceAxpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), nil)
+		func(z *Matrix) (Stats, error) {
+			return Axpy(al, z.Vec().Slice(1, n), z.Vec().Slice(2, n+1), nil)
 		})
 	o.check(t, "Scal", func(z *Matrix) (Stats, error) { return Scal(al, z.Col(1).Stride(-3), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceScal(al, z.Col(1).Stride(-3), nil) })
+		func(z *Matrix) (Stats, error) { return Scal(al, z.Col(1).Stride(-3), nil) })
 	o.check(t, "Ger", func(z *Matrix) (Stats, error) { return Ger(al, o.y, o.x, z.Slice(0, n+20, 4, n+4), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceGer(al, o.dy, o.dx, z.Slice(0, n+20, 4, n+4), nil) })
+		func(z *Matrix) (Stats, error) { return Ger(al, o.dy, o.dx, z.Slice(0, n+20, 4, n+4), nil) })
 	o.check(t, "Ger within a matrix", func(z *Matrix) (Stats, error) { return Ger(al, z.Row(1), z.Col(2), z.T(), onCPU) },
-		func(z *DeviceMatrix) (Stats, error) { return DeviceGer(al, z.Row(1), z.Col(2), z.T(), nil) })
+		func(z *Matrix) (Stats, error) { return Ger(al, z.Row(1), z.Col(2), z.T(), nil) })
 }
 
 func (o *operands) reductions(t *testing.T) {
 	for _, v := range []struct {
 		h *Vector
-		d *DeviceVector
+		d *Vector
 	}{{o.x, o.dx}, {o.b.Row(1).Stride(-2), o.db.Row(1).Stride(-2)}, {o.x.Slice(1, 1), o.dx.Slice(1, 1)}} {
 		want, _, err := Iamax(v.h, onCPU)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, st, err := DeviceIamax(v.d, nil); err != nil || got != want || st.Device != "cuda:0" {
+		if got, st, err := Iamax(v.d, nil); err != nil || got != want || st.Device != "cuda:0" {
 			t.Errorf("Iamax of %v: %d, want %d; %+v, %v", o.format, got, want, st, err)
 		}
 	}
@@ -175,13 +179,13 @@ func (o *operands) reductions(t *testing.T) {
 			name string
 			h, d func() (Scalar, Stats, error)
 		}{
-			{"Sum", func() (Scalar, Stats, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceSum(o.dx, f, nil) }},
-			{"Asum", func() (Scalar, Stats, error) { return Asum(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceAsum(drow, f, nil) }},
-			{"Dot", func() (Scalar, Stats, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceDot(o.dx, drow, f, nil) }},
-			{"Mean", func() (Scalar, Stats, error) { return Mean(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceMean(drow, f, nil) }},
-			{"StdDev", func() (Scalar, Stats, error) { return StdDev(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceStdDev(drow, f, nil) }},
-			{"Autocorr1", func() (Scalar, Stats, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceAutocorr1(o.dx, f, nil) }},
-			{"Nrm2", func() (Scalar, Stats, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, Stats, error) { return DeviceNrm2(drow, f, nil) }},
+			{"Sum", func() (Scalar, Stats, error) { return Sum(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return Sum(o.dx, f, nil) }},
+			{"Asum", func() (Scalar, Stats, error) { return Asum(row, f, onCPU) }, func() (Scalar, Stats, error) { return Asum(drow, f, nil) }},
+			{"Dot", func() (Scalar, Stats, error) { return Dot(o.x, row, f, onCPU) }, func() (Scalar, Stats, error) { return Dot(o.dx, drow, f, nil) }},
+			{"Mean", func() (Scalar, Stats, error) { return Mean(row, f, onCPU) }, func() (Scalar, Stats, error) { return Mean(drow, f, nil) }},
+			{"StdDev", func() (Scalar, Stats, error) { return StdDev(row, f, onCPU) }, func() (Scalar, Stats, error) { return StdDev(drow, f, nil) }},
+			{"Autocorr1", func() (Scalar, Stats, error) { return Autocorr1(o.x, f, onCPU) }, func() (Scalar, Stats, error) { return Autocorr1(o.dx, f, nil) }},
+			{"Nrm2", func() (Scalar, Stats, error) { return Nrm2(row, f, onCPU) }, func() (Scalar, Stats, error) { return Nrm2(drow, f, nil) }},
 		} {
 			want, _, err := r.h()
 			if err != nil {
@@ -198,12 +202,12 @@ func (o *operands) reductions(t *testing.T) {
 // TestSeveral compares products that several devices share with the host's, and checks what
 // Options.Device asks for.
 func TestSeveral(t *testing.T) {
-	devs, _ := gpu.References(t, 3)
-	defer gpu.Substitute(devs...)()
+	devs, _ := gputest.References(t, 3)
+	defer mem.Substitute(devs...)()
 	a, b := Random(Float64, 3, 4, 3, 1), Random(Float64, 4, 800, 3, 2)
 	want := NewMatrix(Float64, 3, 800)
 	must(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
-	for device, ran := range map[string]string{
+	for device, ran := range map[Device]string{
 		"cuda:0,1,2": "cuda:0,1,2", "cuda:0-2": "cuda:0,1,2", "cuda:all": "cuda:0,1,2", "cuda:2,0-1": "cuda:0,1,2",
 		"cuda:1-2": "cuda:1,2", "cuda:2,0": "cuda:0,2", "cuda:1": "cuda:1", "cuda:1-1": "cuda:1",
 	} {
@@ -223,7 +227,7 @@ func TestSeveral(t *testing.T) {
 			t.Errorf("%s: other bits of the transpose", device)
 		}
 		// The first one runs the rest.
-		first := device[:len("cuda:0")]
+		first := string(device[:len("cuda:0")])
 		if device == "cuda:all" {
 			first = "cuda:0"
 		}
@@ -234,7 +238,7 @@ func TestSeveral(t *testing.T) {
 			t.Errorf("%s: Sum on %s, %g done: %v", device, st.Device, done, err)
 		}
 	}
-	for device, text := range map[string]string{
+	for device, text := range map[Device]string{
 		"cuda:0,3": "cuda:3", "cuda:0-3": "cuda:3", "cuda:0,0": "want", "cuda:0-1,1": "want", "cuda:": "want", "cuda:,": "want", "cuda:1-0": "want",
 		"cuda:0,": "want", "cuda:-": "want", "cuda:0-1-2": "want", "cuda:all,0": "want", "cuda:+1": "want", "cuda:99999999": "want",
 	} {
@@ -256,18 +260,18 @@ func TestDevicePrepare(t *testing.T) {
 			o := newOperands(f, size)
 			o.alpha, o.beta = Float(1), Float(0)
 			for range 3 {
-				o.da.Prepare()
-				o.db.T().Prepare()
+				Prepare(o.da)
+				Prepare(o.db.T())
 				o.products(t)
 				o.a, o.b = Random(f, size+20, size, 2, 7), Random(f, size, size+10, 3, 8)
-				if err := errors.Join(o.da.Set(o.a), o.db.T().Set(o.b.T())); err != nil {
+				if err := errors.Join(o.da.CopyFrom(o.a), o.db.T().CopyFrom(o.b.T())); err != nil {
 					t.Fatal(err)
 				}
 			}
 			o.free()
 			if text := func() (text any) {
 				defer func() { text = recover() }()
-				o.da.Prepare()
+				Prepare(o.da)
 				return nil
 			}(); text != "halfulp: use of a matrix or vector after Free" {
 				t.Error(text)
@@ -279,8 +283,8 @@ func TestDevicePrepare(t *testing.T) {
 // TestPrepare multiplies by a prepared matrix of the host on a GPU, where it keeps a copy until it
 // is garbage.
 func TestPrepare(t *testing.T) {
-	devs, drivers := gpu.References(t, 2)
-	defer gpu.Substitute(devs...)()
+	devs, drivers := gputest.References(t, 2)
+	defer mem.Substitute(devs...)()
 	x := Random(MP(106), 7, 5, 3, 1)
 	uploads := func() (n int) {
 		for _, drv := range drivers {
@@ -294,7 +298,7 @@ func TestPrepare(t *testing.T) {
 		return n
 	}
 	inUse := func() (n int64) { return devs[0].Counters().InUse + devs[1].Counters().InUse }
-	multiply := func(a *Matrix, device string) {
+	multiply := func(a *Matrix, device Device) {
 		n := 6
 		if device == "cuda:0,1" { // two parts
 			n = 520
@@ -327,7 +331,7 @@ func TestPrepare(t *testing.T) {
 	multiply(x, "cuda:0")
 	plain := uploads()
 	before := inUse()
-	for _, device := range []string{"cuda:0", "cuda:0,1"} {
+	for _, device := range []Device{"cuda:0", "cuda:0,1"} {
 		func() {
 			a := Prepare(x)
 			multiply(a, device)
@@ -349,35 +353,28 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// vectors is what the method of conjugate gradients computes with, on the CPU and on a GPU.
-type vectors[M, V any] struct {
-	gemv func(a M, x, y V) (Stats, error) // y = A x
-	dot  func(x, y V) (Scalar, Stats, error)
-	axpy func(alpha Scalar, x, y V) (Stats, error)
-	scal func(alpha Scalar, x V) (Stats, error)
-}
-
-// conjugateGradients improves x until the residual r has shrunk a million million times, and returns
-// the number of steps. p and q have the length of r, r = p = b - A x at the beginning.
-func conjugateGradients[M, V any](v vectors[M, V], f Format, a M, x, r, p, q V) int {
-	dot := func(x, y V) *big.Float {
-		s, _, err := v.dot(x, y)
+// conjugateGradients improves x until the residual r has shrunk a million million times, and
+// returns the number of steps, where its operands live. p and q have the length of r, r = p = b - A
+// x at the beginning.
+func conjugateGradients(f Format, a *Matrix, x, r, p, q *Vector) int {
+	dot := func(x, y *Vector) *big.Float {
+		s, _, err := Dot(x, y, f, onCPU)
 		return must(s, err).Big()
 	}
 	ratio := func(x, y *big.Float) Scalar { return NewScalar(f, new(big.Float).SetPrec(uint(f.Bits())).Quo(x, y)) }
 	rr := dot(r, r)
 	end := new(big.Float).Mul(rr, big.NewFloat(1e-24))
 	for step := 1; ; step++ {
-		must(v.gemv(a, p, q))
+		must(Gemv(NoTrans, Float(1), a, p, Float(0), q, onCPU))
 		alpha := ratio(rr, dot(p, q))
-		must(v.axpy(alpha, p, x))
-		must(v.axpy(NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r))
+		must(Axpy(alpha, p, x, onCPU))
+		must(Axpy(NewScalar(f, new(big.Float).Neg(alpha.Big())), q, r, onCPU))
 		before := rr
 		if rr = dot(r, r); rr.Cmp(end) <= 0 {
 			return step
 		}
-		must(v.scal(ratio(rr, before), p))
-		must(v.axpy(Float(1), r, p))
+		must(Scal(ratio(rr, before), p, onCPU))
+		must(Axpy(Float(1), r, p, onCPU))
 	}
 }
 
@@ -397,28 +394,16 @@ func TestConjugateGradients(t *testing.T) {
 		}
 		rhs := Random(f, size, 1, 0, 2).Col(0)
 		x := NewVector(f, size)
-		steps := conjugateGradients(vectors[*Matrix, *Vector]{
-			func(a *Matrix, x, y *Vector) (Stats, error) { return Gemv(NoTrans, Float(1), a, x, Float(0), y, onCPU) },
-			func(x, y *Vector) (Scalar, Stats, error) { return Dot(x, y, f, onCPU) },
-			func(alpha Scalar, x, y *Vector) (Stats, error) { return Axpy(alpha, x, y, onCPU) },
-			func(alpha Scalar, x *Vector) (Stats, error) { return Scal(alpha, x, onCPU) },
-		}, f, a, x, rhs.Clone(), rhs.Clone(), NewVector(f, size))
+		steps := conjugateGradients(f, a, x, rhs.Clone(), rhs.Clone(), NewVector(f, size))
 
-		on := must(NewDeviceMatrix("cuda:0", f, size, size+4))
+		on := must(NewMatrixOn("cuda:0", f, size, size+4))
 		defer on.Free()
 		matrix, work := on.Slice(0, size, 0, size), on.Slice(0, size, size, size+4)
-		if err := errors.Join(matrix.Set(a), work.Col(1).Set(rhs), work.Col(2).Set(rhs)); err != nil {
+		if err := errors.Join(matrix.CopyFrom(a), work.Col(1).CopyFrom(rhs), work.Col(2).CopyFrom(rhs)); err != nil {
 			t.Fatal(err)
 		}
-		got := conjugateGradients(vectors[*DeviceMatrix, *DeviceVector]{
-			func(a *DeviceMatrix, x, y *DeviceVector) (Stats, error) {
-				return DeviceGemv(NoTrans, Float(1), a, x, Float(0), y, nil)
-			},
-			func(x, y *DeviceVector) (Scalar, Stats, error) { return DeviceDot(x, y, f, nil) },
-			func(alpha Scalar, x, y *DeviceVector) (Stats, error) { return DeviceAxpy(alpha, x, y, nil) },
-			func(alpha Scalar, x *DeviceVector) (Stats, error) { return DeviceScal(alpha, x, nil) },
-		}, f, matrix, work.Col(0), work.Col(1), work.Col(2), work.Col(3))
-		if z := must(work.Col(0).Vector()); got != steps || !z.Same(x) {
+		got := conjugateGradients(f, matrix, work.Col(0), work.Col(1), work.Col(2), work.Col(3))
+		if z := must(work.Col(0).Host()); got != steps || !z.Same(x) {
 			t.Errorf("%d steps on the GPU, %d on the CPU; the same bits: %v", got, steps, z.Same(x))
 		}
 		must(Gemv(NoTrans, Float(-1), a, x, Float(1), rhs, onCPU))
@@ -432,8 +417,8 @@ func TestConjugateGradients(t *testing.T) {
 // the GPU nor on the host.
 func TestCycles(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
-		devs, drivers := gpu.References(t, 1)
-		defer gpu.Substitute(devs...)()
+		devs, drivers := gputest.References(t, 1)
+		defer mem.Substitute(devs...)()
 		cycle(t, 3)
 		cycle(t, 3)
 		live, counters := drivers[0].Live(), devs[0].Counters()
@@ -445,7 +430,7 @@ func TestCycles(t *testing.T) {
 		}
 	})
 	t.Run("device", func(t *testing.T) {
-		dev := gpu.Machine(t)
+		dev := gputest.Machine(t)
 		free := func() (n uint64) {
 			err := dev.Do(t.Context(), func(s *cuda.Stream) (err error) {
 				n, _, err = s.MemInfo()
@@ -481,15 +466,15 @@ func cycle(t *testing.T, n int) {
 	onGPU := &Options{Device: "cuda:0"}
 	must(Gemm(NoTrans, Trans, Float(1), a, a, Float(0), c, onGPU))
 	must(Gemv(NoTrans, Float(1), a, x, Float(0), c.Col(0), onGPU))
-	da, dc, dx := must(a.To("cuda:0")), must(NewDeviceMatrix("cuda:0", f, n, n)), must(x.To("cuda:0"))
-	da.Prepare()
+	da, dc, dx := must(a.On("cuda:0")), must(NewMatrixOn("cuda:0", f, n, n)), must(x.On("cuda:0"))
+	Prepare(da)
 	for range 2 {
-		must(DeviceGemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
+		must(Gemm(NoTrans, NoTrans, Float(1), da, da, Float(0), dc, nil))
 	}
-	must(DeviceGemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
-	must(DeviceAxpy(Float(3), dx, dc.Col(1), nil))
-	_, _, err := DeviceDot(dx, dc.Row(1), f, nil)
-	must(must(dc.Matrix()), err)
+	must(Gemv(NoTrans, Float(1), da, dx, Float(0), dc.Col(0), nil))
+	must(Axpy(Float(3), dx, dc.Col(1), nil))
+	_, _, err := Dot(dx, dc.Row(1), f, nil)
+	must(must(dc.Host()), err)
 	for _, d := range []interface{ Free() }{da, dc, dx} {
 		d.Free()
 	}
@@ -506,6 +491,7 @@ func heapBytes() uint64 {
 
 // residentBytes is the memory of the process, 0 where the system does not tell it.
 func residentBytes() (n int) {
+	debug.FreeOSMemory() // what the heap has room for does not count
 	var size, pages int
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		fmt.Sscan(string(text), &size, &pages)
@@ -513,9 +499,10 @@ func residentBytes() (n int) {
 	return pages * os.Getpagesize()
 }
 
-// BenchmarkPrepare measures products of matrices of the host on a GPU, with and without preparation.
+// BenchmarkPrepare measures products of matrices of the host on a GPU, with and without
+// preparation.
 func BenchmarkPrepare(b *testing.B) {
-	gpu.Machine(b)
+	gputest.Machine(b)
 	const n = 1000
 	for _, f := range []Format{Float64, MP(212)} {
 		a, x, c := Random(f, n, n, 0, 1), Random(f, n, n, 0, 2), NewMatrix(f, n, n)
@@ -532,16 +519,13 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// TestConformance runs some trials of the conformance suite on a fake device, with operands of the
-// host and with resident ones.
+// TestConformance runs some trials of the conformance suite on fake devices, with operands of the
+// host on one and on two, and with resident ones.
 func TestConformance(t *testing.T) {
-	devs, _ := gpu.References(t, 1)
-	defer gpu.Substitute(devs...)()
-	every := 100
-	if testing.Short() {
-		every = 400
-	}
-	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.Resident(0)} {
+	devs, _ := gputest.References(t, 2)
+	defer mem.Substitute(devs...)()
+	every := testlength.Of(400, 200, 100)
+	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.CUDA(0, 1), conformance.Resident(0)} {
 		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
 	}
 }
@@ -551,7 +535,7 @@ func TestConformance(t *testing.T) {
 func TestMethodResidue(t *testing.T) {
 	onDevices(t, func(t *testing.T, n int) {
 		a, c := Random(Float64, n, n, 0, 1), NewMatrix(Float64, n, n)
-		da, dc := must(a.To("cuda:0")), must(c.To("cuda:0"))
+		da, dc := must(a.On("cuda:0")), must(c.On("cuda:0"))
 		defer da.Free()
 		defer dc.Free()
 		for _, x := range []struct {
@@ -568,7 +552,7 @@ func TestMethodResidue(t *testing.T) {
 		} {
 			opt := &Options{Device: "cuda:0", Method: x.method}
 			_, err := Gemm(NoTrans, Trans, x.alpha, a, a, Float(0), c, opt)
-			_, derr := DeviceGemm(NoTrans, Trans, x.alpha, da, da, Float(0), dc, opt)
+			_, derr := Gemm(NoTrans, Trans, x.alpha, da, da, Float(0), dc, opt)
 			if !errors.Is(err, x.want) || !errors.Is(derr, x.want) {
 				t.Errorf("%v A A, %s: errors %v and %v, want %v", x.alpha, x.method, err, derr, x.want)
 			}

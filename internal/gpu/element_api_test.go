@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // TestElements compares routines of level 1 on "cuda:0", for operands of the host, with those
@@ -68,8 +69,8 @@ func TestElements(t *testing.T) {
 
 // TestElementMemory checks the error where a GPU has too little memory.
 func TestElementMemory(t *testing.T) {
-	devs, drivers := gpu.References(t, 1)
-	defer gpu.Substitute(devs...)()
+	devs, drivers := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
 	drivers[0].TotalMemory = 1 << 20
 	opt := &Options{Device: "cuda:0"}
 	x := Random(MP(424), 1<<15, 1, 5, 1).Col(0)

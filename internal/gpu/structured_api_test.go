@@ -8,8 +8,8 @@ import (
 	. "github.com/halfulp/halfulp"
 )
 
-// TestStructured runs routines with band, symmetric and triangular matrices on a GPU for operands of
-// the host, and compares with the CPU, bit for bit: ordinary numbers, infinities and zeros.
+// TestStructured runs routines with band, symmetric and triangular matrices on a GPU for operands
+// of the host, and compares with the CPU, bit for bit: ordinary numbers, infinities and zeros.
 func TestStructured(t *testing.T) {
 	onGPU := &Options{Device: "cuda:0"}
 	onDevices(t, func(t *testing.T, size int) {

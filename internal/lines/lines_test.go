@@ -58,7 +58,7 @@ func TestEach(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var calls atomic.Int64
 	err := Each(ctx, "f", 2, pieces, func(p *Piece) error {
-		if calls.Add(1) == 2 {
+		if calls.Add(1) >= 2 { // by either goroutine, as one may be far ahead
 			cancel()
 		}
 		return nil

@@ -95,6 +95,31 @@ func Bytes(n float64) string {
 	return fmt.Sprintf("%.4g %s", n, units[i])
 }
 
+// IsSpace reports whether c separates numbers: a blank, a tab, the end of a line, or
+// one of the other two that C's isspace knows. Other control characters do not: a
+// NUL is a sign of UTF-16, of which half would be read.
+func IsSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// EndLines returns text with every line ended by a line feed, as it may stand or after
+// a carriage return: a carriage return alone, which ends the lines of some files, is
+// replaced in a copy.
+func EndLines(text []byte) []byte {
+	copied := false
+	for i := 0; ; i++ {
+		k := bytes.IndexByte(text[i:], '\r')
+		if k < 0 {
+			return text
+		}
+		if i += k; i+1 < len(text) && text[i+1] == '\n' {
+			continue
+		}
+		if !copied {
+			text, copied = bytes.Clone(text), true
+		}
+		text[i] = '\n'
+	}
+}
+
 // Piece is a part of a text from the beginning of a line to the end of a line.
 type Piece struct {
 	Index int
@@ -145,7 +170,7 @@ func Each(ctx context.Context, name string, threads int, pieces []Piece, f func(
 	for i, err := range errs {
 		if at := (*At)(nil); errors.As(err, &at) {
 			p := &pieces[i]
-			return &Error{name, p.Line + bytes.Count(p.Text[:at.Pos], []byte{'\n'}), at.Err}
+			return &Error{name, p.line(at.Pos), at.Err}
 		}
 		if err != nil {
 			return err

@@ -32,8 +32,9 @@ type header struct {
 }
 
 // Parse reads an array: one of one dimension as a column. Numbers keep their
-// format, unless in names one. limit bounds the memory of the matrix in bytes.
-func Parse(file []byte, name string, in halfulp.InputFormat, limit int64) (*halfulp.Matrix, error) {
+// format, unless in names one. limit bounds the memory of the matrix in bytes. stats, if
+// not nil, is set to what the range of that format took.
+func Parse(file []byte, name string, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
 	h, err := parse(file)
 	if err != nil {
 		return nil, &lines.Error{Name: name, Err: err}
@@ -52,6 +53,7 @@ func Parse(file []byte, name string, in halfulp.InputFormat, limit int64) (*half
 			h.rows, h.cols, f, lines.Bytes(need), lines.Bytes(float64(limit)))}
 	}
 	m := halfulp.NewMatrix(f, h.rows, h.cols)
+	var lost halfulp.InputStats
 	for j := range h.cols {
 		for i := range h.rows {
 			k := i*h.cols + j
@@ -65,7 +67,19 @@ func Parse(file []byte, name string, in halfulp.InputFormat, limit int64) (*half
 				x = math.Float64frombits(h.order.Uint64(h.data[8*k:]))
 			}
 			m.SetFloat64(i, j, x)
+			if f != halfulp.Float32 || x == 0 || math.IsInf(x, 0) {
+				continue // every other format has the range of float64
+			}
+			switch y := m.Float64(i, j); {
+			case y == 0:
+				lost.ToZero.Count++
+			case math.IsInf(y, 0):
+				lost.ToInf.Count++
+			}
 		}
+	}
+	if stats != nil {
+		*stats = lost
 	}
 	return m, nil
 }

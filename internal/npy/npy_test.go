@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{`{"shape":(1,6),"descr":"<f8","fortran_order":False}`, data(binary.LittleEndian, 8), rowMajor, 1},
 		{head("<f8", "False", "(0, 3)"), "", "", 0},
 	} {
-		m, err := Parse(file(c.header, c.data), "a.npy", halfulp.InputFormat{}, 1<<20)
+		m, err := Parse(file(c.header, c.data), "a.npy", halfulp.InputFormat{}, 1<<20, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.header, err)
 			continue
@@ -60,12 +60,34 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: format %v", c.header, m.Format())
 		}
 	}
-	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(2)), 1<<20)
+	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(2)), 1<<20, nil)
 	if err != nil || m.At(5, 0).String() != "6" {
 		t.Errorf("%v, %v", m, err)
 	}
-	if _, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(1<<16)), 1<<12); err == nil {
+	if _, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(1<<16)), 1<<12, nil); err == nil {
 		t.Error("no limit")
+	}
+}
+
+// TestStats counts what the range of a narrower format takes.
+func TestStats(t *testing.T) {
+	var data []byte
+	for _, x := range []float64{1e300, -1e39, 1e-300, 3e38, 1e-45, 0, math.Inf(1), math.NaN()} {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+	}
+	b := file(head("<f8", "False", "(8,)"), string(data))
+	for _, c := range []struct {
+		in   halfulp.InputFormat
+		want halfulp.InputStats
+	}{
+		{halfulp.InputFormat{}, halfulp.InputStats{}},
+		{halfulp.Exactly(halfulp.MP(2)), halfulp.InputStats{}},
+		{halfulp.Exactly(halfulp.Float32), halfulp.InputStats{ToInf: halfulp.Losses{Count: 2}, ToZero: halfulp.Losses{Count: 1}}},
+	} {
+		stats := halfulp.InputStats{ToInf: halfulp.Losses{Count: 7}}
+		if _, err := Parse(b, "a", c.in, 1<<20, &stats); err != nil || stats != c.want {
+			t.Errorf("%+v, %v, want %+v", stats, err, c.want)
+		}
 	}
 }
 
@@ -78,7 +100,7 @@ func TestNumPy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20)
+	m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20, nil)
 	if err != nil || m.String() != "  1 -2.5\n0.1  inf\n" {
 		t.Fatalf("%v, %v", m, err)
 	}
@@ -118,7 +140,7 @@ func TestErrors(t *testing.T) {
 		{file(head("<f8", "False", "(9000000000000000000, 0)"), ""), "too large"},
 		{file(head("<f8", "False", "(4611686018427387904, 4)"), ""), "ends early"},
 	} {
-		if _, err := Parse(c.file, "a.npy", halfulp.InputFormat{}, 1<<30); err == nil || !strings.HasPrefix(err.Error(), "a.npy: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse(c.file, "a.npy", halfulp.InputFormat{}, 1<<30, nil); err == nil || !strings.HasPrefix(err.Error(), "a.npy: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80q: %v, want %s", c.file, err, c.want)
 		}
 	}
@@ -133,7 +155,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(file("{'descr': [('a', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""))
 	f.Add([]byte(Magic + "\x02\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20)
+		m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20, nil)
 		if err != nil {
 			return
 		}
@@ -144,7 +166,7 @@ func FuzzParse(f *testing.F) {
 		for j := range m.Cols() {
 			h = AppendColumn(h, m, j)
 		}
-		back, err := Parse(h, "a", halfulp.InputFormat{}, 1<<20)
+		back, err := Parse(h, "a", halfulp.InputFormat{}, 1<<20, nil)
 		if err != nil || !back.Same(m) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", b, m, back, err)
 		}

@@ -46,10 +46,27 @@ type Array struct {
 	Sig []uint64
 	Exp []int32
 	Cls []Cls
+
+	// Away holds the numbers of an array that lives elsewhere than in the host's memory, see
+	// package place. The slices above are nil then.
+	Away Storage
 }
 
-// New returns an array of n numbers, all +0.
+// Storage is the numbers of an array elsewhere than in the host's memory.
+type Storage interface {
+	Len() int    // how many numbers there are
+	Free()       // gives the memory back; once more, it does nothing
+	Freed() bool // reports whether Free was called
+}
+
+// TooMany is what New and larger shapes panic with.
+const TooMany = "halfulp: more numbers than an int counts"
+
+// New returns an array of n numbers, all +0. It panics if an int does not count their words.
 func New(f Format, n int) *Array {
+	if n > (math.MaxInt-32)/max(f.Terms(), f.Limbs(), 1) { // 32: what the terms below lie apart
+		panic(TooMany)
+	}
 	a := &Array{Format: f}
 	switch f.Kind {
 	case F32:
@@ -91,6 +108,9 @@ func (a *Array) Words(i int) (first *float64, stride int) {
 
 // Len returns how many numbers the array holds.
 func (a *Array) Len() int {
+	if a.Away != nil {
+		return a.Away.Len()
+	}
 	switch a.Kind {
 	case F32:
 		return len(a.F32)
@@ -303,6 +323,28 @@ func (a *Array) expansionValue(i int, buf []uint64) Real {
 	return r
 }
 
+// Class returns the class of number i, that of its first term for an expansion.
+func (a *Array) Class(i int) Class {
+	var x float64
+	switch a.Kind {
+	case MP:
+		return a.Cls[i].Class()
+	case F32:
+		x = float64(a.F32[i])
+	default:
+		x = a.F64[0][i]
+	}
+	switch {
+	case x != x:
+		return NaN
+	case x == 0:
+		return Zero
+	case x-x != 0:
+		return Inf
+	}
+	return Finite
+}
+
 // Span returns the class of number i and, if it is finite, top and low with
 // |x| < 2^top and x a multiple of 2^low.
 func (a *Array) Span(i int) (c Class, top, low int64) {
@@ -376,6 +418,9 @@ func spanFloat64(x float64) (c Class, top, low int64) {
 
 // Overlaps reports whether a and b share storage.
 func (a *Array) Overlaps(b *Array) bool {
+	if a.Away != nil || b.Away != nil {
+		return a.Away == b.Away
+	}
 	if a.Kind == MP || b.Kind == MP || a.Kind == F32 || b.Kind == F32 {
 		return a.Format.Kind == b.Format.Kind && (overlap(a.Exp, b.Exp) || overlap(a.F32, b.F32))
 	}

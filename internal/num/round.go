@@ -10,8 +10,10 @@ type Flags uint8
 
 // The events that Stats counts.
 const (
-	Overflow  Flags = 1 << iota // a finite number became an infinity
-	Underflow                   // a finite non-zero number became subnormal or zero and lost bits
+	Overflow Flags = 1 << iota // a finite number became an infinity
+	// Underflow: a finite non-zero number became subnormal or zero and lost bits. For DD, TD and
+	// QD: what was left for some term did.
+	Underflow
 )
 
 // Set stores r in number i, rounded to nearest even. For DD, TD and QD a
@@ -176,7 +178,9 @@ func (a *Array) finishMP(i int, r Real, e int64) Flags {
 
 // setExpansion rounds greedily, h = RN(x), l = RN(x - h), ..., and then stores
 // the canonical expansion of that value: where a tie made a greedy pair with
-// RN(h + l) != h, rounding the value once more settles it.
+// RN(h + l) != h, rounding the value once more settles it. So numbers just below
+// MAX + 2^970, MAX the largest binary64, whose greedy value is MAX + 2^970, overflow
+// as that does: RN(MAX + 2^970) is infinity.
 func (a *Array) setExpansion(i int, r Real) Flags {
 	n := a.Terms()
 	var t [4]float64
@@ -193,7 +197,9 @@ func (a *Array) setExpansion(i int, r Real) Flags {
 	for k := 0; k+1 < n; k++ {
 		if t[k]+t[k+1] != t[k] {
 			var buf [MaxValueWords]uint64
-			greedy(t[:n], a.expansionValue(i, buf[:]))
+			if greedy(t[:n], a.expansionValue(i, buf[:]))&Overflow != 0 {
+				f = Overflow
+			}
 			for k := range n {
 				a.F64[k][i] = t[k]
 			}

@@ -23,6 +23,17 @@ func (m Mat) Row(i int) Vec { return Vec{Arr: m.Arr, Off: m.At(i, 0), Inc: m.CS,
 // Col returns column j as a vector view.
 func (m Mat) Col(j int) Vec { return Vec{Arr: m.Arr, Off: m.At(0, j), Inc: m.RS, N: m.Rows} }
 
+// Copy returns a compact copy of m.
+func (m Mat) Copy() Mat {
+	z := Mat{Arr: New(m.Arr.Format, m.Rows*m.Cols), RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}
+	for j := range m.Cols {
+		for i := range m.Rows {
+			z.Arr.CopyFrom(z.At(i, j), m.Arr, m.At(i, j))
+		}
+	}
+	return z
+}
+
 // Vec is a view of an array as a vector: entry i is number Off + i Inc of Arr.
 type Vec struct {
 	Arr         *Array

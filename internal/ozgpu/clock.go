@@ -3,7 +3,7 @@ package ozgpu
 import (
 	"time"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 )
 
 // clock measures stages that follow each other in a stream. The first mark, the beginning of the

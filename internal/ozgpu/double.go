@@ -1,7 +1,7 @@
 package ozgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 )
 
 // pairProduct is the argument of ozakiDouble.
@@ -18,8 +18,8 @@ const pairTile = 64
 
 // GemmDouble computes p in double-float arithmetic, and waits for it: entries of A and B scaled
 // by the power of two of their row or column are rounded to sums of two float32 numbers, and
-// products of these are summed in order. Slices, Width, Block and SGEMM do not matter; Bounds are made from
-// the norms of r_1 for slices of no bits.
+// products of these are summed in order. Slices, Width, Block and SGEMM do not matter; Bounds are
+// made from the norms of r_1 for slices of no bits.
 func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 	q := *p
 	q.Slices, q.Width = 1, 0
@@ -32,6 +32,9 @@ func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 		return g.stats, nil
 	}
 	p.C.Changed()
+	if p.Bound.Arr != nil {
+		p.Bound.Changed()
+	}
 	if p.Alpha == 0 || n == 0 {
 		return g.stats, g.scaled()
 	}
@@ -40,7 +43,11 @@ func (e *Engine) GemmDouble(s *cuda.Stream, p *Product) (Stats, error) {
 	}
 	for j := 0; j < p.C.Cols; j += g.cols {
 		for i := 0; i < p.C.Rows; i += g.rows {
-			if err := g.doublePart(i, min(i+g.rows, p.C.Rows), j, min(j+g.cols, p.C.Cols)); err != nil {
+			i1, j1 := min(i+g.rows, p.C.Rows), min(j+g.cols, p.C.Cols)
+			if err := g.doublePart(i, i1, j, j1); err != nil {
+				return g.stats, err
+			}
+			if err := g.advance(i1-i, j1-j); err != nil {
 				return g.stats, err
 			}
 			g.stats.Parts++

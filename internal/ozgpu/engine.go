@@ -1,5 +1,5 @@
 // Package ozgpu runs the products of package ozaki on NVIDIA GPUs, by the kernels of ozaki.cu of
-// internal/gpu/kernels and, where there is one, by the SGEMM of cuBLAS. What does not come from
+// internal/kernels/ozaki and, where there is one, by the SGEMM of cuBLAS. What does not come from
 // cuBLAS has the bits of package ozaki.
 package ozgpu
 
@@ -7,9 +7,10 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
-	"github.com/halfulp/halfulp/internal/gpu/kernels"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Engine is what a device needs for products. It is used on the device's thread.
@@ -22,7 +23,8 @@ type Engine struct {
 
 // functions are the kernels, by names.
 type functions struct {
-	maxima, split, pairs                      [2]*cuda.Function // 1: for vectors whose entries lie next to each other
+	// 1: for vectors whose entries lie next to each other
+	maxima, split, pairs                      [2]*cuda.Function
 	norms, bound, sum, special, sgemm, double *cuda.Function
 }
 
@@ -48,10 +50,7 @@ func On(s *cuda.Stream) (*Engine, error) {
 		return e, nil
 	}
 	e := new(Engine)
-	m, err := s.Load(kernels.PTX("ozaki"))
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	for _, k := range []struct {
 		to   **cuda.Function
 		name string
@@ -62,7 +61,7 @@ func On(s *cuda.Stream) (*Engine, error) {
 		{&e.norms, "ozakiNorms"}, {&e.bound, "ozakiBound"}, {&e.sum, "ozakiSum"}, {&e.special, "ozakiSpecial"},
 		{&e.sgemm, "ozakiSgemm"}, {&e.double, "ozakiDouble"},
 	} {
-		if *k.to, err = m.Function(k.name); err != nil {
+		if *k.to, err = launch.KernelsOf(s).Function(s, "ozaki/ozaki", k.name); err != nil {
 			return nil, err
 		}
 	}
@@ -91,29 +90,17 @@ func (e *Engine) library(s *cuda.Stream) (blas, error) {
 	return e.blas, e.blasErr
 }
 
-// SGEMM says who multiplies matrices of float32.
-type SGEMM int
-
-const (
-	// Auto is cuBLAS if there is one, else Own.
-	Auto SGEMM = iota
-	// Own is the kernel of this package: each entry a chain of fused multiply-adds.
-	Own
-	// CuBLAS is cuBLAS, or an error.
-	CuBLAS
-)
-
-// multiplier returns the library for products, nil for Own, and its name.
-func (e *Engine) multiplier(s *cuda.Stream, who SGEMM) (blas, string, error) {
+// multiplier returns the library for products, nil for the kernel of this package, and its name.
+func (e *Engine) multiplier(s *cuda.Stream, who place.SGEMM) (blas, string, error) {
 	const own = "CUDA FMA chains"
-	if who == Own {
+	if who == place.OwnSGEMM {
 		return nil, own, nil
 	}
 	lib, err := e.library(s)
 	switch {
 	case err == nil:
 		return lib, lib.String(), nil
-	case who == CuBLAS || !errors.Is(err, cublas.ErrNone):
+	case who == place.LibrarySGEMM || !errors.Is(err, cublas.ErrNone):
 		return nil, "", err
 	}
 	return nil, own, nil

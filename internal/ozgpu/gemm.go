@@ -2,43 +2,32 @@ package ozgpu
 
 import (
 	"math"
-	"time"
 
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Product is C = α A B + β C, A and B in slices, as package ozaki defines it.
 type Product struct {
 	*Factors
-	C           gpu.Matrix
+	C           mem.Matrix
 	Alpha, Beta float64 // Alpha finite
 	Slices      int     // K
 	Width       int     // bits of a slice
 	Block       int     // longest float32 sum
-	SGEMM       SGEMM
+	Literal     bool    // slices are literal; Block is all of k then
+	SGEMM       place.SGEMM
 	Memory      int64 // that it may take, in bytes; 0 stands for most of what is there
 
 	// Bound, if it has an array, receives bounds of errors. Bounds makes those of the sums of
 	// a block of that length from norms of its slices.
-	Bound  gpu.Matrix
+	Bound  mem.Matrix
 	Bounds func(a, b Norms, length int) Bounds
-}
 
-// Bounds are bounds of the errors of sums: entry (i, j) has, with a little more for rounding,
-//
-//	SumX[i] SumY[j] + Σ_s (X[s][i] Y[s][j] + Tau),  s with X[s][i] Y[s][j] ≠ 0.
-type Bounds struct {
-	X, Y       [][]float64
-	SumX, SumY []float64
-	Tau        float64
-}
-
-// Stats tells how a product ran.
-type Stats struct {
-	Kernel                   string
-	Products, Skipped, Parts int
-	Stages                   [3]time.Duration // of splits, products, sums, as the device measured them
+	// Progress, if not nil, is told now and then which share of the work has been done; the last is
+	// not.
+	Progress func(done float64)
 }
 
 // The stages of a product.
@@ -63,6 +52,8 @@ type gemm struct {
 	p           floats
 	t, sum      *cuda.Memory // float64, laid out like one of p; nil if not needed
 	bounds      *cuda.Memory
+	none        *cuda.Memory // zeros, in place of the exponents of literal slices
+	done        float64      // entries of C that a block of k is done for
 }
 
 // Gemm computes p and waits for it. C does not overlap A and B.
@@ -83,6 +74,11 @@ func (e *Engine) Gemm(s *cuda.Stream, p *Product) (Stats, error) {
 	if g.lib, g.stats.Kernel, err = e.multiplier(s, p.SGEMM); err != nil {
 		return g.stats, err
 	}
+	if p.Literal {
+		if g.none, err = zeros(s, 8*int64(max(p.C.Rows, p.C.Cols))); err != nil {
+			return g.stats, err
+		}
+	}
 	k := int64(p.Slices)
 	if err := g.plan(4*k, 4*(2*k-1), p.Slices*(p.Slices+1)/2); err != nil {
 		return g.stats, err
@@ -98,7 +94,7 @@ func (e *Engine) Gemm(s *cuda.Stream, p *Product) (Stats, error) {
 }
 
 func (g *gemm) free() {
-	for _, m := range []*cuda.Memory{g.p.p, g.t, g.sum, g.bounds} {
+	for _, m := range []*cuda.Memory{g.p.p, g.t, g.sum, g.bounds, g.none} {
 		m.Free()
 	}
 	g.clock.close()
@@ -211,12 +207,12 @@ func (g *gemm) parts() (err error) {
 					return err
 				}
 				left.free()
-				if left, err = g.e.newSplit(g.s, g.A, i, i1, h, h1, g.Width, g.Slices, leftPlaces(g.Slices), g.looks(), norms); err != nil {
+				if left, err = g.split(g.A, i, i1, h, h1, leftPlaces(g.Slices)); err != nil {
 					return err
 				}
 				if i == 0 || g.blocks() > 1 {
 					right.free()
-					if right, err = g.e.newSplit(g.s, g.B, j, j1, h, h1, g.Width, g.Slices, rightPlaces(g.Slices), g.looks(), norms); err != nil {
+					if right, err = g.split(g.B, j, j1, h, h1, rightPlaces(g.Slices)); err != nil {
 						return err
 					}
 				}
@@ -236,10 +232,38 @@ func (g *gemm) parts() (err error) {
 				if err := g.block(left, right, h > 0, h1 == n, i, j); err != nil {
 					return err
 				}
+				if err := g.advance(i1-i, j1-j); err != nil {
+					return err
+				}
 			}
 			g.stats.Parts++
 		}
 	}
+	return nil
+}
+
+// split splits the entries h0 to h1 of the vectors v0 to v1.
+func (g *gemm) split(v *Vectors, v0, v1, h0, h1 int, to places) (*split, error) {
+	norms := g.Bound.Arr != nil
+	if g.Literal {
+		return newLiteral(g.s, v, v0, v1, g.Width, g.Slices, to, g.looks(), norms)
+	}
+	return g.e.newSplit(g.s, v, v0, v1, h0, h1, g.Width, g.Slices, to, g.looks(), norms)
+}
+
+// advance waits for a block of k for that many rows and columns of C, if it is to tell of it.
+func (g *gemm) advance(rows, cols int) error {
+	if g.Progress == nil {
+		return nil
+	}
+	total := float64(g.C.Rows) * float64(g.C.Cols) * float64(g.blocks())
+	if g.done += float64(rows * cols); g.done == total {
+		return nil
+	}
+	if err := g.s.Synchronize(); err != nil {
+		return err
+	}
+	g.Progress(g.done / total)
 	return nil
 }
 
@@ -306,7 +330,7 @@ func table(s *cuda.Stream, rows [][]float64, last []float64) (*cuda.Memory, erro
 // block adds the products of slices of a block of k for the part of C from (i, j) on; more says
 // that there were blocks before, end that there are none after it.
 func (g *gemm) block(left, right *split, more, end bool, i, j int) error {
-	list, last := pairsOf(left, right, g.Slices)
+	list, last := pairsOf(left, right, g.Slices, g.Literal)
 	g.stats.Products += len(list)
 	g.stats.Skipped += g.all - len(list)
 	for first := 0; ; first += g.pass {
@@ -364,6 +388,9 @@ func (g *gemm) summing(rows, cols, i, j int) summing {
 		m: m, e: int32(e), beta: g.Beta, shift: int32(2 * g.Width), w: int32(g.Width + 1),
 		rows: int32(rows), cols: int32(cols),
 	}
+	if g.none != nil {
+		a.left, a.right, a.shift, a.w = g.none.Pointer(), g.none.Pointer(), 0, 0
+	}
 	if g.Bound.Arr != nil {
 		a.bound, a.boundRs, a.boundCs = entry(g.Bound, i, j), int64(g.Bound.RS), int64(g.Bound.CS)
 	}
@@ -376,7 +403,7 @@ func (g *gemm) launchSum(a summing) error {
 }
 
 // entry is the address of entry (i, j) of a matrix of Float64.
-func entry(m gpu.Matrix, i, j int) cuda.Pointer {
+func entry(m mem.Matrix, i, j int) cuda.Pointer {
 	return m.Arr.Plane(0) + cuda.Pointer(8*int64(m.Off+i*m.RS+j*m.CS))
 }
 

@@ -1,15 +1,15 @@
 package ozgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 // Native sets C = A B by cuBLAS, all three of Float64 (DGEMM) or of Float32 (SGEMM), columns of
 // numbers that lie next to each other. It returns an error if there is no cuBLAS.
-func (e *Engine) Native(s *cuda.Stream, a, b, c gpu.Matrix) error {
+func (e *Engine) Native(s *cuda.Stream, a, b, c mem.Matrix) error {
 	lib, err := e.library(s)
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (e *Engine) Native(s *cuda.Stream, a, b, c gpu.Matrix) error {
 	if c.Arr.Kind == num.F32 {
 		size = 4
 	}
-	at := func(m gpu.Matrix) cublas.Matrix {
+	at := func(m mem.Matrix) cublas.Matrix {
 		return cublas.Matrix{P: uint64(m.Arr.Plane(0)) + uint64(size*int64(m.Off)), LD: m.CS}
 	}
 	if c.Arr.Kind == num.F32 {

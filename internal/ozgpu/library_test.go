@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // recorder is a library that notes its calls.
@@ -57,14 +58,14 @@ func idle(t *testing.T) *cuda.Device {
 }
 
 // matrix returns a matrix of a format.
-func matrix(t *testing.T, s *cuda.Stream, kind num.Kind, rows, cols int) gpu.Matrix {
+func matrix(t *testing.T, s *cuda.Stream, kind num.Kind, rows, cols int) mem.Matrix {
 	t.Helper()
-	a, err := gpu.NewArray(s, num.Format{Kind: kind}, rows*cols)
+	a, err := mem.NewArray(s, num.Format{Kind: kind}, rows*cols)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Free)
-	return gpu.Matrix{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}
+	return mem.Matrix{Arr: a, RS: 1, CS: rows, Rows: rows, Cols: cols}
 }
 
 // TestLibrary checks what a library is asked for, and when the device does without one.
@@ -81,18 +82,18 @@ func TestLibrary(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	for _, test := range []struct {
-		who     SGEMM
+		who     place.SGEMM
 		failure error
 		calls   int
 		first   string
 		err     error
 	}{
-		{Auto, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
-		{CuBLAS, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
-		{Own, nil, 0, "", nil},
-		{Auto, fmt.Errorf("%w here", cublas.ErrNone), 0, "", nil},
-		{CuBLAS, fmt.Errorf("%w here", cublas.ErrNone), 0, "", cublas.ErrNone},
-		{Auto, broken, 0, "", broken},
+		{place.AutoSGEMM, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
+		{place.LibrarySGEMM, nil, 1, "batch 01 6x40x9 ld 8 12 8: 3", nil},
+		{place.OwnSGEMM, nil, 0, "", nil},
+		{place.AutoSGEMM, fmt.Errorf("%w here", cublas.ErrNone), 0, "", nil},
+		{place.LibrarySGEMM, fmt.Errorf("%w here", cublas.ErrNone), 0, "", cublas.ErrNone},
+		{place.AutoSGEMM, broken, 0, "", broken},
 	} {
 		lib, failure = nil, test.failure
 		dev := idle(t)
@@ -129,7 +130,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var a, b, c gpu.Matrix
+	var a, b, c mem.Matrix
 	var e *Engine
 	do(func(s *cuda.Stream) (err error) {
 		a, b, c = matrix(t, s, num.F64, 300, 100), matrix(t, s, num.F64, 100, 200), matrix(t, s, num.F64, 300, 200)

@@ -1,11 +1,11 @@
 package ozgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/cublas"
+	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// mostPairs is how many products one launch makes, MOST_PAIRS of kernels/sgemm.cuh.
+// mostPairs is how many products one launch makes, MOST_PAIRS of kernels/ozaki/sgemm.cuh.
 const mostPairs = 128
 
 // pair is a product of slices: place left of the left factor, right of the right one. down is by
@@ -13,10 +13,15 @@ const mostPairs = 128
 type pair struct{ left, right, down uint8 }
 
 // pairsOf returns the products of count slices in the order of their addition, but for those with
-// slices of zeros, and by how many slices the sum weighs too much in the end.
-func pairsOf(a, b *split, count int) (list []pair, last int) {
+// slices of zeros, and by how many slices the sum weighs too much in the end: literal slices have
+// their own weight.
+func pairsOf(a, b *split, count int, literal bool) (list []pair, last int) {
 	down := 0
-	for g := count + 1; g >= 2; g-- {
+	for i := range count {
+		g := count + 1 - i
+		if literal {
+			g = i + 2
+		}
 		for s := 1; s <= min(g-1, count); s++ {
 			t := g - s
 			p := pair{left: uint8(s - 1), right: uint8(t - 1)}
@@ -33,7 +38,7 @@ func pairsOf(a, b *split, count int) (list []pair, last int) {
 			p.down, down = uint8(down), 0
 			list = append(list, p)
 		}
-		if g > 2 {
+		if !literal && g > 2 {
 			down++
 		}
 	}

@@ -3,10 +3,10 @@ package ozgpu
 import (
 	"encoding/binary"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
 )
 
-// mostSlices is how many slices one launch makes, MOST_SLICES of kernels/ozaki.cu.
+// mostSlices is how many slices one launch makes, MOST_SLICES of kernels/ozaki/ozaki.cu.
 const mostSlices = 8
 
 // splitting is the argument of ozakiSplit.
@@ -83,10 +83,9 @@ func (x *split) free() {
 // padded returns n rounded up to what columns of float32 matrices are apart.
 func padded(n int) int { return (n + 3) &^ 3 }
 
-// newSplit splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
-func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, looks, norms bool) (x *split, err error) {
-	part := v.at(v0, v1, h0, h1)
-	x = &split{n: v1 - v0, length: h1 - h0, count: count, chunks: (h1 - h0 + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
+// newRoom returns the memory for count slices of n vectors of that length.
+func newRoom(s *cuda.Stream, n, length, count int, to places, looks, norms bool) (x *split, err error) {
+	x = &split{n: n, length: length, count: count, chunks: (length + chunk - 1) / chunk, hasQ: ^uint64(0), hasR: ^uint64(0)}
 	x.ld = padded(x.n)
 	x.stride = x.ld * x.length
 	defer func() {
@@ -97,15 +96,10 @@ func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, cou
 	if x.out, err = s.Alloc(4 * int64(x.stride) * int64(to.count)); err != nil {
 		return nil, err
 	}
-	a := splitting{
-		x: part, bits: v.bitsAt(v0), out: x.out.Pointer(),
-		ld: int64(x.ld), stride: int64(x.stride), width: int32(width), slices: int32(count),
-	}
 	if looks {
 		if x.nonzero, err = zeros(s, 16); err != nil {
 			return nil, err
 		}
-		a.nonzero = x.nonzero.Pointer()
 	}
 	if norms {
 		if x.squares, err = s.Alloc(8 * 2 * int64(x.chunks) * int64(count) * int64(x.ld)); err != nil {
@@ -114,14 +108,28 @@ func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, cou
 		if x.lossy, err = zeros(s, 4*int64(x.n)); err != nil {
 			return nil, err
 		}
-		a.squares, a.lossy = x.squares.Pointer(), x.lossy.Pointer()
+	}
+	return x, nil
+}
+
+// newSplit splits the entries h0 to h1 of the vectors v0 to v1 into count slices of width bits.
+func (e *Engine) newSplit(s *cuda.Stream, v *Vectors, v0, v1, h0, h1, width, count int, to places, looks, norms bool) (*split, error) {
+	x, err := newRoom(s, v1-v0, h1-h0, count, to, looks, norms)
+	if err != nil {
+		return nil, err
+	}
+	a := splitting{
+		x: v.at(v0, v1, h0, h1), bits: v.bitsAt(v0), out: x.out.Pointer(),
+		nonzero: address(x.nonzero), squares: address(x.squares), lossy: address(x.lossy),
+		ld: int64(x.ld), stride: int64(x.stride), width: int32(width), slices: int32(count),
 	}
 	for first := 0; first < count; first += mostSlices {
 		a.first, a.count = int32(first), int32(min(mostSlices, count-first))
 		for t := range a.count {
 			a.q[t], a.r[t] = int8(to.q(first+int(t))), int8(to.r(first+int(t)))
 		}
-		if err = e.split[v.along()].Launch(s, grid(x.ld, x.length), cuda.Dim{X: threads}, 0, a); err != nil {
+		if err := e.split[v.along()].Launch(s, grid(x.ld, x.length), cuda.Dim{X: threads}, 0, a); err != nil {
+			x.free()
 			return nil, err
 		}
 	}
@@ -138,13 +146,9 @@ func (x *split) look(s *cuda.Stream) error {
 	return nil
 }
 
-// Norms are upper bounds of the 2-norms of the slices q_t and remainders r_t of vectors,
-// [t-1][v].
-type Norms struct{ Q, R [][]float64 }
-
 // norms returns those of x, which was split with norms.
 func (e *Engine) normsOf(s *cuda.Stream, x *split) (Norms, error) {
-	m, err := s.Alloc(8 * 2 * int64(x.count) * int64(x.ld))
+	m, err := zeros(s, 8*2*int64(x.count)*int64(x.ld)) // padding is copied as well
 	if err != nil {
 		return Norms{}, err
 	}

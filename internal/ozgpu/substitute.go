@@ -1,6 +1,6 @@
 package ozgpu
 
-import "github.com/halfulp/halfulp/cuda"
+import "github.com/halfulp/halfulp/internal/cuda"
 
 // WithoutCuBLAS lets devices that are not yet in use do without cuBLAS, for that reason, until
 // restore is called, for tests.

@@ -1,8 +1,8 @@
 package ozgpu
 
 import (
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -23,7 +23,7 @@ type Factors struct {
 	began *cuda.Event // before the search for the largest entries
 }
 
-// view is vectorsOf of kernels/ozaki.cu: entry h of vector v is number v vs + h hs from x.
+// view is vectorsOf of kernels/ozaki/ozaki.cu: entry h of vector v is number v vs + h hs from x.
 type view struct {
 	x      cuda.Pointer
 	vs, hs int64
@@ -33,7 +33,7 @@ type view struct {
 }
 
 // viewOf returns the rows of a matrix of Float64 or Float32.
-func viewOf(m gpu.Matrix) view {
+func viewOf(m mem.Matrix) view {
 	v := view{vs: int64(m.RS), hs: int64(m.CS), n: int32(m.Rows), len: int32(m.Cols)}
 	size := int64(8)
 	if m.Arr.Kind == num.F32 {
@@ -65,7 +65,7 @@ func (x view) along() int {
 // size returns the numbers of vectors and of entries of each.
 func (x view) size() (n, length int) { return int(x.n), int(x.len) }
 
-// What a block of ozakiMaxima and ozakiSplit takes, as in kernels/ozaki.cu.
+// What a block of ozakiMaxima and ozakiSplit takes, as in kernels/ozaki/ozaki.cu.
 const (
 	wide    = 16  // vectors
 	lanes   = 32  // entries at a time
@@ -82,7 +82,7 @@ func grid(n, length int) cuda.Dim {
 }
 
 // NewFactors returns the factors of A B, and finds their largest entries.
-func (e *Engine) NewFactors(s *cuda.Stream, a, b gpu.Matrix) (*Factors, error) {
+func (e *Engine) NewFactors(s *cuda.Stream, a, b mem.Matrix) (*Factors, error) {
 	b = b.T()
 	bits, special := 8*int64(a.Rows+b.Rows), 4*int64(a.Rows+b.Rows)
 	m, err := zeros(s, bits+special+4)

@@ -4,24 +4,20 @@
 package raw
 
 import (
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
 var (
-	// Vector returns the storage of a *halfulp.Vector.
+	// Vector returns the storage of a *halfulp.Vector, wherever it lives.
 	Vector func(x any) num.Vec
-	// Matrix returns the storage of a *halfulp.Matrix.
+	// Matrix returns the storage of a *halfulp.Matrix, wherever it lives.
 	Matrix func(x any) num.Mat
-	// DeviceVector returns the GPU and the storage of a *halfulp.DeviceVector. It panics if that
-	// was freed.
-	DeviceVector func(x any) (*cuda.Device, gpu.Vector)
-	// DeviceMatrix returns the GPU and the storage of a *halfulp.DeviceMatrix. It panics if that
-	// was freed.
-	DeviceMatrix func(x any) (*cuda.Device, gpu.Matrix)
+	// NewMatrix returns the *halfulp.Matrix with that storage.
+	NewMatrix func(m num.Mat) any
+	// SetText stores a number as text in entry (i, j) of a *halfulp.Matrix and says what the range
+	// of its format took from it. Distinct entries may be set at the same time.
+	SetText func(x any, i, j int, text []byte) (decimal.Loss, error)
 	// Scalar returns the value of a halfulp.Scalar.
 	Scalar func(x any) num.Real
-	// Devices returns the numbers of the GPUs that Options.Device names, none for "auto" and "cpu".
-	Devices func(name string) ([]int, error)
 )

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -16,17 +15,29 @@ const GemvN = 1000
 
 // The tables of a GEMV report.
 const (
-	tableGemv   = "table 5"
-	tableStages = "table 3"
-	tableBounds = "formulas 18 and 19"
+	tableGemv      = "table 5"
+	tableStages    = "table 3"
+	tableMetrics   = "table 4"
+	tableBounds    = "formulas 18 and 19"
+	tableAlgorithm = "algorithm 1"
+	tableLayout    = "table 2"
+	tableFigure1   = "figure 1"
+	tableFigure2   = "figure 2"
+	tableRoundoff  = "formula 6"
+	tableMinBS     = "formula 8"
+	tablePeak      = "formula 20"
 )
+
+const launchesOf = "launches"
 
 const (
 	share      = "share of the time"
 	boundOf    = "bound of the relative error"
+	ofBound    = "relative error / its bound"
 	transposed = ", transposed"
 
-	algorithm1 = "algorithm 1"
+	algorithm1 = "algorithm 1"        // as published, B in memory
+	fused      = "algorithm 1, fused" // ours
 	basic      = "basic implementation"
 	exactGemv  = "halfulp.Gemv"
 
@@ -34,10 +45,10 @@ const (
 	whole   = "p-bit inputs"
 )
 
-// stageBits is the precision of table 3.
+// stageBits is the precision of tables 3 and 4.
 const stageBits = 424
 
-// paperGPU is what table 5 of the paper was measured on.
+// paperGPU is what the tables of the paper were measured on.
 const paperGPU = "GTX 1080, paper"
 
 // paperGemv is table 5 of 001: ms at 106, 212, 424, 848 and 1696 bits.
@@ -53,65 +64,65 @@ var paperGemv = []struct {
 	{"GARPREC", [5]float64{26.5, 37.4, 70.2, 206.0, 689.1}},
 }
 
+// The kernels of the paper.
+const (
+	digitsKernel = "mp_mat2vec_right_scal_digits"
+	rowSumKernel = "mp_matrix_row_sum"
+)
+
+// paperStages is table 3 of 001, in % at stageBits bits; steps are those of rns.Gemv as published,
+// by place.
+var paperStages = []struct {
+	kernel  string
+	percent float64
+	steps   []int
+}{
+	{"mp_vec2scal_mul_esi", 0.2, []int{0, 3}},
+	{"mp_vec2scal_mul_digits", 0.1, []int{1, 4}},
+	{"mp_mat2vec_right_scal_esi", 5.6, []int{6}},
+	{digitsKernel, 20.8, []int{7}},
+	{"mp_vector_round", 1.7, []int{2, 5, 8}},
+	{rowSumKernel, 71.5, []int{9}},
+}
+
+// launches is how many launches the paper counts.
+const launches = 10
+
 // paperKernels is table 4 of 001, at stageBits bits.
 var paperKernels = []struct {
-	name      string
-	occupancy float64
+	name                             string
+	occupancy, divergence, bandwidth float64 // %, %, GB/s
 }{
-	{"mp_mat2vec_right_scal_digits", 95.5},
-	{"mp_matrix_row_sum", 26.8},
+	{digitsKernel, 95.5, 0, 163.3},
+	{rowSumKernel, 26.8, 66.8, 49.9},
 }
 
-// gemvMethod is a matrix-vector product of package rns on a device.
+// gemvMethod is a matrix-vector product of package rns.
 type gemvMethod struct {
-	name  string
-	trans bool
-	// load brings the operands to the device.
-	load func(e *experiment, d *gemvData, trans bool) (*gemvRun, error)
+	name    string
+	trans   bool
+	product func(halfulp.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns.Number, *rns.Vector, *rns.Options) (halfulp.Stats, error)
+	how     rns.Options // blocks and variant
 }
 
-// gemvRun is a product whose operands are where it runs.
-type gemvRun struct {
-	reset  func() // y is again what it was
-	run    func() error
-	result func() (*rns.Vector, error)
-	free   func()
-}
-
-var cpuGemvs = []gemvMethod{
-	{algorithm1, false, gemvOnCPU(rns.Gemv)},
-	{algorithm1 + transposed, true, gemvOnCPU(rns.Gemv)},
-	{basic, false, gemvOnCPU(rns.GemvBasic)},
-	{basic + transposed, true, gemvOnCPU(rns.GemvBasic)},
-}
-
-// gemvOnCPU makes load of a function.
-func gemvOnCPU(f func(rns.Transpose, *rns.Number, *rns.Matrix, *rns.Vector, *rns.Number, *rns.Vector, *rns.Options)) func(*experiment, *gemvData, bool) (*gemvRun, error) {
-	return func(e *experiment, d *gemvData, trans bool) (*gemvRun, error) {
-		var z *rns.Vector
-		return &gemvRun{
-			reset: func() { z = d.yr.Clone() },
-			run: func() error {
-				f(rns.Transpose(trans), d.al, d.ar, d.xr, d.be, z, &rns.Options{Threads: e.Threads})
-				return nil
-			},
-			result: func() (*rns.Vector, error) { return z, nil },
-			free:   func() {},
-		}, nil
+// gemvs are the products, each with its transpose: as published, and ours with the default blocks.
+func gemvs() []gemvMethod {
+	published := rns.Options{Variant: rns.Published}
+	return []gemvMethod{
+		{algorithm1, false, rns.Gemv, published},
+		{algorithm1 + transposed, true, rns.Gemv, published},
+		{fused, false, rns.Gemv, rns.Options{}},
+		{fused + transposed, true, rns.Gemv, rns.Options{}},
+		{basic, false, rns.GemvBasic, published},
+		{basic + transposed, true, rns.GemvBasic, published},
 	}
 }
 
-// GemvTime is about how long Gemv takes for order n on two processors.
-func GemvTime(n int) time.Duration {
-	k := float64(n) / GemvN
-	return time.Second + time.Duration(k*k*95*float64(time.Second))
-}
-
-// Gemv runs the experiments of 001: y = α A x + β y of order o.N by algorithm 1 and by the
-// basic implementation, numbers uniform in [-1, 1] (table 5), the shares of the stages of
-// algorithm 1 (table 3), and the error beside its bounds (18) and (19). Inputs have
-// significands of a quarter of the precision, as those of the authors' own test, which
-// cause few roundings, and of the whole precision.
+// Gemv runs the experiments of 001: y = α A x + β y of order o.N by algorithm 1 as published, by
+// ours and by the basic implementation, numbers uniform in [-1, 1] (table 5), the shares of the
+// kernels of algorithm 1 and what they make of a GPU (tables 3 and 4), and the error beside its
+// bounds (18) and (19). Inputs have significands of a quarter of the precision, as those of the
+// authors' own test, which cause few roundings, and of the whole precision.
 func Gemv(o Options) (*Report, error) {
 	if o.N == 0 {
 		o.N = GemvN
@@ -121,30 +132,22 @@ func Gemv(o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The matrix twice, and once more for the exact engine.
-	if err := o.fits(float64(o.N) * float64(o.N) * (numberBytes(most) + 2*float64(bits[len(bits)-1]/8))); err != nil {
+	// The matrix in binary and in RNS, and B.
+	if err := o.fits(float64(o.N) * float64(o.N) * (2*numberBytes(most) + 2*float64(bits[len(bits)-1]/8))); err != nil {
 		return nil, err
 	}
-	e, err := o.start(len(bits)*2*(1+len(cpuGemvs)+2)+1, len(bits)*2*len(gpuGemvs(rns.Options{})))
+	e, err := o.start(gemvPlan(o.N))
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Name:    "mpres-gemv",
+		Name:    gemvName,
 		Source:  "K. Isupov, V. Knyazkov, Multiple-precision matrix-vector multiplication on graphics processing units, 2020",
 		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N, GPU: e.gpuTitle(),
 	}
 	for _, k := range paperGemv {
 		for i, p := range bits {
 			r.add(Record{Table: tableGemv, Method: k.method, Device: paperGPU, Bits: p, Quantity: timeOfRun, Unit: "ms", Paper: known(k.ms[i])})
-		}
-	}
-	if e.gpu != nil {
-		for _, k := range paperKernels {
-			r.add(Record{
-				Table: tableKernels, Method: k.name + ", occupancy, " + paperGPU, Device: paperGPU, Bits: stageBits,
-				Quantity: occupancy, Unit: "%", Paper: known(k.occupancy),
-			})
 		}
 	}
 	for _, inputs := range []string{quarter, whole} {
@@ -156,17 +159,13 @@ func Gemv(o Options) (*Report, error) {
 			if err := e.gemvTimes(r, d); err != nil {
 				return nil, err
 			}
-			if inputs == quarter && p == stageBits {
-				if err := e.stages(r, d); err != nil {
-					return nil, err
-				}
-			}
 		}
 	}
-	r.gemvTexts()
-	r.gemvPlots()
 	r.Notes = gemvNotes(r.GPU)
-	return r, nil
+	r.Claim = gemvClaim
+	r.gemvFindings()
+	e.finish(r)
+	return r, r.layOut()
 }
 
 // gemvData are the operands of a product, in binary and in RNS.
@@ -227,39 +226,89 @@ func (d *gemvData) errorRecord(method, quantity string, x *big.Float) Record {
 	return k
 }
 
+// operands of a product, on the host or on a GPU.
+type operands struct {
+	a       *rns.Matrix
+	x, y    *rns.Vector
+	startY  *rns.Vector // y before, there
+	atGPU   bool
+	release []func()
+}
+
+func (o *operands) free() {
+	for _, f := range o.release {
+		f()
+	}
+}
+
+// on returns the operands of d on the GPU.
+func (d *gemvData) on(dev halfulp.Device) (*operands, error) {
+	o := &operands{atGPU: true}
+	var err error
+	if o.a, err = d.ar.On(dev); err != nil {
+		return nil, err
+	}
+	o.release = append(o.release, o.a.Free)
+	for _, v := range []struct {
+		to   **rns.Vector
+		from *rns.Vector
+	}{{&o.x, d.xr}, {&o.y, d.yr}, {&o.startY, d.yr}} {
+		if *v.to, err = v.from.On(dev); err != nil {
+			o.free()
+			return nil, err
+		}
+		o.release = append(o.release, (*v.to).Free)
+	}
+	return o, nil
+}
+
+// run is a product that was measured.
+type gemvRun struct {
+	ms     float64 // the fastest
+	runs   int
+	stages []halfulp.Stage // of the fastest
+	z      *rns.Vector
+}
+
+// gemvTimes measures all products of the data.
 func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 	exact, err := e.exactGemv(r, d)
 	if err != nil {
 		return err
 	}
-	results := map[string]*rns.Vector{}
-	for _, m := range cpuGemvs {
+	host := &operands{a: d.ar, x: d.xr, y: d.yr.Clone(), startY: d.yr}
+	results, bounds := map[string]*rns.Vector{}, map[string][2]*big.Float{}
+	for _, m := range gemvs() {
 		if err := e.next(); err != nil {
 			return err
 		}
-		z, ms, runs, err := e.gemvTime(m, d)
+		runs, err := e.gemvRuns(d, host, m)
 		if err != nil {
 			return err
 		}
-		results[m.name] = z
-		k := d.record(tableGemv, m.name, timeOfRun, ms)
-		k.Residues, k.Moduli, k.Unit, k.Runs = d.residues, d.b.Len(), "ms", runs
-		r.add(k)
-
-		got := make([]*big.Float, z.Len())
-		for i := range got {
-			if got[i], err = z.At(i).Big(); err != nil {
+		k := runs[0]
+		r.addGemv(d, m, cpuDevice, k)
+		results[m.name] = k.z
+		published := strings.Replace(m.name, fused, algorithm1, 1)
+		switch {
+		case published == m.name:
+			if bounds[m.name], err = d.errors(m, k.z, exact[m.trans]); err != nil {
 				return err
 			}
+		case k.z.Same(results[published]):
+			bounds[m.name] = bounds[published]
+		default:
+			return fmt.Errorf("%s, %s, %d bits: other bits than as published", m.name, d.inputs, d.bits)
 		}
-		bound := rns.GemvBound(rns.Transpose(m.trans), d.al, d.ar, d.xr, d.be, d.yr, z)
-		for _, q := range []Record{
-			d.errorRecord(m.name, relativeError, normError(got, exact[m.trans])),
-			d.errorRecord(m.name, boundOf, bound.Relative.Big()),
-		} {
-			q.Moduli = d.b.Len()
-			r.add(q)
+		r.addErrors(d, m, bounds[m.name])
+		if m.name == algorithm1 && d.stagesBelong() {
+			r.addStages(d, cpuDevice, k)
+			r.addMetric(d, cpuDevice, digitsKernel, 1, 100*digitDivergence(e.N, d.b.Len(), paperDigitBlock))
+			r.addMetric(d, cpuDevice, rowSumKernel, 1, 100*d.sumDivergence(rns.DefaultBlockSize))
 		}
+	}
+	if err := r.addChecks(d); err != nil {
+		return err
 	}
 	if e.gpu == nil {
 		return nil
@@ -267,18 +316,124 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 	return e.gpuGemvTimes(r, d, results)
 }
 
-// gemvTime measures a product of operands that are on its device, and returns the result.
-func (e *experiment) gemvTime(m gemvMethod, d *gemvData) (z *rns.Vector, ms float64, runs int, err error) {
-	product, err := m.load(e, d, m.trans)
-	if err != nil {
-		return nil, 0, 0, err
+// stagesBelong reports whether tables 3 and 4 are about such data.
+func (d *gemvData) stagesBelong() bool { return d.inputs == quarter && d.bits == stageBits }
+
+// gemvRuns measures products of the same operands in turn. The time is from the call to its end as
+// the host sees it; as published it is the sum of the steps, without copies to the paper's layout.
+func (e *experiment) gemvRuns(d *gemvData, o *operands, list ...gemvMethod) ([]gemvRun, error) {
+	best := make([]gemvRun, len(list))
+	var sum time.Duration
+	for runs := 1; runs <= maxRuns; runs++ {
+		for i, m := range list {
+			if err := e.Context.Err(); err != nil {
+				return nil, err
+			}
+			if err := o.y.CopyFrom(o.startY); err != nil {
+				return nil, err
+			}
+			how := e.rnsOptions()
+			how.BlockSize, how.Variant = m.how.BlockSize, m.how.Variant
+			start := time.Now()
+			st, err := m.product(transpose(m.trans), d.al, o.a, o.x, d.be, o.y, how)
+			t := time.Since(start)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s, %d bits: %w", m.name, d.inputs, d.bits, err)
+			}
+			sum += t
+			if n := len(st.Stages) - 1; n > 0 { // the last is that of copies
+				t = 0
+				for _, s := range st.Stages[:n] {
+					t += s.Time
+				}
+			}
+			if ms := float64(t) / float64(time.Millisecond); runs == 1 || ms < best[i].ms {
+				best[i].ms, best[i].stages = ms, st.Stages
+			}
+			best[i].runs = runs
+			if best[i].z != nil {
+				continue
+			}
+			if best[i].z, err = o.y.Host(); err != nil {
+				return nil, err
+			}
+		}
+		if share := sum / time.Duration(len(list)); share >= long || share >= enough && runs >= minRuns {
+			break
+		}
 	}
-	defer product.free()
-	if ms, runs, err = e.measure(product.reset, product.run); err != nil {
-		return nil, 0, 0, err
+	return best, nil
+}
+
+// addGemv notes the time of a product.
+func (r *Report) addGemv(d *gemvData, m gemvMethod, device string, run gemvRun) {
+	k := d.record(tableGemv, m.name, timeOfRun, run.ms)
+	k.Device, k.Moduli, k.Unit, k.Runs, k.BlockSize = device, d.b.Len(), "ms", run.runs, m.how.BlockSize
+	if device == cpuDevice {
+		k.Residues = d.residues
 	}
-	z, err = product.result()
-	return z, ms, runs, err
+	r.add(k)
+}
+
+// errors returns the relative error of a result and its bound.
+func (d *gemvData) errors(m gemvMethod, z *rns.Vector, exact []*big.Float) (list [2]*big.Float, err error) {
+	got := make([]*big.Float, z.Len())
+	for i := range got {
+		if got[i], err = z.At(i).Big(); err != nil {
+			return list, err
+		}
+	}
+	bound, err := rns.GemvBound(transpose(m.trans), d.al, d.ar, d.xr, d.be, d.yr, z)
+	return [2]*big.Float{normError(got, exact), bound.Relative.Big()}, err
+}
+
+// addErrors notes the error of a result and its bound.
+func (r *Report) addErrors(d *gemvData, m gemvMethod, list [2]*big.Float) {
+	share, _ := new(big.Float).Quo(list[0], list[1]).Float64()
+	for _, q := range []Record{
+		d.errorRecord(m.name, relativeError, list[0]),
+		d.errorRecord(m.name, boundOf, list[1]),
+		d.record(tableBounds, m.name, ofBound, share),
+	} {
+		q.Moduli = d.b.Len()
+		r.add(q)
+	}
+}
+
+// addStages notes the steps of a run of algorithm 1 as published, by the kernels of table 3.
+func (r *Report) addStages(d *gemvData, device string, run gemvRun) {
+	total := 0.0
+	for _, s := range run.stages[:launches] {
+		total += float64(s.Time)
+	}
+	for _, s := range paperStages {
+		t := 0.0
+		for _, i := range s.steps {
+			t += float64(run.stages[i].Time)
+		}
+		part := d.record(tableStages, s.kernel, share, 100*t/max(total, 1))
+		part.Unit, part.Paper = "%", known(s.percent)
+		ms := d.record(tableStages, s.kernel, timeOfRun, t/float64(time.Millisecond))
+		ms.Unit = "ms"
+		for _, k := range []Record{part, ms} {
+			k.Device, k.Moduli, k.Runs = device, d.b.Len(), run.runs
+			if device == cpuDevice {
+				k.Residues = d.residues
+			}
+			r.add(k)
+		}
+	}
+	k := d.record(tableAlgorithm, algorithm1, launchesOf, float64(len(run.stages)-1))
+	k.Device = device
+	r.add(k)
+}
+
+// transpose is Trans if trans is set.
+func transpose(trans bool) halfulp.Transpose {
+	if trans {
+		return halfulp.Trans
+	}
+	return halfulp.NoTrans
 }
 
 // exactGemv measures the exact engine, and returns results in more bits than any other
@@ -287,15 +442,15 @@ func (e *experiment) exactGemv(r *Report, d *gemvData) (map[bool][]*big.Float, e
 	opt := &halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}
 	exact := map[bool][]*big.Float{}
 	for _, trans := range []bool{false, true} {
-		name, t := exactGemv, halfulp.NoTrans
+		name := exactGemv
 		if trans {
-			name, t = exactGemv+transposed, halfulp.Trans
+			name += transposed
 		}
 		if err := e.next(); err != nil {
 			return nil, err
 		}
 		product := func(z *halfulp.Vector) error {
-			_, err := halfulp.GemvTo(t, d.alpha, d.a, d.x, d.beta, d.y, z, opt)
+			_, err := halfulp.GemvTo(transpose(trans), d.alpha, d.a, d.x, d.beta, d.y, z, opt)
 			return err
 		}
 		const guard = 64
@@ -316,6 +471,15 @@ func (e *experiment) exactGemv(r *Report, d *gemvData) (map[bool][]*big.Float, e
 			got[i], exact[trans][i] = z.Big(i), long.Big(i)
 		}
 		r.add(k, d.errorRecord(name, relativeError, normError(got, exact[trans])))
+		if e.gpu == nil {
+			continue
+		}
+		if err := e.next(); err != nil {
+			return nil, err
+		}
+		if err := e.exactGPU(r, d, name, trans, got); err != nil {
+			return nil, err
+		}
 	}
 	return exact, nil
 }
@@ -333,211 +497,4 @@ func normError(got, exact []*big.Float) *big.Float {
 		return diff
 	}
 	return diff.Quo(diff, norm)
-}
-
-// stages runs the stages of algorithm 1 one by one, which gives the bits of rns.Gemv.
-func (e *experiment) stages(r *Report, d *gemvData) error {
-	if err := e.next(); err != nil {
-		return err
-	}
-	want := d.yr.Clone()
-	o := &rns.Options{Threads: e.Threads}
-	rns.Gemv(rns.NoTrans, d.al, d.ar, d.xr, d.be, want, o)
-
-	scaled, factors := d.yr, d.xr
-	product := d.ar
-	z := d.yr
-	var times [3]float64
-	for i, s := range []struct {
-		prepare func()
-		run     func() error
-	}{
-		{
-			func() { factors, scaled = d.xr.Clone(), d.yr.Clone() },
-			func() error {
-				rns.Scal(d.al, factors, o)
-				rns.Scal(d.be, scaled, o)
-				return nil
-			},
-		},
-		{
-			func() { product = cloneMatrix(d.ar) },
-			func() error {
-				rns.GeDiagScale(rns.Right, factors, product, o)
-				return nil
-			},
-		},
-		{
-			func() { z = scaled.Clone() },
-			func() error {
-				return par.For(e.Context, e.Threads, e.N, func(_, i int) {
-					sum := rns.Reduce3(product.Row(i), &rns.Options{Threads: 1, Blocks: 1})
-					z.Set(i, sum.Add(sum, z.At(i)))
-				})
-			},
-		},
-	} {
-		ms, _, err := e.measure(s.prepare, s.run)
-		if err != nil {
-			return err
-		}
-		times[i] = ms
-	}
-	if !z.Same(want) {
-		return fmt.Errorf("the stages of algorithm 1 give other bits than rns.Gemv")
-	}
-	total := times[0] + times[1] + times[2]
-	for i, s := range []struct {
-		name  string
-		paper float64
-	}{
-		{"d = α x, β y (vec2scal_mul_esi, _digits)", 0.2 + 0.1},
-		{"B = A diag(d) (mat2vec_right_scal_esi, _digits, vector_round)", 5.6 + 20.8 + 1.7},
-		{"row sums + β y (matrix_row_sum)", 71.5},
-	} {
-		k := d.record(tableStages, s.name, share, 100*times[i]/total)
-		k.Moduli, k.Residues, k.Unit, k.Paper = d.b.Len(), d.residues, "%", known(s.paper)
-		r.add(k)
-	}
-	return nil
-}
-
-func cloneMatrix(m *rns.Matrix) *rns.Matrix {
-	rows, cols := m.Dims()
-	from, _, _ := m.Array() // without gaps, as MatrixOf makes it
-	z := m.Base().NewMatrix(rows, cols)
-	to, _, _ := z.Array()
-	copy(to.Digits, from.Digits)
-	copy(to.Sign, from.Sign)
-	copy(to.Exp, from.Exp)
-	copy(to.Eval, from.Eval)
-	return z
-}
-
-func (r *Report) gemvTexts() {
-	bits := rns.GemvPrecisions
-	times := textTable{
-		title:  fmt.Sprintf("Table 5: ms for y = α A x + β y, M = N = %d, numbers uniform in [-1, 1]; here the fastest of 1 to %d runs (paper: M = N = 1000)", r.N, maxRuns),
-		header: []string{"method", "inputs", "device", "residues"},
-	}
-	for _, p := range bits {
-		times.header = append(times.header, fmt.Sprintf("%d bits", p))
-	}
-	at := map[[4]string]int{}
-	for _, k := range r.find(tableGemv) {
-		key := [4]string{k.Method, k.Case, k.Device, k.Residues}
-		i, ok := at[key]
-		if !ok {
-			i = len(times.rows)
-			at[key] = i
-			times.rows = append(times.rows, append(key[:], make([]string, len(bits))...))
-		}
-		for j, p := range bits {
-			if p != k.Bits {
-				continue
-			}
-			if times.rows[i][len(key)+j] = k.time(); k.Here == nil {
-				times.rows[i][len(key)+j] = short(k.Paper)
-			}
-		}
-	}
-	stages := textTable{
-		title:  fmt.Sprintf("Table 3: shares of the stages of algorithm 1 at %d bits, %s, %%", stageBits, quarter),
-		header: []string{"stage (kernels of the paper)", "cpu, here", paperGPU},
-	}
-	for _, k := range r.find(tableStages) {
-		stages.rows = append(stages.rows, []string{k.Method, short(k.Here), short(k.Paper)})
-	}
-	bounds := textTable{
-		title:  "Formula (19): ‖y* - ŷ‖ / ‖y*‖ in the 1-norm, measured / bound (none for the correctly rounded product)",
-		header: []string{"method", "inputs"},
-	}
-	for _, p := range bits {
-		bounds.header = append(bounds.header, fmt.Sprintf("%d bits", p))
-	}
-	records := r.find(tableBounds)
-	seen := map[[2]string]bool{}
-	for _, k := range records {
-		key := [2]string{k.Method, k.Case}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		row := key[:]
-		for _, p := range bits {
-			var cell []string
-			for _, l := range records {
-				if l.Method == k.Method && l.Case == k.Case && l.Bits == p {
-					cell = append(cell, l.HereText)
-				}
-			}
-			row = append(row, strings.Join(cell, " / "))
-		}
-		bounds.rows = append(bounds.rows, row)
-	}
-	r.text = append([]textTable{times, stages, bounds}, r.kernelText(bits)...)
-}
-
-func (r *Report) gemvPlots() {
-	f := figure{
-		name: r.Name, yLabel: "ms",
-		title: fmt.Sprintf("y = α A x + β y: here, on the CPU%s, M = N = %d; in the paper, on a GTX 1080, M = N = 1000", andGPU(r.GPU), r.N),
-	}
-	records := r.find(tableGemv)
-	for _, inputs := range []string{quarter, whole} {
-		p := panel{title: "here: " + inputs}
-		cpu := func(name, method string, style int) {
-			p.lines = append(p.lines, curve(name, style, records, false, func(k Record) bool {
-				return k.Method == method && k.Case == inputs && k.Device == cpuDevice
-			}))
-		}
-		for i, method := range []string{algorithm1, algorithm1 + transposed, basic, exactGemv, exactGemv + transposed} {
-			cpu(method+", here", method, i)
-		}
-		cpu(basic+transposed+", here", basic+transposed, len(colours)-1)
-		for i, m := range paperGemv {
-			style := i
-			if i > 2 {
-				style += 2
-			}
-			name := m.method + ", paper"
-			p.lines = append(p.lines, curve(name, style, records, true, func(k Record) bool { return k.Method == m.method }))
-		}
-		f.panels = append(f.panels, p)
-	}
-	for _, inputs := range []string{quarter, whole} {
-		if r.GPU == "" {
-			break
-		}
-		p := panel{title: "here, on the GPU: " + inputs}
-		for i, m := range gpuGemvs(rns.Options{}) {
-			style := i
-			if i == 4 { // that of the exact engine
-				style = len(colours) - 1
-			}
-			p.lines = append(p.lines, curve(m.name+", here", style, records, false, func(k Record) bool {
-				return k.Method == m.name && k.Case == inputs && k.Device == r.GPU
-			}))
-		}
-		f.panels = append(f.panels, p)
-	}
-	r.plots = []figure{f}
-}
-
-// gemvNotes are the notes of a report with the rows of a GPU, "" for none.
-func gemvNotes(gpu string) []string {
-	notes := []string{
-		"Inputs of p/4 bits are what the authors' own test feeds, \"such that too many roundings were not required\": products and sums then fit the base, but for a few at 106 bits. Inputs of p bits have full significands, and nearly every operation rounds.",
-		"Times are of the product alone: neither the making of the data nor their conversion to RNS counts.",
-		"CUMP, CAMPARY and GARPREC stand as the paper has them: its GPU programs are not run here.",
-		"halfulp.Gemv is the exact engine: every entry is the exact value rounded once, so its error is below 2^-p whatever the cancellation.",
-		"Table 3: the paper has three kernels for B, of 5.6, 20.8 and 1.7 %; on the CPU a product with its evaluation and rounding is one step. Here the stages ran one by one, B in memory as in the paper, and gave bit for bit the y of rns.Gemv, which keeps B in no memory.",
-		"The bound is (19) with ‖ŷ‖ - (18) in place of ‖y*‖, which a user does not know. It assumes the worst in all N + 2 roundings of an addend, with u = 4/√M; to nearest and in blocks, errors are far smaller.",
-	}
-	if gpu == "" {
-		return append(notes, "The paper's figures are of a GPU, those here of a CPU: no GPU figure is measured.")
-	}
-	return append(notes, "Kernels: dot makes the products and adds them, a thread of the papers' blocks being some lanes of a warp; tree adds up the sums of threads; map is α x and β y. The paper's two rows are its table 4, of kernels that are not here: B is never stored. Occupancy here is what registers and shared memory leave room for.",
-		"Tuned: with the blocks with which this GPU is fastest, another order of additions; rns.TuneGemv found them, here or before, and remembers them.",
-		"Rows of "+gpu+": operands are in its memory; a time is from the call to the end of its kernels, as the host sees it, with four launches in place of the ten of algorithm 1 (B is never stored). Each result had the bits of the CPU's of the same name, so the errors and bounds above are the GPU's, too.")
 }

@@ -3,12 +3,14 @@ package reproduce
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"math/big"
 	"strings"
+	"time"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -21,20 +23,19 @@ type gpuDevice struct {
 // openGPU returns the GPU that o.Device names, nil for the CPU alone. Errors wrap
 // halfulp.ErrDevice if there is no such GPU.
 func (o *Options) openGPU() (*gpuDevice, error) {
-	if o.Device == "" || o.Device == cpuDevice {
+	if !o.onAGPU() {
 		return nil, nil
 	}
-	digits, ok := strings.CutPrefix(o.Device, "cuda:")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if !ok || err != nil {
-		return nil, fmt.Errorf("device %q: %w (want cpu or cuda:N)", o.Device, halfulp.ErrDevice)
-	}
-	dev, err := gpu.Open(int(n))
+	p, err := place.One(o.Device)
 	if err != nil {
-		return nil, fmt.Errorf("device %q: %w", o.Device, err)
+		return nil, err
 	}
+	dev := backend.Device(p)
 	return &gpuDevice{dev, o.Device + ", " + dev.Info().Name}, nil
 }
+
+// onAGPU says that a GPU is asked for.
+func (o *Options) onAGPU() bool { return o.Device != "" && o.Device != cpuDevice }
 
 // CheckDevice returns an error that wraps halfulp.ErrDevice unless Options.Device can be
 // that device.
@@ -51,14 +52,6 @@ func (e *experiment) gpuTitle() string {
 	return e.gpu.title
 }
 
-// andGPU continues a title about the CPU.
-func andGPU(gpu string) string {
-	if gpu == "" {
-		return ""
-	}
-	return " and " + gpu
-}
-
 // wait returns when the GPU has done all it was given.
 func (e *experiment) wait() error {
 	return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error { return s.Synchronize() })
@@ -67,65 +60,58 @@ func (e *experiment) wait() error {
 // errBits is the error of a result of a GPU that is not the CPU's.
 var errBits = errors.New("the GPU's result has other bits than the CPU's")
 
-// fewNumbers bounds the numbers of sums whose additions wait for each other on a GPU: a
-// million would take minutes.
+// fewNumbers are as many as sums whose additions wait for each other are run with first on a GPU,
+// to see how long all take. What would take longer than longestChain is not run, but scaled.
 const fewNumbers = 20000
+
+var longestChain = 20 * time.Second
 
 // gpuSum is a summation on a GPU.
 type gpuSum struct {
 	title string
 	style int // of its curve
-	most  int // numbers that it is run with; 0: any
-	// blocks are those of Reduce3.
-	blocks rns.Options
-	sum    func(x *rns.DeviceVector) (*rns.Number, error)
-	// same makes the same additions on the CPU.
-	same func(x *rns.Vector) *rns.Number
+	most  int // numbers that it is run with first; 0: all
+	sum   sumRoutine
+	how   rns.Options // the blocks of Reduce3, the variant of others
 }
 
+// sumBlocks are the numbers of blocks that Reduce3 is run with; the paper's text names 256.
+var sumBlocks = []int{32, rns.DefaultBlocks, 128, paperBlocks, 512}
+
+const paperBlocks = 256
+
+// blocksTitle is what figures 6 and 7 call Reduce3 with so many blocks.
+func blocksTitle(blocks int) string { return fmt.Sprintf("Reduce3 (%d blocks)", blocks) }
+
 // gpuSums returns the summations of 003 on GPUs, and the one parallel over numbers and
-// moduli. Reduce3 is there with the default blocks and with those that are fastest.
+// moduli. Reduce3 is there with several numbers of blocks and with those that are fastest.
 func gpuSums(fastest rns.Options) []gpuSum {
-	return []gpuSum{
-		{"Reduce1S recursive", 0, fewNumbers, rns.Options{}, reduce1(rns.OneThread), rns.Reduce1},
-		{"Reduce1P recursive", 1, fewNumbers, rns.Options{}, reduce1(rns.OverModuli), rns.Reduce1},
-		{"Reduce2S pairwise", 2, fewNumbers, rns.Options{}, reduce2(rns.OneThread), rns.Reduce2},
-		{"Reduce2P pairwise", 3, fewNumbers, rns.Options{}, reduce2(rns.OverModuli), rns.Reduce2},
-		{"Reduce2 pairwise, over all", 5, 0, rns.Options{}, reduce2(rns.OverAll), rns.Reduce2},
-		blockSum("Reduce3 hybrid", 6, rns.Options{Blocks: rns.DefaultBlocks, BlockSize: rns.DefaultBlockSize}),
-		blockSum("Reduce3 hybrid"+tuned, 7, fastest),
+	list := []gpuSum{
+		{reduce1S, 0, fewNumbers, rns.Reduce1, rns.Options{Variant: rns.OneThread}},
+		{reduce1P, 1, fewNumbers, rns.Reduce1, rns.Options{Variant: rns.OverModuli}},
+		{reduce2S, 2, fewNumbers, rns.Reduce2, rns.Options{Variant: rns.OneThread}},
+		{reduce2P, 3, fewNumbers, rns.Reduce2, rns.Options{Variant: rns.OverModuli}},
+		{"Reduce2 pairwise, over all", 4, 0, rns.Reduce2, rns.Options{Variant: rns.OverAll}},
 	}
+	for i, n := range sumBlocks {
+		list = append(list, gpuSum{blocksTitle(n), 5 + i, 0, rns.Reduce3, rns.Options{Blocks: n, BlockSize: rns.DefaultBlockSize}})
+	}
+	return append(list, gpuSum{
+		"Reduce3 hybrid" + tuned, 10, 0, rns.Reduce3, rns.Options{Blocks: fastest.Blocks, BlockSize: fastest.BlockSize},
+	})
 }
+
+// The summations of the paper on GPUs whose additions wait for each other: by one thread, and by
+// as many threads as there are moduli.
+const (
+	reduce1S = "Reduce1S recursive"
+	reduce1P = "Reduce1P recursive"
+	reduce2S = "Reduce2S pairwise"
+	reduce2P = "Reduce2P pairwise"
+)
 
 // tuned ends the names of methods with the blocks that are fastest on a GPU.
 const tuned = ", tuned"
-
-func reduce1(v rns.SumVariant) func(*rns.DeviceVector) (*rns.Number, error) {
-	return func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce1(x, v) }
-}
-
-func reduce2(v rns.SumVariant) func(*rns.DeviceVector) (*rns.Number, error) {
-	return func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce2(x, v) }
-}
-
-// blockSum is Reduce3 with those blocks.
-func blockSum(title string, style int, o rns.Options) gpuSum {
-	return gpuSum{
-		title, style, 0, o,
-		func(x *rns.DeviceVector) (*rns.Number, error) { return rns.DeviceReduce3(x, &o) },
-		func(x *rns.Vector) *rns.Number { return rns.Reduce3(x, &o) },
-	}
-}
-
-// titleFor is what tables call the summation where others have n numbers.
-func (m *gpuSum) titleFor(n int) string { return fewTitle(m.title, m.most, n) }
-
-func fewTitle(title string, most, n int) string {
-	if most == 0 || n <= most {
-		return title
-	}
-	return fmt.Sprintf("%s, of %d numbers", title, most)
-}
 
 // gpuSumTimes measures the sums on the GPU of doubles that are there.
 func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
@@ -133,7 +119,7 @@ func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 	if err != nil {
 		return err
 	}
-	fastest, err := rns.TuneSum(e.Device, b, x.Len())
+	fastest, err := rns.TuneSum(b, x.Len(), e.onGPU())
 	if err != nil {
 		return err
 	}
@@ -142,34 +128,95 @@ func (e *experiment) gpuSumTimes(r *Report, p int, x *halfulp.Vector) error {
 		if err := e.next(); err != nil {
 			return err
 		}
-		v := all
-		if m.most > 0 && v.Len() > m.most {
-			a, offset, inc := v.Array()
-			v = a.Vector(offset, m.most, inc)
+		k := Record{
+			Table: tableTimes, Method: m.title, Device: e.gpu.title, Bits: p, Moduli: b.Len(),
+			Quantity: timeOfRun, Unit: "ms", Blocks: m.how.Blocks, BlockSize: m.how.BlockSize,
 		}
-		ms, runs, err := e.gpuSumTime(m, b, v)
+		list, err := chainTimes(k, x.Len(), m.most, func(n int, enough time.Duration) (ms float64, runs int, err error) {
+			return e.gpuSumTime(m, b, all.Slice(0, n), enough)
+		})
 		if err != nil {
 			return fmt.Errorf("%s, %d bits: %w", m.title, p, err)
 		}
-		r.add(Record{
-			Table: tableTimes, Method: m.titleFor(e.N), Device: e.gpu.title, Bits: p, Moduli: b.Len(),
-			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs, Blocks: m.blocks.Blocks, BlockSize: m.blocks.BlockSize,
-		})
+		r.add(list...)
+	}
+	if p == rns.SummationPrecisions[len(rns.SummationPrecisions)-1] {
+		if err := e.lengths(r, b, p, all); err != nil {
+			return err
+		}
 	}
 	return e.kernels(r, b, p, "sum", "tree", "pairs", "recursive, one thread", "recursive, a group", "pairwise, one thread", "pairwise, a group")
 }
 
+// chainTimes completes the record of a sum of n numbers, measured by a function of their number
+// until a time is enough. Where one run of most of them (0 for all) shows that all would take too
+// long, their time is that of most and of half as many continued in a line; the record says so, and
+// two more have what was measured.
+func chainTimes(k Record, n, most int, measure func(n int, enough time.Duration) (ms float64, runs int, err error)) ([]Record, error) {
+	timed := func(n int, enough time.Duration) (Record, error) {
+		one := k
+		ms, runs, err := measure(n, enough)
+		one.Here, one.Runs = &ms, runs
+		return one, err
+	}
+	scaled := false
+	if most > 0 && n > most {
+		try, err := timed(most, 0)
+		if err != nil {
+			return nil, err
+		}
+		scaled = *try.Here*float64(n)/float64(most) > float64(longestChain)/float64(time.Millisecond)
+	}
+	if !scaled {
+		all, err := timed(n, enough)
+		return []Record{all}, err
+	}
+	few, err := timed(most, enough)
+	if err != nil {
+		return nil, err
+	}
+	half, err := timed(most/2, enough)
+	if err != nil {
+		return nil, err
+	}
+	slope := (*few.Here - *half.Here) / float64(most-most/2)
+	k.Here = known(*few.Here + float64(slope*float64(n-most)))
+	k.Case = fmt.Sprintf("scaled from %d and %d numbers", most/2, most)
+	half.Case, few.Case = fmt.Sprintf("%d numbers", most/2), fmt.Sprintf("%d numbers", most)
+	return []Record{k, half, few}, nil
+}
+
+// lengths measures Reduce3 with the paper's blocks for tenths and hundredths of the numbers.
+func (e *experiment) lengths(r *Report, b *rns.Base, p int, all *rns.Vector) error {
+	m := gpuSum{sum: rns.Reduce3, how: rns.Options{Blocks: paperBlocks, BlockSize: rns.DefaultBlockSize}}
+	for _, n := range []int{all.Len() / 100, all.Len() / 10, all.Len()} {
+		if n == 0 {
+			continue
+		}
+		ms, runs, err := e.gpuSumTime(m, b, all.Slice(0, n), enough)
+		if err != nil {
+			return err
+		}
+		r.add(Record{
+			Table: tableLengths, Method: blocksTitle(paperBlocks), Device: e.gpu.title, N: n, Bits: p, Moduli: b.Len(),
+			Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs, Blocks: paperBlocks, BlockSize: rns.DefaultBlockSize,
+		})
+	}
+	return nil
+}
+
 // gpuSumTime measures a sum and compares it with the CPU's.
-func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector) (ms float64, runs int, err error) {
-	d, err := x.To(e.Device)
+func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector, enough time.Duration) (ms float64, runs int, err error) {
+	d, err := x.On(halfulp.Device(e.Device))
 	if err != nil {
 		return 0, 0, err
 	}
-	stored, _, _ := d.Array()
-	defer stored.Free()
+	defer d.Free()
+	o := m.how
+	o.Threads, o.Context = e.Threads, e.Context
 	got, want := b.NewVector(1), b.NewVector(1)
-	ms, runs, err = e.measure(nil, func() error {
-		z, err := m.sum(d)
+	ms, runs, err = e.measureFor(enough, nil, func() error {
+		z, _, err := m.sum(d, &o)
 		if err == nil {
 			got.Set(0, z)
 		}
@@ -178,131 +225,126 @@ func (e *experiment) gpuSumTime(m gpuSum, b *rns.Base, x *rns.Vector) (ms float6
 	if err != nil {
 		return 0, 0, err
 	}
-	if want.Set(0, m.same(x)); !got.Same(want) {
+	z, _, err := m.sum(x, &o)
+	if err != nil {
+		return 0, 0, err
+	}
+	if want.Set(0, z); !got.Same(want) {
 		return 0, 0, errBits
 	}
 	return ms, runs, nil
 }
 
-// gpuGemvs returns the products on GPUs, with the default blocks and with those that are
-// fastest.
-func gpuGemvs(fastest rns.Options) []gpuGemv {
-	with := func(name string, trans bool, o rns.Options) gpuGemv {
-		f := func(trans rns.Transpose, alpha *rns.Number, a *rns.DeviceMatrix, x *rns.DeviceVector, beta *rns.Number, y *rns.DeviceVector) error {
-			return rns.DeviceGemv(trans, alpha, a, x, beta, y, &o)
-		}
-		return gpuGemv{gemvMethod{name, trans, gemvOnGPU(f)}, o}
-	}
-	standard := rns.Options{BlockSize: rns.DefaultBlockSize}
-	return []gpuGemv{
-		with(algorithm1, false, standard),
-		with(algorithm1+transposed, true, standard),
-		with(algorithm1+tuned, false, fastest),
-		with(algorithm1+transposed+tuned, true, fastest),
-		{gemvMethod{basic, false, gemvOnGPU(rns.DeviceGemvBasic)}, rns.Options{}},
-		{gemvMethod{basic + transposed, true, gemvOnGPU(rns.DeviceGemvBasic)}, rns.Options{}},
-	}
+// onGPU are options of package rns on the GPU.
+func (e *experiment) onGPU() *rns.Options {
+	return &rns.Options{Options: halfulp.Options{Device: halfulp.Device(e.Device), Context: e.Context}}
 }
 
-// gpuGemv is a product on a GPU.
-type gpuGemv struct {
-	gemvMethod
-	blocks rns.Options // of algorithm 1
-}
-
-// onCPU returns the product with the same additions on the CPU, given those with the default
-// blocks by name.
-func (m *gpuGemv) onCPU(e *experiment, d *gemvData, known map[string]*rns.Vector) *rns.Vector {
-	standard, isTuned := strings.CutSuffix(m.name, tuned)
-	if !isTuned || m.blocks.BlockSize == rns.DefaultBlockSize {
-		return known[standard]
-	}
-	z := d.yr.Clone()
-	rns.Gemv(rns.Transpose(m.trans), d.al, d.ar, d.xr, d.be, z, &rns.Options{Threads: e.Threads, BlockSize: m.blocks.BlockSize})
-	return z
-}
-
-// gemvOnGPU makes load of a function.
-func gemvOnGPU(f func(rns.Transpose, *rns.Number, *rns.DeviceMatrix, *rns.DeviceVector, *rns.Number, *rns.DeviceVector) error) func(*experiment, *gemvData, bool) (*gemvRun, error) {
-	return func(e *experiment, d *gemvData, trans bool) (*gemvRun, error) {
-		var stored []*rns.DeviceArray
-		free := func() {
-			for _, s := range stored {
-				s.Free()
-			}
-		}
-		vector := func(v *rns.Vector) (*rns.DeviceVector, error) {
-			z, err := v.To(e.Device)
-			if err == nil {
-				s, _, _ := z.Array()
-				stored = append(stored, s)
-			}
-			return z, err
-		}
-		a, err := d.ar.To(e.Device)
-		if err != nil {
-			return nil, err
-		}
-		s, _, _ := a.Array()
-		stored = append(stored, s)
-		x, err := vector(d.xr)
-		if err != nil {
-			free()
-			return nil, err
-		}
-		y, err := vector(d.yr)
-		if err != nil {
-			free()
-			return nil, err
-		}
-		old, _, _ := d.yr.Clone().Array()
-		to, _, _ := y.Array()
-		var failed error
-		return &gemvRun{
-			reset: func() {
-				if failed = to.Set(old); failed == nil {
-					failed = e.wait()
-				}
-			},
-			run: func() error {
-				if failed != nil {
-					return failed
-				}
-				if err := f(rns.Transpose(trans), d.al, a, x, d.be, y); err != nil {
-					return err
-				}
-				return e.wait()
-			},
-			result: y.Vector,
-			free:   free,
-		}, nil
-	}
-}
-
-// gpuGemvTimes measures the products on the GPU of operands that are there, and compares
-// them with the CPU's, of which those with the default blocks are known by name.
+// gpuGemvTimes measures the products on the GPU of operands that are there, and compares them with
+// the CPU's, which are known by name. Ours is there with the blocks that are fastest, too: a row of
+// its own, measured in turn with the default.
 func (e *experiment) gpuGemvTimes(r *Report, d *gemvData, cpu map[string]*rns.Vector) error {
-	fastest, err := rns.TuneGemv(e.Device, d.b, e.N)
+	fastest, err := rns.TuneGemv(d.b, e.N, e.onGPU())
 	if err != nil {
 		return err
 	}
-	for _, m := range gpuGemvs(fastest) {
+	o, err := d.on(halfulp.Device(e.Device))
+	if err != nil {
+		return err
+	}
+	defer o.free()
+	for _, m := range gemvs() {
 		if err := e.next(); err != nil {
 			return err
 		}
-		z, ms, runs, err := e.gemvTime(m.gemvMethod, d)
-		if err == nil && !z.Same(m.onCPU(e, d, cpu)) {
-			err = errBits
+		list := []gemvMethod{m}
+		if strings.HasPrefix(m.name, fused) {
+			list[0].how.BlockSize = rns.DefaultBlockSize
+			if m.name, m.how.BlockSize = m.name+tuned, fastest.BlockSize; fastest.BlockSize != rns.DefaultBlockSize {
+				list = append(list, m)
+			}
 		}
+		runs, err := e.gemvRuns(d, o, list...)
 		if err != nil {
-			return fmt.Errorf("%s, %s, %d bits: %w", m.name, d.inputs, d.bits, err)
+			return err
 		}
-		k := d.record(tableGemv, m.name, timeOfRun, ms)
-		k.Device, k.Moduli, k.Unit, k.Runs, k.BlockSize = e.gpu.title, d.b.Len(), "ms", runs, m.blocks.BlockSize
-		r.add(k)
+		for i, k := range runs {
+			want := cpu[list[i].name]
+			if want == nil {
+				want = d.yr.Clone()
+				how := e.rnsOptions()
+				how.BlockSize = m.how.BlockSize
+				if _, err := m.product(transpose(m.trans), d.al, d.ar, d.xr, d.be, want, how); err != nil {
+					return err
+				}
+			}
+			if !k.z.Same(want) {
+				return fmt.Errorf("%s, %s, %d bits: %w", list[i].name, d.inputs, d.bits, errBits)
+			}
+			r.addGemv(d, list[i], e.gpu.title, k)
+		}
+		switch {
+		case strings.HasSuffix(m.name, tuned) && len(list) == 1: // the default is the fastest
+			r.addGemv(d, m, e.gpu.title, runs[0])
+		case m.name == algorithm1 && d.stagesBelong():
+			r.addStages(d, e.gpu.title, runs[0])
+			if err := e.addMetrics(r, d, runs[0]); err != nil {
+				return err
+			}
+		}
 	}
 	if d.inputs == quarter {
 		return nil // the kernels are the same
 	}
-	return e.kernels(r, d.b, d.bits, "dot", "tree", "map")
+	return e.kernels(r, d.b, d.bits, "dot", "tree", "map", "signs, exponents, evaluations", "digits", "rounding", "row sums", "basic")
+}
+
+// exactGPU measures the exact engine with operands in the GPU's memory; want is the CPU's result.
+func (e *experiment) exactGPU(r *Report, d *gemvData, name string, trans bool, want []*big.Float) error {
+	dev := halfulp.Device(e.Device)
+	a, err := d.a.On(dev)
+	if err != nil {
+		return err
+	}
+	defer a.Free()
+	x, err := d.x.On(dev)
+	if err != nil {
+		return err
+	}
+	defer x.Free()
+	y, err := d.y.On(dev)
+	if err != nil {
+		return err
+	}
+	defer y.Free()
+	z, err := halfulp.NewVectorOn(dev, halfulp.MP(uint(d.bits)), e.N)
+	if err != nil {
+		return err
+	}
+	defer z.Free()
+	opt := &halfulp.Options{Context: e.Context}
+	product := func() error {
+		_, err := halfulp.GemvTo(transpose(trans), d.alpha, a, x, d.beta, y, z, opt)
+		return err
+	}
+	if err := product(); err != nil { // the first one loads kernels
+		return err
+	}
+	ms, runs, err := e.measure(nil, product)
+	if err != nil {
+		return err
+	}
+	got, err := z.Host()
+	if err != nil {
+		return err
+	}
+	for i, x := range want {
+		if got.Big(i).Cmp(x) != 0 {
+			return fmt.Errorf("%s, %s, %d bits: %w", name, d.inputs, d.bits, errBits)
+		}
+	}
+	k := d.record(tableGemv, name, timeOfRun, ms)
+	k.Device, k.Unit, k.Runs = e.gpu.title, "ms", runs
+	r.add(k)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/rns"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // kernels notes what the kernels of those names take for a base.
 func (e *experiment) kernels(r *Report, b *rns.Base, p int, names ...string) error {
-	all, err := b.Kernels(e.Device)
+	all, err := b.Kernels(halfulp.Device(e.Device))
 	if err != nil {
 		return err
 	}

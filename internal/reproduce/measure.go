@@ -16,45 +16,59 @@ type Options struct {
 	// MemoryLimit bounds the numbers kept, in bytes.
 	MemoryLimit int64
 	Context     context.Context
-	// Progress, if not nil, is called with the share of the work done.
+	// Progress, if not nil, is called with the share of the work done, as each step begins.
 	Progress func(done float64)
-	Machine  Machine
-	Command  string
+	// Watch, if not nil, is called before the work with the meter that tells how long it takes.
+	Watch   func(*Meter)
+	Machine Machine
+	Command string
 }
 
 // An experiment keeps the clock.
 type experiment struct {
 	Options
-	steps, step int
-	gpu         *gpuDevice // nil: none
+	meter *Meter
+	gpu   *gpuDevice // nil: none
 }
 
-// start begins an experiment of so many steps, and more with a GPU.
-func (o *Options) start(steps, more int) (*experiment, error) {
+// start begins an experiment of the planned steps.
+func (o *Options) start(plan plan) (*experiment, error) {
 	g, err := o.openGPU()
 	if err != nil {
 		return nil, err
 	}
-	if g != nil {
-		steps += more
-	}
-	e := &experiment{Options: *o, steps: steps, gpu: g}
+	e := &experiment{Options: *o, gpu: g}
 	if e.Threads <= 0 {
 		e.Threads = runtime.GOMAXPROCS(0)
 	}
 	if e.Context == nil {
 		e.Context = context.Background()
 	}
+	steps, err := e.planned(plan)
+	if err != nil {
+		return nil, err
+	}
+	e.meter = newMeter(steps, time.Now)
+	if e.Watch != nil {
+		e.Watch(e.meter)
+	}
 	return e, nil
 }
 
 // next announces a piece of work, or returns the error of a cancelled context.
 func (e *experiment) next() error {
+	e.meter.next()
 	if e.Progress != nil {
-		e.Progress(min(float64(e.step)/float64(max(e.steps, 1)), 1))
+		done, _ := e.meter.State()
+		e.Progress(done)
 	}
-	e.step++
 	return e.Context.Err()
+}
+
+// finish ends the last piece of work and notes how long all of it took.
+func (e *experiment) finish(r *Report) {
+	r.Seconds = e.meter.finish().Seconds()
+	r.Estimate = e.meter.Estimate().Seconds()
 }
 
 // A measurement takes as many runs as fit in enough, from minRuns to maxRuns of them;
@@ -96,4 +110,14 @@ func (e *experiment) measureFor(enough time.Duration, prepare func(), run func()
 		}
 	}
 	return float64(best) / float64(time.Millisecond), runs, nil
+}
+
+// measuring is how long measureFor takes for runs of that time.
+func measuring(enough, run time.Duration) time.Duration {
+	sum := time.Duration(0)
+	for runs := 1; ; runs++ {
+		if sum += run; sum >= long || runs >= maxRuns || sum >= enough && runs >= minRuns {
+			return sum
+		}
+	}
 }

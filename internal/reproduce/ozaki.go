@@ -20,13 +20,22 @@ const (
 	tableOzakiTimes  = "figure 7"
 	tableOzakiErrors = "figures 8 to 25"
 	tableOzakiShares = "figures 26 to 30"
+	tableOzakiSpeeds = "section 5.2.1"
+	tableOzakiDigits = "section 5.2.3"
+	tableOzakiExact  = "figures 1 to 4"
 )
 
 const (
-	meanError  = "mean of the largest relative errors"
-	worstError = "largest relative error"
-	worstBound = "largest bound of the relative error"
-	meanBound  = "mean of the largest bounds of the relative error"
+	meanError    = "mean of the largest relative errors"
+	scaleError   = "scale of the largest relative errors"
+	worstError   = "largest relative error"
+	worstBound   = "largest bound of the relative error"
+	improvement  = "improvement of the error"
+	speedUp      = "speed-up over float64"
+	slowerUpTo   = "largest n at which float64 is faster"
+	leastDigits  = "least number of digits gained over float32"
+	mostDigits   = "largest number of digits gained over float32"
+	firstProduct = "largest error of the product of the first slices"
 )
 
 const (
@@ -36,16 +45,29 @@ const (
 	exactGemm         = "halfulp.Gemm"
 )
 
-func slicesMethod(k int) string { return fmt.Sprintf("%d slices", k) }
+// literalMethod and slicesMethod are the products of package ozaki: the paper's, and its own.
+func literalMethod(k int) string { return slicesMethod(k) + ", literal" }
+func slicesMethod(k int) string  { return fmt.Sprintf("%d slices", k) }
 
 // maxOzakiSlices is the paper's largest number of slices.
 const maxOzakiSlices = 6
 
-// ozakiMethod is a way to multiply; paper is its place in table 2, or -1.
+// The ways of package ozaki to split, in the order of the tables, and what they are called.
+var ozakiSplits = []struct {
+	split  ozaki.Split
+	name   string
+	method func(k int) string
+}{
+	{ozaki.Literal, "literal", literalMethod},
+	{ozaki.Scaled, "scaled", slicesMethod},
+}
+
+// ozakiMethod is a way to multiply.
 type ozakiMethod struct {
-	name  string
-	style int
-	paper int
+	name   string
+	slices int // K, 1 for float32; 0 for others
+	style  int
+	paper  int // its place in table 2, or -1
 	// run computes d.c. It fills the bounds of errors where there are any; bound may be nil.
 	run func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error)
 	// bounded says that it fills them.
@@ -56,34 +78,43 @@ type ozakiMethod struct {
 
 // ozakiMethods are the methods on the CPU, in the order of the tables.
 func ozakiMethods() []ozakiMethod {
-	var list []ozakiMethod
-	for k := 1; k <= maxOzakiSlices; k++ {
-		name := slicesMethod(k)
-		if k == 1 {
-			name = float32Method
-		}
-		list = append(list, ozakiMethod{name, k - 1, k - 1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-			s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(k, bound))
+	product := func(name string, split ozaki.Split, k, paper int) ozakiMethod {
+		return ozakiMethod{name, k, k - 1, paper, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
+			s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(split, k, bound))
 			return s.Stages, err
-		}, true, nil})
+		}, true, nil}
+	}
+	list := []ozakiMethod{product(float32Method, ozaki.Literal, 1, 0)}
+	for _, s := range ozakiSplits {
+		for k := 2; k <= maxOzakiSlices; k++ {
+			list = append(list, product(s.method(k), s.split, k, ozakiPlace(s.split, k)))
+		}
 	}
 	return append(list,
-		ozakiMethod{float64Method, 6, 6, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
+		ozakiMethod{float64Method, 0, 6, 6, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
 			multiplyFloat64(d)
 			return nil, e.Context.Err()
 		}, false, nil},
-		ozakiMethod{doubleFloatMethod, 7, -1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-			s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(0, bound))
+		ozakiMethod{doubleFloatMethod, 0, 7, -1, func(e *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
+			s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.a, d.b, 0, d.c, e.ozakiOptions(0, 0, bound))
 			return s.Stages, err
 		}, true, nil},
-		ozakiMethod{exactGemm, 8, -1, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
-			return nil, e.exactProduct(d, d.c)
+		ozakiMethod{exactGemm, 0, 8, -1, func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
+			return nil, e.exactProduct(d.a, d.b, d.c)
 		}, false, nil},
 	)
 }
 
-func (e *experiment) ozakiOptions(k int, bound *halfulp.Matrix) *ozaki.Options {
-	return &ozaki.Options{Slices: k, Bound: bound, Threads: e.Threads, Context: e.Context, MemoryLimit: e.MemoryLimit}
+// ozakiPlace is the place of K slices in table 2, which has them by the paper's split.
+func ozakiPlace(split ozaki.Split, k int) int {
+	if split == ozaki.Literal {
+		return k - 1
+	}
+	return -1
+}
+
+func (e *experiment) ozakiOptions(split ozaki.Split, k int, bound *halfulp.Matrix) *ozaki.Options {
+	return &ozaki.Options{Slices: k, Split: split, Bound: bound, Options: halfulp.Options{Threads: e.Threads, Context: e.Context, MemoryLimit: e.MemoryLimit}}
 }
 
 // multiplyFloat64 is gonum's DGEMM. Its matrices lie by rows: it multiplies the transposes.
@@ -95,54 +126,57 @@ func multiplyFloat64(d *ozakiData) {
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, general(d.b), general(d.a), 0, general(d.c))
 }
 
-// OzakiTime is about how long Ozaki takes for so many seeds and spreads of each size on two
-// processors.
-func OzakiTime(sizes []int, cases int) time.Duration {
-	sum := time.Second
-	for _, n := range sizes {
-		k := float64(n) / 1024
-		sum += 8*time.Second + time.Duration(k*k*k*float64(cases)*6*float64(time.Second))
+// timeSizes are the sizes that products are timed at, in order: those whose errors are measured and
+// the paper's smaller ones, whose times say from where on which product is faster.
+func timeSizes(sizes []int) []int {
+	all := slices.Clone(sizes)
+	for _, n := range paperTimeSizes {
+		if n < slices.Max(sizes) {
+			all = append(all, n)
+		}
 	}
-	return sum
+	return sorted(all)
 }
 
 // Ozaki runs the experiments of 002: products by float32, 2 to 6 slices and float64, of
 // matrices of the given sizes, spreads and numbers of seeds.
 func Ozaki(o Options, sizes []int, seeds int, phis []float64) (*Report, error) {
 	sizes, phis = sorted(sizes), sorted(phis)
-	largest := float64(slices.Max(sizes))
-	if err := o.fits(6 * 8 * largest * largest); err != nil {
+	all, largest := timeSizes(sizes), float64(slices.Max(sizes))
+	if err := o.fits(8 * 8 * largest * largest); err != nil {
 		return nil, err
 	}
-	methods := ozakiMethods()
-	e, err := o.start(len(sizes)*len(phis)*seeds*(1+len(methods)), 0)
+	e, err := o.start(ozakiPlan(sizes, seeds, phis))
 	if err != nil {
 		return nil, err
 	}
+	methods := ozakiMethods()
 	if e.gpu != nil {
 		if methods, err = e.gpuOzakiMethods(); err != nil {
 			return nil, err
 		}
 	}
 	r := &Report{
-		Name:    "ozaki",
+		Name:    ozakiName,
 		Source:  "K. Nanai, N. Fujimoto, Evaluation of double-precision matrix multiplication based on the Ozaki scheme with a small constant number of split matrices in single-precision for gaming GPUs, 2021",
 		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), GPU: e.gpuTitle(),
 	}
-	for _, n := range sizes {
-		for i, phi := range phis {
-			for seed := 1; seed <= seeds; seed++ {
-				if err := e.ozakiCase(r, methods, n, phi, seed, i == 0 && seed == 1); err != nil {
-					return nil, err
-				}
-			}
-			r.ozakiMeans(methods, n, phi)
+	for _, n := range all {
+		if err := e.ozakiSize(r, methods, n, seeds, phis, slices.Contains(sizes, n)); err != nil {
+			return nil, err
 		}
 	}
-	r.ozakiTexts(methods, sizes, phis)
-	r.ozakiPlots(methods, sizes, phis)
+	for _, n := range sizes {
+		for _, phi := range phis {
+			r.ozakiMeans(methods, n, phi, seeds)
+		}
+	}
+	r.ozakiSpeeds(all)
+	r.ozakiDigits(sizes, phis)
 	r.Notes = ozakiNotes(r.GPU)
-	return r, nil
+	r.ozakiFindings(sizes, all, phis)
+	e.finish(r)
+	return r, r.layOut()
 }
 
 // sorted returns the different numbers of a list in order.
@@ -178,33 +212,69 @@ func (r *Report) place() string {
 
 func phiCase(phi float64) string { return "phi = " + strconv.FormatFloat(phi, 'g', -1, 64) }
 
-// ozakiCase multiplies the matrices of a seed by all methods, and times them if asked to.
-func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi float64, seed int, timed bool) error {
-	if err := e.next(); err != nil {
-		return err
-	}
-	d, err := e.ozakiData(n, phi, seed)
+// ozakiSize measures products of a size: their times, and errors for each spread and seed if asked
+// to.
+func (e *experiment) ozakiSize(r *Report, methods []ozakiMethod, n, seeds int, phis []float64, errors bool) error {
+	d, err := e.newOzakiData(n)
 	if err != nil {
 		return err
 	}
-	if e.gpu != nil {
-		defer func() { d.gpu.free() }()
-		if err := e.toGPU(d); err != nil {
-			return err
+	defer d.gpu.free()
+	for i, phi := range phis {
+		for seed := 1; seed <= seeds; seed++ {
+			timed := i == 0 && seed == 1
+			if !errors && !timed {
+				continue
+			}
+			if err := e.next(); err != nil {
+				return err
+			}
+			if err := e.fill(d, phi, seed); err != nil {
+				return err
+			}
+			for _, m := range methods {
+				if !timed {
+					break
+				}
+				if err := e.next(); err != nil {
+					return err
+				}
+				if err := e.ozakiTime(r, m, d); err != nil {
+					return err
+				}
+			}
+			if !errors {
+				continue
+			}
+			if err := e.ozakiCase(r, methods, d, seed == 1); err != nil {
+				return err
+			}
 		}
 	}
-	bound := halfulp.NewMatrix(halfulp.Float64, n, n)
+	if !errors {
+		return nil
+	}
+	return e.firstSlices(r, methods[0], d)
+}
+
+// ozakiCase multiplies the matrices of a seed by all methods.
+func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, d *ozakiData, bounds bool) error {
+	if err := e.next(); err != nil {
+		return err
+	}
+	if err := e.reference(d); err != nil {
+		return err
+	}
 	for _, m := range methods {
 		if err := e.next(); err != nil {
 			return err
 		}
-		record := func(table, quantity string, x float64) Record {
-			return Record{Table: table, Case: phiCase(phi), N: n, Seed: seed, Method: m.name, Device: e.where(), Quantity: quantity, Here: &x}
+		record := func(quantity string, x float64) Record {
+			return Record{Table: tableOzakiErrors, Case: phiCase(d.phi), N: d.n, Seed: d.seed, Method: m.name, Device: e.where(), Quantity: quantity, Here: &x}
 		}
-		if timed {
-			if err := e.ozakiTime(r, m, d); err != nil {
-				return err
-			}
+		var bound *halfulp.Matrix
+		if bounds && m.bounded {
+			bound = d.bound
 		}
 		if _, err := m.run(e, d, bound); err != nil {
 			return err
@@ -214,11 +284,44 @@ func (e *experiment) ozakiCase(r *Report, methods []ozakiMethod, n int, phi floa
 				return err
 			}
 		}
-		r.add(record(tableOzakiErrors, worstError, e.worst(d)))
-		if m.bounded {
-			r.add(record(tableOzakiErrors, worstBound, e.largest(d, bound)))
+		worst, scale := e.worst(d)
+		r.add(record(worstError, worst), record(scaleError, scale))
+		if bound != nil {
+			r.add(record(worstBound, e.largest(d, bound)))
 		}
 	}
+	return nil
+}
+
+// firstSlices multiplies the first slices of both factors in float32, which is to be without error.
+func (e *experiment) firstSlices(r *Report, single ozakiMethod, d *ozakiData) error {
+	if err := e.next(); err != nil {
+		return err
+	}
+	first := *d
+	var err error
+	if first.a, err = e.firstSlice(d.a, false); err != nil {
+		return err
+	}
+	if first.b, err = e.firstSlice(d.b, true); err != nil {
+		return err
+	}
+	if err := e.upload(&first); err != nil {
+		return err
+	}
+	if err := e.reference(&first); err != nil {
+		return err
+	}
+	if _, err := single.run(e, &first, nil); err != nil {
+		return err
+	}
+	if single.fetch != nil {
+		if err := single.fetch(e, &first); err != nil {
+			return err
+		}
+	}
+	x, _ := e.worst(&first)
+	r.add(Record{Table: tableOzakiExact, Case: phiCase(d.phi), N: d.n, Seed: d.seed, Method: single.name, Device: e.where(), Quantity: firstProduct, Here: &x})
 	return nil
 }
 
@@ -241,7 +344,7 @@ func (e *experiment) ozakiTime(r *Report, m ozakiMethod, d *ozakiData) error {
 		return err
 	}
 	r.add(Record{Table: tableOzakiTimes, N: d.n, Method: m.name, Device: e.where(), Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs})
-	if m.paper < 1 || m.paper >= maxOzakiSlices {
+	if m.slices < 2 {
 		return nil
 	}
 	for _, s := range stages {
@@ -252,42 +355,39 @@ func (e *experiment) ozakiTime(r *Report, m ozakiMethod, d *ozakiData) error {
 }
 
 // ozakiMeans adds the means of a size and spread, and their ratios to those of float32.
-func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64) {
-	mean := func(method, quantity string) (float64, bool) {
-		sum, count := 0.0, 0
+func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64, seeds int) {
+	paper, known := paperErrors[phi][n]
+	ratios, improvements := paperRatios[phi][n], paperImprovements[phi][n]
+	single := 0.0
+	for _, m := range methods {
+		mean, scale := 0.0, 0.0
 		for _, k := range r.find(tableOzakiErrors) {
-			if k.N == n && k.Case == phiCase(phi) && k.Method == method && k.Quantity == quantity {
-				sum += *k.Here
-				count++
+			if k.N == n && k.Case == phiCase(phi) && k.Method == m.name {
+				switch k.Quantity {
+				case worstError:
+					mean += *k.Here / float64(seeds)
+				case scaleError:
+					scale += *k.Here / float64(seeds)
+				}
 			}
 		}
-		return sum / float64(count), count > 0
-	}
-	paper, known2 := paperErrors[phi][n]
-	ratios := paperRatios[phi][n]
-	single, _ := mean(float32Method, worstError)
-	for _, m := range methods {
-		k := Record{Table: tableOzakiMean, Case: phiCase(phi), N: n, Method: m.name, Device: r.where(), Quantity: meanError}
-		x, _ := mean(m.name, worstError)
-		k.Here = &x
-		known := known2 && m.paper >= 0
+		known := known && m.paper >= 0
+		k := Record{Table: tableOzakiMean, Case: phiCase(phi), N: n, Method: m.name, Device: r.where(), Quantity: meanError, Here: &mean}
 		if known {
 			k.Paper = &paper[m.paper]
 		}
 		r.add(k)
-		if b, ok := mean(m.name, worstBound); ok {
-			k.Quantity, k.Here, k.Paper = meanBound, &b, nil
-			r.add(k)
-		}
+		k.Quantity, k.Here, k.Paper = scaleError, &scale, nil
+		r.add(k)
 		if m.name == float32Method {
+			single = mean
 			continue
 		}
 		k = Record{Table: tableOzakiRatio, Case: phiCase(phi), N: n, Method: m.name, Device: r.where()}
-		improved, times := single/x, r.ozakiMs(m.name, n)/r.ozakiMs(float32Method, n)
-		k.Quantity, k.Here = "improvement of the error", &improved
+		improved, times := single/mean, r.ozakiMs(m.name, n)/r.ozakiMs(float32Method, n)
+		k.Quantity, k.Here = improvement, &improved
 		if known {
-			p := paper[0] / paper[m.paper]
-			k.Paper = &p
+			k.Paper = &improvements[m.paper-1]
 		}
 		r.add(k)
 		k.Quantity, k.Here, k.Paper = ratio, &times, nil
@@ -296,6 +396,81 @@ func (r *Report) ozakiMeans(methods []ozakiMethod, n int, phi float64) {
 		}
 		r.add(k)
 	}
+}
+
+// ozakiSpeeds adds how many times as fast as float64 slices are, and from where on they are faster.
+func (r *Report) ozakiSpeeds(sizes []int) {
+	for _, s := range ozakiSplits {
+		for k := 2; k <= maxOzakiSlices; k++ {
+			record := Record{Table: tableOzakiSpeeds, Method: s.method(k), Device: r.where()}
+			var slower *float64
+			for _, n := range sizes {
+				x := r.ozakiMs(float64Method, n) / r.ozakiMs(s.method(k), n)
+				if math.IsNaN(x) {
+					continue
+				}
+				if slower == nil {
+					slower = known(0)
+				}
+				if x <= 1 {
+					slower = known(float64(n))
+				}
+				one := record
+				one.N, one.Quantity, one.Here = n, speedUp, &x
+				if p := paperSpeedUps[n][k-2]; p != 0 && s.split == ozaki.Literal {
+					one.Paper = &p
+				}
+				r.add(one)
+			}
+			record.Quantity, record.Here = slowerUpTo, slower
+			if s.split == ozaki.Literal {
+				record.Paper = known(float64(paperSlowerUpTo[k-2]))
+			}
+			if slower != nil {
+				r.add(record)
+			}
+		}
+	}
+}
+
+// ozakiDigits adds the decimal digits that slices gain over float32: for the paper's sizes, unless
+// there are none. The paper has them for phi = 0.1.
+func (r *Report) ozakiDigits(sizes []int, phis []float64) {
+	own := sizes
+	sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return paperErrors[paperDigitsPhi][n] == [7]float64{} })
+	some := len(sizes) > 0
+	if !some {
+		sizes = own
+	}
+	for _, s := range ozakiSplits {
+		for k := 2; k <= maxOzakiSlices; k++ {
+			for _, phi := range phis {
+				least, most := math.Inf(1), math.Inf(-1)
+				for _, n := range sizes {
+					if x := r.value(tableOzakiRatio, s.method(k), improvement, phi, n); x.Here != nil {
+						least, most = min(least, math.Log10(*x.Here)), max(most, math.Log10(*x.Here))
+					}
+				}
+				one := Record{Table: tableOzakiDigits, Case: phiCase(phi), Method: s.method(k), Device: r.where(), Quantity: leastDigits, Here: &least}
+				two := one
+				two.Quantity, two.Here = mostDigits, &most
+				if some && s.split == ozaki.Literal && phi == paperDigitsPhi {
+					one.Paper, two.Paper = &paperDigits[k-2][0], &paperDigits[k-2][1]
+				}
+				r.add(one, two)
+			}
+		}
+	}
+}
+
+// value returns the record of a table for a method, spread and size, an empty one if there is none.
+func (r *Report) value(table, method, quantity string, phi float64, n int) Record {
+	for _, k := range r.Records {
+		if k.Table == table && k.Method == method && k.Quantity == quantity && k.N == n && k.Case == phiCase(phi) {
+			return k
+		}
+	}
+	return Record{}
 }
 
 // ozakiMs is the time of a method.
@@ -308,33 +483,21 @@ func (r *Report) ozakiMs(method string, n int) float64 {
 	return math.NaN()
 }
 
-// closeness returns the geometric mean of the quotients of errors here and in the paper, and
-// how many there are.
-func (r *Report) closeness(match func(Record) bool) (mean float64, n int) {
-	sum := 0.0
-	for _, k := range r.find(tableOzakiMean) {
-		if k.Paper != nil && match(k) {
-			sum += math.Log(*k.Here / *k.Paper)
-			n++
-		}
-	}
-	return math.Exp(sum / float64(max(n, 1))), n
-}
-
 // ozakiNotes are the notes of a report of a GPU, "" for the CPU.
 func ozakiNotes(gpu string) []string {
-	single := "float32 is one product of matrices rounded to float32, after scaling by powers of two. Its products, and those of K slices, are chains of fused multiply-adds over k in order, on the CPU; the paper's are cuBLAS's."
+	single := "float32 is one product of matrices rounded to float32. Its products, and those of K slices, are chains of fused multiply-adds over k in order, on the CPU; the paper's are cuBLAS's."
 	double := "float64 is gonum's DGEMM, double-float a product in numbers of two float32 words, halfulp.Gemm the correctly rounded product: its error is that of one rounding. Times are of operands in memory, the fastest of some runs for one spread: no method's time depends on the numbers, but for halfulp.Gemm's."
 	if gpu != "" {
 		single = "float32 and float64 are cuBLAS's SGEMM and DGEMM, and slices are multiplied by its SGEMM, as in the paper; where there is no cuBLAS, by a kernel of this program, and float64 is left out."
 		double = "double-float is a product in numbers of two float32 words, halfulp.Gemm the correctly rounded product: its error is that of one rounding. Times are of operands in the GPU's memory, from the call to the end of its work as the host sees it, the fastest of some runs for one spread; stages are measured by the GPU's clock."
 	}
 	return []string{
-		"Figures are of square matrices of random numbers (ru - 0.5) exp(phi rn); the generator is another one than the paper's, so figures of a seed do not correspond. The largest relative error of all entries is that of an entry near zero: it varies much from seed to seed, and so does the mean of a few.",
+		"Figures are of square matrices of random numbers (ru - 0.5) exp(phi rn); the generator is another one than the paper's, so figures of a seed do not correspond.",
+		"The largest relative error of all entries is that of an entry near zero. It is a Fréchet variable of index 1: one seed in ten has an error ten times the usual, a mean has no expectation, and the mean of ten seeds varies by a factor of " + short(known(newScatter(OzakiPaperSeeds, 1).spread())) + " either way. Its scale varies little, m times the m-th largest error for some m. The last rows of table 2 have the quotient of the paper's mean and the one to expect from the scale here, its geometric mean over all sizes and spreads that the paper has, and the range of 99 % of such quotients if both are of the same algorithm.",
 		single,
-		"Slices here have one bit more each than the paper's half of numbers has, for they are found by rounding to integers in place of adding and subtracting σ: so errors of K slices are smaller by up to a factor of 2^(K-1).",
+		"Literal slices are found as in the paper, (single(A) + σ) - σ in float32 with the remainders in float64: half of their numbers, the positive ones, have one bit less than α, so that a slice adds α bits. The scaled slices that this program takes by default are the nearest integers and add α + 1 bits: the error of K slices is smaller by up to a factor of 2^(K-1).",
 		"Relative errors above 1 are no mistake: where rows and columns have large numbers, sums that cancel keep no digit in float32.",
 		double,
-		"Bounds are those that ozaki.Gemm gives for every entry: they hold for any numbers with these norms of rows and columns, and any order of additions. The table has their largest relative to the entry.",
+		"Bounds are those that package ozaki gives for every entry, of the first seed: they hold for any numbers with these norms of rows and columns, and any order of additions. The table has their largest relative to the entry.",
 	}
 }

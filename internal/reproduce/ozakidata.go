@@ -10,11 +10,15 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Sizes and spreads of 002. OzakiSizes are those that take a minute; the paper goes on to 4096.
+// Sizes, seeds and spreads of 002. OzakiSizes are those that take a minute.
 var (
-	OzakiSizes = []int{128, 256, 512, 1024}
-	OzakiPhi   = []float64{0.1, 1, 2}
+	OzakiSizes      = []int{128, 256, 512, 1024}
+	OzakiPaperSizes = []int{128, 256, 512, 1024, 2048, 4096}
+	OzakiPhi        = []float64{0.1, 1, 2}
 )
+
+// OzakiPaperSeeds is the paper's number of seeds.
+const OzakiPaperSeeds = 10
 
 // paperErrors is table 2 of 002: the mean of the largest relative errors by float32, 2 to 6
 // slices, and float64.
@@ -37,7 +41,7 @@ var paperErrors = map[float64]map[int][7]float64{
 }
 
 // paperRatios is table 3 of 002: times by 2 to 6 slices and float64, divided by that of
-// float32. Its ratios of errors are those of table 2.
+// float32.
 var paperRatios = map[float64]map[int][6]float64{
 	0.1: {
 		1024: {4.74, 9.29, 14.6, 20.7, 27.5, 21.8},
@@ -56,65 +60,149 @@ var paperRatios = map[float64]map[int][6]float64{
 	},
 }
 
+// paperSpeedUps are those over float64 by 2 to 6 slices of section 5.2.1; that of 6 slices of 2048
+// is about 1, and at 1024 they are slower.
+var paperSpeedUps = map[int][5]float64{
+	1024: {4.66, 2.36, 1.50, 1.06},
+	2048: {6.15, 3.09, 1.93, 1.34},
+	4096: {8.44, 4.14, 2.50, 1.71, 1.14},
+}
+
+// paperSlowerUpTo are the sizes above which 2 to 6 slices are faster than float64, of the same
+// section.
+var paperSlowerUpTo = [5]int{128, 512, 512, 1024, 2048}
+
+// paperTimeSizes are those of figures 7 and 26 to 30.
+var paperTimeSizes = []int{128, 256, 512, 1024, 2048, 4096}
+
+// paperDigits are the decimal digits that 2 to 6 slices gain over float32, from and to, by section
+// 5.2.3 for phi = 0.1.
+var paperDigits = [5][2]float64{{0, 2}, {2, 3}, {4, 5}, {6, 7}, {7, 9}}
+
+const paperDigitsPhi = 0.1
+
+// paperImprovements is table 3 of 002: the error of float32, divided by those of 2 to 6 slices and
+// of float64.
+var paperImprovements = map[float64]map[int][6]float64{
+	0.1: {
+		1024: {2.81e2, 5.97e3, 7.43e5, 8.41e7, 8.25e9, 4.26e8},
+		2048: {7.09e1, 2.10e3, 7.60e4, 3.82e6, 2.31e8, 1.85e9},
+		4096: {7.45, 4.52e2, 3.36e4, 2.52e6, 8.03e7, 4.46e8},
+	},
+	1: {
+		1024: {1.27e1, 3.89e2, 1.86e4, 4.04e6, 2.15e8, 4.94e8},
+		2048: {4.91, 4.65e1, 1.14e3, 5.89e4, 5.11e6, 2.82e8},
+		4096: {6.24, 1.89e1, 1.48e3, 6.10e4, 2.51e6, 5.27e8},
+	},
+	2: {
+		1024: {4.98, 3.66e1, 1.59e3, 7.22e4, 4.70e6, 3.02e8},
+		2048: {2.09, 1.61e1, 9.89e1, 8.27e3, 4.28e5, 1.79e8},
+		4096: {1.26, 6.55, 3.10e2, 4.26e3, 4.20e5, 1.25e9},
+	},
+}
+
 // ozakiData are the operands of a product, with the exact result rounded to DD.
 type ozakiData struct {
-	n, seed int
-	phi     float64
-	a, b, c *halfulp.Matrix
-	exact   *halfulp.Matrix
-	gpu     *ozakiResident // nil on the CPU
+	n, seed        int
+	phi            float64
+	a, b, c, bound *halfulp.Matrix
+	exact          *halfulp.Matrix
+	gpu            *ozakiResident // nil on the CPU
 }
 
-// ozakiData makes the operands of a seed: (ru - 0.5) exp(phi rn), ru uniform in [0, 1), rn normal.
-// Each column has a generator of its own.
-func (e *experiment) ozakiData(n int, phi float64, seed int) (*ozakiData, error) {
-	matrix := func(which uint64) (*halfulp.Matrix, error) {
-		m := halfulp.NewMatrix(halfulp.Float64, n, n)
-		x, _, _ := m.RawFloat64()
-		return m, par.For(e.Context, e.Threads, n, func(_, j int) {
-			rng := rand.New(rand.NewPCG(uint64(seed)<<1|which, uint64(n)<<32|uint64(j)))
-			for i := range n {
-				x[i+j*n] = (rng.Float64() - 0.5) * math.Exp(phi*rng.NormFloat64())
-			}
-		})
+// newOzakiData returns room for products of that size. The caller frees what is in a GPU's memory.
+func (e *experiment) newOzakiData(n int) (*ozakiData, error) {
+	d := &ozakiData{n: n, exact: halfulp.NewMatrix(halfulp.DD, n, n)}
+	for _, m := range []**halfulp.Matrix{&d.a, &d.b, &d.c, &d.bound} {
+		*m = halfulp.NewMatrix(halfulp.Float64, n, n)
 	}
-	d := &ozakiData{n: n, seed: seed, phi: phi, c: halfulp.NewMatrix(halfulp.Float64, n, n), exact: halfulp.NewMatrix(halfulp.DD, n, n)}
+	if e.gpu == nil {
+		return d, nil
+	}
 	var err error
-	if d.a, err = matrix(0); err != nil {
-		return nil, err
-	}
-	if d.b, err = matrix(1); err != nil {
-		return nil, err
-	}
-	return d, e.exactProduct(d, d.exact)
+	d.gpu, err = e.newOzakiResident(n)
+	return d, err
 }
 
-// exactProduct computes the correctly rounded product.
-func (e *experiment) exactProduct(d *ozakiData, z *halfulp.Matrix) error {
-	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.a, d.b, halfulp.Float(0), z,
-		&halfulp.Options{Device: e.exactDevice(), Threads: e.Threads, Context: e.Context})
+// fill makes the operands of a seed: (ru - 0.5) exp(phi rn), ru uniform in [0, 1), rn normal.
+// Each column has a generator of its own.
+func (e *experiment) fill(d *ozakiData, phi float64, seed int) error {
+	d.phi, d.seed = phi, seed
+	for which, m := range []*halfulp.Matrix{d.a, d.b} {
+		x, _, _ := m.RawFloat64()
+		if err := par.For(e.Context, e.Threads, d.n, func(_, j int) {
+			rng := rand.New(rand.NewPCG(uint64(seed)<<1|uint64(which), uint64(d.n)<<32|uint64(j)))
+			for i := range d.n {
+				x[i+j*d.n] = (float64(rng.Float64()) - 0.5) * math.Exp(phi*rng.NormFloat64())
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return e.upload(d)
+}
+
+// reference computes the exact product of d's operands, rounded to DD.
+func (e *experiment) reference(d *ozakiData) error {
+	if d.gpu == nil {
+		return e.exactProduct(d.a, d.b, d.exact)
+	}
+	if err := e.exactProduct(d.gpu.a, d.gpu.b, d.gpu.exact); err != nil {
+		return err
+	}
+	return e.download(d.exact, d.gpu.exact)
+}
+
+// exactProduct computes the correctly rounded product, where its operands live.
+func (e *experiment) exactProduct(a, b, z *halfulp.Matrix) error {
+	_, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), z,
+		&halfulp.Options{Device: halfulp.CPU, Threads: e.Threads, Context: e.Context})
 	return err
 }
 
-// exactDevice is where exact products are computed: their bits are the same everywhere.
-func (e *experiment) exactDevice() string {
-	if e.gpu == nil {
-		return cpuDevice
-	}
-	return e.Device
+// firstSlice returns the paper's first slice of a square matrix, of its columns if columns is true,
+// else of its rows: (single(x) + σ) - σ, σ = 2^(⌈log2 max |x|⌉ + β), β = ⌈(24 + log2 n)/2⌉.
+func (e *experiment) firstSlice(m *halfulp.Matrix, columns bool) (*halfulp.Matrix, error) {
+	n := m.Rows()
+	first := halfulp.NewMatrix(halfulp.Float64, n, n)
+	x, _, _ := m.RawFloat64()
+	y, _, _ := first.RawFloat64()
+	beta := int(math.Ceil((24 + math.Log2(float64(n))) / 2))
+	return first, par.For(e.Context, e.Threads, n, func(_, v int) {
+		from, step := v, n
+		if columns {
+			from, step = v*n, 1
+		}
+		most := 0.0
+		for h := range n {
+			most = max(most, math.Abs(x[from+h*step]))
+		}
+		fraction, exponent := math.Frexp(most)
+		if fraction == 0.5 {
+			exponent--
+		}
+		sigma := float32(math.Ldexp(1, exponent+beta))
+		for h := range n {
+			at := from + h*step
+			y[at] = float64(float32(float32(x[at])+sigma) - sigma)
+		}
+	})
 }
 
-// worst returns the largest relative error of an entry of c.
-func (e *experiment) worst(d *ozakiData) float64 {
+// worst returns the largest relative error of an entry of c, and the scale of such errors: m times
+// the m-th largest of the columns' largest, m = n/32, which few seeds are enough for.
+func (e *experiment) worst(d *ozakiData) (worst, scale float64) {
 	exact := raw.Matrix(d.exact).Arr.F64
 	c, _, _ := d.c.RawFloat64()
-	return e.largestOf(d.n, func(i int) float64 {
+	columns := e.largestOf(d.n, func(i int) float64 {
 		high, low := exact[0][i], exact[1][i]
 		if diff := math.Abs((c[i] - high) - low); diff != 0 {
 			return diff / math.Abs(high)
 		}
 		return 0
 	})
+	m := max(d.n/32, 1)
+	return columns[d.n-1], float64(m) * columns[d.n-m]
 }
 
 // largest returns the largest quotient of a bound and the exact entry.
@@ -126,17 +214,22 @@ func (e *experiment) largest(d *ozakiData, bound *halfulp.Matrix) float64 {
 			return b[i] / math.Abs(exact[0][i])
 		}
 		return 0
-	})
+	})[d.n-1]
 }
 
-// largestOf returns the largest of the n² numbers f(i), NaN if one is.
-func (e *experiment) largestOf(n int, f func(i int) float64) float64 {
-	columns := make([]float64, n+1) // at least a 0
-
+// largestOf returns the largest of the numbers f(i) of each column, in order. One that is NaN makes
+// its column infinite.
+func (e *experiment) largestOf(n int, f func(i int) float64) []float64 {
+	columns := make([]float64, n)
 	_ = par.For(e.Context, e.Threads, n, func(_, j int) { // a cancelled experiment ends soon
 		for i := range n {
-			columns[j] = max(columns[j], f(i+j*n))
+			if x := f(i + j*n); x > columns[j] {
+				columns[j] = x
+			} else if x != x {
+				columns[j] = math.Inf(1)
+			}
 		}
 	})
-	return slices.Max(columns)
+	slices.Sort(columns)
+	return columns
 }

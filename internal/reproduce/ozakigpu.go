@@ -4,44 +4,66 @@ import (
 	"errors"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/cublas"
-	"github.com/halfulp/halfulp/internal/ozgpu"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
-// ozakiResident are the matrices of a product in a GPU's memory, and those of float32.
-type ozakiResident struct{ a, b, c, a32, b32, c32 *halfulp.DeviceMatrix }
+// ozakiResident are the matrices of a product in a GPU's memory, and those of float32, which also
+// are on the host, where they come from and go to.
+type ozakiResident struct {
+	a, b, c, exact, a32, b32, c32 *halfulp.Matrix
+	single                        *halfulp.Matrix
+}
+
+// newOzakiResident returns room for products of that size.
+func (e *experiment) newOzakiResident(n int) (*ozakiResident, error) {
+	r := &ozakiResident{single: halfulp.NewMatrix(halfulp.Float32, n, n)}
+	for _, m := range []struct {
+		to     **halfulp.Matrix
+		format halfulp.Format
+	}{
+		{&r.a, halfulp.Float64}, {&r.b, halfulp.Float64}, {&r.c, halfulp.Float64}, {&r.exact, halfulp.DD},
+		{&r.a32, halfulp.Float32}, {&r.b32, halfulp.Float32}, {&r.c32, halfulp.Float32},
+	} {
+		var err error
+		if *m.to, err = halfulp.NewMatrixOn(halfulp.Device(e.Device), m.format, n, n); err != nil {
+			r.free()
+			return nil, err
+		}
+	}
+	return r, nil
+}
 
 func (r *ozakiResident) free() {
 	if r == nil {
 		return
 	}
-	for _, m := range []*halfulp.DeviceMatrix{r.a, r.b, r.c, r.a32, r.b32, r.c32} {
+	for _, m := range []*halfulp.Matrix{r.a, r.b, r.c, r.exact, r.a32, r.b32, r.c32} {
 		if m != nil {
 			m.Free()
 		}
 	}
 }
 
-// toGPU copies the operands to the GPU. The caller frees d.gpu.
-func (e *experiment) toGPU(d *ozakiData) (err error) {
-	d.gpu = &ozakiResident{}
-	for _, m := range []struct {
-		to, single **halfulp.DeviceMatrix
-		from       *halfulp.Matrix
-	}{{&d.gpu.a, &d.gpu.a32, d.a}, {&d.gpu.b, &d.gpu.b32, d.b}, {&d.gpu.c, &d.gpu.c32, d.c}} {
-		if *m.to, err = m.from.To(e.Device); err != nil {
+// upload copies the operands to the GPU, if there is one.
+func (e *experiment) upload(d *ozakiData) error {
+	if d.gpu == nil {
+		return nil
+	}
+	for _, m := range []struct{ from, to, single *halfulp.Matrix }{{d.a, d.gpu.a, d.gpu.a32}, {d.b, d.gpu.b, d.gpu.b32}} {
+		if err := m.to.CopyFrom(m.from); err != nil {
 			return err
 		}
-		single := halfulp.NewMatrix(halfulp.Float32, d.n, d.n)
-		x, y := raw.Matrix(single).Arr.F32, raw.Matrix(m.from).Arr.F64[0]
+		x, y := raw.Matrix(d.gpu.single).Arr.F32, raw.Matrix(m.from).Arr.F64[0]
 		if err := e.eachColumn(d.n, func(i int) { x[i] = float32(y[i]) }); err != nil {
 			return err
 		}
-		if *m.single, err = single.To(e.Device); err != nil {
+		if err := m.single.CopyFrom(d.gpu.single); err != nil {
 			return err
 		}
 	}
@@ -57,48 +79,39 @@ func (e *experiment) eachColumn(n int, f func(i int)) error {
 	})
 }
 
-// fetch copies the result from the GPU to d.c.
-func (e *experiment) fetch(d *ozakiData) (err error) {
-	d.c, err = d.gpu.c.Matrix()
-	return err
+// download copies a matrix of the GPU to one of the host.
+func (e *experiment) download(to, from *halfulp.Matrix) error {
+	return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error {
+		return mem.DownloadView(s, raw.Matrix(to), backend.Matrix(raw.Matrix(from)), 0)
+	})
 }
+
+// fetch copies the result from the GPU to d.c.
+func (e *experiment) fetch(d *ozakiData) error { return e.download(d.c, d.gpu.c) }
 
 // fetchSingle copies the result of float32 from the GPU to d.c.
 func (e *experiment) fetchSingle(d *ozakiData) error {
-	c, err := d.gpu.c32.Matrix()
-	if err != nil {
+	if err := e.download(d.gpu.single, d.gpu.c32); err != nil {
 		return err
 	}
-	x, y := raw.Matrix(d.c).Arr.F64[0], raw.Matrix(c).Arr.F32
+	x, y := raw.Matrix(d.c).Arr.F64[0], raw.Matrix(d.gpu.single).Arr.F32
 	return e.eachColumn(d.n, func(i int) { x[i] = float64(y[i]) })
 }
 
 // native multiplies by cuBLAS and waits for the end.
-func (e *experiment) native(a, b, c *halfulp.DeviceMatrix) error {
-	return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error {
-		engine, err := ozgpu.On(s)
-		if err != nil {
-			return err
-		}
-		_, x := raw.DeviceMatrix(a)
-		_, y := raw.DeviceMatrix(b)
-		_, z := raw.DeviceMatrix(c)
-		if err := engine.Native(s, x, y, z); err != nil {
-			return err
-		}
-		return s.Synchronize()
-	})
+func (e *experiment) native(a, b, c *halfulp.Matrix) error {
+	return place.Part[place.Ozaki]().Native(e.Context, raw.Matrix(a), raw.Matrix(b), raw.Matrix(c))
 }
 
 // hasCuBLAS reports whether the GPU's machine has cuBLAS.
 func (e *experiment) hasCuBLAS() (bool, error) {
-	none, err := halfulp.NewDeviceMatrix(e.Device, halfulp.Float64, 1, 1)
+	none, err := halfulp.NewMatrixOn(halfulp.Device(e.Device), halfulp.Float64, 1, 1)
 	if err != nil {
 		return false, err
 	}
 	defer none.Free()
 	err = e.native(none, none, none)
-	if errors.Is(err, cublas.ErrNone) {
+	if errors.Is(err, place.ErrLibrary) {
 		return false, nil
 	}
 	return err == nil, err
@@ -111,30 +124,30 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := func(k int, bound *halfulp.Matrix) *ozaki.Options {
-		return &ozaki.Options{Slices: k, Bound: bound, Context: e.Context}
+	options := func(split ozaki.Split, k int, bound *halfulp.Matrix) *ozaki.Options {
+		return &ozaki.Options{Slices: k, Split: split, Bound: bound, Options: halfulp.Options{Context: e.Context}}
 	}
-	var list []ozakiMethod
-	for k := 1; k <= maxOzakiSlices; k++ {
-		if k == 1 && library {
-			list = append(list, ozakiMethod{name: float32Method,
-				run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
-					return nil, e.native(d.gpu.a32, d.gpu.b32, d.gpu.c32)
-				},
-				fetch: (*experiment).fetchSingle,
-			})
-			continue
-		}
-		name := slicesMethod(k)
-		if k == 1 {
-			name = float32Method
-		}
-		list = append(list, ozakiMethod{name: name, style: k - 1, paper: k - 1, bounded: true, fetch: (*experiment).fetch,
+	product := func(name string, split ozaki.Split, k, paper int) ozakiMethod {
+		return ozakiMethod{name: name, slices: k, style: k - 1, paper: paper, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-				s, err := ozaki.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(k, bound))
+				s, err := ozaki.Gemm(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(split, k, bound))
 				return s.Stages, err
 			},
-		})
+		}
+	}
+	list := []ozakiMethod{product(float32Method, ozaki.Literal, 1, 0)}
+	if library {
+		list[0] = ozakiMethod{name: float32Method, slices: 1,
+			run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
+				return nil, e.native(d.gpu.a32, d.gpu.b32, d.gpu.c32)
+			},
+			fetch: (*experiment).fetchSingle,
+		}
+	}
+	for _, s := range ozakiSplits {
+		for k := 2; k <= maxOzakiSlices; k++ {
+			list = append(list, product(s.method(k), s.split, k, ozakiPlace(s.split, k)))
+		}
 	}
 	if library {
 		list = append(list, ozakiMethod{name: float64Method, style: 6, paper: 6, fetch: (*experiment).fetch,
@@ -146,15 +159,13 @@ func (e *experiment) gpuOzakiMethods() ([]ozakiMethod, error) {
 	return append(list,
 		ozakiMethod{name: doubleFloatMethod, style: 7, paper: -1, bounded: true, fetch: (*experiment).fetch,
 			run: func(_ *experiment, d *ozakiData, bound *halfulp.Matrix) ([]halfulp.Stage, error) {
-				s, err := ozaki.DeviceGemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(0, bound))
+				s, err := ozaki.GemmDoubleFloat(halfulp.NoTrans, halfulp.NoTrans, 1, d.gpu.a, d.gpu.b, 0, d.gpu.c, options(0, 0, bound))
 				return s.Stages, err
 			},
 		},
 		ozakiMethod{name: exactGemm, style: 8, paper: -1, fetch: (*experiment).fetch,
 			run: func(e *experiment, d *ozakiData, _ *halfulp.Matrix) ([]halfulp.Stage, error) {
-				_, err := halfulp.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.gpu.a, d.gpu.b, halfulp.Float(0), d.gpu.c,
-					&halfulp.Options{Context: e.Context})
-				return nil, err
+				return nil, e.exactProduct(d.gpu.a, d.gpu.b, d.gpu.c)
 			},
 		},
 	), nil

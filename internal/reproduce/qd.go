@@ -20,24 +20,51 @@ const (
 	QDCPUN = 600
 )
 
-// QDTime is about how long the experiments of order n take on two processors.
-func QDTime(n int) time.Duration {
-	k := float64(n) / QDCPUN
-	return 25*time.Second + time.Duration(k*k*k*30*float64(time.Second))
-}
-
 var qdFormats = []struct {
 	name   string
 	format halfulp.Format
 }{{qdFloat64, halfulp.Float64}, {qdDD, halfulp.DD}, {qdTD, halfulp.TD}, {qdQD, halfulp.QD}}
 
-// qdOperation is an operation of one or two operands: in package expansion, on doubles, and the name
-// of its kernel.
+// qdKind is an arithmetic whose operations are measured entry by entry: that of doubles, of package
+// expansion, the published algorithms, or the exact engine's, which has sums alone. name is the
+// Case of its records.
+type qdKind struct {
+	name   string
+	format halfulp.Format
+	method string // of package expansion; qdExact for halfulp.Axpy
+}
+
+// What follows the names of formats where the arithmetic is another than ours.
+const (
+	qdPublished = ", published"
+	qdRounded   = ", exact"
+)
+
+var qdKinds = []qdKind{
+	{qdFloat64, halfulp.Float64, ""},
+	{qdDD, halfulp.DD, expansion.Method}, {qdDD + qdPublished, halfulp.DD, expansion.Published}, {qdDD + qdRounded, halfulp.DD, qdExact},
+	{qdTD, halfulp.TD, expansion.Method},
+	{qdQD, halfulp.QD, expansion.Method}, {qdQD + qdPublished, halfulp.QD, expansion.Published}, {qdQD + qdRounded, halfulp.QD, qdExact},
+}
+
+// has reports whether the arithmetic has the operation.
+func (f *qdKind) has(op qdOperation) bool { return f.method != qdExact || op.exact != nil }
+
+// qdOperation is an operation of one or two operands: in package expansion, on doubles, and the
+// name of its kernel; and as z ± x by the exact engine, if it is one.
 type qdOperation struct {
 	name, kernel string
 	operands     int
-	run          func(z, x, y *halfulp.Vector, o *halfulp.Options) error
+	run          func(x, y, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)
 	double       func(z, x, y []float64)
+	exact        func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)
+}
+
+// qdAxpy is z + sign x by the exact engine.
+func qdAxpy(sign float64) func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+	return func(x, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+		return halfulp.Axpy(halfulp.Float(sign), x, z, o)
+	}
 }
 
 var qdOperations = []qdOperation{
@@ -45,39 +72,44 @@ var qdOperations = []qdOperation{
 		for i := range z {
 			z[i] = x[i] + y[i]
 		}
-	}},
+	}, qdAxpy(1)},
 	{"-", "Sub", 2, expansion.Sub[*halfulp.Vector], func(z, x, y []float64) {
 		for i := range z {
 			z[i] = x[i] - y[i]
 		}
-	}},
+	}, qdAxpy(-1)},
 	{"*", "Mul", 2, expansion.Mul[*halfulp.Vector], func(z, x, y []float64) {
 		for i := range z {
 			z[i] = x[i] * y[i]
 		}
-	}},
+	}, nil},
 	{"/", "Div", 2, expansion.Div[*halfulp.Vector], func(z, x, y []float64) {
 		for i := range z {
 			z[i] = x[i] / y[i]
 		}
-	}},
-	{"sqrt", "Sqrt", 1, func(z, x, _ *halfulp.Vector, o *halfulp.Options) error { return expansion.Sqrt(z, x, o) }, func(z, x, _ []float64) {
+	}, nil},
+	{"sqrt", "Sqrt", 1, func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+		return expansion.Sqrt(x, z, o)
+	}, func(z, x, _ []float64) {
 		for i := range z {
 			z[i] = math.Sqrt(x[i])
 		}
-	}},
+	}, nil},
 	qdFunction(expansion.Exp, math.Exp), qdFunction(expansion.Log, math.Log), qdFunction(expansion.Sin, math.Sin),
 }
 
 func qdFunction(f expansion.Function, double func(float64) float64) qdOperation {
 	return qdOperation{
 		f.String(), f.String(), 1,
-		func(z, x, _ *halfulp.Vector, o *halfulp.Options) error { return expansion.Map(f, z, x, o) },
+		func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+			return expansion.Map(f, x, z, o)
+		},
 		func(z, x, _ []float64) {
 			for i := range z {
 				z[i] = double(x[i])
 			}
 		},
+		nil,
 	}
 }
 
@@ -85,35 +117,37 @@ func qdFunction(f expansion.Function, double func(float64) float64) qdOperation 
 func (op *qdOperation) isFunction() bool { return op.operands == 1 }
 
 // QD runs the experiments of 004: operations and functions on vectors of double-double and
-// quad-double numbers, products of 2n/3 x 4n/3 by 4n/3 x 2n/3 matrices, and systems of n equations with
-// 2n/3 right-hand sides. n is o.N; 0 stands for QDCPUN on the CPU and for the paper's QDN on a GPU.
+// quad-double numbers, products of 2n/3 x 4n/3 by 4n/3 x 2n/3 matrices, and systems of n equations
+// with 2n/3 right-hand sides. n is o.N; 0 stands for QDCPUN on the CPU and for the paper's QDN on a
+// GPU.
 func QD(o Options) (*Report, error) {
 	cpuN, gpuN := o.N, o.N
 	if o.N == 0 {
 		cpuN, gpuN = QDCPUN, QDN
 	}
 	largest := Options{N: cpuN, MemoryLimit: o.MemoryLimit}
-	if o.Device != "" && o.Device != cpuDevice {
+	if o.onAGPU() {
 		largest.N = gpuN
 	}
 	n := float64(largest.N)
-	if err := largest.fits(32 * (6*n*n + 3*float64(qdLong))); err != nil {
+	if err := largest.fits(32 * (float64(6*n*n) + float64(3*float64(qdLong)))); err != nil {
 		return nil, err
 	}
-	// Steps on the CPU: - is measured once, + * / thrice, functions twice. On a GPU those take 4
-	// and 3, and there are no doubles but for a product.
-	e, err := o.start(len(qdFormats)*(1+3*3+4*2+2), (len(qdFormats)-1)*(3*4+4*3+2)+1)
+	e, err := o.start(qdPlan(cpuN, gpuN))
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Name: "qd", N: o.N, GPU: e.gpuTitle(),
+		Name: qdName, N: o.N, GPU: e.gpuTitle(),
 		Source:  "T. Sivkova, L. Dovgilovich, O. Voskoboynikova, I. Sofronov, CUDA algorithms of some linear algebra operations for the extended precision arithmetic library QD",
 		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339),
 	}
 	r.qdPaper()
-	for _, f := range qdFormats {
-		if err := e.qdOperations(r, f.name, f.format); err != nil {
+	if err := e.qdAccuracy(r); err != nil {
+		return nil, err
+	}
+	for _, f := range qdKinds {
+		if err := e.qdOperations(r, f); err != nil {
 			return nil, err
 		}
 	}
@@ -127,10 +161,12 @@ func QD(o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	r.qdTexts(cpuN, gpuN)
-	r.qdPlots()
+	r.qdCounts()
+	r.qdRatios()
+	r.Claim, r.Findings = qdClaim, r.qdFindings()
 	r.Notes = qdNotes(r.GPU)
-	return r, nil
+	e.finish(r)
+	return r, r.layOut()
 }
 
 // Lengths of vectors: of each thread's in cache, a quarter of those of the paper's test on four
@@ -145,20 +181,30 @@ func qdVector(f halfulp.Format, n, seed int) *halfulp.Vector {
 	x := halfulp.NewVector(f, n)
 	a := raw.Vector(x).Arr
 	for i := range n {
-		a.F64[0][i] = 1 + r.Float64()
+		a.F64[0][i] = 1 + float64(r.Float64())
 		for t := 1; t < a.Terms(); t++ {
-			a.F64[t][i] = (r.Float64() - 0.5) * 0x1p-53 * math.Abs(a.F64[t-1][i])
+			a.F64[t][i] = (float64(r.Float64()) - 0.5) * 0x1p-53 * math.Abs(a.F64[t-1][i])
 		}
 	}
 	return x
 }
 
 // qdRun is the operation on n numbers. Doubles are cut into pieces for several threads.
-func (e *experiment) qdRun(f halfulp.Format, op qdOperation, n, threads int) func() error {
-	x, y, z := qdVector(f, n, 1), qdVector(f, n, 2), halfulp.NewVector(f, n)
-	if f != halfulp.Float64 {
-		o := &halfulp.Options{Threads: threads, Context: e.Context}
-		return func() error { return op.run(z, x, y, o) }
+func (e *experiment) qdRun(f qdKind, op qdOperation, n, threads int) func() error {
+	x, y, z := qdVector(f.format, n, 1), qdVector(f.format, n, 2), halfulp.NewVector(f.format, n)
+	o := &halfulp.Options{Threads: threads, Context: e.Context}
+	switch {
+	case f.method == qdExact:
+		return func() error {
+			_, err := op.exact(x, y, o)
+			return err
+		}
+	case f.format != halfulp.Float64:
+		o.Method = f.method
+		return func() error {
+			_, err := op.run(x, y, z, o)
+			return err
+		}
 	}
 	a, b, c := raw.Vector(x).Arr.F64[0], raw.Vector(y).Arr.F64[0], raw.Vector(z).Arr.F64[0]
 	return func() error {
@@ -174,8 +220,9 @@ var qdEnough = 60 * time.Millisecond
 
 const qdOneRun = 5 * time.Millisecond
 
-// qdInCache measures the operation again and again on as many numbers as stay in each thread's cache.
-func (e *experiment) qdInCache(f halfulp.Format, op qdOperation, threads int) (rate float64, runs int, err error) {
+// qdInCache measures the operation again and again on as many numbers as stay in each thread's
+// cache.
+func (e *experiment) qdInCache(f qdKind, op qdOperation, threads int) (rate float64, runs int, err error) {
 	each := make([]func() error, threads)
 	for i := range each {
 		each[i] = e.qdRun(f, op, qdShort, 1)
@@ -217,8 +264,11 @@ const operations = "operations"
 
 // qdOperations measures the operations on the CPU: by one thread (3.6), by all in cache, and in
 // memory.
-func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) error {
+func (e *experiment) qdOperations(r *Report, f qdKind) error {
 	for _, op := range qdOperations {
+		if !f.has(op) {
+			continue
+		}
 		if !op.isFunction() {
 			if err := e.next(); err != nil {
 				return err
@@ -227,7 +277,7 @@ func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) er
 			if err != nil {
 				return err
 			}
-			r.add(qdRate(tableQDScalars, format, op, cpuDevice, qdShort, rate, runs))
+			r.add(qdRate(tableQDScalars, f.name, op, cpuDevice, qdShort, rate, runs))
 		}
 		if op.name == "-" {
 			continue
@@ -243,7 +293,7 @@ func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) er
 		if err != nil {
 			return err
 		}
-		r.add(qdRate(inCache, format, op, cpuDevice, qdShort*e.Threads, rate, runs))
+		r.add(qdRate(inCache, f.name, op, cpuDevice, qdShort*e.Threads, rate, runs))
 		if err := e.next(); err != nil {
 			return err
 		}
@@ -252,7 +302,7 @@ func (e *experiment) qdOperations(r *Report, format string, f halfulp.Format) er
 			return err
 		}
 		for _, t := range inMemory {
-			r.add(qdRate(t, format, op, cpuDevice, qdLong, float64(qdLong)/ms, runs))
+			r.add(qdRate(t, f.name, op, cpuDevice, qdLong, float64(qdLong)/ms, runs))
 		}
 	}
 	return nil
@@ -271,8 +321,8 @@ func qdMatrix(f halfulp.Format, rows, cols, seed int) *halfulp.Matrix {
 	return m
 }
 
-// qdShapes are the orders of the matrices: a is m x k, b is k x m, and n equations have m right-hand
-// sides.
+// qdShapes are the orders of the matrices: a is m x k, b is k x m, and n equations have m
+// right-hand sides.
 func qdShapes(n int) (m, k int) { return max(2*n/3, 1), max(4*n/3, 1) }
 
 // The ways to multiply and to solve.
@@ -366,9 +416,9 @@ func (e *experiment) qdMatrices(r *Report, format string, f halfulp.Format, n in
 	if err := e.next(); err != nil {
 		return err
 	}
-	s, rhs := qdMatrix(f, n, n, 3), qdMatrix(f, n, m, 4)
+	s, rhs, x := qdMatrix(f, n, n, 3), qdMatrix(f, n, m, 4), halfulp.NewMatrix(f, n, m)
 	cases = qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-		_, err := expansion.Solve(s, rhs, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: o})
+		_, err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u, Options: *o})
 		return err
 	})
 	if f == halfulp.Float64 {

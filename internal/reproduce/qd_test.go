@@ -43,26 +43,42 @@ func testQD(t *testing.T, device string) {
 	if device != cpuDevice {
 		gpu = 1
 	}
-	words := formats - 1                        // formats of package expansion, all but double
+	words := formats - 1 // formats of package expansion, all but double
+	// arithmetics with all operations, and with sums alone
+	each, rounded := len(qdKinds)-2, 2
 	for table, want := range map[string][2]int{ // figures here, and of the paper
-		tableQDScalars:   {4 * formats, 4 * 3},
-		tableQDFixed:     {3*formats + 3*words*gpu, 3 * 3 * 4},
-		tableQDSpread:    {3*formats + 3*words*gpu, 3 * 3 * 4},
-		tableQDCompute:   {3*formats + 2*3*words*gpu, 3 * 3 * 4},
-		tableQDFunctions: {4*formats + 4*words*gpu, 3 * 4 * 4},
-		tableQDCached:    {4*formats + 2*4*words*gpu, 3 * 4 * 4},
-		tableQDGemm:      {2 * (2*formats + 2*words*gpu), 2 * 3 * 4},
-		tableQDSquare:    {0, 2 * 3 * 4},
-		tableQDLinear:    {0, 2 * 3 * 4},
-		tableQDSolve:     {2 * (1 + 4*words + 4*words*gpu), 0},
+		tableQDScalars:               {4*each + 2*rounded, 4 * 3},
+		tableQDFixed:                 {3*each + rounded + 3*each*gpu, 3 * 3 * 4},
+		tableQDSpread:                {3*each + rounded + (3*each+rounded)*gpu, 3 * 3 * 4},
+		tableQDCompute:               {3*each + rounded + 2*3*each*gpu, 3 * 3 * 4},
+		tableQDFunctions:             {4*each + 4*each*gpu, 3 * 4 * 4},
+		tableQDCached:                {4*each + 2*4*each*gpu, 3 * 4 * 4},
+		tableQDCounts:                {8*2*2 + 5*2 + 2 + 4*2*2, 8 * 2},
+		tableQDSlower:                {4*(each-1) + 2*rounded, 4 * 2},
+		tableQDAccuracy:              {9*4 + 2*2 + 1, 0},
+		tableQDBits:                  {(each - 1) * gpu, 0},
+		"table 5.1-2":                {3 * each * gpu, 3 * 3 * 3},
+		"table 5.1-4":                {(3*each + rounded) * gpu, 3 * 3 * 3},
+		"table 5.1-6":                {2 * 3 * each * gpu, 3 * 3 * 3},
+		"table 5.2.5-2":              {4 * each * gpu, 3 * 4 * 3},
+		"table 5.2.5-4":              {2 * 4 * each * gpu, 3 * 4 * 3},
+		"table 6.2.2-2":              {3 * words * gpu, 3 * 3},
+		"table 6.3.2-2":              {formats * gpu, 3 * 3},
+		"table 6.3.2-4":              {formats * gpu, 3 * 3},
+		tableQDGemm:                  {2 * (2*formats + 3*words*gpu), 2 * 3 * 4},
+		tableQDSquare:                {2 * formats * gpu, 2 * 3 * 4},
+		tableQDLinear:                {2 * formats * gpu, 2 * 3 * 4},
+		"tables 6.3.2-2 and 6.3.2-4": {4 * words * gpu, 0},
+		tableQDSolve:                 {2 * (1 + 4*words + 4*words*gpu), 0},
 	} {
 		var got [2]int
 		for _, k := range r.find(table) {
 			switch {
-			case k.Case == qdFloat64 && k.Device == r.GPU: // only with cuBLAS
+			// some with cuBLAS
+			case k.Case == qdFloat64 && k.Device == r.GPU && (table == tableQDGemm || table == "table 6.2.2-2"):
 			case k.Paper != nil && k.Here == nil:
 				got[1]++
-			case k.Paper == nil && k.Here != nil && *k.Here > 0 && !math.IsInf(*k.Here, 0):
+			case k.Paper == nil && k.Here != nil && *k.Here > 0 && !math.IsInf(*k.Here, 0), table == tableQDAccuracy && *k.Here == 0:
 				got[0]++
 			default:
 				t.Errorf("%+v", k)
@@ -81,6 +97,8 @@ func testQD(t *testing.T, device string) {
 			t.Errorf("the text lacks %q:\n%s", want, b.String())
 		}
 	}
+	checkPlots(t, r)
+	checkPaper(t, r)
 	for _, f := range r.Files() {
 		var b strings.Builder
 		if err := f.Write(&b); err != nil || b.Len() == 0 {

@@ -12,7 +12,23 @@ const (
 	tableQDSquare    = "table 6.3.2-1"
 	tableQDLinear    = "table 6.3.2-3"
 	tableQDSolve     = "tables 6.3.2-1 and 6.3.2-3" // what was measured here
+
+	tableQDCounts   = "table 3.6-2"
+	tableQDSlower   = "table 3.6-3"
+	tableQDAccuracy = "accuracy"    // of the algorithms of sections 3 and 5.2, measured here
+	tableQDBits     = "section 4.1" // results of the GPU that were compared
 )
+
+// qdRatioTables have operations on the GPU over those on the CPU, of another table.
+var qdRatioTables = []struct{ table, from string }{
+	{"table 5.1-2", tableQDFixed}, {"table 5.1-4", tableQDSpread}, {"table 5.1-6", tableQDCompute},
+	{"table 5.2.5-2", tableQDFunctions}, {"table 5.2.5-4", tableQDCached},
+	{"table 6.2.2-2", tableQDGemm}, {"table 6.3.2-2", tableQDSquare}, {"table 6.3.2-4", tableQDLinear},
+	{"tables 6.3.2-2 and 6.3.2-4", tableQDSolve},
+}
+
+// paperSuffix ends the names of devices of the paper.
+const paperSuffix = ", paper"
 
 // paperDevices are the machines of 004, in the order of its figures.
 var paperDevices = [4]string{"CPU, paper", "C1060, paper", "GTX 480, paper", "C2050, paper"}
@@ -84,4 +100,62 @@ var paperMatrices = map[string]map[string][2][4]float64{
 const (
 	qdGemmOperations  = 1.64e10
 	qdSolveOperations = 1.54e10
+)
+
+// paperQDRatios are the ratios of qdRatioTables: by table and format, for each operation, "" for
+// products and systems, those of paperDevices but for the CPU.
+var paperQDRatios = map[string]map[string]map[string][]float64{
+	"table 5.1-2": {
+		qdFloat64: {"+": {9.70, 16.22, 10.06}, "*": {9.50, 15.90, 9.83}, "/": {9.44, 18.15, 12.20}},
+		qdDD:      {"+": {5.73, 13.87, 8.65}, "*": {7.44, 18.47, 11.60}, "/": {6.23, 17.5, 21.97}},
+		qdQD:      {"+": {5.47, 17.01, 15.20}, "*": {5.77, 14.42, 19.72}, "/": {5.58, 14.09, 29.78}},
+	},
+	"table 5.1-4": {
+		qdFloat64: {"+": {9.88, 18.92, 12.61}, "*": {9.70, 18.55, 12.36}, "/": {8.10, 21.42, 15.14}},
+		qdDD:      {"+": {5.95, 17.24, 11.51}, "*": {7.93, 22.59, 16.03}, "/": {6.85, 17.50, 22.36}},
+		qdQD:      {"+": {6.14, 14.63, 17.34}, "*": {6.13, 15.26, 23.42}, "/": {6.55, 14.90, 33.77}},
+	},
+	"table 5.1-6": {
+		qdFloat64: {"+": {82.67, 221.59, 192.04}, "*": {81.05, 217.27, 190.25}, "/": {6.83, 41.81, 40.07}},
+		qdDD:      {"+": {14.04, 34.27, 71.35}, "*": {12.98, 31.76, 62.14}, "/": {10.70, 29.47, 47.37}},
+		qdQD:      {"+": {7.68, 18.33, 45.27}, "*": {9.32, 22.15, 42.63}, "/": {6.10, 14.89, 34.57}},
+	},
+	"table 5.2.5-2": {
+		qdFloat64: {"sqrt": {2.16, 33.47, 48.05}, "exp": {43.23, 45.84, 110.93}, "log": {36.61, 40.00, 111.86}, "sin": {13.38, 24.03, 53.23}},
+		qdDD:      {"sqrt": {16.29, 25.56, 65.73}, "exp": {12.29, 26.72, 64.12}, "log": {12.50, 26.84, 64.77}, "sin": {5.46, 12.13, 27.74}},
+		qdQD:      {"sqrt": {9.04, 20.56, 49.66}, "exp": {7.38, 16.98, 43.46}, "log": {6.83, 16.28, 38.17}, "sin": {6.96, 18.91, 25.54}},
+	},
+	"table 5.2.5-4": {
+		qdFloat64: {"sqrt": {31.63, 48.13, 31.19}, "exp": {67.60, 65.63, 102.53}, "log": {84.12, 78.82, 140.59}, "sin": {36.07, 34.02, 52.80}},
+		qdDD:      {"sqrt": {39.30, 37.21, 73.25}, "exp": {33.06, 30.56, 72.78}, "log": {28.16, 26.05, 61.68}, "sin": {11.85, 11.11, 25.05}},
+		qdQD:      {"sqrt": {16.95, 16.09, 38.44}, "exp": {6.17, 14.01, 36.27}, "log": {6.01, 13.50, 31.40}, "sin": {5.63, 15.82, 21.92}},
+	},
+	"table 6.2.2-2": {
+		qdFloat64: {"": {362.57, 482.46, 360.82}},
+		qdDD:      {"": {67.23, 154.26, 318.77}},
+		qdQD:      {"": {23.96, 56.86, 125.27}},
+	},
+	"table 6.3.2-2": {
+		qdFloat64: {"": {2.19, 7.52, 7.85}},
+		qdDD:      {"": {11.24, 37.68, 43.53}},
+		qdQD:      {"": {18.5, 66.7, 101.2}},
+	},
+	"table 6.3.2-4": {
+		qdFloat64: {"": {2.24, 10.5, 12.68}},
+		qdDD:      {"": {10.5, 40.16, 54.2}},
+		qdQD:      {"": {13.46, 52.3, 83.5}},
+	},
+}
+
+// paperCounts are table 3.6-2: the operations on doubles of one operation, and their share of the
+// time at 10^6 operations on doubles a ms. paperSlower is table 3.6-3.
+var (
+	paperCounts = map[string]map[string][2]float64{
+		qdDD: {"+": {11, 0.9}, "-": {11, 0.8}, "*": {24, 0.3}, "/": {37, 0.3}},
+		qdQD: {"+": {95, 0.8}, "-": {95, 0.8}, "*": {216, 0.5}, "/": {667, 0.5}},
+	}
+	paperSlower = map[string]map[string]float64{
+		qdDD: {"+": 16.2, "-": 17.3, "*": 55.1, "/": 7.7},
+		qdQD: {"+": 145.0, "-": 155.1, "*": 347.3, "/": 77.8},
+	}
 )

@@ -1,19 +1,26 @@
 package reproduce
 
 import (
+	"fmt"
+
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/expansion"
+	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/expgpu"
-	"github.com/halfulp/halfulp/internal/gpu"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// The paper's compute-bound test, and one with numbers for all threads that a GPU can have.
+// The paper's compute-bound test, and one with numbers for all threads that a GPU can have; numbers
+// are variables for tests.
+var (
+	qdLength = 1 << 14
+	qdMany   = 1 << 20
+)
+
 const (
-	qdLength  = 1 << 14
 	qdRepeat  = 10000
-	qdMany    = 1 << 20
 	qdRepeat2 = 200
 )
 
@@ -23,31 +30,29 @@ func (e *experiment) qdGPU(r *Report, n int) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range qdFormats {
-		if f.format != halfulp.Float64 {
-			if err := e.qdGPUOperations(r, f.name, f.format); err != nil {
-				return err
-			}
+	for _, f := range qdKinds {
+		if err := e.qdGPUOperations(r, f); err != nil {
+			return err
 		}
-		if f.format != halfulp.Float64 || library {
-			if err := e.qdGPUMatrices(r, f.name, f.format, n); err != nil {
-				return err
-			}
+	}
+	for _, f := range qdFormats {
+		if err := e.qdGPUMatrices(r, f.name, f.format, n, library); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // qdOnGPU returns n numbers on the GPU, the same few again and again.
-func (e *experiment) qdOnGPU(f halfulp.Format, n, seed int) (*halfulp.DeviceVector, error) {
-	d, err := halfulp.NewDeviceVector(e.Device, f, n)
+func (e *experiment) qdOnGPU(f halfulp.Format, n, seed int) (*halfulp.Vector, error) {
+	d, err := halfulp.NewVectorOn(halfulp.Device(e.Device), f, n)
 	if err != nil {
 		return nil, err
 	}
 	x := qdVector(f, min(n, qdLength), seed)
 	for i := 0; i < n; i += x.Len() {
 		k := min(x.Len(), n-i)
-		if err := d.Slice(i, i+k).Set(x.Slice(0, k)); err != nil {
+		if err := d.Slice(i, i+k).CopyFrom(x.Slice(0, k)); err != nil {
 			d.Free()
 			return nil, err
 		}
@@ -57,11 +62,11 @@ func (e *experiment) qdOnGPU(f halfulp.Format, n, seed int) (*halfulp.DeviceVect
 
 // qdGPUOperations measures the operations by both launch schemes, in memory and many times on the
 // same numbers.
-func (e *experiment) qdGPUOperations(r *Report, format string, f halfulp.Format) error {
-	var all [3]*halfulp.DeviceVector
+func (e *experiment) qdGPUOperations(r *Report, f qdKind) error {
+	var all [3]*halfulp.Vector
 	most := max(4*qdLong, qdMany)
 	for i := range all {
-		d, err := e.qdOnGPU(f, most, i+1)
+		d, err := e.qdOnGPU(f.format, most, i+1)
 		if err != nil {
 			return err
 		}
@@ -69,8 +74,18 @@ func (e *experiment) qdGPUOperations(r *Report, format string, f halfulp.Format)
 		all[i] = d
 	}
 	for _, op := range qdOperations {
-		if op.name == "-" {
+		if op.name == "-" || !f.has(op) {
 			continue
+		}
+		if f.method == qdExact {
+			if err := e.qdGPUExact(r, f, op, all[0].Slice(0, 4*qdLong), all[1].Slice(0, 4*qdLong)); err != nil {
+				return err
+			}
+			continue
+		}
+		kernel := op.kernel
+		if f.method == expansion.Published {
+			kernel = "Published" + kernel
 		}
 		type launch struct {
 			table     string
@@ -91,14 +106,13 @@ func (e *experiment) qdGPUOperations(r *Report, format string, f halfulp.Format)
 			if err := e.next(); err != nil {
 				return err
 			}
-			var views [3]gpu.Matrix
+			var views [3]mem.Matrix
 			for i, d := range all {
-				_, v := raw.DeviceVector(d.Slice(0, c.n))
-				views[i] = v.Col()
+				views[i] = backend.Matrix(raw.Matrix(d.Slice(0, c.n).Matrix()))
 			}
 			run := func(repeat int) error {
 				return e.gpu.dev.Do(e.Context, func(s *cuda.Stream) error {
-					if err := expgpu.EachRepeated(s, op.kernel, c.scheme, repeat, views[2], views[:op.operands]...); err != nil {
+					if err := expgpu.EachRepeated(s, kernel, c.scheme, repeat, views[2], views[:op.operands]...); err != nil {
 						return err
 					}
 					return s.Synchronize()
@@ -107,22 +121,80 @@ func (e *experiment) qdGPUOperations(r *Report, format string, f halfulp.Format)
 			if err := run(1); err != nil { // loads the kernel
 				return err
 			}
+			if err := e.qdSame(r, f, op, all[2].Slice(0, min(c.n, qdLength, qdCompared))); err != nil {
+				return err
+			}
 			ms, runs, err := e.measureFor(qdEnough, nil, func() error { return run(c.repeat) })
 			if err != nil {
 				return err
 			}
-			r.add(qdRate(c.table, format, op, e.gpu.title, c.n, float64(c.n)*float64(c.repeat)/ms, runs))
+			r.add(qdRate(c.table, f.name, op, e.gpu.title, c.n, float64(c.n)*float64(c.repeat)/ms, runs))
 		}
 	}
 	return nil
 }
 
-// qdGPUMatrices measures products and systems whose operands are in the GPU's memory.
-func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n int) error {
+// qdGPUExact measures y + x by the exact engine.
+func (e *experiment) qdGPUExact(r *Report, f qdKind, op qdOperation, x, y *halfulp.Vector) error {
+	if err := e.next(); err != nil {
+		return err
+	}
+	run := func() error {
+		if _, err := op.exact(x, y, nil); err != nil {
+			return err
+		}
+		return e.wait()
+	}
+	if err := run(); err != nil { // loads the kernel
+		return err
+	}
+	ms, runs, err := e.measureFor(qdEnough, nil, run)
+	if err != nil {
+		return err
+	}
+	r.add(qdRate(tableQDSpread, f.name, op, e.gpu.title, x.Len(), float64(x.Len())/ms, runs))
+	return nil
+}
+
+// qdCompared is how many results of a GPU are compared with the CPU's.
+const qdCompared = 4096
+
+// qdSame returns errBits unless z, from the GPU, is what the CPU computes of the same numbers. The
+// functions of doubles are others.
+func (e *experiment) qdSame(r *Report, f qdKind, op qdOperation, z *halfulp.Vector) error {
+	if f.format == halfulp.Float64 {
+		return nil
+	}
+	got, err := z.Host()
+	if err != nil {
+		return err
+	}
+	n := got.Len()
+	want := halfulp.NewVector(f.format, n)
+	x, y := qdVector(f.format, n, 1), qdVector(f.format, n, 2)
+	if _, err := op.run(x, y, want, &halfulp.Options{Method: f.method, Context: e.Context}); err != nil {
+		return err
+	}
+	if !got.Same(want) {
+		return fmt.Errorf("%s of %s: %w", op.name, f.name, errBits)
+	}
+	for i := range r.Records {
+		if k := &r.Records[i]; k.Table == tableQDBits && k.Case == f.name {
+			*k.Here += float64(n)
+			return nil
+		}
+	}
+	r.add(Record{Table: tableQDBits, Case: f.name, Device: e.gpu.title, Quantity: "results with the CPU's bits", Here: known(float64(n))})
+	return nil
+}
+
+// qdGPUMatrices measures products and systems whose operands are in the GPU's memory. The products
+// of doubles are cuBLAS's, if there is one.
+func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n int, library bool) error {
 	m, k := qdShapes(n)
-	var all [6]*halfulp.DeviceMatrix
+	var all [6]*halfulp.Matrix
 	for i, shape := range [][2]int{{m, k}, {k, m}, {m, m}, {n, n}, {n, m}, {n, m}} {
-		d, err := qdMatrix(f, shape[0], shape[1], i+1).To(e.Device)
+		d, err := qdMatrix(f, shape[0], shape[1], i+1).On(halfulp.Device(e.Device))
 		if err != nil {
 			return err
 		}
@@ -131,32 +203,48 @@ func (e *experiment) qdGPUMatrices(r *Report, format string, f halfulp.Format, n
 	}
 	a, b, c, s, rhs, x := all[0], all[1], all[2], all[3], all[4], all[5]
 	one, zero := halfulp.Float(1), halfulp.Float(0)
-	waiting := func(f func() error) func() error {
-		return func() error {
-			if err := f(); err != nil {
-				return err
-			}
-			return e.wait()
-		}
-	}
-	exact := qdCase{name: qdExact, run: waiting(func() error {
-		_, err := halfulp.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil)
-		return err
-	})}
-	if f == halfulp.Float64 {
-		return e.qdGPUTimes(r, tableQDGemm, format, n, []qdCase{{name: qdCuBLAS, run: func() error { return e.native(a, b, c) }}, exact})
-	}
-	if err := e.qdGPUTimes(r, tableQDGemm, format, n, []qdCase{{name: qdNative, run: waiting(func() error {
-		return expansion.DeviceGemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c)
-	})}, exact}); err != nil {
-		return err
-	}
-	return e.qdGPUTimes(r, tableQDSolve, format, n, qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
-		if err := expansion.DeviceSolve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u}); err != nil {
+	exact := qdCase{name: qdExact, run: func() error {
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, nil); err != nil {
 			return err
 		}
 		return e.wait()
-	}))
+	}}
+	multiply := func(name, method string) qdCase {
+		return qdCase{name: name, run: func() error {
+			_, err := expansion.Gemm(halfulp.NoTrans, halfulp.NoTrans, one, a, b, zero, c, &halfulp.Options{Method: method})
+			return err
+		}}
+	}
+	cases := []qdCase{exact, multiply(qdSquareBlocks, expansion.SquareBlocks)}
+	switch {
+	case f != halfulp.Float64:
+		cases = append([]qdCase{multiply(qdNative, expansion.Method)}, cases...)
+	case library:
+		cases = append([]qdCase{{name: qdCuBLAS, run: func() error { return e.native(a, b, c) }}}, cases...)
+	}
+	if err := e.qdGPUTimes(r, tableQDGemm, format, n, cases); err != nil {
+		return err
+	}
+	if f != halfulp.Float64 {
+		if err := e.qdGPUTimes(r, tableQDSolve, format, n, qdSolvers(func(p expansion.Pivoting, u expansion.Updates) error {
+			_, err := expansion.Solve(s, rhs, x, &expansion.SolveOptions{Pivoting: p, Updates: u})
+			return err
+		})); err != nil {
+			return err
+		}
+	}
+	for _, scheme := range []struct{ table, name, method string }{
+		{tableQDSquare, qdSquareBlocks, expansion.SquareBlocks}, {tableQDLinear, qdLinearBlocks, expansion.LinearBlocks},
+	} {
+		o := &expansion.SolveOptions{Pivoting: expansion.ZeroPivoting, Options: halfulp.Options{Method: scheme.method}}
+		if err := e.qdGPUTimes(r, scheme.table, format, n, []qdCase{{name: scheme.name, run: func() error {
+			_, err := expansion.Solve(s, rhs, x, o)
+			return err
+		}}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // qdGPUTimes measures cases whose first run loads the kernels.

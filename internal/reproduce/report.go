@@ -1,10 +1,10 @@
-// Package reproduce runs the experiments of the papers that packages rns, ozaki and expansion implement,
-// and sets the papers' figures beside what is measured here: as text, CSV, JSON and plots.
+// Package reproduce runs the experiments of the papers that packages rns, ozaki and expansion
+// implement, and sets the papers' figures beside what is measured here: as text, CSV, JSON and
+// plots.
 package reproduce
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -23,6 +23,7 @@ type Machine struct {
 	System  string   `json:"system"`
 	Go      string   `json:"go"`
 	Version string   `json:"version"`
+	Program string   `json:"program,omitempty"` // tells programs of one version apart
 }
 
 // Record is one figure: of the paper, measured here, or both. A figure that was not
@@ -51,19 +52,45 @@ type Record struct {
 
 // Report is the outcome of an experiment.
 type Report struct {
-	Name    string   `json:"name"`
-	Source  string   `json:"source"`
-	Command string   `json:"command"`
-	Machine Machine  `json:"machine"`
-	Time    string   `json:"time"`
-	N       int      `json:"n,omitempty"`
-	GPU     string   `json:"gpu,omitempty"` // whose rows stand beside the CPU's
-	Records []Record `json:"records"`
-	Notes   []string `json:"notes"`
+	Name    string  `json:"name"`
+	Source  string  `json:"source"`
+	Command string  `json:"command"`
+	Machine Machine `json:"machine"`
+	Time    string  `json:"time"`
+	// Seconds is how long the experiment took, Estimate what was expected before it began.
+	Seconds  float64  `json:"seconds"`
+	Estimate float64  `json:"estimate"`
+	N        int      `json:"n,omitempty"`
+	GPU      string   `json:"gpu,omitempty"` // whose rows stand beside the CPU's
+	Records  []Record `json:"records"`
+	Notes    []string `json:"notes"`
+	// Claim is what the paper claims, in a sentence; Findings say what became of each part of it.
+	Claim    string    `json:"claim,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
 
 	text  []textTable
 	plots []figure
 }
+
+// Finding sets a table, figure, algorithm or statement of the paper beside what was measured.
+type Finding struct {
+	What    string  `json:"what"`            // table 5, figure 6, algorithm 1, section 4.2, ...
+	Paper   string  `json:"paper"`           // its figure, with the unit and the machine
+	Here    string  `json:"here"`            // ours by the paper's method, "" if not measured
+	Exact   string  `json:"exact,omitempty"` // ours by the exact engine
+	Outcome Outcome `json:"outcome"`
+	Verdict string  `json:"verdict"` // a sentence or two: whether it holds here, and if not why
+}
+
+// Outcome is a verdict in a word.
+type Outcome string
+
+// The outcomes of a finding.
+const (
+	Confirmed   Outcome = "confirmed"
+	Differs     Outcome = "differs"
+	NotMeasured Outcome = "not measured"
+)
 
 // textTable is a table as text; empty cells are figures that do not exist.
 type textTable struct {
@@ -85,18 +112,26 @@ func (r *Report) find(table string) []Record {
 	return found
 }
 
+// gpus says which GPU was used, or which there are.
+func (r *Report) gpus() string {
+	switch {
+	case r.GPU != "":
+		return r.GPU
+	case len(r.Machine.GPUs) > 0:
+		return strings.Join(r.Machine.GPUs, ", ") + " (not used)"
+	}
+	return "no GPU"
+}
+
 // WriteText writes the report for readers.
 func (r *Report) WriteText(w io.Writer) error {
 	m := r.Machine
-	gpus := "no GPU"
-	switch {
-	case r.GPU != "":
-		gpus = r.GPU
-	case len(m.GPUs) > 0:
-		gpus = strings.Join(m.GPUs, ", ") + " (not used)"
+	fmt.Fprintf(w, "%s\n\n", r.Source)
+	if s := r.sizes(); s != "" {
+		fmt.Fprintf(w, "sizes are %s\n", s)
 	}
-	fmt.Fprintf(w, "%s\n\nmeasured on %s, %d threads, instructions up to %s, %s; %s, %s, halfulp %s; %s\n",
-		r.Source, m.CPU, m.Threads, m.Level, gpus, m.System, m.Go, m.Version, r.Time)
+	fmt.Fprintf(w, "measured on %s, %d threads, instructions up to %s, %s; %s, %s, halfulp %s; %s\n",
+		m.CPU, m.Threads, m.Level, r.gpus(), m.System, m.Go, m.Version, r.Time)
 	for _, t := range r.text {
 		fmt.Fprintf(w, "\n%s\n", t.title)
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -144,20 +179,24 @@ func wrap(mark, text string) string {
 
 // WriteJSON writes the report for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return writeJSON(w, r)
+}
+
+// csvHeader are the names of a record's fields.
+var csvHeader = []string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
+	"here", "paper", "here_text", "paper_text", "runs", "blocks", "block_size", "n", "seed"}
+
+func (k *Record) fields() []string {
+	return []string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
+		full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.Blocks), count(k.BlockSize), count(k.N), count(k.Seed)}
 }
 
 // WriteCSV writes the records, one a line after the names of their fields.
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"table", "case", "method", "device", "residues", "bits", "moduli", "quantity", "unit",
-		"here", "paper", "here_text", "paper_text", "runs", "blocks", "block_size", "n", "seed"})
+	_ = c.Write(csvHeader)
 	for _, k := range r.Records {
-		_ = c.Write([]string{k.Table, k.Case, k.Method, k.Device, k.Residues, count(k.Bits), count(k.Moduli), k.Quantity, k.Unit,
-			full(k.Here), full(k.Paper), k.HereText, k.PaperText, count(k.Runs), count(k.Blocks), count(k.BlockSize), count(k.N), count(k.Seed)})
+		_ = c.Write(k.fields())
 	}
 	c.Flush()
 	return c.Error() // that of Write, too
@@ -180,31 +219,38 @@ func full(x *float64) string {
 }
 
 // short is a time or a share in three digits, or nothing.
-func short(x *float64) string {
+func short(x *float64) string { return significant(x, 3) }
+
+// asError is a relative error in three digits, or nothing.
+func asError(x *float64) string { return significant(x, 3) }
+
+// significant is the number rounded to so many significant digits, or nothing: as a decimal
+// fraction between 0.001 and 10000, with a power of ten elsewhere.
+func significant(x *float64, digits int) string {
 	if x == nil {
 		return ""
 	}
-	digits := 0
-	if a := math.Abs(*x); a > 0 && a < 100 {
-		digits = max(2-int(math.Floor(math.Log10(a))), 0)
+	if *x == 0 || math.IsNaN(*x) || math.IsInf(*x, 0) {
+		return strconv.FormatFloat(*x, 'g', -1, 64)
 	}
-	return strconv.FormatFloat(*x, 'f', min(digits, 6), 64)
+	s := strconv.FormatFloat(*x, 'e', digits-1, 64)
+	mantissa, exponent, _ := strings.Cut(s, "e")
+	e, _ := strconv.Atoi(exponent)
+	if e < -3 || e > 3 {
+		return mantissa + "e" + strconv.Itoa(e)
+	}
+	rounded, _ := strconv.ParseFloat(s, 64)
+	return strconv.FormatFloat(rounded, 'f', max(digits-1-e, 0), 64)
 }
 
-// asError is a relative error in one or two digits, or nothing.
-func asError(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return errorText(big.NewFloat(*x))
-}
-
+// errorText is a relative error, maybe beyond float64, in two digits.
 func errorText(x *big.Float) string {
 	if x.Sign() == 0 {
 		return "0"
 	}
-	s := strings.Replace(x.Text('e', 1), ".0e", "e", 1)
-	return strings.Replace(s, "e+00", "", 1)
+	mantissa, exponent, _ := strings.Cut(x.Text('e', 1), "e")
+	e, _ := strconv.Atoi(exponent)
+	return mantissa + "e" + strconv.Itoa(e)
 }
 
 // time is a time in a table, with the blocks where they are found for each precision.
@@ -228,12 +274,15 @@ type File struct {
 	Write func(w io.Writer) error
 }
 
+// JSONFile is the file that has all of the report, from which ReadJSON makes it again.
+func (r *Report) JSONFile() File { return File{r.Name + ".json", r.WriteJSON} }
+
 // Files returns the files of the report: its records as CSV, the whole as JSON, and each
 // plot as PNG and SVG.
 func (r *Report) Files() []File {
 	files := []File{
 		{r.Name + ".csv", r.WriteCSV},
-		{r.Name + ".json", r.WriteJSON},
+		r.JSONFile(),
 	}
 	for _, f := range r.plots {
 		for _, kind := range []string{"png", "svg"} {

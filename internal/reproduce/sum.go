@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -21,6 +22,7 @@ const (
 	tableAccuracy = "table 2"
 	tableTimes    = "figures 6 and 7"
 	tableSpeedups = "speed-ups"
+	tableLengths  = "length of the vector"
 )
 
 const (
@@ -33,13 +35,21 @@ const (
 type sumMethod struct {
 	name, algorithm string
 	order           int // that of the paper's tables: recursive, pairwise, hybrid
-	sum             func(x *rns.Vector, o *rns.Options) *rns.Number
+	sum             sumRoutine
 }
 
+// sumRoutine is a summation of package rns.
+type sumRoutine func(x *rns.Vector, o *rns.Options) (*rns.Number, halfulp.Stats, error)
+
 var cpuSums = []sumMethod{
-	{"recursive", "Reduce1", 0, func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce1(x) }},
-	{"pairwise", "Reduce2", 1, func(x *rns.Vector, _ *rns.Options) *rns.Number { return rns.Reduce2(x) }},
+	{"recursive", "Reduce1", 0, rns.Reduce1},
+	{"pairwise", "Reduce2", 1, rns.Reduce2},
 	{"hybrid", "Reduce3", 2, rns.Reduce3},
+}
+
+// rnsOptions are those of routines of package rns on the CPU.
+func (e *experiment) rnsOptions() *rns.Options {
+	return &rns.Options{Options: halfulp.Options{Device: cpuDevice, Threads: e.Threads, Context: e.Context}}
 }
 
 // title is what tables call the method.
@@ -73,11 +83,6 @@ func (l residueLoops) base(make func(int) (*rns.Base, error), p int) (*rns.Base,
 	return make(p)
 }
 
-// SumTime is about how long Sum takes for n addends on two processors.
-func SumTime(n int) time.Duration {
-	return 8*time.Second + time.Duration(float64(n)/SumN*30*float64(time.Second))
-}
-
 // Sum runs the experiments of 003: the accuracy of the summations on its three sets
 // (tables 1 and 2), and their times for o.N doubles, uniform in [0, 1] (figures 6 and 7).
 func Sum(o Options) (*Report, error) {
@@ -92,12 +97,12 @@ func Sum(o Options) (*Report, error) {
 	if err := o.fits(float64(max(o.N, SumN+1)) * numberBytes(b)); err != nil {
 		return nil, err
 	}
-	e, err := o.start(3*5+5*(2*3+2)+1, 5*len(gpuSums(rns.Options{})))
+	e, err := o.start(sumPlan(o.N))
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Name:    "mpres-sum",
+		Name:    sumName,
 		Source:  "K. Isupov, V. Knyazkov, A. Kuvaev, Multiple-precision summation on CPUs and GPUs with the library MPRES, 2018",
 		Command: o.Command, Machine: o.Machine, Time: time.Now().UTC().Format(time.RFC3339), N: o.N, GPU: e.gpuTitle(),
 	}
@@ -110,10 +115,10 @@ func Sum(o Options) (*Report, error) {
 		return nil, err
 	}
 	r.speedups()
-	r.sumTexts()
-	r.sumPlots()
+	r.sumFindings()
 	r.Notes = sumNotes(r.GPU)
-	return r, nil
+	e.finish(r)
+	return r, r.layOut()
 }
 
 // numberBytes is what a number takes in an array.
@@ -173,7 +178,10 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 		}
 		v := b.VectorOf(x)
 		for _, m := range cpuSums {
-			z := m.sum(v, &rns.Options{Threads: e.Threads})
+			z, _, err := m.sum(v, e.rnsOptions())
+			if err != nil {
+				return err
+			}
 			got, err := z.Big()
 			if err != nil {
 				return err
@@ -199,7 +207,7 @@ func (e *experiment) accuracy(r *Report, set sumSet) error {
 }
 
 // text prints a sum in the digits that the paper has.
-func (s *sumSet) text(x float64) string { return strconv.FormatFloat(x, 'g', s.digits, 64) }
+func (s *sumSet) text(x float64) string { return significant(&x, s.digits) }
 
 // errorOf returns |got - exact| / |exact|.
 func errorOf(got, exact *big.Float) *float64 {
@@ -228,13 +236,8 @@ func (e *experiment) sumTimes(r *Report) error {
 		return err
 	}
 	_ = sink
-	double := Record{
-		Table: tableTimes, Method: doubleMethod, Device: cpuDevice, Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs,
-	}
-	if e.N == SumN {
-		double.Paper = known(1)
-	}
-	r.add(double)
+	r.add(Record{Table: tableTimes, Method: doubleMethod, Device: cpuDevice, Quantity: timeOfRun, Unit: "ms", Here: &ms, Runs: runs})
+	r.sumPaper()
 	x := halfulp.NewVectorFloat64(len(data), 1, data)
 	for _, p := range rns.SummationPrecisions {
 		for _, l := range loops() {
@@ -296,8 +299,8 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 			return err
 		}
 		ms, runs, err := e.measure(nil, func() error {
-			m.sum(v, &rns.Options{Threads: e.Threads})
-			return nil
+			_, _, err := m.sum(v, e.rnsOptions())
+			return err
 		})
 		if err != nil {
 			return err
@@ -309,40 +312,101 @@ func (e *experiment) sumTimesOf(r *Report, l residueLoops, p int, x *halfulp.Vec
 
 const conversion = "conversion of the doubles"
 
-// speedups sets the ratios that the paper's text gives beside those of the times. Its
-// figures 6 and 7 have no numbers.
-func (r *Report) speedups() {
-	way := loops()[0].name
-	at := func(method string, bits int) *Record {
+// What the paper measured on.
+const (
+	paperSumCPU = "Core i5-4590, paper"
+	paperSumGPU = "GTX 1050 Ti, paper"
+)
+
+// sumPaper adds the times that the paper's text gives. Its figures 6 and 7 have no numbers.
+func (r *Report) sumPaper() {
+	k := Record{Table: tableTimes, Method: doubleMethod, Device: paperSumCPU, Quantity: timeOfRun, Unit: "ms", Paper: known(1)}
+	r.add(k)
+	k.Device, k.Paper = paperSumGPU, known(191)
+	r.add(k)
+}
+
+// sumTime is the time of a method on a device in a precision, on the CPU with the first loops that
+// there are records of; nil if it was not measured.
+func (r *Report) sumTime(method, device string, bits int) *Record {
+	for _, loop := range []string{"SIMD", "scalar", ""} {
 		for _, k := range r.find(tableTimes) {
-			if k.Method == method && k.Bits == bits && (k.Residues == way || k.Residues == "") {
+			whole := k.Case == "" || strings.HasPrefix(k.Case, "scaled")
+			if k.Method == method && k.Device == device && k.Bits == bits && k.Residues == loop && k.Here != nil && whole {
 				return &k
 			}
 		}
-		return nil
 	}
-	few := func(title string) string { return fewTitle(title, fewNumbers, r.N) }
+	return nil
+}
+
+// Ratios of times, as the paper's text has them and of what it has beside.
+const (
+	ratio1P    = "Reduce1P / Reduce3, 256 blocks"
+	ratio2P    = "Reduce2P / Reduce3, 256 blocks"
+	ratioCPU1  = "Reduce1 on the CPU / Reduce3, 256 blocks"
+	ratioCPU2  = "Reduce2 on the CPU / Reduce3, 256 blocks"
+	ratioCPU3  = "Reduce3 on the CPU / Reduce3, 256 blocks"
+	ratioExact = "Reduce3, 256 blocks / halfulp.Sum on the CPU"
+	ratioTuned = "Reduce3, 256 blocks / Reduce3, tuned"
+	ratio1SP   = "Reduce1S / Reduce1P"
+	ratio2SP   = "Reduce2S / Reduce2P"
+	ratio12    = "Reduce1 / Reduce2, both on the CPU"
+	ratio13    = "Reduce1 / Reduce3, both on the CPU"
+	ratio23    = "Reduce2 / Reduce3, both on the CPU"
+)
+
+// speedupBits and speedupModuli are those of the paper's ratios.
+const speedupBits, speedupModuli = 480, 64
+
+// speedups sets the ratios that the paper's text gives beside those of the times, and has those of
+// other precisions, too.
+func (r *Report) speedups() {
+	gpu := r.GPU
+	hybrid := blocksTitle(paperBlocks)
+	cpu1, cpu2, cpu3 := cpuSums[0].title(), cpuSums[1].title(), cpuSums[2].title()
 	for _, s := range []struct {
-		what         string
-		bits, moduli int
-		slow, fast   string
-		paper        *float64 // nil: the text gives no number
+		what               string
+		slow, slowDevice   string
+		quick, quickDevice string
+		paper              *float64 // nil: the text gives no number
 	}{
-		{"Reduce1 on the CPU / Reduce3 (paper: 256 blocks on the GPU; here: on the CPU, too)", 480, 64, "Reduce1 recursive", "Reduce3 hybrid", known(2)},
-		{"Reduce2 on the CPU / Reduce3 (paper: 256 blocks on the GPU; here: on the CPU, too)", 480, 64, "Reduce2 pairwise", "Reduce3 hybrid", known(2)},
-		{"Reduce1P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(62)},
-		{"Reduce2P on the GPU / Reduce3, 256 blocks", 480, 64, "", "", known(48)},
-		{"Reduce1S / Reduce1P, both on the GPU", 480, 64, few("Reduce1S recursive"), few("Reduce1P recursive"), known(11)},
-		{"Reduce2S / Reduce2P, both on the GPU", 480, 64, few("Reduce2S pairwise"), few("Reduce2P pairwise"), known(13)},
-		{"Reduce1 / Reduce2 on the CPU (paper: pairwise \"essentially\" faster)", 60, 8, "Reduce1 recursive", "Reduce2 pairwise", nil},
+		{ratio1P, reduce1P, gpu, hybrid, gpu, known(62)},
+		{ratio2P, reduce2P, gpu, hybrid, gpu, known(48)},
+		{ratioCPU1, cpu1, cpuDevice, hybrid, gpu, known(2)},
+		{ratioCPU2, cpu2, cpuDevice, hybrid, gpu, known(2)},
+		{ratioCPU3, cpu3, cpuDevice, hybrid, gpu, nil},
+		{ratio1SP, reduce1S, gpu, reduce1P, gpu, known(11)},
+		{ratio2SP, reduce2S, gpu, reduce2P, gpu, known(13)},
+		{ratioTuned, hybrid, gpu, "Reduce3 hybrid" + tuned, gpu, nil},
+		{ratioExact, hybrid, gpu, exactMethod, cpuDevice, nil},
+		{ratio12, cpu1, cpuDevice, cpu2, cpuDevice, nil},
+		{ratio13, cpu1, cpuDevice, cpu3, cpuDevice, nil},
+		{ratio23, cpu2, cpuDevice, cpu3, cpuDevice, nil},
 	} {
-		k := Record{Table: tableSpeedups, Method: s.what, Bits: s.bits, Moduli: s.moduli, Quantity: ratio, Paper: s.paper}
-		if slow, fast := at(s.slow, s.bits), at(s.fast, s.bits); slow != nil && fast != nil {
-			k.Device, k.Residues = slow.Device, slow.Residues
-			k.Here = known(*slow.Here / *fast.Here)
+		for _, bits := range rns.SummationPrecisions {
+			k := Record{Table: tableSpeedups, Method: s.what, Bits: bits, Quantity: ratio}
+			if bits == speedupBits {
+				k.Moduli, k.Paper = speedupModuli, s.paper
+			}
+			slow, quick := r.sumTime(s.slow, s.slowDevice, bits), r.sumTime(s.quick, s.quickDevice, bits)
+			if slow != nil && quick != nil {
+				k.Device, k.Residues, k.Moduli, k.Case = slow.Device, slow.Residues, slow.Moduli, orOther(slow.Case, quick.Case)
+				k.Here = known(*slow.Here / *quick.Here)
+			}
+			if k.Here != nil || k.Paper != nil {
+				r.add(k)
+			}
 		}
-		r.add(k)
 	}
+}
+
+// orOther is the text, or another one if it is empty.
+func orOther(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
 }
 
 // sumTexts lays the records out as tables.
@@ -352,7 +416,7 @@ func (r *Report) sumTexts() {
 		header: []string{"set", "arithmetic", "sum, here", "error, here", "sum, paper", "error, paper"},
 	}
 	for _, k := range r.find(tableData) {
-		data.rows = append(data.rows, []string{k.Case, k.Method, k.HereText, asError(k.Here), k.PaperText, asError(k.Paper)})
+		data.rows = append(data.rows, []string{k.Case, k.Method, k.HereText, significant(k.Here, 2), k.PaperText, significant(k.Paper, 1)})
 	}
 	accuracy := textTable{
 		title:  "Table 2: sums in RNS arithmetic, and correctly rounded ones (relative errors; the paper cuts them at 1)",
@@ -360,7 +424,7 @@ func (r *Report) sumTexts() {
 	}
 	for _, k := range r.find(tableAccuracy) {
 		accuracy.rows = append(accuracy.rows, []string{
-			k.Case, bitsOf(k), k.Method, k.HereText, asError(k.Here), k.PaperText, asError(k.Paper),
+			k.Case, bitsOf(k), k.Method, k.HereText, significant(k.Here, 2), k.PaperText, significant(k.Paper, 1),
 		})
 	}
 	times := textTable{
@@ -372,20 +436,45 @@ func (r *Report) sumTexts() {
 		times.header = append(times.header, fmt.Sprintf("%d bits", p))
 	}
 	times.rows = pivot(r.find(tableTimes), bits, doubleMethod)
-	k := r.find(tableTimes)[0]
-	double := []string{doubleMethod, k.Device, "", short(k.Here)}
-	if k.Paper != nil {
-		double = append(double, "(paper: "+short(k.Paper)+" on the CPU, 191 on the GPU)")
+	for _, k := range r.find(tableTimes) {
+		if k.Method == doubleMethod {
+			x := k.Here
+			if x == nil {
+				x = k.Paper
+			}
+			times.rows = append(times.rows, []string{doubleMethod, k.Device, "", short(x)})
+		}
 	}
-	times.rows = append([][]string{double}, times.rows...)
-	speed := textTable{
-		title:  "Ratios of times that the paper's text gives (its figures 6 and 7 have no numbers)",
-		header: []string{"ratio", "bits (moduli)", "here", "paper"},
+	r.text = append([]textTable{data, accuracy, times, r.speedupText(bits)}, r.kernelText(bits)...)
+}
+
+// speedupText is the table of ratios by precision, with the paper's.
+func (r *Report) speedupText(bits []int) textTable {
+	t := textTable{
+		title:  fmt.Sprintf("Ratios of times; the paper's text gives those at %d bits, its figures 6 and 7 have no numbers", speedupBits),
+		header: []string{"ratio"},
 	}
+	for _, p := range bits {
+		t.header = append(t.header, fmt.Sprintf("%d bits", p))
+	}
+	t.header = append(t.header, fmt.Sprintf("paper, %d bits", speedupBits))
+	var row []string
+	last := ""
 	for _, k := range r.find(tableSpeedups) {
-		speed.rows = append(speed.rows, []string{k.Method, bitsOf(k), short(k.Here), short(k.Paper)})
+		if k.Method != last {
+			last = k.Method
+			row = append([]string{k.Method}, make([]string, len(bits)+1)...)
+			t.rows = append(t.rows, row)
+		}
+		if k.Case != "" {
+			row[0] = k.Method + ", " + k.Case
+		}
+		row[1+slices.Index(bits, k.Bits)] = short(k.Here)
+		if k.Paper != nil {
+			row[1+len(bits)] = short(k.Paper)
+		}
 	}
-	r.text = append([]textTable{data, accuracy, times, speed}, r.kernelText(bits)...)
+	return t
 }
 
 func bitsOf(k Record) string {
@@ -403,6 +492,9 @@ func pivot(records []Record, bits []int, but string) [][]string {
 	at := map[[3]string]int{}
 	for _, k := range records {
 		key := [3]string{k.Method, k.Device, k.Residues}
+		if k.Case != "" {
+			key[0] += ", " + k.Case
+		}
 		if k.Method == but {
 			continue
 		}
@@ -426,7 +518,7 @@ func pivot(records []Record, bits []int, but string) [][]string {
 // curve returns the line of the records that match, by precision, of the figures here or
 // of the paper's.
 func curve(name string, style int, records []Record, paper bool, match func(Record) bool) line {
-	l := line{name: name, style: style, paper: paper}
+	l := line{name: name, style: style}
 	for _, k := range records {
 		y := k.Here
 		if paper {
@@ -442,43 +534,73 @@ func curve(name string, style int, records []Record, paper bool, match func(Reco
 func (r *Report) sumPlots() {
 	times := figure{
 		name: r.Name, yLabel: "ms",
-		title: fmt.Sprintf("RNS sums of %d doubles, uniform in [0, 1], on the CPU%s", r.N, andGPU(r.GPU)),
+		title: fmt.Sprintf("RNS sums of %d doubles, uniform in [0, 1], on the CPU", r.N),
 	}
 	records := r.find(tableTimes)
-	for _, l := range loops() {
-		p := panel{title: l.name + " loops over residues"}
+	for _, l := range []string{"SIMD", "scalar"} {
+		if !slices.ContainsFunc(records, func(k Record) bool { return k.Residues == l }) {
+			continue
+		}
+		p := panel{title: "CPU, " + l + " loops over residues"}
 		for _, m := range cpuSums {
 			name := m.title()
-			p.lines = append(p.lines, curve(name, m.order, records, false, func(k Record) bool { return k.Method == name && k.Residues == l.name }))
+			p.lines = append(p.lines, curve(name, m.order, records, false, func(k Record) bool { return k.Method == name && k.Residues == l }))
 		}
 		p.lines = append(p.lines,
-			curve(conversion, 3, records, false, func(k Record) bool { return k.Method == conversion && k.Residues == l.name }),
+			curve(conversion, 3, records, false, func(k Record) bool { return k.Method == conversion && k.Residues == l }),
 			curve(exactMethod+", correctly rounded", 4, records, false, func(k Record) bool { return k.Method == exactMethod }))
 		times.panels = append(times.panels, p)
 	}
-	if r.GPU != "" {
-		p := panel{title: r.GPU}
-		for _, m := range gpuSums(rns.Options{}) {
-			name := m.titleFor(r.N)
-			p.lines = append(p.lines, curve(name, m.style, records, false, func(k Record) bool { return k.Method == name }))
-		}
-		times.panels = append(times.panels, p)
-	}
-	accuracy := figure{name: r.Name + "-accuracy", title: "Relative errors of RNS sums", yLabel: "relative error"}
+	accuracy := figure{name: r.Name + "-accuracy", title: "Relative errors of sums", yLabel: "relative error"}
 	records = r.find(tableAccuracy)
 	for _, set := range []string{"set 1", "set 2", "set 3"} {
-		p := panel{title: set}
-		for _, m := range cpuSums {
-			method := m.title()
-			match := func(k Record) bool { return k.Case == set && k.Method == method }
-			p.lines = append(p.lines, curve(method+", here", m.order, records, false, match), curve(method+", paper", m.order, records, true, match))
+		for _, paper := range []bool{false, true} {
+			p := panel{title: set + ", here"}
+			if paper {
+				p.title = set + ", paper"
+			}
+			for _, m := range cpuSums {
+				method := m.title()
+				p.lines = append(p.lines, curve(method, m.order, records, paper, func(k Record) bool { return k.Case == set && k.Method == method }))
+			}
+			p.lines = append(p.lines, curve(exactMethod+", correctly rounded", 4, records, paper, func(k Record) bool {
+				return k.Case == set && k.Method == exactMethod
+			}))
+			accuracy.panels = append(accuracy.panels, p)
 		}
-		p.lines = append(p.lines, curve(exactMethod+", correctly rounded", 4, records, false, func(k Record) bool {
-			return k.Case == set && k.Method == exactMethod
-		}))
-		accuracy.panels = append(accuracy.panels, p)
 	}
 	r.plots = []figure{times, accuracy}
+	if r.GPU != "" {
+		r.plots = append(r.plots, r.gpuSumPlot())
+	}
+}
+
+// gpuSumPlot is figures 6 and 7 of the paper: the CPU's Reduce1 and Reduce2 with Reduce3 on the
+// GPU, and all that runs on the GPU.
+func (r *Report) gpuSumPlot() figure {
+	six, seven := panel{title: "Figure 6: Reduce1, Reduce2 on the CPU, Reduce3 on the GPU"}, panel{title: "Figure 7: GPU"}
+	curve := func(p *panel, method, device string, style int) {
+		l := line{name: method, style: style}
+		for _, bits := range rns.SummationPrecisions {
+			if k := r.sumTime(method, device, bits); k != nil {
+				l.points = append(l.points, [2]float64{float64(bits), *k.Here})
+			}
+		}
+		p.lines = append(p.lines, l)
+	}
+	for i, m := range cpuSums[:2] {
+		curve(&six, m.title(), cpuDevice, i)
+	}
+	for _, m := range gpuSums(rns.Options{}) {
+		curve(&seven, m.title, r.GPU, len(cpuSums[:2])+m.style)
+		if strings.HasPrefix(m.title, "Reduce3") {
+			curve(&six, m.title, r.GPU, len(cpuSums[:2])+m.style)
+		}
+	}
+	return figure{
+		name: r.Name + "-gpu", yLabel: "ms", panels: []panel{six, seven},
+		title: fmt.Sprintf("RNS sums of %d doubles, uniform in [0, 1], on %s", r.N, r.GPU),
+	}
 }
 
 // sumNotes are the notes of a report with the rows of a GPU, "" for none.
@@ -497,7 +619,7 @@ func sumNotes(gpu string) []string {
 		return append(notes, "Reduce1S, 1P, 2S, 2P and Reduce3 on a GPU are not measured: figures that are not there were not measured, and none is estimated.")
 	}
 	return append(notes,
-		"Rows of "+gpu+": numbers are in its memory; a time is from the call until the host has the sum. The order of additions of Reduce3 is that of 64 blocks of 32 threads, and, tuned, that of the blocks with which this GPU is fastest; rns.TuneSum found those, here or before, and remembers them. Each sum had the bits of the CPU's in the same order, so table 2 holds for the GPU, too.",
-		fmt.Sprintf("Reduce1S, 1P, 2S and 2P are chains of additions, run with at most %d numbers, as their rows say; nothing is scaled up to more. Their ratios to Reduce3 of all numbers are therefore left out, those of S to P are of the same numbers.", fewNumbers),
+		"Rows of "+gpu+": numbers are in its memory; a time is from the call until the host has the sum. Blocks of Reduce3 have 32 threads, as the paper does not say how many; tuned, blocks and threads are those with which this GPU is fastest: rns.TuneSum found them, here or before, and remembers them. Each sum had the bits of the CPU's in the same order, so table 2 holds for the GPU, too.",
+		fmt.Sprintf("Reduce1S, 1P, 2S and 2P are chains of additions. They are run with all numbers, unless %d of them show that this would take more than %v: then their time is that of %d and of half as many, continued in a line, and their rows say so. P has a thread for each modulus, but at most 32.", fewNumbers, longestChain, fewNumbers),
 		"Kernels: sum and tree are Reduce3, pairs is Reduce2 over all numbers. One thread has all residues of a number in local memory. Occupancy is what registers and shared memory leave room for.")
 }

@@ -1,9 +1,12 @@
 package rnsgpu
 
 import (
+	"fmt"
 	"math"
+	"sync/atomic"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
 // Array is memory for numbers. Residues lie padded, number by number; what else a number
@@ -11,21 +14,22 @@ import (
 type Array struct {
 	digits, heads *cuda.Memory
 	n             int
+	freed         atomic.Bool
 }
 
-// Head is a number but for its residues: struct head of kernels/rns.cuh.
-type Head struct {
-	Lo, Up        float64
-	LoI, UpI      int32
-	Exp, Negative int32
-}
-
-// headWords is the size of a Head in words of 32 bits.
+// headWords is the size of a place.RNSHead, struct head of kernels/rns/rns.cuh, in words of 32
+// bits.
 const headWords = 8
 
-// NewArray returns an array of n numbers with unspecified contents.
-func (b *Base) NewArray(s *cuda.Stream, n int) (*Array, error) {
+// bytes is what a number takes.
+func (b *Base) bytes() int64 { return 4 * int64(b.padded+headWords) }
+
+// newArray returns an array of n numbers with unspecified contents.
+func (b *Base) newArray(s *cuda.Stream, n int) (*Array, error) {
 	room := int64(max(n, 1))
+	if room > math.MaxInt64/b.bytes() {
+		return nil, fmt.Errorf("%v: %w: %d numbers", s.Device(), cuda.ErrMemory, n)
+	}
 	digits, err := s.Alloc(4 * int64(b.padded) * room)
 	if err != nil {
 		return nil, err
@@ -35,16 +39,28 @@ func (b *Base) NewArray(s *cuda.Stream, n int) (*Array, error) {
 		digits.Free()
 		return nil, err
 	}
-	return &Array{digits, heads, n}, nil
+	return &Array{digits: digits, heads: heads, n: n}, nil
+}
+
+// zero sets all numbers to 0.
+func (b *Base) zero(s *cuda.Stream, a *Array) error {
+	if err := s.Zero(a.digits.Pointer(), 4*int64(b.padded)*int64(a.n)); err != nil {
+		return err
+	}
+	return s.Zero(a.heads.Pointer(), 4*headWords*int64(a.n))
 }
 
 // Free gives the memory back.
 func (a *Array) Free() {
 	if a != nil {
+		a.freed.Store(true)
 		a.digits.Free()
 		a.heads.Free()
 	}
 }
+
+// Freed reports whether Free was called.
+func (a *Array) Freed() bool { return a.freed.Load() }
 
 // Len returns the number of numbers.
 func (a *Array) Len() int { return a.n }
@@ -52,10 +68,10 @@ func (a *Array) Len() int { return a.n }
 // slice is how many numbers are packed at a time.
 const slice = 1 << 16
 
-// Set copies the residues of all numbers, n each, and their heads to the device.
-func (b *Base) Set(s *cuda.Stream, a *Array, digits []uint32, head func(i int) Head) error {
-	for lo := 0; lo < a.n; lo += slice {
-		n := min(slice, a.n-lo)
+// set copies the residues of so many numbers, and their heads, to those of a from off on.
+func (b *Base) set(s *cuda.Stream, a *Array, off, count int, digits []uint32, head func(i int) place.RNSHead) error {
+	for lo := 0; lo < count; lo += slice {
+		n, at := min(slice, count-lo), int64(off+lo)
 		words := make([]uint32, n*headWords)
 		for i := range n {
 			h := head(lo + i)
@@ -65,7 +81,7 @@ func (b *Base) Set(s *cuda.Stream, a *Array, digits []uint32, head func(i int) H
 				uint32(h.LoI), uint32(h.UpI), uint32(h.Exp), uint32(h.Negative),
 			})
 		}
-		if err := cuda.Upload(s, a.heads.At(4*headWords*int64(lo)), words); err != nil {
+		if err := cuda.Upload(s, a.heads.At(4*headWords*at), words); err != nil {
 			return err
 		}
 		part := digits[lo*b.n : (lo+n)*b.n]
@@ -76,26 +92,26 @@ func (b *Base) Set(s *cuda.Stream, a *Array, digits []uint32, head func(i int) H
 			}
 			part = padded
 		}
-		if err := cuda.Upload(s, a.digits.At(4*int64(b.padded)*int64(lo)), part); err != nil {
+		if err := cuda.Upload(s, a.digits.At(4*int64(b.padded)*at), part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Get copies all numbers to the host.
-func (b *Base) Get(s *cuda.Stream, a *Array, digits []uint32, put func(i int, h Head)) error {
-	for lo := 0; lo < a.n; lo += slice {
-		n := min(slice, a.n-lo)
+// get copies so many numbers from off on to the host.
+func (b *Base) get(s *cuda.Stream, a *Array, off, count int, digits []uint32, put func(i int, h place.RNSHead)) error {
+	for lo := 0; lo < count; lo += slice {
+		n, at := min(slice, count-lo), int64(off+lo)
 		words := make([]uint32, n*headWords)
-		if err := cuda.Download(s, words, a.heads.At(4*headWords*int64(lo))); err != nil {
+		if err := cuda.Download(s, words, a.heads.At(4*headWords*at)); err != nil {
 			return err
 		}
 		for i := range n {
 			w := words[i*headWords : (i+1)*headWords]
-			put(lo+i, Head{
-				math.Float64frombits(uint64(w[1])<<32 | uint64(w[0])), math.Float64frombits(uint64(w[3])<<32 | uint64(w[2])),
-				int32(w[4]), int32(w[5]), int32(w[6]), int32(w[7]),
+			put(lo+i, place.RNSHead{
+				Lo: math.Float64frombits(uint64(w[1])<<32 | uint64(w[0])), Up: math.Float64frombits(uint64(w[3])<<32 | uint64(w[2])),
+				LoI: int32(w[4]), UpI: int32(w[5]), Exp: int32(w[6]), Negative: int32(w[7]),
 			})
 		}
 		part := digits[lo*b.n : (lo+n)*b.n]
@@ -103,7 +119,7 @@ func (b *Base) Get(s *cuda.Stream, a *Array, digits []uint32, put func(i int, h 
 		if b.padded != b.n {
 			to = make([]uint32, n*b.padded)
 		}
-		if err := cuda.Download(s, to, a.digits.At(4*int64(b.padded)*int64(lo))); err != nil {
+		if err := cuda.Download(s, to, a.digits.At(4*int64(b.padded)*at)); err != nil {
 			return err
 		}
 		if b.padded != b.n {
@@ -115,15 +131,6 @@ func (b *Base) Get(s *cuda.Stream, a *Array, digits []uint32, put func(i int, h 
 	return nil
 }
 
-// View is numbers of an array by two indices: (i, j) is number Off + i RS + j CS.
-type View struct {
-	Array       *Array
-	Off, RS, CS int
-}
-
-// T exchanges the indices.
-func (v View) T() View { return View{v.Array, v.Off, v.CS, v.RS} }
-
 // array and operand are those of the kernels.
 type array struct{ digits, heads cuda.Pointer }
 
@@ -134,10 +141,10 @@ type operand struct {
 
 func (a *Array) native() array { return array{a.digits.Pointer(), a.heads.Pointer()} }
 
-// native is the operand of the kernels, that of no operand for the zero View.
-func (v View) native() operand {
+// native is the operand of the kernels, that of no operand for the zero view.
+func native(v place.RNSView) operand {
 	if v.Array == nil {
 		return operand{}
 	}
-	return operand{v.Array.native(), int64(v.Off), int64(v.RS), int64(v.CS)}
+	return operand{v.Array.(*Array).native(), int64(v.Off), int64(v.RS), int64(v.CS)}
 }

@@ -1,65 +1,48 @@
 // Package rnsgpu runs the arithmetic of package rns on NVIDIA GPUs: sums, products of
-// matrices and vectors, and what is done number by number, by the kernels rns*.cu of
-// internal/gpu/kernels. Bits are those of package rns.
+// matrices and vectors, and what is done number by number, by the kernels of
+// internal/kernels/rns. Bits are those of package rns.
 package rnsgpu
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"math/bits"
 	"sync"
 	"unsafe"
 
-	"github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/gpu/kernels"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// ErrModuli is wrapped by errors about bases that the kernels do not take.
-var ErrModuli = errors.New("rns: moduli unfit for a GPU")
-
-// maxModulus bounds the moduli: the Barrett reduction of kernels/rns.cuh leaves less than
+// maxModulus bounds the moduli: the Barrett reduction of kernels/rns/rns.cuh leaves less than
 // 2.5 m, in 32 bits.
 const maxModulus = 1 << 30
 
 // maxModuli is how many moduli the widest groups have room for.
 const maxModuli = 32 * perLane
 
-// Constants describe a base of package rns.
-type Constants struct {
-	Moduli   []uint32
-	Weights  []uint32   // (M/m_i)^-1 mod m_i
-	Low      [][]uint32 // Low[a][i] is word a, of WordBits bits, of M/m_i
-	NegM     []uint32   // words of -M, as many
-	WordBits int        // a residue times a word, summed over moduli, is below 2^63
-	Bits     int        // of M
-
-	MLo, MUp, Half, Lim, Target, SumLim XFloat
-	Slack                               int
-}
-
-// XFloat is F·2^I.
-type XFloat struct {
-	F float64
-	I int32
-	_ int32
-}
-
-// constants is struct base of kernels/rns.cuh.
+// constants is struct base of kernels/rns/rns.cuh.
 type constants struct {
 	moduli, inverse, shift, mu, muLow   cuda.Pointer
 	pow, inv, weight, low, negM         cuda.Pointer
-	mLo, mUp, half, lim, target, sumLim XFloat
+	mLo, mUp, half, lim, target, sumLim place.RNSFloat
 	slack, bits, word, _                int32
 }
 
-// Base is a base on a device: tables and kernels. It is used on the device's thread.
+// Base is a base on a device: tables and kernels.
 type Base struct {
+	at     place.Place
 	n      int // moduli
 	padded int // lanes times residues a lane
 	c      constants
 
+	iLo, iUp       place.RNSFloat // 1/M
+	maxSignificand uint64         // 0 where it has more than 53 bits
+
 	sum, dot, tree, mapping, pairs *cuda.Function
-	recursive, pairwise            [2]*cuda.Function // by Team
+	recursive, pairwise            [2]*cuda.Function // by place.RNSTeam
 }
 
 // perLane is how many residues a lane has in kernels that run many groups.
@@ -68,18 +51,9 @@ const perLane = 8
 // lanes returns the width of groups of kernels for many groups.
 func (b *Base) lanes() int { return b.padded / perLane }
 
-// Team is who carries out a sequential summation.
-type Team int
-
-// One thread, and a group of threads as wide as it can be.
-const (
-	One Team = iota
-	Group
-)
-
 // threads returns the number of threads of a team.
-func (b *Base) threads(t Team) int {
-	if t == One {
+func (b *Base) threads(t place.RNSTeam) int {
+	if t == place.RNSOne {
 		return 1
 	}
 	return min(b.padded, 32)
@@ -96,8 +70,22 @@ type baseKey struct {
 	moduli string
 }
 
-// BaseOf returns the base on the device of s. make is called for a base that is new.
-func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, error) {
+// part is what this package provides.
+type part struct{}
+
+// Register makes the arithmetic known to package rns.
+func Register() { place.Provide[place.RNS](part{}) }
+
+func (part) Base(ctx context.Context, p place.Place, moduli []uint32, constants func() place.RNSConstants) (base place.RNSBase, err error) {
+	err = backend.Do(ctx, p, func(s *cuda.Stream) (err error) {
+		base, err = baseOf(s, p, moduli, constants)
+		return err
+	})
+	return base, err
+}
+
+// baseOf returns the base on the device of s, which p is.
+func baseOf(s *cuda.Stream, p place.Place, moduli []uint32, constants func() place.RNSConstants) (*Base, error) {
 	bases.Lock()
 	defer bases.Unlock()
 	key := baseKey{s.Device(), fmt.Sprint(moduli)}
@@ -105,26 +93,21 @@ func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, erro
 		return b, nil
 	}
 	if len(moduli) > maxModuli {
-		return nil, fmt.Errorf("%w: %d of them, want up to %d", ErrModuli, len(moduli), maxModuli)
+		return nil, fmt.Errorf("%w: %d of them, want up to %d", place.ErrModuli, len(moduli), maxModuli)
 	}
 	for _, m := range moduli {
 		if m%2 == 0 || m >= maxModulus {
-			return nil, fmt.Errorf("%w: %d is not odd and below 2^30", ErrModuli, m)
+			return nil, fmt.Errorf("%w: %d is not odd and below 2^30", place.ErrModuli, m)
 		}
 	}
-	b := &Base{n: len(moduli), padded: perLane}
+	b := &Base{at: p, n: len(moduli), padded: perLane}
 	for b.padded < b.n {
 		b.padded *= 2
 	}
-	m, err := s.Load(kernels.PTX(fmt.Sprint("rns", b.padded)))
-	if err != nil {
+	if err := b.find(s); err != nil {
 		return nil, err
 	}
-	if err = b.find(m); err == nil {
-		err = b.upload(s, make())
-	}
-	if err != nil {
-		_ = m.Unload()
+	if err := b.upload(s, constants()); err != nil {
 		return nil, err
 	}
 	if bases.of == nil {
@@ -135,16 +118,17 @@ func BaseOf(s *cuda.Stream, moduli []uint32, make func() Constants) (*Base, erro
 }
 
 // find looks the kernels up.
-func (b *Base) find(m *cuda.Module) (err error) {
+func (b *Base) find(s *cuda.Stream) (err error) {
+	kernels, file := launch.KernelsOf(s), fmt.Sprint("rns/rns", b.padded)
 	for _, k := range []struct {
 		to   **cuda.Function
 		name string
 	}{
 		{&b.sum, "rnsSum"}, {&b.dot, "rnsDot"}, {&b.tree, "rnsTree"}, {&b.mapping, "rnsMap"},
-		{&b.pairs, "rnsPairs"}, {&b.recursive[One], "rnsRecursiveS"}, {&b.recursive[Group], "rnsRecursiveP"},
-		{&b.pairwise[One], "rnsPairwiseS"}, {&b.pairwise[Group], "rnsPairwiseP"},
+		{&b.pairs, "rnsPairs"}, {&b.recursive[place.RNSOne], "rnsRecursiveS"}, {&b.recursive[place.RNSGroup], "rnsRecursiveP"},
+		{&b.pairwise[place.RNSOne], "rnsPairwiseS"}, {&b.pairwise[place.RNSGroup], "rnsPairwiseP"},
 	} {
-		if *k.to, err = m.Function(k.name); err != nil {
+		if *k.to, err = kernels.Function(s, file, k.name); err != nil {
 			return err
 		}
 	}
@@ -152,9 +136,10 @@ func (b *Base) find(m *cuda.Module) (err error) {
 }
 
 // upload makes the tables, all or none. They are never freed.
-func (b *Base) upload(s *cuda.Stream, c Constants) (err error) {
+func (b *Base) upload(s *cuda.Stream, c place.RNSConstants) (err error) {
 	n, rows := b.padded, len(c.NegM)
 	powers := rows * c.WordBits
+	b.iLo, b.iUp, b.maxSignificand = c.ILo, c.IUp, c.MaxSignificand
 	b.c = constants{
 		mLo: c.MLo, mUp: c.MUp, half: c.Half, lim: c.Lim, target: c.Target, sumLim: c.SumLim,
 		slack: int32(c.Slack), bits: int32(c.Bits), word: int32(c.WordBits),
@@ -205,17 +190,17 @@ func (b *Base) upload(s *cuda.Stream, c Constants) (err error) {
 		{&b.c.moduli, moduli}, {&b.c.inverse, inverse}, {&b.c.shift, shift}, {&b.c.muLow, muLow},
 		{&b.c.pow, pow}, {&b.c.inv, inv}, {&b.c.weight, weight}, {&b.c.low, low}, {&b.c.negM, c.NegM},
 	} {
-		m, err := Upload(s, t.data)
+		m, err := upload(s, t.data)
 		if err := keep(t.to, m, err); err != nil {
 			return err
 		}
 	}
-	m, err := Upload(s, mu)
+	m, err := upload(s, mu)
 	return keep(&b.c.mu, m, err)
 }
 
-// Upload returns memory with a copy of data.
-func Upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
+// upload returns memory with a copy of data.
+func upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
 	var one T
 	m, err := s.Alloc(int64(len(data)) * int64(unsafe.Sizeof(one)))
 	if err != nil {

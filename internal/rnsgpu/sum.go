@@ -3,21 +3,20 @@ package rnsgpu
 import (
 	"math/bits"
 
-	"github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Reduce1 sets number 0 of z to the recursive sum of the entries (i, 0) of x, i < n, by one
-// team (1S and 1P of 003).
-func (b *Base) Reduce1(s *cuda.Stream, t Team, x View, n int, z *Array) error {
-	return b.recursive[t].Launch(s, cuda.Dim{}, cuda.Dim{X: b.threads(t)}, 0, b.c, sums{
-		x: x.T().native(), z: View{Array: z}.native(), n: int64(n), stride: 2, rows: 1, cols: 1, size: 1,
+// Reduce1 is that of place.RNSQueue (1S and 1P of 003).
+func (q *Queue) Reduce1(t place.RNSTeam, x place.RNSView, n int, z place.RNSView) error {
+	return q.recursive[t].Launch(q.s, cuda.Dim{}, cuda.Dim{X: q.threads(t)}, 0, q.c, sums{
+		x: native(x.T()), z: native(z), n: int64(n), stride: 2, rows: 1, cols: 1, size: 1,
 	})
 }
 
-// Reduce2 sets number 0 of z to the pairwise sum of the entries (i, 0) of x, i < n, n > 0,
-// by one team with a stack (2S and 2P of 003).
-func (b *Base) Reduce2(s *cuda.Stream, t Team, x View, n int, z *Array) error {
-	return b.pair(s, b.pairwise[t], x, n, n, b.threads(t), 1, z)
+// Reduce2 is that of place.RNSQueue (2S and 2P of 003); n > 0.
+func (q *Queue) Reduce2(t place.RNSTeam, x place.RNSView, n int, z place.RNSView) error {
+	return q.pair(q.pairwise[t], x, n, n, q.threads(t), 1, z)
 }
 
 // chunk is how many numbers a group of Reduce2Parallel sums, a power of two.
@@ -26,27 +25,28 @@ const chunk = 8
 // Reduce2Parallel is Reduce2 by many groups: the sum of a chunk, as the stack makes it, is
 // an entry of the next level. The last chunk may be short: what its stack holds is folded
 // first in Reduce2 as well, so that the tree is the same.
-func (b *Base) Reduce2Parallel(s *cuda.Stream, x View, n int, z *Array) error {
+func (q *Queue) Reduce2Parallel(x place.RNSView, n int, z place.RNSView) error {
 	for n > chunk {
 		m := (n + chunk - 1) / chunk
-		y, err := b.NewArray(s, m)
+		y, err := q.newArray(m)
 		if err != nil {
 			return err
 		}
-		defer y.Free()
-		if err := b.pair(s, b.pairs, x, n, chunk, b.lanes(), threads/b.lanes(), y); err != nil {
+		defer q.free(y)
+		to := place.RNSView{Array: y, RS: 1}
+		if err := q.pair(q.pairs, x, n, chunk, q.lanes(), threads/q.lanes(), to); err != nil {
 			return err
 		}
-		x, n = View{y, 0, 1, 0}, m
+		x, n = to, m
 	}
-	return b.pair(s, b.pairs, x, n, chunk, b.lanes(), threads/b.lanes(), z)
+	return q.pair(q.pairs, x, n, chunk, q.lanes(), threads/q.lanes(), z)
 }
 
 // pair launches a kernel whose groups, so many a block, sum chunks.
-func (b *Base) pair(s *cuda.Stream, f *cuda.Function, x View, n, chunk, lanes, groups int, z *Array) error {
+func (q *Queue) pair(f *cuda.Function, x place.RNSView, n, chunk, lanes, groups int, z place.RNSView) error {
 	blocks := ((n+chunk-1)/chunk + groups - 1) / groups
-	return f.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: groups * lanes}, b.stack(groups, chunk), b.c, pairs{
-		x: x.native(), z: View{z, 0, 1, 0}.native(), n: int64(n), chunk: int32(chunk), depth: int32(depth(chunk)),
+	return f.Launch(q.s, cuda.Dim{X: blocks}, cuda.Dim{X: groups * lanes}, q.stack(groups, chunk), q.c, pairs{
+		x: native(x), z: native(z), n: int64(n), chunk: int32(chunk), depth: int32(depth(chunk)),
 	})
 }
 
@@ -58,63 +58,69 @@ func (b *Base) stack(groups, chunk int) int {
 	return groups * depth(chunk) * 4 * (b.padded + headWords)
 }
 
-// Reduce3 sets the numbers of z, one a block, to what the blocks of size threads of the
-// hybrid summation of the entries (i, 0) of x, i < n, sum; of |x| for absolute, of x y
-// if there is a y.
-func (b *Base) Reduce3(s *cuda.Stream, x, y View, n, size int, absolute bool, z *Array) error {
-	blocks := z.n
-	t, err := b.NewArray(s, blocks*size)
+// Reduce3 is that of place.RNSQueue.
+func (q *Queue) Reduce3(x, y place.RNSView, n, blocks, size int, absolute bool, z place.RNSView) error {
+	t, err := q.newArray(blocks * size)
 	if err != nil {
 		return err
 	}
-	defer t.Free()
+	defer q.free(t)
 	x.CS, x.RS = x.RS, 0
 	y.CS, y.RS = y.RS, 0
-	if err := b.partial(s, sums{
-		x: x.native(), y: y.native(), z: View{t, 0, size, 1}.native(),
+	if err := q.partial(sums{
+		x: native(x), y: native(y), z: native(place.RNSView{Array: t, RS: size, CS: 1}),
 		n: int64(n), first: 2 * int64(size), stride: 2 * int64(size) * int64(blocks),
 		rows: int32(blocks), cols: 1, size: int32(size), absolute: flag(absolute),
 	}); err != nil {
 		return err
 	}
-	return b.reduce(s, t, blocks, size, View{z, 0, 1, 0}, false)
+	return q.reduce(t, blocks, size, z, false)
 }
 
-// RowSums sets the entries (i, 0) of z, i < rows, to the sums of the entries (i, j) of x,
-// j < n, by blocks of size threads; of |x| for absolute, of x_ij y_j if there is a y; with
-// more they are added to z.
-func (b *Base) RowSums(s *cuda.Stream, x, y View, rows, n, size int, absolute, more bool, z View) error {
-	t, err := b.NewArray(s, rows*size)
+// RowSums is that of place.RNSQueue.
+func (q *Queue) RowSums(x, y place.RNSView, rows, n, size int, absolute, more bool, z place.RNSView) error {
+	s := sums{x: native(x), n: int64(n), rows: int32(rows), size: int32(size), absolute: flag(absolute), rowsFirst: flag(x.RS == 1)}
+	return q.rowSums(s, y, z, more)
+}
+
+// rowSums sums the rows that s tells of, of products with y if there is one, by a block each.
+func (q *Queue) rowSums(s sums, y, z place.RNSView, more bool) error {
+	rows, size := int(s.rows), int(s.size)
+	t, err := q.newArray(rows * size)
 	if err != nil {
 		return err
 	}
-	defer t.Free()
+	defer q.free(t)
 	y.CS, y.RS = y.RS, 0
-	if err := b.partial(s, sums{
-		x: x.native(), y: y.native(), z: View{t, 0, size, 1}.native(), n: int64(n), stride: 2 * int64(size),
-		rows: int32(rows), cols: 1, size: int32(size), absolute: flag(absolute),
-		rowsFirst: flag(x.RS == 1),
-	}); err != nil {
+	s.y, s.z = native(y), native(place.RNSView{Array: t, RS: size, CS: 1})
+	s.stride, s.cols = 2*int64(size), 1
+	if err := q.partial(s); err != nil {
 		return err
 	}
-	return b.reduce(s, t, rows, size, z, more)
+	return q.reduce(t, rows, size, z, more)
 }
 
-// Products sets z_ij to the recursive sum of x_ik y_kj, k < n, or adds the products to it
-// one after the other.
-func (b *Base) Products(s *cuda.Stream, x, y View, rows, cols, n int, more bool, z View) error {
+// Products is that of place.RNSQueue.
+func (q *Queue) Products(x, y place.RNSView, rows, cols, n int, more bool, z place.RNSView) error {
 	// The kernel's rows are numbered column by column; z.CS is that of one row.
-	return b.partial(s, sums{
-		x: x.native(), y: y.T().native(), z: operand{z.Array.native(), int64(z.Off), int64(z.RS), 0},
+	z.CS = 0
+	return q.partial(sums{
+		x: native(x), y: native(y.T()), z: native(z),
 		n: int64(n), stride: 2, rows: int32(rows), cols: int32(cols), size: 1, more: flag(more),
 	})
 }
 
-// SparseProducts sets the entries (i, 0) of z, i < rows, to the recursive sums of the
-// products of row i of a sparse matrix by compressed rows and x.
-func (b *Base) SparseProducts(s *cuda.Stream, pointers, indices *cuda.Memory, values, x View, rows int, z View) error {
-	return b.partial(s, sums{
-		x: values.T().native(), y: x.T().native(), z: z.native(), pointers: pointers.Pointer(), indices: indices.Pointer(),
-		stride: 2, rows: int32(rows), cols: 1, size: 1,
+// SymmetricRowSums is that of place.RNSQueue.
+func (q *Queue) SymmetricRowSums(t place.RNSTriangle, x, y place.RNSView, n, size int, z place.RNSView) error {
+	s := sums{x: native(x), n: int64(n), rows: int32(n), size: int32(size), stored: t, rowsFirst: 1}
+	return q.rowSums(s, y, z, true)
+}
+
+// SymmetricProducts is that of place.RNSQueue.
+func (q *Queue) SymmetricProducts(t place.RNSTriangle, x place.RNSView, n, k int, z place.RNSView) error {
+	z.CS = 0
+	return q.partial(sums{
+		x: native(x), y: native(x), z: native(z),
+		n: int64(k), stride: 2, rows: int32(n), cols: int32(n), size: 1, triangle: t,
 	})
 }

@@ -26,10 +26,11 @@ func microGeneric(c []float32, ldc int, a, b []float32, k int, load bool) {
 // odd, which a second rounding to float32 cannot tell from the exact sum (Boldo and
 // Melquiond, 2008).
 func fma(x, y, z float32) float32 {
-	p, q := float64(x)*float64(y), float64(z)
+	p, q := float64(float64(x)*float64(y)), float64(z)
 	s := p + q
 	t := s - p
-	if e := float64(p-float64(s-t)) + float64(q-t); e != 0 && e == e { // two-sum; NaN is not rounded
+	// two-sum; NaN is not rounded
+	if e := float64(p-float64(s-t)) + float64(q-t); e != 0 && e == e {
 		if b := math.Float64bits(s); b&1 == 0 {
 			if (e > 0) == (s > 0) {
 				b++

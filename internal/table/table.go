@@ -1,5 +1,6 @@
 // Package table reads and writes matrices as plain text: a row a line, numbers
-// separated by commas or by white space. # begins a comment.
+// separated by commas or by white space. # begins a comment. A line ends with a line
+// feed, a carriage return or both.
 package table
 
 import (
@@ -14,12 +15,14 @@ import (
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Options change how a table is read or written; all but In, Digits, Separator
-// and Progress must be set.
+// Options change how a table is read or written; all but In, Stats, Digits,
+// Separator and Progress must be set.
 type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
+	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
 	Threads     int
@@ -43,7 +46,7 @@ type piece struct {
 // Parse reads a table. The numbers of a row are separated by commas if the row
 // has one, else by white space; every row has the same length.
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")))
 	pieces := lines.Cut(text, 1)
 	found := make([]piece, len(pieces))
 	err := lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
@@ -88,12 +91,15 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 			rows, width, f, lines.Bytes(need), lines.Bytes(float64(o.MemoryLimit)))}
 	}
 	m := halfulp.NewMatrix(f, int(rows), width)
+	losses := make([]lines.Losses, len(pieces))
 	err = lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
 		i, j := int(firsts[p.Index]), 0
 		return eachRow(p.Text, func(int) error { return nil }, func(word []byte, pos int) error {
-			if err := m.SetText(i, j, word); err != nil {
+			loss, err := raw.SetText(m, i, j, word)
+			if err != nil {
 				return &lines.At{Pos: pos, Err: err}
 			}
+			losses[p.Index].Add(loss, pos)
 			if j++; j == width {
 				i, j = i+1, 0
 			}
@@ -102,6 +108,12 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if o.Stats != nil {
+		*o.Stats = lines.InputStats(pieces, losses)
+		if format == nil && !o.In.Exact() && !o.In.Rounds() {
+			o.Stats.Digits = extent.Digits
+		}
 	}
 	return m, nil
 }
@@ -200,12 +212,12 @@ func eachRow(text []byte, row func(pos int) error, word func(w []byte, pos int) 
 func eachWord(line []byte, pos int, word func(w []byte, pos int) error) error {
 	if bytes.IndexByte(line, ',') < 0 {
 		for i := 0; i < len(line); {
-			if line[i] <= ' ' {
+			if lines.IsSpace(line[i]) {
 				i++
 				continue
 			}
 			start := i
-			for i < len(line) && line[i] > ' ' {
+			for i < len(line) && !lines.IsSpace(line[i]) {
 				i++
 			}
 			if err := word(line[start:i], pos+start); err != nil {
@@ -219,7 +231,7 @@ func eachWord(line []byte, pos int, word func(w []byte, pos int) error) error {
 		if k := bytes.IndexByte(line[start:], ','); k >= 0 {
 			end = start + k
 		}
-		w := bytes.TrimSpace(line[start:end])
+		w := bytes.Trim(line[start:end], " \t\n\v\f\r")
 		if len(w) == 0 {
 			return &lines.At{Pos: pos + min(start, len(line)-1), Err: errField}
 		}

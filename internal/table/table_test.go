@@ -21,6 +21,9 @@ func TestParse(t *testing.T) {
 		{"white space", " 1\t2 \n\n3 4", "1 2\n3 4\n"},
 		{"mixed", "1 2\n3,4\n", "1 2\n3 4\n"},
 		{"comments", "# x, y\n1 2 # end\n\n  # more\n3 4#\n", "1 2\n3 4\n"},
+		{"carriage returns", "1 2\r# c\r3 4\r", "1 2\n3 4\n"},
+		{"mixed ends of lines", "1,2\r3,4\n5,6\r\n7,8", "1 2\n3 4\n5 6\n7 8\n"},
+		{"all of C's white space", "1\v2\f\n\t3 \v, 4\f\n", "1 2\n3 4\n"},
 		{"byte order mark", "\ufeff1,2\n", "1 2\n"},
 		{"numbers", "0x1.8p1,1D2,inf,-nan,+.5\n", "3 100 inf nan 0.5\n"},
 	} {
@@ -48,6 +51,14 @@ func TestErrors(t *testing.T) {
 		{"1;2\n", `a.csv:1: "1;2" is not a number`},
 		{"\"1\",2\n", "a.csv:1:"},
 		{"1 2+3i\n", "a.csv:1:"},
+		// Bytes that are no text separate nothing: half of UTF-16 and the like.
+		{"1\x00\n\x002\x00\n\x00", `a.csv:1: "1\x00" is not a number: it has a byte 0x00`},
+		{"\x001\x00\n", `a.csv:1: "\x001\x00" is not a number: it has a byte 0x00`},
+		{"1,2\n3\x00,4\n", `a.csv:2: "3\x00" is not a number: it has a byte 0x00`},
+		{"1 2\n3\x1f4\n", `a.csv:2: "3\x1f4" is not a number: it has a byte 0x1f`},
+		{"1 2\r3 4\r5 \b6\r", `a.csv:3: "\b6" is not a number: it has a byte 0x08`},
+		{"1\n\x1a", `a.csv:2: "\x1a" is not a number: it has a byte 0x1a`},
+		{"1,\u00a02\n", `a.csv:1: "\u00a02" is not a number`},
 		{strings.Repeat("1 2\n", 200000) + "1\n" + strings.Repeat("1 2\n", 100), "a.csv:200001: a row of 1"},
 		{strings.Repeat("1 2\n", 200000) + strings.Repeat("1\n", 200000), "a.csv:200001: a row of 1"},
 		{strings.Repeat("1 2\n", 200000) + "y 2\n" + strings.Repeat("x 2\n", 100000), `a.csv:200001: "y" is`},
@@ -84,12 +95,35 @@ func TestRoundTrip(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for in, want := range map[string]string{
-		"1,2": "f64", "0.1234567890123456789": "mp:65", "# halfulp format dd\n1": "dd", "1\n# halfulp format mp:99\n2": "mp:99",
+		"1,2": "f64", "0.1234567890123456789": "mp:129", "# halfulp format dd\n1": "dd", "1\n# halfulp format mp:99\n2": "mp:99",
 		"# halfulp format silly\n1": "f64",
 	} {
 		m, err := Parse([]byte(in), "a", options(1))
 		if err != nil || m.Format().String() != want {
 			t.Errorf("%q: %v, %v, want %s", in, m, err, want)
+		}
+	}
+}
+
+// TestStats counts what the range of the format takes.
+func TestStats(t *testing.T) {
+	text := "1 1e400\n# c\n-1e-400 0\n" + strings.Repeat("1e-999,inf\n", 30000) + "1 -1e999\n"
+	for _, threads := range []int{1, 3} {
+		stats := halfulp.InputStats{ToInf: halfulp.Losses{Count: 9, Line: 9}}
+		o := options(threads)
+		o.Stats, o.In = &stats, halfulp.Exactly(halfulp.Float64)
+		if _, err := Parse([]byte(text), "a", o); err != nil {
+			t.Fatal(err)
+		}
+		if want := (halfulp.InputStats{ToInf: halfulp.Losses{Count: 2, Line: 1}, ToZero: halfulp.Losses{Count: 30001, Line: 3}}); stats != want {
+			t.Errorf("%+v, want %+v", stats, want)
+		}
+		o.In = halfulp.InputFormat{}
+		if _, err := Parse([]byte(text), "a", o); err != nil || stats != (halfulp.InputStats{Digits: 1}) {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if _, err := Parse([]byte("0\n1e99999999999999999999\n"), "a", o); err != nil || stats.ToInf != (halfulp.Losses{Count: 1, Line: 2}) {
+			t.Errorf("%+v, %v", stats, err)
 		}
 	}
 }
@@ -118,7 +152,7 @@ func TestLarge(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1,2\n3,4\n", "1 2 # c\n", "# halfulp format qd\n0.1 -0x1p3\n", "1,,2", "inf nan\n", "1 2\n3\n"} {
+	for _, s := range []string{"1,2\n3,4\n", "1 2 # c\n", "# halfulp format qd\n0.1 -0x1p3\n", "1,,2", "inf nan\n", "1\r2\r\n", "1\x00 2\n", "1 2\n3\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -3,8 +3,9 @@ extern "C" {
 #endif
 
 /*
- * Numbers are terms consecutive doubles, terms = 2 or 4. elementwise sets z_i = x_i op y_i for op +, *, / or a function of
- * x_i alone: s (square root), e (exp), l (log), n (sin). It returns 0 for another op.
+ * Numbers are terms consecutive doubles, terms = 2 or 4. elementwise sets z_i = x_i op y_i for op
+ * +, *, / or a function of x_i alone: s (square root), e (exp), l (log), n (sin). It returns 0 for
+ * another op.
  */
 int bench_expansion_elementwise(int terms, char op, const double *x, const double *y, double *z, long n);
 

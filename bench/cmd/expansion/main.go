@@ -1,5 +1,6 @@
-// Expansion measures the elementwise operations and products of package expansion, and the exact engine's products, side
-// by side with loops of the QD library, on one thread: a timing of one after a timing of the other on the same numbers.
+// Expansion measures the elementwise operations and products of package expansion, and the exact
+// engine's products, side by side with loops of the QD library, on one thread: a timing of one
+// after a timing of the other on the same numbers.
 package main
 
 /*
@@ -30,7 +31,8 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 )
 
-// figure is the time of one operation: medians and minima in nanoseconds a number, or a product of numbers in a sum.
+// figure is the time of one operation: medians and minima in nanoseconds a number, or a product of
+// numbers in a sum.
 type figure struct {
 	Name      string  `json:"name"`
 	Format    string  `json:"format"`
@@ -131,9 +133,11 @@ type benchmark struct {
 
 // cases lists what is measured: numbers in cache, numbers in memory, matrices.
 func cases(f halfulp.Format) []benchmark {
-	type unary = func(z, x, y *halfulp.Vector, o *halfulp.Options) error
-	function := func(f expansion.Function) unary {
-		return func(z, x, _ *halfulp.Vector, o *halfulp.Options) error { return expansion.Map(f, z, x, o) }
+	type routine = func(x, y, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)
+	function := func(f expansion.Function) routine {
+		return func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+			return expansion.Map(f, x, z, o)
+		}
 	}
 	const cached, inMemory = 2048, 1 << 21
 	var list []benchmark
@@ -141,12 +145,14 @@ func cases(f halfulp.Format) []benchmark {
 		name   string
 		op     byte
 		memory bool
-		own    unary
+		own    routine
 	}{
 		{"add", '+', true, expansion.Add[*halfulp.Vector]},
 		{"mul", '*', true, expansion.Mul[*halfulp.Vector]},
 		{"div", '/', true, expansion.Div[*halfulp.Vector]},
-		{"sqrt", 's', true, func(z, x, _ *halfulp.Vector, o *halfulp.Options) error { return expansion.Sqrt(z, x, o) }},
+		{"sqrt", 's', true, func(x, _, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error) {
+			return expansion.Sqrt(x, z, o)
+		}},
 		{"exp", 'e', false, function(expansion.Exp)},
 		{"log", 'l', false, function(expansion.Log)},
 		{"sin", 'n', false, function(expansion.Sin)},
@@ -182,10 +188,11 @@ func terms(f halfulp.Format) int {
 	return 4
 }
 
-// numbers are n random numbers of all bits between 1/2 and 2, the same 4096 again and again, as a vector and for QD.
+// numbers are n random numbers of all bits between 1/2 and 2, the same 4096 again and again, as a
+// vector and for QD.
 func numbers(r *rand.Rand, f halfulp.Format, n int) (x *halfulp.Vector, qd []float64, err error) {
 	w, distinct := terms(f), min(n, 4096)
-	x, zeros := halfulp.NewVector(f, n), halfulp.NewVector(f, distinct)
+	x = halfulp.NewVector(f, n)
 	for i := range distinct {
 		// Words half an ulp of the one before or less, as they are stored.
 		var q [4]float64
@@ -199,7 +206,7 @@ func numbers(r *rand.Rand, f halfulp.Format, n int) (x *halfulp.Vector, qd []flo
 	for i := distinct; i < n; i += distinct {
 		k := min(distinct, n-i)
 		qd = append(qd, qd[:k*w]...)
-		if err := expansion.Add(x.Slice(i, i+k), x.Slice(0, k), zeros.Slice(0, k), nil); err != nil {
+		if err := x.Slice(i, i+k).CopyFrom(x.Slice(0, k)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -215,7 +222,7 @@ func scalar(f halfulp.Format, x [4]float64) halfulp.Scalar {
 
 func pointer(x []float64) *C.double { return (*C.double)(unsafe.Pointer(&x[0])) }
 
-func elementwise(f halfulp.Format, n int, op byte, own func(z, x, y *halfulp.Vector, o *halfulp.Options) error) (*problem, error) {
+func elementwise(f halfulp.Format, n int, op byte, own func(x, y, z *halfulp.Vector, o *halfulp.Options) (halfulp.Stats, error)) (*problem, error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	w := terms(f)
 	x, qx, err := numbers(r, f, n)
@@ -234,7 +241,10 @@ func elementwise(f halfulp.Format, n int, op byte, own func(z, x, y *halfulp.Vec
 			}
 			return nil
 		},
-		own:           func() error { return own(z, x, y, single) },
+		own: func() error {
+			_, err := own(x, y, z, single)
+			return err
+		},
 		qdOperations:  float64(n),
 		ownOperations: float64(n),
 		differ: func() float64 {
@@ -256,11 +266,8 @@ func relative(words []float64, s halfulp.Scalar) float64 {
 	return math.Abs(d[0] / s.Float64())
 }
 
-func copyVector(z, x *halfulp.Vector) error {
-	return expansion.Add(z, x, halfulp.NewVector(x.Format(), x.Len()), nil)
-}
-
-// product compares products of n x n matrices; QD's computes as many columns as take about a second.
+// product compares products of n x n matrices; QD's computes as many columns as take about a
+// second.
 func product(f halfulp.Format, n int, own func(a, b, c *halfulp.Matrix) error) (*problem, error) {
 	r := rand.New(rand.NewPCG(2, uint64(n)))
 	w := terms(f)
@@ -275,10 +282,10 @@ func product(f halfulp.Format, n int, own func(a, b, c *halfulp.Matrix) error) (
 	}
 	a, b, c := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
 	for i := range n {
-		if err := copyVector(a.Row(i), x.Slice(i*n, (i+1)*n)); err != nil {
+		if err := a.Row(i).CopyFrom(x.Slice(i*n, (i+1)*n)); err != nil {
 			return nil, err
 		}
-		if err := copyVector(b.Col(i), y.Slice(i*n, (i+1)*n)); err != nil {
+		if err := b.Col(i).CopyFrom(y.Slice(i*n, (i+1)*n)); err != nil {
 			return nil, err
 		}
 	}

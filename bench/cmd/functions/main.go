@@ -1,5 +1,5 @@
-// Functions compares the elementary functions of package expansion with MPFR: the largest relative error of each function
-// and format, on the arguments that the package's own tests take too.
+// Functions compares the elementary functions of package expansion with MPFR: the largest relative
+// error of each function and format, on the arguments that the package's own tests take too.
 package main
 
 /*
@@ -11,10 +11,13 @@ typedef int (*unary)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
 typedef int (*binary)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 
 static const struct { const char *name; unary one; binary two; } table[] = {
-	{"exp", mpfr_exp}, {"expm1", mpfr_expm1}, {"exp2", mpfr_exp2}, {"log", mpfr_log}, {"log1p", mpfr_log1p}, {"log2", mpfr_log2},
-	{"log10", mpfr_log10}, {"pow", 0, mpfr_pow}, {"cbrt", mpfr_cbrt}, {"hypot", 0, mpfr_hypot}, {"sin", mpfr_sin}, {"cos", mpfr_cos},
-	{"tan", mpfr_tan}, {"asin", mpfr_asin}, {"acos", mpfr_acos}, {"atan", mpfr_atan}, {"atan2", 0, mpfr_atan2}, {"sinh", mpfr_sinh},
-	{"cosh", mpfr_cosh}, {"tanh", mpfr_tanh}, {"asinh", mpfr_asinh}, {"acosh", mpfr_acosh}, {"atanh", mpfr_atanh},
+	{"exp", mpfr_exp}, {"expm1", mpfr_expm1}, {"exp2", mpfr_exp2},
+	{"log", mpfr_log}, {"log1p", mpfr_log1p}, {"log2", mpfr_log2}, {"log10", mpfr_log10},
+	{"pow", 0, mpfr_pow}, {"cbrt", mpfr_cbrt}, {"hypot", 0, mpfr_hypot},
+	{"sin", mpfr_sin}, {"cos", mpfr_cos}, {"tan", mpfr_tan},
+	{"asin", mpfr_asin}, {"acos", mpfr_acos}, {"atan", mpfr_atan}, {"atan2", 0, mpfr_atan2},
+	{"sinh", mpfr_sinh}, {"cosh", mpfr_cosh}, {"tanh", mpfr_tanh},
+	{"asinh", mpfr_asinh}, {"acosh", mpfr_acosh}, {"atanh", mpfr_atanh},
 };
 
 // look finds a function by name, -1 for none.
@@ -32,8 +35,8 @@ static void sum(mpfr_t z, const double *x, int w) {
 	for (int k = 1; k < w; k++) mpfr_add_d(z, z, x[k], MPFR_RNDN);
 }
 
-// error is |z - f(x, y)| / |f(x, y)| in units of 2^(-53 w), 0 if the difference is below 2^-1070; less than 0 if z
-// is infinite.
+// error is |z - f(x, y)| / |f(x, y)| in units of 2^(-53 w), 0 if the difference is below 2^-1070;
+// less than 0 if z is infinite.
 static double error(int f, int w, const double *x, const double *y, const double *z) {
 	mpfr_t a, b, c, d;
 	mpfr_inits2(2300, a, b, d, (mpfr_ptr)0);

@@ -1,4 +1,5 @@
-// Peers measures halfulp side by side with other libraries on the same data, prints the tables and records the figures.
+// Peers measures halfulp side by side with other libraries on the same data, prints the tables and
+// records the figures.
 package main
 
 import (
@@ -65,7 +66,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// selected returns the workloads and libraries that the options ask for, whose expressions are known to compile.
+// selected returns the workloads and libraries that the options ask for, whose expressions are
+// known to compile.
 func selected(o *options) (workloads []problem.Workload, measured []peer.Library) {
 	only, named := regexp.MustCompile(o.Only), regexp.MustCompile(o.Libraries)
 	for _, w := range problem.Workloads() {

@@ -1,5 +1,5 @@
-// Sgemm measures the float32 products of internal/sgemm, packing included, side by side with OpenBLAS's SGEMM: square
-// matrices, a call of one after a call of the other.
+// Sgemm measures the float32 products of internal/sgemm, packing included, side by side with
+// OpenBLAS's SGEMM: square matrices, a call of one after a call of the other.
 package main
 
 /*
@@ -162,7 +162,8 @@ func compare(n, threads, repeats int) (figure, error) {
 	return figure{n, threads, repeats, x, y, spreadOf(ratio).Median, y.Min / x.Min}, nil
 }
 
-// multiply sets C = A B by the kernels of halfulp. It keeps the memory of packed factors, as OpenBLAS does.
+// multiply sets C = A B by the kernels of halfulp. It keeps the memory of packed factors, as
+// OpenBLAS does.
 func multiply(n, threads int, c, a, b []float32, packed *[2][]float32) error {
 	ctx, k := context.Background(), sgemm.Best()
 	x, err := sgemm.Pack(ctx, threads, k.MR, n, n, a, 1, n, packed[0])

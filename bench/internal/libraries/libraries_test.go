@@ -10,8 +10,8 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/problem"
 )
 
-// TestResults compares every method of every library with the exact product: correctly rounded ones bit for bit, the
-// others with the bound of a plain loop, |c - Σ a b| ≤ 4 k u Σ |a b|.
+// TestResults compares every method of every library with the exact product: correctly rounded ones
+// bit for bit, the others with the bound of a plain loop, |c - Σ a b| ≤ 4 k u Σ |a b|.
 func TestResults(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

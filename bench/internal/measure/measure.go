@@ -11,8 +11,8 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/record"
 )
 
-// SideBySide times the methods on one problem. Every peer's timing is followed by one of each reference and subject, so
-// that a slow minute of the machine falls on all of them.
+// SideBySide times the methods on one problem. Every peer's timing is followed by one of each
+// reference and subject, so that a slow minute of the machine falls on all of them.
 func SideBySide(p problem.Problem, methods []peer.Method, limits Limits) ([]record.Figure, error) {
 	_, _, n := p.Shape()
 	figures := make([]record.Figure, len(methods))

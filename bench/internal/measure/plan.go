@@ -15,8 +15,8 @@ type plan struct {
 	runs    int // in each timing
 }
 
-// newPlan runs a method once or more on the fewest columns that it allows, to see how much fits the limits.
-// The reason is not empty if nothing does.
+// newPlan runs a method once or more on the fewest columns that it allows, to see how much fits the
+// limits. The reason is not empty if nothing does.
 func newPlan(method peer.Method, n int, limits Limits) (p plan, reason string, err error) {
 	pilot := method.MinColumns
 	if pilot == 0 || pilot > n {

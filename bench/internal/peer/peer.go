@@ -15,7 +15,8 @@ type Library interface {
 	// Version is what the library says about itself at run time.
 	Version() string
 	// Load converts the problem's data to the library's own representation, which is not timed.
-	// It returns no methods if the library has none for the problem, say because its precisions are fixed.
+	// It returns no methods if the library has none for the problem, say because its precisions are
+	// fixed.
 	Load(p problem.Problem, threads int) (*Loaded, error)
 }
 
@@ -33,8 +34,8 @@ type Method struct {
 	Role Role
 	// Rounded: the result is the exact value rounded to nearest, ties to even.
 	Rounded bool
-	// MinColumns is the least number of columns of C that shows the method's cost a multiply-add fairly;
-	// 0 means that only the whole product does.
+	// MinColumns is the least number of columns of C that shows the method's cost a multiply-add
+	// fairly; 0 means that only the whole product does.
 	MinColumns int
 	// Linear: every column costs the same, so that a part shows the cost of the whole.
 	Linear bool

@@ -11,8 +11,8 @@ const (
 	B Operand = 2
 )
 
-// Entry sets x to entry (i, j) of the operand. The significand has exactly p.Bits bits: the first one is set, the others
-// are random. The value depends on the problem and the place alone.
+// Entry sets x to entry (i, j) of the operand. The significand has exactly p.Bits bits: the first
+// one is set, the others are random. The value depends on the problem and the place alone.
 func (p Problem) Entry(operand Operand, i, j int, x *Number) {
 	_, k, n := p.Shape()
 	width := k
@@ -23,7 +23,8 @@ func (p Problem) Entry(operand Operand, i, j int, x *Number) {
 
 	first := g.next()
 	x.Negative = first&1 != 0
-	leading := -1 - bits.LeadingZeros64(g.next()) // 2^leading ≤ |x| < 2^(leading+1), as for |x| uniform in (0, 1)
+	// 2^leading ≤ |x| < 2^(leading+1), as for |x| uniform in (0, 1)
+	leading := -1 - bits.LeadingZeros64(g.next())
 	if p.Spread > 0 {
 		leading = int(g.next()%uint64(2*p.Spread+1)) - p.Spread
 	}

@@ -12,7 +12,8 @@ type Number struct {
 	Exponent int
 }
 
-// Big returns the number as a big.Float of the given precision, which must hold it exactly to lose nothing.
+// Big returns the number as a big.Float of the given precision, which must hold it exactly to lose
+// nothing.
 func (x *Number) Big(precision uint) *big.Float {
 	words := make([]big.Word, 0, len(x.Words)*64/bits.UintSize)
 	for _, w := range x.Words {

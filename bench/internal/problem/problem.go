@@ -1,5 +1,5 @@
-// Package problem defines the computations that are compared and generates their data, so that every library
-// receives the same numbers.
+// Package problem defines the computations that are compared and generates their data, so that
+// every library receives the same numbers.
 package problem
 
 import "fmt"
@@ -7,7 +7,8 @@ import "fmt"
 // Kind is a routine.
 type Kind string
 
-// The routines compared. Each is C = A B with A of m × k and B of k × n, except Sum, which adds the entries of A.
+// The routines compared. Each is C = A B with A of m × k and B of k × n, except Sum, which adds the
+// entries of A.
 const (
 	Gemm Kind = "gemm" // m = n = k = N
 	Gemv Kind = "gemv" // m = k = N, n = 1
@@ -17,10 +18,11 @@ const (
 
 // Problem is one computation on generated data.
 type Problem struct {
-	Kind   Kind
-	N      int    // order of the matrices, or length of the vectors
-	Bits   uint   // significand of every entry and of the result
-	Spread int    // 0: entries uniform in (-1, 1); else binary exponents uniform in [-Spread, Spread]
+	Kind Kind
+	N    int  // order of the matrices, or length of the vectors
+	Bits uint // significand of every entry and of the result
+	// 0: entries uniform in (-1, 1); else binary exponents uniform in [-Spread, Spread]
+	Spread int
 	Seed   uint64 // of the generator
 }
 

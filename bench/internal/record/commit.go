@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Commit returns the commit of the working directory's repository, and whether tracked or new files differ from it.
+// Commit returns the commit of the working directory's repository, and whether tracked or new files
+// differ from it.
 func Commit() (commit string, dirty bool) {
 	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
 	if err != nil {

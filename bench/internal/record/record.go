@@ -34,12 +34,13 @@ type Figure struct {
 	Workload string `json:"workload"`
 	Kind     string `json:"kind"`
 	N        int    `json:"n"`
-	Spread   int    `json:"spread,omitempty"` // binary exponents within ±Spread; 0: uniform in (-1, 1)
-	Bits     uint   `json:"bits"`
-	Method   string `json:"method"`
-	Role     string `json:"role"`
-	Rounded  bool   `json:"correctly_rounded"`
-	Threads  int    `json:"threads"`
+	// binary exponents within ±Spread; 0: uniform in (-1, 1)
+	Spread  int    `json:"spread,omitempty"`
+	Bits    uint   `json:"bits"`
+	Method  string `json:"method"`
+	Role    string `json:"role"`
+	Rounded bool   `json:"correctly_rounded"`
+	Threads int    `json:"threads"`
 
 	Skipped string `json:"skipped,omitempty"`
 

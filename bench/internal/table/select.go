@@ -45,7 +45,8 @@ func best(figures []record.Figure, bits uint, role peer.Role) *record.Figure {
 	return fastest
 }
 
-// uniform returns the figure of f's method on the same problem without spread exponents, or nil if f has none.
+// uniform returns the figure of f's method on the same problem without spread exponents, or nil if
+// f has none.
 func uniform(all []record.Figure, f *record.Figure) *record.Figure {
 	if f == nil || f.Spread == 0 {
 		return nil

@@ -26,6 +26,9 @@ type Driver struct {
 	TotalMemory uint64 // bytes a device has; 0 stands for 1 GiB
 	Version     int    // of the driver; 0 stands for 12000
 	Major       int    // of the compute capability; 0 stands for 8
+	// Initcheck makes copies to the host of device memory that nothing has been written to since
+	// MemAlloc lose the device, like accesses outside of allocated memory.
+	Initcheck bool
 
 	mu       sync.Mutex
 	owners   map[string]cudadrv.Context // current contexts, by goroutine
@@ -37,6 +40,7 @@ type Driver struct {
 	next     uintptr // handle
 	top      cudadrv.Pointer
 	memory   map[cudadrv.Pointer][]byte
+	starts   []cudadrv.Pointer // the keys of memory, in order
 	used     uint64
 	host     map[unsafe.Pointer][]byte
 	streams  map[cudadrv.Stream]*stream
@@ -227,6 +231,8 @@ func (d *Driver) DeviceGetAttribute(a cudadrv.DeviceAttribute, _ cudadrv.Device)
 		return 4, nil
 	case cudadrv.MaxThreadsPerMultiprocessor:
 		return 2048, nil
+	case cudadrv.MaxBlocksPerMultiprocessor:
+		return 32, nil
 	case cudadrv.MaxSharedMemoryPerBlockOptin:
 		return 99 << 10, nil
 	case cudadrv.L2CacheSize:

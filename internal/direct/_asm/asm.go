@@ -24,9 +24,9 @@ const (
 
 func main() {
 	ConstraintExpr("amd64,!purego")
-	compensated("sumAVX2", "sums: s, e and |x| lanes", false, false)
-	compensated("asumAVX2", "", false, true)
-	compensated("dotAVX2", "", true, false)
+	compensated("sumAVX2", false, false)
+	compensated("asumAVX2", false, true)
+	compensated("dotAVX2", true, false)
 	axpyCompensated()
 	span()
 	sumLimbs()
@@ -79,7 +79,7 @@ func loadAbsMask() VecVirtual {
 }
 
 // compensated writes the loops of sum2, asum2 and dot2.
-func compensated(name, _ string, dot, abs bool) {
+func compensated(name string, dot, abs bool) {
 	args := "x *float64"
 	if dot {
 		args = "x, y *float64"

@@ -1,4 +1,4 @@
-// Gen writes the CUDA sources that gocuda translates.
+// Gen writes the CUDA sources that gocuda translates, and the operations that it counts.
 package main
 
 import (
@@ -14,14 +14,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: gen ROOT-OF-MODULE FOLDER-OF-KERNELS")
 		os.Exit(2)
 	}
-	for name, generate := range gocuda.Files {
+	write := func(folder, name string, generate func(root string) ([]byte, error)) {
 		text, err := generate(os.Args[1])
 		if err == nil {
-			err = os.WriteFile(filepath.Join(os.Args[2], name), text, 0o666)
+			err = os.WriteFile(filepath.Join(folder, name), text, 0o666)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
+	for name, generate := range gocuda.Files {
+		write(os.Args[2], name, generate)
+	}
+	write(filepath.Join(os.Args[1], "internal", "reproduce"), "qdcounts.go", gocuda.Counts)
 }

@@ -24,7 +24,7 @@ const unroll = 7
 // foldBits is where a sum is cut in two to be folded (see ../bounds.go).
 const foldBits = 21
 
-// digitBits is the radix of the digits that CombineTile joins.
+// digitBits is the radix of the digits that combineTiles joins.
 const digitBits = 13
 
 // A machine is what the generic part below must know of an instruction set.

@@ -1,5 +1,6 @@
-// Package arb measures Arb, which multiplies matrices by FLINT's integer products: balls with error bounds (arb_mat_mul,
-// arb_dot), the same without bounds (arb_mat_approx_mul, arb_approx_dot), and the correctly rounded arf_sum.
+// Package arb measures Arb, which multiplies matrices by FLINT's integer products: balls with error
+// bounds (arb_mat_mul, arb_dot), the same without bounds (arb_mat_approx_mul, arb_approx_dot), and
+// the correctly rounded arf_sum.
 package arb
 
 /*
@@ -20,7 +21,8 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/problem"
 )
 
-// Library is Arb on FLINT. FLINT keeps state a thread: load and run it from one locked operating system thread.
+// Library is Arb on FLINT. FLINT keeps state a thread: load and run it from one locked operating
+// system thread.
 type Library struct{}
 
 // Name returns "Arb".

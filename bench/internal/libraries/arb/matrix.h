@@ -26,7 +26,10 @@ void bench_arb_multiply_vector(arb_mat_struct *c, const arb_mat_struct *a, const
 void bench_arb_multiply_vector_approximately(
 	arb_mat_struct *c, const arb_mat_struct *a, const arb_mat_struct *b, long low, long high, long precision);
 
-/* The midpoints of a matrix of one row, as arf_sum wants them: shallow copies, valid as long as a is unchanged. */
+/*
+ * The midpoints of a matrix of one row, as arf_sum wants them: shallow copies, valid as long as a
+ * is unchanged.
+ */
 arf_struct *bench_arb_row_midpoints(const arb_mat_struct *a);
 void bench_arb_row_midpoints_free(arf_struct *x);
 

@@ -20,7 +20,8 @@ func (Library) Name() string { return "halfulp" }
 // Version returns "this tree".
 func (Library) Version() string { return "this tree" }
 
-// Load stores the operands and the result in one format: Float64 at 53 bits, where the exponents fit it, else MP.
+// Load stores the operands and the result in one format: Float64 at 53 bits, where the exponents
+// fit it, else MP.
 func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 	format := halfulp.MP(p.Bits)
 	if p.Bits == 53 && p.Spread == 0 {

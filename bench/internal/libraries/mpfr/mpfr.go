@@ -1,4 +1,5 @@
-// Package mpfr measures GNU MPFR: loops over mpfr_mul and mpfr_add, and the correctly rounded mpfr_sum and mpfr_dot.
+// Package mpfr measures GNU MPFR: loops over mpfr_mul and mpfr_add, and the correctly rounded
+// mpfr_sum and mpfr_dot.
 package mpfr
 
 /*

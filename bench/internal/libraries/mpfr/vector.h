@@ -1,7 +1,10 @@
 #include <stdint.h>
 #include <mpfr.h>
 
-/* An array of numbers of one precision, with the array of pointers that mpfr_sum and mpfr_dot ask for. */
+/*
+ * An array of numbers of one precision, with the array of pointers that mpfr_sum and mpfr_dot ask
+ * for.
+ */
 typedef struct {
 	long length;
 	mpfr_t *entry;
@@ -17,7 +20,10 @@ void bench_mpfr_vector_set(vector *x, long i, const uint64_t *word, long words, 
 /* x[i] in hexadecimal, to be freed by the caller with mpfr_free_str */
 char *bench_mpfr_vector_text(const vector *x, long i);
 
-/* c = A B for the entries low to high - 1 of the column-major m x n matrix c; a holds A by rows, b holds B by columns. */
+/*
+ * c = A B for the entries low to high - 1 of the column-major m x n matrix c; a holds A by rows, b
+ * holds B by columns.
+ */
 void bench_mpfr_product(const vector *a, const vector *b, vector *c, long m, long k, long low, long high);
 
 /* z[0] = the sum of x, one rounding a term */

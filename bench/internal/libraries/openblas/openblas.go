@@ -1,4 +1,5 @@
-// Package openblas measures OpenBLAS in double precision: the unit in which the tables express the cost of more bits.
+// Package openblas measures OpenBLAS in double precision: the unit in which the tables express the
+// cost of more bits.
 package openblas
 
 /*
@@ -25,8 +26,9 @@ func (Library) Name() string { return "OpenBLAS" }
 // Version returns what openblas_get_config says, with the core it runs on.
 func (Library) Version() string { return C.GoString(C.openblas_get_config()) }
 
-// Load rounds the entries to doubles. A problem with spread exponents is replaced by the one without: the time of DGEMM
-// does not depend on the data as long as nothing is subnormal. A sum is a DDOT with ones, because BLAS has no sum.
+// Load rounds the entries to doubles. A problem with spread exponents is replaced by the one
+// without: the time of DGEMM does not depend on the data as long as nothing is subnormal. A sum is
+// a DDOT with ones, because BLAS has no sum.
 func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 	p.Spread = 0
 	m, k, n := p.Shape()

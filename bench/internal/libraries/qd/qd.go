@@ -1,4 +1,5 @@
-// Package qd measures the QD library: loops over double-double numbers at 106 bits and quad-double numbers at 212.
+// Package qd measures the QD library: loops over double-double numbers at 106 bits and quad-double
+// numbers at 212.
 package qd
 
 /*
@@ -33,7 +34,8 @@ func (Library) Version() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Load expands every entry into 2 or 4 doubles; A lies by rows and B by columns. Other precisions have no method.
+// Load expands every entry into 2 or 4 doubles; A lies by rows and B by columns. Other precisions
+// have no method.
 func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 	var terms int
 	var name string
@@ -88,7 +90,8 @@ func (Library) Load(p problem.Problem, threads int) (*peer.Loaded, error) {
 	}}, nil
 }
 
-// largestSpread keeps the last term of a product inside the range of doubles: 2 · 100 + 4 · 53 < 1022.
+// largestSpread keeps the last term of a product inside the range of doubles:
+// 2 · 100 + 4 · 53 < 1022.
 const largestSpread = 100
 
 func pointer(x []float64) *C.double { return (*C.double)(unsafe.Pointer(&x[0])) }

@@ -1,0 +1,5 @@
+//go:build !nogpu
+
+package main
+
+import _ "github.com/halfulp/halfulp/cuda" // GPUs as devices

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// fitFlags are those of least squares.
+type fitFlags struct {
+	Weights    string `placeholder:"FILE" help:"Weights of the rows, a vector: the weighted sum of the squares of residuals is minimised; rows of weight 0 are left out."`
+	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
+}
+
+const fitHelp = `Prints, each number the exact one rounded once:
+
+  the estimates x with their standard errors
+  residual SS    r, the sum of the squares of b - A x
+  residual MS    r over the degrees of freedom, rows less columns
+  residual sd    the root of that
+  regression SS  TSS - r, where TSS is the sum of the squares of b less its mean, or of b if no column of A is constant
+  R-squared      1 - r/TSS
+  F              (TSS - r)/(columns but for a constant one) over the residual MS
+
+Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does.`
+
+type lstsqCmd struct {
+	A        string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	B        string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
+	Solution bool   `help:"Print the estimates alone, as a matrix, and of fewer rows than columns the solution of minimal norm. Numbers are rounded when they are read, as solve does."`
+	fitFlags
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (lstsqCmd) Help() string {
+	return `Solves A x = b in the sense of least squares, whatever the condition of A. ` + fitHelp + `
+
+A must have independent columns; if not, that is proved, with the rank, and an error.
+
+Examples:
+
+  halfulp lstsq A.csv b.txt
+  halfulp lstsq A.csv b.txt --weights w.txt --covariance --digits 6
+  halfulp lstsq A.mtx B.mtx --solution --out X.mtx`
+}
+
+func (c *lstsqCmd) Run(env *cli.Environment) error {
+	j, err := c.job(env, "lstsq", &c.inputFlags, &c.runFlags, c.Solution, c.operands(c.A, c.B)...)
+	if err != nil {
+		return err
+	}
+	if c.Solution && c.Covariance {
+		return cli.Misuse("--covariance: --solution prints the estimates alone")
+	}
+	if c.Solution {
+		return c.solution(j)
+	}
+	a, columnUnits, err := j.decimals(c.A, true)
+	if err != nil {
+		return err
+	}
+	b, units, err := j.decimals(c.B, false)
+	if err != nil {
+		return err
+	}
+	if b, err = c.rightSide(a, b); err != nil {
+		return err
+	}
+	if a.Rows() < a.Cols() {
+		return cli.Misuse("%s is %d x %d: statistics need as many rows as columns; --solution prints the solution of minimal norm",
+			shown(c.A), a.Rows(), a.Cols())
+	}
+	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
+	if err := c.options(j, opt, a.Rows(), units); err != nil {
+		return err
+	}
+	fit, stats, err := linsolve.Regression(a, b, c.Format.Format, opt)
+	j.finish()
+	if err != nil {
+		return named(c.A, err)
+	}
+	j.solver = &stats
+	return j.writeFit(fit, "x", 1, &stats.Stats)
+}
+
+// rightSide returns b as columns of as many rows as a has.
+func (c *lstsqCmd) rightSide(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() { // a vector
+		b = b.T()
+	}
+	if b.Rows() != a.Rows() {
+		return nil, cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	}
+	return b, nil
+}
+
+func (c *lstsqCmd) solution(j *job) error {
+	a, b, err := j.twoMatrices(c.A, c.B)
+	if err != nil {
+		return err
+	}
+	if b, err = c.rightSide(a, b); err != nil {
+		return err
+	}
+	opt := &linsolve.LeastSquaresOptions{}
+	if c.Weights != "" {
+		if opt.Weights, err = j.vector(c.Weights); err != nil {
+			return err
+		}
+		if err := c.checkWeights(opt.Weights, a.Rows()); err != nil {
+			return err
+		}
+	}
+	opt.Options = *j.options()
+	return j.linsolve(c.A, a.Cols(), b.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
+		return linsolve.LeastSquares(a, b, x, opt)
+	})
+}
+
+type polyfitCmd struct {
+	X      string `arg:"" name:"x" help:"Vector of nodes; - is standard input."`
+	Y      string `arg:"" name:"y" help:"Vector of values, one for each node."`
+	Degree *int   `required:"" placeholder:"N" help:"Degree of the polynomial."`
+	fitFlags
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (polyfitCmd) Help() string {
+	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact. ` + fitHelp + `
+
+Examples:
+
+  halfulp polyfit x.txt y.txt --degree 10 --digits 15
+  halfulp polyfit x.txt y.txt --degree 2 --weights w.txt --json`
+}
+
+func (c *polyfitCmd) Run(env *cli.Environment) error {
+	j, err := c.job(env, "polyfit", &c.inputFlags, &c.runFlags, false, c.operands(c.X, c.Y)...)
+	if err != nil {
+		return err
+	}
+	if *c.Degree < 0 {
+		return cli.Misuse("--degree: %d is negative", *c.Degree)
+	}
+	x, columnUnits, err := j.decimalVector(c.X)
+	if err != nil {
+		return err
+	}
+	y, units, err := j.decimalVector(c.Y)
+	if err != nil {
+		return err
+	}
+	if x.Len() != y.Len() {
+		return cli.Misuse("%s has %d entries, %s has %d: each node needs a value", shown(c.X), x.Len(), shown(c.Y), y.Len())
+	}
+	if x.Len() <= *c.Degree {
+		return cli.Misuse("%s has %d entries: a polynomial of degree %d needs %d", shown(c.X), x.Len(), *c.Degree, *c.Degree+1)
+	}
+	opt := &linsolve.RegressionOptions{ColumnUnits: columnUnits}
+	if err := c.options(j, opt, x.Len(), units); err != nil {
+		return err
+	}
+	fit, stats, err := linsolve.PolyFit(x, y, *c.Degree, c.Format.Format, opt)
+	j.finish()
+	if err != nil {
+		return named(c.X, err)
+	}
+	j.solver = &stats
+	return j.writeFit(fit, "c", 0, &stats.Stats)
+}
+
+// operands are the files that are read.
+func (c *fitFlags) operands(names ...string) []string {
+	if c.Weights != "" {
+		names = append(names, c.Weights)
+	}
+	return names
+}
+
+// options completes the options: units are those of the right-hand sides.
+func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, units []*big.Rat) error {
+	opt.Covariance = c.Covariance
+	if units != nil {
+		opt.Unit = units[0]
+	}
+	if c.Weights != "" {
+		w, units, err := j.decimalVector(c.Weights)
+		if err != nil {
+			return err
+		}
+		if err := c.checkWeights(w, rows); err != nil {
+			return err
+		}
+		opt.Weights = w
+		if units != nil {
+			opt.WeightUnit = units[0]
+		}
+	}
+	opt.Options = *j.options()
+	return nil
+}
+
+func (c *fitFlags) checkWeights(w *halfulp.Vector, rows int) error {
+	if w.Len() != rows {
+		return cli.Misuse("%s has %d entries: %d rows need as many weights", shown(c.Weights), w.Len(), rows)
+	}
+	return nil
+}
+
+// decimalVector reads an n x 1 or 1 x n matrix as decimals does.
+func (j *job) decimalVector(name string) (*halfulp.Vector, []*big.Rat, error) {
+	m, units, err := j.decimals(name, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := asVector(name, m)
+	return x, units, err
+}
+
+// fitResult is a fit for programs. Numbers are strings, for JSON readers round numbers to float64.
+type fitResult struct {
+	Command      string           `json:"command"`
+	Format       string           `json:"format"`
+	Observations int              `json:"observations"`
+	Freedom      int              `json:"degrees_of_freedom"`
+	Centered     bool             `json:"centered"` // total sums of squares are about the mean
+	Responses    []responseResult `json:"responses"`
+	Stats        *runStats        `json:"stats"`
+}
+
+type responseResult struct {
+	Estimates      []string   `json:"estimates"`
+	StandardErrors []string   `json:"standard_errors"`
+	Covariance     [][]string `json:"covariance,omitempty"`
+	ResidualSS     string     `json:"residual_ss"`
+	ResidualMS     string     `json:"residual_ms"`
+	ResidualSD     string     `json:"residual_sd"`
+	RegressionSS   string     `json:"regression_ss"`
+	RSquared       string     `json:"r_squared"`
+	F              string     `json:"f"`
+}
+
+// writeFit writes a table for each response; estimates are called name first, name first+1 and so
+// on.
+func (j *job) writeFit(fit *linsolve.Fit, name string, first int, stats *halfulp.Stats) error {
+	if err := j.report(stats); err != nil {
+		return err
+	}
+	r := fitResult{
+		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
+		Centered: fit.Centered, Stats: j.runStats(stats),
+	}
+	n := fit.X.Rows()
+	for k, of := range fit.Responses {
+		z := responseResult{
+			Estimates: make([]string, n), StandardErrors: make([]string, n),
+			ResidualSS: j.text(of.ResidualSS), ResidualMS: j.text(of.ResidualMS), ResidualSD: j.text(of.ResidualSD),
+			RegressionSS: j.text(of.RegressionSS), RSquared: j.text(of.RSquared), F: j.text(of.F),
+		}
+		for i := range n {
+			z.Estimates[i], z.StandardErrors[i] = j.text(fit.X.At(i, k)), j.text(fit.StandardErrors.At(i, k))
+			if fit.Covariances != nil {
+				row := make([]string, n)
+				for l := range row {
+					row[l] = j.text(fit.Covariances[k].At(i, l))
+				}
+				z.Covariance = append(z.Covariance, row)
+			}
+		}
+		r.Responses = append(r.Responses, z)
+	}
+	if j.print.JSON {
+		return j.writeText(jsonText(r))
+	}
+	var b strings.Builder
+	for k, z := range r.Responses {
+		if len(r.Responses) > 1 {
+			fmt.Fprintf(&b, "column %d\n", k+1)
+		}
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "\testimate\tstandard error\n")
+		for i := range n {
+			fmt.Fprintf(t, "%s%d\t%s\t%s\n", name, first+i, z.Estimates[i], z.StandardErrors[i])
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+		for i, row := range z.Covariance {
+			if i == 0 {
+				fmt.Fprintf(t, "covariance\n")
+			}
+			fmt.Fprintf(t, "%s\n", strings.Join(row, "\t"))
+		}
+		if z.Covariance != nil {
+			fmt.Fprintf(t, "\n")
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		for _, row := range [][2]string{
+			{"observations", fmt.Sprint(r.Observations)}, {"degrees of freedom", fmt.Sprint(r.Freedom)},
+			{"residual sd", z.ResidualSD}, {"residual SS", z.ResidualSS}, {"residual MS", z.ResidualMS},
+			{"regression SS", z.RegressionSS}, {"R-squared", z.RSquared}, {"F", z.F},
+		} {
+			fmt.Fprintf(t, "%s\t%s\n", row[0], row[1])
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		if k+1 < len(r.Responses) {
+			b.WriteByte('\n')
+		}
+	}
+	return j.writeText(b.String())
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+type cholCmd struct {
+	A string `arg:"" name:"A" help:"Symmetric positive definite matrix; - is standard input."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (cholCmd) Help() string {
+	return `Prints the Cholesky factor L of A = L L', lower triangular with a positive diagonal, every entry the exact one rounded once, whatever the condition of A. A matrix that is not positive definite is an error, which names a leading minor that is proved not to be positive.
+
+Examples:
+
+  halfulp chol A.mtx
+  halfulp gen hilbert 30 --format mp:200 | halfulp chol - --format dd --out L.mtx`
+}
+
+func (c *cholCmd) Run(env *cli.Environment) error {
+	j, a, err := c.squareJob(env, "chol", &c.inputFlags, &c.runFlags, true, c.A)
+	if err != nil {
+		return err
+	}
+	z, stats, err := linsolve.Cholesky(a, j.format, j.options())
+	j.finish()
+	if err != nil {
+		return named(c.A, err)
+	}
+	j.solver = &stats
+	return j.writeMatrix(z.L, &stats.Stats)
+}
+
+const factorsHelp = ` With --json all is one object, otherwise a table.
+
+Options that name files write single factors there, of the kind that the names say; no file appears before all are complete, and nothing is printed then but with --out or --json. Rows and columns in P count from 1.`
+
+type luCmd struct {
+	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
+	U string `group:"result" placeholder:"FILE" help:"Write U to FILE."`
+	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows of A are those of P A."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (luCmd) Help() string {
+	return `Prints the factors of P A = L U by elimination with partial pivoting, L unit lower triangular, U upper triangular, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
+
+Examples:
+
+  halfulp lu A.mtx
+  halfulp lu A.csv --format dd --l L.mtx --u U.mtx --p P.txt`
+}
+
+func (c *luCmd) Run(env *cli.Environment) error {
+	j, err := c.factorsJob(env, "lu", &c.inputFlags, &c.runFlags, c.A, c.L, c.U, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.matrix(c.A)
+	if err != nil {
+		return err
+	}
+	z, stats, err := linsolve.LU(a, j.format, j.options())
+	j.finish()
+	if err != nil {
+		return named(c.A, err)
+	}
+	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
+}
+
+type qrCmd struct {
+	A       string `arg:"" name:"A" help:"Matrix with at least as many rows as columns; - is standard input."`
+	Pivoted bool   `group:"input" help:"Column pivoting: the longest of what is left of the columns comes next."`
+	Q       string `group:"result" placeholder:"FILE" help:"Write Q to FILE."`
+	R       string `group:"result" placeholder:"FILE" help:"Write R to FILE."`
+	P       string `group:"result" placeholder:"FILE" help:"Write P to FILE: which columns of A are those of A P."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (qrCmd) Help() string {
+	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: Q as large as A, with orthonormal columns, R upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
+
+Examples:
+
+  halfulp qr A.mtx
+  halfulp qr A.csv --pivoted --format mp:100 --q Q.mtx --r R.mtx --p P.txt`
+}
+
+func (c *qrCmd) Run(env *cli.Environment) error {
+	j, err := c.factorsJob(env, "qr", &c.inputFlags, &c.runFlags, c.A, c.Q, c.R, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.matrix(c.A)
+	if err != nil {
+		return err
+	}
+	if a.Rows() < a.Cols() {
+		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(c.A), a.Rows(), a.Cols())
+	}
+	factor := linsolve.QR
+	if c.Pivoted {
+		factor = linsolve.QRPivoted
+	}
+	z, stats, err := factor(a, j.format, j.options())
+	j.finish()
+	if err != nil {
+		return named(c.A, err)
+	}
+	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
+}
+
+type ldltCmd struct {
+	A string `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
+	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
+	D string `group:"result" placeholder:"FILE" help:"Write D to FILE."`
+	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows and columns of A are those of P A P'."`
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (ldltCmd) Help() string {
+	return `Prints the factors of P A P' = L D L' for a symmetric matrix, definite or not, by Bunch and Kaufman's elimination with rook pivoting: L unit lower triangular, D block diagonal with blocks of order 1 and 2, P a permutation: every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.` + factorsHelp + `
+
+Examples:
+
+  halfulp ldlt A.mtx
+  halfulp ldlt A.csv --format dd --l L.mtx --d D.mtx --p P.txt`
+}
+
+func (c *ldltCmd) Run(env *cli.Environment) error {
+	j, err := c.factorsJob(env, "ldlt", &c.inputFlags, &c.runFlags, c.A, c.L, c.D, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.matrix(c.A)
+	if err != nil {
+		return err
+	}
+	if err := checkSquare(c.A, a); err != nil {
+		return err
+	}
+	z, stats, err := linsolve.LDLT(a, j.format, j.options())
+	j.finish()
+	if err != nil {
+		return named(c.A, err)
+	}
+	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
+}
+
+// factorsJob begins a command with several results, the last of which is a permutation, and checks
+// the files that they go to.
+func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFlags, how *runFlags, operand string, to ...string) (*job, error) {
+	for i, file := range to {
+		if file == "" {
+			continue
+		}
+		if file == files.Stdio {
+			return nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
+		}
+		format := f.Format.Format
+		if i == len(to)-1 {
+			format = halfulp.Float64
+		}
+		if err := files.CheckWritable(file, format); err != nil {
+			return nil, err
+		}
+		for _, other := range append(to[:i:i], f.target()) {
+			if file == other {
+				return nil, cli.Misuse("two results are to go to %s", file)
+			}
+		}
+	}
+	return f.job(env, name, in, how, false, operand)
+}
+
+// namedFactor is one of several matrices, and the file that it goes to or nothing.
+type namedFactor struct {
+	name, file string
+	matrix     *halfulp.Matrix
+}
+
+// permutation returns a permutation as a row, counted from 1.
+func permutation(p []int) *halfulp.Matrix {
+	m := halfulp.NewMatrix(halfulp.Float64, 1, len(p))
+	for j, i := range p {
+		m.SetFloat64(0, j, float64(i+1))
+	}
+	return m
+}
+
+// factorText is a matrix for programs.
+type factorText struct {
+	Rows   int        `json:"rows"`
+	Cols   int        `json:"cols"`
+	Values [][]string `json:"values"` // by rows
+}
+
+// writeFactors writes factors to their files, and all of them as one object or as a table if that
+// is asked for, or if there are no files.
+func (j *job) writeFactors(stats linsolve.Stats, factors []namedFactor) error {
+	j.solver = &stats
+	if err := j.report(&stats.Stats); err != nil {
+		return err
+	}
+	var to []files.NamedMatrix
+	for _, f := range factors {
+		if f.file != "" {
+			to = append(to, files.NamedMatrix{Name: f.file, Matrix: f.matrix})
+		}
+	}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx}
+	if err := files.WriteMatrices(to, j.env.Stdout, opt); err != nil {
+		return err
+	}
+	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
+		return nil
+	}
+	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&stats.Stats)}
+	var table strings.Builder
+	for _, f := range factors {
+		m, cols := f.matrix, f.matrix.Cols()
+		t := factorText{m.Rows(), cols, make([][]string, m.Rows())}
+		fmt.Fprintf(&table, "%s\n", f.name)
+		for i := range t.Values {
+			t.Values[i] = make([]string, cols)
+			for k := range cols {
+				t.Values[i][k] = m.At(i, k).Text(int(j.print.Digits))
+				if f.name == "P" {
+					t.Values[i][k] = m.At(i, k).String()
+				}
+			}
+			fmt.Fprintf(&table, "%s\n", strings.Join(t.Values[i], " "))
+		}
+		if f.name == "P" {
+			object["P"] = t.Values[0]
+			continue
+		}
+		object[f.name] = t
+	}
+	if j.print.JSON {
+		return j.writeText(jsonText(object))
+	}
+	return j.writeText(table.String())
+}

@@ -1,0 +1,549 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/matrixmarket"
+	"github.com/halfulp/halfulp/rns"
+)
+
+// sparseCommands have the methods of package rns for sparse matrices.
+var sparseCommands = []string{"spmv", "cg"}
+
+// sparseFlags choose the base and the order of additions of the methods for sparse matrices.
+type sparseFlags struct {
+	baseFlags
+	RowThreads *int `group:"run" placeholder:"N" help:"With --method rns-csrv or rns-jadv: threads of a row in the order of additions, a power of two up to 32 (default 8)."`
+}
+
+// defaultRowThreads are those of rns-csrv and rns-jadv.
+const defaultRowThreads = 8
+
+// check returns what the flags ask for, nil where the method is not of package rns.
+func (f *sparseFlags) check(how *runFlags, format halfulp.Format) (*rnsChoice, error) {
+	vector := []string{"rns-csrv", "rns-jadv"}
+	for _, flag := range append(f.flags(), rnsFlag{"--row-threads", f.RowThreads, rns.MaxRowThreads, vector}) {
+		if err := flag.check(how.Method); err != nil {
+			return nil, err
+		}
+	}
+	if !isRNS(how.Method) {
+		return nil, nil
+	}
+	c := &rnsChoice{blocks: rns.DefaultBlocks, blockSize: rns.DefaultBlockSize, rowThreads: 1}
+	if slices.Contains(vector, how.Method) {
+		c.rowThreads = given(f.RowThreads, defaultRowThreads)
+	}
+	if t := c.rowThreads; t&(t-1) != 0 {
+		return nil, cli.Misuse("--row-threads: %d is not a power of two", t)
+	}
+	return c, c.find(how, &f.baseFlags, format)
+}
+
+// sparseFormat is the format that a method stores matrices in.
+func sparseFormat(method string) rns.SparseFormat {
+	name := strings.TrimPrefix(method, "rns-")
+	for f := rns.CSR; f <= rns.DIA; f++ {
+		if strings.TrimSuffix(name, "v") == f.String() {
+			return f
+		}
+	}
+	panic("no format of " + method)
+}
+
+type spmvCmd struct {
+	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file is not made dense; - is standard input."`
+	X string `arg:"" name:"x" help:"Vector."`
+	inputFlags
+	resultFlags
+	runFlags
+	sparseFlags
+	compareFlags
+}
+
+func (spmvCmd) Help() string {
+	return `Prints A x for a sparse matrix A, each entry rounded once, by a dot product for each row on the CPU.
+
+Examples:
+
+  halfulp spmv A.mtx x.mtx
+  halfulp spmv A.mtx.gz x.mtx --format qd --out y.mtx
+  halfulp spmv A.mtx x.mtx --method rns-csr --precision 212 --stats
+  halfulp spmv A.mtx x.mtx --method rns-jadv --row-threads 4 --format mp:106 --device cuda:0` + rnsHelp("spmv") + `
+
+rns-dia has no place for zeros, and rns-ell and rns-dia may need much memory for what they pad: as many places for each row as the longest has entries, or as there are diagonals. Numbers of a matrix that are all float64 numbers are kept as such.`
+}
+
+func (c *spmvCmd) Run(env *cli.Environment) error {
+	var choice *rnsChoice
+	valid := func(opt *halfulp.Options) (err error) {
+		if choice, err = c.check(&c.runFlags, c.Format.Format); err != nil || choice != nil {
+			return err
+		}
+		if opt.Device != "auto" && opt.Device != halfulp.CPU {
+			return cli.Misuse("--device %s: exact products of sparse matrices run on the CPU, those of methods rns-... on GPUs too", opt.Device)
+		}
+		return validDirect(opt)
+	}
+	j, err := newJob(env, "spmv", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.X)
+	if err != nil {
+		return err
+	}
+	a, err := j.sparse(c.A)
+	if err != nil {
+		return err
+	}
+	x, err := j.vector(c.X)
+	if err != nil {
+		return err
+	}
+	if x.Len() != a.Cols {
+		return cli.Misuse("%s has %d columns, %s has %d entries: they must agree", shown(c.A), a.Cols, shown(c.X), x.Len())
+	}
+	if err := checkSize(j.format, a.Rows, 1); err != nil {
+		return fmt.Errorf("the product: %w", err)
+	}
+	z := halfulp.NewVector(j.format, a.Rows)
+	var stats halfulp.Stats
+	if choice != nil {
+		stats, err = j.rnsSpMV(choice, a, x, z)
+	} else {
+		stats, err = j.exactSpMV(a, x, nil, z, j.startProgress(j.command))
+	}
+	j.finish()
+	if err != nil {
+		return err
+	}
+	if c.Compare {
+		if err := writeComparison(env.Stderr, z.Matrix(), plainSpMV(a, x), j.text); err != nil {
+			return err
+		}
+	}
+	return j.writeMatrix(z.Matrix(), &stats)
+}
+
+// rowPointers returns where the entries of each row begin, and their number.
+func rowPointers(a *matrixmarket.Sparse) []int {
+	pointers := make([]int, a.Rows+1)
+	for _, i := range a.Row {
+		pointers[i+1]++
+	}
+	for i := range a.Rows {
+		pointers[i+1] += pointers[i]
+	}
+	return pointers
+}
+
+// plainSpMV is A x by a float64 loop.
+func plainSpMV(a *matrixmarket.Sparse, x *halfulp.Vector) [][]float64 {
+	z := make([][]float64, a.Rows)
+	for i := range z {
+		z[i] = []float64{0}
+	}
+	for k, i := range a.Row {
+		z[i][0] += float64(a.Values.Float64(k) * x.Float64(int(a.Col[k])))
+	}
+	return z
+}
+
+// exactSpMV sets z to A x, or A x - y if there is a y, each entry rounded once.
+func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progress func(float64)) (halfulp.Stats, error) {
+	start := time.Now()
+	threads := j.how.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	stats := halfulp.Stats{Device: cpuDevice, Method: "direct", Threads: threads}
+	pointers := rowPointers(a)
+	const rows = 64 // of a part
+	parts := (a.Rows + rows - 1) / rows
+	var mu sync.Mutex
+	done := 0
+	var failed error
+	err := par.For(j.env.Ctx, threads, parts, func(_, part int) {
+		var sum halfulp.Stats
+		var err error
+		for i := part * rows; i < min((part+1)*rows, a.Rows) && err == nil; i++ {
+			var s halfulp.Scalar
+			var st halfulp.Stats
+			s, st, err = j.exactRow(a, pointers[i], pointers[i+1], i, x, y, z.Format())
+			z.Set(i, s)
+			sum.Exact, sum.Overflow, sum.Underflow = sum.Exact+st.Exact, sum.Overflow+st.Overflow, sum.Underflow+st.Underflow
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		stats.Exact, stats.Overflow, stats.Underflow = stats.Exact+sum.Exact, stats.Overflow+sum.Overflow, stats.Underflow+sum.Underflow
+		if failed == nil {
+			failed = err
+		}
+		if done++; progress != nil {
+			progress(float64(done) / float64(parts))
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	stats.Stages = []halfulp.Stage{{Name: "product", Time: time.Since(start)}}
+	return stats, err
+}
+
+// exactRow is entry i of A x, or A x - y, row i having the entries lo ≤ k < hi.
+func (j *job) exactRow(a *matrixmarket.Sparse, lo, hi, i int, x, y *halfulp.Vector, f halfulp.Format) (halfulp.Scalar, halfulp.Stats, error) {
+	u := a.Values.Slice(lo, hi)
+	v := halfulp.NewVector(x.Format(), hi-lo)
+	for k := range hi - lo {
+		v.Set(k, x.At(int(a.Col[lo+k])))
+	}
+	if y != nil { // one more entry: -1 times y_i
+		u, v = longer(u, u.Format()), longer(v, wider(x.Format(), y.Format()))
+		u.SetFloat64(hi-lo, -1)
+		v.Set(hi-lo, y.At(i))
+	}
+	return halfulp.Dot(u, v, f, &halfulp.Options{Context: j.env.Ctx, Device: halfulp.CPU, Threads: 1, Method: "direct"})
+}
+
+// longer returns x in a format and with one more entry.
+func longer(x *halfulp.Vector, f halfulp.Format) *halfulp.Vector {
+	z := halfulp.NewVector(f, x.Len()+1)
+	for k := range x.Len() {
+		z.Set(k, x.At(k))
+	}
+	return z
+}
+
+// wider returns the format of two, or an MP that holds the numbers of both: but for those of DD, TD
+// and QD that have long gaps between their words, which are rounded to 64 bits more than the format
+// has.
+func wider(f, g halfulp.Format) halfulp.Format {
+	if f == g {
+		return f
+	}
+	return halfulp.MP(uint(max(f.Bits(), g.Bits()) + 64))
+}
+
+// sparseStats tell how a method of package rns stored a matrix.
+type sparseStats struct {
+	Format  string `json:"format"`
+	Rows    int    `json:"rows"`
+	Cols    int    `json:"cols"`
+	Entries int    `json:"entries"`
+	Float64 bool   `json:"float64"` // the entries are stored as such
+}
+
+func (s *sparseStats) write(row func(name string, value any), threads int) {
+	numbers := "numbers of the base"
+	if s.Float64 {
+		numbers = "float64 numbers"
+	}
+	row("matrix", fmt.Sprintf("%d x %d, %d entries, %s, in %s", s.Rows, s.Cols, s.Entries, numbers, strings.ToUpper(s.Format)))
+	if threads > 1 {
+		row("order of additions", fmt.Sprintf("%d threads a row", threads))
+	}
+}
+
+// sparse converts A to the base and the format of the method.
+func (r *rnsRun) sparse(a *matrixmarket.Sparse) (*rns.Sparse, error) {
+	var m *rns.Sparse
+	var err error
+	if doubles := float64s(a.Values); doubles != nil {
+		if !r.holds(halfulp.Float64) {
+			for _, d := range doubles {
+				r.count(halfulp.Float(d), func() *rns.Number { return r.base.NewNumber().SetFloat64(d) })
+			}
+		}
+		m, err = r.base.CSRFloat64(a.Rows, a.Cols, rowPointers(a), a.Col, doubles)
+	} else {
+		var values *rns.Vector
+		if values, err = r.vector(a.Values); err == nil {
+			m, err = rns.NewCSR(a.Rows, a.Cols, rowPointers(a), a.Col, values)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f := sparseFormat(r.job.how.Method); f != rns.CSR {
+		if m, err = m.To(f); err != nil {
+			return nil, err
+		}
+	}
+	r.own.Sparse = &sparseStats{m.Format().String(), a.Rows, a.Cols, m.Entries(), m.Float64()}
+	r.own.RowThreads = r.rowThreads
+	return m, nil
+}
+
+// float64s returns the numbers if all are float64 numbers, else nil.
+func float64s(x *halfulp.Vector) []float64 {
+	list := make([]float64, x.Len())
+	for k := range list {
+		if list[k] = x.Float64(k); math.IsNaN(list[k]) {
+			continue
+		}
+		if f, _ := x.Big(k).Float64(); x.Format() != halfulp.Float64 && (math.IsInf(f, 0) || x.Big(k).Cmp(halfulp.Float(f).Big()) != 0) {
+			return nil
+		}
+	}
+	return list
+}
+
+// rnsSpMV runs a product into z.
+func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector) (halfulp.Stats, error) {
+	r := j.rnsRun(c)
+	m, err := r.sparse(a)
+	if err != nil {
+		return r.stats, err
+	}
+	v, err := r.vector(x)
+	if err != nil {
+		return r.stats, err
+	}
+	r.stage("conversion")
+	y := r.base.NewVector(a.Rows)
+	_, err = rns.SpMV(m, v, y, r.watched())
+	j.finish()
+	if err != nil {
+		return r.stats, err
+	}
+	r.stage("product")
+	bound, err := rns.SpMVBound(m, v, y)
+	if err != nil {
+		return r.stats, err
+	}
+	r.bound(bound, "n u / (1 - n u) |A| |x|, n entries a row, in the 1-norm")
+	r.stage("bound")
+	for i := range z.Len() {
+		z.Set(i, r.scalar(y.At(i), j.format))
+	}
+	return r.stats, j.env.Ctx.Err()
+}
+
+type cgCmd struct {
+	A              string      `arg:"" name:"A" help:"Symmetric positive definite matrix; a Matrix Market coordinate file is not made dense; - is standard input."`
+	B              string      `arg:"" name:"b" help:"Right-hand side: a vector."`
+	X              string      `arg:"" name:"x0" optional:"" help:"Vector to start from (default 0)."`
+	Preconditioner string      `group:"run" default:"none" enum:"none,jacobi" placeholder:"NAME" help:"none, or jacobi: the inverse of the diagonal. Default ${default}."`
+	Tolerance      *numberText `group:"run" placeholder:"NUMBER" help:"Stop when the residual is so much smaller than the first one (default 2^-k for half the bits of the arithmetic)."`
+	MaxIterations  *int        `group:"run" placeholder:"N" help:"Give up after so many iterations (default 10 times the order of A)."`
+	Blocks         *int        `group:"run" placeholder:"N" help:"Blocks of the order of additions of dot products (default 64)."`
+	BlockSize      *int        `group:"run" placeholder:"N" help:"Threads of a block in the order of additions of dot products (default 32)."`
+	inputFlags
+	resultFlags
+	runFlags
+	sparseFlags
+}
+
+func (cgCmd) Help() string {
+	return `Prints an approximate solution x of A x = b by the conjugate gradient method, as MPRES-BLAS has it, in residue number system floating point of as many bits as it takes: where float64 fails because A is ill conditioned, --precision helps. x is not correctly rounded. It is printed if the residual that iterations update has become --tolerance times the first one; otherwise, and where A turns out not to be symmetric and positive definite, the exit status is 1.
+
+--stats shows an upper bound on the Euclidean norm of b - A x, which is proved, and the largest entry of the exact residual of the x that is printed. How far x is from the solution neither tells: that is up to the condition of A times as much.
+
+The method says how A is stored, rns-csr by default:
+
+` + rnsList("cg") + `
+--precision P gives the bits of the arithmetic, by default those of --format, --moduli N the number of moduli. CPU and GPU (--device cuda:N) have the same bits; the order of additions, --blocks, --block-size and --row-threads, changes them on both.
+
+Examples:
+
+  halfulp cg A.mtx b.mtx --precision 106
+  halfulp cg A.mtx b.mtx --precision 212 --preconditioner jacobi --tolerance 1e-40 --stats
+  halfulp cg A.mtx.gz b.mtx x0.mtx --method rns-jadv --format mp:212 --device cuda:0 --out x.mtx`
+}
+
+func (c *cgCmd) Run(env *cli.Environment) error {
+	if c.Method == "auto" {
+		c.Method = "rns-csr"
+	}
+	var choice *rnsChoice
+	valid := func(*halfulp.Options) (err error) {
+		for _, flag := range []rnsFlag{
+			{"--blocks", c.Blocks, rns.MaxBlocks, nil},
+			{"--block-size", c.BlockSize, rns.MaxBlockSize, nil},
+			{"--max-iterations", c.MaxIterations, math.MaxInt32, nil},
+		} {
+			if err := flag.check(c.Method); err != nil {
+				return err
+			}
+		}
+		if choice, err = c.check(&c.runFlags, c.Format.Format); err == nil && choice == nil {
+			err = cli.Misuse("method %q: cg has methods rns-... only", c.Method)
+		}
+		return err
+	}
+	j, err := newJob(env, "cg", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.B, c.X)
+	if err != nil {
+		return err
+	}
+	choice.blocks, choice.blockSize = given(c.Blocks, rns.DefaultBlocks), given(c.BlockSize, rns.DefaultBlockSize)
+	a, err := j.sparse(c.A)
+	if err != nil {
+		return err
+	}
+	if a.Rows != a.Cols {
+		return cli.Misuse("%s is %d x %d: it must be square", shown(c.A), a.Rows, a.Cols)
+	}
+	if i, k := asymmetric(a); i >= 0 {
+		return fmt.Errorf("%s is not symmetric: entries (%d, %d) and (%d, %d) differ", shown(c.A), i+1, k+1, k+1, i+1)
+	}
+	vectors := []*halfulp.Vector{nil, halfulp.NewVector(halfulp.Float64, a.Rows)}
+	for n, name := range []string{c.B, c.X} {
+		if name == "" {
+			continue
+		}
+		if vectors[n], err = j.vector(name); err != nil {
+			return err
+		}
+		if vectors[n].Len() != a.Rows {
+			return cli.Misuse("%s has %d rows, %s has %d entries: they must agree", shown(c.A), a.Rows, shown(name), vectors[n].Len())
+		}
+	}
+	o := &rns.CGOptions{MaxIterations: given(c.MaxIterations, 0)}
+	if c.Preconditioner == "jacobi" {
+		o.Preconditioner = rns.Jacobi
+	}
+	if c.Tolerance != nil {
+		s, _, err := parseFactor(string(*c.Tolerance), halfulp.MP(uint(choice.base.Precision())))
+		if err != nil {
+			return cli.Misuse("--tolerance: %w", err)
+		}
+		if o.Tolerance = choice.base.NewNumber().SetScalar(s); o.Tolerance.IsNaN() || o.Tolerance.Sign() < 0 {
+			return cli.Misuse("--tolerance: %s is no number from 0 on", *c.Tolerance)
+		}
+	}
+	x, stats, err := j.rnsCG(choice, a, vectors[0], vectors[1], o)
+	j.finish()
+	switch {
+	case errors.Is(err, rns.ErrBreakdown):
+		// without the name of the routine
+		return fmt.Errorf("%s: %w", shown(c.A), errors.Unwrap(err))
+	case err != nil:
+		return err
+	}
+	if c.Stats {
+		if err := j.exactResidual(a, vectors[0], x); err != nil {
+			return err
+		}
+	}
+	if s := j.rns.CG; !s.Converged {
+		if err := j.report(&stats); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: no convergence: after %d iterations the residual is %s times the first one, --tolerance is %s; more --precision or --max-iterations, or --preconditioner jacobi, may help",
+			shown(c.A), s.Iterations, s.Reduction, s.Tolerance)
+	}
+	return j.writeMatrix(x.Matrix(), &stats)
+}
+
+// asymmetric returns a place whose entry differs from that of the transpose, -1 if there is none.
+func asymmetric(a *matrixmarket.Sparse) (i, j int) {
+	pointers := rowPointers(a)
+	for k := range a.Row {
+		i, j := int(a.Row[k]), int(a.Col[k])
+		if i == j {
+			continue
+		}
+		lo := pointers[j]
+		at, found := slices.BinarySearch(a.Col[lo:pointers[j+1]], int32(i))
+		s := a.Values.At(k)
+		switch {
+		case s.IsNaN():
+		case !found:
+			if s.Big().Sign() != 0 {
+				return i, j
+			}
+		default:
+			if t := a.Values.At(lo + at); t.IsNaN() || s.Big().Cmp(t.Big()) != 0 {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// cgStats tell how conjugate gradients ended.
+type cgStats struct {
+	Preconditioner string   `json:"preconditioner"`
+	Tolerance      string   `json:"tolerance"`
+	Iterations     int      `json:"iterations"`
+	Converged      bool     `json:"converged"`
+	Reduction      string   `json:"residual_reduction"`  // of ‖r‖, as iterations update it
+	Residuals      []string `json:"residuals"`           // ‖r_k‖ for k = 0, 1, …
+	TrueResidual   string   `json:"true_residual_bound"` // an upper bound of ‖b - A x‖
+}
+
+func (s *cgStats) write(row func(name string, value any)) {
+	row("preconditioner", s.Preconditioner)
+	row("iterations", s.Iterations)
+	row("updated residual, of the first", fmt.Sprintf("%s (tolerance %s)", s.Reduction, s.Tolerance))
+	row("norm of b - A x, at most", s.TrueResidual)
+}
+
+// rnsCG runs conjugate gradients from x0.
+func (j *job) rnsCG(c *rnsChoice, a *matrixmarket.Sparse, b, x0 *halfulp.Vector, o *rns.CGOptions) (*halfulp.Vector, halfulp.Stats, error) {
+	r := j.rnsRun(c)
+	m, err := r.sparse(a)
+	if err != nil {
+		return nil, r.stats, err
+	}
+	r.own.Blocks, r.own.BlockSize = c.blocks, c.blockSize
+	v, err := r.vector(b)
+	if err != nil {
+		return nil, r.stats, err
+	}
+	x, err := r.vector(x0)
+	if err != nil {
+		return nil, r.stats, err
+	}
+	r.stage("conversion")
+	o.Options = *r.watched()
+	result, _, err := rns.CG(m, v, x, o)
+	j.finish()
+	if err != nil {
+		return nil, r.stats, err
+	}
+	r.stage("iterations")
+	const digits = 3
+	s := &cgStats{
+		Preconditioner: "none", Iterations: result.Iterations, Converged: result.Converged, Reduction: "0",
+		TrueResidual: boundText(result.TrueResidual.Up), Tolerance: "2^-" + fmt.Sprint(r.base.Precision()/2),
+	}
+	if o.Preconditioner == rns.Jacobi {
+		s.Preconditioner = "jacobi"
+	}
+	if o.Tolerance != nil {
+		s.Tolerance = o.Tolerance.Text(digits)
+	}
+	for _, z := range result.Residuals {
+		s.Residuals = append(s.Residuals, z.Text(digits))
+	}
+	if first := result.Residuals[0]; !first.IsZero() {
+		s.Reduction = r.base.NewNumber().Quo(result.Residuals[result.Iterations], first).Text(digits)
+	}
+	r.own.CG = s
+	z := halfulp.NewVector(j.format, x.Len())
+	for i := range z.Len() {
+		z.Set(i, r.scalar(x.At(i), j.format))
+	}
+	return z, r.stats, j.env.Ctx.Err()
+}
+
+// exactResidual prints the largest entries of b - A x, each rounded once, and of b.
+func (j *job) exactResidual(a *matrixmarket.Sparse, b, x *halfulp.Vector) error {
+	r := halfulp.NewVector(halfulp.Float64, a.Rows)
+	if _, err := j.exactSpMV(a, x, b, r, nil); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(j.env.Stderr, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "largest entry of b - A x\t%.3g\n", largest(r.Matrix()))
+	fmt.Fprintf(t, "largest entry of b\t%.3g\n", largest(b.Matrix()))
+	return t.Flush()
+}

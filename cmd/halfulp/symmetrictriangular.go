@@ -1,0 +1,271 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+)
+
+// uploFlag names the triangle of a matrix that is read.
+type uploFlag struct {
+	Uplo string `group:"input" enum:"lower,upper" default:"lower" placeholder:"TRIANGLE" help:"Triangle that is read: lower or upper; what the other one holds does not matter. Default ${default}."`
+}
+
+func (f uploFlag) uplo() halfulp.Uplo {
+	if f.Uplo == "upper" {
+		return halfulp.Upper
+	}
+	return halfulp.Lower
+}
+
+// sideFlag names the side of a product on which the symmetric or triangular matrix stands.
+type sideFlag struct {
+	Side string `group:"input" enum:"left,right" default:"left" placeholder:"SIDE" help:"Side on which A stands: left or right. Default ${default}."`
+}
+
+func (f sideFlag) side() halfulp.Side {
+	if f.Side == "right" {
+		return halfulp.Right
+	}
+	return halfulp.Left
+}
+
+// checkFit says what does not fit in A B, or B A for the side right, for a square matrix A.
+func (f sideFlag) checkFit(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) error {
+	if err := checkSquare(nameA, a); err != nil {
+		return err
+	}
+	n, what := b.Rows(), "rows"
+	if f.side() == halfulp.Right {
+		n, what = b.Cols(), "columns"
+	}
+	if n != a.Rows() {
+		return cli.Misuse("%s is of order %d, %s has %d %s: they must agree", shown(nameA), a.Rows(), shown(nameB), n, what)
+	}
+	return nil
+}
+
+func checkSquare(name string, a *halfulp.Matrix) error {
+	if a.Rows() != a.Cols() {
+		return cli.Misuse("%s is %d x %d, a square matrix is wanted", shown(name), a.Rows(), a.Cols())
+	}
+	return nil
+}
+
+// oldResult reads the matrix that beta multiplies, of the given shape, nil where there is none.
+func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
+	if name == "" {
+		return nil, nil
+	}
+	c, err := j.matrix(name)
+	if err != nil {
+		return nil, err
+	}
+	if r, k := c.Dims(); r != rows || k != cols {
+		return nil, cli.Misuse("%s is %d x %d, the result %d x %d: they must agree", shown(name), r, k, rows, cols)
+	}
+	return c, nil
+}
+
+// newResult makes room for a result, computes and writes it.
+func (j *job) newResult(rows, cols int, compute func(z *halfulp.Matrix) (halfulp.Stats, error)) error {
+	if err := checkSize(j.format, rows, cols); err != nil {
+		return fmt.Errorf("the result: %w", err)
+	}
+	z := halfulp.NewMatrix(j.format, rows, cols)
+	stats, err := compute(z)
+	j.finish()
+	if err != nil {
+		return err
+	}
+	return j.writeMatrix(z, &stats)
+}
+
+type symmCmd struct {
+	A string `arg:"" name:"A" help:"Symmetric matrix; - is standard input."`
+	B string `arg:"" name:"B" help:"Matrix."`
+	C string `arg:"" name:"C" optional:"" help:"Matrix to add beta times."`
+	uploFlag
+	sideFlag
+	productFlags
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (symmCmd) Help() string {
+	return `Prints alpha A B + beta C, or with --side right alpha B A + beta C, for a symmetric matrix A, each entry rounded once.
+
+Examples:
+
+  halfulp symm A.mtx B.mtx
+  halfulp symm A.mtx B.mtx C.mtx --side right --uplo upper --alpha -1 --format dd`
+}
+
+func (c *symmCmd) Run(env *cli.Environment) error {
+	j, err := newJob(env, "symm", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B, c.C)
+	if err != nil {
+		return err
+	}
+	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
+	if err != nil {
+		return err
+	}
+	a, b, err := j.twoMatrices(c.A, c.B)
+	if err != nil {
+		return err
+	}
+	if err := c.checkFit(c.A, a, c.B, b); err != nil {
+		return err
+	}
+	old, err := j.oldResult(c.C, b.Rows(), b.Cols())
+	if err != nil {
+		return err
+	}
+	return j.newResult(b.Rows(), b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
+		return halfulp.SymmTo(c.side(), c.uplo(), alpha, a, b, beta, old, z, j.options())
+	})
+}
+
+func (j *job) twoMatrices(nameA, nameB string) (a, b *halfulp.Matrix, err error) {
+	if a, err = j.matrix(nameA); err != nil {
+		return nil, nil, err
+	}
+	b, err = j.matrix(nameB)
+	return a, b, err
+}
+
+type syr2kCmd struct {
+	A     string `arg:"" name:"A" help:"Matrix; - is standard input."`
+	B     string `arg:"" name:"B" help:"Matrix of the same shape."`
+	C     string `arg:"" name:"C" optional:"" help:"Symmetric matrix to add beta times."`
+	Trans bool   `group:"input" help:"Multiply the transposes of A and B."`
+	uploFlag
+	productFlags
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (syr2kCmd) Help() string {
+	return `Prints the symmetric matrix alpha (A Bᵀ + B Aᵀ) + beta C, or with --trans alpha (Aᵀ B + Bᵀ A) + beta C, each entry rounded once. Of C one triangle is read; both triangles of the result are printed.
+
+Examples:
+
+  halfulp syr2k A.mtx B.mtx
+  halfulp syr2k A.mtx B.mtx C.mtx --trans --alpha 0.5 --uplo upper`
+}
+
+func (c *syr2kCmd) Run(env *cli.Environment) error {
+	j, err := newJob(env, "syr2k", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B, c.C)
+	if err != nil {
+		return err
+	}
+	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
+	if err != nil {
+		return err
+	}
+	a, b, err := j.twoMatrices(c.A, c.B)
+	if err != nil {
+		return err
+	}
+	n, k := dims(a, c.Trans)
+	if rows, cols := dims(b, c.Trans); rows != n || cols != k {
+		return cli.Misuse("%s is %d x %d, %s is %d x %d: they must agree", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	}
+	old, err := j.oldResult(c.C, n, n)
+	if err != nil {
+		return err
+	}
+	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
+		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), alpha, a, b, beta, old, z, j.options())
+		for i := range n {
+			for k := range i {
+				if c.uplo() == halfulp.Upper {
+					z.Set(i, k, z.At(k, i))
+				} else {
+					z.Set(k, i, z.At(i, k))
+				}
+			}
+		}
+		return st, err
+	})
+}
+
+// triangularFlags are those of a triangular matrix on a side of another.
+type triangularFlags struct {
+	uploFlag
+	sideFlag
+	Trans bool        `group:"input" help:"Take the transpose of A."`
+	Unit  bool        `group:"input" help:"The diagonal of A is all ones, whatever is stored there."`
+	Alpha *numberText `group:"input" placeholder:"NUMBER" help:"Factor of B (default 1), read as by gemm."`
+}
+
+func (f triangularFlags) diag() halfulp.Diag {
+	if f.Unit {
+		return halfulp.Unit
+	}
+	return halfulp.NonUnit
+}
+
+// triangularRoutine is TrmmTo or TrsmTo.
+type triangularRoutine func(side halfulp.Side, uplo halfulp.Uplo, t halfulp.Transpose, diag halfulp.Diag,
+	alpha halfulp.Scalar, a, b, z *halfulp.Matrix, opt *halfulp.Options) (halfulp.Stats, error)
+
+// triangularCmd is trmm or trsm.
+type triangularCmd struct {
+	A string `arg:"" name:"A" help:"Triangular matrix; - is standard input."`
+	B string `arg:"" name:"B" help:"Matrix or vector."`
+	triangularFlags
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+func (c *triangularCmd) run(env *cli.Environment, name string, routine triangularRoutine) error {
+	j, err := newJob(env, name, &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B)
+	if err != nil {
+		return err
+	}
+	alpha, _, err := j.factors(&productFlags{Alpha: c.Alpha}, "", "")
+	if err != nil {
+		return err
+	}
+	a, b, err := j.twoMatrices(c.A, c.B)
+	if err != nil {
+		return err
+	}
+	if err := c.checkFit(c.A, a, c.B, b); err != nil {
+		return err
+	}
+	return j.newResult(b.Rows(), b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
+		return routine(c.side(), c.uplo(), transpose(c.Trans), c.diag(), alpha, a, b, z, j.options())
+	})
+}
+
+type trmmCmd struct{ triangularCmd }
+
+func (trmmCmd) Help() string {
+	return `Prints alpha A B, or with --side right alpha B A, for a triangular matrix A, with --trans its transpose, each entry rounded once.
+
+Examples:
+
+  halfulp trmm L.mtx B.mtx
+  halfulp trmm U.mtx x.mtx --uplo upper --unit --format dd`
+}
+
+func (c *trmmCmd) Run(env *cli.Environment) error { return c.run(env, "trmm", halfulp.TrmmTo) }
+
+type trsmCmd struct{ triangularCmd }
+
+func (trsmCmd) Help() string {
+	return `Prints the solution X of A X = alpha B, or with --side right of X A = alpha B, for a triangular matrix A, with --trans its transpose. Every entry is the exact quotient that the entries found before it make, rounded once: the solution is that of a system whose diagonal is changed by half a unit in the last place at most. A zero on the diagonal makes infinities or NaN.
+
+Examples:
+
+  halfulp trsm L.mtx b.mtx
+  halfulp trsm U.mtx B.mtx --uplo upper --format mp:200 --out X.mtx`
+}
+
+func (c *trsmCmd) Run(env *cli.Environment) error { return c.run(env, "trsm", halfulp.TrsmTo) }

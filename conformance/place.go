@@ -1,0 +1,65 @@
+package conformance
+
+import (
+	"errors"
+
+	"github.com/halfulp/halfulp"
+)
+
+// Resident returns the backend of NVIDIA GPU number n for operands that live there: the storage of
+// a call's operands is copied there, views are taken of the copies, and results come back.
+func Resident(n int) Backend {
+	b := CUDA(n)
+	b.place = halfulp.Device(b.Name)
+	b.Name += ", resident"
+	b.Modes = []Mode{{Name: b.Name}}
+	return b
+}
+
+// moved is a copy of a matrix where the backend's operands live.
+type moved struct{ from, there *halfulp.Matrix }
+
+// move returns m for a backend of the host, else a copy where operands live. The end of the call
+// frees it.
+func (tr *trial) move(m *halfulp.Matrix) *halfulp.Matrix {
+	if tr.b.place == "" {
+		return m
+	}
+	there, err := m.On(tr.b.place)
+	if err != nil {
+		tr.lost = errors.Join(tr.lost, err)
+		return m
+	}
+	tr.moved = append(tr.moved, moved{m, there})
+	return there
+}
+
+// back copies what a call has made of what move returned for m to m.
+func (tr *trial) back(m *halfulp.Matrix) error {
+	for _, c := range tr.moved {
+		if c.from == m {
+			return m.CopyFrom(c.there)
+		}
+	}
+	return tr.lost
+}
+
+// vectorOf returns the vector at a line of a grid.
+func (tr *trial) vectorOf(v *view) *halfulp.Vector { return v.lineOn(tr.move(v.g.matrix())) }
+
+// end frees copies, and reports those that a call has changed and that did not come back.
+func (tr *trial) end() error {
+	err := tr.lost
+	for _, c := range tr.moved {
+		h, failed := c.there.Host()
+		switch {
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case !h.Same(c.from):
+			err = errors.Join(err, mismatchf("an input that lives on %s has changed", tr.b.place))
+		}
+		c.there.Free()
+	}
+	tr.moved, tr.lost = nil, nil
+	return err
+}

@@ -1,0 +1,96 @@
+// SDP solves for a step of an interior-point method, whose normal matrix is made like those of
+// semidefinite programs of the conformal bootstrap, in several precisions.
+package main
+
+import (
+	"fmt"
+	"log"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+const (
+	order  = 24 // unknowns: coefficients of polynomials
+	points = 60 // where polynomials are sampled
+	period = 7  // of points at which the constraint holds with equality
+)
+
+func main() {
+	formats := []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.QD, halfulp.MP(424), halfulp.MP(848)}
+	fmt.Print("duality gap  condition")
+	for _, f := range formats {
+		fmt.Printf("  %9v", f)
+	}
+	fmt.Println()
+	for _, gap := range []int{0, 40, 80, 160} {
+		v, w, g := program(gap)
+		one, zero := halfulp.Float(1), halfulp.Float(0)
+		// W V, then S = V' W V in each format, every entry rounded once.
+		wv := halfulp.NewMatrix(v.Format(), points, order)
+		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, w, v, zero, nil, wv, nil); err != nil {
+			log.Fatal(err)
+		}
+		normal := func(f halfulp.Format) *halfulp.Matrix {
+			s := halfulp.NewMatrix(f, order, order)
+			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, one, v, wv, zero, nil, s, nil); err != nil {
+				log.Fatal(err)
+			}
+			return s
+		}
+		exact := halfulp.NewMatrix(halfulp.MP(424), order, 1)
+		s := normal(halfulp.MP(4000))
+		if _, err := linsolve.Solve(s, g, exact, nil); err != nil {
+			log.Fatal(err)
+		}
+		condition, _, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("2^-%-8d  %9.1e", gap, condition.Float64())
+		for _, f := range formats {
+			x := halfulp.NewMatrix(halfulp.MP(424), order, 1)
+			if _, err := linsolve.Solve(normal(f), g, x, nil); err != nil {
+				log.Fatal(err)
+			}
+			fmt.Printf("  %9.1e", difference(x, exact))
+		}
+		fmt.Println()
+	}
+}
+
+// program returns the samples v_ki = x_k^i of monomials, the diagonal matrix W of ratios of dual
+// and primal slacks at the points x_k, and a right-hand side. As the duality gap closes, ratios of
+// the constraints that are active grow like its inverse, and those of all others vanish like the
+// gap.
+func program(gap int) (v, w, g *halfulp.Matrix) {
+	nodes := halfulp.NewVector(halfulp.Float64, points)
+	w = halfulp.NewMatrix(halfulp.Float64, points, points)
+	for k := range points {
+		nodes.SetFloat64(k, float64(k*k)/64)
+		exponent := -gap
+		if k%period == 3 {
+			exponent = gap
+		}
+		w.SetBig(k, k, new(big.Float).SetMantExp(big.NewFloat(float64(1+k%5)), exponent-k))
+	}
+	g = halfulp.NewMatrix(halfulp.Float64, order, 1)
+	for i := range order {
+		g.SetFloat64(i, 0, float64(1+i%3))
+	}
+	return halfulp.Vandermonde(halfulp.MP(424), nodes, order), w, g
+}
+
+// difference returns the largest difference relative to the entries of exact.
+func difference(x, exact *halfulp.Matrix) *big.Float {
+	worst := new(big.Float)
+	for i := range x.Rows() {
+		want := exact.Big(i, 0)
+		d := new(big.Float).Sub(x.Big(i, 0), want)
+		if d.Quo(d, want).Abs(d).Cmp(worst) > 0 {
+			worst = d
+		}
+	}
+	return worst
+}

@@ -1,0 +1,156 @@
+package expansion
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// Method is the name of this package's algorithms among the methods of products.
+const Method = "expansion"
+
+// Validate returns an error unless the routines on arrays can run with these options on operands of
+// the host: for a device that does not exist or that this program is not built for, which is
+// opened, several GPUs, the method of another package, or a context that is cancelled. Nil is
+// valid.
+func Validate(opt *halfulp.Options) error {
+	_, err := begin("", opt)
+	return err
+}
+
+// A run is one call of a routine: how and where it runs, and what it will report.
+type run struct {
+	name     string
+	ctx      context.Context
+	threads  int
+	limit    int64 // of the memory that the call takes beside its operands; 0: none
+	progress func(done float64)
+	at       place.Place // nil for the host
+	resident bool        // the operands live there
+	paper    bool        // by the algorithms of Published
+	stats    halfulp.Stats
+	since    time.Time // when the stage under way began
+}
+
+// begin checks the options of routine name, and finds where it runs: where its operands live, or
+// for operands of the host where the options say.
+func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, error) {
+	r := run{name: name, ctx: context.Background(), threads: runtime.GOMAXPROCS(0), since: time.Now()}
+	device := place.Name{Kind: place.Host}
+	if opt != nil {
+		var err error
+		if device, err = r.options(opt); err != nil {
+			return r, r.failed(err)
+		}
+	}
+	var err error
+	if r.at, err = place.Common(name, operands...); err != nil {
+		return r, err
+	}
+	r.resident = r.at != nil
+	if !r.resident && device.IsPlace() {
+		if r.at, err = place.One(string(opt.Device)); err != nil {
+			return r, r.failed(err)
+		}
+	}
+	r.stats = halfulp.Stats{Device: place.Label(r.at), Method: Method, Threads: r.threads}
+	switch {
+	case r.paper:
+		r.stats.Method = Published
+	case r.at == nil:
+		r.stats.Kernel = impl.Level().String()
+	}
+	if opt != nil && isBlocks(opt.Method) {
+		r.stats.Method = opt.Method
+	}
+	if err := r.ctx.Err(); err != nil {
+		return r, r.failed(err)
+	}
+	return r, nil
+}
+
+// options takes what opt says.
+func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
+	if opt.Context != nil {
+		r.ctx = opt.Context
+	}
+	if opt.Threads > 0 {
+		r.threads = min(opt.Threads, 4*r.threads+16)
+	}
+	r.limit, r.progress = max(opt.MemoryLimit, 0), opt.Progress
+	switch opt.Method {
+	case SquareBlocks, LinearBlocks:
+		if !hasBlocks(r.name, opt.Method) {
+			return device, fmt.Errorf("method %q: %w for this routine", opt.Method, halfulp.ErrMethod)
+		}
+	case "", "auto", Method:
+	case Published:
+		if r.paper = true; !hasPublished(r.name) {
+			return device, fmt.Errorf("method %q: %w for this routine", opt.Method, halfulp.ErrMethod)
+		}
+	default:
+		return device, fmt.Errorf("method %q: %w (want auto, %s or %s)", opt.Method, halfulp.ErrMethod, Method, Published)
+	}
+	return place.ParseName(string(opt.Device))
+}
+
+// failed is the error of the routine, or of the options alone where there is none.
+func (r *run) failed(err error) error {
+	if r.name == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", r.name, err)
+}
+
+// stage ends a stage.
+func (r *run) stage(name string) {
+	now := time.Now()
+	r.stats.Stages = append(r.stats.Stages, halfulp.Stage{Name: name, Time: now.Sub(r.since)})
+	r.since = now
+}
+
+// end returns what the routine returns, its last stage, which is called that, having ended with
+// err.
+func (r *run) end(stage string, err error) (halfulp.Stats, error) {
+	if err != nil {
+		return r.stats, r.failed(err)
+	}
+	r.stage(stage)
+	if r.progress != nil {
+		r.progress(1)
+	}
+	return r.stats, nil
+}
+
+// room returns an error if the call may not take that many bytes beside its operands.
+func (r *run) room(bytes int64) error {
+	if r.limit > 0 && bytes > r.limit {
+		return fmt.Errorf("%w: %d bytes are needed beside the operands, MemoryLimit is %d", halfulp.ErrMemory, bytes, r.limit)
+	}
+	return nil
+}
+
+// sizeOf is how many bytes the entries of a matrix take.
+func sizeOf(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf(m.Arr.Format) }
+
+// pieces returns what to call at the end of each of total pieces of work, from any goroutine.
+func (r *run) pieces(total int) (ended func()) {
+	if r.progress == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	n := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		r.progress(float64(n) / float64(total))
+	}
+}

@@ -1,0 +1,195 @@
+// Package cli is what the programs of this module share: their run from the command line to the
+// exit status, signals, progress bars.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+// Exit statuses. A run that a signal ended exits with 128 and the signal's
+// number, as shells report it: 129 after a hang-up, 130 after an interrupt, 143 after a
+// termination.
+const (
+	ExitOK     = 0
+	ExitFailed = 1 // unreadable or malformed files, computations that failed
+	ExitMisuse = 2 // bad flags or arguments, shapes that do not fit
+	ExitSignal = 128
+)
+
+// grace is how long a cancelled run has to come to an end by itself.
+const grace = time.Second
+
+// A Program is a program of the command line.
+type Program struct {
+	Name        string // how it is called
+	Description string
+	Groups      []kong.Group // of flags
+	// Grammar returns commands and flags anew: a pointer to a structure that package kong
+	// understands, whose commands have methods Run(*Environment) error.
+	Grammar func() any
+}
+
+// Environment is what a command works in.
+type Environment struct {
+	Ctx            context.Context
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Run runs the program and returns its exit status. Every error is one line on
+// stderr that begins "halfulp: ".
+func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- p.runCommand(args, &Environment{ctx, stdin, stdout, stderr}) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(grace):
+			// It waits for input or output, say.
+			files.RemoveTemporaries()
+			err = ctx.Err()
+		}
+	}
+	return report(err, context.Cause(ctx), stderr)
+}
+
+// report writes what went wrong and returns the exit status; cause is why the run
+// was cancelled, if it was.
+func report(err, cause error, stderr io.Writer) int {
+	var caught signalError
+	var misuse usageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(cause, &caught):
+		fmt.Fprintf(stderr, "halfulp: %v\n", caught)
+		return ExitSignal + int(caught.Signal)
+	}
+	fmt.Fprintf(stderr, "halfulp: %s\n", oneLine(err))
+	if errors.As(err, &misuse) || errors.Is(err, halfulp.ErrDevice) || errors.Is(err, halfulp.ErrMethod) {
+		return ExitMisuse
+	}
+	return ExitFailed
+}
+
+// runCommand parses the command line and runs the command it names.
+func (p Program) runCommand(args []string, env *Environment) (err error) {
+	// Kong ends --help and --version through its exit function.
+	type exited struct{}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(exited); !ok {
+				panic(r)
+			}
+			err = nil
+		}
+	}()
+	parser, err := kong.New(p.Grammar(),
+		kong.Name(p.Name),
+		kong.Description(p.Description),
+		kong.Writers(env.Stdout, env.Stderr),
+		kong.Exit(func(int) { panic(exited{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups(p.Groups),
+		kong.Vars{"version": "halfulp " + Version()},
+	)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return p.commandLineError(err)
+	}
+	if err := impl.CheckEnv(); err != nil {
+		return Misuse("%w", err)
+	}
+	return parsed.Run(env)
+}
+
+// commandLineError says which command's help to read.
+func (p Program) commandLineError(err error) error {
+	var parse *kong.ParseError
+	help := p.Name + " --help"
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			help = node.FullPath() + " --help"
+		}
+	}
+	return Misuse("%w (see %s)", err, help)
+}
+
+// usageError is an error of the command line.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// Misuse returns an error of the command line, for which the exit status is ExitMisuse.
+func Misuse(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// oneLine joins the lines of an error's text and takes the library's prefix
+// away, which the program's own stands for.
+func oneLine(err error) string {
+	s := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+	return strings.TrimPrefix(s, "halfulp: ")
+}
+
+// signalError is the cause of a context that a signal cancelled.
+type signalError struct{ syscall.Signal }
+
+func (e signalError) Error() string {
+	switch e.Signal {
+	case syscall.SIGHUP:
+		return "hung up"
+	case syscall.SIGINT:
+		return "interrupted"
+	}
+	return "terminated"
+}
+
+// withSignals returns a context that SIGHUP, SIGINT and SIGTERM cancel. A second signal
+// ends the process at once. SIGHUP stays ignored where it is from the start, as under
+// nohup.
+func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(signalError{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}

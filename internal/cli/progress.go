@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progressDelay is how long work runs before a bar appears.
+const progressDelay = time.Second
+
+// Progress shows on a terminal how much of one piece of work is done, once it
+// has taken progressDelay.
+type Progress struct {
+	mu    sync.Mutex
+	w     io.Writer
+	name  string
+	start time.Time
+	bar   *progressbar.ProgressBar
+}
+
+// NewProgress returns a bar on w, or nil, which is a bar as well, where w is not a
+// terminal.
+func NewProgress(w io.Writer, name string) *Progress {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return &Progress{w: w, name: name, start: time.Now()}
+}
+
+// Callback returns the function to call with the share of the work done, nil for
+// a nil bar.
+func (p *Progress) Callback() func(done float64) {
+	if p == nil {
+		return nil
+	}
+	return p.update
+}
+
+const progressSteps = 1000
+
+func (p *Progress) update(done float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.set(done, true)
+}
+
+// set moves the bar, which by itself predicts the time that is left, or not.
+func (p *Progress) set(done float64, predict bool) {
+	if p.bar == nil {
+		if time.Since(p.start) < progressDelay {
+			return
+		}
+		p.bar = progressbar.NewOptions(progressSteps,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetDescription(p.name),
+			progressbar.OptionSetWidth(40),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(predict),
+			progressbar.OptionSetElapsedTime(predict),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	// A bar that cannot be drawn is no reason to fail.
+	_ = p.bar.Set(int(min(max(done, 0), 1) * (progressSteps - 1)))
+}
+
+// Show shows the share of the work done and what it is at, for work that tells how long the rest
+// takes. It does nothing on a nil bar.
+func (p *Progress) Show(done float64, at string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.set(done, false); p.bar != nil {
+		p.bar.Describe(at)
+	}
+}
+
+// Say writes a line in place of the bar, which appears again below it.
+func (p *Progress) Say(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	_, _ = io.WriteString(p.w, line+"\n")
+}
+
+// Finish wipes the bar out.
+func (p *Progress) Finish() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		_ = p.bar.Exit()
+	}
+}

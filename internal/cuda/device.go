@@ -1,0 +1,202 @@
+// Package cuda gives access to NVIDIA GPUs through the driver alone: devices, memory
+// from a caching pool, streams and events, kernels from PTX. Nothing but the NVIDIA
+// driver is needed, and that only when a device is opened: everywhere else the package
+// builds, and says why there is no device.
+//
+// Each device has one thread of the operating system on which all calls of the driver
+// are made. Device.Do runs a function there, which makes its calls as methods of the
+// Stream it is given:
+//
+//	dev, err := cuda.Open(0)
+//	...
+//	err = dev.Do(ctx, func(s *cuda.Stream) error {
+//		x, err := s.Alloc(8 * n)
+//		if err != nil {
+//			return err
+//		}
+//		defer x.Free()
+//		if err := cuda.Upload(s, x.Pointer(), host); err != nil {
+//			return err
+//		}
+//		if err := double.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 0, x, uint32(n)); err != nil {
+//			return err
+//		}
+//		return cuda.Download(s, host, x.Pointer())
+//	})
+package cuda
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/cudadrv"
+)
+
+// Info describes a device.
+type Info struct {
+	Index           int    // N in cuda:N
+	Name            string // as the maker calls it
+	UUID            string // GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+	Memory          uint64 // bytes
+	Major, Minor    int    // compute capability
+	Multiprocessors int
+	Threads         int // that a multiprocessor has room for
+	Blocks          int // that a multiprocessor has room for
+	SharedPerBlock  int // bytes of shared memory a block may ask for
+	L2              int // bytes
+	Driver          Version
+}
+
+// String is the device's name, memory and compute capability.
+func (i Info) String() string {
+	return fmt.Sprintf("%s, %s, compute capability %d.%d", i.Name, formatBytes(i.Memory), i.Major, i.Minor)
+}
+
+// Version is a version of CUDA.
+type Version struct{ Major, Minor int }
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// less reports whether v comes before w.
+func (v Version) less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+// Devices lists the machine's GPUs. Its error, which wraps ErrNoDevice, says why there
+// are none.
+func Devices() ([]Info, error) {
+	drv, err := driver()
+	if err != nil {
+		return nil, err
+	}
+	return devices(drv)
+}
+
+func devices(drv cudadrv.Driver) ([]Info, error) {
+	n, err := drv.DeviceGetCount()
+	if err != nil {
+		return nil, noDevice(err)
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%w: the NVIDIA driver sees no GPU", ErrNoDevice)
+	}
+	list := make([]Info, n)
+	for i := range list {
+		if list[i], err = describe(drv, i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func describe(drv cudadrv.Driver, index int) (Info, error) {
+	info := Info{Index: index}
+	dev, err := drv.DeviceGet(index)
+	if err != nil {
+		return info, err
+	}
+	version, err := drv.DriverGetVersion()
+	if err != nil {
+		return info, err
+	}
+	info.Driver = Version{version / 1000, version % 1000 / 10}
+	if info.Name, err = drv.DeviceGetName(dev); err != nil {
+		return info, err
+	}
+	if info.Memory, err = drv.DeviceTotalMem(dev); err != nil {
+		return info, err
+	}
+	id, err := drv.DeviceGetUUID(dev)
+	if err != nil {
+		return info, err
+	}
+	info.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	for _, a := range []struct {
+		to   *int
+		name cudadrv.DeviceAttribute
+	}{
+		{&info.Major, cudadrv.ComputeCapabilityMajor},
+		{&info.Minor, cudadrv.ComputeCapabilityMinor},
+		{&info.Multiprocessors, cudadrv.MultiprocessorCount},
+		{&info.Threads, cudadrv.MaxThreadsPerMultiprocessor},
+		{&info.Blocks, cudadrv.MaxBlocksPerMultiprocessor},
+		{&info.SharedPerBlock, cudadrv.MaxSharedMemoryPerBlockOptin},
+		{&info.L2, cudadrv.L2CacheSize},
+	} {
+		if *a.to, err = drv.DeviceGetAttribute(a.name, dev); err != nil {
+			return info, err
+		}
+	}
+	return info, nil
+}
+
+// Device is a GPU. Its methods may be called from any goroutine.
+type Device struct {
+	drv  cudadrv.Driver
+	info Info
+	executor
+	pool   pool
+	main   *Stream
+	staged [2]staging
+	turn   int // index in staged
+	stage  int // bytes of a staging buffer
+	counts counts
+}
+
+var opened struct {
+	sync.Mutex
+	devices map[int]*Device
+}
+
+// Open opens device cuda:i. A process opens a device once: later calls return the same.
+func Open(i int) (*Device, error) {
+	drv, err := driver()
+	if err != nil {
+		return nil, err
+	}
+	opened.Lock()
+	defer opened.Unlock()
+	if d := opened.devices[i]; d != nil {
+		return d, nil
+	}
+	d, err := OpenDriver(drv, i)
+	if err != nil {
+		return nil, err
+	}
+	if opened.devices == nil {
+		opened.devices = map[int]*Device{}
+	}
+	opened.devices[i] = d
+	return d, nil
+}
+
+// OpenDriver opens device cuda:i of a driver other than the machine's, for tests
+// without a GPU.
+func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) {
+	list, err := devices(drv)
+	if err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= len(list) {
+		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
+	}
+	d := &Device{drv: drv, info: list[i], stage: stagingBytes}
+	if err := d.start(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Info describes the device.
+func (d *Device) Info() Info { return d.info }
+
+// String is cuda:N.
+func (d *Device) String() string { return fmt.Sprintf("cuda:%d", d.info.Index) }
+
+var driver = sync.OnceValues(func() (cudadrv.Driver, error) {
+	drv, err := cudadrv.Open()
+	if err != nil {
+		return nil, noDevice(err)
+	}
+	return drv, nil
+})

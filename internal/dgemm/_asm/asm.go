@@ -1,0 +1,103 @@
+// Command _asm writes the amd64 kernels of package dgemm. One run writes one instruction set:
+//
+//	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
+//
+// The kernels do what microGeneric in ../gemm.go does.
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A machine is a tile and the registers that it lies in: nv vectors of lanes numbers hold a
+// column of A's panel, nr columns of the tile follow.
+type machine struct {
+	suffix        string
+	lanes, nv, nr int
+	vec           func(int) VecPhysical
+	zero          func(dst VecPhysical)
+}
+
+// acc is the accumulator of vector v of column s.
+func (m *machine) acc(v, s int) VecPhysical { return m.vec(s*m.nv + v) }
+
+// temp is a register that holds no accumulator.
+func (m *machine) temp(i int) VecPhysical { return m.vec(m.nr*m.nv + i) }
+
+func main() {
+	isa := flag.String("isa", "", "instruction set: avx2 or avx512")
+	flag.Parse()
+	ConstraintExpr("amd64,!purego")
+	switch *isa {
+	case "avx2":
+		y := [16]VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
+		m := &machine{suffix: "AVX2", lanes: 4, nv: 2, nr: 6,
+			vec:  func(i int) VecPhysical { return y[i] },
+			zero: func(dst VecPhysical) { VXORPD(dst, dst, dst) }}
+		m.micro()
+	case "avx512":
+		z := [32]VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
+			Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31}
+		m := &machine{suffix: "AVX512", lanes: 8, nv: 2, nr: 12,
+			vec:  func(i int) VecPhysical { return z[i] },
+			zero: func(dst VecPhysical) { VPXORQ(dst, dst, dst) }}
+		m.micro()
+	default:
+		panic(fmt.Sprintf("unknown -isa %q", *isa))
+	}
+	Generate()
+}
+
+// micro emits the kernel.
+func (m *machine) micro() {
+	TEXT("micro"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a, b []float64, k int)")
+	Doc("micro" + m.suffix + " is microGeneric for the tile of this kernel; k > 0.")
+	Pragma("noescape")
+	c := Load(Param("c").Base(), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	a := Load(Param("a").Base(), GP64())
+	b := Load(Param("b").Base(), GP64())
+	k := Load(Param("k"), GP64())
+	SHLQ(U8(3), ldc)
+	size := 8 * m.lanes
+	p := GP64()
+	MOVQ(c, p)
+	for s := range m.nr {
+		PREFETCHT0(Mem{Base: p}) // read and written at the end
+		for v := range m.nv {
+			m.zero(m.acc(v, s))
+		}
+		ADDQ(ldc, p)
+	}
+	Label("step")
+	for v := range m.nv {
+		VMOVUPD(Mem{Base: a, Disp: v * size}, m.temp(v))
+	}
+	for s := range m.nr {
+		x := m.temp(m.nv + s%2)
+		VBROADCASTSD(Mem{Base: b, Disp: 8 * s}, x)
+		for v := range m.nv {
+			VFMADD231PD(m.temp(v), x, m.acc(v, s))
+		}
+	}
+	ADDQ(I32(m.nv*size), a)
+	ADDQ(I32(8*m.nr), b)
+	DECQ(k)
+	JNZ(LabelRef("step"))
+	for s := range m.nr {
+		for v := range m.nv {
+			VADDPD(Mem{Base: c, Disp: v * size}, m.acc(v, s), m.acc(v, s))
+			VMOVUPD(m.acc(v, s), Mem{Base: c, Disp: v * size})
+		}
+		if s < m.nr-1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,171 @@
+// Package dgemm decomposes and inverts float64 matrices on the CPU, by blocked algorithms near the
+// speed of its fused multiply-adds. Nothing is promised of roundings: results are seeds, which
+// others refine and prove, and differ between instruction sets.
+//
+// Matrices are stored by columns, entry (i, j) at i + j ld.
+package dgemm
+
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+//go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
+//go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg dgemm
+
+// kernel is one machine's way to multiply a panel by a panel.
+type kernel struct {
+	name   string
+	mr, nr int // widths of the panels of the left and the right factor
+	// micro adds to the tile, entry (r, s) at c[r + s ldc], the product of panels of length k > 0:
+	// entry h of vector v is a[h mr + v] and b[h nr + v].
+	micro func(c []float64, ldc int, a, b []float64, k int)
+}
+
+var generic = &kernel{"generic", 4, 4, microGeneric}
+
+func microGeneric(c []float64, ldc int, a, b []float64, k int) {
+	var t [16]float64
+	for h := range k {
+		x, y := a[4*h:4*h+4], b[4*h:4*h+4]
+		for s, y := range y {
+			for r, x := range x {
+				t[r+4*s] += x * y // may fuse: a seed
+			}
+		}
+	}
+	for s := range 4 {
+		for r := range 4 {
+			c[r+s*ldc] += t[r+4*s]
+		}
+	}
+}
+
+// maxTile is the largest tile of a kernel.
+const maxTile = 16 * 12
+
+// length is that of the panels that are packed at a time; a block of rows of them stays in the
+// second-level cache.
+const (
+	length   = 256
+	rowBlock = 192
+	colBlock = 192
+)
+
+// matrix is a view of a matrix.
+type matrix struct {
+	rows, cols, ld int
+	data           []float64
+}
+
+// view returns rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
+func (m matrix) view(i0, i1, j0, j1 int) matrix {
+	if i0 == i1 || j0 == j1 {
+		return matrix{rows: i1 - i0, cols: j1 - j0, ld: m.ld}
+	}
+	return matrix{i1 - i0, j1 - j0, m.ld, m.data[i0+j0*m.ld:]}
+}
+
+// worker runs products.
+type worker struct {
+	ctx     context.Context
+	threads int
+	k       *kernel
+	a, b    []float64 // packed
+}
+
+// subtract sets C -= A B.
+func (w *worker) subtract(c, a, b matrix) error {
+	m, n := c.rows, c.cols
+	if m == 0 || n == 0 || a.cols == 0 {
+		return nil
+	}
+	threads := w.threads
+	if float64(m)*float64(n)*float64(a.cols) < 1<<17 { // not worth a goroutine
+		threads = 1
+	}
+	mr, nr := w.k.mr, w.k.nr
+	panelsA, panelsB := (m+mr-1)/mr, (n+nr-1)/nr
+	for h := 0; h < a.cols; h += length {
+		k := min(length, a.cols-h)
+		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
+		const some = 16 // panels a call
+		err := par.For(w.ctx, threads, (panelsA+some-1)/some, func(_, part int) {
+			for p := part * some; p < min(panelsA, (part+1)*some); p++ {
+				packRows(w.a[p*mr*k:(p+1)*mr*k], mr, a.view(p*mr, min(m, (p+1)*mr), h, h+k))
+			}
+		})
+		if err == nil {
+			err = par.For(w.ctx, threads, (panelsB+some-1)/some, func(_, part int) {
+				for p := part * some; p < min(panelsB, (part+1)*some); p++ {
+					packCols(w.b[p*nr*k:(p+1)*nr*k], nr, b.view(h, h+k, p*nr, min(n, (p+1)*nr)))
+				}
+			})
+		}
+		if err != nil {
+			return err
+		}
+		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
+		err = par.For(w.ctx, threads, rows*cols, func(_, i int) {
+			i0, j0 := i%rows*rowBlock, i/rows*colBlock
+			for i := i0; i < min(m, i0+rowBlock); i += mr {
+				for j := j0; j < min(n, j0+colBlock); j += nr {
+					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tile adds the product of two panels to a tile.
+func (w *worker) tile(c matrix, a, b []float64, k int) {
+	if c.rows == w.k.mr && c.cols == w.k.nr {
+		w.k.micro(c.data, c.ld, a, b, k)
+		return
+	}
+	var t [maxTile]float64
+	w.k.micro(t[:], w.k.mr, a, b, k)
+	for s := range c.cols {
+		for r := range c.rows {
+			c.data[r+s*c.ld] += t[r+s*w.k.mr]
+		}
+	}
+}
+
+func room(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// packRows packs the rows of a, negated, as vectors.
+func packRows(to []float64, width int, a matrix) {
+	for h := range a.cols {
+		column, x := a.data[h*a.ld:][:a.rows], to[h*width:(h+1)*width]
+		for r, v := range column {
+			x[r] = -v
+		}
+		clear(x[a.rows:])
+	}
+}
+
+// packCols packs the columns of b as vectors.
+func packCols(to []float64, width int, b matrix) {
+	for s := range width {
+		if s >= b.cols {
+			for h := range b.rows {
+				to[h*width+s] = 0
+			}
+			continue
+		}
+		for h, v := range b.data[s*b.ld:][:b.rows] {
+			to[h*width+s] = v
+		}
+	}
+}

@@ -1,0 +1,21 @@
+//go:build amd64 && !purego
+
+package dgemm
+
+import "github.com/halfulp/halfulp/internal/impl"
+
+// best returns the fastest kernel of the level in force.
+func best() *kernel {
+	switch l := impl.Level(); {
+	case l >= impl.AVX512:
+		return avx512
+	case l >= impl.AVX2:
+		return avx2
+	}
+	return generic
+}
+
+var (
+	avx512 = &kernel{"avx512", 16, 12, microAVX512}
+	avx2   = &kernel{"avx2", 8, 6, microAVX2}
+)

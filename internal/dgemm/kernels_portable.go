@@ -1,0 +1,6 @@
+//go:build !amd64 || purego
+
+package dgemm
+
+// best returns the fastest kernel.
+func best() *kernel { return generic }

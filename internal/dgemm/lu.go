@@ -1,0 +1,166 @@
+package dgemm
+
+import (
+	"context"
+	"math"
+)
+
+// few are columns and rows that are not cut further.
+const few = 16
+
+// newWorker returns what runs products.
+func newWorker(ctx context.Context, threads int) *worker {
+	return &worker{ctx: ctx, threads: threads, k: best()}
+}
+
+// LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
+// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997): row i
+// was exchanged with row pivots[i] ≥ i, one after the other. L has a unit diagonal. Pivots that are
+// less than least are replaced by it. The error is that of the context.
+func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
+	return newWorker(ctx, threads).lu(matrix{n, n, max(n, 1), a}, pivots, least)
+}
+
+func (w *worker) lu(a matrix, pivots []int, least float64) error {
+	if a.cols <= few {
+		luColumns(a, pivots, least)
+		return w.ctx.Err()
+	}
+	half := a.cols / 2
+	left, right := a.view(0, a.rows, 0, half), a.view(0, a.rows, half, a.cols)
+	if err := w.lu(left, pivots[:half], least); err != nil {
+		return err
+	}
+	exchange(right, pivots[:half])
+	top, bottom := right.view(0, half, 0, right.cols), right.view(half, right.rows, 0, right.cols)
+	if err := w.lower(left.view(0, half, 0, half), top); err != nil {
+		return err
+	}
+	if err := w.subtract(bottom, left.view(half, a.rows, 0, half), top); err != nil {
+		return err
+	}
+	if err := w.lu(bottom, pivots[half:], least); err != nil {
+		return err
+	}
+	exchange(left.view(half, a.rows, 0, half), pivots[half:])
+	for i := half; i < len(pivots); i++ {
+		pivots[i] += half
+	}
+	return nil
+}
+
+// exchange exchanges row i with row pivots[i], for one i after the other.
+func exchange(a matrix, pivots []int) {
+	for j := range a.cols {
+		column := a.data[j*a.ld:][:a.rows]
+		for i, p := range pivots {
+			column[i], column[p] = column[p], column[i]
+		}
+	}
+}
+
+// luColumns decomposes a few columns.
+func luColumns(a matrix, pivots []int, least float64) {
+	for k := range a.cols {
+		column := a.data[k*a.ld:][:a.rows]
+		p := k
+		for i := k + 1; i < a.rows; i++ {
+			if math.Abs(column[i]) > math.Abs(column[p]) {
+				p = i
+			}
+		}
+		pivots[k] = p
+		if p != k {
+			for j := range a.cols {
+				x, y := &a.data[k+j*a.ld], &a.data[p+j*a.ld]
+				*x, *y = *y, *x
+			}
+		}
+		if !(math.Abs(column[k]) >= least) {
+			column[k] = least
+		}
+		scale := 1 / column[k]
+		below := column[k+1:]
+		for i := range below {
+			below[i] *= scale
+		}
+		for j := k + 1; j < a.cols; j++ {
+			other := a.data[j*a.ld:][:a.rows]
+			axpy(-other[k], below, other[k+1:])
+		}
+	}
+}
+
+// axpy adds alpha x to y.
+func axpy(alpha float64, x, y []float64) {
+	if alpha == 0 {
+		return
+	}
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += alpha * v // may fuse: a seed
+	}
+}
+
+// Subtract sets C -= A B for n x n matrices. Each entry of the product is a sum of n products in
+// some order, in pieces or fused, and has an error below (n + 8) 2^-53 |A| |B|, underflow aside.
+func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
+	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
+	return newWorker(ctx, threads).subtract(square(c), square(a), square(b))
+}
+
+// SolveLower solves L X = B for the unit lower triangle L of an n x n matrix; X takes the place of
+// B, n x k. Both have leading dimension n.
+func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
+	return newWorker(ctx, threads).lower(matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b})
+}
+
+func (w *worker) lower(l, b matrix) error {
+	n := l.rows
+	if n <= few {
+		for j := range b.cols {
+			x := b.data[j*b.ld:][:n]
+			for k := range n {
+				axpy(-x[k], l.data[k*l.ld:][k+1:n], x[k+1:])
+			}
+		}
+		return w.ctx.Err()
+	}
+	half := n / 2
+	top, bottom := b.view(0, half, 0, b.cols), b.view(half, n, 0, b.cols)
+	if err := w.lower(l.view(0, half, 0, half), top); err != nil {
+		return err
+	}
+	if err := w.subtract(bottom, l.view(half, n, 0, half), top); err != nil {
+		return err
+	}
+	return w.lower(l.view(half, n, half, n), bottom)
+}
+
+// SolveUpper is SolveLower for the upper triangle U, diagonal included.
+func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
+	return newWorker(ctx, threads).upper(matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b})
+}
+
+func (w *worker) upper(u, b matrix) error {
+	n := u.rows
+	if n <= few {
+		for j := range b.cols {
+			x := b.data[j*b.ld:][:n]
+			for k := n - 1; k >= 0; k-- {
+				x[k] /= u.data[k+k*u.ld]
+				axpy(-x[k], u.data[k*u.ld:][:k], x)
+			}
+		}
+		return w.ctx.Err()
+	}
+	half := n / 2
+	top, bottom := b.view(0, half, 0, b.cols), b.view(half, n, 0, b.cols)
+	if err := w.upper(u.view(half, n, half, n), bottom); err != nil {
+		return err
+	}
+	if err := w.subtract(top, u.view(0, half, half, n), bottom); err != nil {
+		return err
+	}
+	return w.upper(u.view(0, half, 0, half), top)
+}

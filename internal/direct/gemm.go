@@ -1,0 +1,272 @@
+package direct
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// A Product is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C m x n views; C
+// shares no storage with A and B, and with Old only if it is the same view. alpha and beta zero
+// leave A and B, or Old, unread. Triangle restricts C to one triangle, 'U' or 'L', unless it is 0.
+type Product struct {
+	Alpha    num.Real
+	A, B     num.Mat
+	Beta     num.Real
+	Old, C   num.Mat
+	Triangle byte
+}
+
+// t returns the transposed product.
+func (p Product) t() Product {
+	p.A, p.B, p.Old, p.C = p.B.T(), p.A.T(), p.Old.T(), p.C.T()
+	switch p.Triangle {
+	case 'U':
+		p.Triangle = 'L'
+	case 'L':
+		p.Triangle = 'U'
+	}
+	return p
+}
+
+// rows returns the rows lo <= i < hi of column j that belong to the triangle.
+func (p *Product) rows(j, lo, hi int) (int, int) {
+	switch p.Triangle {
+	case 'U':
+		return lo, min(hi, j+1)
+	case 'L':
+		return max(lo, j), hi
+	}
+	return lo, hi
+}
+
+const (
+	// batchBytes bounds the vectors that Gemm prepares at a time.
+	batchBytes = 32 << 20
+	// cacheBytes is what a block of rows in line takes of a matrix that multiplies several vectors:
+	// it stays in the second-level cache.
+	cacheBytes = 1 << 20
+)
+
+// Gemm computes the product as those of a matrix with vectors, the columns of B or the rows of A,
+// whichever are fewer, and returns how many entries took the exact sum. memory bounds what it
+// prepares of the vectors, in bytes, unless it is 0 or too small for one vector.
+func Gemm(w Work, p Product, memory int64, count func(num.Flags)) (int64, error) {
+	if p.C.Rows == 0 || p.C.Cols == 0 {
+		return 0, w.Context.Err()
+	}
+	if p.C.Cols > p.C.Rows {
+		p = p.t()
+	}
+	if p.Alpha.Class == num.Finite && p.A.Cols == 1 {
+		return 0, w.outer(p, count)
+	}
+	g := newGemv(p.Alpha, p.A, p.Beta, p.B.Arr.Format, p.C.Arr.Format, count)
+	batch := p.C.Cols
+	if bytes := g.columnBytes(); bytes > 0 {
+		limit := int64(batchBytes)
+		if memory > 0 {
+			limit = min(limit, memory)
+		}
+		batch = int(max(1, min(int64(batch), limit/bytes)))
+	}
+	g.block = g.blockRows(w.Threads, batch)
+	blocks := (p.C.Rows + g.block - 1) / g.block
+	parts := 1 // of the columns of a batch
+	if blocks < 2*w.Threads {
+		parts = min(batch, (2*w.Threads+blocks-1)/blocks)
+	}
+	share := (batch + parts - 1) / parts
+	batches := (p.C.Cols + batch - 1) / batch
+	columns := make([]column, batch)
+	workers := make([]*gemvWorker, max(1, min(w.Threads, blocks*parts)))
+	var exact atomic.Int64
+	for b := range batches {
+		first := b * batch
+		n := min(batch, p.C.Cols-first)
+		err := par.For(w.Context, w.Threads, n, func(_, j int) {
+			columns[j] = g.column(p.B.Col(first+j), p.Old.Col(first+j), p.C.Col(first+j))
+		})
+		if err != nil {
+			return exact.Load(), err
+		}
+		err = par.For(w.Context, w.Threads, blocks*parts, func(worker, task int) {
+			if workers[worker] == nil {
+				workers[worker] = newGemvWorker(g, p.C.Arr.Format)
+			}
+			lo, part := task/parts*g.block, task%parts
+			for j := part * share; j < min(n, (part+1)*share) && w.Context.Err() == nil; j++ {
+				i0, i1 := p.rows(first+j, lo, min(lo+g.block, p.C.Rows))
+				if i0 < i1 {
+					workers[worker].column = columns[j]
+					exact.Add(workers[worker].rows(i0, i1))
+				}
+			}
+			if w.Done != nil {
+				w.Done(1, batches*blocks*parts)
+			}
+		})
+		if err != nil {
+			return exact.Load(), err
+		}
+	}
+	return exact.Load(), w.Context.Err()
+}
+
+// columnBytes returns what preparing a vector takes.
+func (g *gemv) columnBytes() int64 {
+	k := int64(g.m.Cols)
+	switch {
+	case g.sums.floats:
+		return 8 * k
+	case g.sums.top.words != 0:
+		return k * int64(8*g.sums.top.words+13)
+	case g.sums.groups != 0:
+		return k * int64(8*(4*g.sums.groups+5))
+	}
+	return 0
+}
+
+// blockRows returns how many rows of n products with vectors to compute at a time.
+func (g *gemv) blockRows(threads, n int) int {
+	rows, least := rowBlock, rowTile
+	switch {
+	case g.sums.floats:
+		least = lanes
+	case g.sums.top.words != 0:
+	case g.sums.groups == 0:
+		return 4
+	case g.m.Arr.Kind == num.MP:
+		rows = min(rowBlock, 1024/g.sums.groups)
+	default: // the entries converted are to stay in the cache
+		rows = 64
+	}
+	for rows > least && threads > 1 && rows*threads > g.m.Rows {
+		rows /= 2
+	}
+	if n > 1 && g.m.CS == 1 { // long columns are to stream
+		bytes := num.SizeOf(g.m.Arr.Format) * int64(g.m.Cols)
+		for rows > 8*least && int64(rows)*bytes > cacheBytes {
+			rows /= 2
+		}
+	}
+	return rows
+}
+
+// Entries computes the product in exact accumulators, entry by entry.
+func Entries(w Work, p Product, count func(num.Flags)) error {
+	rows, n := p.C.Rows, p.C.Rows*p.C.Cols
+	part := max(1, min(1<<10, 1<<12/(p.A.Cols+1)))
+	parts := (n + part - 1) / part
+	accs := make([]Acc, max(1, min(w.Threads, parts)))
+	return w.loop(parts, func(worker, t int) {
+		a := &accs[worker]
+		for e := t * part; e < min((t+1)*part, n); e++ {
+			i, j := e%rows, e/rows
+			if i0, i1 := p.rows(j, i, i+1); i0 < i1 {
+				p.entry(a, i, j, count)
+			}
+		}
+	})
+}
+
+// entry computes entry (i, j) from its exact sum.
+func (p *Product) entry(a *Acc, i, j int, count func(num.Flags)) {
+	var old num.Real
+	if p.Beta.Class != num.Zero {
+		old = p.Old.Arr.Value(p.Old.At(i, j), a.values[2][:])
+	}
+	f := p.C.Arr.Set(p.C.At(i, j), a.Entry(p.C.Arr.Format, p.Alpha, p.A.Row(i), p.B.Col(j), p.Beta, old))
+	if f != 0 {
+		count(f)
+	}
+}
+
+// outer computes the product of a column and a row. alpha is finite and not 0.
+func (w Work) outer(p Product, count func(num.Flags)) error {
+	e, plain := powerOfTwo(p.Alpha.Mag)
+	plain = plain && p.Beta.Class == num.Zero
+	e += p.Alpha.Exp
+	unit := plain && e == 0 && !p.Alpha.Neg
+	var x []num.Real
+	if plain {
+		x = values(p.A.Col(0))
+	}
+	type scratch struct {
+		acc Acc
+		mag []uint64
+		buf [num.MaxValueWords]uint64
+	}
+	workers := make([]*scratch, max(1, min(w.Threads, p.C.Cols)))
+	return w.loop(p.C.Cols, func(worker, j int) {
+		if workers[worker] == nil {
+			workers[worker] = new(scratch)
+		}
+		s := workers[worker]
+		i0, i1 := p.rows(j, 0, p.C.Rows)
+		if !plain {
+			for i := i0; i < i1; i++ {
+				p.entry(&s.acc, i, j, count)
+			}
+			return
+		}
+		y := p.B.Arr.Value(p.B.At(0, j), s.buf[:])
+		for i := i0; i < i1; i++ {
+			if unit && p.floatProduct(i, j) {
+				continue
+			}
+			v := x[i]
+			switch {
+			case max(v.Class, y.Class) > num.Finite:
+				p.entry(&s.acc, i, j, count)
+				continue
+			case v.Class == num.Zero || y.Class == num.Zero:
+				v = num.Real{Neg: v.Neg}
+			default:
+				s.mag = Multiply(s.mag, v.Mag, y.Mag)
+				v.Mag = s.mag
+				v.Exp += y.Exp + e
+			}
+			v.Neg = v.Neg != (y.Neg != p.Alpha.Neg)
+			if f := p.C.Arr.Set(p.C.At(i, j), v); f != 0 {
+				count(f)
+			}
+		}
+	})
+}
+
+// floatProduct stores the product of two binary64 numbers, or of two binary32 ones, as entry (i,
+// j), unless its exponent is extreme.
+func (p *Product) floatProduct(i, j int) bool {
+	a, b, c := p.A.At(i, 0), p.B.At(0, j), p.C.At(i, j)
+	switch {
+	case p.A.Arr.Kind == num.F64 && p.B.Arr.Kind == num.F64 && p.C.Arr.Kind == num.F64:
+		v := p.A.Arr.F64[0][a] * p.B.Arr.F64[0][b]
+		if m := math.Abs(v); m > 0x1p-1000 && m < 0x1p1000 {
+			p.C.Arr.F64[0][c] = v
+			return true
+		}
+	case p.A.Arr.Kind == num.F32 && p.B.Arr.Kind == num.F32 && p.C.Arr.Kind == num.F32:
+		v := p.A.Arr.F32[a] * p.B.Arr.F32[b]
+		if v > 0x1p-120 && v < 0x1p120 || v < -0x1p-120 && v > -0x1p120 {
+			p.C.Arr.F32[c] = v
+			return true
+		}
+	}
+	return false
+}
+
+// values returns the numbers of x exactly.
+func values(x num.Vec) []num.Real {
+	v := make([]num.Real, x.N)
+	buf := make([]uint64, num.MaxValueWords)
+	for i := range v {
+		v[i] = x.Arr.Value(x.At(i), buf)
+		if x.Arr.Kind != num.MP {
+			v[i].Mag = append([]uint64(nil), Trim(v[i].Mag)...)
+		}
+	}
+	return v
+}

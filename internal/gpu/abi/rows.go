@@ -1,0 +1,148 @@
+package abi
+
+import (
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+)
+
+// What kernels of rows, and of entries, take and tell the host.
+
+// RowDigit is the bits of a digit.
+const RowDigit = 28
+
+// FusedFile is the source of the fused kernels.
+const FusedFile = "direct"
+
+// DigitFiles tells which source has the kernels for how many digits.
+var DigitFiles = []struct {
+	Name   string
+	Digits []int
+}{
+	{FusedFile, []int{3, 4, 5, 6, 9}},
+	{"reduce17", []int{13, 17}},
+	{"reduce32", []int{24, 32}},
+	{"reduce62", []int{48, 62}},
+}
+
+// DigitFile returns the source for so many digits.
+func DigitFile(digits int) string {
+	for _, f := range DigitFiles {
+		if slices.Contains(f.Digits, digits) {
+			return f.Name
+		}
+	}
+	panic("gpu: no kernels for so many digits")
+}
+
+// ReduceDigits are the numbers of digits that there are kernels for, ascending.
+func ReduceDigits() (list []int) {
+	for _, f := range DigitFiles {
+		list = append(list, f.Digits...)
+	}
+	return list
+}
+
+// LeftAt is where the kernels tell how many rows are left over.
+const LeftAt = 4
+
+// Spans are of rows: the top exponents of their addends, the bottom ones negated, and flags.
+type Spans struct{ Top, Bottom, Flags cuda.Pointer }
+
+// Flags of a row's addends.
+const (
+	SeenSpecial = 1 << iota
+	SeenFinite
+	SeenPositiveZero
+	SeenNegativeZero
+)
+
+// ConvolveTiles returns how many groups of 8 sums of products of digits there are.
+func ConvolveTiles(digits int) int { return (digits + 1) / 2 }
+
+// RowReduction is what the kernels of kernels/rows/reduce.cuh take.
+type RowReduction struct {
+	A, X                         Vectors
+	Parts, S                     Spans
+	Columns                      cuda.Pointer
+	Digits, Products, Magnitudes int32
+	Count, First                 int32
+	Rows, Width, Buffers         int32
+	Down, Later, Tiles           int32
+	Table                        cuda.Pointer
+}
+
+// RowRounding is what roundRows of kernels/rows/reduce.cu takes.
+type RowRounding struct {
+	S               Spans
+	Columns         cuda.Pointer
+	C               Target
+	Rest            Leftovers
+	Answer          cuda.Pointer
+	Unit            int64
+	Error           float64
+	Exact           int64
+	Digits, Rows    int32
+	Neg, Expansions int32
+	Ticket          uint32
+}
+
+// FusedRounding is how the kernels of kernels/rows/fused.cuh round.
+type FusedRounding struct {
+	C               Target
+	List            cuda.Pointer
+	Unit            int64
+	Error           float64
+	Exact           int64
+	Neg, Expansions int32
+}
+
+// FusedReduction is what the kernels of kernels/rows/fused.cuh take.
+type FusedReduction struct {
+	A, X               Vectors
+	Parts              cuda.Pointer
+	S                  Spans
+	Columns, Answer    cuda.Pointer
+	To                 FusedRounding
+	Digits, Magnitudes int32
+	LogRows, Across    int32
+	Ticket             uint32
+}
+
+// Convolution is what the kernels of kernels/rows/convolve.cuh take.
+type Convolution struct {
+	A, X           Vectors
+	Parts, S       Spans
+	Columns, Table cuda.Pointer
+	Count, Steps   int32
+	Down           int32
+	Inverse        uint32
+	Size           int32
+}
+
+// AlphaWords is the most words of alpha in an update.
+const AlphaWords = 64
+
+// KindOnes is the kind of y in an update where there is none.
+const KindOnes = -1
+
+// Update is what the kernel of that name takes, laid out as in kernels/rows/elementwise.cu.
+type Update struct {
+	X, Y       Vectors
+	C          Target
+	Rest       Leftovers
+	Counts     cuda.Pointer
+	Value      float64
+	Exp        int64
+	Alpha      [AlphaWords]uint64
+	Cls, Bits  int32
+	Floats     int32
+	Add, Words int32
+}
+
+// Searching is what the kernel largest takes, laid out as in kernels/rows/elementwise.cu.
+type Searching struct {
+	X             Vectors
+	From, To, Odd cuda.Pointer
+	N             int32
+}

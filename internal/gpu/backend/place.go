@@ -1,0 +1,226 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/gpu/rows"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// gpus is one GPU, or several that share products of matrices of the host; numbers live on one.
+type gpus struct {
+	first *cuda.Device
+	more  []int // numbers of the others
+	name  string
+}
+
+func (p *gpus) String() string { return p.name }
+
+func (p *gpus) First() place.Place { return at(p.first) }
+
+// storage is numbers in the memory of a GPU.
+type storage struct {
+	*mem.Array
+	at *gpus
+}
+
+func (s *storage) Place() place.Place { return s.at }
+
+// do runs f on the GPU.
+func (p *gpus) do(ctx context.Context, f func(s *cuda.Stream) error) error {
+	return explained(p.first.Do(ctx, f))
+}
+
+func (p *gpus) New(ctx context.Context, f num.Format, n int) (*num.Array, error) {
+	if len(p.more) > 0 {
+		return nil, fmt.Errorf("%s: %w: numbers live on one GPU", p, place.ErrDevice)
+	}
+	if size := num.SizeOf(f); int64(n) > math.MaxInt64/size {
+		return nil, fmt.Errorf("%v: %w: %d numbers", p, place.ErrMemory, n)
+	}
+	var a *mem.Array
+	err := p.do(ctx, func(s *cuda.Stream) (err error) {
+		a, err = mem.NewArray(s, f, n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &num.Array{Format: f, Away: &storage{a, p}}, nil
+}
+
+func (p *gpus) Set(ctx context.Context, to, from num.Mat) error {
+	return p.do(ctx, func(s *cuda.Stream) error { return Matrix(to).Set(s, from) })
+}
+
+func (p *gpus) Get(ctx context.Context, from num.Mat) (m num.Mat, err error) {
+	err = p.do(ctx, func(s *cuda.Stream) error {
+		m, err = Matrix(from).Get(s)
+		return err
+	})
+	return m, err
+}
+
+func (p *gpus) Clone(ctx context.Context, m num.Mat) (num.Mat, error) {
+	err := p.do(ctx, func(s *cuda.Stream) error {
+		a, err := Matrix(m).Arr.Clone(s)
+		m.Arr = &num.Array{Format: m.Arr.Format, Away: &storage{a, p}}
+		return err
+	})
+	return m, err
+}
+
+func (p *gpus) Prepare(m num.Mat) { product.Prepare(Matrix(m)) }
+
+func (p *gpus) Overlap(a, b num.Mat) bool { return Matrix(a).Overlaps(Matrix(b)) }
+
+// Device returns the GPU that a place is, the first of several.
+func Device(p place.Place) *cuda.Device { return p.(*gpus).first }
+
+// Do runs f on the GPU that a place is, the first of several, with the errors of package place.
+func Do(ctx context.Context, p place.Place, f func(s *cuda.Stream) error) error {
+	return p.(*gpus).do(ctx, f)
+}
+
+// Matrix returns the view of a GPU's array that m is.
+func Matrix(m num.Mat) mem.Matrix {
+	return mem.Matrix{Arr: m.Arr.Away.(*storage).Array, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+}
+
+// Vector returns the view of a GPU's array that v is.
+func Vector(v num.Vec) mem.Vector {
+	return mem.Vector{Arr: v.Arr.Away.(*storage).Array, Off: v.Off, Inc: v.Inc, N: v.N}
+}
+
+func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads: c.Threads} }
+
+func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
+	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
+		Triangle: c.Triangle, Progress: c.Progress}
+	if z.Arr.Away != nil {
+		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
+			return err
+		})
+		return st, err
+	}
+	cfg.Timing = true
+	for i, k := range c.Prepared {
+		if k != nil {
+			cfg.Copies[i] = k.(*product.Copies)
+		}
+	}
+	for _, i := range p.more {
+		dev, err := mem.Open(i)
+		if err != nil {
+			return st, absent(err)
+		}
+		cfg.More = append(cfg.More, dev)
+	}
+	st, err = product.Gemm(p.first, cfg, alpha, a, b, beta, old, z)
+	return st, explained(err)
+}
+
+func (p *gpus) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error) {
+	if z.Arr.Away == nil {
+		n, err := rows.Gemv(p.first, config(c), alpha, m, x, beta, y, z.Arr, count)
+		return n.Host, explained(err)
+	}
+	var n rows.Counts
+	err := p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		n, err = rows.GemvResident(s, config(c), alpha, Matrix(m), Vector(x), beta, Vector(y), Vector(z), count)
+		return err
+	})
+	return n.Host, err
+}
+
+func (p *gpus) Reduce(c place.Config, r direct.Reduction, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
+	var n rows.Counts
+	if x.Arr.Away == nil {
+		flags, n, err = rows.Reduce(p.first, config(c), r, x, y, z)
+		return flags, n.Host > 0, explained(err)
+	}
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		flags, n, err = rows.ReduceResident(s, config(c), r, Vector(x), Vector(y), z)
+		return err
+	})
+	return flags, n.Host > 0, err
+}
+
+func (p *gpus) Norm(c place.Config, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
+	var n rows.Counts
+	if x.Arr.Away == nil {
+		flags, n, err = rows.Norm(p.first, config(c), x, z)
+		return flags, n.Host > 0, explained(err)
+	}
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		flags, n, err = rows.NormResident(s, config(c), Vector(x), z)
+		return err
+	})
+	return flags, n.Host > 0, err
+}
+
+func (p *gpus) Iamax(c place.Config, x num.Vec) (best int, err error) {
+	if x.Arr.Away == nil {
+		best, _, err = rows.Iamax(p.first, config(c), x)
+		return best, explained(err)
+	}
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		best, _, err = rows.IamaxResident(s, config(c), Vector(x))
+		return err
+	})
+	return best, err
+}
+
+func (p *gpus) Moments(c place.Config, x num.Vec, list ...direct.Moment) (sums []*direct.Acc, err error) {
+	if x.Arr.Away == nil {
+		sums, _, err = rows.Moments(p.first, config(c), x, list...)
+		return sums, explained(err)
+	}
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		sums, _, err = rows.MomentsResident(s, config(c), Vector(x), list...)
+		return err
+	})
+	return sums, err
+}
+
+func (p *gpus) Scal(c place.Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error {
+	if x.Arr.Away == nil {
+		_, err := rows.Scal(p.first, config(c), alpha, x, z, count)
+		return explained(err)
+	}
+	return p.do(c.Ctx, func(s *cuda.Stream) error {
+		_, err := rows.ScalResident(s, config(c), alpha, Vector(x), count)
+		return err
+	})
+}
+
+func (p *gpus) Axpy(c place.Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) error {
+	if y.Arr.Away == nil {
+		_, err := rows.Axpy(p.first, config(c), alpha, x, y, z, count)
+		return explained(err)
+	}
+	return p.do(c.Ctx, func(s *cuda.Stream) error {
+		_, err := rows.AxpyResident(s, config(c), alpha, Vector(x), Vector(y), count)
+		return err
+	})
+}
+
+func (p *gpus) Ger(c place.Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error {
+	if a.Arr.Away == nil {
+		_, err := rows.Ger(p.first, config(c), alpha, x, y, a, z, count)
+		return explained(err)
+	}
+	return p.do(c.Ctx, func(s *cuda.Stream) error {
+		_, err := rows.GerResident(s, config(c), alpha, Vector(x), Vector(y), Matrix(a), count)
+		return err
+	})
+}

@@ -1,0 +1,42 @@
+// Package gputest is for tests of what runs on GPUs: the kernels of products and rows in Go, which
+// stand for them on fake devices, the machine's GPU, and random operands.
+package gputest
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+)
+
+// Machine returns the machine's first GPU, or skips.
+func Machine(t testing.TB) *cuda.Device {
+	t.Helper()
+	dev, err := cuda.Open(0)
+	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
+		t.Skip("no GPU:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// References returns n fake devices with Go functions for the kernels. Each has a driver and a
+// memory of its own.
+func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
+	t.Helper()
+	devs, drivers := make([]*cuda.Device, n), make([]*fake.Driver, n)
+	for i := range devs {
+		drivers[i] = &fake.Driver{Devices: n}
+		Reference(t, drivers[i])
+		ElementReference(t, drivers[i])
+		var err error
+		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return devs, drivers
+}

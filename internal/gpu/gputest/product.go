@@ -1,0 +1,704 @@
+package gputest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// The kernels in Go, by the same formulas. They stand for the kernels on a fake device, and
+// are what those of a real one are compared with.
+
+// Reference returns a fake device.
+func Reference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("scan", func(l *fake.Launch, x abi.Vectors, sx abi.Scanned, y abi.Vectors, sy abi.Scanned, o abi.OldSample, at, to cuda.Pointer, ticket uint32) {
+		c := &fake.Slice[abi.Control](l, at, 1)[0]
+		refScan(l, x, sx)
+		refScan(l, y, sy)
+		refSamples(l, x, y, sx, sy, o, c.Samples[:])
+		refTell(l, to, ticket, c.Report)
+	})
+	drv.Kernel("outcomes", func(l *fake.Launch, at, to cuda.Pointer, ticket uint32) {
+		refTell(l, to, ticket, fake.Slice[abi.Control](l, at, 1)[0].Outcome)
+	})
+	drv.Kernel("residues0", func(l *fake.Launch, both abi.Sides) {
+		for _, s := range both[:l.Grid.Z] {
+			if kind := num.Kind(s.X.A.Kind); s.C.Width > abi.ShortBits || s.C.Karatsuba != 0 || kind != num.F32 && kind != num.F64 && (kind != num.MP || s.X.A.Limbs != 1) {
+				panic("residues0 is not for these")
+			}
+		}
+		refResidues(l, both, 1, false)
+	})
+	for k := 1; k <= abi.MaxSteps; k++ {
+		drv.Kernel(fmt.Sprintf("residues%d", k), func(l *fake.Launch, both abi.Sides) { refResidues(l, both, k, false) })
+	}
+	drv.Kernel("residuesMore", func(l *fake.Launch, both abi.Sides) { refResidues(l, both, abi.MaxSteps, true) })
+	drv.Kernel("products", refProducts)
+	drv.Kernel("finish0", func(l *fake.Launch, f abi.Finishing) {
+		if kind := num.Kind(f.C.A.Kind); f.Words > abi.ShortWords || f.Raw != 0 || f.Karatsuba != 0 || kind != num.F32 && kind != num.F64 {
+			panic("finish0 is not for these")
+		}
+		refFinish(l, f, 1)
+	})
+	for _, k := range abi.FinishSteps {
+		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, k) })
+	}
+	drv.Kernel("finishLong", func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, int(f.Steps)) })
+	drv.Kernel("settle", refSettle)
+	drv.Kernel("exact", refExact)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// arrayOf returns the array of the view's numbers in the fake's memory.
+func arrayOf(l *fake.Launch, n abi.Numbers, prec, length int) *num.Array {
+	a := &num.Array{Format: num.Format{Kind: num.Kind(n.Kind), Prec: uint32(prec)}}
+	switch a.Kind {
+	case num.F32:
+		a.F32 = fake.Slice[float32](l, n.Plane[0], length)
+	case num.MP:
+		a.Prec = uint32(64 * n.Limbs)
+		if prec != 0 {
+			a.Prec = uint32(prec)
+		}
+		a.Sig = fake.Slice[uint64](l, n.Plane[0], length*int(n.Limbs))
+		a.Exp = fake.Slice[int32](l, n.Plane[1], length)
+		a.Cls = fake.Slice[num.Cls](l, n.Plane[2], length)
+	default:
+		for t := range a.Terms() {
+			a.F64[t] = fake.Slice[float64](l, n.Plane[t], length)
+		}
+	}
+	return a
+}
+
+// matOf returns the vectors as rows of a matrix.
+func matOf(l *fake.Launch, x abi.Vectors) num.Mat {
+	last := int(x.Off) + max(0, (int(x.N)-1)*int(x.RS)) + max(0, (int(x.K)-1)*int(x.CS))
+	return num.Mat{Arr: arrayOf(l, x.A, 0, last+1), Off: int(x.Off), RS: int(x.RS), CS: int(x.CS), Rows: int(x.N), Cols: int(x.K)}
+}
+
+func refScan(l *fake.Launch, x abi.Vectors, out abi.Scanned) {
+	if out.Total == 0 {
+		return
+	}
+	m := matOf(l, x)
+	exp, low := fake.Slice[int64](l, out.Exp, m.Rows), fake.Slice[int64](l, out.Low, m.Rows)
+	norm, flags := fake.Slice[float64](l, out.Norm, m.Rows), fake.Slice[uint8](l, out.Flags, m.Rows)
+	all := &fake.Slice[abi.Totals](l, out.Total, 1)[0]
+	room := spreadOf(m.Arr.Format)
+	for v := range m.Rows {
+		exp[v], low[v], norm[v], flags[v] = -1<<61, 1<<61, 0, 0
+		sum := new(big.Float)
+		for h := range m.Cols {
+			c, top, lo := m.Arr.Span(m.At(v, h))
+			switch c {
+			case num.Zero:
+				flags[v] |= 2
+			case num.Finite:
+				exp[v], low[v] = max(exp[v], top+room), min(low[v], lo)
+				x, e := m.Arr.Leading(m.At(v, h))
+				sum.Add(sum, new(big.Float).SetMantExp(big.NewFloat(math.Abs(x)), int(e)))
+			default:
+				flags[v] |= flagSpecial
+			}
+		}
+		if exp[v] != -1<<61 {
+			norm[v], _ = sum.SetMantExp(sum, -int(exp[v])).Float64()
+			norm[v] *= 1 + 0x1p-40
+			all.Width = max(all.Width, exp[v]-low[v])
+		}
+		all.Norm = max(all.Norm, norm[v])
+		all.Flags |= uint32(flags[v])
+	}
+}
+
+// refTell writes an answer to a mailbox.
+func refTell[T any](l *fake.Launch, to cuda.Pointer, ticket uint32, x T) {
+	fake.Slice[T](l, to+abi.ToldAt, 1)[0] = x
+	atomic.StoreUint32(&fake.Slice[uint32](l, to, 1)[0], ticket)
+}
+
+// flagSpecial marks vectors with infinities or NaN, as kernels/common/common.cuh numbers it.
+const flagSpecial = 1
+
+// spreadOf is the room that scan leaves for the sum of the terms of an expansion.
+func spreadOf(f num.Format) int64 { return int64(min(max(0, f.Terms()-1), 2)) }
+
+func refSamples(l *fake.Launch, x, y abi.Vectors, sx, sy abi.Scanned, o abi.OldSample, s []abi.Sample) {
+	a, b := matOf(l, x), matOf(l, y)
+	var acc direct.Acc
+	for k := range s {
+		i := int(math.Mod((float64(k)+0.5)*0.7548776662466927, 1) * float64(a.Rows))
+		j := int(math.Mod((float64(k)+0.5)*0.5698402909980532, 1) * float64(b.Rows))
+		roomX, roomY := spreadOf(a.Arr.Format), spreadOf(b.Arr.Format)
+		s[k] = abi.Sample{Size: -1e9, NormL: math.Ldexp(fake.Slice[float64](l, sx.Norm, a.Rows)[i], int(roomX)), NormR: math.Ldexp(fake.Slice[float64](l, sy.Norm, b.Rows)[j], int(roomY)), Cancelled: 0}
+		acc.Reset()
+		acc.AddDot(a.Row(i), b.Row(j))
+		r := acc.Value(num.Float64)
+		if r.Class != num.Finite {
+			continue
+		}
+		top := r.Exp + int64(num.BitLen(r.Mag))
+		if o.Ratio != 0 {
+			at := int(o.Off) + i*int(o.RS) + j*int(o.CS)
+			old := arrayOf(l, o.Old, 0, at+1).Value(at, make([]uint64, num.MaxValueWords))
+			ratio := Scalar(o.Ratio)
+			ratio.Exp += o.Exp
+			if old.Class == num.Finite {
+				acc.AddProduct(ratio, old)
+				most := max(top, old.Exp+int64(num.BitLen(old.Mag))+ratio.Exp+53)
+				if r = acc.Value(num.Float64); r.Class == num.Finite {
+					top = r.Exp + int64(num.BitLen(r.Mag))
+				}
+				if r.Class != num.Finite || top < most-30 {
+					s[k].Cancelled, top = 1, most
+				}
+			}
+		}
+		s[k].Size = float64(min(64, top+roomX+roomY-fake.Slice[int64](l, sx.Exp, a.Rows)[i]-fake.Slice[int64](l, sy.Exp, b.Rows)[j]))
+	}
+}
+
+// rounded returns round((-1)^neg mag 2^shift), halves upwards in magnitude.
+func rounded(r num.Real, shift int64) *big.Int {
+	x := new(big.Int)
+	for i := len(r.Mag) - 1; i >= 0; i-- {
+		x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(r.Mag[i]))
+	}
+	if shift >= 0 {
+		x.Lsh(x, uint(shift))
+	} else if -shift > int64(x.BitLen())+1 {
+		x.SetInt64(0)
+	} else {
+		x.Rsh(x, uint(-shift-1)).Add(x, big.NewInt(1)).Rsh(x, 1)
+	}
+	if r.Neg {
+		x.Neg(x)
+	}
+	return x
+}
+
+// balancedDigits returns n digits in radix 2^8, -128 <= d <= 127.
+func balancedDigits(x *big.Int, n int) []int8 {
+	bias := new(big.Int)
+	for range n {
+		bias.Lsh(bias, 8).Add(bias, big.NewInt(128))
+	}
+	bias.Add(bias, x)
+	d := make([]int8, n)
+	for i := range d {
+		d[i] = int8(new(big.Int).And(new(big.Int).Rsh(bias, uint(8*i)), big.NewInt(255)).Int64() - 128)
+	}
+	return d
+}
+
+// aligned returns the integer of number (v, h), or nil for zeros.
+func aligned(m num.Mat, v, h int, shift int64) *big.Int {
+	if v >= m.Rows || h >= m.Cols {
+		return new(big.Int)
+	}
+	var buf [num.MaxValueWords]uint64
+	sum := new(big.Int)
+	if n := m.Arr.Terms(); n > 1 { // term by term
+		for t := range n {
+			one := num.Array{Format: num.Float64}
+			one.F64[0] = m.Arr.F64[t]
+			if r := one.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
+				sum.Add(sum, rounded(r, shift+r.Exp))
+			}
+		}
+		return sum
+	}
+	if r := m.Arr.Value(m.At(v, h), buf[:]); r.Class == num.Finite {
+		sum = rounded(r, shift+r.Exp)
+	}
+	return sum
+}
+
+// reducedReference is reduced of kernels/exact/residues.cu.
+func reducedReference(sum int32, m abi.Modulus) int32 {
+	const magic = 0x4B400000
+	s := float32(math.Float32frombits(uint32(sum)+magic) - 12582912)
+	// exact in binary64 before the rounding
+	q := float32(math.FMA(float64(s), float64(math.Float32frombits(m.Inverse)), 12582912))
+	return int32(uint32(sum) + magic - math.Float32bits(q)*uint32(m.M))
+}
+
+// placeReference is place of kernels/common/mma.cuh.
+func placeReference(v int) int {
+	q, j, e := v%64/16, v%16/2, v%2
+	return v - v%64 + 8*j + 2*q + e
+}
+
+// tilePlace is where number k of vector v lies in a plane.
+func tilePlace(v, k, blocks int) int {
+	r, c := v%abi.Tile, k%abi.Tile/16
+	return (v/abi.Tile*blocks+k/abi.Tile)*abi.TileBytes + r*abi.Tile + (c^r%8)*16 + k%16
+}
+
+func refResidues(l *fake.Launch, both abi.Sides, steps int, more bool) {
+	for _, s := range both[:l.Grid.Z] {
+		refResiduesOf(l, s.X, s.Exps, s.C, steps, more)
+	}
+}
+
+func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conversion, steps int, more bool) {
+	m := matOf(l, x)
+	exp := fake.Slice[int64](l, exps, m.Rows)
+	first := 0 // digit
+	if more {
+		first = 4 * int(c.First)
+	}
+	plainTiles, pairs := (int(c.Plain)+15)/16, (int(c.Karatsuba)+15)/16
+	fragments := fake.Slice[uint8](l, c.Constants, (plainTiles+2*pairs)*steps*512)
+	moduli := fake.Slice[abi.Modulus](l, c.Moduli, 16*(plainTiles+pairs))
+	vectors, k := int(c.Vectors), int(l.Grid.X)*abi.Strip
+	planes := fake.Slice[int8](l, c.Planes, int(c.Plain+3*c.Karatsuba)*int(c.Stride))
+	digits, places := make([][]int8, vectors*k), make([]int, vectors*k) // of numbers, in a plane
+	// numbers whose residues are computed
+	var some []int
+	for v := range vectors {
+		for h := range k {
+			shift := int64(c.Width)
+			if v < m.Rows {
+				shift -= exp[v]
+			}
+			x := aligned(m, v, h, shift)
+			if x.Sign() != 0 {
+				digits[v*k+h] = balancedDigits(x, first+abi.StepBytes*steps)[first:]
+			}
+			if x.Sign() != 0 || more {
+				some = append(some, v*k+h)
+			}
+			at := v
+			if c.Permute != 0 {
+				at = placeReference(v)
+			}
+			places[v*k+h] = tilePlace(at, h, int(c.Blocks))
+		}
+	}
+	constant := func(tile, row, digit int) int32 {
+		lane, word := row%8*4+digit%16/4, row/8+digit%32/16*2
+		return int32(int8(fragments[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4]))
+	}
+	// sums returns the sums of the digits of some numbers times row of a tile.
+	sums := func(tile, row int) []int32 {
+		out := make([]int32, len(some))
+		w := make([]int32, abi.StepBytes*steps)
+		for s := range w {
+			w[s] = constant(tile, row, s)
+		}
+		for i, e := range some {
+			for s, x := range digits[e] {
+				if x != 0 {
+					out[i] += int32(x) * w[s]
+				}
+			}
+		}
+		return out
+	}
+	for t := range int(c.Plain) {
+		plane := planes[t*int(c.Stride):]
+		if !more {
+			zero := int8(reducedReference(0, moduli[t]))
+			for _, at := range places {
+				plane[at] = zero
+			}
+		}
+		for i, s := range sums(t/16, t%16) {
+			at := places[some[i]]
+			if more {
+				s += int32(plane[at])
+			}
+			plane[at] = int8(reducedReference(s, moduli[t]))
+		}
+	}
+	for t := range int(c.Karatsuba) {
+		low, high := sums(plainTiles+t/16*2, t%16), sums(plainTiles+t/16*2+1, t%16)
+		mod := moduli[16*plainTiles+t]
+		plane := planes[(int(c.Plain)+3*t)*int(c.Stride):]
+		put := func(at int, s int32) {
+			a0, a1 := abi.Split(int64(s - mulHigh(s+mod.M/2, int32(mod.Inverse))*mod.M))
+			plane[at], plane[at+int(c.Stride)], plane[at+2*int(c.Stride)] = int8(a0), int8(a1), int8(a0+a1)
+		}
+		if !more {
+			for _, at := range places {
+				put(at, 0)
+			}
+		}
+		for i := range low {
+			at, s := places[some[i]], low[i]+128*high[i]
+			if more {
+				s += int32(plane[at]) + 128*int32(plane[at+int(c.Stride)])
+			}
+			put(at, s)
+		}
+	}
+}
+
+// mulHigh returns the high word of a product.
+func mulHigh(a, b int32) int32 { return int32(int64(a) * int64(b) >> 32) }
+
+// ReducePlainReference is the reduction of a sum modulo a plain modulus of
+// kernels/exact/product.cuh.
+func ReducePlainReference(s int32, r abi.Reduction) uint8 {
+	q := mulHigh(s, r.Scale[0]) >> r.Shift
+	return uint8(s - q*r.M)
+}
+
+// ReduceFactorReference is that of one of the three sums modulo a Karatsuba modulus.
+func ReduceFactorReference(s int32, r abi.Reduction, pass int) int32 {
+	return s*r.Factor[pass] - mulHigh(s, r.Scale[pass])*r.M
+}
+
+// refProducts stands for the kernel of compute capability 8.
+func refProducts(l *fake.Launch, p abi.ProductArgs) {
+	blocks, rows, cols := int(p.Blocks), int(p.Rows)*abi.Tile, int(p.Cols)*abi.Tile
+	n := int(p.Plain + 3*p.Karatsuba)
+	left := fake.Slice[int8](l, p.Left, n*int(p.LeftStride))
+	right := fake.Slice[int8](l, p.Right, n*int(p.RightStride))
+	moduli := fake.Slice[abi.Reduction](l, p.Moduli, int(p.Plain+p.Karatsuba))
+	out := fake.Slice[uint8](l, p.Out, int(p.Plain)*int(p.Stride))
+	var wide []uint16
+	if p.Karatsuba > 0 {
+		wide = fake.Slice[uint16](l, p.Wide, int(p.Karatsuba)*int(p.Stride))
+	}
+	// placesOf returns where the numbers of vectors lie in a plane.
+	length := blocks * abi.Tile
+	placesOf := func(vectors int, place func(int) int) []int {
+		at := make([]int, vectors*length)
+		for e := range at {
+			at[e] = tilePlace(place(e/length), e%length, blocks)
+		}
+		return at
+	}
+	// unpack returns vectors of a plane; those of zeros alone are nil.
+	unpack := func(plane []int8, places []int) [][]int8 {
+		out := make([][]int8, len(places)/length)
+		for v := range out {
+			for h, at := range places[v*length:][:length] {
+				if plane[at] == 0 {
+					continue
+				}
+				if out[v] == nil {
+					out[v] = make([]int8, length)
+				}
+				out[v][h] = plane[at]
+			}
+		}
+		return out
+	}
+	leftPlaces, rightPlaces := placesOf(rows, placeReference), placesOf(cols, func(j int) int { return j })
+	for plane := range n {
+		as := unpack(left[plane*int(p.LeftStride):], leftPlaces)
+		bs := unpack(right[plane*int(p.RightStride):], rightPlaces)
+		for i, a := range as {
+			for j, b := range bs {
+				var s int32
+				if a != nil && b != nil {
+					for h, x := range a {
+						s += int32(x) * int32(b[h])
+					}
+				}
+				at := j*int(p.LD) + i
+				if plane < int(p.Plain) {
+					out[plane*int(p.Stride)+at] = ReducePlainReference(s, moduli[plane])
+					continue
+				}
+				t, pass := (plane-int(p.Plain))/3, (plane-int(p.Plain))%3
+				r := moduli[int(p.Plain)+t]
+				w := &wide[t*int(p.Stride)+at]
+				if pass == 0 {
+					*w = uint16(r.M)
+				}
+				*w += uint16(ReduceFactorReference(s, r, pass))
+			}
+		}
+	}
+}
+
+// leave adds an entry to a list.
+func leave(l *fake.Launch, f abi.Leftovers, i, j int) {
+	count := &fake.Slice[uint32](l, f.Count, 1)[0]
+	if int64(*count) < f.Capacity {
+		fake.Slice[uint64](l, f.List, int(f.Capacity))[*count] = uint64(j)<<32 | uint64(i)
+	}
+	*count++
+}
+
+// integerOf returns the words of the integer of an entry's residues, 16 bytes a group.
+func integerOf(f *abi.Finishing, y []uint8, weights []uint8, product []uint32, steps int) []uint32 {
+	word := func(w int) (x uint64) {
+		for d := 4*w + 3; d >= 4*w; d-- {
+			var sum int32
+			for k, v := range y {
+				if v != 0 {
+					sum += int32(v) * int32(weights[abi.FragmentByte(d/abi.TileDigits, steps, d%abi.TileDigits, k/16, k%16)])
+				}
+			}
+			x = x<<8 + uint64(sum)
+		}
+		return x
+	}
+	q := int64((word(0) + 1<<(abi.QuotientBits-1)) >> abi.QuotientBits)
+	out := make([]uint32, f.Words)
+	var carry int64
+	for w := range out {
+		x := int64(word(w+1)) - q*int64(product[w]) + carry
+		out[w] = uint32(x)
+		carry = x >> 32
+	}
+	return out
+}
+
+func magnitudeOf(words []uint32) (neg bool, mag []uint64) {
+	mag = make([]uint64, len(words)/2+1)
+	for i := range mag {
+		for k := range 2 {
+			w := uint64(0)
+			if int32(words[len(words)-1]) < 0 {
+				w = 1<<32 - 1
+			}
+			if 2*i+k < len(words) {
+				w = uint64(words[2*i+k])
+			}
+			mag[i] |= w << (32 * k)
+		}
+	}
+	if neg = int64(mag[len(mag)-1]) < 0; neg {
+		num.Negate(mag)
+	}
+	return neg, mag
+}
+
+func refFinish(l *fake.Launch, f abi.Finishing, steps int) {
+	tiles := (4*(int(f.Words)+1) + abi.TileDigits - 1) / abi.TileDigits
+	weights := fake.Slice[uint8](l, f.Weights, tiles*steps*512)
+	product := fake.Slice[uint32](l, f.Product, int(f.Words))
+	expL, normL := fake.Slice[int64](l, f.L.Exp, int(f.M)), fake.Slice[float64](l, f.L.Second, int(f.M))
+	expR, normR := fake.Slice[int64](l, f.R.Exp, int(f.N)), fake.Slice[float64](l, f.R.Second, int(f.N))
+	flagsL, flagsR := fake.Slice[uint8](l, f.L.Flags, int(f.M)), fake.Slice[uint8](l, f.R.Flags, int(f.N))
+	y := make([]uint8, 32*steps)
+	bytes, _ := abi.Groups(int(f.Plain), 0)
+	for j := range int(f.N) {
+		for i := range int(f.M) {
+			gi, gj := int(f.I0)+i, int(f.J0)+j
+			if f.Triangle == 'U' && gi > gj || f.Triangle == 'L' && gi < gj {
+				continue
+			}
+			at := int64(j)*f.LD + int64(i)
+			for t := range int(f.Plain) {
+				y[t] = fake.Slice[uint8](l, f.Y+cuda.Pointer(int64(t)*f.Stride+at), 1)[0]
+			}
+			for t := range int(f.Karatsuba) {
+				v := fake.Slice[uint16](l, f.Wide+cuda.Pointer(2*(int64(t)*f.Stride+at)), 1)[0]
+				y[16*bytes+2*t], y[16*bytes+2*t+1] = uint8(v), uint8(v>>8)
+			}
+			x := integerOf(&f, y, weights, product, steps)
+			if f.Raw != 0 {
+				for w, v := range x {
+					fake.Slice[uint32](l, f.Raw+rawPlace(i, j, int(f.M), int(f.Pitch), w), 1)[0] = v
+				}
+				continue
+			}
+			if (flagsL[i]|flagsR[j])&flagSpecial != 0 {
+				leave(l, f.Failed, gi, gj)
+				continue
+			}
+			to := int(f.C.Off) + gi*int(f.C.RS) + gj*int(f.C.CS)
+			c := arrayOf(l, f.C.A, int(f.C.Prec), to+1)
+			neg, mag := magnitudeOf(x)
+			err := float64(f.ErrorL*normL[i]) + float64(f.ErrorR*normR[j]) + f.Error
+			unit := f.Unit + expL[i] + expR[j]
+			if !storeReference(c, to, neg != (f.Neg != 0), mag, unit, err, flagsL[i]|flagsR[j]) {
+				leave(l, f.Failed, gi, gj)
+			}
+		}
+	}
+}
+
+// storeReference stores a number whose enclosure decides its rounding.
+func storeReference(c *num.Array, to int, neg bool, mag []uint64, exp int64, err float64, flags uint8) bool {
+	if num.IsZero(mag) {
+		if err != 0 || flags&2 != 0 {
+			return false
+		}
+		c.Set(to, num.Real{Class: num.Zero})
+		return true
+	}
+	ends := num.New(c.Format, 2)
+	var flagged num.Flags
+	for i := range 2 {
+		x := append(append([]uint64{}, mag...), 0)
+		if err != 0 {
+			e := []uint64{uint64(err) + 1}
+			if i == 0 {
+				num.SubShifted(x, e)
+			} else {
+				num.AddShifted(x, e)
+			}
+			if err >= 1<<60 || int64(x[len(x)-1]) < 0 || num.IsZero(x) {
+				return false
+			}
+		}
+		flagged |= ends.Set(i, num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: exp})
+	}
+	if flagged != 0 || !ends.SameBits(0, ends, 1) {
+		return false
+	}
+	c.CopyFrom(to, ends, 0)
+	return true
+}
+
+// rawPlace is where word w of the integer of entry (i, j) lies, words pitch to an integer.
+func rawPlace(i, j, m, pitch, w int) cuda.Pointer {
+	return cuda.Pointer(4 * (32*((j*((m+31)/32)+i/32)*pitch+w) + i%32))
+}
+
+// coefficientAt returns a coefficient on the device.
+func coefficientAt(l *fake.Launch, s abi.Scaling) num.Real {
+	if s.Plain != 0 {
+		return num.Real{Class: num.Finite, Neg: s.Neg != 0, Exp: s.Exp, Mag: []uint64{1}}
+	}
+	r := num.Real{Class: num.Finite, Neg: s.Neg != 0, Exp: s.Exp, Mag: make([]uint64, (s.Count+1)/2)}
+	for i, w := range fake.Slice[uint32](l, s.Words, int(s.Count)) {
+		r.Mag[i/2] |= uint64(w) << (i % 2 * 32)
+	}
+	return r
+}
+
+// scaledOld returns beta, and old entry (i, j); zeros if there is none.
+func scaledOld(l *fake.Launch, e abi.ExpressionArgs, i, j int) (beta, old num.Real) {
+	if e.Adds == 0 {
+		return num.Real{}, num.Real{}
+	}
+	at := int(e.Off) + i*int(e.RS) + j*int(e.CS)
+	return coefficientAt(l, e.Beta), arrayOf(l, e.Old, 0, at+1).Value(at, make([]uint64, num.MaxValueWords))
+}
+
+// tally counts what a result met.
+func tally(l *fake.Launch, counts cuda.Pointer, f num.Flags) {
+	c := fake.Slice[uint64](l, counts, 2)
+	if f&num.Overflow != 0 {
+		c[0]++
+	}
+	if f&num.Underflow != 0 {
+		c[1]++
+	}
+}
+
+func refSettle(l *fake.Launch, p abi.Settling) {
+	expL, normL := fake.Slice[int64](l, p.L.Exp, int(p.M)), fake.Slice[float64](l, p.L.Second, int(p.M))
+	expR, normR := fake.Slice[int64](l, p.R.Exp, int(p.N)), fake.Slice[float64](l, p.R.Second, int(p.N))
+	flagsL, flagsR := fake.Slice[uint8](l, p.L.Flags, int(p.M)), fake.Slice[uint8](l, p.R.Flags, int(p.N))
+	for j := range int(p.N) {
+		for i := range int(p.M) {
+			gi, gj := int(p.I0)+i, int(p.J0)+j
+			if p.Triangle == 'U' && gi > gj || p.Triangle == 'L' && gi < gj {
+				continue
+			}
+			x := make([]uint32, p.Words)
+			for w := range x {
+				x[w] = fake.Slice[uint32](l, p.Raw+rawPlace(i, j, int(p.M), int(p.Below+p.Words), int(p.Below)+w), 1)[0]
+			}
+			flags := flagsL[i] | flagsR[j]
+			err := float64(p.ErrorL*normL[i]) + float64(p.ErrorR*normR[j]) + p.Error
+			if flags&flagSpecial != 0 || err >= 1<<60 || !refSettleEntry(l, &p, gi, gj, x, p.Unit+expL[i]+expR[j], err, flags) {
+				leave(l, p.Failed, gi, gj)
+			}
+		}
+	}
+}
+
+// refSettleEntry rounds both ends of the enclosure of entry (i, j).
+func refSettleEntry(l *fake.Launch, p *abi.Settling, i, j int, words []uint32, unit int64, err float64, flags uint8) bool {
+	to := int(p.C.Off) + i*int(p.C.RS) + j*int(p.C.CS)
+	c := arrayOf(l, p.C.A, int(p.C.Prec), to+1)
+	beta, old := scaledOld(l, p.E, i, j)
+	if old.Class > num.Finite {
+		return false
+	}
+	ends := num.New(c.Format, 2)
+	var met [2]num.Flags
+	for k, side := range []int64{-1, 1} {
+		neg, mag := magnitudeOf(words)
+		x := new(big.Int)
+		for w := range mag {
+			x.Or(x, new(big.Int).Lsh(new(big.Int).SetUint64(mag[w]), uint(64*w)))
+		}
+		if neg {
+			x.Neg(x)
+		}
+		if err != 0 {
+			x.Add(x, big.NewInt(side*(int64(err)+1)))
+		}
+		var acc direct.Acc
+		if x.Sign() != 0 {
+			r := num.Real{Class: num.Finite, Neg: x.Sign() < 0, Exp: unit}
+			for _, w := range x.Bits() {
+				r.Mag = append(r.Mag, uint64(w))
+			}
+			acc.AddProduct(coefficientAt(l, p.E.Alpha), r)
+		}
+		if old.Class == num.Finite {
+			acc.AddProduct(beta, old)
+		}
+		r := acc.Value(c.Format)
+		if r.Class == num.Zero && (err != 0 || flags&2 != 0 && num.IsZero(mag)) {
+			return false
+		}
+		met[k] = ends.Set(k, r)
+	}
+	if met[0] != met[1] || met[0]&num.Underflow != 0 && err != 0 || !ends.SameBits(0, ends, 1) {
+		return false
+	}
+	tally(l, p.Counts, met[0])
+	c.CopyFrom(to, ends, 0)
+	return true
+}
+
+func refExact(l *fake.Launch, p abi.ExactPass) {
+	x, y := matOf(l, p.X), matOf(l, p.Y)
+	count := fake.Slice[uint32](l, p.From.Count, 1)[0]
+	list := fake.Slice[uint64](l, p.From.List, int(p.From.Capacity))
+	var acc direct.Acc
+	for _, e := range list[:min(int64(count), p.From.Capacity)] {
+		i, j := int(uint32(e)), int(e>>32)
+		low := fake.Slice[int64](l, p.L.Second, x.Rows)[i] + fake.Slice[int64](l, p.R.Second, y.Rows)[j]
+		top := fake.Slice[int64](l, p.L.Exp, x.Rows)[i] + fake.Slice[int64](l, p.R.Exp, y.Rows)[j] + 2 + int64(bits.Len32(uint32(p.X.K)))
+		flags := fake.Slice[uint8](l, p.L.Flags, x.Rows)[i] | fake.Slice[uint8](l, p.R.Flags, y.Rows)[j]
+		if flags&flagSpecial != 0 || top >= low && (top-low)/32+2 > int64(p.Room) {
+			leave(l, p.To, i, j)
+			continue
+		}
+		to := int(p.C.Off) + i*int(p.C.RS) + j*int(p.C.CS)
+		c := arrayOf(l, p.C.A, int(p.C.Prec), to+1)
+		beta, old := scaledOld(l, p.E, i, j)
+		if old.Class > num.Finite {
+			leave(l, p.To, i, j)
+			continue
+		}
+		one := num.New(c.Format, 1)
+		f := one.Set(0, acc.Entry(c.Format, coefficientAt(l, p.E.Alpha), x.Row(i), y.Row(j), beta, old))
+		if f != 0 && c.Format.Kind != num.F32 && c.Format.Kind != num.F64 {
+			leave(l, p.To, i, j)
+			continue
+		}
+		tally(l, p.Counts, f)
+		c.CopyFrom(to, one, 0)
+	}
+}

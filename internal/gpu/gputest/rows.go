@@ -1,0 +1,228 @@
+package gputest
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// RowReference returns a fake device with the kernels of kernels/rows/reduce.cuh, convolve.cuh and
+// fused.cuh in Go.
+func RowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("scanRows", refScanRows)
+	drv.Kernel("roundRows", refRoundRows)
+	convolveReference(drv)
+	for _, f := range abi.DigitFiles {
+		for _, k := range f.Digits {
+			if f.Name == abi.FusedFile {
+				drv.Kernel(fmt.Sprintf("sums%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, false) })
+				drv.Kernel(fmt.Sprintf("products%d", k), func(l *fake.Launch, r abi.FusedReduction) { refFused(l, r, true) })
+			} else {
+				drv.Kernel(fmt.Sprintf("sums%d", k), refAccumulate)
+				drv.Kernel(fmt.Sprintf("products%d", k), refAccumulate)
+			}
+		}
+	}
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// An addend is a number or a product as the kernels see it: top is the sum of the exponents.
+type addend struct {
+	class num.Class
+	neg   bool
+	top   int64
+	a, x  num.Real
+}
+
+// rowAddends calls f for the addends of row i.
+func rowAddends(l *fake.Launch, r *abi.RowReduction, i int, f func(addend)) {
+	addendsOf(l, r.A, r.X, r.Products != 0, r.Magnitudes != 0, i, f)
+}
+
+// addendsOf calls f for the addends of row i of a, or of its products with x.
+func addendsOf(l *fake.Launch, left, right abi.Vectors, products, magnitudes bool, i int, f func(addend)) {
+	a := matOf(l, left)
+	var x num.Mat
+	if products {
+		x = matOf(l, right)
+	}
+	var bufs [2][num.MaxValueWords]uint64
+	for h := range a.Cols {
+		u := a.Arr.Value(a.At(i, h), bufs[0][:])
+		d := addend{class: u.Class, neg: u.Neg, top: u.Exp + int64(num.BitLen(u.Mag)), a: u}
+		if products {
+			v := x.Arr.Value(x.At(0, h), bufs[1][:])
+			d.x = v
+			d.top += v.Exp + int64(num.BitLen(v.Mag))
+			d.neg = u.Neg != v.Neg
+			d.class = min(u.Class, v.Class)
+			if max(u.Class, v.Class) > num.Finite {
+				d.class = num.NaN
+			}
+		}
+		if magnitudes {
+			d.neg = false
+		}
+		f(d)
+	}
+}
+
+// addSpan adds the spans of the rows at from to those at to.
+func addSpan(l *fake.Launch, to abi.Spans, n int, top, bottom []int64, flags []uint32) {
+	t, b, f := fake.Slice[int64](l, to.Top, n), fake.Slice[int64](l, to.Bottom, n), fake.Slice[uint32](l, to.Flags, n)
+	for i := range n {
+		t[i], b[i], f[i] = max(t[i], top[i]), max(b[i], bottom[i]), f[i]|flags[i]
+	}
+}
+
+// mergeSpans sets the spans of n rows to those of all parts, and returns the largest exponents.
+func mergeSpans(l *fake.Launch, s, parts abi.Spans, count, n int) []int64 {
+	clearSpans(l, s, n)
+	for p := range count {
+		from := partOf(parts, p, n)
+		addSpan(l, s, n, fake.Slice[int64](l, from.Top, n), fake.Slice[int64](l, from.Bottom, n), fake.Slice[uint32](l, from.Flags, n))
+	}
+	return fake.Slice[int64](l, s.Top, n)
+}
+
+// clearSpans sets the spans of n rows to those of nothing.
+func clearSpans(l *fake.Launch, s abi.Spans, n int) {
+	t, b, f := fake.Slice[int64](l, s.Top, n), fake.Slice[int64](l, s.Bottom, n), fake.Slice[uint32](l, s.Flags, n)
+	for i := range n {
+		t[i], b[i], f[i] = -1<<61, -1<<61, 0
+	}
+}
+
+// partOf returns the spans of part p of n rows.
+func partOf(s abi.Spans, p, n int) abi.Spans {
+	at := cuda.Pointer(p * n)
+	return abi.Spans{Top: s.Top + 8*at, Bottom: s.Bottom + 8*at, Flags: s.Flags + 4*at}
+}
+
+// refScanRows finds all in the first of the launch's parts.
+func refScanRows(l *fake.Launch, r abi.RowReduction) {
+	n := int(r.A.N)
+	for y := range int(l.Grid.Y) {
+		clearSpans(l, partOf(r.Parts, int(r.First)+y, n), n)
+	}
+	to := partOf(r.Parts, int(r.First), n)
+	top, bottom := fake.Slice[int64](l, to.Top, n), fake.Slice[int64](l, to.Bottom, n)
+	flags := fake.Slice[uint32](l, to.Flags, n)
+	for i := range n {
+		rowAddends(l, &r, i, func(d addend) {
+			switch {
+			case d.class > num.Finite:
+				flags[i] |= abi.SeenSpecial
+			case d.class == num.Finite:
+				flags[i] |= abi.SeenFinite
+				top[i], bottom[i] = max(top[i], d.top), max(bottom[i], -d.top)
+			case r.Later != 0:
+			case d.neg:
+				flags[i] |= abi.SeenNegativeZero
+			default:
+				flags[i] |= abi.SeenPositiveZero
+			}
+		})
+	}
+	if r.Later == 0 {
+		clear(fake.Slice[int64](l, r.Columns, (int(r.Digits)+1)*n+1))
+	}
+	if r.Tiles != 0 {
+		refToeplitz(l, r)
+	}
+}
+
+// fraction returns floor(|x| 2^(bits - top)), |x| < 2^top.
+func fraction(x num.Real, bits, top int64) *big.Int {
+	x.Neg = false
+	n := direct.ToInt(x.Mag)
+	if s := x.Exp + bits - top; s >= 0 {
+		return n.Lsh(n, uint(s))
+	} else if -s > int64(64*len(x.Mag)) {
+		return n.SetInt64(0)
+	} else {
+		return n.Rsh(n, uint(-s))
+	}
+}
+
+// digitsOf returns the k digits of x, the highest first.
+func digitsOf(x *big.Int, k int) []int64 {
+	d := make([]int64, k)
+	for i := range d {
+		d[k-1-i] = new(big.Int).And(new(big.Int).Rsh(x, uint(abi.RowDigit*i)), big.NewInt(1<<abi.RowDigit-1)).Int64()
+	}
+	return d
+}
+
+// addTo adds the addend to a sum of k digits in units of the last column.
+func (d addend) addTo(total *big.Int, products bool, k int, top int64) {
+	bits := int64(abi.RowDigit * k)
+	topA := d.a.Exp + int64(num.BitLen(d.a.Mag))
+	a := fraction(d.a, bits, topA+top-d.top)
+	v := a
+	if products {
+		v = new(big.Int)
+		u, w := digitsOf(a, k), digitsOf(fraction(d.x, bits, d.x.Exp+int64(num.BitLen(d.x.Mag))), k)
+		for c := range k {
+			column := int64(0)
+			for j := range c + 1 {
+				column += u[c-j] * w[j]
+			}
+			v.Add(v.Lsh(v, abi.RowDigit), big.NewInt(column))
+		}
+	}
+	if d.neg {
+		total.Sub(total, v)
+	} else {
+		total.Add(total, v)
+	}
+}
+
+func refAccumulate(l *fake.Launch, r abi.RowReduction) {
+	n, k := int(r.A.N), int(r.Digits)
+	columns := fake.Slice[int64](l, r.Columns, (k+1)*n)
+	tops := mergeSpans(l, r.S, r.Parts, int(r.Count), n)
+	for i := range n {
+		total := new(big.Int) // in units of the last column
+		rowAddends(l, &r, i, func(d addend) {
+			if d.class != num.Finite {
+				return
+			}
+			d.addTo(total, r.Products != 0, k, tops[i])
+		})
+		for c := k; c > 0; c-- {
+			columns[c*n+i] += new(big.Int).And(total, big.NewInt(1<<abi.RowDigit-1)).Int64()
+			total.Rsh(total, abi.RowDigit)
+		}
+		columns[i] += total.Int64()
+	}
+}
+
+func refRoundRows(l *fake.Launch, r abi.RowRounding) {
+	n, k := int(r.Rows), int(r.Digits)
+	columns := fake.Slice[int64](l, r.Columns, (k+1)*n)
+	top, bottom := fake.Slice[int64](l, r.S.Top, n), fake.Slice[int64](l, r.S.Bottom, n)
+	flags := fake.Slice[uint32](l, r.S.Flags, n)
+	how := abi.FusedRounding{C: r.C, Unit: r.Unit, Error: r.Error, Exact: r.Exact, Neg: r.Neg, Expansions: r.Expansions}
+	for i := range n {
+		total := new(big.Int)
+		for c := range k + 1 {
+			total.Add(total.Lsh(total, abi.RowDigit), big.NewInt(columns[c*n+i]))
+		}
+		refRoundRow(l, how, r.Rest, i, total, top[i], bottom[i], flags[i])
+	}
+	answer := fake.Slice[uint32](l, r.Answer, 2)
+	answer[abi.LeftAt/4] = fake.Slice[uint32](l, r.Rest.Count, 1)[0]
+	answer[0] = r.Ticket
+}

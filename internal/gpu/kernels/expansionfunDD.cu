@@ -1,3 +1,0 @@
-#define WORDS 2
-#define FORMAT DD
-#include "expansionfun.cuh"

@@ -1,3 +1,0 @@
-#define WORDS 4
-#define FORMAT QD
-#include "expansionfun.cuh"

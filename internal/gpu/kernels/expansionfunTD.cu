@@ -1,3 +1,0 @@
-#define WORDS 3
-#define FORMAT TD
-#include "expansionfun.cuh"

@@ -1,0 +1,203 @@
+// Package mem keeps arrays, matrices and vectors in the memory of NVIDIA GPUs: uploads and
+// downloads, views, copies for the host, and the devices that are open. It knows no kernels.
+package mem
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Array is a num.Array in a device's memory: the same structure of arrays.
+type Array struct {
+	num.Format
+	n      int
+	planes [4]*cuda.Memory // F32: numbers; F64 to QD: terms; MP: significands, exponents, classes
+	freed  atomic.Bool
+
+	mu   sync.Mutex
+	kept []attached // guarded by mu
+}
+
+// planeBytes returns the bytes that a number takes in each plane.
+func planeBytes(f num.Format) []int64 {
+	switch f.Kind {
+	case num.F32:
+		return []int64{4}
+	case num.MP:
+		return []int64{8 * int64(f.Limbs()), 4, 1}
+	}
+	return []int64{8, 8, 8, 8}[:f.Terms()]
+}
+
+// NewArray returns an array of n numbers, all +0.
+func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+	a, err := newArray(s, f, n)
+	if err != nil {
+		return nil, err
+	}
+	for i, size := range planeBytes(f) {
+		if err := s.Zero(a.planes[i].Pointer(), size*int64(n)); err != nil {
+			a.Free()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// newArray returns an array of n numbers with unspecified contents.
+func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+	a := &Array{Format: f, n: n}
+	for i, size := range planeBytes(f) {
+		if int64(n) > math.MaxInt64/size {
+			a.Free()
+			return nil, fmt.Errorf("%v: %w: %d numbers", s.Device(), cuda.ErrMemory, n)
+		}
+		m, err := s.Alloc(size * int64(n))
+		if err != nil {
+			a.Free()
+			return nil, err
+		}
+		a.planes[i] = m
+	}
+	return a, nil
+}
+
+// Clone returns a copy of a on the device.
+func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
+	b, err := newArray(s, a.Format, a.n)
+	if err != nil {
+		return nil, err
+	}
+	for i, size := range planeBytes(a.Format) {
+		if err := s.Copy(b.planes[i].Pointer(), a.planes[i].Pointer(), size*int64(a.n)); err != nil {
+			b.Free()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Free gives the memory back. Free of nil, or once more, does nothing.
+func (a *Array) Free() {
+	if a == nil || !a.freed.CompareAndSwap(false, true) {
+		return
+	}
+	for _, m := range a.planes {
+		m.Free()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.kept {
+		k.what.Drop()
+	}
+	a.kept = nil
+}
+
+// Freed reports whether the memory was given back.
+func (a *Array) Freed() bool { return a.freed.Load() }
+
+// Len returns how many numbers the array holds.
+func (a *Array) Len() int { return a.n }
+
+// Upload returns a copy of the array h on the device.
+func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
+	a, err := newArray(s, h.Format, h.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Set(s, h); err != nil {
+		a.Free()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Set copies h, of the same format and length, to a.
+func (a *Array) Set(s *cuda.Stream, h *num.Array) error { return a.setFrom(s, 0, h) }
+
+// at is the address of number i in a plane.
+func (a *Array) at(plane, i int) cuda.Pointer {
+	return a.planes[plane].At(planeBytes(a.Format)[plane] * int64(i))
+}
+
+// setFrom copies h, of the same format, to the numbers of a from number i on.
+func (a *Array) setFrom(s *cuda.Stream, i int, h *num.Array) error {
+	switch a.Kind {
+	case num.F32:
+		return cuda.Upload(s, a.at(0, i), h.F32)
+	case num.MP:
+		if err := cuda.Upload(s, a.at(0, i), h.Sig); err != nil {
+			return err
+		}
+		if err := cuda.Upload(s, a.at(1, i), h.Exp); err != nil {
+			return err
+		}
+		return cuda.Upload(s, a.at(2, i), h.Cls)
+	}
+	for t := range a.Terms() {
+		if err := cuda.Upload(s, a.at(t, i), h.F64[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Get copies a to h, of the same format and length.
+func (a *Array) Get(s *cuda.Stream, h *num.Array) error { return a.getFrom(s, 0, h) }
+
+// getFrom copies the numbers of a from number i on to h, of the same format.
+func (a *Array) getFrom(s *cuda.Stream, i int, h *num.Array) error {
+	switch a.Kind {
+	case num.F32:
+		return cuda.Download(s, h.F32, a.at(0, i))
+	case num.MP:
+		if err := cuda.Download(s, h.Sig, a.at(0, i)); err != nil {
+			return err
+		}
+		if err := cuda.Download(s, h.Exp, a.at(1, i)); err != nil {
+			return err
+		}
+		return cuda.Download(s, h.Cls, a.at(2, i))
+	}
+	for t := range a.Terms() {
+		if err := cuda.Download(s, h.F64[t], a.at(t, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Host returns a copy of a in the host's memory.
+func (a *Array) Host(s *cuda.Stream) (*num.Array, error) {
+	h := num.New(a.Format, a.n)
+	return h, a.Get(s, h)
+}
+
+// Matrix is a view of an array as a matrix: entry (i, j) is number Off + i RS + j CS of Arr.
+type Matrix struct {
+	Arr         *Array
+	Off, RS, CS int
+	Rows, Cols  int
+}
+
+// T returns the transposed view.
+func (m Matrix) T() Matrix {
+	m.RS, m.CS, m.Rows, m.Cols = m.CS, m.RS, m.Cols, m.Rows
+	return m
+}
+
+// On returns the same view of an array of the host.
+func (m Matrix) On(h *num.Array) num.Mat {
+	return num.Mat{Arr: h, Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+}
+
+// Planes returns how many planes the numbers have.
+func (a *Array) Planes() int { return len(planeBytes(a.Format)) }
+
+// Plane returns the address of plane i of the numbers, as kernels/common/common.cuh describes them.
+func (a *Array) Plane(i int) cuda.Pointer { return a.planes[i].Pointer() }

@@ -1,0 +1,79 @@
+package mem
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// UploadView returns a packed copy of a view on the device.
+func UploadView(s *cuda.Stream, m num.Mat) (Matrix, error) {
+	view := Matrix{Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+	h := m.Arr
+	if n := m.Rows * m.Cols; n != h.Len() {
+		if lo, hi := view.span(); hi-lo == n { // all numbers from lo on
+			h = h.Slice(lo, hi)
+			view.Off -= lo
+		} else {
+			h = Pack(m)
+			view.Off, view.RS, view.CS = 0, 1, m.Rows
+		}
+	}
+	var err error
+	view.Arr, err = Upload(s, h)
+	return view, err
+}
+
+// UploadVector returns a packed copy of a vector on the device.
+func UploadVector(s *cuda.Stream, v num.Vec) (Vector, error) {
+	m, err := UploadView(s, v.Mat())
+	return Vector{Arr: m.Arr, Off: m.Off, Inc: m.RS, N: v.N}, err
+}
+
+// DownloadView copies a packed matrix of the device to a view of the host, or one triangle.
+func DownloadView(s *cuda.Stream, to num.Mat, from Matrix, triangle byte) error {
+	if triangle == 0 && to.RS == 1 && to.CS == to.Rows {
+		return from.Arr.Get(s, to.Arr.Slice(to.Off, to.Off+from.Arr.Len()))
+	}
+	h, err := from.Arr.Host(s)
+	if err != nil {
+		return err
+	}
+	eachColumn(to.Cols, func(j int) {
+		for i := range to.Rows {
+			if triangle == 'U' && i > j || triangle == 'L' && i < j {
+				continue
+			}
+			to.Arr.CopyFrom(to.At(i, j), h, from.Off+i*from.RS+j*from.CS)
+		}
+	})
+	return nil
+}
+
+// Pack returns the numbers of a view column by column.
+func Pack(m num.Mat) *num.Array {
+	h := num.New(m.Arr.Format, m.Rows*m.Cols)
+	eachColumn(m.Cols, func(j int) {
+		for i := range m.Rows {
+			h.CopyFrom(j*m.Rows+i, m.Arr, m.At(i, j))
+		}
+	})
+	return h
+}
+
+// Packed returns the entries of m, column by column: m's own storage if they lie so.
+func Packed(m num.Mat) *num.Array {
+	if m.Off == 0 && m.RS == 1 && (m.CS == m.Rows || m.Cols == 1) && m.Rows*m.Cols == m.Arr.Len() {
+		return m.Arr
+	}
+	return Pack(m)
+}
+
+// eachColumn calls f for n columns that are copied, on several goroutines.
+func eachColumn(n int, f func(j int)) {
+	// never cancelled
+	_ = par.For(context.Background(), runtime.GOMAXPROCS(0), n, func(_, j int) { f(j) })
+}

@@ -1,0 +1,59 @@
+package mem
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// span returns the numbers lo <= i < hi of its array that m lies in.
+func (m Matrix) span() (lo, hi int) {
+	if m.Rows == 0 || m.Cols == 0 {
+		return 0, 0
+	}
+	down, across := (m.Rows-1)*m.RS, (m.Cols-1)*m.CS
+	lo = m.Off + min(down, 0) + min(across, 0)
+	return lo, m.Off + max(down, 0) + max(across, 0) + 1
+}
+
+// packed reports whether the entries of m lie one after the other, column by column.
+func (m Matrix) packed() bool {
+	return (m.RS == 1 || m.Rows <= 1) && (m.CS == m.Rows*m.RS || m.Cols <= 1)
+}
+
+// Get returns a copy of m in the host's memory, with the strides of m.
+func (m Matrix) Get(s *cuda.Stream) (num.Mat, error) {
+	lo, hi := m.span()
+	h := num.New(m.Arr.Format, hi-lo)
+	if err := m.Arr.getFrom(s, lo, h); err != nil {
+		return num.Mat{}, err
+	}
+	z := m.On(h)
+	z.Off -= lo
+	return z, nil
+}
+
+// Set copies the entries of h, of the same shape and format, to m. Those between them keep
+// their values, but travel to the host and back.
+func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil
+	}
+	m.Changed()
+	lo, _ := m.span()
+	if m.packed() {
+		if n := m.Rows * m.Cols; h.RS == 1 && (h.CS == h.Rows || h.Cols == 1) {
+			return m.Arr.setFrom(s, lo, h.Arr.Slice(h.Off, h.Off+n))
+		}
+		return m.Arr.setFrom(s, lo, Pack(h))
+	}
+	to, err := m.Get(s)
+	if err != nil {
+		return err
+	}
+	eachColumn(m.Cols, func(j int) {
+		for i := range m.Rows {
+			to.Arr.CopyFrom(to.At(i, j), h.Arr, h.At(i, j))
+		}
+	})
+	return m.Arr.setFrom(s, lo, to.Arr)
+}

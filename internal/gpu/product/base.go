@@ -1,0 +1,199 @@
+package product
+
+import (
+	"math"
+	"math/big"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/modgemm"
+)
+
+// A base is a residue number system: the first moduli of the pool. The plain ones come
+// first, at most 256, whose balanced residues are bytes; then Karatsuba moduli, whose
+// residues are a = 128 a1 + a0 with -64 <= a0 <= 63 and -64 <= a1 <= 64, so that a0 + a1 is
+// a byte, too:
+//
+//	a b = -127 a0 b0 + 16256 a1 b1 + 128 (a0 + a1)(b0 + b1).
+type base struct {
+	moduli []int
+	plain  int      // number of plain moduli
+	log2M  float64  // log2 of the product, rounded down
+	big    *big.Int // M, the product
+	inv    []int64  // (M/m_t)^-1 mod m_t
+	words  [][]uint32
+}
+
+// maxKaratsuba bounds Karatsuba moduli: products leave numbers below 4.375 m as half
+// words (kernels/exact/product.cuh).
+const maxKaratsuba = 14979
+
+// minKaratsuba bounds Karatsuba moduli from below: 2^quotientBits/m has three bytes. Sums of
+// products of bytes over all of the pool stay below 2^31, and the error of the quotient below
+// 1/250.
+const minKaratsuba = 512
+
+// maxInner is the greatest inner dimension of a product: its sums of products of bytes
+// stay within 2^30.
+const maxInner = 1 << 16
+
+type moduliPool struct {
+	moduli []int
+	plain  int
+	bits   []float64 // of the products of the first n, rounded down
+}
+
+var pool = sync.OnceValue(func() *moduliPool {
+	p := new(moduliPool)
+	// A plain modulus of b bits costs one product, a Karatsuba modulus of 13.8 three; F_t
+	// fits 32 bits.
+	const least = 32
+	for m := 256; m >= least; m-- {
+		if coprime(m, p.moduli) {
+			p.moduli = append(p.moduli, m)
+		}
+	}
+	p.plain = len(p.moduli)
+	for m := maxKaratsuba; m > minKaratsuba; m -= 2 {
+		if big.NewInt(int64(m)).ProbablyPrime(0) {
+			p.moduli = append(p.moduli, m)
+		}
+	}
+	p.bits = make([]float64, len(p.moduli)+1)
+	for t, m := range p.moduli {
+		p.bits[t+1] = p.bits[t] + math.Log2(float64(m)) - 1e-12
+	}
+	return p
+})
+
+func coprime(m int, with []int) bool {
+	for _, q := range with {
+		if modgemm.GCD(m, q) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// products returns how many products of byte matrices n moduli of the pool take.
+func (p *moduliPool) products(n int) int { return n + 2*max(0, n-p.plain) }
+
+// newBase returns the base of the first n moduli of the pool.
+func newBase(n int) *base {
+	p := pool()
+	b := &base{moduli: p.moduli[:n], plain: min(n, p.plain), log2M: p.bits[n], big: big.NewInt(1), inv: make([]int64, n)}
+	for _, m := range b.moduli {
+		b.big.Mul(b.big, big.NewInt(int64(m)))
+	}
+	b.words = make([][]uint32, n+1)
+	b.words[n] = words(b.big)
+	for t, m := range b.moduli {
+		m := big.NewInt(int64(m))
+		q := new(big.Int).Div(b.big, m)
+		b.words[t] = words(q)
+		b.inv[t] = q.ModInverse(q.Mod(q, m), m).Int64()
+	}
+	return b
+}
+
+// words returns the 32-bit words of x.
+func words(x *big.Int) []uint32 {
+	bytes := x.Bytes()
+	w := make([]uint32, (len(bytes)+3)/4)
+	for i, v := range bytes {
+		k := len(bytes) - 1 - i
+		w[k/4] |= uint32(v) << (k % 4 * 8)
+	}
+	return w
+}
+
+// tileRows is the number of moduli whose residues the tensor cores compute at a time.
+const tileRows = 16
+
+// tiles returns the tiles of constants of the plain moduli, and the pairs of tiles of
+// the Karatsuba moduli.
+func (b *base) tiles() (plain, pairs int) {
+	return (b.plain + tileRows - 1) / tileRows, (len(b.moduli) - b.plain + tileRows - 1) / tileRows
+}
+
+// rowModuli returns the moduli of the rows of all tiles or pairs of tiles.
+func (b *base) rowModuli() []abi.Modulus {
+	plain, pairs := b.tiles()
+	rows := make([]abi.Modulus, tileRows*(plain+pairs))
+	for t, m := range b.moduli {
+		if t < b.plain {
+			rows[t] = abi.Modulus{Inverse: math.Float32bits(1 / float32(m)), M: int32(m)}
+		} else {
+			rows[tileRows*plain+t-b.plain] = abi.Modulus{Inverse: uint32((int64(1)<<33/int64(m) + 1) / 2), M: int32(m)}
+		}
+	}
+	return rows
+}
+
+// constants returns the left operands of the conversion to residues, in fragments of
+// mma.m16n8k32: word r of lane l of step s of a tile holds four bytes of row l/4 + 8 (r%2)
+// from digit 32 s + 4 (l%4) + 16 (r/2) on. Digit s of modulus m is 2^(8s) mod m, times
+// (M/m)^-1 for left operands. A Karatsuba modulus' digits c = 128 c1 + c0 lie in two tiles,
+// c0 in the first. The steps are those from step first on.
+func (b *base) constants(first, steps int, left bool) []uint32 {
+	plain, pairs := b.tiles()
+	out := make([]byte, (plain+2*pairs)*steps*512)
+	put := func(tile, row, digit int, v int64) {
+		lane := row%8*4 + digit%16/4
+		word := row/8 + digit%32/16*2
+		out[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4] = byte(v)
+	}
+	for t, m := range b.moduli {
+		m := int64(m)
+		w := int64(1)
+		if left {
+			w = b.inv[t]
+		}
+		for range abi.StepBytes * first {
+			w = w << 8 % m
+		}
+		for s := range abi.StepBytes * steps {
+			c := modgemm.Balanced(w, m)
+			if t < b.plain {
+				put(t/tileRows, t%tileRows, s, c)
+			} else {
+				u := t - b.plain
+				c0, c1 := abi.Split(c)
+				put(plain+u/tileRows*2, u%tileRows, s, c0)
+				put(plain+u/tileRows*2+1, u%tileRows, s, c1)
+			}
+			w = w << 8 % m
+		}
+	}
+	return wordsOf(out)
+}
+
+func wordsOf(b []byte) []uint32 {
+	w := make([]uint32, len(b)/4)
+	for i := range w {
+		w[i] = uint32(b[4*i]) | uint32(b[4*i+1])<<8 | uint32(b[4*i+2])<<16 | uint32(b[4*i+3])<<24
+	}
+	return w
+}
+
+// reductions returns the reductions of all moduli.
+func (b *base) reductions() []abi.Reduction {
+	out := make([]abi.Reduction, len(b.moduli))
+	for t, m := range b.moduli {
+		r := abi.Reduction{M: int32(m)}
+		if t < b.plain {
+			for 4<<r.Shift < m {
+				r.Shift++
+			}
+			r.Scale[0] = int32((int64(1)<<(33+r.Shift)/int64(m) + 1) / 2)
+		} else {
+			for i, f := range []int64{-127, 16256, 128} {
+				f = modgemm.Balanced(f, int64(m))
+				r.Factor[i] = int32(f)
+				r.Scale[i] = int32(math.RoundToEven(float64(f) * 0x1p32 / float64(m)))
+			}
+		}
+		out[t] = r
+	}
+	return out
+}

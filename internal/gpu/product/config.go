@@ -1,0 +1,77 @@
+package product
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	dispatch "github.com/halfulp/halfulp/internal/product"
+)
+
+// Config says how a product may run.
+type Config struct {
+	Ctx     context.Context
+	Threads int    // of the host
+	Method  string // of the host, in products of matrices; "" stands for auto
+	// bytes that may be taken on the device beside operands; 0: most of what is there
+	Memory     int64
+	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
+	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
+	Triangle byte
+	// Timing measures the stages. The host then waits for the device at the end.
+	Timing bool
+	More   []*cuda.Device // that share the work on matrices of the host
+	Copies [2]*Copies     // of the factors, if they are matrices of the host that are prepared
+	// Progress is called now and then with the share of the work done, from one goroutine at a
+	// time.
+	Progress func(done float64)
+}
+
+func (cfg Config) defaults() Config {
+	if cfg.Ctx == nil {
+		cfg.Ctx = context.Background()
+	}
+	if cfg.Threads <= 0 {
+		cfg.Threads = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Method == "" {
+		cfg.Method = dispatch.Auto
+	}
+	if cfg.HostMemory <= 0 {
+		cfg.HostMemory = hostMemory
+	}
+	return cfg
+}
+
+// hostMemory is what products that the device leaves to the host may take there by default.
+const hostMemory = 4 << 30
+
+// hostGemm is Gemm on the host.
+func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress}
+	return dispatch.Run(on, dispatch.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, Triangle: cfg.Triangle})
+}
+
+// finish is how entries are finished on the host.
+func (cfg Config) finish() exact.Config {
+	return exact.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Memory: cfg.HostMemory, Triangle: cfg.Triangle}
+}
+
+// applies reports whether the product has a part for the device.
+func (cfg Config) applies(alpha, beta num.Real, m, n, k int) bool {
+	return alpha.Class == num.Finite && (beta.Class == num.Finite || beta.Class == num.Zero) &&
+		m > 0 && n > 0 && k > 0 && k <= maxInner && counted(m, n)
+}
+
+// counted reports whether kernels can count m x n results, in 32 bits.
+func counted(m, n int) bool {
+	return max(m, n) <= math.MaxInt32 && int64(m)*int64(n) <= math.MaxUint32
+}
+
+// errRange says that residues do not apply: the precision is beyond the pool of moduli, or
+// numbers spread too widely.
+var errRange = errors.New("beyond the range of the residue method on the GPU")

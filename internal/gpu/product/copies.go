@@ -1,0 +1,86 @@
+package product
+
+import (
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Copies keeps copies of a matrix of the host on the devices whose products it enters, prepared
+// there.
+type Copies struct {
+	mat num.Mat
+	mu  sync.Mutex
+	on  map[*cuda.Device]*copied // guarded by mu
+}
+
+type copied struct {
+	mem.Matrix
+	e    *engine
+	size int64
+}
+
+// NewCopies returns no copies yet.
+func NewCopies(m num.Mat) *Copies { return &Copies{mat: m, on: map[*cuda.Device]*copied{}} }
+
+// Free gives the memory of the copies back.
+func (c *Copies) Free() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.on {
+		k.Arr.Free()
+		k.e.kept.Add(-k.size)
+	}
+	clear(c.on)
+}
+
+// get returns a copy of m on the device of s, and what gives it back after the product. Copies of
+// the whole matrix or its transpose are kept if there is room for them.
+func (c *Copies) get(s *cuda.Stream, m num.Mat) (z mem.Matrix, free func(), err error) {
+	if c != nil {
+		if k, err := c.whole(s, m); k != nil || err != nil {
+			return k.view(c, m), func() {}, err
+		}
+	}
+	z, err = mem.UploadView(s, m)
+	return z, z.Arr.Free, err
+}
+
+// view returns m on the device.
+func (k *copied) view(c *Copies, m num.Mat) mem.Matrix {
+	switch {
+	case k == nil:
+		return mem.Matrix{}
+	case m == c.mat:
+		return k.Matrix
+	}
+	return k.T()
+}
+
+// whole returns the copy on the device of s, which it makes if there is none. It returns nil if m
+// is neither the matrix nor its transpose, or there is no room.
+func (c *Copies) whole(s *cuda.Stream, m num.Mat) (*copied, error) {
+	if m != c.mat && m != c.mat.T() {
+		return nil, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.on[s.Device()]; k != nil {
+		return k, nil
+	}
+	e := engineOf(s)
+	size := matBytes(m)
+	if e.kept.Load()+size > e.mayKeep() {
+		return nil, nil
+	}
+	z, err := mem.UploadView(s, c.mat)
+	if err != nil {
+		return nil, err
+	}
+	Prepare(z)
+	e.kept.Add(size)
+	c.on[s.Device()] = &copied{z, e, size}
+	return c.on[s.Device()], nil
+}

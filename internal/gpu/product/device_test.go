@@ -1,0 +1,248 @@
+package product
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
+)
+
+// TestGemm compares products of a GPU with those of the host.
+func TestGemm(t *testing.T) {
+	dev := gputest.Machine(t)
+	list := append(problems(150), expressions(70)...)
+	for _, f := range []num.Format{num.Float64, gputest.MP(106), gputest.MP(424)} {
+		list = append(list, problem{in: f, inB: f, out: f, m: 700, n: 600, k: 1500, alpha: 1},
+			problem{in: f, inB: f, out: f, kind: gputest.Spread, m: 300, n: 1000, k: 129, alpha: 1, transA: true},
+			problem{in: f, inB: f, out: f, m: 600, n: 700, k: 300, alpha: 1, memory: 40 << 20})
+	}
+	for i, p := range list {
+		if !testing.Short() || i%5 == 0 {
+			check(t, dev, p)
+		}
+	}
+}
+
+// TestStages compares what each stage leaves in memory with the reference.
+func TestStages(t *testing.T) {
+	dev := gputest.Machine(t)
+	ref := gputest.Reference(t, &fake.Driver{})
+	for _, general := range []bool{true, false} {
+		useGeneral(t, dev, general)
+		compareStages(t, ref, dev)
+	}
+}
+
+// useGeneral makes the device take the products' kernel for all devices, or its own.
+func useGeneral(t *testing.T, dev *cuda.Device, general bool) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		i := dev.Info()
+		engineOf(s).wide = !general && i.Major == 9 && i.Minor == 0
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compareStages(t *testing.T, ref, dev *cuda.Device) {
+	for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, gputest.MP(106), gputest.MP(424)} {
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread} {
+			rng := rand.New(rand.NewPCG(9, 9))
+			a, b := gputest.RandomMat(rng, f, kind, 200, 150), gputest.RandomMat(rng, f, kind, 20, 150)
+			want, wantPlan := stages(t, ref, a, b)
+			got, gotPlan := stages(t, dev, a, b)
+			if gotPlan != wantPlan {
+				t.Errorf("%v: plan %+v, want %+v", f, gotPlan, wantPlan)
+				continue
+			}
+			for i, name := range stageNames {
+				if i >= len(want) || name == "" {
+					continue
+				}
+				if n := differences(got[i], want[i]); n > 0 {
+					t.Errorf("%v/%v: %d of %d bytes of %s differ, first at %d", f, kind, n, len(want[i]), name, firstDifference(got[i], want[i]))
+				}
+			}
+		}
+	}
+}
+
+// stageNames names the pieces of memory of a product in the order of their allocation; those
+// without a name need not be equal.
+var stageNames = []string{"", "", "", "", "", "left residues", "right residues", "bytes of products", "half words of products"}
+
+// stages returns the contents of the memory of a product.
+func stages(t *testing.T, dev *cuda.Device, a, b num.Mat) (out [][]byte, p plan.Plan) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		e := engineOf(s)
+		x, err := mem.UploadView(s, a)
+		if err != nil {
+			return err
+		}
+		y, err := mem.UploadView(s, b)
+		if err != nil {
+			return err
+		}
+		z, err := mem.NewArray(s, a.Arr.Format, a.Rows*b.Rows)
+		if err != nil {
+			return err
+		}
+		c := mem.Matrix{Arr: z, RS: 1, CS: a.Rows, Rows: a.Rows, Cols: b.Rows}
+		m := &multiplication{cfg: Config{}.defaults(), e: e, s: s, a: x, b: y, c: &c, format: a.Arr.Format, expr: expression{alpha: gputest.Scalar(1)}}
+		defer m.free()
+		if err := m.prepare(); err != nil {
+			return err
+		}
+		p = m.plan
+		p.Cost = 0
+		if err := m.run(); err != nil {
+			return err
+		}
+		for _, k := range m.owned {
+			h := make([]byte, k.Size())
+			if err := cuda.Download(s, h, k.Pointer()); err != nil {
+				return err
+			}
+			out = append(out, h)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, p
+}
+
+func differences(a, b []byte) (n int) {
+	if len(a) != len(b) {
+		return max(len(a), len(b))
+	}
+	if bytes.Equal(a, b) {
+		return 0
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// TestExtremes compares products of the bytes of largest magnitude with the reference.
+func TestExtremes(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { extremes(t, gputest.Reference(t, &fake.Driver{}), abi.Tile) })
+	t.Run("device", func(t *testing.T) {
+		dev := gputest.Machine(t)
+		extremes(t, dev, maxInner)
+		useGeneral(t, dev, true)
+		defer useGeneral(t, dev, false)
+		extremes(t, dev, maxInner)
+	})
+}
+
+// extremes multiplies planes of equal bytes, k numbers a vector, for all moduli of a base.
+func extremes(t *testing.T, dev *cuda.Device, k int) {
+	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+		e := engineOf(s)
+		b := e.base(pool().plain + 5)
+		m := &multiplication{e: e, s: s, base: b, a: mem.Matrix{Cols: k}, plan: plan.Plan{Moduli: len(b.moduli)}}
+		defer m.free()
+		c := chunk{plain1: b.plain, kar1: len(b.moduli) - b.plain}
+		rows, cols := m.rowTile(), abi.Tile
+		left, err := m.alloc(int64(c.planes()) * residueBytes(rows, k))
+		if err != nil {
+			return err
+		}
+		right, err := m.alloc(int64(c.planes()) * residueBytes(cols, k))
+		if err != nil {
+			return err
+		}
+		n := int64(rows * cols)
+		y, err := m.alloc(n * int64(c.plain1))
+		if err != nil {
+			return err
+		}
+		wide, err := m.alloc(2 * n * int64(c.kar1))
+		if err != nil {
+			return err
+		}
+		for _, bytes := range [][2]int8{{-128, -128}, {-128, 127}, {127, -128}, {127, 127}} {
+			if err := s.Fill(left.Pointer(), byte(bytes[0]), left.Size()); err != nil {
+				return err
+			}
+			if err := s.Fill(right.Pointer(), byte(bytes[1]), right.Size()); err != nil {
+				return err
+			}
+			if err := m.products(c, planes{left.Pointer(), residueBytes(rows, k)}, planes{right.Pointer(), residueBytes(cols, k)}, room{y: y, wide: wide, ld: rows, n: n}, rows, cols); err != nil {
+				return err
+			}
+			got, gotWide := make([]uint8, y.Size()), make([]uint16, wide.Size()/2)
+			if err := cuda.Download(s, got, y.Pointer()); err != nil {
+				return err
+			}
+			if err := cuda.Download(s, gotWide, wide.Pointer()); err != nil {
+				return err
+			}
+			sum := int32(k) * int32(bytes[0]) * int32(bytes[1])
+			for u, r := range b.reductions() {
+				for i := range int(n) {
+					var v, want int
+					if u < b.plain {
+						v, want = int(got[u*int(n)+i]), int(gputest.ReducePlainReference(sum, r))
+					} else {
+						v, want = int(gotWide[(u-b.plain)*int(n)+i]), int(r.M)
+						for pass := range 3 {
+							want += int(gputest.ReduceFactorReference(sum, r, pass))
+						}
+					}
+					exact := int64(sum) // times -127 + 16256 + 128 for Karatsuba moduli
+					if u >= b.plain {
+						exact *= 16257
+					}
+					if v != want || (int64(v)-exact)%int64(r.M) != 0 {
+						return fmt.Errorf("bytes %v, k = %d, modulus %d, entry %d: got %d, want %d", bytes, k, r.M, i, v, want)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSanitizeGemm multiplies small matrices, and the bytes of largest magnitude, with every
+// kernel of products.
+func TestSanitizeGemm(t *testing.T) {
+	dev := gputest.Machine(t)
+	for i, p := range append(problems(20), expressions(10)...) {
+		if i%3 == 0 {
+			check(t, dev, p)
+		}
+	}
+	everyEntry(t, dev, few(600)[:8])
+	for _, general := range []bool{true, false} {
+		useGeneral(t, dev, general)
+		extremes(t, dev, abi.Tile)
+	}
+}

@@ -1,0 +1,59 @@
+package product
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// finish makes results of the residues of a block of C.
+func (m *multiplication) finish(l, r *operand, b region, room room) error {
+	f := abi.Finishing{
+		Failed: m.failed(),
+		L:      l.norms(), R: r.norms(),
+		Y: room.y.Pointer(), Wide: room.wide.Pointer(), Stride: room.n, LD: int64(room.ld),
+		Unit: m.unit() + m.native.Alpha.Exp, Weights: m.weights.table.Pointer(), Product: m.weights.product.Pointer(),
+		Plain: int32(m.base.plain), Karatsuba: int32(len(m.base.moduli) - m.base.plain),
+		Words: int32(m.weights.words), M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0),
+		Neg: m.native.Alpha.Neg, Triangle: int32(m.cfg.Triangle),
+	}
+	f.ErrorL, f.ErrorR, f.Error = m.errors()
+	if room.raw != nil {
+		f.Raw, f.Pitch = room.raw.At(128*int64(m.below)), int32(m.below+m.weights.words)
+	} else {
+		f.C = abi.TargetOf(*m.c)
+	}
+	steps := m.weights.steps
+	kernel, long := fmt.Sprintf("finish%d", steps), !slices.Contains(abi.FinishSteps, steps)
+	warps, weights := 8, 0 // bytes of weights in shared memory
+	kind := m.c.Arr.Kind
+	switch {
+	case steps == 1 && room.raw == nil && m.weights.words <= abi.ShortWords && (kind == num.F32 || kind == num.F64):
+		kernel = "finish0"
+	case long:
+		kernel, warps, weights = "finishLong", 4, 3*8*512
+		f.Steps = int32(steps)
+	// registers for two blocks a multiprocessor, one of which loads while the other multiplies
+	case steps >= 9:
+		warps = 4
+		fallthrough
+	case steps >= 5:
+		weights = 2 * 512 * steps
+	}
+	words := m.weights.words
+	if long && m.settles {
+		words = 0
+	}
+	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+32*words) }
+	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
+		warps /= 2
+	}
+	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
+	if err := m.launch("finish", kernel, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {
+		return err
+	}
+	return m.mark("finish")
+}

@@ -1,0 +1,209 @@
+package product
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
+)
+
+// A multiplication is C = alpha A B + beta Old under way, on the device. Vectors are rows of
+// a, and of b, which is the transposed right factor.
+type multiplication struct {
+	cfg    Config
+	e      *engine
+	s      *cuda.Stream
+	a, b   mem.Matrix
+	c      *mem.Matrix
+	expr   expression
+	format num.Format // of the result
+
+	native  abi.ExpressionArgs
+	settles bool // kernels/exact/settle.cu rounds the results
+	below   int  // words below the integers that it wants
+
+	left, right *operand
+	control     *cuda.Memory // struct control
+	list, rest  *cuda.Memory // entries for the exact pass, and for the host
+	problem     plan.Problem
+	plan        plan.Plan
+	base        *base
+	weights     *reconstruction
+	widths      int64 // bits that hold every product of numbers exactly
+	stats       exact.Stats
+	marks       []mark
+	owned       []*cuda.Memory
+	steps       steps
+}
+
+func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {
+	p, err := m.s.Alloc(size)
+	if err == nil {
+		m.owned = append(m.owned, p)
+	}
+	return p, err
+}
+
+// disown leaves memory to another owner.
+func (m *multiplication) disown(p *cuda.Memory) {
+	for i, q := range m.owned {
+		if p == q {
+			m.owned = append(m.owned[:i], m.owned[i+1:]...)
+			return
+		}
+	}
+}
+
+// launch starts a kernel of a source.
+func (m *multiplication) launch(file, name string, grid, block cuda.Dim, shared int, args ...any) error {
+	f, err := m.e.kernels.Function(m.s, "exact/"+file, name)
+	if err != nil {
+		return err
+	}
+	return f.Launch(m.s, grid, block, shared, args...)
+}
+
+// free gives back all memory but the operands'.
+func (m *multiplication) free() {
+	for _, p := range m.owned {
+		p.Free()
+	}
+	m.owned = nil
+	for _, k := range m.marks {
+		k.e.Close()
+	}
+	m.marks = nil
+	m.steps.free()
+}
+
+// prepare scans the operands and plans.
+func (m *multiplication) prepare() error {
+	if err := m.mark(""); err != nil {
+		return err
+	}
+	samples, err := m.scan()
+	if err != nil {
+		return err
+	}
+	if err := m.choose(samples); err != nil {
+		return err
+	}
+	if err := m.expression(); err != nil {
+		return err
+	}
+	return m.mark("plan")
+}
+
+// choose plans the product, and takes the constants that it needs.
+func (m *multiplication) choose(samples []abi.Sample) error {
+	m.problem = problemOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
+	know(&m.problem, m.left.totals, m.right.totals, samples)
+	var ok bool
+	if m.plan, ok = machine().Choose(&m.problem); !ok {
+		return errRange
+	}
+	m.widths = m.left.totals.Width + m.right.totals.Width
+	m.reuse()
+	m.base = m.e.base(m.plan.Moduli)
+	var err error
+	if m.weights, err = m.e.reconstruction(m.s, m.base, cutWords(&m.plan)); err != nil {
+		return err
+	}
+	m.stats.Device, m.stats.Method, m.stats.Kernel = m.s.Device().String(), exact.Residue, "mma"
+	if m.e.wide {
+		m.stats.Kernel = "wgmma"
+	}
+	m.stats.Moduli = m.plan.Moduli
+	m.stats.WidthL, m.stats.WidthR = m.plan.WidthL, m.plan.WidthR
+	m.stats.Blocks = 1
+	return nil
+}
+
+// run multiplies and rounds, block after block.
+func (m *multiplication) run() error {
+	for _, o := range []*operand{m.left, m.right} {
+		if err := m.keep(o); err != nil {
+			return err
+		}
+	}
+	l, err := m.layout()
+	if err != nil {
+		return err
+	}
+	if m.list, err = m.alloc(8 * m.capacity()); err != nil {
+		return err
+	}
+	if m.rest, err = m.alloc(8 * m.capacity()); err != nil {
+		return err
+	}
+	chunks := m.base.chunks(l.planes)
+	room, err := m.room(l, chunks)
+	if err != nil {
+		return err
+	}
+	if err := m.mark("plan"); err != nil {
+		return err
+	}
+	blocks := m.blocks(l)
+	m.stats.Blocks = len(blocks)
+	m.steps.total = len(blocks) * len(chunks)
+	for _, b := range blocks {
+		if err := m.block(b, chunks, room); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// block computes a block of C.
+func (m *multiplication) block(b region, chunks []chunk, room room) error {
+	l, r := m.left.sub(b.i0, b.i1), m.right.sub(b.j0, b.j1)
+	for i, c := range chunks {
+		if i > 0 {
+			if err := m.step(); err != nil {
+				return err
+			}
+		}
+		if err := m.multiply(l, r, c, room); err != nil {
+			return err
+		}
+	}
+	if err := m.finish(l, r, b, room); err != nil {
+		return err
+	}
+	if m.settles {
+		if err := m.settle(l, r, b, room); err != nil {
+			return err
+		}
+	}
+	return m.step()
+}
+
+// multiply computes the residues of a block of C modulo the moduli of a chunk.
+func (m *multiplication) multiply(l, r *operand, c chunk, room room) error {
+	rows, cols := roundUp(l.n, m.rowTile()), roundUp(r.n, abi.Tile)
+	if err := m.residues(l, r, c, room.left, room.right, rows, cols); err != nil {
+		return err
+	}
+	if err := m.mark("residues"); err != nil {
+		return err
+	}
+	left, right := l.planes(m.base, c, room.left, rows), r.planes(m.base, c, room.right, cols)
+	if err := m.products(c, left, right, room, rows, cols); err != nil {
+		return err
+	}
+	return m.mark("products")
+}
+
+// unit is the exponent of one unit of the integers that reconstruction makes, vectors'
+// exponents and alpha aside.
+func (m *multiplication) unit() int64 {
+	return int64(m.weights.cut - m.plan.WidthL - m.plan.WidthR)
+}
+
+// errors returns the bounds of the integers' errors.
+func (m *multiplication) errors() (errL, errR, errAll float64) {
+	return m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
+}

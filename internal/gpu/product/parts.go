@@ -1,0 +1,261 @@
+package product
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// parts is a product of matrices of the host in parts, each of which fits a device's memory.
+// The devices work them off side by side, the next part going to the first free device.
+type parts struct {
+	devs        []*cuda.Device
+	cfg         Config
+	limit       int64 // bytes of the operands and results of a part
+	least       int   // rows or columns below which no part is cut for the sake of several devices
+	alpha, beta num.Real
+
+	mu    sync.Mutex // guards what follows
+	err   error      // the first
+	stats exact.Stats
+	ran   []int // numbers of GPUs that ran parts
+	host  bool  // the host ran parts
+}
+
+// leastPart keeps the parts for several devices so large that tiles are filled.
+const leastPart = 2 * abi.Tile
+
+// A part is a block of the result with the operands that it takes.
+type part struct {
+	a, b, old, c num.Mat
+	triangle     byte
+}
+
+// work is the number of multiply-adds.
+func (q part) work() float64 {
+	w := float64(q.c.Rows) * float64(q.c.Cols) * float64(q.a.Cols)
+	if q.triangle != 0 {
+		w /= 2
+	}
+	return w
+}
+
+// bytes is what operands and result take.
+func (q part) bytes() int64 {
+	n := matBytes(q.a) + matBytes(q.b) + matBytes(q.c)
+	if q.old.Arr != nil && q.old.Arr.Format != q.c.Arr.Format {
+		n += matBytes(q.old)
+	}
+	return n
+}
+
+// block is the part for rows i0 <= i < i1 and columns j0 <= j < j1 of q.
+func (q part) block(i0, i1, j0, j1 int, triangle byte) part {
+	k := q.a.Cols
+	return part{block(q.a, i0, i1, 0, k), block(q.b, 0, k, j0, j1), block(q.old, i0, i1, j0, j1), block(q.c, i0, i1, j0, j1), triangle}
+}
+
+// matBytes returns the bytes of the entries of a view.
+func matBytes(m num.Mat) int64 { return int64(m.Rows) * int64(m.Cols) * num.SizeOf(m.Arr.Format) }
+
+// block returns rows i0 <= i < i1 and columns j0 <= j < j1 of m.
+func block(m num.Mat, i0, i1, j0, j1 int) num.Mat {
+	if m.Arr != nil {
+		m.Off = m.At(i0, j0)
+	}
+	m.Rows, m.Cols = i1-i0, j1-j0
+	return m
+}
+
+// byRows reports whether q is cut between rows, so that the smaller factor goes to all devices.
+func (q part) byRows() bool {
+	return q.c.Cols == 1 || q.c.Rows > 1 && matBytes(q.a) > matBytes(q.b)
+}
+
+// halves cuts q in two. A triangle gives two triangles and the square between them.
+func (q part) halves() []part {
+	m, n := q.c.Rows, q.c.Cols
+	h := n / 2
+	switch {
+	case q.triangle == 'U':
+		return []part{q.block(0, h, 0, h, 'U'), q.block(h, n, h, n, 'U'), q.block(0, h, h, n, 0)}
+	case q.triangle != 0:
+		return []part{q.block(0, h, 0, h, 'L'), q.block(h, n, h, n, 'L'), q.block(h, n, 0, h, 0)}
+	case q.byRows():
+		return []part{q.block(0, m/2, 0, n, 0), q.block(m/2, m, 0, n, 0)}
+	}
+	return []part{q.block(0, m, 0, h, 0), q.block(0, m, h, n, 0)}
+}
+
+// stripes cuts q, no triangle, into count parts of like size, or as many as have the least size.
+func (q part) stripes(count, least int) []part {
+	m, n := q.c.Rows, q.c.Cols
+	if q.byRows() {
+		return cut(m, count, least, func(i0, i1 int) part { return q.block(i0, i1, 0, n, 0) })
+	}
+	return cut(n, count, least, func(j0, j1 int) part { return q.block(0, m, j0, j1, 0) })
+}
+
+// cut divides n into count ranges of like size, or as many as have the least size.
+func cut(n, count, least int, f func(from, to int) part) (list []part) {
+	count = max(1, min(count, n/least))
+	for k := range count {
+		list = append(list, f(k*n/count, (k+1)*n/count))
+	}
+	return list
+}
+
+// fitting cuts q into parts that fit the memory.
+func (p *parts) fitting(q part) []part {
+	if q.bytes() <= p.limit && counted(q.c.Rows, q.c.Cols) || q.c.Rows == 1 && q.c.Cols == 1 {
+		return []part{q}
+	}
+	return p.each(q.halves(), p.fitting)
+}
+
+// each joins what f makes of all parts.
+func (p *parts) each(list []part, f func(part) []part) (out []part) {
+	for _, q := range list {
+		out = append(out, f(q)...)
+	}
+	return out
+}
+
+// list is the parts of q, the largest first.
+func (p *parts) list(q part) []part {
+	list := []part{q}
+	if devs := len(p.devs); devs > 1 {
+		if q.triangle == 0 {
+			list = q.stripes(devs, p.least)
+		} else {
+			// As fine as lets the devices end at about the same time.
+			share := q.work() / float64(2*devs)
+			var finer func(q part) []part
+			finer = func(q part) []part {
+				if q.work() <= share || min(q.c.Rows, q.c.Cols) < 2*p.least {
+					return []part{q}
+				}
+				return p.each(q.halves(), finer)
+			}
+			list = finer(q)
+		}
+	}
+	list = p.each(list, p.fitting)
+	slices.SortStableFunc(list, func(a, b part) int { return cmp.Compare(b.work(), a.work()) })
+	return list
+}
+
+// run computes C, or a triangle of it. The first error ends the work of all devices.
+func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
+	whole := part{a, b, old, c, p.cfg.Triangle}
+	list := p.list(whole)
+	devs := p.devs[:min(len(p.devs), len(list))]
+	queue := make(chan part, len(list))
+	for _, q := range list[len(devs):] {
+		queue <- q
+	}
+	close(queue)
+	cfg := p.cfg
+	cfg.Threads = max(1, cfg.Threads/len(devs))
+	if len(list) > len(devs) { // a factor that all parts share stays on the devices until the end
+		for side, m := range []num.Mat{a, b} {
+			if cfg.Copies[side] == nil {
+				cfg.Copies[side] = NewCopies(m)
+				defer cfg.Copies[side].Free()
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(cfg.Ctx)
+	defer cancel()
+	cfg.Ctx = ctx
+	done := newMeter(cfg.Progress)
+	one := func(dev *cuda.Device, q part) bool {
+		cfg := cfg
+		cfg.Triangle, cfg.Progress = q.triangle, done.share(q.work()/whole.work())
+		stats, err := gemm(dev, cfg, p.alpha, q.a, q.b, p.beta, q.old, q.c)
+		p.add(dev, stats, err)
+		if err != nil {
+			cancel()
+		} else if cfg.Progress != nil {
+			cfg.Progress(1)
+		}
+		return err == nil
+	}
+	work := func(i int) {
+		ok := one(devs[i], list[i])
+		for ok {
+			q, more := <-queue
+			ok = more && one(devs[i], q)
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range devs[1:] {
+		wg.Go(func() { work(1 + i) })
+	}
+	work(0)
+	wg.Wait()
+	p.stats.Device = p.device()
+	if p.err == nil {
+		done.finish()
+	}
+	return p.stats, p.err
+}
+
+// add adds what became of a part on dev: its statistics, or the first error.
+func (p *parts) add(dev *cuda.Device, s exact.Stats, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		p.err = cmp.Or(p.err, err)
+		return
+	}
+	if i := dev.Info().Index; s.Device != dev.String() {
+		p.host = true
+	} else if !slices.Contains(p.ran, i) {
+		p.ran = append(p.ran, i)
+	}
+	if p.stats.Method == "" {
+		p.stats = s
+		return
+	}
+	t := &p.stats
+	t.Moduli, t.WidthL, t.WidthR = max(t.Moduli, s.Moduli), max(t.WidthL, s.WidthL), max(t.WidthR, s.WidthR)
+	t.Products += s.Products
+	t.Blocks += s.Blocks
+	t.Exact += s.Exact
+	t.Overflow += s.Overflow
+	t.Underflow += s.Underflow
+	for _, x := range s.Stages {
+		i := slices.IndexFunc(t.Stages, func(y exact.Stage) bool { return y.Name == x.Name })
+		if i < 0 {
+			t.Stages = append(t.Stages, x)
+		} else {
+			t.Stages[i].Time += x.Time
+		}
+	}
+}
+
+// device names all that ran parts: cuda:0,2 for two GPUs, cpu,cuda:0 if the host had a share.
+func (p *parts) device() string {
+	var names []string
+	if p.host {
+		names = append(names, "cpu")
+	}
+	slices.Sort(p.ran)
+	for k, i := range p.ran {
+		name := strconv.Itoa(i)
+		if k == 0 {
+			name = "cuda:" + name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ",")
+}

@@ -1,0 +1,86 @@
+package product
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
+)
+
+// What work costs, in ns on an H100. The figures steer choices between correctly rounded
+// ways and cannot change a result. go test -bench Gemm measures the stages that they
+// stand for.
+const (
+	productCost  = 1.3e-6 // a multiply-add of bytes
+	residueCost  = 8e-4   // a plane's residue of a number
+	finishCost   = 1e-4   // a word of a modulus of an entry
+	exactCost    = 1.5e-4
+	exactPerTerm = 200
+	exactLeast   = 300 // entries that take as long as one
+)
+
+// machine returns a GPU as plans see it.
+func machine() *plan.Machine {
+	return &plan.Machine{Bits: pool().bits, Work: work, Exact: exactPassCost, Slack: slack, Fits: digitsFit}
+}
+
+// problemOf returns the product of an m x k matrix by a k x n one, of formats a and b, with results
+// of format c.
+func problemOf(m, n, k int, a, b, c num.Format) plan.Problem {
+	p := plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c}
+	p.Left.Terms, p.Right.Terms = max(1, a.Terms()), max(1, b.Terms())
+	return p
+}
+
+// know sets what the scan has found.
+func know(p *plan.Problem, l, r abi.Totals, samples []abi.Sample) {
+	p.Left.Norm, p.Left.Width = math.Log2(l.Norm), int(min(l.Width, math.MaxInt32))
+	p.Right.Norm, p.Right.Width = math.Log2(r.Norm), int(min(r.Width, math.MaxInt32))
+	p.Samples = make([]plan.Sample, len(samples))
+	for i, s := range samples {
+		p.Samples[i] = plan.Sample{Size: s.Size, NormL: math.Log2(s.NormL), NormR: math.Log2(s.NormR)}
+		if s.Size <= abi.NoSize {
+			p.Samples[i].Size = math.Inf(-1)
+		}
+	}
+}
+
+// stepsFor returns the steps of digits that hold integers |a| <= 2^width.
+func stepsFor(width int) int { return (width + 2 + 8*abi.StepBytes - 1) / (8 * abi.StepBytes) }
+
+// passes is the number of passes of kernels/exact/residues.cu.
+func passes(q *plan.Plan) int {
+	return (stepsFor(max(q.WidthL, q.WidthR)) + abi.MaxSteps - 1) / abi.MaxSteps
+}
+
+// digitsFit reports whether the kernel takes the factors' digits.
+func digitsFit(p *plan.Problem, q *plan.Plan) bool {
+	return passes(q) == 1 || max(p.Left.Terms, p.Right.Terms) == 1
+}
+
+// work is the cost of a product but for the exact pass.
+func work(p *plan.Problem, q *plan.Plan) float64 {
+	m, n, k := float64(p.M), float64(p.N), float64(p.K)
+	planes := float64(pool().products(q.Moduli))
+	words := float64(q.WidthL+q.WidthR)/2/32 + 2 // may fuse: an estimate
+	// may fuse: an estimate
+	return planes*(m*n*k*productCost+(m+n)*k*residueCost*float64(passes(q))) + float64(q.Moduli)*words*m*n*finishCost
+}
+
+// exactPassCost is the cost of the exact pass for a share of the entries. A few take as long as
+// many.
+func exactPassCost(p *plan.Problem, share float64) float64 {
+	a, b := float64(words32(p.A)), float64(words32(p.B))
+	entry := exactCost * float64(p.K) * (exactPerTerm + 4*a*b + 30*(a+b)) // may fuse: an estimate
+	entries := share * float64(p.M) * float64(p.N)
+	return entry * (entries + exactLeast*-math.Expm1(-entries)) // may fuse: an estimate
+}
+
+// slack is log2 of the error of reconstruction in units of what it drops.
+func slack(moduli int) float64 {
+	return max(math.Log2(float64(moduli-min(moduli, pool().plain))), 0) + 18
+}
+
+// cutWords returns the words that reconstruction drops.
+func cutWords(q *plan.Plan) int { return q.Cut / 32 }

@@ -1,0 +1,36 @@
+package product
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+)
+
+// products multiplies the planes of a chunk, of so many vectors with padding.
+func (m *multiplication) products(c chunk, left, right planes, room room, rows, cols int) error {
+	k := m.a.Cols
+	key := constantsKey{m.plan.Moduli, "reductions", 0, 0}
+	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
+	if err != nil {
+		return err
+	}
+	first := c.plain0
+	if c.plain0 == c.plain1 {
+		first = m.base.plain + c.kar0
+	}
+	p := abi.ProductArgs{
+		Left: left.at, Right: right.at, LeftStride: left.stride, RightStride: right.stride,
+		Moduli: reductions.At(int64(first) * int64(unsafe.Sizeof(abi.Reduction{}))),
+		Out:    room.y.At(int64(c.plain0) * room.n), Wide: room.wide.At(2 * int64(c.kar0) * room.n), Stride: room.n, LD: int64(room.ld),
+		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
+		Blocks: int32(roundUp(k, abi.Tile) / abi.Tile), Rows: int32(rows / m.rowTile()), Cols: int32(cols / abi.Tile),
+	}
+	m.stats.Products += int64(c.planes())
+	items := int(p.Rows) * int(p.Cols) * int(p.Plain+p.Karatsuba)
+	if m.e.wide {
+		grid := min(items, m.e.dev.Info().Multiprocessors)
+		return m.launch("product_sm90a", "products", cuda.Dim{X: grid}, cuda.Dim{X: 384}, 4*3*abi.TileBytes+1024, p)
+	}
+	return m.launch("product", "products", cuda.Dim{X: items}, cuda.Dim{X: 256}, 3*2*abi.TileBytes, p)
+}

@@ -1,0 +1,122 @@
+package product
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// groupVectors returns the vectors that a block of kernels/exact/residues.cu converts, and the
+// bytes of dynamic shared memory that it takes: digits, and constants from three steps on.
+func groupVectors(steps int) (group, shared int) {
+	if steps == 0 {
+		return 16, 0
+	}
+	pad := 8 + 8*(steps%2)
+	words := abi.Strip*8*steps + abi.Strip/16*pad + 8
+	if steps < 3 {
+		return 16, 4 * 16 * words
+	}
+	return 4, 4*4*words + 2*2*512*steps
+}
+
+// residues converts the operands, but for those whose residues are kept, to residues modulo the
+// moduli of a chunk; rows and cols are their vectors with padding.
+func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memory, rows, cols int) error {
+	steps := m.digitSteps(max(m.plan.WidthL, m.plan.WidthR), l, r)
+	var list []converted
+	if l.residues == nil {
+		list = append(list, converted{l, m.plan.WidthL, left.Pointer(), rows})
+	}
+	if r.residues == nil {
+		list = append(list, converted{r, m.plan.WidthR, right.Pointer(), cols})
+	}
+	return m.convert(c, steps, list...)
+}
+
+// digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
+func (m *multiplication) digitSteps(width int, factors ...*operand) int {
+	short := width <= abi.ShortBits && len(m.base.moduli) == m.base.plain
+	for _, o := range factors {
+		kind := num.Kind(o.vectors.A.Kind)
+		short = short && (kind == num.F32 || kind == num.F64 || kind == num.MP && o.vectors.A.Limbs == 1)
+	}
+	if short {
+		return 0
+	}
+	return stepsFor(width)
+}
+
+// converted is a factor that is converted to residues: integers of width bits, in planes of so
+// many vectors.
+type converted struct {
+	o       *operand
+	width   int
+	to      cuda.Pointer
+	vectors int
+}
+
+// convert converts up to two factors to residues modulo the moduli of a chunk. steps are as
+// digitSteps returns them.
+func (m *multiplication) convert(c chunk, steps int, list ...converted) error {
+	if len(list) == 0 {
+		return nil
+	}
+	x, y := list[0], list[len(list)-1]
+	group, shared := groupVectors(min(steps, abi.MaxSteps))
+	grid := cuda.Dim{X: roundUp(m.a.Cols, abi.Tile) / abi.Strip, Y: max(x.vectors, y.vectors) / group, Z: len(list)}
+	kernel := fmt.Sprintf("residues%d", min(steps, abi.MaxSteps))
+	steps = max(steps, 1) // constants of 16 digits are the first half of those of 32
+	for first := 0; first < steps; first += abi.MaxSteps {
+		var both abi.Sides
+		for i, f := range []converted{x, y} {
+			to, err := m.conversion(c, first, min(steps, abi.MaxSteps), f)
+			if err != nil {
+				return err
+			}
+			both[i] = abi.FactorArgs{X: f.o.vectors, Exps: f.o.scanned.Exp, C: to}
+		}
+		if err := m.launch("residues", kernel, grid, cuda.Dim{X: 256}, shared, both); err != nil {
+			return err
+		}
+		kernel = "residuesMore"
+	}
+	return nil
+}
+
+// conversion is what a pass over the given steps of digits takes.
+func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi.Conversion, error) {
+	left, side := f.o.side == leftSide, "right"
+	if left {
+		side = "left"
+	}
+	constants, err := m.e.constant(m.s, constantsKey{m.plan.Moduli, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
+	if err != nil {
+		return abi.Conversion{}, err
+	}
+	moduli, err := m.e.constant(m.s, constantsKey{m.plan.Moduli, "moduli", 0, 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
+	if err != nil {
+		return abi.Conversion{}, err
+	}
+	tiles, row := c.plain0/tileRows, c.plain0
+	if c.plain0 == c.plain1 {
+		plain, _ := m.base.tiles()
+		tiles, row = plain+2*(c.kar0/tileRows), tileRows*plain+c.kar0
+	}
+	return abi.Conversion{
+		Constants: constants.At(int64(tiles) * int64(steps) * 512), Moduli: moduli.At(8 * int64(row)),
+		Planes: f.to, Stride: residueBytes(f.vectors, m.a.Cols),
+		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
+		Blocks: int32(roundUp(m.a.Cols, abi.Tile) / abi.Tile), Vectors: int32(f.vectors), Width: int32(f.width),
+		Permute: abi.Flag(left), First: int32(first * abi.StepBytes / 4),
+	}, nil
+}
+
+// wordsOfSlice returns the words of structures.
+func wordsOfSlice[T any](x []T) []uint32 {
+	var one T
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)/4))
+}

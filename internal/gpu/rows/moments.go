@@ -1,0 +1,125 @@
+package rows
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Moments returns exact sums over a vector of the host, like direct.Moment.Exact.
+func Moments(dev *cuda.Device, cfg Config, x num.Vec, list ...direct.Moment) ([]*direct.Acc, Counts, error) {
+	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return x, nil }}
+	if !applies(x.N) {
+		sums, err := p.onHost(list)
+		return sums, p.counts, err
+	}
+	var sums []*direct.Acc
+	err := dev.Do(p.cfg.Ctx, func(s *cuda.Stream) error {
+		v, err := mem.UploadVector(s, x)
+		if err != nil {
+			return err
+		}
+		defer v.Arr.Free()
+		sums, err = p.run(s, v, list)
+		return err
+	})
+	return sums, p.counts, err
+}
+
+// MomentsResident is Moments for a vector in the memory of the device of s.
+func MomentsResident(s *cuda.Stream, cfg Config, x mem.Vector, list ...direct.Moment) ([]*direct.Acc, Counts, error) {
+	copies := mem.NewHostCopies(s)
+	p := summing{cfg: cfg.defaults(), host: func() (num.Vec, error) { return copies.Vector(x) }}
+	if !applies(x.N) {
+		sums, err := p.onHost(list)
+		return sums, p.counts, err
+	}
+	sums, err := p.run(s, x, list)
+	return sums, p.counts, err
+}
+
+// A summing is exact sums with what connects them to their operand.
+type summing struct {
+	cfg    Config
+	host   func() (num.Vec, error) // for what the device leaves to the host
+	counts Counts
+}
+
+func (p *summing) onHost(list []direct.Moment) ([]*direct.Acc, error) {
+	p.counts.Host += int64(len(list))
+	x, err := p.host()
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]*direct.Acc, len(list))
+	for i, m := range list {
+		if sums[i], err = m.Exact(p.cfg.work(), x); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// run computes sums on the device, and on the host those that it does not hold exactly.
+func (p *summing) run(s *cuda.Stream, x mem.Vector, list []direct.Moment) ([]*direct.Acc, error) {
+	sums := make([]*direct.Acc, len(list))
+	for i, m := range list {
+		a, err := p.exact(s, x, m)
+		if err != nil {
+			return nil, err
+		}
+		if a == nil {
+			one, err := p.onHost([]direct.Moment{m})
+			if err != nil {
+				return nil, err
+			}
+			a = one[0]
+		}
+		sums[i] = a
+	}
+	return sums, nil
+}
+
+// likelySpread is how many bits the exponents of addends are first thought to spread.
+const likelySpread = 32
+
+// exact returns a sum, or nil if the device does not hold it exactly.
+func (p *summing) exact(s *cuda.Stream, x mem.Vector, m direct.Moment) (*direct.Acc, error) {
+	q := &rowSums{s: s, a: x.Row()}
+	switch m {
+	case direct.Second:
+		right := q.a
+		q.x = &right
+	case direct.Neighbours:
+		tail := x
+		tail.Off += x.Inc
+		right := tail.Row()
+		right.Cols--
+		q.a.Cols--
+		q.x = &right
+	}
+	defer q.free()
+	if q.a.Cols == 0 || !q.fits() {
+		return nil, nil
+	}
+	for k := q.digitsOfExact(likelySpread); k != 0; {
+		h, err := q.sums(k)
+		if err != nil {
+			return nil, err
+		}
+		p.counts.Digits = max(p.counts.Digits, k)
+		if h.special(0) {
+			break
+		}
+		if h.exact(0) {
+			a := new(direct.Acc)
+			if _, ok := h.add(a, 0, unitReal); ok {
+				return a, nil
+			}
+			break
+		}
+		k = q.digitsOfExact(h.spread(0))
+	}
+	return nil, nil
+}

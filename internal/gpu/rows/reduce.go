@@ -1,0 +1,292 @@
+package rows
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Counts says how the results of level 1 and 2 came about.
+type Counts struct {
+	Digits int   // digits in radix 2^28 that the last pass on the device kept
+	Again  int64 // results that took a second pass
+	Host   int64 // results that took the host's exact sum
+}
+
+// Reduce stores the reduction of vectors of the host rounded to nearest even in number 0 of z,
+// like direct.Reduction.Round.
+func Reduce(dev *cuda.Device, cfg Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, Counts, error) {
+	return reduceHost(dev, cfg, r, false, x, y, z)
+}
+
+// Norm stores the Euclidean norm of a vector of the host rounded to nearest even in number 0 of
+// z, like direct.Norm.
+func Norm(dev *cuda.Device, cfg Config, x num.Vec, z *num.Array) (num.Flags, Counts, error) {
+	return reduceHost(dev, cfg, direct.Squares, true, x, x, z)
+}
+
+// ReduceResident is Reduce for vectors in the memory of the device of s; z is the host's.
+func ReduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceResident(s, cfg, r, false, x, y, z)
+}
+
+// NormResident is Norm for a vector in the memory of the device of s; z is the host's.
+func NormResident(s *cuda.Stream, cfg Config, x mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+	return reduceResident(s, cfg, direct.Squares, true, x, x, z)
+}
+
+func reduceHost(dev *cuda.Device, cfg Config, r direct.Reduction, root bool, x, y num.Vec, z *num.Array) (flags num.Flags, counts Counts, err error) {
+	if r != direct.Dot {
+		y = x
+	}
+	cfg = cfg.defaults()
+	p := reducing{cfg: cfg, r: r, root: root, z: z,
+		hostX: func() (num.Vec, error) { return x, nil }, hostY: func() (num.Vec, error) { return y, nil }}
+	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
+		flags, err = p.onHost()
+		return flags, p.counts, err
+	}
+	err = dev.Do(cfg.Ctx, func(s *cuda.Stream) error {
+		p.s = s
+		u, err := mem.UploadVector(s, x)
+		if err != nil {
+			return err
+		}
+		defer u.Arr.Free()
+		p.x, p.y = u, u
+		if r == direct.Dot {
+			if p.y, err = mem.UploadVector(s, y); err != nil {
+				return err
+			}
+			defer p.y.Arr.Free()
+		}
+		flags, err = p.run()
+		return err
+	})
+	return flags, p.counts, err
+}
+
+func reduceResident(s *cuda.Stream, cfg Config, r direct.Reduction, root bool, x, y mem.Vector, z *num.Array) (num.Flags, Counts, error) {
+	if r != direct.Dot {
+		y = x
+	}
+	p := reducing{cfg: cfg.defaults(), s: s, r: r, root: root, x: x, y: y, z: z}
+	copies := mem.NewHostCopies(s)
+	p.hostX = func() (num.Vec, error) { return copies.Vector(x) }
+	p.hostY = func() (num.Vec, error) { return copies.Vector(y) }
+	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
+		flags, err := p.onHost()
+		return flags, p.counts, err
+	}
+	flags, err := p.run()
+	return flags, p.counts, err
+}
+
+// maxEntries bounds the entries of a row, so that all counts of addends fit 32 bits.
+const maxEntries = 1 << 27
+
+// applies reports whether rows of k entries have a part for the device.
+func applies(k int) bool { return k > 0 && k <= maxEntries }
+
+// A reducing is a reduction with what connects it to its operands.
+type reducing struct {
+	cfg          Config
+	s            *cuda.Stream
+	r            direct.Reduction
+	root         bool // the result is the root of the sum
+	x, y         mem.Vector
+	z            *num.Array
+	hostX, hostY func() (num.Vec, error) // for what the device leaves to the host
+	counts       Counts
+}
+
+// onHost is the reduction on the host.
+func (p *reducing) onHost() (num.Flags, error) {
+	p.counts.Host = 1
+	x, err := p.hostX()
+	if err != nil {
+		return 0, err
+	}
+	y, err := p.hostY()
+	if err != nil {
+		return 0, err
+	}
+	w := p.cfg.work()
+	if p.root {
+		flags, _, err := direct.Norm(w, x, p.z)
+		return flags, err
+	}
+	flags, _, err := p.r.Round(w, x, y, p.z)
+	return flags, err
+}
+
+func (p *reducing) run() (num.Flags, error) {
+	q := &rowSums{s: p.s, a: p.x.Row(), magnitudes: p.r == direct.Asum}
+	if p.r == direct.Dot || p.r == direct.Squares {
+		x := p.y.Row()
+		q.x = &x
+	}
+	defer q.free()
+	digits := q.digitsToRound(p.z.Format)
+	for k := digits; k != 0; {
+		h, err := q.sums(k)
+		if err != nil {
+			return 0, err
+		}
+		p.counts.Digits = k
+		if flags, ok := p.round(h); ok {
+			return flags, nil
+		}
+		if h.special(0) || h.exact(0) {
+			break
+		}
+		if k = q.digitsAgain(digits, h.spread(0)); k != 0 {
+			p.counts.Again = 1
+		}
+	}
+	return p.onHost()
+}
+
+// round stores the result if the sums decide it. Whether a number that lost bits to underflow is
+// exact, and counts, an enclosure does not say.
+func (p *reducing) round(h *hostSums) (num.Flags, bool) {
+	if !p.root && !h.special(0) && h.flags[0]&abi.SeenFinite != 0 {
+		if v := h.sum(0); !num.IsZero(v.Mag) {
+			return p.roundSum(h, v)
+		}
+	}
+	var a direct.Acc
+	bound, ok := h.add(&a, 0, unitReal)
+	if !ok {
+		return 0, false
+	}
+	if bound.Class == num.Zero {
+		return p.z.Set(0, p.value(&a)), true
+	}
+	a.Add(bound)
+	flags := p.z.Set(0, p.value(&a))
+	bound.Neg = true
+	bound.Exp++
+	a.Add(bound)
+	return flags, p.same(p.value(&a), flags)
+}
+
+// roundSum is round for a sum v, not zero, without an accumulator.
+func (p *reducing) roundSum(h *hostSums, v num.Real) (num.Flags, bool) {
+	if h.exact(0) {
+		return p.z.Set(0, v), true
+	}
+	errors, shift := h.q.error()
+	bound := []uint64{errors << shift, errors >> (64 - shift)}
+	num.SubShifted(v.Mag, bound)
+	if int64(v.Mag[len(v.Mag)-1]) < 0 || num.IsZero(v.Mag) {
+		return 0, false
+	}
+	flags := p.z.Set(0, v)
+	num.AddShifted(v.Mag, bound)
+	num.AddShifted(v.Mag, bound)
+	return flags, p.same(v, flags)
+}
+
+// same reports whether v rounds to the result that is stored, which had those flags.
+func (p *reducing) same(v num.Real, flags num.Flags) bool {
+	other := num.New(p.z.Format, 1)
+	return other.Set(0, v) == flags && flags&num.Underflow == 0 && other.SameBits(0, p.z, 0)
+}
+
+// value returns the result for an exact sum.
+func (p *reducing) value(a *direct.Acc) num.Real {
+	if !p.root {
+		return a.Value(p.z.Format)
+	}
+	v := a.RootValue(p.z.Format)
+	if v.Class != num.Finite {
+		v.Neg = false
+		return v
+	}
+	if v.Neg { // the lower end of an enclosure that holds 0
+		return num.Real{Class: num.NaN}
+	}
+	return direct.Root(p.z.Format, v, big.NewInt(1))
+}
+
+var unitReal = num.Real{Class: num.Finite, Mag: []uint64{1}}
+
+// significandBits returns how many bits the significands of f have, a term's for expansions.
+func significandBits(f num.Format) int { return int(f.Prec) }
+
+// digitsToRound returns how many digits decide the rounding to format f of most sums, 0 if
+// there are no kernels for as many. On data of like size a sum of n addends has about
+// 2^P sqrt(n), the reference being rowMargin above P; 20 bits below that and the error make
+// failures rare.
+func (q *rowSums) digitsToRound(f num.Format) int {
+	if !q.fits() {
+		return 0
+	}
+	n := q.addends()
+	for _, k := range abi.ReduceDigits() {
+		if abi.RowDigit*k >= f.Bits()+bits.Len64(uint64(n))/2+bits.Len64(q.errorDigits(k))+rowMargin+20 {
+			return k
+		}
+	}
+	return 0
+}
+
+// digitsOfExact returns with how many digits, more than those of the last pass, the sums of rows
+// are exact whose addends' exponents spread up to that many bits; 0 if there are no kernels for
+// as many.
+func (q *rowSums) digitsOfExact(spread int64) int {
+	for _, k := range abi.ReduceDigits() {
+		if k > q.digits && spread <= q.exactSpread(k) {
+			return k
+		}
+	}
+	return 0
+}
+
+// digitsAgain returns how many digits to try next for rows whose addends' exponents spread up to
+// that many bits, 0 to leave them to the host: digitsOfExact, or after the first pass one step
+// more, for the reference can be up to a digit too high.
+func (q *rowSums) digitsAgain(first int, spread int64) int {
+	if k := q.digitsOfExact(spread); k != 0 || q.digits != first {
+		return k
+	}
+	for _, k := range abi.ReduceDigits() {
+		if k > first {
+			return k
+		}
+	}
+	return 0
+}
+
+// errorDigits bounds the error of an addend in units of B^-K, B = 2^rowDigit:
+// kernels/rows/reduce.cuh and convolve.cuh.
+func (q *rowSums) errorDigits(k int) uint64 {
+	switch {
+	case q.x == nil:
+		return 2
+	case q.convolves(k):
+		return uint64(convolveDigits*k + 4)
+	}
+	return uint64(k + 4)
+}
+
+// exactSpread returns how many bits the exponents of a row's addends may spread for k digits to
+// hold their sum. A first factor then has ceil((spread + its bits) / rowDigit) digits, a second
+// ceil(its bits / rowDigit), and the last column of their product is the sum of both less 2. Digit
+// convolution keeps all of the columns before the last.
+func (q *rowSums) exactSpread(k int) int64 {
+	if q.x != nil {
+		convolves := q.convolves(k)
+		k -= (significandBits(q.x.Arr.Format) + abi.RowDigit - 1) / abi.RowDigit
+		if !convolves {
+			k++
+		}
+	}
+	return int64(abi.RowDigit*k - significandBits(q.a.Arr.Format))
+}

@@ -1,0 +1,190 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// TestRows compares level 1 and 2 of a GPU with those of the host.
+func TestRows(t *testing.T) {
+	dev := gputest.Machine(t)
+	list := append(rowProblems(40), rowProblems(160)...)
+	for _, f := range []num.Format{num.Float64, gputest.MP(106), gputest.MP(424)} {
+		for _, kind := range []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Integers, gputest.Special} {
+			list = append(list, rowProblem{in: f, inX: f, out: f, kind: kind, m: 1, k: 100003, alpha: 1, inc: 1},
+				rowProblem{in: f, inX: f, out: f, kind: kind, m: 500, k: 301, alpha: -4, inc: 1, trans: true})
+		}
+	}
+	for _, p := range list {
+		checkGemv(t, dev, p)
+		checkReductions(t, dev, p)
+	}
+}
+
+// TestSanitizeRows runs small problems with every kernel of level 1 and 2.
+func TestSanitizeRows(t *testing.T) {
+	dev := gputest.Machine(t)
+	for _, p := range []int{24, 53, 80, 106, 130, 180, 212, 240, 330, 424, 600, 848, 1300, 1696} {
+		f := gputest.MP(p)
+		if p == 53 {
+			f = num.Float64
+		}
+		for _, m := range []int{3, 130} {
+			q := rowProblem{in: f, inX: f, out: f, kind: gputest.Special, m: m, k: 11, alpha: 1, inc: 1, trans: p%3 == 0}
+			checkGemv(t, dev, q)
+			if m == 3 {
+				checkReductions(t, dev, q)
+			}
+		}
+	}
+}
+
+// TestColumns checks the columns of digits.
+func TestColumns(t *testing.T) { checkColumns(t, gputest.Machine(t)) }
+
+// rowBench is what the benchmarks run: level 1 and 2 on resident operands.
+type rowBench struct {
+	s    *cuda.Stream
+	m    mem.Matrix
+	x, y mem.Vector
+	z    *mem.Array
+	out  *num.Array
+}
+
+// side is the order of the matrix, and its square the length of vectors.
+const side = 1000
+
+func newRowBench(s *cuda.Stream, f num.Format) (*rowBench, error) {
+	m, err := gputest.ResidentRandom(s, f, side, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	y, err := gputest.ResidentRandom(s, f, side, 0, 2)
+	if err != nil {
+		return nil, err
+	}
+	z, err := mem.NewArray(s, f, side)
+	return &rowBench{s: s, m: m, x: mem.Vector{Arr: m.Arr, Off: 0, Inc: 1, N: side * side}, y: mem.Vector{Arr: y.Arr, Off: 0, Inc: 1, N: side * side}, z: z, out: num.New(f, 1)}, err
+}
+
+func (b *rowBench) free() {
+	b.m.Arr.Free()
+	b.y.Arr.Free()
+	b.z.Free()
+}
+
+// rowRoutines are what is measured.
+var rowRoutines = []string{"Gemv", "GemvTrans", "Sum", "Asum", "Dot", "Nrm2"}
+
+func (b *rowBench) run(name string) (Counts, error) {
+	m := b.m
+	switch name {
+	case "GemvTrans":
+		m = m.T()
+		fallthrough
+	case "Gemv":
+		x := b.y
+		x.N = side
+		return GemvResident(b.s, Config{}, gputest.Scalar(1), m, x, num.Real{}, mem.Vector{}, mem.Vector{Arr: b.z, Off: 0, Inc: 1, N: side}, func(num.Flags) {})
+	case "Sum":
+		_, c, err := ReduceResident(b.s, Config{}, direct.Sum, b.x, b.x, b.out)
+		return c, err
+	case "Asum":
+		_, c, err := ReduceResident(b.s, Config{}, direct.Asum, b.x, b.x, b.out)
+		return c, err
+	case "Nrm2":
+		_, c, err := NormResident(b.s, Config{}, b.x, b.out)
+		return c, err
+	}
+	_, c, err := ReduceResident(b.s, Config{}, direct.Dot, b.x, b.y, b.out)
+	return c, err
+}
+
+// check compares results with the host's.
+func (b *rowBench) check(name string) error {
+	x, err := b.m.Arr.Host(b.s)
+	if err != nil {
+		return err
+	}
+	y, err := b.y.Arr.Host(b.s)
+	if err != nil {
+		return err
+	}
+	w := direct.Work{Context: context.Background(), Threads: Config{}.defaults().Threads}
+	got, want := b.out, num.New(b.out.Format, 1)
+	m := b.m.On(x)
+	switch name {
+	case "GemvTrans":
+		m = m.T()
+		fallthrough
+	case "Gemv":
+		if got, err = b.z.Host(b.s); err != nil {
+			return err
+		}
+		want = num.New(b.out.Format, side)
+		_, err = direct.Gemv(w, gputest.Scalar(1), m, num.Vec{Arr: y, Inc: 1, N: side}, num.Real{}, num.Vec{}, want, func(num.Flags) {})
+	case "Sum":
+		_, _, err = direct.Sum.Round(w, b.x.On(x), b.x.On(x), want)
+	case "Asum":
+		_, _, err = direct.Asum.Round(w, b.x.On(x), b.x.On(x), want)
+	case "Nrm2":
+		_, _, err = direct.Norm(w, b.x.On(x), want)
+	default:
+		_, _, err = direct.Dot.Round(w, b.x.On(x), b.y.On(y), want)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range want.Len() {
+		if !got.SameBits(i, want, i) {
+			return fmt.Errorf("%v: %s: number %d: got %v, want %v", want.Format, name, i, gputest.Show(got, i), gputest.Show(want, i))
+		}
+	}
+	return nil
+}
+
+var rowPrecisions = []int{53, 106, 212, 424, 848, 1696}
+
+func benchFormat(p int) num.Format {
+	if p == 53 {
+		return num.Float64
+	}
+	return gputest.MP(p)
+}
+
+// BenchmarkRows measures level 1 and 2 of resident operands with the rounding.
+func BenchmarkRows(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, p := range rowPrecisions {
+		for _, name := range rowRoutines {
+			b.Run(fmt.Sprintf("%s/%d", name, p), func(b *testing.B) {
+				err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+					r, err := newRowBench(s, benchFormat(p))
+					if err != nil {
+						return err
+					}
+					defer r.free()
+					if _, err := r.run(name); err != nil { // loads the kernels
+						return err
+					}
+					for b.Loop() {
+						if _, err := r.run(name); err != nil {
+							return err
+						}
+					}
+					return r.check(name)
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,286 @@
+// Package rows runs sums of numbers and of products along the rows of matrices on NVIDIA GPUs
+// (reductions, moments, matrix-vector products), updates entry by entry, and searches. Bits are
+// those of package direct.
+package rows
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Sums of numbers and of products along the rows of a matrix, which are cut into digits. There
+// are three ways: fused.go for few digits, where launches and waits would take most of the time,
+// accumulate.go for more, which keeps the digits of long numbers in registers as well, and in it
+// convolve.go for products of many rows, on the tensor cores.
+
+// rowMargin is MARGIN of kernels/rows/fused.cuh.
+const rowMargin = 3
+
+// A mailbox is where the kernels of a device answer. It is used on the device's thread alone.
+type mailbox struct{ box *cuda.Mailbox }
+
+var mailboxes launch.PerDevice[mailbox]
+
+// mailboxOf returns the mailbox of the device of s.
+func mailboxOf(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
+	m := mailboxes.Of(s.Device(), func() *mailbox { return new(mailbox) })
+	if m.box == nil {
+		m.box, err = s.NewMailbox(mailboxBytes)
+	}
+	return m.box, err
+}
+
+// The mailbox has the ticket, at leftAt the number of rows that are left over, and from answerAt on
+// the columns and spans of one row, as memory has them.
+const (
+	answerAt     = 64
+	mailboxBytes = answerAt + 8*(64+4)
+)
+
+// leftOver waits for the number of rows that are left over.
+func leftOver(box *cuda.Mailbox, s *cuda.Stream) (int, error) {
+	if err := box.Await(s); err != nil {
+		return 0, err
+	}
+	return int(*(*uint32)(unsafe.Pointer(&box.Bytes()[abi.LeftAt]))), nil
+}
+
+// rowSums are the sums of the rows of a, or of their products with x, on the device.
+type rowSums struct {
+	s          *cuda.Stream
+	a          mem.Matrix
+	x          *mem.Matrix // of one row; nil: sums of numbers
+	magnitudes bool
+
+	digits int
+	memory *cuda.Memory // columns, a count, spans, a list of rows, parts
+}
+
+func (q *rowSums) free() { q.memory.Free() }
+
+// terms returns of how many terms numbers of a format are the sum.
+func termsOf(f num.Format) int { return max(1, f.Terms()) }
+
+// addends returns how many addends a row has, a term or a product of terms each.
+func (q *rowSums) addends() int {
+	n := q.a.Cols * termsOf(q.a.Arr.Format)
+	if q.x != nil {
+		n *= termsOf(q.x.Arr.Format)
+	}
+	return n
+}
+
+// expansions reports whether addends are terms of numbers.
+func (q *rowSums) expansions() bool {
+	return q.a.Arr.Terms() > 1 || q.x != nil && q.x.Arr.Terms() > 1
+}
+
+// unit returns the exponent of the last column relative to a row's reference.
+func (q *rowSums) unit() int64 {
+	if q.x == nil {
+		return int64(-abi.RowDigit * q.digits)
+	}
+	return int64(-abi.RowDigit * (q.digits + 1))
+}
+
+// error returns the error of a row's sum, errors 2^shift in units of the last column.
+func (q *rowSums) error() (errors uint64, shift int64) {
+	errors = uint64(q.addends()) * q.errorDigits(q.digits)
+	if q.x != nil {
+		shift = abi.RowDigit
+	}
+	return errors, shift
+}
+
+// spanBytes is the size of the spans of a row.
+const spanBytes = 20
+
+// spansOf returns the spans of n rows that begin at p.
+func spansOf(p cuda.Pointer, n int) abi.Spans {
+	at := cuda.Pointer(n)
+	return abi.Spans{Top: p, Bottom: p + 8*at, Flags: p + 16*at}
+}
+
+// countAt returns where the count of rows that are left over is in memory.
+func (q *rowSums) countAt() int64 { return int64(8 * (q.digits + 1) * q.a.Rows) }
+
+// spansAt returns where the spans of rows are.
+func (q *rowSums) spansAt() int64 { return q.countAt() + 8 }
+
+// listAt returns where the list of rows that are left over is.
+func (q *rowSums) listAt() int64 { return (q.spansAt() + spanBytes*int64(q.a.Rows) + 7) &^ 7 }
+
+// partsAt returns where parts are: what blocks leave for others.
+func (q *rowSums) partsAt() int64 { return q.listAt() + int64(8*q.a.Rows) }
+
+// alloc allocates memory with so many bytes for parts.
+func (q *rowSums) alloc(parts int64) (err error) {
+	q.memory.Free()
+	q.memory, err = q.s.Alloc(q.partsAt() + parts)
+	if err != nil {
+		q.memory = nil
+	}
+	return err
+}
+
+// sums computes the columns of digits and brings them to the host.
+func (q *rowSums) sums(digits int) (*hostSums, error) {
+	q.digits = digits
+	if q.fused() {
+		return q.fusedSums()
+	}
+	if err := q.run(); err != nil {
+		return nil, err
+	}
+	return q.download(0)
+}
+
+// round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
+// many rows are left over.
+func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {
+	q.digits = digits
+	if q.fused() {
+		return q.fusedRound(alpha, c)
+	}
+	if err := q.run(); err != nil {
+		return 0, err
+	}
+	return q.roundRows(alpha, c)
+}
+
+// left returns the n rows that round has left over, and the spans of all.
+func (q *rowSums) left(n int) ([]int, *hostSums, error) {
+	list := make([]uint64, n)
+	if err := cuda.Download(q.s, list, q.memory.At(q.listAt())); err != nil {
+		return nil, nil, err
+	}
+	rows := make([]int, n)
+	for i, e := range list {
+		rows[i] = int(uint32(e))
+	}
+	h, err := q.download(q.spansAt())
+	return rows, h, err
+}
+
+// powerOfTwo returns the exponent of the last bit of a finite r other than 0, and whether it is the
+// only one.
+func powerOfTwo(r num.Real) (exp int64, ok bool) {
+	tz := num.TrailingZeros(r.Mag)
+	return r.Exp + int64(tz), num.BitLen(r.Mag) == tz+1
+}
+
+func abs(x int) int { return max(x, -x) }
+
+// hostSums are the sums of rows on the host, or their spans alone.
+type hostSums struct {
+	q       *rowSums
+	raw     []uint8 // of all below
+	columns []int64
+	top     []int64
+	bottom  []int64 // negative
+	flags   []uint32
+}
+
+// hostSums returns sums that are still to come.
+func (q *rowSums) hostSums() *hostSums {
+	n := q.a.Rows
+	words := make([]int64, q.listAt()/8)
+	h := &hostSums{q: q, raw: unsafe.Slice((*uint8)(unsafe.Pointer(&words[0])), 8*len(words))}
+	h.columns, words = words[:(q.digits+1)*n], words[(q.digits+1)*n+1:]
+	h.top, h.bottom = words[:n], words[n:2*n]
+	h.flags = unsafe.Slice((*uint32)(unsafe.Pointer(&words[2*n])), n)
+	return h
+}
+
+// download copies the sums to the host, from byte offset on.
+func (q *rowSums) download(offset int64) (*hostSums, error) {
+	h := q.hostSums()
+	end := q.spansAt() + spanBytes*int64(q.a.Rows) // short of what aligns the list
+	return h, cuda.Download(q.s, h.raw[offset:end], q.memory.At(offset))
+}
+
+// exact reports whether the sum of row i is exact.
+func (h *hostSums) exact(i int) bool {
+	return h.spread(i) <= h.q.exactSpread(h.q.digits)
+}
+
+// special reports whether row i has an infinity or NaN.
+func (h *hostSums) special(i int) bool { return h.flags[i]&abi.SeenSpecial != 0 }
+
+// spread returns how far the exponents of the addends of row i go down from its reference.
+func (h *hostSums) spread(i int) int64 {
+	if h.flags[i]&abi.SeenFinite == 0 {
+		return 0
+	}
+	return h.top[i] + h.bottom[i]
+}
+
+// add adds alpha times the sum of row i to a, and returns the bound of its error, zero if it is
+// exact. It returns false for what is left to the host: infinities, NaN, and zeros whose sign
+// is not known.
+func (h *hostSums) add(a *direct.Acc, i int, alpha num.Real) (bound num.Real, ok bool) {
+	flags, q := h.flags[i], h.q
+	if flags&abi.SeenSpecial != 0 {
+		return bound, false
+	}
+	if flags&abi.SeenFinite == 0 {
+		if flags&abi.SeenPositiveZero != 0 {
+			a.AddProduct(alpha, num.Real{})
+		}
+		if flags&abi.SeenNegativeZero != 0 {
+			a.AddProduct(alpha, num.Real{Neg: true})
+		}
+		return bound, true
+	}
+	v := h.sum(i)
+	if !h.exact(i) {
+		errors, shift := q.error()
+		var b direct.Acc
+		b.AddProduct(alpha, num.Real{Class: num.Finite, Exp: v.Exp + shift, Mag: []uint64{errors}})
+		bound = b.Exact()
+		bound.Neg = false
+	} else if num.IsZero(v.Mag) && q.expansions() {
+		return bound, false
+	}
+	a.AddProduct(alpha, v)
+	return bound, true
+}
+
+// sum returns the number that the columns of row i stand for, perhaps with Mag zero.
+func (h *hostSums) sum(i int) num.Real {
+	q := h.q
+	mag := make([]uint64, (abi.RowDigit*q.digits+64+63)/64+1)
+	carry := int64(0)
+	for c := q.digits; c > 0; c-- {
+		v := h.columns[c*q.a.Rows+i] + carry
+		carry = v >> abi.RowDigit
+		putBits(mag, abi.RowDigit*(q.digits-c), uint64(v)&(1<<abi.RowDigit-1))
+	}
+	last := h.columns[i] + carry
+	neg := last < 0
+	putBits(mag, abi.RowDigit*q.digits, uint64(last))
+	if neg { // the sign goes on above
+		at := abi.RowDigit*q.digits + 64
+		mag[at>>6] |= ^uint64(0) << uint(at&63)
+		for w := at>>6 + 1; w < len(mag); w++ {
+			mag[w] = ^uint64(0)
+		}
+		num.Negate(mag)
+	}
+	return num.Real{Class: num.Finite, Neg: neg, Exp: h.top[i] + q.unit(), Mag: mag}
+}
+
+// putBits sets the bits of x from position pos on, which are zeros, to v.
+func putBits(x []uint64, pos int, v uint64) {
+	w, s := pos>>6, uint(pos&63)
+	x[w] |= v << s
+	if s != 0 && w+1 < len(x) {
+		x[w+1] |= v >> (64 - s)
+	}
+}

@@ -1,0 +1,462 @@
+// From residues to results. With W_t = floor(M/m_t 2^-cut), F_t = round(2^33/m_t) and q
+// the integer nearest to 2^-33 sum y_t F_t, the integer product is
+// 2^cut (sum y_t W_t - q floor(M 2^-cut)) up to an error that the host bounds. The sums are a
+// product of matrices: digits in radix 2^8 of F_t and W_t times the y_t. A half word y_t
+// is two bytes, the upper one with the digits of 256 F_t and 256 W_t.
+#include "../common/mma.cuh"
+#include "../common/round.cuh"
+
+struct vectorData {
+	u64 exp, norm, flags; // as scan makes them
+};
+
+struct finishing {
+	target c;
+	leftovers failed;
+	vectorData l, r;
+	double errorL, errorR, error; // entry (i, j): errorL norm_i + errorR norm_j + error
+	u64 y, wide;                  // residues, bytes and half words
+	i64 stride, ld;               // entries from plane to plane, from column to column
+	i64 unit;                     // exponent of one unit, vectors' exponents aside
+	u64 weights;                  // fragments of the weights: uint4 [tile][step][lane]
+	u64 product;                  // u32: the words of floor(M 2^-cut)
+	// if not null, the integers go here: word w of entry 32 s + e at 32 (s pitch + w) + e
+	u64 raw;
+	int plain, karatsuba;
+	int words; // of the integers, in two's complement
+	int m, n;
+	int i0, j0;   // place of entry (0, 0) in C
+	int neg;      // alpha is negative
+	int triangle; // 'U', 'L' or 0
+	int pitch;
+	int steps; // of 32 bytes of residues, for finishLong
+};
+
+#define MAX_THREADS 256
+
+// From so many steps on, weights pass through shared memory, in two buffers: they would
+// not stay in the first level cache.
+#define STAGED 5
+
+#define TILE_DIGITS 16
+#define TILE_PITCH 36 // words from digit to digit of sums in shared memory
+
+static __device__ void finishEntry(const finishing &f, integer x, int i, int j)
+{
+	const i64 *el = (const i64 *)f.l.exp, *er = (const i64 *)f.r.exp;
+	u8 fl = ((const u8 *)f.l.flags)[i], fr = ((const u8 *)f.r.flags)[j];
+	double error = f.errorL * ((const double *)f.l.norm)[i] + f.errorR * ((const double *)f.r.norm)[j] + f.error;
+	if ((fl | fr) & SPECIAL) {
+		leave(f.failed, f.i0 + i, f.j0 + j);
+		return;
+	}
+	i64 to = f.c.off + (f.i0 + i) * f.c.rs + (f.j0 + j) * f.c.cs;
+	bool neg = x.magnitude() != (f.neg != 0);
+	int n = x.length();
+	if (n == 0) {
+		// A zero addend may be -0, which the exact pass finds out.
+		if (error != 0 || (fl | fr) & HAS_ZERO)
+			leave(f.failed, f.i0 + i, f.j0 + j);
+		else
+			storeZero(f.c, to, false);
+		return;
+	}
+	if (!store(f.c, to, x, n, neg, f.unit + el[i] + er[j], error))
+		leave(f.failed, f.i0 + i, f.j0 + j);
+}
+
+// bytes of K steps of 32 residues of 32 entries: word (s, h, j) holds residues 32 s + 16 h + 4 q
+// to + 3 of entry 4 g + j, q and g as in the fragments of mma.
+template <int K> struct residuesOf {
+	u32 y[K][2][4];
+};
+
+// loadPlain loads residues t to t + 3 of four entries, one after the other.
+static __device__ __forceinline__ void loadPlain(u32 (&a)[4], const finishing &f, i64 at, int t)
+{
+	const u8 *from = (const u8 *)f.y + t * f.stride + at;
+#pragma unroll
+	for (int b = 0; b < 4; b++)
+		a[b] = t + b < f.plain ? *(const u32 *)(from + b * f.stride) : 0;
+}
+
+// loadWide loads residues t and t + 1 of four entries, one after the other.
+static __device__ __forceinline__ void loadWide(u32 (&a)[4], const finishing &f, i64 at, int t)
+{
+#pragma unroll
+	for (int b = 0; b < 2; b++) {
+		uint2 x = t + b < f.karatsuba ? *(const uint2 *)((const u16 *)f.wide + (t + b) * f.stride + at) : make_uint2(0, 0);
+		a[2 * b] = x.x;
+		a[2 * b + 1] = x.y;
+	}
+}
+
+// transpose puts the residues of an entry into one word.
+static __device__ __forceinline__ void transpose(u32 (&a)[4], bool plain)
+{
+	u32 x0, x1, y0, y1; // entries 0 and 1, 2 and 3
+	if (plain) {
+		x0 = __byte_perm(a[0], a[1], 0x5140), x1 = __byte_perm(a[2], a[3], 0x5140);
+		y0 = __byte_perm(a[0], a[1], 0x7362), y1 = __byte_perm(a[2], a[3], 0x7362);
+	} else {
+		x0 = a[0], x1 = a[2], y0 = a[1], y1 = a[3];
+	}
+	a[0] = __byte_perm(x0, x1, 0x5410);
+	a[1] = __byte_perm(x0, x1, 0x7632);
+	a[2] = __byte_perm(y0, y1, 0x5410);
+	a[3] = __byte_perm(y0, y1, 0x7632);
+}
+
+// exchange hands the sums of a tile over to the lanes of their entries, digit after digit.
+static __device__ __forceinline__ void exchange(u32 *sums, const int (&sum)[4][4], int g, int q)
+{
+	// Rows g and g + 8 are digits; columns 2q and 2q + 1 of part n are entries 8q + n and
+	// 8q + 4 + n.
+	__syncwarp();
+	uint4 *to = (uint4 *)(sums + g * TILE_PITCH + 8 * q);
+	to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
+	to[1] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
+	to += 8 * TILE_PITCH / 4;
+	to[0] = make_uint4(sum[0][2], sum[1][2], sum[2][2], sum[3][2]);
+	to[1] = make_uint4(sum[0][3], sum[1][3], sum[2][3], sum[3][3]);
+	__syncwarp();
+}
+
+// sumTile hands over the sums of TILE_DIGITS digits, whose weights lie at w, of a warp's entries.
+template <int K> static __device__ __forceinline__ void sumTile(u32 *sums, const uint4 *w, const residuesOf<K> &r)
+{
+	int lane = threadIdx.x % 32;
+	int sum[4][4] = {};
+#pragma unroll
+	for (int s = 0; s < K; s++) {
+		uint4 a = w[32 * s + lane];
+#pragma unroll
+		for (int n = 0; n < 4; n++)
+			multiplyAddUnsigned(sum[n], a, r.y[s][0][n], r.y[s][1][n]);
+	}
+	exchange(sums, sum, lane / 4, lane % 4);
+}
+
+// digits adds up four digits' sums.
+static __device__ __forceinline__ u64 digits(const u32 *d)
+{
+	return d[0] + ((u64)d[TILE_PITCH] << 8) + ((u64)d[2 * TILE_PITCH] << 16) + ((u64)d[3 * TILE_PITCH] << 24);
+}
+
+// quotientOf is the integer nearest to x 2^-33.
+static __device__ __forceinline__ i64 quotientOf(u64 x) { return (i64)(x + (1ull << 32) >> 33); }
+
+// A warp finishes 32 rows of a column, whose residues it keeps in registers.
+template <int K> static __device__ __forceinline__ void finish(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp; // all fit 32 bits
+	int j = strip / across, i = strip % across * 32;
+	int below = f.i0 - f.j0 + i - j; // the diagonal
+	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
+	if (idle && K < STAGED)
+		return;
+
+	const uint4 *weights = (const uint4 *)f.weights;
+	uint4 *staged = memory;
+	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4);
+	// load starts the copy of the weights of tile t.
+	auto load = [&](int t) {
+		if (t < tiles)
+			for (int i = threadIdx.x; i < 32 * K; i += blockDim.x)
+				copyAsync(sharedAddress(staged + t % 2 * 32 * K + i), weights + t * 32 * K + i);
+		closeGroup();
+	};
+	if (K >= STAGED)
+		load(0);
+
+	residuesOf<K> r;
+	int halves = (f.plain + 15) / 16;
+	i64 at = idle ? 4 * g : j * f.ld + i + 4 * g;
+#pragma unroll
+	for (int h = 0; h < 2 * K; h++) {
+		if (h < halves)
+			loadPlain(r.y[h / 2][h % 2], f, at, 16 * h + 4 * q);
+		else
+			loadWide(r.y[h / 2][h % 2], f, at, 8 * (h - halves) + 2 * q);
+	}
+	// All loads are under way before the first is waited for.
+#pragma unroll
+	for (int h = 0; h < 2 * K; h++)
+		transpose(r.y[h / 2][h % 2], h < halves);
+
+	u32 *sums = (u32 *)(memory + (K >= STAGED ? 2 * 32 * K : 0)) + warp * (TILE_DIGITS * TILE_PITCH + 32 * f.words);
+	u32 *words = sums + TILE_DIGITS * TILE_PITCH; // word w of entry e at 32 w + e
+	const u32 *product = (const u32 *)f.product;
+	i64 quotient = 0, carry = 0;
+	for (int t = 0; t < tiles; t++) {
+		const uint4 *w = weights + t * 32 * K;
+		if (K >= STAGED) {
+			__syncthreads();
+			load(t + 1);
+			waitGroups<1>();
+			__syncthreads();
+			w = staged + t % 2 * 32 * K;
+		}
+		sumTile<K>(sums, w, r);
+#pragma unroll
+		for (int k = 0; k < TILE_DIGITS / 4; k++) {
+			u64 x = digits(sums + 4 * k * TILE_PITCH + lane);
+			int word = 4 * t + k - 1;
+			if (word < 0) {
+				quotient = quotientOf(x);
+			} else if (word < f.words) {
+				i64 y = (i64)x - quotient * product[word] + carry;
+				words[32 * word + lane] = (u32)y;
+				carry = y >> 32;
+			}
+		}
+	}
+
+	i += lane;
+	if (idle || i >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+		return;
+	integer x = {words + lane, 32, f.words};
+	if (f.raw) {
+		u32 *to = (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane;
+		for (int w = 0; w < f.words; w++)
+			to[32 * w] = x.word(w);
+	} else {
+		finishEntry(f, x, i, j);
+	}
+}
+
+// storeShort is store for an integer of 128 bits, in two's complement and not 0, and F32 or F64.
+static __device__ __forceinline__ bool storeShort(const target &c, i64 to, u64 low, u64 high, bool flip, i64 exp, double error)
+{
+	bool neg = (i64)high < 0;
+	if (neg) {
+		low = 0 - low;
+		high = ~high + (low == 0);
+	}
+	// The leading one goes to bit 127.
+	int n = high ? 128 - __clzll((i64)high) : 64 - __clzll((i64)low);
+	int s = (128 - n) & 63;
+	if (n <= 64) {
+		high = low << s;
+		low = 0;
+	} else if (s) {
+		high = high << s | low >> (64 - s);
+		low <<= s;
+	}
+	bool wide = c.a.kind == F64;
+	int prec = wide ? 53 : 24, drop = n - prec; // drop bits are rounded off
+	i64 top = exp + n;
+	if (wide ? top > 1023 || top < -1021 : top > 127 || top < -125)
+		return false;
+	u64 q = high >> (64 - prec), tail = high << prec | low >> (64 - prec);
+	bool up = tail >> 63;
+	if (error == 0) {
+		if (tail == 1ull << 63)
+			up = q & 1 || low << prec;
+	} else {
+		if (!within(error, drop))
+			return false;
+		u64 e = (u64)error + 1;
+		e = drop < 64 ? e << (64 - drop) : (e >> min(drop - 64, 63)) + 1;
+		i64 d = (i64)(tail - (1ull << 63));
+		if ((u64)(d < 0 ? -d : d) <= e + 2)
+			return false;
+	}
+	// q may be 2^prec: the carry goes into the exponent.
+	q += up;
+	neg ^= flip;
+	if (wide)
+		((double *)c.a.plane[0])[to] = __longlong_as_double((i64)(q + ((u64)(top + 1021) << 52) | (u64)neg << 63));
+	else
+		((float *)c.a.plane[0])[to] = __uint_as_float((u32)q + ((u32)(top + 125) << 23) | (u32)neg << 31);
+	return true;
+}
+
+// finishShort is finish<1> for integers of at most SHORT_WORDS words, which it keeps in registers,
+// and results F32 or F64.
+#define SHORT_WORDS 4
+
+static __device__ __forceinline__ void finishShort(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp;
+	int j = strip / across, i = strip % across * 32;
+	int below = f.i0 - f.j0 + i - j;
+	if (j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0)
+		return;
+	residuesOf<1> r;
+	i64 at = j * f.ld + i + 4 * g;
+#pragma unroll
+	for (int h = 0; h < 2; h++)
+		loadPlain(r.y[0][h], f, at, 16 * h + 4 * q);
+	// What the entry needs is on its way, too.
+	bool there = i + lane < f.m;
+	int row = there ? i + lane : 0;
+	i64 exp = f.unit + ((const i64 *)f.l.exp)[row] + ((const i64 *)f.r.exp)[j];
+	double error = f.errorL * ((const double *)f.l.norm)[row] + f.errorR * ((const double *)f.r.norm)[j] + f.error;
+	u32 flags = ((const u8 *)f.l.flags)[row] | ((const u8 *)f.r.flags)[j];
+#pragma unroll
+	for (int h = 0; h < 2; h++)
+		transpose(r.y[0][h], true);
+
+	u32 *sums = (u32 *)memory + warp * TILE_DIGITS * TILE_PITCH;
+	const u32 *product = (const u32 *)f.product;
+	u32 w[SHORT_WORDS] = {};
+	i64 quotient = 0, carry = 0;
+#pragma unroll
+	for (int t = 0; t < 2; t++) {
+		if (4 * t - 1 >= f.words)
+			break;
+		sumTile<1>(sums, (const uint4 *)f.weights + 32 * t, r);
+#pragma unroll
+		for (int k = 0; k < TILE_DIGITS / 4; k++) {
+			const int word = 4 * t + k - 1;
+			if (word < 0) {
+				quotient = quotientOf(digits(sums + 4 * k * TILE_PITCH + lane));
+			} else if (word < SHORT_WORDS && word < f.words) {
+				i64 y = (i64)digits(sums + 4 * k * TILE_PITCH + lane) - quotient * product[word] + carry;
+				w[word] = (u32)y;
+				carry = y >> 32;
+			}
+		}
+	}
+#pragma unroll
+	for (int k = 1; k < SHORT_WORDS; k++)
+		if (k >= f.words)
+			w[k] = (int)w[k - 1] >> 31;
+	if (!there || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+		return;
+	u64 low = (u64)w[1] << 32 | w[0], high = (u64)w[3] << 32 | w[2];
+	i64 to = f.c.off + (f.i0 + row) * f.c.rs + (f.j0 + j) * f.c.cs;
+	if (flags & SPECIAL)
+		leave(f.failed, f.i0 + row, f.j0 + j);
+	else if ((low | high) == 0 && error == 0 && !(flags & HAS_ZERO)) // a zero addend may be -0
+		storeZero(f.c, to, false);
+	else if ((low | high) == 0 || !storeShort(f.c, to, low, high, f.neg, exp, error))
+		leave(f.failed, f.i0 + row, f.j0 + j);
+}
+
+// finishK takes up to 2 K groups of residues: 16 bytes or 8 half words; finish0 two, see
+// finishShort.
+extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish0(const __grid_constant__ finishing f) { finishShort(f); }
+
+#define FINISH(K) \
+	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K(const __grid_constant__ finishing f) \
+	{ \
+		finish<K>(f); \
+	}
+
+FINISH(1)
+FINISH(2)
+FINISH(3)
+FINISH(5)
+FINISH(9)
+FINISH(13)
+FINISH(17)
+FINISH(20)
+
+// Warps of a block of finishLong, and tiles whose sums they keep.
+#define WARPS 4
+#define TILES 8
+
+// Buffers of weights: one is read while the next ones arrive.
+#define BUFFERS 3
+
+// A warp finishes 32 rows of a column, whose residues it reads once for every TILES tiles.
+static __device__ __forceinline__ void finishTiles(const finishing &f)
+{
+	extern __shared__ uint4 memory[];
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+	u32 across = (f.m + 31) / 32, strip = blockIdx.x * (blockDim.x / 32) + warp; // all fit 32 bits
+	int j = strip / across, i = strip % across * 32;
+	int below = f.i0 - f.j0 + i - j; // the diagonal
+	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
+	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4), halves = (f.plain + 15) / 16;
+	i64 at = idle ? 4 * g : j * f.ld + i + 4 * g;
+	const uint4 *weights = (const uint4 *)f.weights;
+	u32 *sums = (u32 *)(memory + BUFFERS * TILES * 32) + warp * (TILE_DIGITS * TILE_PITCH + (f.raw ? 0 : 32 * f.words));
+	u32 *words = sums + TILE_DIGITS * TILE_PITCH;
+	if (f.raw && !idle)
+		words = (u32 *)f.raw + (i64)strip * 32 * f.pitch;
+	auto fetch = [&](u32 (&y)[2][4], int k) {
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			if (2 * k + h < halves)
+				loadPlain(y[h], f, at, 16 * (2 * k + h) + 4 * q);
+			else
+				loadWide(y[h], f, at, 8 * (2 * k + h - halves) + 2 * q);
+		}
+	};
+	const u32 *product = (const u32 *)f.product;
+	i64 quotient = 0, carry = 0;
+	for (int t0 = 0; t0 < tiles; t0 += TILES) {
+		int live = min(TILES, tiles - t0);
+		// load starts the copy of step k of the weights of these tiles.
+		auto load = [&](int k) {
+			if (k < f.steps)
+				for (int i = threadIdx.x; i < 32 * live; i += 32 * WARPS)
+					copyAsync(sharedAddress(memory + k % BUFFERS * TILES * 32 + i), weights + ((i64)(t0 + i / 32) * f.steps + k) * 32 + i % 32);
+			closeGroup();
+		};
+		__syncthreads();
+		for (int k = 0; k < BUFFERS - 1; k++)
+			load(k);
+		int sum[TILES][4][4] = {};
+		u32 next[2][4];
+		fetch(next, 0);
+		for (int k = 0; k < f.steps; k++) {
+			u32 y[2][4];
+#pragma unroll
+			for (int h = 0; h < 2; h++) {
+#pragma unroll
+				for (int n = 0; n < 4; n++)
+					y[h][n] = next[h][n];
+				transpose(y[h], 2 * k + h < halves);
+			}
+			waitGroups<BUFFERS - 2>();
+			__syncthreads();
+			load(k + BUFFERS - 1);
+			if (k + 1 < f.steps)
+				fetch(next, k + 1);
+			const uint4 *w = memory + k % BUFFERS * TILES * 32 + lane;
+#pragma unroll
+			for (int t = 0; t < TILES; t++) {
+				if (t >= live)
+					break;
+				uint4 a = w[32 * t];
+#pragma unroll
+				for (int n = 0; n < 4; n++)
+					multiplyAddUnsigned(sum[t][n], a, y[0][n], y[1][n]);
+			}
+		}
+#pragma unroll
+		for (int t = 0; t < TILES; t++) {
+			if (t >= live || idle)
+				break;
+			exchange(sums, sum[t], g, q);
+#pragma unroll
+			for (int k = 0; k < TILE_DIGITS / 4; k++) {
+				u64 x = digits(sums + 4 * k * TILE_PITCH + lane);
+				int word = 4 * (t0 + t) + k - 1;
+				if (word < 0) {
+					quotient = quotientOf(x);
+				} else if (word < f.words) {
+					i64 y = (i64)x - quotient * product[word] + carry;
+					words[32 * word + lane] = (u32)y;
+					carry = y >> 32;
+				}
+			}
+		}
+	}
+	if (!(f.raw || idle || i + lane >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0))
+		finishEntry(f, {words + lane, 32, f.words}, i + lane, j);
+}
+
+// finishLong takes any number of groups of residues.
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) finishLong(const __grid_constant__ finishing f)
+{
+	finishTiles(f);
+}

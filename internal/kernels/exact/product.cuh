@@ -1,0 +1,79 @@
+// What the products of residues have in common: their arguments, the order of their
+// tiles, and the reduction of their sums.
+#pragma once
+#include "../common/mma.cuh"
+
+// How sums modulo m are reduced. A plain modulus takes one product of planes; a
+// Karatsuba modulus, whose residues are a = 128 a1 + a0, three:
+//   a b = -127 a0 b0 + 16256 a1 b1 + 128 (a0 + a1)(b0 + b1).
+struct reduction {
+	int m;
+	int shift;     // plain: scale = round(2^(32+shift)/m)
+	int factor[3]; // Karatsuba: the three factors modulo m, in (-m/2, m/2)
+	int scale[3];  // and round(2^32 factor/m)
+};
+
+// A product of every plane of the right operand's columns with that of the left one's
+// rows: entry (i, j), i a row of the left operand, of modulus t is out[t][j ld + i]. The
+// plain moduli come first and make bytes, the Karatsuba moduli half words.
+struct product {
+	u64 left, right;
+	i64 leftStride, rightStride; // bytes from plane to plane
+	u64 moduli;                  // reduction[plain + karatsuba]
+	u64 out, wide;
+	i64 stride; // entries from plane to plane of out and of wide
+	i64 ld;
+	int plain, karatsuba;
+	int blocks;      // tiles along k
+	int rows, cols;  // tiles of rows of the left operand and of columns of the right one
+};
+
+// A tile of the result for one modulus.
+struct item {
+	int modulus, row, col;
+	bool plain;
+};
+
+// BAND columns of tiles are taken together: what a wave of blocks reads then fits the
+// second level cache.
+#define BAND 16
+
+// itemOf finds tile index of all. The Karatsuba moduli, whose tiles take longer, come first.
+static __device__ __forceinline__ item itemOf(const product &p, int index)
+{
+	item w;
+	int tiles = p.rows * p.cols, t = index / tiles;
+	int at = index - t * tiles, size = BAND * p.rows, band = at / size;
+	int width = min(BAND, p.cols - band * BAND);
+	at -= band * size;
+	w.row = at / width;
+	w.col = band * BAND + at % width;
+	w.plain = t >= p.karatsuba;
+	w.modulus = w.plain ? t - p.karatsuba : p.plain + t;
+	return w;
+}
+
+// reducePlain returns r congruent to s modulo m with 0 <= r <= m in its low byte (any r for
+// m = 256), for |s| <= 2^30: s scale 2^-(32+shift) differs from s/m by at most
+// 2^-(3+shift) <= 1/(2m), so its floor is too small by at most 1 where m divides s, and
+// nowhere too large.
+static __device__ __forceinline__ u32 reducePlain(int s, int scale, int shift, int m)
+{
+	int q = __mulhi(s, scale) >> shift;
+	return (u32)(s - q * m);
+}
+
+// reduceFactor returns r congruent to s factor modulo m with -m/8 <= r < 9m/8, for
+// |s| <= 2^30: s scale 2^-32 differs from s factor/m by at most 1/8.
+static __device__ __forceinline__ u32 reduceFactor(int s, int factor, int scale, int m)
+{
+	return (u32)(s * factor - __mulhi(s, scale) * m);
+}
+
+// fold adds the factor's multiples of two sums to a pair of half words. These start at
+// m and end below m + 3 9m/8 <= 2^16, for m < 2^16/4.375.
+static __device__ __forceinline__ void fold(u32 &pair, int s0, int s1, int factor, int scale, int m)
+{
+	u32 lo = reduceFactor(s0, factor, scale, m), hi = reduceFactor(s1, factor, scale, m);
+	pair += lo + (hi << 16);
+}

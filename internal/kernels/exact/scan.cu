@@ -1,0 +1,375 @@
+// What the plan of a product needs to know of its operands: for each vector (row of
+// the left factor, column of the right one) the exponent that all its numbers lie
+// below, the unit that they are multiples of, the sum of their magnitudes; and the
+// sizes of some entries of the product.
+#include "../common/report.cuh"
+
+// Exponents of a vector of zeros.
+#define ZERO_EXP (-(1ll << 61))
+#define ZERO_LOW (1ll << 61)
+
+struct scanned {
+	u64 exp;   // i64: |x| < 2^exp[v]
+	u64 low;   // i64: x is a multiple of 2^low[v]
+	u64 norm;  // double: at least sum |x| 2^-exp[v]
+	u64 flags; // u8
+	u64 total; // struct totals; 0 if the rest is there already
+};
+
+// A block scans VECTORS vectors with LANES threads each, BATCH numbers at a time, or PLAIN_BATCH of
+// F32 and F64.
+#define VECTORS 8
+#define LANES 32
+#define BATCH 4
+#define PLAIN_BATCH 8
+
+struct state {
+	i64 top, low;
+	double sum; // of magnitudes in units of 2^top
+	u32 flags;
+
+	__device__ void rescale(i64 e)
+	{
+		if (e > top) {
+			sum *= pow2(top - e);
+			top = e;
+		}
+	}
+
+	// add takes in a magnitude of at most lead 2^e < 2^e, a multiple of 2^l.
+	__device__ void add(double lead, i64 e, i64 l)
+	{
+		rescale(e);
+		low = min64(low, l);
+		sum += lead * pow2(e - top);
+	}
+
+	__device__ void merge(const state &s)
+	{
+		rescale(s.top);
+		low = min64(low, s.low);
+		sum += s.sum * pow2(s.top - top);
+		flags |= s.flags;
+	}
+};
+
+// scanMP takes in BATCH numbers from position at on, step apart, of which n are there.
+static __device__ __forceinline__ void scanMP(state &s, const numbers &a, i64 at, i64 step, int n)
+{
+	u8 classes[BATCH];
+	int exps[BATCH];
+	u64 tops[BATCH], lows[BATCH];
+	const u64 *sig = (const u64 *)a.plane[0];
+#pragma unroll
+	for (int b = 0; b < BATCH; b++) {
+		i64 i = b < n ? at + b * step : at;
+		classes[b] = ((const u8 *)a.plane[2])[i];
+		exps[b] = ((const int *)a.plane[1])[i];
+		tops[b] = sig[i * a.limbs + a.limbs - 1];
+		lows[b] = sig[i * a.limbs];
+	}
+#pragma unroll
+	for (int b = 0; b < BATCH; b++) {
+		if (b >= n)
+			break;
+		if (classes[b] >> 1 != FINITE) {
+			s.flags |= classes[b] >> 1 == ZERO ? HAS_ZERO : SPECIAL;
+			continue;
+		}
+		i64 e = exps[b], least = e - 64 * a.limbs;
+		s.rescale(e);
+		// The leading 53 bits, whose last is cut off, times 2^(e - top).
+		u64 lead = tops[b] << 1 >> 12 | (u64)(max64(e - s.top, -1000) + 1022) << 52;
+		s.sum += __longlong_as_double((i64)lead);
+		if (least < s.low) {
+			int k = 0;
+			u64 w = lows[b];
+			while (w == 0)
+				w = sig[(at + b * step) * a.limbs + ++k];
+			s.low = min64(s.low, least + 64 * k + __ffsll((i64)w) - 1);
+		}
+	}
+}
+
+// addTerm takes in x, which leaves room for the sum of terms.
+static __device__ void addTerm(state &s, double x, int spread)
+{
+	if (!finite(x)) {
+		s.flags |= SPECIAL;
+		return;
+	}
+	int e;
+	u64 m = decompose(x, e);
+	int len = 64 - __clzll((i64)m);
+	s.add((double)m * pow2(-len - spread), e + len + spread, e + __ffsll((i64)m) - 1);
+}
+
+// A plainState is for numbers of biased exponents 1 to PLAIN, whose sum is not scaled.
+#define PLAIN 1999
+
+struct plainState {
+	double sum;
+	int top, low; // biased exponents of the largest number, and of the unit
+
+	__device__ __forceinline__ void add(state &s, double x)
+	{
+		u64 b = (u64)__double_as_longlong(x);
+		int e = (int)(b >> 52) & 0x7ff;
+		if ((u32)(e - 1) >= PLAIN) {
+			if (x == 0)
+				s.flags |= HAS_ZERO;
+			else
+				addTerm(s, x, 0);
+			return;
+		}
+		sum += fabs(x);
+		top = max(top, e);
+		if (e < low)
+			low = min(low, e + __ffsll((i64)(b | 1ull << 52)) - 1);
+	}
+
+	__device__ void mergeInto(state &s) const
+	{
+		if (top > 0)
+			s.merge(state{top - 1022, low - 1075, sum * __longlong_as_double((i64)(2045 - top) << 52), 0});
+	}
+};
+
+// scanPlain takes in numbers lane, lane + LANES, ... of k, the first of which lies at position at,
+// the next ones step apart.
+template <class T> static __device__ __forceinline__ void scanPlain(state &s, const T *a, i64 at, i64 step, int lane, int k)
+{
+	plainState p = {0, 0, 4095};
+	for (int h = lane; h < k; h += PLAIN_BATCH * LANES, at += PLAIN_BATCH * step) {
+		T x[PLAIN_BATCH];
+#pragma unroll
+		for (int b = 0; b < PLAIN_BATCH; b++)
+			if (h + b * LANES < k)
+				x[b] = a[at + b * step];
+#pragma unroll
+		for (int b = 0; b < PLAIN_BATCH; b++)
+			if (h + b * LANES < k)
+				p.add(s, x[b]);
+	}
+	p.mergeInto(s);
+}
+
+// scanTerms takes in the terms of expansions one by one. Their sum stays below four times
+// the largest; spread is the room for that.
+static __device__ void scanTerms(state &s, const numbers &a, i64 at, i64 step, int n, int terms, int spread)
+{
+	u32 zeros = (1u << n) - 1;
+	for (int t = 0; t < terms; t++) {
+		double x[BATCH];
+#pragma unroll
+		for (int b = 0; b < BATCH; b++)
+			x[b] = b < n ? term(a, at + b * step, t) : 0;
+#pragma unroll
+		for (int b = 0; b < BATCH; b++) {
+			if (x[b] == 0)
+				continue;
+			zeros &= ~(1u << b);
+			addTerm(s, x[b], spread);
+		}
+	}
+	if (zeros)
+		s.flags |= HAS_ZERO;
+}
+
+static __device__ void scanVectors(const vectors &x, const scanned &out, void *shared)
+{
+	if (out.total == 0)
+		return;
+	state(*part)[LANES + 1] = (state(*)[LANES + 1])shared;
+	int v, lane;
+	if (x.rs == 1 || x.rs == -1) {
+		v = threadIdx.x % VECTORS;
+		lane = threadIdx.x / VECTORS;
+	} else {
+		v = threadIdx.x / LANES;
+		lane = threadIdx.x % LANES;
+	}
+	int vector = blockIdx.x * VECTORS + v;
+	state s = {ZERO_EXP, ZERO_LOW, 0, 0};
+	if (vector < x.n) {
+		int t = terms(x.a), spread = t > 2 ? 2 : t - 1;
+		i64 step = LANES * x.cs, at = x.off + vector * x.rs + lane * x.cs;
+		if (x.a.kind == F64)
+			scanPlain(s, (const double *)x.a.plane[0], at, step, lane, x.k);
+		else if (x.a.kind == F32)
+			scanPlain(s, (const float *)x.a.plane[0], at, step, lane, x.k);
+		else
+			for (int h = lane; h < x.k; h += BATCH * LANES, at += BATCH * step) {
+				int n = min(BATCH, (x.k - h + LANES - 1) / LANES);
+				if (x.a.kind == MP)
+					scanMP(s, x.a, at, step, n);
+				else
+					scanTerms(s, x.a, at, step, n, t, spread);
+			}
+	}
+	part[v][lane] = s;
+	for (int step = LANES / 2; step > 0; step /= 2) {
+		__syncthreads();
+		if (lane < step)
+			part[v][lane].merge(part[v][lane + step]);
+	}
+	__syncthreads();
+	if (threadIdx.x >= VECTORS)
+		return;
+	s = part[threadIdx.x][0];
+	vector = blockIdx.x * VECTORS + threadIdx.x;
+	// Each of the at most 4 k additions and scalings errs by at most 2^-53.
+	s.sum *= 1 + (double)(12 * x.k + 64) * 0x1p-53;
+	// s is that of no numbers if there is no such vector
+	u64 norm = (u64)__double_as_longlong(s.sum);
+	i64 width = s.top == ZERO_EXP ? 0 : s.top - s.low;
+	if (vector < x.n) {
+		((i64 *)out.exp)[vector] = s.top;
+		((i64 *)out.low)[vector] = s.low;
+		((double *)out.norm)[vector] = s.sum;
+		((u8 *)out.flags)[vector] = (u8)s.flags;
+	}
+	// One update of the extremes for all vectors of the block.
+	const u32 mask = (1 << VECTORS) - 1;
+#pragma unroll
+	for (int step = VECTORS / 2; step > 0; step /= 2) {
+		norm = max(norm, __shfl_down_sync(mask, norm, step));
+		width = max64(width, __shfl_down_sync(mask, width, step));
+		s.flags |= __shfl_down_sync(mask, s.flags, step);
+	}
+	if (threadIdx.x > 0)
+		return;
+	totals *t = (totals *)out.total;
+	atomicMax(&t->norm, norm);
+	atomicMax(&t->width, width);
+	if (s.flags)
+		atomicOr(&t->flags, s.flags);
+}
+
+// What is added to the product: ratio 2^exp times the old entries, number off + i rs + j cs.
+struct oldSample {
+	numbers old;
+	i64 off, rs, cs;
+	double ratio; // 0: nothing
+	i64 exp;
+};
+
+// A sum of numbers in units of 2^top, top being the largest exponent met.
+struct scaledSum {
+	i64 top;
+	double sum, magnitude;
+
+	__device__ void add(double s, double m, i64 e)
+	{
+		if (e > top) {
+			double f = pow2(top - e);
+			sum *= f;
+			magnitude *= f;
+			top = e;
+		}
+		double f = pow2(e - top);
+		sum += s * f;
+		magnitude += m * f;
+	}
+};
+
+// leading returns x 2^e close to number i, 1/2 <= |x| < 1 or so; 0 if there is no such.
+static __device__ double leading(const numbers &a, i64 i, i64 &e)
+{
+	e = 0;
+	if (a.kind == MP) {
+		u8 c = ((const u8 *)a.plane[2])[i];
+		if (c >> 1 != FINITE)
+			return 0;
+		e = ((const int *)a.plane[1])[i];
+		double x = (double)(((const u64 *)a.plane[0])[i * a.limbs + a.limbs - 1] >> 11) * 0x1p-53;
+		return c & 1 ? -x : x;
+	}
+	double x = term(a, i, 0);
+	if (x == 0 || !finite(x))
+		return 0;
+	int n;
+	u64 m = decompose(x, n);
+	int len = 64 - __clzll((i64)m);
+	e = n + len;
+	double f = (double)m * pow2(-len);
+	return x < 0 ? -f : f;
+}
+
+// sampleEntry measures entry number index of SAMPLES of the result, in binary64. Where
+// cancellation within the product spoils that, the entry counts as 2^-30 times the sum of
+// magnitudes.
+static __device__ void sampleEntry(const vectors &x, const vectors &y, const oldSample &o, int index, sample *out, void *shared)
+{
+	// of x, y and their products
+	scaledSum(*part)[VECTORS * LANES] = (scaledSum(*)[VECTORS * LANES])shared;
+	// A Weyl sequence over the rows and columns.
+	double u = (index + 0.5) * 0.7548776662466927, w = (index + 0.5) * 0.5698402909980532;
+	int i = min((int)((u - floor(u)) * x.n), x.n - 1), j = min((int)((w - floor(w)) * y.n), y.n - 1);
+	scaledSum s[3] = {{ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}, {ZERO_EXP, 0, 0}};
+	for (int h = threadIdx.x; h < x.k; h += VECTORS * LANES) {
+		i64 ex, ey;
+		double a = leading(x.a, x.off + i * x.rs + h * x.cs, ex);
+		double b = leading(y.a, y.off + j * y.rs + h * y.cs, ey);
+		if (a != 0)
+			s[0].add(a, fabs(a), ex);
+		if (b != 0)
+			s[1].add(b, fabs(b), ey);
+		if (a != 0 && b != 0)
+			s[2].add(a * b, fabs(a * b), ex + ey);
+	}
+	for (int c = 0; c < 3; c++)
+		part[c][threadIdx.x] = s[c];
+	for (int step = VECTORS * LANES / 2; step > 0; step /= 2) {
+		__syncthreads();
+		if (threadIdx.x < step)
+			for (int c = 0; c < 3; c++) {
+				scaledSum t = part[c][threadIdx.x + step];
+				part[c][threadIdx.x].add(t.sum, t.magnitude, t.top);
+			}
+	}
+	if (threadIdx.x != 0)
+		return;
+	const scaledSum &l = part[0][0], &r = part[1][0], &p = part[2][0];
+	sample e = {-1e9, l.magnitude, r.magnitude, 0};
+	double size = fmax(fabs(p.sum), p.magnitude * 0x1p-30);
+	if (size > 0) {
+		i64 top = p.top, exp;
+		double old;
+		if (o.ratio != 0 && (old = o.ratio * leading(o.old, o.off + i * o.rs + j * o.cs, exp)) != 0) {
+			scaledSum all = {top, p.sum < 0 ? -size : size, size};
+			all.add(old, fabs(old), exp + o.exp);
+			e.cancelled = fabs(all.sum) <= all.magnitude * 0x1p-30;
+			size = e.cancelled ? all.magnitude : fabs(all.sum);
+			top = all.top;
+		}
+		e.size = fmin((double)(ilogb(size) + 1 + top - l.top - r.top), 64);
+	}
+	out[index] = e;
+}
+
+static_assert(sizeof(state) * VECTORS * (LANES + 1) <= 3 * sizeof(scaledSum) * VECTORS * LANES, "shared memory of scanVectors");
+
+// scan scans both factors and measures entries of their product: blocks (b, 0) entries, blocks
+// (b, 1) the left factor, blocks (b, 2) the right one. The extremes of the vectors and the
+// entries are told the host.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
+	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old,
+	u64 c, u64 to, u32 ticket)
+{
+	__shared__ double shared[3 * sizeof(scaledSum) * VECTORS * LANES / 8];
+	if (blockIdx.y == 1)
+		scanVectors(x, sx, shared);
+	else if (blockIdx.y == 2)
+		scanVectors(y, sy, shared);
+	else
+		for (int i = blockIdx.x; i < SAMPLES; i += gridDim.x) {
+			sampleEntry(x, y, old, i, ((control *)c)->r.samples, shared);
+			__syncthreads();
+		}
+	if (lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
+		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
+}
+
+// outcomes tells the host what became of the entries, in one block.
+extern "C" __global__ void outcomes(u64 c, u64 to, u32 ticket) { tell(to, ticket, &((control *)c)->o, sizeof(outcome) / 8); }

@@ -1,0 +1,184 @@
+// Package kernels holds the GPU kernels: CUDA sources, and the PTX generated from them.
+//
+// Folders are named for what their kernels serve: exact (matrix products), rows (level 1 and 2,
+// entry by entry), rns, ozaki and expansion (the packages of those names), selftest (tests of
+// package cuda); common has headers for all. Sources include nothing but headers of their folder
+// and of common (NVRTC has no system headers), and declare kernels extern "C". Files named
+// *_sm90a.cu are compiled for Hopper GPUs alone, the others for all from compute capability 8.0
+// on.
+package kernels
+
+import (
+	"archive/zip"
+	_ "embed"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:generate go run ../gocuda/gen ../.. expansion
+//go:generate _ptx/ptx.py generate
+
+// archive has the PTX, compressed. The comment of an entry is the hash of what it was made from.
+//
+//go:embed ptx.zip
+var archive string
+
+// files are the entries of the archive by the names of their sources. They are unpacked when they
+// are first used.
+var files = sync.OnceValue(func() map[string]func() []section {
+	all := map[string]func() []section{}
+	for _, f := range entries() {
+		all[strings.TrimSuffix(f.Name, ".ptx")] = sync.OnceValue(func() []section { return sections(unpack(f)) })
+	}
+	return all
+})
+
+// entries lists the archive.
+func entries() []*zip.File {
+	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		panic("kernels: " + err.Error()) // the archive is part of the program
+	}
+	return z.File
+}
+
+// unpack returns the text of an entry.
+func unpack(f *zip.File) string {
+	var text strings.Builder
+	r, err := f.Open()
+	if err == nil {
+		_, err = io.Copy(&text, r) // which checks its sum
+	}
+	if err != nil {
+		panic("kernels: " + f.Name + ": " + err.Error())
+	}
+	return text.String()
+}
+
+// A section of PTX is a kernel, a function, a variable, or what is before all of them.
+type section struct {
+	kind string // entry, func, global, const, shared; "" is what is before
+	name string
+	text string
+}
+
+var (
+	begins   = regexp.MustCompile(`^(?:\.(?:visible|weak|extern) )*\.(entry|func|global|const|shared)\b`)
+	function = regexp.MustCompile(`\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)`)
+	variable = regexp.MustCompile(`([A-Za-z_$][\w$]*)(?:\[\d*\])*\s*[=;]`)
+)
+
+// sections cuts PTX before each kernel, function and variable, which are lines that begin with a
+// dot.
+func sections(ptx string) []section {
+	list := []section{{}}
+	begin := 0
+	for at := 0; ; {
+		i := strings.Index(ptx[at:], "\n.")
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		line, _, _ := strings.Cut(ptx[at:], "\n")
+		m := begins.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name := variable
+		if m[1] == "entry" || m[1] == "func" {
+			name = function
+		}
+		list[len(list)-1].text = ptx[begin:at]
+		list = append(list, section{kind: m[1], name: name.FindStringSubmatch(line)[1]})
+		begin = at
+	}
+	list[len(list)-1].text = ptx[begin:]
+	return list
+}
+
+// find returns the sections of name.cu.
+func find(name string) []section {
+	f := files()[name]
+	if f == nil {
+		panic("kernels: no " + name + ".ptx")
+	}
+	return f()
+}
+
+// PTX returns the generated code of source name.cu, such as exact/scan. It panics if there is no
+// such file.
+func PTX(name string) []byte { return join(find(name)) }
+
+func join(list []section) []byte {
+	var text []byte
+	for _, s := range list {
+		text = append(text, s.text...)
+	}
+	return text
+}
+
+// words calls f for the names in PTX, those of instructions and registers included, but not for
+// what is in comments.
+func words(ptx string, f func(string)) {
+	for i := 0; i < len(ptx); {
+		begin := i
+		for i < len(ptx) && inWord[ptx[i]] {
+			i++
+		}
+		switch {
+		case i > begin:
+			f(ptx[begin:i])
+		case strings.HasPrefix(ptx[i:], "//"):
+			line, _, _ := strings.Cut(ptx[i:], "\n")
+			i += len(line)
+		default:
+			i++
+		}
+	}
+}
+
+var inWord = func() (in [256]bool) {
+	for c := range in {
+		in[c] = c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	return in
+}()
+
+// Entry returns what kernel entry of PTX(name) needs of it, and no other kernel, so that a driver
+// compiles nothing else. It panics if there is no such kernel.
+func Entry(name, entry string) []byte {
+	list := find(name)
+	named := map[string][]int{} // a function may be declared, and defined further on
+	for i, s := range list {
+		named[s.name] = append(named[s.name], i)
+	}
+	if i := named[entry]; i == nil || list[i[0]].kind != "entry" {
+		panic("kernels: no kernel " + entry + " in " + name + ".ptx")
+	}
+	kept := make([]bool, len(list))
+	var keep func(name string)
+	keep = func(name string) {
+		for _, i := range named[name] {
+			if !kept[i] {
+				kept[i] = true
+				words(list[i].text, keep)
+			}
+		}
+	}
+	keep("")
+	keep(entry)
+	var parts []section
+	for i, s := range list {
+		if kept[i] {
+			parts = append(parts, s)
+		}
+	}
+	return join(parts)
+}
+
+// Files names all sources, folder/name, without their .cu.
+func Files() []string { return slices.Sorted(maps.Keys(files())) }

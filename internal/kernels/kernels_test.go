@@ -1,0 +1,157 @@
+package kernels
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEverySourceHasPTX checks that sources and entries of the archive come in pairs.
+func TestEverySourceHasPTX(t *testing.T) {
+	sources, err := filepath.Glob("*/*.cu")
+	if err != nil || len(sources) == 0 {
+		t.Fatal(sources, err)
+	}
+	for i := range sources {
+		sources[i] = strings.TrimSuffix(filepath.ToSlash(sources[i]), ".cu")
+	}
+	if got := Files(); !slices.Equal(got, sources) {
+		t.Errorf("PTX of %v, sources %v; go generate ./internal/kernels writes the PTX", got, sources)
+	}
+}
+
+// TestPTXFresh checks that the PTX was made from the sources as they are. That it is what they
+// give is checked by _ptx/ptx.py check.
+func TestPTXFresh(t *testing.T) {
+	for _, e := range entries() {
+		source := strings.TrimSuffix(e.Name, ".ptx") + ".cu"
+		if got := digest(t, source); got != e.Comment {
+			t.Errorf("%s is stale: it was made from %s, the sources are %s now; run go generate ./internal/kernels", e.Name, e.Comment, got)
+		}
+	}
+}
+
+var include = regexp.MustCompile(`(?m)^#include "(.*)"`)
+
+// digest is the function of that name of _ptx/ptx.py.
+func digest(t *testing.T, source string) string {
+	sums := map[string]string{}
+	var add func(name string)
+	add = func(name string) {
+		if sums[name] != "" {
+			return
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[name] = fmt.Sprintf("%x", sha256.Sum256(text))
+		for _, m := range include.FindAllSubmatch(text, -1) {
+			add(path.Join(path.Dir(name), string(m[1])))
+		}
+	}
+	add("_ptx/ptx.py")
+	add(source)
+	all := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Fprintf(all, "%s  %s\n", sums[name], name)
+	}
+	return fmt.Sprintf("%x", all.Sum(nil))
+}
+
+// TestPTXVersion checks that no file asks for a newer driver than the others do, and
+// that only those for Hopper are bound to one architecture.
+func TestPTXVersion(t *testing.T) {
+	for _, name := range Files() {
+		ptx := string(PTX(name))
+		target := ".target sm_80"
+		if strings.HasSuffix(name, "_sm90a") {
+			target = ".target sm_90a"
+		}
+		for _, want := range []string{".version 8.0\n", target} {
+			if !strings.Contains(ptx, want) {
+				t.Errorf("%s.ptx lacks %q", name, want)
+			}
+		}
+	}
+}
+
+// TestEntry checks that what Entry returns has its kernel and no other, what that needs, and
+// nothing else.
+func TestEntry(t *testing.T) {
+	kernel := regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+	for _, name := range Files() {
+		text := string(PTX(name))
+		list := find(name)
+		kernels := kernel.FindAllStringSubmatch(text, -1)
+		if len(kernels) == 0 || len(kernels) != strings.Count(text, ".entry ") || strings.Count(text, ".func ") == 0 != !slices.ContainsFunc(list, func(s section) bool { return s.kind == "func" }) {
+			t.Errorf("%s.ptx: %d kernels, %d entries", name, len(kernels), strings.Count(text, ".entry "))
+		}
+		for _, k := range kernels {
+			part := string(Entry(name, k[1]))
+			if strings.Count(part, ".entry ") != 1 || !strings.Contains(part, ".entry "+k[1]+"(") || !strings.HasPrefix(part, list[0].text) {
+				t.Errorf("%s of %s.ptx: %d bytes", k[1], name, len(part))
+			}
+			uses := map[string]int{} // how often a word occurs
+			words(part, func(w string) { uses[w]++ })
+			for _, s := range list[1:] {
+				there := strings.Contains(part, s.text)
+				switch {
+				case s.kind == "entry" && s.name != k[1]:
+				case !there && uses[s.name] > 0:
+					t.Errorf("%s of %s.ptx lacks %s", k[1], name, s.name)
+				case there && uses[s.name] < 2 && s.kind != "entry":
+					t.Errorf("%s of %s.ptx has no use for %s", k[1], name, s.name)
+				}
+			}
+		}
+	}
+}
+
+// TestPTXUnknown checks that a name without a file is a mistake of the program.
+func TestPTXUnknown(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	PTX("exact/no such file")
+}
+
+// TestEntryUnknown checks the same for a kernel.
+func TestEntryUnknown(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	Entry("exact/scan", "sca")
+}
+
+// TestExpansionRounding checks that arithmetic on expansions is rounded operation by operation:
+// PTX without .rn leaves it to the assembler to fuse products and sums.
+func TestExpansionRounding(t *testing.T) {
+	operations := regexp.MustCompile(`(?m)^\s*(?:@!?%p\d+\s+)?(add|sub|mul|mad|fma|div|sqrt|rcp)\.([a-z.]*)f64`)
+	for _, name := range Files() {
+		// whose functions are CUDA's
+		if !strings.HasPrefix(name, "expansion/") || name == "expansion/double" {
+			continue
+		}
+		found := operations.FindAllStringSubmatch(string(PTX(name)), -1)
+		if len(found) < 100 {
+			t.Errorf("%s.ptx has %d operations", name, len(found))
+		}
+		for _, f := range found {
+			if f[2] != "rn." {
+				t.Errorf("%s.ptx: %s", name, strings.TrimSpace(f[0]))
+			}
+		}
+	}
+}

@@ -1,0 +1,553 @@
+// Sums of numbers and of products along the rows of a matrix in one launch, which also rounds
+// them, for up to 9 digits. The arithmetic is that of reduce.cuh: in units of 2^P an addend is
+// wrong by less than E B^-K, B = 2^28, E = 1 for numbers and K + 3 for products.
+//
+// But nothing is read twice to find P. A thread begins with a guess, somewhat above the largest
+// exponent of a sample of the row, and raises its P by digits where an addend needs that.
+// Columns that fall off are rounded down, which costs less than one unit of the new last
+// column and divides the errors before it by B. So n addends are never wrong by more than
+// n (E + 1) such units; the same holds when sums of different P meet. All P of a row are
+// congruent modulo the bits of a digit.
+//
+// Every thread keeps its columns in registers. Those of a block are added in shared memory,
+// those of slices, blocks that share rows, by the slice that comes last.
+#pragma once
+#include "../common/round.cuh"
+#include "rows.cuh"
+
+// How rows are rounded.
+struct rounding {
+	target c;
+	u64 list;     // u64: the rows that are left over
+	i64 unit;     // exponent of column K - 1 relative to P, and of the factor
+	double error; // of a sum in such units
+	i64 exact;    // rows whose addends lie no further than this below P have exact sums
+	int neg;
+	int expansions; // the addends are terms of expansions
+};
+
+struct reduction {
+	vectors a;     // the first factors, or the addends of sums
+	vectors x;     // one vector: the second factors
+	u64 parts;     // i64: the sums of slices
+	spans s;       // where these and the columns go
+	// i64: number c n + r is column c - 1 of row r, c <= K; what overflows column 0 is in column
+	// -1. 0: the rows are rounded
+	u64 columns;
+	// u32[2] in the host's memory: gets the number of rows that are left over, then ticket. 0: the
+	// host does not ask
+	u64 answer;
+	rounding to;
+	int digits;     // K
+	int magnitudes; // sums of magnitudes
+	int logRows;    // of the rows that a block works on
+	int across;     // threads of a warp lie across the rows, not along them
+	u32 ticket;
+};
+
+static __device__ __forceinline__ head headOf(const numbers &a, i64 i)
+{
+	if (a.kind == MP)
+		return head{__ldg((const int *)a.plane[1] + i), __ldg((const u8 *)a.plane[2] + i)};
+	return headOfTerm(term(a, i, 0));
+}
+
+// termOf returns the numbers that are term t of those of a.
+static __device__ __forceinline__ numbers termOf(const numbers &a, int t)
+{
+	numbers b = a;
+	if (a.kind >= DD && a.kind <= QD) {
+		b.kind = F64;
+		b.plane[0] = t == 0 ? a.plane[0] : t == 1 ? a.plane[1] : t == 2 ? a.plane[2] : a.plane[3];
+	}
+	return b;
+}
+
+static __device__ __forceinline__ int termsOf(const numbers &a) { return a.kind >= DD && a.kind <= QD ? a.kind : 1; }
+
+// span is spans of one row.
+struct span {
+	i64 top, bottom;
+	u32 flags;
+
+	// see takes note of an addend, and returns whether it is finite and not zero.
+	__device__ __forceinline__ bool see(u32 cls, i64 exp)
+	{
+		u32 c = cls >> 1;
+		if (c != FINITE) {
+			flags |= c != ZERO ? SEEN_SPECIAL : cls & 1 ? SEEN_NEGATIVE_ZERO : SEEN_POSITIVE_ZERO;
+			return false;
+		}
+		flags |= SEEN_FINITE;
+		bottom = max64(bottom, -exp);
+		return true;
+	}
+
+	__device__ __forceinline__ void merge(const span &s)
+	{
+		top = max64(top, s.top);
+		bottom = max64(bottom, s.bottom);
+		flags |= s.flags;
+	}
+};
+
+// mergeWarp merges what the threads of a warp know of rows, thread t of row t % rows.
+static __device__ __forceinline__ void mergeWarp(span &s, int rows)
+{
+#pragma unroll 1
+	for (int d = 16; d >= rows; d /= 2)
+		s.merge(span{__shfl_xor_sync(~0u, s.top, d), __shfl_xor_sync(~0u, s.bottom, d), __shfl_xor_sync(~0u, s.flags, d)});
+}
+
+// spot is where a thread of a block of THREADS works.
+struct spot {
+	int rows, lanes; // of the block
+	int row, lane;
+	int warpRows, logWarpRows; // the rows of a warp
+
+	__device__ __forceinline__ spot(const reduction &r, int threads)
+	{
+		rows = 1 << r.logRows;
+		lanes = threads >> r.logRows;
+		row = r.across ? threadIdx.x & (rows - 1) : threadIdx.x / lanes;
+		lane = r.across ? threadIdx.x >> r.logRows : threadIdx.x & (lanes - 1);
+		logWarpRows = r.across ? r.logRows : 0;
+		warpRows = 1 << logWarpRows;
+	}
+};
+
+// The guess exceeds the largest exponent of the sample by so many bits.
+#define MARGIN 3
+
+// guess returns P for the addends of a row, NO_TOP if the sample has none. All warps take the
+// same sample.
+template <bool PRODUCTS> static __device__ __forceinline__ i64 guess(const reduction &r, const spot &at)
+{
+	int row = blockIdx.x * at.rows + at.row, n = min(8, at.warpRows);
+	int lane = threadIdx.x % 32 >> at.logWarpRows, step = max(1u, (u32)r.a.k / (u32)(32 / at.warpRows * n));
+	i64 top = NO_TOP;
+	if (row < r.a.n) {
+		numbers a = termOf(r.a.a, 0), x = termOf(r.x.a, 0);
+#pragma unroll 4
+		for (int i = 0; i < n; i++) {
+			int h = min((lane * n + i) * step, r.a.k - 1);
+			head u = headOf(a, r.a.off + row * r.a.rs + h * r.a.cs);
+			bool some = u.cls >> 1 == FINITE;
+			i64 exp = u.exp;
+			if (PRODUCTS) {
+				head v = headOf(x, r.x.off + h * r.x.cs);
+				some = some && v.cls >> 1 == FINITE;
+				exp += v.exp;
+			}
+			if (some)
+				top = max64(top, exp + MARGIN);
+		}
+	}
+	for (int d = 16; d >= at.warpRows; d /= 2)
+		top = max64(top, __shfl_xor_sync(~0u, top, d));
+	return top;
+}
+
+// normalise carries once, so that all columns but the first are less than 2^28 + 2^36.
+template <int K> static __device__ __forceinline__ void normalise(i64 (&sum)[K + 1])
+{
+#pragma unroll
+	for (int c = 0; c < K; c++) {
+		sum[c] += sum[c + 1] >> DIGIT; // still the old sum of column c + 1
+		sum[c + 1] &= MASK;
+	}
+}
+
+// raised returns the P for an addend of an exponent: start plus a multiple of DIGIT.
+static __device__ __forceinline__ i64 raised(i64 start, i64 exp)
+{
+	i64 above = exp - start;
+	return start + (above > 0 ? (above + DIGIT - 1) / DIGIT : above / DIGIT) * DIGIT;
+}
+
+// rise returns by how many digits K columns move down if P rises by so many bits.
+static __device__ __forceinline__ int rise(i64 bits, int k) { return (int)min64(bits / DIGIT, k + 2); }
+
+// cut finds the first K digits of 2^-shift times a fraction, of which limb(j) is limb j from the
+// top.
+template <int K, typename LIMB> static __device__ __forceinline__ void cut(u32 (&d)[K], int shift, const LIMB &limb)
+{
+	int down = shift / DIGIT, s = shift % DIGIT;
+	u32 above = 0, last = 0;
+	u64 pair = 0;
+	int k = 0;
+#pragma unroll
+	for (int m = 0; m < (DIGIT * K + 31) / 32; m++) {
+		if (m % 2 == 0)
+			pair = limb(m / 2);
+		u32 word = (u32)(m % 2 ? pair : pair >> 32);
+		u32 v = __funnelshift_r(word, above, s); // word m of the shifted fraction
+		above = word;
+		// The digits that end in this word.
+#pragma unroll
+		for (int q = 0; q < 2; q++) {
+			if (k < K && DIGIT * (k + 1) <= 32 * (m + 1)) {
+				int end = DIGIT * (k + 1) - 32 * m; // bits of v that belong to it or are above
+				d[k] = (end < 32 ? __funnelshift_r(v, last, 32 - end) : v) & MASK;
+				k++;
+			}
+		}
+		last = v;
+	}
+	// Down by whole digits: few numbers lie so far below.
+#pragma unroll 1
+	for (; down > 0; down--) {
+#pragma unroll
+		for (int c = K - 1; c > 0; c--)
+			d[c] = d[c - 1];
+		d[0] = 0;
+	}
+}
+
+// accumulator is the sum of a thread's addends, in units of 2^top.
+template <int K, bool PRODUCTS> struct accumulator {
+	i64 sum[K + 1];
+	int noted[K]; // digits that are not in sum yet
+	span s;
+	i64 start; // the guess
+	int count; // products since the last normalisation
+
+	__device__ __forceinline__ accumulator()
+	{
+#pragma unroll
+		for (int c = 0; c <= K; c++)
+			sum[c] = 0;
+#pragma unroll
+		for (int c = 0; c < K; c++)
+			noted[c] = 0;
+		s = span{NO_TOP, NO_TOP, 0};
+		count = 0;
+	}
+
+	__device__ __forceinline__ void begin(i64 guess)
+	{
+		s.top = guess;
+		start = guess == NO_TOP ? 0 : guess;
+	}
+
+	// note takes digits, up to eight times before addNoted.
+	__device__ __forceinline__ void note(const u32 (&d)[K], bool negative)
+	{
+		int sign = negative ? -1 : 1;
+#pragma unroll
+		for (int c = 0; c < K; c++)
+			noted[c] += (int)d[c] * sign;
+	}
+
+	__device__ __forceinline__ void addNoted()
+	{
+#pragma unroll
+		for (int c = 0; c < K; c++) {
+			sum[c + 1] += noted[c];
+			noted[c] = 0;
+		}
+	}
+
+	// raise raises P to top.
+	__device__ __forceinline__ void raise(i64 top)
+	{
+		addNoted();
+#pragma unroll 1
+		for (int n = rise(top - s.top, K); n > 0; n--) {
+			i64 carry = sum[K] >> DIGIT;
+#pragma unroll
+			for (int c = K; c > 0; c--)
+				sum[c] = sum[c - 1];
+			sum[0] = 0;
+			sum[K] += carry;
+		}
+		s.top = top;
+	}
+
+	// admit takes note of an addend, and returns whether it has digits, shift bits below P.
+	__device__ __forceinline__ bool admit(u32 cls, i64 exp, i64 &shift)
+	{
+		if (!s.see(cls, exp))
+			return false;
+		if (exp > s.top)
+			raise(raised(start, exp));
+		shift = s.top - exp;
+		return shift < DIGIT * K;
+	}
+
+	// addProduct adds the columns of a product.
+	__device__ __forceinline__ void addProduct(const u32 (&d)[K], const u32 (&e)[K], bool negative)
+	{
+		int sign = -(int)negative;
+#pragma unroll
+		for (int j = 0; j < K; j++) {
+			int v = (int)(e[j] ^ sign) - sign;
+#pragma unroll
+			for (int i = 0; i < K - j; i++)
+				asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(sum[i + j + 1]) : "r"(d[i]), "r"(v));
+		}
+		if (++count >= 126 / K) {
+			normalise<K>(sum);
+			count = 0;
+		}
+	}
+};
+
+// Slices meet in groups of FAN, and the groups' last ones again.
+#define FAN 32
+#define MAX_SLICES (FAN * FAN)
+#define MAX_TILES 2048 // of rows, if they have slices
+
+// What launches leave as they find it, zeros: the slices of groups that have come, the tiles that
+// are done, the rows that are left over. So launches of a module take turns.
+static __device__ u32 arrived[MAX_TILES][FAN + 1], done, leftOver;
+
+// roundRow rounds row number i from its columns, stride apart. A sum that its error or its class
+// leaves undecided is left to the host. room is for (28 K + 95) / 32 words, as far apart.
+static __device__ __noinline__ void roundRow(const reduction &r, int row, const i64 *column, int stride, u32 *room, i64 top, i64 bottom, u32 flags)
+{
+	const rounding &to = r.to;
+	i64 at = to.c.off + row * to.c.rs;
+	leftovers rest = {(u64)&leftOver, to.list, r.a.n};
+	if (flags & SEEN_SPECIAL) {
+		leave(rest, row, 0);
+		return;
+	}
+	if (!(flags & SEEN_FINITE)) {
+		bool positive = flags & SEEN_POSITIVE_ZERO, negative = flags & SEEN_NEGATIVE_ZERO;
+		storeZero(to.c, at, to.neg ? positive && !negative : negative && !positive);
+		return;
+	}
+	int words = (DIGIT * r.digits + 64 + 31) / 32;
+	integer x = {room, stride, words};
+	i64 carry = 0;
+	u64 bits = 0; // low bits of the next word
+	int have = 0, w = 0;
+#pragma unroll 4
+	for (int c = r.digits; c > 0; c--) {
+		i64 v = column[c * stride] + carry;
+		carry = v >> DIGIT;
+		bits |= (u64)(v & MASK) << have;
+		have += DIGIT;
+		if (have >= 32) {
+			x.at[w++ * stride] = (u32)bits;
+			bits >>= 32;
+			have -= 32;
+		}
+	}
+	// The rest, sign included.
+	i64 v = column[0] + carry;
+	u64 low = bits | (u64)v << have;
+	i64 high = have ? v >> (64 - have) : v >> 63;
+	for (; w < words; w++) {
+		x.at[w * stride] = (u32)low;
+		low = low >> 32 | (u64)high << 32;
+		high >>= 32;
+	}
+	bool neg = x.magnitude() != (to.neg != 0);
+	int n = x.length();
+	double error = top + bottom <= to.exact ? 0 : to.error;
+	if (n == 0 ? error != 0 || to.expansions : !store(to.c, at, x, n, neg, top + to.unit, error))
+		leave(rest, row, 0);
+	else if (n == 0)
+		storeZero(to.c, at, false);
+}
+
+// alignPart moves the columns of a row, stride apart, down by n digits.
+static __device__ void alignPart(i64 *column, int stride, int k, int n)
+{
+	i64 carry = 0;
+	for (int c = k; c > 0; c--) {
+		i64 v = column[c * stride] + carry;
+		column[c * stride] = v & MASK;
+		carry = v >> DIGIT;
+	}
+	column[0] += carry;
+	for (int c = k; c >= 0; c--)
+		column[c * stride] = c >= n ? column[(c - n) * stride] : 0;
+	// What a negative sum leaves when all of it falls off does not matter: it is less than a unit.
+}
+
+// meet adds the sums of count slices, unit apart, and returns whether the block goes on with them:
+// it does if it has come last. sums has room for THREADS words.
+static __device__ __noinline__ bool meet(const reduction &r, i64 *sums, span *all, u32 *counter, int slice, int first, int unit, int count)
+{
+	int rows = 1 << r.logRows, n = (r.digits + 1) * rows, threads = blockDim.x;
+	int size = n + 3 * rows; // columns, P, least exponents, flags
+	i64 *parts = (i64 *)r.parts + (i64)blockIdx.x * gridDim.y * size, *part = parts + (i64)slice * size;
+	for (int i = threadIdx.x; i < n; i += threads)
+		part[i] = sums[i];
+	if (threadIdx.x < rows) {
+		part[n + threadIdx.x] = all[threadIdx.x].top;
+		part[n + rows + threadIdx.x] = all[threadIdx.x].bottom;
+		part[n + 2 * rows + threadIdx.x] = all[threadIdx.x].flags;
+	}
+	__shared__ bool last;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		__threadfence();
+		last = atomicAdd(counter, 1) == count - 1;
+		if (last)
+			*counter = 0;
+		__threadfence();
+	}
+	__syncthreads();
+	if (!last)
+		return false;
+	parts += (i64)first * size;
+	i64 step = (i64)unit * size;
+	// As if all had the same P.
+	bool differ = false;
+	if (threadIdx.x < 32) { // 32 / rows threads a row
+		int row = threadIdx.x & (rows - 1);
+		span s = all[row];
+		i64 top = s.top;
+		for (int p = threadIdx.x >> r.logRows; p < count; p += 32 >> r.logRows) {
+			const i64 *from = parts + p * step + n + row;
+			span t = {__ldcg(from), __ldcg(from + rows), (u32)__ldcg(from + 2 * rows)};
+			differ |= t.top != top;
+			s.merge(t);
+		}
+		mergeWarp(s, rows);
+		__syncwarp();
+		if (threadIdx.x < rows)
+			all[row] = s;
+	}
+	for (;;) {
+		if (n >= threads) {
+#pragma unroll 2
+			for (int i = threadIdx.x; i < n; i += threads) {
+				i64 v = 0;
+#pragma unroll 8
+				for (int p = 0; p < count; p++)
+					v += __ldcg(parts + p * step + i);
+				sums[i] = v;
+			}
+		} else {
+			int lanes = threads / n, lane = threadIdx.x / n, i = threadIdx.x % n;
+			i64 v = 0;
+#pragma unroll 4
+			for (int p = lane; p < count; p += lanes)
+				v += lane < lanes ? __ldcg(parts + p * step + i) : 0;
+			sums[threadIdx.x] = v;
+			__syncthreads();
+			if (threadIdx.x < n)
+				for (int l = 1; l < lanes; l++)
+					v += sums[l * n + i];
+			__syncthreads();
+			if (threadIdx.x < n)
+				sums[i] = v;
+		}
+		if (!__syncthreads_or(differ))
+			return true;
+		differ = false;
+		for (int i = threadIdx.x; i < rows * count; i += threads) {
+			int row = i & (rows - 1);
+			i64 *column = parts + (i >> r.logRows) * step + row;
+			alignPart(column, rows, r.digits, rise(all[row].top - __ldcg(column + n), r.digits));
+		}
+		__threadfence();
+		__syncthreads();
+	}
+}
+
+// conclude takes the sums of a tile of rows, column c of row i at c rows + i, and what is known
+// of the rows: the last slice rounds them or writes them down. Behind the sums there is room for
+// rounding.
+static __device__ __noinline__ void conclude(const reduction &r, i64 *sums, span *all)
+{
+	int rows = 1 << r.logRows, n = r.digits + 1, slices = gridDim.y, threads = blockDim.x;
+	int level = 0;
+	for (int unit = 1; unit < slices; unit *= FAN, level++) {
+		int group = blockIdx.y / (unit * FAN), first = group * unit * FAN, count = min(FAN, (slices - first + unit - 1) / unit);
+		if (count > 1 && !meet(r, sums, all, &arrived[blockIdx.x][level ? FAN : group], blockIdx.y / unit * unit, first, unit, count))
+			return;
+	}
+	int first = blockIdx.x * rows;
+	if (threadIdx.x < rows && first + threadIdx.x < r.a.n) {
+		int row = first + threadIdx.x;
+		const span &s = all[threadIdx.x];
+		if (r.columns == 0)
+			roundRow(r, row, sums + threadIdx.x, rows, (u32 *)(sums + n * rows) + threadIdx.x, s.top, s.bottom, s.flags);
+		((i64 *)r.s.top)[row] = s.top;
+		((i64 *)r.s.bottom)[row] = s.bottom;
+		((u32 *)r.s.flags)[row] = s.flags;
+	}
+	if (r.columns != 0)
+		for (int i = threadIdx.x; i < n * rows; i += threads)
+			if (first + (i & (rows - 1)) < r.a.n)
+				((i64 *)r.columns)[(i64)(i >> r.logRows) * r.a.n + first + (i & (rows - 1))] = sums[i];
+	if (r.answer == 0)
+		return;
+	__syncthreads();
+	if (threadIdx.x != 0)
+		return;
+	__threadfence();
+	if (atomicAdd(&done, 1) != gridDim.x - 1)
+		return;
+	done = 0;
+	volatile u32 *answer = (volatile u32 *)r.answer;
+	answer[1] = atomicExch(&leftOver, 0);
+	__threadfence_system();
+	answer[0] = r.ticket;
+}
+
+// mergeBlock merges what the threads of a block of THREADS know of rows.
+template <int THREADS> static __device__ __forceinline__ void mergeBlock(const spot &at, span &s)
+{
+	__shared__ span found[THREADS];
+	int warps = at.lanes * at.warpRows / 32; // that work on a row
+	int part = at.warpRows > 1 ? threadIdx.x / 32 : at.lane / 32;
+	mergeWarp(s, at.warpRows);
+	if (threadIdx.x % 32 < at.warpRows)
+		found[part * at.rows + at.row] = s;
+	__syncthreads();
+	for (int w = 0; w < warps; w++)
+		s.merge(found[w * at.rows + at.row]);
+}
+
+// finishSums concludes with the sums of a block of THREADS, all of which have added theirs.
+template <int THREADS> static __device__ __forceinline__ void finishSums(const reduction &r, const spot &at, span s, i64 *sums)
+{
+	// Functions that are not inlined reach no parameters of the kernel, or these take registers.
+	__shared__ reduction copy;
+	__shared__ span all[32];
+	if (threadIdx.x == THREADS - 1)
+		copy = r;
+	mergeBlock<THREADS>(at, s);
+	if (at.lane == 0)
+		all[at.row] = s;
+	__syncthreads();
+	conclude(copy, sums, all);
+}
+
+// finish adds the sums of the threads of a block.
+template <int THREADS, int K, bool PRODUCTS>
+static __device__ __forceinline__ void finish(const reduction &r, const spot &at, accumulator<K, PRODUCTS> &acc, i64 *room)
+{
+	int thread = threadIdx.x % 32, step = at.warpRows;
+	int warps = at.lanes * step / 32, part = step > 1 ? threadIdx.x / 32 : at.lane / 32; // of a row
+	span s = acc.s;
+	mergeBlock<THREADS>(at, s);
+	acc.raise(s.top);
+	normalise<K>(acc.sum);
+#pragma unroll 1
+	for (int d = 16; d >= step; d /= 2) {
+#pragma unroll
+		for (int c = 0; c <= K; c++)
+			acc.sum[c] += __shfl_xor_sync(~0u, acc.sum[c], d);
+	}
+	if (thread < step) {
+#pragma unroll
+		for (int c = 0; c <= K; c++)
+			room[(part * (K + 1) + c) * at.rows + at.row] = acc.sum[c];
+	}
+	__syncthreads();
+	for (int i = threadIdx.x; i < (K + 1) * at.rows; i += THREADS) {
+		i64 v = room[i];
+		for (int w = 1; w < warps; w++)
+			v += room[w * (K + 1) * at.rows + i];
+		room[i] = v;
+	}
+	finishSums<THREADS>(r, at, acc.s, room);
+}

@@ -1,0 +1,58 @@
+// What all kernels for sums along rows share.
+#pragma once
+#include "../common/common.cuh"
+
+// Bits of a digit.
+#define DIGIT 28
+#define MASK ((1 << DIGIT) - 1)
+
+// Flags of a row.
+enum { SEEN_SPECIAL = 1, SEEN_FINITE = 2, SEEN_POSITIVE_ZERO = 4, SEEN_NEGATIVE_ZERO = 8 };
+
+// What is known of the addends of each row, or of parts of them: of part p of row r of n at
+// p n + r.
+struct spans {
+	u64 top;    // i64: the largest exponent of an addend, that is of the sum of its factors'
+	u64 bottom; // i64: the negative of the least such exponent
+	u64 flags;  // u32
+};
+
+// No exponent of an addend is as low: there is none.
+#define NO_TOP (-(1ll << 61))
+
+// What is known of a number without its significand: |x| = 0.S 2^exp, and the class byte of
+// an MP number.
+struct head {
+	int exp;
+	u32 cls;
+};
+
+static __device__ __forceinline__ head headOfTerm(double x)
+{
+	head h;
+	int e;
+	u64 m = decompose(x, e);
+	h.exp = e + 64 - __clzll((i64)m);
+	h.cls = (m == 0 ? ZERO : finite(x) ? FINITE : NAN_) << 1 | (u32)((u64)__double_as_longlong(x) >> 63);
+	return h;
+}
+
+// productClass is the class byte of a product, any special one being NaN.
+static __device__ __forceinline__ u32 productClass(u32 a, u32 x)
+{
+	u32 c = a >> 1 > FINITE || x >> 1 > FINITE ? NAN_ : a >> 1 < x >> 1 ? a >> 1 : x >> 1;
+	return c << 1 | ((a ^ x) & 1);
+}
+
+// significand is an integer of words 32-bit words, most significant bit set, as a fraction.
+struct significand {
+	const u32 *at;
+	int words;
+
+	// word returns word i from the top, 0 outside.
+	__device__ __forceinline__ u32 word(int i) const
+	{
+		int k = words - 1 - i;
+		return (u32)k < (u32)words ? at[k] : 0;
+	}
+};

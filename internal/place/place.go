@@ -1,0 +1,133 @@
+// Package place is what the routines know of places other than the host where numbers can live and
+// be computed with: a GPU, several of them. Backends implement its interfaces and register
+// themselves, as drivers of databases do; nothing here knows one.
+//
+// A matrix of a place is an ordinary num.Mat whose array has Away set. All operands of a call are
+// on the host, or all are at the place: then results stay there.
+package place
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// ErrDevice is wrapped by errors about places that do not exist.
+var ErrDevice = errors.New("no such device")
+
+// ErrMemory is wrapped by errors about a place's memory.
+var ErrMemory = exact.ErrMemory
+
+// Config says how a routine may run at a place.
+type Config struct {
+	Ctx     context.Context
+	Threads int    // of the host, for what the place leaves to it
+	Method  string // of the products that the place leaves to the host, or of package expansion
+	// bytes that may be taken at the place beside operands; 0: most of what is there
+	Memory     int64
+	HostMemory int64 // bytes that products left to the host may take
+	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
+	Triangle byte
+	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
+	Progress func(done float64)
+}
+
+// A Place computes with numbers of the host, and with numbers that live there. Its routines round
+// as those of packages exact and direct do, and have their bits.
+type Place interface {
+	// String is the place's name, "cuda:0", or "cuda:0,2" if it is several.
+	String() string
+	// First is the first of several places, on which runs what they do not share: all but Gemm.
+	First() Place
+
+	// New returns n times +0 that live there.
+	New(ctx context.Context, f num.Format, n int) (*num.Array, error)
+	// Set copies a matrix of the host to one that lives there, of the same shape and format.
+	Set(ctx context.Context, to, from num.Mat) error
+	// Get returns a copy of a matrix that lives there as a view of an array of the host.
+	Get(ctx context.Context, from num.Mat) (num.Mat, error)
+	// Clone returns the same view of a copy of the array of a matrix that lives there.
+	Clone(ctx context.Context, m num.Mat) (num.Mat, error)
+	// Prepare lets products keep what they compute of a matrix that lives there.
+	Prepare(m num.Mat)
+	// Overlap reports whether matrices that live there have an entry in common.
+	Overlap(a, b num.Mat) bool
+
+	// Gemm sets C to alpha A B + beta Old like exact.Gemm. C shares no entry with A and B, and with
+	// Old only if it is the same view.
+	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)
+	// Gemv sets z to alpha M x + beta y like direct.Gemv and returns how many entries the host's
+	// exact sum decided. z has stride 1 on the host; it shares no entry with M and x, and with y
+	// only if it is the same view.
+	Gemv(cfg Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error)
+	// Reduce stores the rounded reduction in number 0 of z, the host's, like
+	// direct.Reduction.Round, and reports whether the exact value decided it.
+	Reduce(cfg Config, r direct.Reduction, x, y num.Vec, z *num.Array) (num.Flags, bool, error)
+	// Norm stores the rounded Euclidean norm like direct.Norm.
+	Norm(cfg Config, x num.Vec, z *num.Array) (num.Flags, bool, error)
+	// Iamax returns the index of the first entry of largest magnitude like direct.LargestIndex.
+	Iamax(cfg Config, x num.Vec) (int, error)
+	// Moments returns exact sums like direct.Moment.Exact.
+	Moments(cfg Config, x num.Vec, list ...direct.Moment) ([]*direct.Acc, error)
+	// Scal computes alpha x_i: in z for a vector of the host, else in place, z being nil.
+	Scal(cfg Config, alpha num.Real, x num.Vec, z *num.Array, count func(num.Flags)) error
+	// Axpy computes alpha x_i + y_i: in z for vectors of the host, else in y. alpha is not 0.
+	Axpy(cfg Config, alpha num.Real, x, y num.Vec, z *num.Array, count func(num.Flags)) error
+	// Ger computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
+	// alpha is not 0.
+	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
+}
+
+// Prepared is what a place keeps of a matrix of the host that enters several products.
+type Prepared interface {
+	Free()
+}
+
+// A Device is what a backend tells of one of its devices.
+type Device struct {
+	Name         string // "cuda:0"
+	Model        string // as the maker calls it
+	Memory       uint64 // bytes
+	Architecture string // compute capability 9.0, say
+	Driver       string // what the driver takes: CUDA 13.0, say
+}
+
+// A Backend is a kind of places, all of one machine.
+type Backend interface {
+	// Devices lists the places, or says why there are none; the error wraps ErrDevice.
+	Devices() ([]Device, error)
+	// Open returns the place that those numbers, of which there is at least one, make together.
+	// One number makes the same place every time.
+	Open(numbers ...int) (Place, error)
+	// IsOpen reports whether a place has been opened and kept ready.
+	IsOpen(number int) bool
+	// Fit reports whether routines that choose their place themselves may use a place.
+	Fit(p Place) bool
+
+	// Prepare returns what the places keep of a matrix of the host: nothing yet.
+	Prepare(m num.Mat) Prepared
+
+	// EstimateGemm returns about how long an m x k by k x n product of matrices of the host takes,
+	// and false if the place leaves it to the host.
+	EstimateGemm(m, n, k int, a, b, c num.Format) (time.Duration, bool)
+	// EstimateTransfer returns about how long a call takes that moves so many bytes.
+	EstimateTransfer(bytes int64) time.Duration
+}
+
+// resident is the storage of numbers that live at a place.
+type resident interface {
+	num.Storage
+	Place() Place
+}
+
+// Of returns the place where the numbers of a live, nil for the host.
+func Of(a *num.Array) Place {
+	if a.Away == nil {
+		return nil
+	}
+	return a.Away.(resident).Place()
+}

@@ -1,0 +1,45 @@
+package place
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrPlace is wrapped by errors about operands that live in different places.
+var ErrPlace = errors.New("operands live in different places")
+
+// Label returns the name of a place, Host for nil.
+func Label(p Place) string {
+	if p == nil {
+		return Host
+	}
+	return p.String()
+}
+
+// Same returns the place where all operands of a routine live, nil for the host, given those of
+// each of them. The error wraps ErrPlace if there are two.
+func Same(routine string, places ...Place) (Place, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	p := places[0]
+	for _, q := range places {
+		if p != q {
+			return nil, fmt.Errorf("%s: %w, %s and %s: On and Host copy them from one to another", routine, ErrPlace, Label(p), Label(q))
+		}
+	}
+	return p, nil
+}
+
+// One returns the place of that name where numbers can live, nil for the host. The error wraps
+// ErrDevice for another name, or if there is no such place.
+func One(device string) (Place, error) {
+	n, err := ParseName(device)
+	switch {
+	case n.Kind == Host:
+		return nil, nil
+	case err != nil || n.Kind == Auto || len(n.Numbers) != 1:
+		return nil, fmt.Errorf("device %q: %w (want cpu or cuda:N)", device, ErrDevice)
+	}
+	return n.Open()
+}

@@ -1,0 +1,323 @@
+// Package plan chooses how a product of matrices runs modulo small moduli: the number of moduli,
+// the widths of the integers that its factors are rounded to, and the bits that reconstruction
+// drops. All sizes are log2.
+package plan
+
+import (
+	"math"
+	"sort"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A Machine is what multiplies: its moduli, and what its work costs, in ns. The costs steer choices
+// between correctly rounded ways and cannot change a result.
+type Machine struct {
+	// Bits[n] is log2 of the product of the first n moduli, rounded down.
+	Bits []float64
+	// Work is the cost of a product but for the exact pass.
+	Work func(p *Problem, q *Plan) float64
+	// Exact is the cost of the exact pass for a share of the entries.
+	Exact func(p *Problem, share float64) float64
+	// Slack is log2 of how many units of what is dropped reconstruction with n moduli errs by at
+	// most.
+	Slack func(n int) float64
+	// Fits, if not nil, reports whether the machine takes integers of the plan's widths.
+	Fits func(p *Problem, q *Plan) bool
+}
+
+// An Operand is what is known of a factor: vectors (rows of the left one, columns of the right one)
+// of numbers aligned to one exponent a vector, that of its largest number.
+type Operand struct {
+	// Norm is log2 of the largest sum of magnitudes of a vector, in units of its 2^exponent; -Inf
+	// for zeros.
+	Norm  float64
+	Width int // bits of integers that hold every vector exactly
+	Terms int // how often a number is rounded to its integer: 1, or once a term of an expansion
+}
+
+// A Sample is what is known of one entry of the result: log2 of its magnitude over alpha, -Inf for
+// zero, and of the norms of its vectors, all relative to 2^(exponents of the vectors).
+type Sample struct{ Size, NormL, NormR float64 }
+
+// A Problem is the product of an M x K matrix by a K x N one, of formats A and B, with results of
+// format C.
+type Problem struct {
+	M, N, K     int
+	A, B, C     num.Format
+	Kept        [2]bool // residues of the left and the right factor are there
+	Left, Right Operand
+	Samples     []Sample
+}
+
+// A Plan says how a product of integers runs.
+type Plan struct {
+	Moduli         int
+	WidthL, WidthR int
+	ExactL, ExactR bool    // the widths hold the operands exactly
+	Cut            int     // reconstruction may drop the bits below 2^Cut
+	Cost           float64 // ns
+}
+
+// assumed is the number of samples that Assume makes.
+const assumed = 16
+
+// Assume sets what is known of numbers that lie evenly in (-1, 1): the least of n numbers is about
+// 1/(2n), and sums of k products are close to normal, of deviation sqrt(k)/3.
+func (p *Problem) Assume() {
+	norm := math.Log2(float64(p.K) / 2)
+	width := func(vectors int, f num.Format) int {
+		return f.Bits() + int(math.Log2(2*float64(vectors)*float64(p.K)))
+	}
+	p.Left = Operand{norm, width(p.M, p.A), max(1, p.Left.Terms)}
+	p.Right = Operand{norm, width(p.N, p.B), max(1, p.Right.Terms)}
+	p.Samples = make([]Sample, assumed)
+	for i := range p.Samples {
+		z := math.Sqrt2 * math.Erfinv((float64(i)+0.5)/assumed)
+		_, size := math.Frexp(z * math.Sqrt(float64(p.K)) / 3)
+		p.Samples[i] = Sample{float64(size), norm, norm}
+	}
+}
+
+// ResultBits returns the bits to the last place of a result of format f, of typical numbers.
+func ResultBits(f num.Format) float64 {
+	if n := f.Terms(); n > 1 {
+		return float64(53*n + n - 1)
+	}
+	return float64(f.Prec)
+}
+
+// Margin is the room that a base leaves above the bound of the integers: sign, the rounding of
+// log2, and the error of the quotient.
+const Margin = 1.05
+
+// roundings returns log2 of the factor by which the rounding of a number's terms, one by one,
+// exceeds that of the number: half a unit a term, of a vector's exponent that leaves room for their
+// sum.
+func (o *Operand) roundings() float64 {
+	return math.Log2(float64(o.Terms)) + float64(min(o.Terms-1, 2))
+}
+
+// bits returns log2 of a bound on the integer product: sum a' b' <= ||a'||_1 2^widthR and the same
+// with a and b exchanged. Rounding adds at most half a unit, times the terms' roundings, to each of
+// the k numbers of a norm.
+func (q *Plan) bits(p *Problem) float64 {
+	normL, normR := math.Exp2(p.Left.Norm), math.Exp2(p.Right.Norm)
+	if !q.ExactL {
+		normL += float64(float64(p.K) * math.Exp2(p.Left.roundings()-float64(q.WidthL+1)))
+	}
+	if !q.ExactR {
+		normR += float64(float64(p.K) * math.Exp2(p.Right.roundings()-float64(q.WidthR+1)))
+	}
+	return float64(q.WidthL+q.WidthR) + math.Log2(min(normL, normR))
+}
+
+// fill gives the operands the largest widths for which a base of log2M bits holds their product.
+func (q *Plan) fill(log2M float64, p *Problem) {
+	room := log2M - Margin
+	for total := int(math.Floor(room - min(p.Left.Norm, p.Right.Norm))); ; total-- {
+		if q.split(total, p.Left.Width, p.Right.Width); total <= 0 || q.bits(p) <= room {
+			return
+		}
+	}
+}
+
+// split divides total bits between the operands: equally, but never more than holds an operand
+// exactly.
+func (q *Plan) split(total, exactL, exactR int) {
+	w := total / 2
+	q.WidthL, q.WidthR = w, total-w
+	switch {
+	case exactL <= w && exactL <= exactR:
+		q.WidthL = exactL
+		q.WidthR = min(total-exactL, exactR)
+	case exactR <= w:
+		q.WidthR = exactR
+		q.WidthL = min(total-exactR, exactL)
+	}
+	q.ExactL, q.ExactR = q.WidthL >= exactL, q.WidthR >= exactR
+}
+
+// Choose returns the cheapest plan, or false if no base suffices. More moduli make the products
+// dearer and leave fewer entries to the exact pass: the cheapest base is the first that suffices,
+// or one of those from the first on that leaves less than all of them.
+func (m *Machine) Choose(p *Problem) (Plan, bool) {
+	if math.IsInf(min(p.Left.Norm, p.Right.Norm), -1) {
+		// Products are 0, whatever the integers of the other factor are.
+		q := Plan{Moduli: 1, WidthL: 2, WidthR: 2, ExactL: true, ExactR: true}
+		q.Cost = m.Work(p, &q)
+		return q, true
+	}
+	odds := newOdds(p)
+	best := Plan{Cost: math.Inf(1)}
+	consider := func(count int) (more bool) {
+		q := Plan{Moduli: count}
+		q.fill(m.Bits[count], p)
+		if q.WidthL < min(2, p.Left.Width) || q.WidthR < min(2, p.Right.Width) {
+			return true
+		}
+		if m.Fits != nil && !m.Fits(p, &q) {
+			return false
+		}
+		work := m.Work(p, &q)
+		if work >= best.Cost {
+			return false
+		}
+		q.Cost = work + m.Exact(p, odds.failure(&q))
+		if q.Cost < best.Cost {
+			best = q
+		}
+		return !q.ExactL || !q.ExactR
+	}
+	count, most := 1, len(m.Bits)-1
+	more := true
+	for ; best.Moduli == 0 && count <= most && more; count++ {
+		more = consider(count)
+	}
+	hopeless := sort.Search(most, func(count int) bool { // all entries fail with so many moduli
+		var q Plan
+		q.split(int(m.Bits[count]-Margin-min(p.Left.Norm, p.Right.Norm)), p.Left.Width, p.Right.Width)
+		return float64(max(q.WidthL, q.WidthR)) >= odds.least || q.ExactL && q.ExactR
+	})
+	for count = max(count, hopeless); count <= most && more; count++ {
+		more = consider(count)
+	}
+	if best.Moduli == 0 {
+		return best, false
+	}
+	best.Cut = best.cut(p, m.Slack(best.Moduli))
+	return best, true
+}
+
+// With returns the plan of so many moduli with the integers that are kept of one factor or of both:
+// of width left and right, 0 for a factor that gets the widest for which there is room. It returns
+// false if there is none.
+func (m *Machine) With(p *Problem, moduli, left, right int) (Plan, bool) {
+	q := Plan{Moduli: moduli}
+	room := m.Bits[moduli] - Margin
+	for total := int(math.Floor(room - min(p.Left.Norm, p.Right.Norm))); total > 0; total-- {
+		switch {
+		case right == 0:
+			q.WidthL, q.WidthR = left, min(total-left, p.Right.Width)
+		case left == 0:
+			q.WidthL, q.WidthR = min(total-right, p.Left.Width), right
+		default:
+			q.WidthL, q.WidthR = left, right
+		}
+		q.ExactL, q.ExactR = q.WidthL >= p.Left.Width, q.WidthR >= p.Right.Width
+		if q.bits(p) <= room {
+			if min(q.WidthL, q.WidthR) < 2 && !(q.ExactL && q.ExactR) || m.Fits != nil && !m.Fits(p, &q) {
+				return q, false
+			}
+			odds := newOdds(p)
+			q.Cost = m.Work(p, &q) + m.Exact(p, odds.failure(&q))
+			q.Cut = q.cut(p, m.Slack(moduli))
+			return q, true
+		}
+		if left != 0 && right != 0 {
+			break
+		}
+	}
+	return q, false
+}
+
+// odds are what the probability depends on that an entry fails the rounding test: for each sample
+// other than 0, its error over its last place, widths aside, in units of 2^unit.
+type odds struct {
+	left, right []float64 // from the rounding of the left factor and of the right one
+	unit        int
+	least       float64 // log2 of the least of them
+	samples     int     // with those that are 0, which need the exact pass whatever the widths
+}
+
+// maxShift bounds the units of odds, of which float64 has fewer than 2^1024.
+const maxShift = 900
+
+func newOdds(p *Problem) odds {
+	o := odds{least: math.Inf(1), samples: len(p.Samples)}
+	l, r := p.Left.roundings()-1, p.Right.roundings()-1
+	for _, s := range p.Samples {
+		if !math.IsInf(s.Size, -1) {
+			o.left, o.right = append(o.left, s.NormR+l-s.Size), append(o.right, s.NormL+r-s.Size)
+		}
+	}
+	for i := range o.left {
+		o.least = min(o.least, o.left[i], o.right[i])
+	}
+	if math.IsInf(o.least, 0) { // no samples but zeros, or norms of zero beside an old entry
+		return o
+	}
+	o.unit = int(math.Floor(o.least))
+	for i := range o.left {
+		o.left[i] = math.Exp2(min(o.left[i]-float64(o.unit), maxShift))
+		o.right[i] = math.Exp2(min(o.right[i]-float64(o.unit), maxShift))
+	}
+	// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
+	places := int(ResultBits(p.C)) + 3*max(p.C.Terms()-1, 0)
+	o.unit += places
+	o.least += float64(places)
+	return o
+}
+
+// failure estimates the share of entries that fail the rounding test.
+func (o *odds) failure(q *Plan) float64 {
+	if q.ExactL && q.ExactR || o.samples == 0 {
+		return 0
+	}
+	if len(o.left) == 0 || o.least-float64(max(q.WidthL, q.WidthR)) > 0 {
+		return 1
+	}
+	// Twice the error over the last place, and an eighth more for the reconstruction.
+	l, r := math.Ldexp(2.25, o.unit-q.WidthL), math.Ldexp(2.25, o.unit-q.WidthR)
+	if q.ExactL {
+		l = 0
+	}
+	if q.ExactR {
+		r = 0
+	}
+	fail := float64(o.samples - len(o.left))
+	for i := range o.left {
+		fail += min(1, l*o.left[i]+r*o.right[i]) // may fuse: an estimate
+	}
+	return fail / float64(o.samples)
+}
+
+// cut chooses the bits that reconstruction drops. Its error stays at an eighth of that of the
+// integers; for exact integers it stays so far below the results that hardly any fails the rounding
+// test.
+func (q *Plan) cut(p *Problem, slack float64) int {
+	e := math.Inf(1)
+	if q.ExactL && q.ExactR {
+		for _, s := range p.Samples {
+			e = min(e, float64(q.WidthL+q.WidthR)+s.Size-ResultBits(p.C)-30)
+		}
+		if math.IsInf(e, 0) {
+			return 0
+		}
+	}
+	if !q.ExactR {
+		e = min(e, p.Left.Norm-1+float64(q.WidthL))
+	}
+	if !q.ExactL {
+		e = min(e, p.Right.Norm-1+float64(q.WidthR))
+	}
+	return int(max(0, math.Floor(e-3-slack)))
+}
+
+// Errors returns the bounds of the error of the integer product in units of 2^cut, where
+// reconstruction errs by at most err: for row i and column j, errL norm_i + errR norm_j + errAll.
+func (q *Plan) Errors(p *Problem, cut int, err float64) (errL, errR, errAll float64) {
+	if q.ExactL && q.ExactR {
+		return 0, 0, math.Ceil(err)
+	}
+	a, b := float64(p.Left.Terms)/2, float64(p.Right.Terms)/2 // errors of the integers
+	if !q.ExactR {
+		errL = float64(b*math.Exp2(float64(q.WidthL-cut))) * (1 + 1e-9)
+	}
+	if !q.ExactL {
+		errR = float64(a*math.Exp2(float64(q.WidthR-cut))) * (1 + 1e-9)
+	}
+	// Both factors' roundings multiply to at most a b a term; the norms of the integers exceed
+	// those of the numbers by at most a or b a term. The 2 lets users cut the bound to an integer.
+	return errL, errR, err + 2 + float64(4*a*b*float64(p.K)*math.Exp2(-float64(cut)))
+}

@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+const samples = 64
+
+func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
+
+// testMachine has moduli of up to 13 bits, work that grows with them, and an exact pass of that
+// cost.
+func testMachine(exact float64) *Machine {
+	m := &Machine{
+		Bits: []float64{0},
+		Work: func(p *Problem, q *Plan) float64 {
+			k := float64(p.K)
+			return float64(q.Moduli) * (float64(p.M)*float64(p.N)*(0.01*k+3) + float64(p.M+p.N)*k*2)
+		},
+		Exact: func(p *Problem, share float64) float64 {
+			return share * float64(p.M) * float64(p.N) * float64(p.K) * exact
+		},
+		Slack: func(n int) float64 { return 11 + math.Log2(float64(n)) },
+		Fits:  func(p *Problem, q *Plan) bool { return p.Left.Terms == 1 || max(q.WidthL, q.WidthR) < 2000 },
+	}
+	for n := range 600 {
+		m.Bits = append(m.Bits, m.Bits[n]+13-0.003*float64(n))
+	}
+	return m
+}
+
+// randomProblem draws what a plan depends on: formats, shapes, widths that hold the operands
+// exactly or not, entries of many sizes and zeros.
+func randomProblem(rng *rand.Rand) (p Problem) {
+	formats := []num.Format{num.Float32, num.Float64, num.DDouble, mp(53), mp(106), mp(424), mp(1696)}
+	p.M, p.N, p.K = 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(14)), 1+rng.IntN(1<<rng.IntN(16))
+	draw := func() (num.Format, Operand) {
+		f := formats[rng.IntN(len(formats))]
+		return f, Operand{
+			Norm:  math.Log2(float64(p.K) * (0.001 + rng.Float64())),
+			Width: int(ResultBits(f)) + rng.IntN(1<<rng.IntN(12)),
+			Terms: max(1, f.Terms()),
+		}
+	}
+	p.A, p.Left = draw()
+	p.B, p.Right = draw()
+	p.C = formats[rng.IntN(len(formats))]
+	zeros := rng.IntN(3)
+	for range samples {
+		s := Sample{float64(-rng.IntN(1 + rng.IntN(50))), p.Left.Norm + math.Log2(rng.Float64()), p.Right.Norm + math.Log2(rng.Float64())}
+		if rng.IntN(4) < zeros {
+			s.Size = math.Inf(-1)
+		}
+		p.Samples = append(p.Samples, s)
+	}
+	return p
+}
+
+// TestChoose compares plans with the best of all bases, tried one by one.
+func TestChoose(t *testing.T) {
+	for seed := range uint64(1000) {
+		rng := rand.New(rand.NewPCG(5, seed))
+		p := randomProblem(rng)
+		m := testMachine(math.Exp2(float64(rng.IntN(12))))
+		odds := newOdds(&p)
+		best := math.Inf(1)
+		for count := 1; count < len(m.Bits); count++ {
+			q := Plan{Moduli: count}
+			q.fill(m.Bits[count], &p)
+			if m.Fits(&p, &q) && q.WidthL >= min(2, p.Left.Width) && q.WidthR >= min(2, p.Right.Width) {
+				best = min(best, m.Work(&p, &q)+m.Exact(&p, odds.failure(&q)))
+			}
+		}
+		q, ok := m.Choose(&p)
+		if ok != !math.IsInf(best, 1) || ok && q.Cost > best {
+			t.Errorf("seed %d: %+v: cost %g, best %g", seed, q, q.Cost, best)
+		}
+		if !ok {
+			continue
+		}
+		bound := float64(q.WidthL+q.WidthR) + min(p.Left.Norm, p.Right.Norm)
+		if bound > m.Bits[q.Moduli]-Margin || q.ExactL != (q.WidthL >= p.Left.Width) || q.ExactR != (q.WidthR >= p.Right.Width) {
+			t.Errorf("seed %d: %+v: bound of 2^%g", seed, q, bound)
+		}
+		// The same moduli and left integers, kept, leave the same room to the right ones.
+		if w, ok := m.With(&p, q.Moduli, q.WidthL, 0); !ok || w.WidthR < q.WidthR {
+			t.Errorf("seed %d: %+v with what it has: %+v", seed, q, w)
+		}
+	}
+}
+
+// TestZeros plans for a factor of zeros.
+func TestZeros(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(7, 1)))
+	p.Right.Norm, p.Right.Width = math.Inf(-1), 0
+	if q, ok := testMachine(1).Choose(&p); !ok || q.Moduli != 1 || !q.ExactL || !q.ExactR || q.Cut != 0 {
+		t.Errorf("%+v, %v", q, ok)
+	}
+}
+
+// TestOdds compares the estimate of failures with its definition.
+func TestOdds(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(6, seed))
+		p := randomProblem(rng)
+		o := newOdds(&p)
+		bits := ResultBits(p.C) + 3*float64(max(p.C.Terms()-1, 0))
+		for range 20 {
+			q := Plan{WidthL: rng.IntN(2000), WidthR: rng.IntN(2000), ExactL: rng.IntN(3) == 0, ExactR: rng.IntN(3) == 0}
+			var want float64
+			for _, s := range p.Samples {
+				e := 0.0
+				if !q.ExactL {
+					e += math.Exp2(s.NormR + p.Left.roundings() - float64(q.WidthL+1) + bits - s.Size)
+				}
+				if !q.ExactR {
+					e += math.Exp2(s.NormL + p.Right.roundings() - float64(q.WidthR+1) + bits - s.Size)
+				}
+				if math.IsInf(s.Size, -1) && !(q.ExactL && q.ExactR) {
+					e = 1
+				}
+				want += min(1, 2.25*e) / samples
+			}
+			if got := o.failure(&q); math.Abs(got-want) > 1e-9+1e-6*want {
+				t.Errorf("seed %d, %+v: %g, want %g", seed, q, got, want)
+			}
+		}
+	}
+}
+
+// TestAssume plans for numbers that are assumed at precisions that norms passed for their
+// logarithms would change.
+func TestAssume(t *testing.T) {
+	for _, k := range []int{16, 1000, 100000} {
+		p := Problem{M: 100, N: 100, K: k, A: mp(424), B: mp(424), C: num.Float64}
+		p.Assume()
+		q, ok := testMachine(100).Choose(&p)
+		// 53 bits, a few of cancellation and the margin of the rounding test, on both sides.
+		if w := q.WidthL; !ok || w < 53 || w > 80 {
+			t.Errorf("k = %d: %+v", k, q)
+		}
+	}
+}
+
+// BenchmarkChoose measures what a device waits for.
+func BenchmarkChoose(b *testing.B) {
+	for _, prec := range []uint32{53, 1696} {
+		p := Problem{M: 1000, N: 1000, K: 1000, A: mp(prec), B: mp(prec), C: mp(prec)}
+		p.Assume()
+		m := testMachine(100)
+		b.Run(p.C.String(), func(b *testing.B) {
+			for b.Loop() {
+				m.Choose(&p)
+			}
+		})
+	}
+}

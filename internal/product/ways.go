@@ -1,0 +1,236 @@
+package product
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A way computes products.
+type way struct {
+	name string
+	// applies returns nil, or why the way does not apply to what was asked for.
+	applies func(r *request) error
+	// estimate returns about how long run takes for numbers of like size.
+	estimate func(r *request) time.Duration
+	run      func(r *request) (exact.Stats, error)
+	// leaves reports whether another way is to compute what run returned err for, with nothing
+	// written to C.
+	leaves func(r *request, err error) bool
+}
+
+// ways are all ways. The bits of their results agree.
+var ways = []way{
+	// A matrix times vectors, the columns of B or the rows of A: leading digits, then exact sums.
+	{"columns", appliesColumns, estimateColumns, runColumns, leavesNever},
+	// Entry by entry in exact accumulators.
+	{"entries", appliesDirect, estimateEntries, runEntries, leavesNever},
+	// Integers modulo small moduli.
+	{"residue", appliesResidue, estimateResidue, runResidue, leavesResidue},
+	// Integers modulo small moduli on a device.
+	{"device", appliesDevice(1, 1), estimateDevice, runDevice, leavesDevice},
+	// The same, by parts of the result, on several.
+	{"devices", appliesDevice(2, 1<<30), estimateDevice, runDevice, leavesDevice},
+}
+
+// Ways returns the names of all ways.
+func Ways() []string {
+	names := make([]string, len(ways))
+	for i, w := range ways {
+		names[i] = w.name
+	}
+	return names
+}
+
+// errOther says that a way is not in question: another method or device was asked for, or there is
+// nothing to multiply.
+var errOther = fmt.Errorf("gemm: %w: not for what was asked", ErrMethod)
+
+// ErrDirect refuses the direct method on a device.
+var ErrDirect = fmt.Errorf("gemm: method %q: %w: GPUs have the residue method only", Direct, ErrMethod)
+
+// errRange says that only the direct method applies, where the other was asked for.
+var errRange = fmt.Errorf("gemm: %w: method residue does not reach this precision, spread of exponents or alpha", ErrMethod)
+
+func leavesNever(*request, error) bool { return false }
+
+// appliesDirect is for ways of the direct method.
+func appliesDirect(r *request) error {
+	switch {
+	case r.force != "", r.trivial() && !r.Asked:
+		return nil
+	case r.Asked, r.Method == Residue:
+		return errOther
+	}
+	return nil
+}
+
+func appliesColumns(r *request) error {
+	if r.trivial() {
+		return errOther
+	}
+	return appliesDirect(r)
+}
+
+func estimateColumns(r *request) time.Duration {
+	if r.Alpha.Class != num.Finite {
+		return never
+	}
+	return direct.EstimateGemm(r.Threads, r.rows(), r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format, true)
+}
+
+func estimateEntries(r *request) time.Duration {
+	if r.trivial() {
+		return 0
+	}
+	return direct.EstimateEntries(r.Threads, r.rows(), r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format)
+}
+
+// rows returns the rows of as many entries in all columns as are computed.
+func (r *request) rows() int {
+	if r.Triangle != 0 {
+		return (r.C.Rows + 1) / 2
+	}
+	return r.C.Rows
+}
+
+func runColumns(r *request) (exact.Stats, error) {
+	return r.direct("columns", func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error) {
+		return direct.Gemm(w, p, r.Memory, count)
+	})
+}
+
+func runEntries(r *request) (exact.Stats, error) {
+	return r.direct("entries", func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error) {
+		return 0, direct.Entries(w, p, count)
+	})
+}
+
+// direct runs a way of the direct method.
+func (r *request) direct(name string, run func(w direct.Work, p direct.Product, count func(num.Flags)) (int64, error)) (exact.Stats, error) {
+	st := exact.Stats{Device: "cpu", Method: Direct, Blocks: 1}
+	var over, under atomic.Int64
+	start := time.Now()
+	var err error
+	st.Exact, err = run(r.work(), direct.Product{Alpha: r.Alpha, A: r.A, B: r.B, Beta: r.Beta, Old: r.Old, C: r.C, Triangle: r.Triangle},
+		func(f num.Flags) {
+			if f&num.Overflow != 0 {
+				over.Add(1)
+			}
+			if f&num.Underflow != 0 {
+				under.Add(1)
+			}
+		})
+	st.Overflow, st.Underflow = over.Load(), under.Load()
+	st.Stages = []exact.Stage{{Name: name, Time: time.Since(start)}}
+	return st, err
+}
+
+// work is how package direct may run, with the progress of its parts.
+func (r *request) work() direct.Work {
+	w := direct.Work{Context: r.Ctx, Threads: r.Threads}
+	if r.Progress != nil {
+		var mu sync.Mutex
+		parts := 0
+		w.Done = func(part, of int) {
+			mu.Lock()
+			defer mu.Unlock()
+			parts += part
+			r.Progress(float64(parts) / float64(of))
+		}
+	}
+	return w
+}
+
+func appliesResidue(r *request) error {
+	switch {
+	case r.trivial(), r.force == "" && (r.Asked || r.Method == Direct):
+		return errOther
+	case !exact.Applies(r.Alpha, r.Beta, r.C.Rows, r.C.Cols, r.A.Cols):
+		return errRange
+	}
+	return nil
+}
+
+func estimateResidue(r *request) time.Duration {
+	if r.fastest() < exact.StartTime {
+		return never
+	}
+	t, ok := exact.Estimate(r.Threads, r.C.Rows, r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format,
+		[2]bool{r.PreA != nil, r.PreB != nil})
+	if !ok {
+		return never
+	}
+	return t
+}
+
+func runResidue(r *request) (exact.Stats, error) {
+	p, err := exact.Plan(r.engine(), r.Alpha, r.A, r.B, r.Beta, r.Old, r.C, r.PreA, r.PreB)
+	if errors.Is(err, exact.ErrRange) {
+		err = errRange
+	}
+	if err != nil {
+		return exact.Stats{}, err
+	}
+	if len(r.rivals) > 0 && p.Time() > r.rivals[0].time {
+		return exact.Stats{}, errLeave
+	}
+	st, err := p.Run()
+	if errors.Is(err, ErrMemory) {
+		err = fmt.Errorf("gemm %d x %d x %d: %w in %d bytes for method residue", r.C.Rows, r.A.Cols, r.C.Cols, ErrMemory, r.Memory)
+	}
+	return st, err
+}
+
+// engine is how package exact may run.
+func (r *request) engine() exact.Config {
+	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle}
+}
+
+func leavesResidue(_ *request, err error) bool {
+	return errors.Is(err, errLeave) || errors.Is(err, errRange) || errors.Is(err, ErrMemory)
+}
+
+// appliesDevice is for ways of so many devices.
+func appliesDevice(least, most int) func(r *request) error {
+	return func(r *request) error {
+		switch {
+		case r.Device == nil || r.Device.Count() < least || r.Device.Count() > most:
+			return errOther
+		case r.Method == Direct:
+			return ErrDirect
+		}
+		return nil
+	}
+}
+
+func estimateDevice(r *request) time.Duration {
+	if r.Asked {
+		return 0
+	}
+	t, ok := r.Device.Estimate(&r.Problem, r.fastest())
+	if !ok {
+		return never
+	}
+	return t
+}
+
+func runDevice(r *request) (exact.Stats, error) {
+	p := r.Problem
+	if !r.Asked && r.Beta.Class != num.Zero && r.C.Arr == r.Old.Arr {
+		p.Old = p.Old.Copy() // for the host to begin anew
+	}
+	st, err := r.Device.Gemm(r.Config, &p)
+	if err != nil && p.Old.Arr != r.Old.Arr {
+		r.Old = p.Old
+	}
+	return st, err
+}
+
+func leavesDevice(r *request, err error) bool { return !r.Asked && r.Device.Leaves(err) }

@@ -1,0 +1,184 @@
+package reproduce
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// fakeClock is a clock that tests move.
+type fakeClock struct{ time time.Time }
+
+func (c *fakeClock) now() time.Time { return c.time }
+
+func (c *fakeClock) pass(d time.Duration) { c.time = c.time.Add(d) }
+
+// TestMeter: the estimate of the time that is left converges where steps of one kind take ten times
+// as long as planned, those of another half as long, and times vary.
+func TestMeter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var steps []plannedStep
+	var take []time.Duration
+	total := time.Duration(0)
+	for i := range 120 {
+		s := plannedStep{"slow", time.Duration(1+i%7) * time.Second}
+		factor := 10.0
+		if i%3 > 0 {
+			s.kind, factor = "fast", 0.5
+		}
+		steps = append(steps, s)
+		d := time.Duration(float64(s.estimate) * factor * (0.7 + 0.6*rng.Float64()))
+		take = append(take, d)
+		total += d
+	}
+	clock := &fakeClock{time.Unix(1e9, 0)}
+	m := newMeter(steps, clock.now)
+	if e := m.Estimate(); e < total/10 || e > total/2 {
+		t.Fatalf("estimate %v for %v: the test wants one that is far off", e, total)
+	}
+	last, began, worst := 0.0, clock.time, 1.0
+	look := func() {
+		done, left := m.State()
+		if done < last || done > 1 || left < 0 {
+			t.Errorf("%v done after %v, %v left", done, last, left)
+		}
+		last = done
+		passed := clock.time.Sub(began)
+		if share := float64(passed) / float64(total); share > 0.15 && share < 0.99 {
+			right := total - passed
+			worst = max(worst, float64(left)/float64(right), float64(right)/float64(left))
+			if off := math.Abs(done - share); off > 0.1 {
+				t.Errorf("%.3f done, but %.3f", done, share)
+			}
+		}
+	}
+	for _, d := range take {
+		m.next()
+		for range 4 { // within a step, too
+			look()
+			clock.pass(d / 4)
+		}
+	}
+	if worst > 1.5 {
+		t.Errorf("after 15 %% the time left is off by %.2f", worst)
+	}
+	if got := m.finish(); got < total-time.Second || got > total+time.Second {
+		t.Errorf("took %v, want %v", got, total)
+	}
+	if done, left := m.State(); done != 1 || left != 0 {
+		t.Errorf("at the end %v done, %v left", done, left)
+	}
+}
+
+// TestMeterExact: with right estimates the time left is right all the time.
+func TestMeterExact(t *testing.T) {
+	clock := &fakeClock{time.Unix(1e9, 0)}
+	m := newMeter([]plannedStep{{"a", 2 * time.Second}, {"b", 5 * time.Second}, {"a", 3 * time.Second}}, clock.now)
+	want := 10 * time.Second
+	for _, s := range m.steps {
+		m.next()
+		for range 2 {
+			if done, left := m.State(); (left-want).Abs() > time.Millisecond || math.Abs(done-(1-want.Seconds()/10)) > 1e-3 {
+				t.Errorf("%v done, %v left, want %v left", done, left, want)
+			}
+			clock.pass(s.estimate / 2)
+			want -= s.estimate / 2
+		}
+	}
+}
+
+// TestMeterUnplanned: steps without a plan, and empty plans, do no harm.
+func TestMeterUnplanned(t *testing.T) {
+	clock := &fakeClock{time.Unix(1e9, 0)}
+	for _, steps := range [][]plannedStep{nil, {{"a", 0}}, {{"a", time.Second}}} {
+		m := newMeter(steps, clock.now)
+		for range 3 {
+			m.next()
+			clock.pass(time.Second)
+			if done, left := m.State(); done < 0 || done > 1 || math.IsNaN(done) || left < 0 {
+				t.Errorf("%v: %v done, %v left", steps, done, left)
+			}
+		}
+		if d := m.finish(); d != 3*time.Second {
+			t.Errorf("took %v", d)
+		}
+	}
+}
+
+func TestMeasuring(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct{ run, want time.Duration }{
+		{0, 0}, {ms, 20 * ms}, {30 * ms, 420 * ms}, {300 * ms, 600 * ms}, {600 * ms, 1200 * ms}, {3000 * ms, 3000 * ms},
+	} {
+		if got := measuring(enough, c.run); got != c.want {
+			t.Errorf("runs of %v take %v, want %v", c.run, got, c.want)
+		}
+	}
+}
+
+// tiny are experiments that take no time.
+func tiny() []Experiment {
+	return []Experiment{
+		{Name: sumName, N: 500}, {Name: gemvName, N: 12}, {Name: ozakiName, Sizes: []int{32, 16}, Seeds: 2, Phi: []float64{1, 0.1}},
+		{Name: qdName, N: 24},
+	}
+}
+
+// runTiny runs one of them with short vectors.
+func runTiny(t *testing.T, x Experiment, o Options) *Report {
+	t.Helper()
+	defer func(n int, d time.Duration) { qdLong, qdEnough = n, d }(qdLong, qdEnough)
+	qdLong, qdEnough = 5000, time.Millisecond
+	o.Threads, o.MemoryLimit, o.Machine, o.Command = 2, 1<<30, Machine{CPU: "test"}, "halfulp reproduce "+x.Name+x.Flags()
+	r, err := x.Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestPlans: experiments have as many steps as their plans.
+func TestPlans(t *testing.T) {
+	for _, x := range tiny() {
+		if x.Name == sumName && testing.Short() {
+			continue // set 2 has 10^6 terms
+		}
+		var m *Meter
+		begun := 0
+		r := runTiny(t, x, Options{Watch: func(w *Meter) { m = w }, Progress: func(float64) { begun++ }})
+		if begun != len(m.steps) || begun == 0 {
+			t.Errorf("%s: %d steps, %d are planned", x.Name, begun, len(m.steps))
+		}
+		if r.Seconds <= 0 || r.Estimate <= 0 {
+			t.Errorf("%s: took %v s, %v s estimated", x.Name, r.Seconds, r.Estimate)
+		}
+	}
+}
+
+// TestEstimates prints what steps take beside what was estimated. On a quiet machine estimates of
+// experiments of some seconds are right within a factor of 2.
+func TestEstimates(t *testing.T) {
+	if !testlength.Long() {
+		t.Skip("takes a minute; HALFULP_TEST=long runs it")
+	}
+	for _, x := range []Experiment{
+		{Name: sumName, N: 50000}, {Name: gemvName, N: 200}, {Name: ozakiName, Sizes: []int{128, 256}, Seeds: 3, Phi: OzakiPhi}, {Name: qdName, N: 200},
+	} {
+		var m *Meter
+		r, err := x.Run(Options{Watch: func(w *Meter) { m = w }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %.1f s, estimated %.1f s: %.2f times as long", x.Name, r.Seconds, r.Estimate, r.Seconds/r.Estimate)
+		for kind, k := range m.of {
+			t.Logf("    %-28s %7.2f s, estimated %7.2f s", kind, k.took.Seconds(), k.estimate.Seconds())
+		}
+		// Other work on the machine makes one of the two longer.
+		if q := r.Seconds / r.Estimate; q > 4 || q < 0.25 {
+			t.Errorf("%s: took %.1f s, estimated %.1f s", x.Name, r.Seconds, r.Estimate)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+func TestInverse(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, f := range formats {
+		for n := range 7 {
+			a := halfulp.Random(f, n, n, 3, r.Uint64())
+			x := halfulp.NewMatrix(f, n, n)
+			if _, err := Inverse(a, x, nil); err != nil {
+				t.Fatal(err)
+			}
+			want := rational(a, halfulp.Identity(halfulp.Float64, n))
+			for i := range n {
+				for j := range n {
+					if z := nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+						t.Fatalf("%v, n = %d: entry %d, %d is %s, want %s", f, n, i, j, x.At(i, j).Hex(), z.Hex())
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRank takes products of integer matrices with a known rank.
+func TestRank(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		m, n, k := r.IntN(12), r.IntN(12), r.IntN(8)
+		k = min(k, m, n)
+		// Factors with an echelon of ones have full rank.
+		left, right := randomIntegers(r, m, k, 5), randomIntegers(r, k, n, 5)
+		for i := range k {
+			for j := range i {
+				left.Set(j, i, halfulp.Float(0))
+				right.Set(i, j, halfulp.Float(0))
+			}
+			left.Set(i, i, halfulp.Float(1))
+			right.Set(i, i, halfulp.Float(1))
+		}
+		a := halfulp.NewMatrix(halfulp.Float64, m, n)
+		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, right, halfulp.Float(0), nil, a, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, stats, err := Rank(a, nil)
+		if err != nil || got != k {
+			t.Fatalf("%d x %d: rank %d, %v, want %d (%+v)", m, n, got, err, k, stats)
+		}
+	}
+	// One ulp makes a difference.
+	a := halfulp.NewMatrix(halfulp.Float64, 3, 3)
+	for i := range 3 {
+		for j := range 3 {
+			a.Set(i, j, halfulp.Float(float64(3*i+j+1)))
+		}
+	}
+	if got, _, _ := Rank(a, nil); got != 2 {
+		t.Fatalf("rank %d, want 2", got)
+	}
+	a.Set(2, 2, halfulp.Float(math.Nextafter(9, 10)))
+	if got, _, _ := Rank(a, nil); got != 3 {
+		t.Fatalf("rank %d, want 3", got)
+	}
+	check(t, "one ulp from singular", a, randomIntegers(r, 3, 1, 9), halfulp.Float64)
+}
+
+func TestSolveErrors(t *testing.T) {
+	a, b, x := halfulp.Random(halfulp.Float64, 20, 20, 0, 1), halfulp.Random(halfulp.Float64, 20, 2, 0, 2), halfulp.NewMatrix(halfulp.Float64, 20, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Solve(a, b, x, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := Solve(a, b, x, &halfulp.Options{Device: "cuda:99"}); !errors.Is(err, halfulp.ErrDevice) {
+		t.Fatal(err)
+	}
+	if _, err := Solve(a, b, x, &halfulp.Options{Method: "lu"}); !errors.Is(err, halfulp.ErrMethod) {
+		t.Fatal(err)
+	}
+	a.Set(3, 4, halfulp.Float(math.Inf(1)))
+	if _, err := Solve(a, b, x, nil); !errors.Is(err, ErrNotFinite) {
+		t.Fatal(err)
+	}
+	if !x.Same(halfulp.NewMatrix(halfulp.Float64, 20, 2)) {
+		t.Fatal("an error changed X")
+	}
+	defer func() {
+		if recover() != errShape {
+			t.Fatal("no panic for shapes that do not fit")
+		}
+	}()
+	_, _ = Solve(a, x.T(), x, nil)
+}
+
+// TestSolveSame solves with threads and methods, and with X in the place of B, and B in A.
+func TestSolveSame(t *testing.T) {
+	a, b := halfulp.Hilbert(halfulp.QD, 20), halfulp.Random(halfulp.Float64, 20, 20, 0, 2)
+	want := halfulp.NewMatrix(halfulp.DD, 20, 20)
+	if _, err := Solve(a, b, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
+		x := b.Convert(halfulp.DD)
+		done := 0.0
+		o.Progress = func(d float64) {
+			if d < 0 || d > 1 {
+				t.Errorf("progress %g", d)
+			}
+			done = d
+		}
+		if _, err := Solve(a, x, x, &o); err != nil {
+			t.Fatal(err)
+		}
+		if !x.Same(want) {
+			t.Errorf("%+v: other bits", o)
+		}
+		if done != 1 {
+			t.Errorf("%+v: progress ends at %g", o, done)
+		}
+	}
+}

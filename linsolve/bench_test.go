@@ -1,0 +1,54 @@
+package linsolve
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{100, 300, 1000} {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
+			b.Run(fmt.Sprintf("n=%d/%v", n, f), func(b *testing.B) {
+				m, y := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+				x := halfulp.NewMatrix(f, n, 1)
+				var stats Stats
+				for b.Loop() {
+					var err error
+					if stats, err = Solve(m, y, x, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(stats.Steps), "steps")
+			})
+		}
+	}
+}
+
+func BenchmarkFactors(b *testing.B) {
+	factors := map[string]func(a, symmetric *halfulp.Matrix, f halfulp.Format) error{
+		"LU":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, _, err := LU(a, f, nil); return err },
+		"QR":       func(a, _ *halfulp.Matrix, f halfulp.Format) error { _, _, err := QR(a, f, nil); return err },
+		"Cholesky": func(_, s *halfulp.Matrix, f halfulp.Format) error { _, _, err := Cholesky(s, f, nil); return err },
+		"LDLT":     func(_, s *halfulp.Matrix, f halfulp.Format) error { _, _, err := LDLT(s, f, nil); return err },
+	}
+	for _, n := range []int{100, 300} {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)} {
+			a := halfulp.Random(f, n, n, 0, 1)
+			s := halfulp.NewMatrix(halfulp.MP(2000), n, n)
+			if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, s, nil); err != nil {
+				b.Fatal(err)
+			}
+			for name, factor := range factors {
+				b.Run(fmt.Sprintf("%s/n=%d/%v", name, n, f), func(b *testing.B) {
+					for b.Loop() {
+						if err := factor(a, s, f); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+)
+
+// ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
+// definite.
+var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
+
+// NotPositiveDefiniteError says that a symmetric matrix is not positive definite, which the sign of
+// a leading minor proves. It wraps ErrNotPositiveDefinite.
+type NotPositiveDefiniteError struct {
+	Order int // of the minor
+	Sign  int // of the minor: -1 or 0
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	sign := "0"
+	if e.Sign < 0 {
+		sign = "negative"
+	}
+	return fmt.Sprintf("matrix is not positive definite: its leading minor of order %d is %s (proved)", e.Order, sign)
+}
+
+func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
+
+// CholeskyFactors are those of A = L L^T.
+type CholeskyFactors struct {
+	L *halfulp.Matrix // lower triangular with a positive diagonal, zeros above
+	system
+}
+
+// Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in
+// format f, every entry the exact one rounded once, ties to even, whatever the condition of A
+// (potrf of LAPACK with uplo = L). Factors are on the host.
+//
+// An elimination in so many bits gives triangular matrices S and T for which ‖S A T - I‖ is proved
+// to be small, hence enclosures of L; they are made again with twice as many bits until all entries
+// round to one number. Zeros, and entries halfway between two numbers of the format, never get
+// there: those are proved modulo primes.
+//
+// The error is a *NotPositiveDefiniteError, which names a leading minor that is proved not to be
+// positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and
+// MemoryLimit are of the products, and so is Device. Cholesky panics if A is not square.
+func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*CholeskyFactors, Stats, error) {
+	if a.Rows() != a.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin("Cholesky", opt, a)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	l, err := s.cholesky(on[0], f)
+	if err != nil {
+		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+	}
+	s.countOverflow(l)
+	s.progress(1)
+	return &CholeskyFactors{L: l, system: system{a: on[0].Clone()}}, s.stats, nil
+}
+
+func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	if err := finite("A", a); err != nil {
+		return nil, err
+	}
+	if err := symmetric(a); err != nil {
+		return nil, err
+	}
+	n := a.Rows()
+	l := halfulp.NewMatrix(f, n, n)
+	u := newUnknown(a, n, ones(n))
+	for j := range n {
+		for i := j; i < n; i++ {
+			u.want(ofRoot, i, j, l, i, j)
+		}
+	}
+	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		e, worst, err := s.positive(a, n, bits)
+		if err == nil && e == nil {
+			err = s.definite(a, worst)
+		}
+		return u, e, err
+	})
+}
+
+// positive encloses the factors of c, whose leading n x n part is symmetric, if all its pivots are
+// proved to be positive. If not, it returns the pivot which is most likely not to be.
+func (s *solver) positive(c *halfulp.Matrix, n, bits int) (e *enclosure, worst int, err error) {
+	g, err := s.eliminate(c, n, bits, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	if g.zero >= 0 {
+		return nil, g.zero, nil
+	}
+	least := big.NewFloat(2)
+	for j := range n {
+		d, diagonal := g.lu.Big(j, j), c.Big(j, j)
+		if d.Sign() <= 0 || diagonal.Sign() <= 0 {
+			return nil, j, nil
+		}
+		if d.Quo(d, diagonal).Cmp(least) < 0 {
+			least, worst = d, j
+		}
+	}
+	li, ui, err := s.inverses(g.lu, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	if e, err = s.enclose(c, li, ui, bits); e == nil || err != nil {
+		return nil, worst, err
+	}
+	for j := range n {
+		if e.upper(j, j).lo.Sign() <= 0 {
+			return nil, j, nil
+		}
+	}
+	return e, 0, nil
+}
+
+// definite returns an error if the leading minor that ends with row k is proved not to be positive.
+func (s *solver) definite(a *halfulp.Matrix, k int) error {
+	d, err := s.det(a.Slice(0, k+1, 0, k+1), halfulp.MP(64))
+	if err != nil {
+		return err
+	}
+	if sign := d.Big().Sign(); sign <= 0 {
+		return &NotPositiveDefiniteError{Order: k + 1, Sign: sign}
+	}
+	return nil
+}
+
+// countOverflow counts the entries of factors that became infinite.
+func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
+	for _, z := range factors {
+		for i := range z.Rows() {
+			for j := range z.Cols() {
+				if z.At(i, j).IsInf(0) {
+					s.stats.Overflow++
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Norm names a norm of matrices.
+type Norm byte
+
+// The norms: the largest sum of magnitudes of a column, and of a row.
+const (
+	OneNorm Norm = '1'
+	InfNorm Norm = 'I'
+)
+
+// Cond returns the condition number ‖A‖ ‖A^-1‖ of a square matrix A in a norm, correctly rounded to
+// format f: +Inf for a singular A, 0 for n = 0. The time and errors are those of Inverse. Cond
+// panics if A is not square, or for another norm.
+func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
+	if a.Rows() != a.Cols() {
+		panic(errShape)
+	}
+	if norm != OneNorm && norm != InfNorm {
+		panic("linsolve: bad Norm")
+	}
+	s, on, err := begin("Cond", opt, a)
+	if err != nil {
+		return halfulp.Scalar{}, Stats{}, err
+	}
+	z, err := s.cond(norm, on[0], f)
+	if err != nil {
+		return halfulp.Scalar{}, s.stats, fmt.Errorf("Cond: %w", err)
+	}
+	s.progress(1)
+	return z, s.stats, nil
+}
+
+func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error) {
+	n := a.Rows()
+	if n == 0 {
+		return halfulp.NewScalar(f, new(big.Float)), nil
+	}
+	// With D the determinant of the integers A 2^-low, the condition number is an integer over D.
+	// So it is a tie, u 2^v, or differs from it by 2^v / D at least.
+	determinant := powerBits(raw.Matrix(a), n)
+	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
+		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(min(bits, maxBits))))
+		if errors.Is(err, ErrSingular) {
+			return halfulp.NewScalar(f, new(big.Float).SetInf(false)), nil
+		}
+		if err != nil {
+			return halfulp.Scalar{}, err
+		}
+		of := func(m *halfulp.Matrix) *big.Float {
+			if norm == OneNorm {
+				m = m.T()
+			}
+			return rowNorm(m, bits)
+		}
+		// Entries of the inverse have relative errors below 2^-bits, and so have the norms, twice.
+		product := new(big.Float).SetPrec(uint(2*bits)).Mul(of(a), of(x))
+		radius := new(big.Float).SetMantExp(product, 3-bits)
+		lower := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Sub(product, radius))
+		upper := halfulp.NewScalar(f, new(big.Float).SetPrec(uint(3*bits)).Add(product, radius))
+		if lower.Same(upper) {
+			return lower, nil
+		}
+		if t, _ := tie(lower, upper); bits > determinant+2*f.Bits()+64 && t != nil {
+			return halfulp.NewScalar(f, t), nil
+		}
+		if bits > maxBits {
+			return halfulp.Scalar{}, fmt.Errorf("not decided by %d bits", bits)
+		}
+	}
+}
+
+// rowNorm returns the largest sum of magnitudes of a row, with a relative error below 2^-bits.
+func rowNorm(a *halfulp.Matrix, bits int) *big.Float {
+	norm := new(big.Float).SetPrec(uint(bits + 32))
+	for i := range a.Rows() {
+		sum := new(big.Float).SetPrec(uint(bits + 64))
+		for j := range a.Cols() {
+			x := a.Big(i, j)
+			sum.Add(sum, x.Abs(x))
+		}
+		if sum.Cmp(norm) > 0 {
+			norm = sum
+		}
+	}
+	return norm
+}

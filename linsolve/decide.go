@@ -1,0 +1,245 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// entries are those of a column of the solution that are not decided.
+type entries struct {
+	s       *solver
+	a, b, z *halfulp.Matrix
+	j       int
+	open    []int
+	never   map[int]*big.Float // what entries are not, which is proved
+}
+
+// suspicion says how much smaller, in bits, an enclosure is than an ulp when a tie or a zero in it
+// is looked into.
+const suspicion = 40
+
+// decide rounds the entries whose enclosures x ± radius round to one number, and reports whether
+// none is left.
+func (e *entries) decide(x *halfulp.Matrix, radius []*big.Float, weights []int64) (done bool, err error) {
+	f := e.z.Format()
+	prec := uint(x.Format().Bits()) + 192
+	down := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
+	up := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf) }
+	most := new(big.Float) // of x, weighted
+	for i := range radius {
+		v := x.Big(i, e.j)
+		if v.Abs(v).SetMantExp(v, -int(weights[i])); v.Cmp(most) > 0 {
+			most = v
+		}
+	}
+	open := e.open[:0]
+	ties := map[int]*big.Float{}
+	suspects := true
+	for _, i := range e.open {
+		mid := x.Big(i, e.j)
+		if radius[i].Sign() == 0 {
+			e.z.SetBig(i, e.j, mid.Add(mid, new(big.Float))) // no -0
+			continue
+		}
+		lower := halfulp.NewScalar(f, down().Sub(mid, radius[i]))
+		upper := halfulp.NewScalar(f, up().Add(mid, radius[i]))
+		if lower.Same(upper) {
+			e.z.Set(i, e.j, lower)
+			continue
+		}
+		open = append(open, i)
+		t, spacing := tie(lower, upper)
+		if never := e.never[i]; t != nil && never != nil && t.Cmp(never) == 0 {
+			continue
+		}
+		if t != nil && t.Sign() == 0 {
+			spacing = new(big.Float).SetMantExp(most, int(weights[i])-f.Bits())
+		}
+		if t == nil || up().SetMantExp(radius[i], suspicion).Cmp(spacing) > 0 {
+			suspects = false
+		}
+		ties[i] = t
+	}
+	e.open = open
+	if len(open) == 0 || !suspects || len(ties) == 0 {
+		return len(open) == 0, nil
+	}
+	if len(ties) == len(open) {
+		if solved, err := e.solved(ties); solved || err != nil {
+			return solved, err
+		}
+	}
+	return e.lift(ties)
+}
+
+// tie returns the number between lower and upper at which rounding changes from the one to the
+// other, and their distance; nil where there are several.
+func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
+	if lower.IsInf(0) || upper.IsInf(0) {
+		return overflow(lower.Format(), lower.IsInf(-1))
+	}
+	l, u := lower.Big(), upper.Big()
+	prec := exactPrec(l, u)
+	distance = new(big.Float).SetPrec(prec).Sub(u, l)
+	if l.Signbit() && !u.Signbit() {
+		if (l.Sign() == 0) != (u.Sign() == 0) {
+			return nil, nil // 0 and half the smallest number
+		}
+		return new(big.Float), distance
+	}
+	t = new(big.Float).SetPrec(prec).Add(l, u)
+	t.SetMantExp(t, -1)
+	if z := halfulp.NewScalar(lower.Format(), t); !z.Same(lower) && !z.Same(upper) {
+		return nil, nil
+	}
+	return t, distance
+}
+
+// overflow returns the number from which on those of a format become infinite, and an ulp there.
+func overflow(f halfulp.Format, negative bool) (t, ulp *big.Float) {
+	if f.IsMP() {
+		return nil, nil
+	}
+	p, e := 53, 1024
+	if f == halfulp.Float32 {
+		p, e = 24, 128
+	}
+	ulp = new(big.Float).SetMantExp(big.NewFloat(1), e-p)
+	t = new(big.Float).SetMantExp(big.NewFloat(1), e)
+	t.SetPrec(64).Sub(t, new(big.Float).SetMantExp(ulp, -1))
+	if negative {
+		t.Neg(t)
+	}
+	return t, ulp
+}
+
+// exactPrec is a precision in which the sum of two finite numbers is exact.
+func exactPrec(x, y *big.Float) uint {
+	if x.Sign() == 0 || y.Sign() == 0 {
+		return max(x.MinPrec(), y.MinPrec(), 1)
+	}
+	top := max(x.MantExp(nil), y.MantExp(nil)) + 1
+	low := min(x.MantExp(nil)-int(x.MinPrec()), y.MantExp(nil)-int(y.MinPrec()))
+	return uint(top - low)
+}
+
+// solved reports whether the column with the decided entries and these ties solves the system
+// exactly, and stores it then.
+func (e *entries) solved(ties map[int]*big.Float) (bool, error) {
+	n := e.z.Rows()
+	x := make([]*big.Float, n)
+	prec := uint(halfulp.MinPrec)
+	for i := range x {
+		if x[i] = ties[i]; x[i] == nil {
+			if e.z.At(i, e.j).IsInf(0) {
+				return false, nil
+			}
+			x[i] = e.z.Big(i, e.j)
+		}
+		prec = max(prec, x[i].MinPrec())
+	}
+	r := halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	b := e.b.Slice(0, n, e.j, e.j+1)
+	if err := e.s.gemm(-1, e.a, halfulp.NewMatrixBig(halfulp.MP(prec), n, 1, x), 1, b, r); err != nil {
+		return false, err
+	}
+	for i := range n {
+		if r.Big(i, 0).Sign() != 0 {
+			return false, nil
+		}
+	}
+	for i, t := range ties {
+		e.z.SetBig(i, e.j, new(big.Float).Copy(t))
+	}
+	e.s.stats.Solved++
+	e.s.stats.Exact += int64(len(ties))
+	return true, nil
+}
+
+// A dyadic rational u/2^t as a p-adic integer.
+type padic struct {
+	u, power *big.Int // power = 2^t
+	inverse  uint64   // of power
+}
+
+// digit returns the next digit.
+func (d *padic) digit(f *field) uint64 {
+	z := f.value(f.mul(f.integer(d.u), d.inverse))
+	v := new(big.Int).SetUint64(z)
+	d.u.Sub(d.u, v.Mul(v, d.power))
+	d.u.Quo(d.u, v.SetUint64(f.p))
+	return z
+}
+
+// lift compares the p-adic digits of ties with those of the solution. A tie whose digits all agree,
+// up to a power of p that exceeds twice what the difference of both can be by Cramer's rule, is
+// that entry.
+func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
+	s, n := e.s, e.z.Rows()
+	var l *lifting
+	for next := primes(); l == nil; {
+		if l, err = s.newLifting(e.a, newField(next())); err != nil {
+			return false, err
+		}
+		s.stats.Primes++
+	}
+	// y_j = 2^(shift + cols_j) x_j solves the system of integers with a right-hand side of
+	// integers.
+	b := raw.Matrix(e.b)
+	shift, bits := int64(0), 0.0
+	for i := range n {
+		if c, _, low := b.Arr.Span(b.At(i, e.j)); c == num.Finite {
+			shift = max(shift, l.z.rows[i]-low)
+		}
+	}
+	l.r = make([]*big.Int, n)
+	for i := range n {
+		v := e.b.Big(i, e.j)
+		l.r[i], _ = v.SetMantExp(v, int(shift-l.z.rows[i])).Int(nil)
+		bits += float64(max(l.z.bits[i], l.r[i].BitLen(), 1)) + float64(math.Log2(float64(n+1))/2)
+	}
+	open := map[int]*padic{}
+	most := 0
+	for i, t := range ties {
+		m, power := new(big.Float).Copy(t), new(big.Int).SetInt64(1)
+		m.SetMantExp(m, int(shift+l.z.cols[i]))
+		if low := m.MantExp(nil) - int(m.MinPrec()); m.Sign() != 0 && low < 0 {
+			m.SetMantExp(m, -low)
+			power.Lsh(power, uint(-low))
+		}
+		u, _ := m.Int(nil)
+		most = max(most, u.BitLen(), power.BitLen())
+		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
+	}
+	need := int(bits*(1+0x1p-40)) + most + 8
+	for have := 0; have < need && len(open) > 0; have += 60 {
+		digits, err := l.digits()
+		if err != nil {
+			return false, err
+		}
+		s.stats.Digits++
+		for i, d := range open {
+			if d.digit(l.f) != digits[i] {
+				e.never[i] = ties[i]
+				delete(open, i)
+			}
+		}
+		s.progress(float64(have) / float64(need))
+	}
+	left := e.open[:0]
+	for _, i := range e.open {
+		if open[i] == nil {
+			left = append(left, i)
+			continue
+		}
+		e.z.SetBig(i, e.j, new(big.Float).Copy(ties[i]))
+		s.stats.Ties++
+		s.stats.Exact++
+	}
+	e.open = left
+	return len(left) == 0, nil
+}

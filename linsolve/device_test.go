@@ -1,0 +1,73 @@
+package linsolve
+
+import (
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	_ "github.com/halfulp/halfulp/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// TestFactorsOnDevices has the same bits for matrices that live on a GPU: on a fake device whose
+// kernels are written in Go, and on the machine's.
+func TestFactorsOnDevices(t *testing.T) {
+	t.Run("reference", func(t *testing.T) {
+		devs, _ := gputest.References(t, 1)
+		defer mem.Substitute(devs...)()
+		compareDevices(t, 20)
+	})
+	t.Run("device", func(t *testing.T) {
+		gputest.Machine(t)
+		compareDevices(t, 150)
+	})
+}
+
+func compareDevices(t *testing.T, n int) {
+	f := halfulp.MP(106)
+	square := halfulp.Random(f, n, n, 0, 1)
+	spd := gram(t, square)
+	for name, factor := range map[string]func(a, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
+		"LU": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := LU(a, f, opt)
+			return []*halfulp.Matrix{z.L, z.U}, stats, err
+		},
+		"QR": func(a, _ *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := QR(a, f, opt)
+			return []*halfulp.Matrix{z.Q, z.R}, stats, err
+		},
+		"Cholesky": func(_, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := Cholesky(s, f, opt)
+			return []*halfulp.Matrix{z.L}, stats, err
+		},
+		"LDLT": func(_, s *halfulp.Matrix, opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := LDLT(s, f, opt)
+			return []*halfulp.Matrix{z.L, z.D}, stats, err
+		},
+	} {
+		want, _, err := factor(square, spd, &halfulp.Options{Device: "cpu"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var on [2]*halfulp.Matrix
+		for i, m := range []*halfulp.Matrix{square, spd} {
+			if on[i], err = m.On("cuda:0"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, stats, err := factor(on[0], on[1], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if stats.Device != "cuda:0" {
+			t.Errorf("%s: products on %s", name, stats.Device)
+		}
+		for i := range got {
+			if !got[i].Same(want[i]) {
+				t.Errorf("%s: factor %d differs on the device", name, i)
+			}
+		}
+		on[0].Free()
+		on[1].Free()
+	}
+}

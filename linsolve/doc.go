@@ -1,0 +1,25 @@
+// Package linsolve solves systems of linear equations with every entry correctly rounded, whatever
+// the condition of the matrix, and proves matrices singular that are.
+//
+// What decides a rounding is a proof. An approximate inverse R comes from float64 decompositions
+// and exact products (Rump, Inversion of extremely ill-conditioned matrices in floating-point,
+// 2009); with a weighted maximum norm for which rho = ‖I - R A‖ < 1 is proved, every x' satisfies
+//
+//	|x - x'| ≤ |R| |r| + rho/(1 - rho) ‖|R| |r|‖,  r = b - A x'
+//
+// (Rump, Verification methods, Acta Numerica 2010, section 10). Residuals are correctly rounded
+// products of package halfulp, so x' + R r gains -log2(rho) bits a step, until both ends of every
+// enclosure round to one number. An entry that is a number of the format, or lies halfway between
+// two, never gets there: then the exact residual of the rounded solution is 0; or the entry is
+// another number modulo a prime, so that further steps will decide; or it is that number modulo a
+// power of a prime beyond what Cramer's rule and Hadamard's bound allow for another (Dixon, Exact
+// solution of linear equations using p-adic expansions, 1982).
+//
+// Least squares are solved by the normal equations, which are formed without rounding, so that
+// their solutions are exact ones; statistics of a fit are functions of components of such
+// solutions.
+//
+// Factors come from eliminations in enough bits: triangular S and T with ‖S A T - I‖ ≤ 1/8, which
+// is proved, enclose the exact factors of A, and arithmetic modulo primes proves entries that are 0
+// or halfway between two numbers.
+package linsolve

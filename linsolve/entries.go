@@ -1,0 +1,333 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+	mathbits "math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// part says which factor an entry is of.
+type part int
+
+const (
+	ofL    part = iota // of L
+	ofU                // of U
+	ofRoot             // of L diag(U)^(1/2)
+)
+
+// wanted is an entry of a factor of C that is not decided, and where it goes.
+type wanted struct {
+	part
+	i, j int // in the factor
+	z    *halfulp.Matrix
+	at   [2]int
+	tie  *big.Float // a number that it may be
+}
+
+// unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
+// not decided.
+type unknown struct {
+	c      *halfulp.Matrix
+	k      int
+	blocks []int // their sizes, each 1 or 2, k in all
+	filled [][]uint64
+	open   []*wanted
+}
+
+// newUnknown returns the factors of c, none of whose entries is wanted yet.
+func newUnknown(c *halfulp.Matrix, k int, blocks []int) *unknown {
+	u := &unknown{c: c, k: k, blocks: blocks}
+	u.fill()
+	return u
+}
+
+// ones are k blocks of size 1.
+func ones(k int) []int {
+	b := make([]int, k)
+	for i := range b {
+		b[i] = 1
+	}
+	return b
+}
+
+// fill eliminates with patterns: an entry that no other one is ever subtracted from stays 0.
+func (u *unknown) fill() {
+	m, n := u.c.Dims()
+	c := raw.Matrix(u.c)
+	u.filled = make([][]uint64, m)
+	for i := range u.filled {
+		u.filled[i] = make([]uint64, (n+63)/64)
+		for j := range n {
+			if c.Arr.Class(c.At(i, j)) != num.Zero {
+				u.filled[i][j/64] |= 1 << (j % 64)
+			}
+		}
+	}
+	or := func(x, y []uint64) {
+		for i, v := range y {
+			x[i] |= v
+		}
+	}
+	b := 0
+	for _, size := range u.blocks {
+		pivot := slices.Clone(u.filled[b])
+		if size == 2 {
+			or(pivot, u.filled[b+1])
+			for i := range 2 {
+				copy(u.filled[b+i], pivot)
+				u.filled[b+i][(b+i)/64] |= 1 << ((b + i) % 64)
+			}
+		}
+		clearBelow(pivot, b)
+		for i := b + size; i < m; i++ {
+			hit := false
+			for j := b; j < b+size; j++ {
+				hit = hit || u.has(i, j)
+			}
+			if hit {
+				or(u.filled[i], pivot)
+			}
+		}
+		b += size
+	}
+}
+
+// clearBelow removes what lies below bit n.
+func clearBelow(x []uint64, n int) {
+	clear(x[:n/64])
+	x[n/64] &= ^uint64(0) << (n % 64)
+}
+
+// has reports whether entry (i, j) of the factors may differ from 0.
+func (u *unknown) has(i, j int) bool { return u.filled[i][j/64]>>(j%64)&1 != 0 }
+
+// want asks for entry (i, j) of a factor in z[r,c], which is 0. Entries of L above the diagonal are
+// not to be asked for.
+func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
+	if u.has(i, j) {
+		u.open = append(u.open, &wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
+	}
+}
+
+// decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
+// between two numbers of the format: ties are what they may be.
+func (s *solver) decide(u *unknown, e *enclosure) error {
+	roots := map[int]interval{} // of the diagonal of U
+	for _, w := range u.open {
+		if _, known := roots[w.j]; w.part == ofRoot && !known {
+			roots[w.j] = e.upper(w.j, w.j).sqrt() // positive, which is proved
+		}
+	}
+	decided := make([]bool, len(u.open))
+	err := s.each(len(u.open), func(k int) {
+		w := u.open[k]
+		var x interval
+		switch w.part {
+		case ofL:
+			x = e.lower(w.i, w.j)
+		case ofU:
+			x = e.upper(w.i, w.j)
+		case ofRoot:
+			if x = roots[w.j]; w.i != w.j {
+				x = e.lower(w.i, w.j).times(x)
+			}
+		}
+		lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
+		if decided[k] = lower.Same(upper); decided[k] {
+			w.z.Set(w.at[0], w.at[1], lower)
+			return
+		}
+		w.tie = x.simplest()
+	})
+	if err != nil {
+		return err
+	}
+	open := u.open[:0]
+	for k, w := range u.open {
+		if !decided[k] {
+			open = append(open, w)
+		}
+	}
+	u.open = open
+	return nil
+}
+
+// prove decides the entries that are the ties that they are suspected to be.
+//
+// Minors of C are integers times powers of two. An entry of L or U is a quotient of two of them
+// (Gantmacher, The theory of matrices, chapter 2), the square of one of L diag(U)^(1/2) that of a
+// square by the product of two: so the difference from a tie, times the denominators, is an integer
+// below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that.
+func (s *solver) prove(u *unknown) error {
+	var ties []*wanted
+	for _, w := range u.open {
+		if w.tie != nil {
+			ties = append(ties, w)
+		}
+	}
+	if len(ties) == 0 {
+		return nil
+	}
+	z := toIntegers(raw.Matrix(u.c))
+	minor := z.largestMinor(u.k)
+	need := 0
+	for _, w := range ties {
+		var shift int64 // the entry is a quotient of integers times 2^shift
+		power := 1
+		switch w.part {
+		case ofL:
+			shift = z.rows[w.i] - z.rows[w.j]
+		case ofU:
+			shift = z.rows[w.i] + z.cols[w.j]
+		case ofRoot:
+			shift = 2*z.rows[w.i] - z.rows[w.j] + z.cols[w.j]
+			power = 2
+		}
+		low := int64(0)
+		if w.tie.Sign() != 0 {
+			low = int64(w.tie.MantExp(nil)) - int64(w.tie.MinPrec())
+		}
+		off := int64(power)*low - shift
+		need = max(need, power*(minor+int(w.tie.MinPrec()))+int(max(off, -off))+4)
+	}
+	next := primes()
+	for have := 0; have < need && len(ties) > 0; {
+		f := newField(next())
+		lu, err := s.modulo(u, f)
+		if err != nil {
+			return err
+		}
+		s.stats.Primes++
+		if lu == nil {
+			continue // it divides a leading minor
+		}
+		left := ties[:0]
+		for _, w := range ties {
+			x, t := lu[w.i][w.j], f.rational(w.tie)
+			if w.part == ofRoot {
+				d := lu[w.j][w.j]
+				if w.i == w.j {
+					x = d
+				} else {
+					x = f.mul(f.mul(x, x), d)
+				}
+				t = f.mul(t, t)
+			}
+			if x == t {
+				left = append(left, w)
+			}
+		}
+		ties = left
+		have += 60
+		s.progress(min(1, float64(have)/float64(need)))
+	}
+	done := map[*wanted]bool{}
+	for _, w := range ties {
+		w.z.SetBig(w.at[0], w.at[1], w.tie)
+		done[w] = true
+		s.stats.Ties++
+		s.stats.Exact++
+	}
+	u.open = slices.DeleteFunc(u.open, func(w *wanted) bool { return done[w] })
+	return nil
+}
+
+// largestMinor returns a number of bits that the magnitude of no minor of the integers of order up
+// to k exceeds: Hadamard's bound.
+func (z integers) largestMinor(k int) int {
+	bits := slices.Clone(z.bits)
+	slices.SortFunc(bits, func(x, y int) int { return y - x })
+	sum := 0.0
+	half := float64(math.Log2(float64(max(1, len(z.cols)))) / 2)
+	for _, b := range bits[:min(k, len(bits))] {
+		sum += float64(max(b, 1)) + half
+	}
+	return int(float64(sum*(1+0x1p-40))) + 2
+}
+
+// rational returns a dyadic rational modulo p.
+func (f *field) rational(x *big.Float) uint64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	m := new(big.Float)
+	e := x.MantExp(m) - int(x.MinPrec())
+	v, _ := m.SetMantExp(m, int(x.MinPrec())).Int(nil)
+	return f.mul(f.integer(v), f.power2(int64(e)))
+}
+
+// modulo returns L, below its diagonal blocks, and U modulo a prime, nil if that divides a leading
+// minor.
+func (s *solver) modulo(u *unknown, f *field) ([][]uint64, error) {
+	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(u.c))
+	if err != nil {
+		return nil, err
+	}
+	b := 0
+	for _, size := range u.blocks {
+		ok, err := f.eliminateBlock(s, rows, b, size)
+		if err != nil || !ok {
+			return nil, err
+		}
+		b += size
+	}
+	return rows, nil
+}
+
+// eliminateBlock eliminates with the pivot block of rows and columns b to b + size, and reports
+// whether it is regular.
+func (f *field) eliminateBlock(s *solver, rows [][]uint64, b, size int) (bool, error) {
+	var inverse [2][2]uint64
+	if size == 1 {
+		if rows[b][b] == 0 {
+			return false, nil
+		}
+		inverse[0][0] = f.invert(rows[b][b])
+	} else {
+		p, q := rows[b][b:b+2], rows[b+1][b:b+2]
+		det := f.sub(f.mul(p[0], q[1]), f.mul(p[1], q[0]))
+		if det == 0 {
+			return false, nil
+		}
+		det = f.invert(det)
+		inverse[0][0], inverse[0][1] = f.mul(q[1], det), f.sub(0, f.mul(p[1], det))
+		inverse[1][0], inverse[1][1] = f.sub(0, f.mul(q[0], det)), f.mul(p[0], det)
+	}
+	first := b + size
+	return true, s.each(len(rows)-first, func(i int) {
+		row := rows[first+i]
+		var l [2]uint64
+		for c := range size {
+			for k := range size {
+				l[c] = f.add(l[c], f.mul(row[b+k], inverse[k][c]))
+			}
+		}
+		for c := range size {
+			row[b+c] = l[c]
+			if l[c] == 0 {
+				continue
+			}
+			factor := f.p - l[c]
+			for j, x := range rows[b+c][first:] {
+				hi, lo := mathbits.Mul64(factor, x)
+				row[first+j] = f.add(row[first+j], f.reduce(hi, lo))
+			}
+		}
+	})
+}
+
+// each calls f for each i < n, in parallel.
+func (s *solver) each(n int, f func(i int)) error {
+	const some = 16 // a call
+	return par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
+		for i := part * some; i < min(n, (part+1)*some); i++ {
+			f(i)
+		}
+	})
+}

@@ -1,0 +1,501 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// ErrNorm is wrapped by errors about matrices whose exponentials may be beyond all formats.
+var ErrNorm = errors.New("norm exceeds 2^28")
+
+// maxExponent bounds log2 of norms of matrices, and of shifts, that Expm takes.
+const maxExponent = 28
+
+// Expm stores exp(A) = Σ A^k / k! in X, each entry correctly rounded, for a square matrix A. X may
+// overlap A.
+//
+// The method is scaling and squaring (Higham, Functions of Matrices, section 10.3) of a Taylor
+// polynomial in Paterson and Stockmeyer's form: with an integer μ near the mean of the diagonal,
+//
+//	exp(A) = e^μ P(X)^(2^s) but for errors with a proved bound, X = (A - μ I) 2^-s,
+//
+// all by matrix products of so many bits that the bound leaves one number for each entry, twice as
+// many where it does not. An entry (i, j) depends only on the rows and columns on paths from i to
+// j in the graph of the nonzeros of A: without such a path it is +0, and computations are
+// restricted to them where the whole matrix does not decide soon. Where they are nilpotent the
+// entry is rational and is found exactly.
+//
+// Any other entry is irrational unless exponentials of eigenvalues cancel: one that is 0 or a tie
+// for that reason cannot be told from one very near to it. With 4096 bits and 16 times those of
+// the format such an entry is stored as 0, or as one of the two numbers next to the tie, and
+// counted in Stats.Undecided; all others are correctly rounded.
+//
+// The error wraps ErrNotFinite for infinities and NaN in A, and ErrNorm if μ or the norm of A - μ I
+// exceeds 2^28. Expm panics if shapes do not fit.
+func Expm(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+		panic(errShape)
+	}
+	s, on, err := begin("Expm", opt, a, x)
+	if err != nil {
+		return Stats{}, err
+	}
+	if err := finite("A", on[0]); err != nil {
+		return s.stats, fmt.Errorf("Expm: %w", err)
+	}
+	z := halfulp.NewMatrix(x.Format(), a.Rows(), a.Rows())
+	if err := s.expm(on[0], z); err != nil {
+		return s.stats, fmt.Errorf("Expm: %w", err)
+	}
+	s.stage("products")
+	return s.finish("Expm", z, x)
+}
+
+// position is where an entry of a matrix lies.
+type position struct{ row, col int }
+
+// expm stores the exponential of a in z, which is 0.
+func (s *solver) expm(a, z *halfulp.Matrix) error {
+	n := a.Rows()
+	if n == 0 {
+		return s.ctx.Err()
+	}
+	reach := reachable(raw.Matrix(a))
+	var open []position
+	all := make([]int, n)
+	for i := range n {
+		all[i] = i
+		for j := range n {
+			if reach[i].has(j) {
+				open = append(open, position{i, j})
+			}
+		}
+	}
+	bits := z.Format().Bits()
+	open, err := s.expmOf(a, all, open, z, 2*bits, false)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	back := reachable(raw.Matrix(a.T()))
+	groups := map[string][]position{}
+	var order []string
+	for _, p := range open {
+		key := reach[p.row].and(back[p.col]).key()
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], p)
+	}
+	for done, key := range order {
+		group := groups[key]
+		nodes := reach[group[0].row].and(back[group[0].col]).members(n)
+		sub := chosen(a, nodes, nodes)
+		if exact, err := s.expmNilpotent(sub, nodes, group, z); err != nil {
+			return err
+		} else if !exact {
+			if group, err = s.expmOf(sub, nodes, group, z, 16*bits+4096, true); err != nil {
+				return err
+			}
+			s.stats.Undecided += len(group)
+		}
+		s.progress(float64(done+1) / float64(len(order)))
+	}
+	return nil
+}
+
+// set is a set of small integers.
+type set []uint64
+
+func (s set) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+func (s set) and(t set) set {
+	z := make(set, len(s))
+	for i := range z {
+		z[i] = s[i] & t[i]
+	}
+	return z
+}
+
+func (s set) key() string { return fmt.Sprintf("%x", []uint64(s)) }
+
+// members returns those below n, in order.
+func (s set) members(n int) (m []int) {
+	for i := range n {
+		if s.has(i) {
+			m = append(m, i)
+		}
+	}
+	return m
+}
+
+// reachable returns for each i the set of those j for which i = j or there is a path of nonzeros
+// a_ik, a_kl, ... from i to j (Warshall, A theorem on Boolean matrices, 1962).
+func reachable(a num.Mat) []set {
+	n := a.Rows
+	r := make([]set, n)
+	for i := range r {
+		r[i] = make(set, (n+63)/64)
+		for j := range n {
+			if i == j || a.Arr.Class(a.At(i, j)) != num.Zero {
+				r[i][j/64] |= 1 << (j % 64)
+			}
+		}
+	}
+	for k := range n {
+		for i := range n {
+			if i != k && r[i].has(k) {
+				for w, x := range r[k] {
+					r[i][w] |= x
+				}
+			}
+		}
+	}
+	return r
+}
+
+// expmOf stores entries of the exponential of a, which has the rows and columns nodes of a larger
+// matrix, in z, and returns those that about most bits do not decide: where last is set, only those
+// that seem to be zeros or ties, stored as Expm says.
+func (s *solver) expmOf(a *halfulp.Matrix, nodes []int, open []position, z *halfulp.Matrix, most int, last bool) ([]position, error) {
+	f := z.Format()
+	at := inverseOf(nodes, z.Rows())
+	for bits := f.Bits() + 64; ; bits *= 2 {
+		e, err := s.exponential(a, bits)
+		if err != nil {
+			return nil, err
+		}
+		left, more := open[:0], false
+		for _, p := range open {
+			mid, radius := e.entry(at[p.row], at[p.col])
+			lower, upper := ends(f, mid, radius)
+			if lower.Same(upper) {
+				z.Set(p.row, p.col, lower)
+				continue
+			}
+			if magnitude := new(big.Float).Abs(mid); magnitude.Cmp(radius) > 0 {
+				z.Set(p.row, p.col, lower)
+				if t, _ := tie(lower, upper); t == nil {
+					more = true
+				}
+			} else {
+				z.Set(p.row, p.col, halfulp.NewScalar(f, new(big.Float)))
+				if last && bits > most && isZero(lower) && isZero(upper) {
+					continue
+				}
+			}
+			left = append(left, p)
+		}
+		open = left
+		if len(open) == 0 || bits > most && !(last && more) {
+			return open, nil
+		}
+	}
+}
+
+func isZero(x halfulp.Scalar) bool { return !x.IsInf(0) && x.Big().Sign() == 0 }
+
+// inverseOf returns z of length n with z[nodes[i]] = i.
+func inverseOf(nodes []int, n int) []int {
+	z := make([]int, n)
+	for i, k := range nodes {
+		z[k] = i
+	}
+	return z
+}
+
+// ends returns what mid - radius and mid + radius, rounded outwards, round to.
+func ends(f halfulp.Format, mid, radius *big.Float) (lower, upper halfulp.Scalar) {
+	prec := mid.Prec() + 64
+	lower = halfulp.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Sub(mid, radius))
+	upper = halfulp.NewScalar(f, new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Add(mid, radius))
+	return lower, upper
+}
+
+// exponential is factor p, with errors: ‖exp(A) / e^μ - p‖∞ ≤ lost, and factor has a relative error
+// below 2^-bits.
+type exponential struct {
+	p      *halfulp.Matrix
+	lost   *big.Float
+	factor *big.Float
+	bits   int
+}
+
+// entry returns an enclosure of an entry.
+func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
+	p := e.p.Big(i, j)
+	mid = new(big.Float).SetPrec(p.Prec()+64).Mul(p, e.factor)
+	radius = upper().Mul(e.lost, e.factor)
+	radius.Add(radius, upper().SetMantExp(upper().Abs(mid), 1-e.bits))
+	radius.Add(radius, radius) // the factor in the first term is not exact either
+	return mid, radius
+}
+
+// exponential returns the exponential of a with errors of about 2^-bits of its norm.
+func (s *solver) exponential(a *halfulp.Matrix, bits int) (*exponential, error) {
+	n := a.Rows()
+	shift, err := meanDiagonal(a)
+	if err != nil {
+		return nil, err
+	}
+	unscaled := make([]int64, n)
+	norm := func(m *halfulp.Matrix) *big.Float { return boundsOf(raw.Matrix(m), unscaled, unscaled).norm() }
+	// shifted returns A - μ I, every entry rounded once to p bits, times 2^-e.
+	shifted := func(p, e int) *halfulp.Matrix {
+		x := halfulp.NewMatrix(halfulp.MP(uint(p)), n, n)
+		for j := range n {
+			for i := range n {
+				v := a.Big(i, j)
+				if i == j {
+					v = new(big.Float).SetPrec(uint(p)).Sub(v, shift)
+				}
+				x.SetBig(i, j, v.SetMantExp(v, -e))
+			}
+		}
+		return x
+	}
+	size := norm(shifted(64, 0)).MantExp(nil)
+	if size > maxExponent {
+		return nil, ErrNorm
+	}
+	squarings, degree := scalingAndDegree(size, bits)
+	width := bits + squarings + 16
+	if width > maxBits {
+		return nil, fmt.Errorf("%d bits: %w", width, halfulp.ErrMemory)
+	}
+	s.stats.Precision = width
+	add := func(x, y *big.Float) *big.Float { return upper().Add(x, y) }
+	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
+	ulp := upper().SetMantExp(big.NewFloat(1), 1-width)
+	// Far above what underflow takes, and far below all that counts; much smaller addends would
+	// make additions slow.
+	tiny := upper().SetMantExp(big.NewFloat(1), -4*width)
+	// rounding bounds the norm of the errors of a rounded matrix with that norm, underflow
+	// included.
+	rounding := func(norm *big.Float) *big.Float { return mul(ulp, largest([]*big.Float{norm, tiny})) }
+
+	// The columns of powers are those of vec(X^i), i < k.
+	x := shifted(width, squarings)
+	k := int(math.Ceil(math.Sqrt(float64(degree + 1))))
+	blocks := (degree + k) / k
+	powers := halfulp.NewMatrix(x.Format(), n*n, k)
+	power := halfulp.Identity(x.Format(), n)
+	normX := norm(x)
+	// ‖X^i‖ ≤ sizes[i] + losts[i]
+	sizes, losts := make([]*big.Float, k+1), make([]*big.Float, k+1)
+	sizes[0], losts[0] = upper().SetInt64(1), upper()
+	for i := 1; i <= k; i++ {
+		if err := square(powers, n, i-1).CopyFrom(power); err != nil {
+			return nil, err
+		}
+		next := x
+		losts[i] = upper()
+		if i > 1 {
+			next = halfulp.NewMatrix(x.Format(), n, n)
+			if err := s.gemm(1, power, x, 0, nil, next); err != nil {
+				return nil, err
+			}
+			losts[i] = add(mul(losts[i-1], normX), rounding(norm(next)))
+		}
+		power, sizes[i] = next, norm(next)
+	}
+	// Block j is Σ X^i / (j k + i)! over i < k.
+	coefficients := halfulp.NewMatrix(x.Format(), k, blocks)
+	c := new(big.Float).SetPrec(uint(width + 64)).SetInt64(1)
+	lost := make([]*big.Float, blocks)
+	for d := range degree + 1 {
+		i, j := d%k, d/k
+		if d > 0 {
+			c.Quo(c, big.NewFloat(float64(d)))
+		}
+		coefficients.SetBig(i, j, c)
+		if i == 0 {
+			lost[j] = upper()
+		}
+		up := upper().Set(c)
+		up = add(up, mul(up, ulp))
+		lost[j] = add(lost[j], mul(up, losts[i]))
+		lost[j] = add(lost[j], mul(mul(up, ulp), add(sizes[i], losts[i])))
+	}
+	sums := halfulp.NewMatrix(x.Format(), n*n, blocks)
+	if err := s.gemm(1, powers, coefficients, 0, nil, sums); err != nil {
+		return nil, err
+	}
+	p := square(sums, n, blocks-1)
+	bound := add(lost[blocks-1], rounding(norm(p)))
+	for j := blocks - 2; j >= 0; j-- {
+		block, next := square(sums, n, j), halfulp.NewMatrix(x.Format(), n, n)
+		if err := s.gemm(1, p, power, 1, block, next); err != nil {
+			return nil, err
+		}
+		// (P + dP)(X^k + dX) + B + dB
+		bound = add(mul(bound, add(sizes[k], losts[k])), mul(norm(p), losts[k]))
+		bound = add(bound, add(lost[j], rounding(norm(block))))
+		bound = add(bound, rounding(norm(next)))
+		p = next
+	}
+	// The terms left out are at most twice the first one, as ‖X‖ ≤ 1.
+	tail := upper().SetInt64(2)
+	for d := range degree + 1 {
+		tail = mul(tail, upper().Quo(normX, upper().SetInt64(int64(d+1))))
+	}
+	bound = add(bound, tail)
+	// ‖exp(X + E) - exp(X)‖ ≤ ‖E‖ e^(‖X‖ + ‖E‖), E the rounding of X
+	bound = add(bound, mul(upper().SetInt64(4), rounding(normX)))
+	for range squarings {
+		next := halfulp.NewMatrix(x.Format(), n, n)
+		if err := s.gemm(1, p, p, 0, nil, next); err != nil {
+			return nil, err
+		}
+		old := norm(p)
+		bound = add(mul(bound, add(add(old, old), bound)), rounding(norm(next)))
+		p = next
+	}
+	return &exponential{p: p, lost: bound, factor: bigfun.Exp(shift, uint(width)), bits: width}, nil
+}
+
+// square returns column j of m, n^2 numbers, as an n x n matrix column by column.
+func square(m *halfulp.Matrix, n, j int) *halfulp.Matrix {
+	v := raw.Matrix(m)
+	return raw.NewMatrix(num.Mat{Arr: v.Arr, Off: v.At(0, j), RS: v.RS, CS: n * v.RS, Rows: n, Cols: n}).(*halfulp.Matrix)
+}
+
+// meanDiagonal returns an integer near the mean of the diagonal.
+func meanDiagonal(a *halfulp.Matrix) (*big.Float, error) {
+	n := a.Rows()
+	mean := new(big.Float).SetPrec(128)
+	for i := range n {
+		mean.Add(mean, a.Big(i, i))
+	}
+	mean.Quo(mean, big.NewFloat(float64(n)))
+	if mean.MantExp(nil) > maxExponent {
+		return nil, ErrNorm
+	}
+	v, _ := mean.Float64()
+	return big.NewFloat(math.Round(v)), nil
+}
+
+// scalingAndDegree returns s and m for which (2^(size-s))^(m+1) / (m+1)! is below 2^-(bits+s+16),
+// and size - s ≤ 0, with the fewest products: s + 2 √m.
+func scalingAndDegree(size, bits int) (s, m int) {
+	best := math.Inf(1)
+	for r := range 64 {
+		squarings := max(0, size+r)
+		log := float64(squarings - size) // -log2 ‖X‖
+		have, degree := log, 0
+		for have < float64(bits+squarings+16) {
+			degree++
+			have += log + math.Log2(float64(degree+1))
+		}
+		if cost := float64(squarings) + 2*math.Sqrt(float64(degree)); cost < best {
+			best, s, m = cost, squarings, degree
+		}
+	}
+	return s, m
+}
+
+// expmNilpotent stores entries of the exponential of a, which has the rows and columns nodes of a
+// larger matrix, in z, if a is proved to be nilpotent.
+func (s *solver) expmNilpotent(a *halfulp.Matrix, nodes []int, entries []position, z *halfulp.Matrix) (bool, error) {
+	n := a.Rows()
+	m := raw.Matrix(a)
+	if zero, err := newField(primes()()).nilpotent(s, m); err != nil || !zero {
+		return false, err
+	}
+	bits := powerBits(m, n)
+	if bits > maxBits {
+		return false, nil
+	}
+	p, _, err := s.roundedPower(a, n, bits)
+	if err != nil {
+		return false, err
+	}
+	for i := range n {
+		for j := range n {
+			if p.Big(i, j).Sign() != 0 {
+				return false, nil
+			}
+		}
+	}
+	// (n-1)! exp(A) = Σ (n-1)!/k! A^k over k < n, exactly, by Horner's rule.
+	factorial := new(big.Int).MulRange(1, int64(n-1))
+	top, low := int64(0), int64(0)
+	for i := range n {
+		for j := range n {
+			if c, t, l := m.Arr.Span(m.At(i, j)); c == num.Finite {
+				top, low = max(top, t), min(low, l)
+			}
+		}
+	}
+	width := int64(n)*(top-low+int64(mathbits.Len(uint(n)))) + int64(factorial.BitLen()) + 64
+	if width > maxBits {
+		return false, nil
+	}
+	f := halfulp.MP(uint(width))
+	diagonal := func(c *big.Int) *halfulp.Matrix {
+		d := halfulp.NewMatrix(f, n, n)
+		v := new(big.Float).SetPrec(uint(max(c.BitLen(), 64))).SetInt(c)
+		for i := range n {
+			d.SetBig(i, i, v)
+		}
+		return d
+	}
+	c := big.NewInt(1)
+	t := diagonal(c)
+	for k := n - 1; k > 0; k-- {
+		c.Mul(c, big.NewInt(int64(k))) // (n-1)!/(k-1)!
+		next := halfulp.NewMatrix(f, n, n)
+		if err := s.gemm(1, a, t, 1, diagonal(c), next); err != nil {
+			return false, err
+		}
+		t = next
+	}
+	at := inverseOf(nodes, z.Rows())
+	for _, e := range entries {
+		z.Set(e.row, e.col, quotient(z.Format(), t.Big(at[e.row], at[e.col]), factorial))
+		s.stats.Exact++
+	}
+	return true, nil
+}
+
+// quotient returns x / y rounded once, for y > 0.
+func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
+	if x.Sign() == 0 {
+		return halfulp.NewScalar(f, new(big.Float))
+	}
+	prec := uint(f.Bits() + 64)
+	q := new(big.Float).SetPrec(prec).SetMode(big.ToZero).Quo(x, new(big.Float).SetPrec(uint(y.BitLen())).SetInt(y))
+	if q.Acc() != big.Exact { // a bit below all others stands for what is left
+		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)
+		q.SetPrec(prec+2).Add(q, rest)
+	}
+	return halfulp.NewScalar(f, q)
+}
+
+// nilpotent reports whether a^n is 0 modulo the prime, n the order of a.
+func (f *field) nilpotent(s *solver, a num.Mat) (bool, error) {
+	rows, err := f.matrix(s.ctx, s.threads, a)
+	if err != nil {
+		return false, err
+	}
+	for range mathbits.Len(uint(a.Rows)) {
+		if rows, err = f.product(s.ctx, s.threads, rows, rows); err != nil {
+			return false, err
+		}
+	}
+	for _, row := range rows {
+		for _, x := range row {
+			if x != 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,281 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// expmOracle returns Σ A^k / k!, by terms in a precision that cancellation leaves far more of than
+// is looked at.
+func expmOracle(a *halfulp.Matrix, prec uint) [][]*big.Float {
+	n := a.Rows()
+	zero := func() [][]*big.Float {
+		z := make([][]*big.Float, n)
+		for i := range z {
+			z[i] = make([]*big.Float, n)
+			for j := range z[i] {
+				z[i][j] = new(big.Float).SetPrec(prec)
+			}
+		}
+		return z
+	}
+	sum, term := zero(), zero()
+	for i := range n {
+		sum[i][i].SetInt64(1)
+		term[i][i].SetInt64(1)
+	}
+	for k := 1; ; k++ {
+		next, largest := zero(), new(big.Float)
+		for i := range n {
+			for j := range n {
+				for l := range n {
+					next[i][j].Add(next[i][j], new(big.Float).SetPrec(prec).Mul(term[i][l], a.Big(l, j)))
+				}
+				next[i][j].Quo(next[i][j], big.NewFloat(float64(k)))
+				sum[i][j].Add(sum[i][j], next[i][j])
+				if m := new(big.Float).Abs(next[i][j]); m.Cmp(largest) > 0 {
+					largest = m
+				}
+			}
+		}
+		term = next
+		if k > 10 && (largest.Sign() == 0 || largest.MantExp(nil) < -int(prec)) {
+			return sum
+		}
+	}
+}
+
+func checkExpm(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+	t.Helper()
+	n := a.Rows()
+	x := halfulp.NewMatrix(f, n, n)
+	stats, err := Expm(a, x, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	want := expmOracle(a, 4000)
+	for i := range n {
+		for j := range n {
+			w := want[i][j]
+			if w.Sign() != 0 && w.MantExp(nil) < -2500 {
+				w = new(big.Float) // what cancellation leaves of 0
+			}
+			z := halfulp.NewScalar(f, w)
+			if !x.At(i, j).Same(z) {
+				t.Fatalf("%s, %v: entry %d, %d is %s, want %s (%+v)\n%v", name, f, i, j, x.At(i, j).Hex(), z.Hex(), stats, a.Text(20))
+			}
+		}
+	}
+	if stats.Undecided != 0 {
+		t.Fatalf("%s, %v: %+v", name, f, stats)
+	}
+	return stats
+}
+
+func TestExpm(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for range testlength.Of(1, 2, 12) {
+			n := r.IntN(7)
+			g := formats[r.IntN(len(formats))]
+			checkExpm(t, "random", halfulp.Random(g, n, n, r.IntN(3), r.Uint64()), f)
+			checkExpm(t, "spread", halfulp.Random(g, n, n, r.IntN(8), r.Uint64()), f)
+			// A sparse one, with rows and columns that are not connected.
+			a := halfulp.NewMatrix(g, n, n)
+			for range n {
+				a.Set(r.IntN(n), r.IntN(n), halfulp.Float(r.Float64()))
+			}
+			checkExpm(t, "sparse", a, f)
+			// A generator of a Markov chain: rows of the exponential have the sum 1.
+			a = halfulp.NewMatrix(halfulp.Float64, n, n)
+			for i := range n {
+				for j := range n {
+					if i != j {
+						v := float64(r.IntN(100)) / 16
+						a.Set(i, j, halfulp.Float(v))
+						a.Set(i, i, halfulp.Float(a.Float64(i, i)-v))
+					}
+				}
+			}
+			checkExpm(t, "generator", a, f)
+		}
+	}
+}
+
+// TestExpmNilpotent takes matrices whose exponentials are rational, with zeros and ties.
+func TestExpmNilpotent(t *testing.T) {
+	for _, f := range formats {
+		// Jordan's block: 1/k! beside the diagonal, some of which are ties of 2 or 3 bits.
+		n := 6
+		a := halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n - 1 {
+			a.Set(i, i+1, halfulp.Float(3))
+		}
+		checkExpm(t, "Jordan", a, f)
+		// I + A, with a zero that the graph of A does not show.
+		a = halfulp.NewMatrixFloat64(2, 2, 2, []float64{1, 1, -1, -1})
+		if stats := checkExpm(t, "A^2 = 0", a, f); f.IsMP() && stats.Exact == 0 {
+			t.Fatalf("%+v", stats)
+		}
+		// A tie of f: 1 + 2^-p.
+		tie := math.Ldexp(1, -f.Bits())
+		if tie > 0 {
+			a = halfulp.NewMatrixFloat64(3, 3, 3, []float64{tie, tie, 0, -tie, -tie, 0, 0, 0, 1})
+			if stats := checkExpm(t, "tie", a, f); stats.Exact == 0 {
+				t.Fatalf("%+v", stats)
+			}
+		}
+	}
+	a := halfulp.NewMatrixFloat64(3, 3, 3, []float64{0, 0, 0, 3, 0, 0, 0, 1, 0})
+	x := halfulp.NewMatrix(halfulp.MP(2), 3, 3) // 3/2 in the corner
+	if stats, err := Expm(a, x, nil); err != nil || x.Float64(0, 2) != 1.5 || stats.Undecided != 0 {
+		t.Fatalf("%v, %v, %+v", x, err, stats)
+	}
+	a.Set(1, 2, halfulp.Float(1.5))
+	a.Set(0, 1, halfulp.Float(-5)) // -3.75, then 3 2^1
+	x = halfulp.NewMatrix(halfulp.MP(3), 3, 3)
+	if stats, err := Expm(a, x, nil); err != nil || x.Float64(0, 2) != -4 || x.Float64(0, 1) != -5 || stats.Exact != 1 {
+		t.Fatalf("%v, %v, %+v", x, err, stats)
+	}
+}
+
+// TestExpmScales takes diagonals whose exponentials lie far apart, blocks of which decide.
+func TestExpmScales(t *testing.T) {
+	for _, f := range formats {
+		d := []float64{-1e5, 3, -300, 1e5}
+		a := halfulp.NewMatrix(halfulp.Float64, 4, 4)
+		for i, v := range d {
+			a.Set(i, i, halfulp.Float(v))
+		}
+		x := halfulp.NewMatrix(f, 4, 4)
+		stats, err := Expm(a, x, nil)
+		if err != nil || stats.Undecided != 0 {
+			t.Fatalf("%v, %+v", err, stats)
+		}
+		for i, v := range d {
+			if z := halfulp.NewScalar(f, bigfun.Exp(big.NewFloat(v), 2000)); !x.At(i, i).Same(z) {
+				t.Errorf("%v: exp(%g) = %v, want %v", f, v, x.At(i, i), z)
+			}
+		}
+	}
+}
+
+// TestExpmUndecided takes exp(A) = e A, whose zero comes from eigenvalues.
+func TestExpmUndecided(t *testing.T) {
+	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{0, -1, 1, 2})
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(60)} {
+		x := halfulp.NewMatrix(f, 2, 2)
+		stats, err := Expm(a, x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 0; f.IsMP() {
+			want = 1
+			if stats.Undecided != want {
+				t.Fatalf("%v: %+v", f, stats)
+			}
+		} else if stats.Undecided != want {
+			t.Fatalf("%v: %+v", f, stats)
+		}
+		e := bigfun.Exp(big.NewFloat(1), 1000)
+		for i := range 2 {
+			for j := range 2 {
+				v := new(big.Float).Mul(e, a.Big(i, j))
+				if z := halfulp.NewScalar(f, v); !x.At(i, j).Same(z) {
+					t.Errorf("%v: entry %d, %d is %v, want %v", f, i, j, x.At(i, j), z)
+				}
+			}
+		}
+	}
+}
+
+func TestExpmErrors(t *testing.T) {
+	x := halfulp.NewMatrix(halfulp.Float64, 1, 1)
+	for v, want := range map[float64]error{math.Inf(1): ErrNotFinite, 1e10: ErrNorm, -1e300: ErrNorm} {
+		a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{v})
+		if _, err := Expm(a, x, nil); !errors.Is(err, want) {
+			t.Errorf("%g: %v, want %v", v, err, want)
+		}
+	}
+	a := halfulp.NewMatrixFloat64(1, 1, 1, []float64{800})
+	if stats, err := Expm(a, x, nil); err != nil || !x.At(0, 0).IsInf(1) || stats.Overflow != 1 {
+		t.Errorf("%v, %v, %+v", x, err, stats)
+	}
+}
+
+// TestExponentialBound holds the enclosures against the oracle, of random matrices of all norms.
+func TestExponentialBound(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range testlength.Of(40, 200, 2000) {
+		n := 1 + r.IntN(5)
+		a := halfulp.Random(halfulp.DD, n, n, r.IntN(6), r.Uint64())
+		bits := 20 + r.IntN(300)
+		s, _, err := begin("Expm", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := s.exponential(a, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := expmOracle(a, 1500)
+		norm := new(big.Float)
+		for i := range n {
+			for j := range n {
+				if m := new(big.Float).Abs(want[i][j]); m.Cmp(norm) > 0 {
+					norm = m
+				}
+			}
+		}
+		for i := range n {
+			for j := range n {
+				mid, radius := e.entry(i, j)
+				d := new(big.Float).SetPrec(2000).Sub(mid, want[i][j])
+				if d.Abs(d).Cmp(radius) > 0 {
+					t.Fatalf("seed %d, %d bits: entry %d, %d is off by %.3g, proved %.3g\n%v", seed, bits, i, j, d, radius, a.Text(20))
+				}
+				if radius.MantExp(nil) > norm.MantExp(nil)-bits+40 {
+					t.Fatalf("seed %d, %d bits: proved %.3g of %.3g\n%v", seed, bits, radius, norm, a.Text(20))
+				}
+			}
+		}
+	}
+}
+
+// TestExpmSame takes threads and methods, and X in the place of A.
+func TestExpmSame(t *testing.T) {
+	a := halfulp.Random(halfulp.DD, 20, 20, 0, 3)
+	want := halfulp.NewMatrix(halfulp.DD, 20, 20)
+	if _, err := Expm(a, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
+		x, done := a.Clone(), 0.0
+		o.Progress = func(d float64) {
+			if d < done || d > 1 {
+				t.Errorf("progress %g after %g", d, done)
+			}
+			done = d
+		}
+		if _, err := Expm(x, x, &o); err != nil || !x.Same(want) || done != 1 {
+			t.Errorf("%+v: %v, same bits %t, progress %g", o, err, x.Same(want), done)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x := a.Clone()
+	if _, err := Expm(x, x, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) || !x.Same(a) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,142 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"sync"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// attempt makes factors in some bits: what is wanted of them, and enclosures, nil if these bits do
+// not suffice. The unknown ones stay the same while pivots do.
+type attempt func(bits int) (*unknown, *enclosure, error)
+
+// decideAll makes attempts in more and more bits until all entries of format f are decided.
+func (s *solver) decideAll(f halfulp.Format, try attempt) error {
+	for bits := f.Bits() + 64; bits <= maxBits; bits *= 2 {
+		s.stats.Precision = bits
+		u, e, err := try(bits)
+		if err != nil {
+			return err
+		}
+		s.stage(fmt.Sprintf("%d bits", bits))
+		if e == nil {
+			continue
+		}
+		if err := s.decide(u, e); err != nil {
+			return err
+		}
+		if err := s.prove(u); err != nil {
+			return err
+		}
+		s.stage("rounding")
+		if len(u.open) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("factors in %d bits: %w", maxBits, halfulp.ErrMemory)
+}
+
+// full returns nil if a matrix is proved to have full rank, an error that wraps ErrSingular if it
+// is proved not to.
+func (s *solver) full(a *halfulp.Matrix) error {
+	r, _, err := s.rank(a)
+	if err != nil {
+		return err
+	}
+	switch m, n := a.Dims(); {
+	case r == min(m, n):
+		return nil
+	case m == n:
+		return &SingularError{N: n, Rank: r}
+	default:
+		return fmt.Errorf("the rank of %d x %d entries is %d (proved): %w", m, n, r, ErrSingular)
+	}
+}
+
+// system is a square matrix that systems are solved with, one after the other.
+type system struct {
+	a     *halfulp.Matrix
+	mutex sync.Mutex
+	near  *approximate
+}
+
+// Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
+// entry is correctly rounded, as those of package function Solve, with the same errors; it comes
+// from A itself, not from its rounded factors. What the first call finds out about A serves all
+// others, which take a few products of A with their right-hand sides. Solve panics if A is not
+// square, or shapes do not fit. It may be called by several goroutines.
+func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if y.a.Rows() != y.a.Cols() || b.Rows() != y.a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin("Solve", opt, b, x)
+	if err != nil {
+		return Stats{}, err
+	}
+	z, err := s.solveAgain(y, on[0], x.Format())
+	if err != nil {
+		return s.stats, fmt.Errorf("Solve: %w", err)
+	}
+	return s.finish("Solve", z, x)
+}
+
+// solveAgain solves with what is known of the matrix.
+func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
+	if b.Rows() == 0 || b.Cols() == 0 {
+		return z, s.ctx.Err()
+	}
+	if err := finite("B", b); err != nil {
+		return nil, err
+	}
+	p, err := y.approximate(s)
+	if err != nil {
+		return nil, err
+	}
+	return z, s.solveBy(p, y.a, b, z)
+}
+
+// approximate returns the approximate inverse.
+func (y *system) approximate(s *solver) (*approximate, error) {
+	y.mutex.Lock()
+	defer y.mutex.Unlock()
+	if y.near == nil {
+		p, err := s.invert(y.a)
+		if err != nil {
+			return nil, err
+		}
+		y.near = p
+	}
+	return y.near, nil
+}
+
+// symmetric returns an error if a square matrix is not symmetric.
+func symmetric(a *halfulp.Matrix) error {
+	m := raw.Matrix(a)
+	for j := range m.Cols {
+		for i := range j {
+			if x, y := a.At(i, j), a.At(j, i); !x.Same(y) && x.Big().Cmp(y.Big()) != 0 {
+				return fmt.Errorf("entries A[%d,%d] and A[%d,%d] differ: %w", i+1, j+1, j+1, i+1, ErrNotSymmetric)
+			}
+		}
+	}
+	return nil
+}
+
+// all are the numbers below n.
+func all(n int) []int {
+	x := make([]int, n)
+	for i := range x {
+		x[i] = i
+	}
+	return x
+}
+
+// one is 1 in an entry of a factor.
+func one(z *halfulp.Matrix, i, j int) { z.Set(i, j, halfulp.Float(1)) }
+
+// slack is how much larger than that of true pivots the growth may be of such that pass for equal.
+var slack = new(big.Float).SetPrec(64).Add(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))

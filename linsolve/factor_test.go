@@ -1,0 +1,600 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// rowsOf returns the entries of a matrix, its rows in that order.
+func rowsOf(a *halfulp.Matrix, order []int) [][]*big.Rat {
+	x := make([][]*big.Rat, a.Rows())
+	for i := range x {
+		x[i] = make([]*big.Rat, a.Cols())
+		for j := range x[i] {
+			x[i][j], _ = a.Big(order[i], j).Rat(nil)
+			if x[i][j] == nil {
+				x[i][j] = new(big.Rat)
+			}
+		}
+	}
+	return x
+}
+
+// eliminated brings the first k columns to the form of L, below the diagonal, and U, in place, and
+// reports whether no pivot vanishes.
+func eliminated(x [][]*big.Rat, k int) bool {
+	for b := range k {
+		if x[b][b].Sign() == 0 {
+			return false
+		}
+		for i := b + 1; i < len(x); i++ {
+			x[i][b] = new(big.Rat).Quo(x[i][b], x[b][b])
+			for j := b + 1; j < len(x[i]); j++ {
+				x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(x[i][b], x[b][j]))
+			}
+		}
+	}
+	return true
+}
+
+func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
+	t.Helper()
+	z, stats, err := LU(a, f, nil)
+	m, n := a.Dims()
+	k := min(m, n)
+	r, _, rankErr := Rank(a.Slice(0, m, 0, k), nil)
+	if rankErr != nil {
+		t.Fatal(rankErr)
+	}
+	if r < k {
+		if !errors.Is(err, ErrSingular) {
+			t.Fatalf("%s: error %v for rank %d of %d", name, err, r, k)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v (%+v)", name, err, stats)
+	}
+	// Pivots are the largest entries: no multiplier exceeds 1 but for those that pass for equal.
+	x := rowsOf(a, z.P)
+	if !eliminated(x, k) {
+		t.Fatalf("%s: P = %v has a pivot 0", name, z.P)
+	}
+	most, _ := slack.Rat(nil)
+	for i := range m {
+		for j := range n {
+			if i > j && j < k {
+				if new(big.Rat).Abs(x[i][j]).Cmp(most) > 0 {
+					t.Fatalf("%s: multiplier %v", name, x[i][j])
+				}
+				if want := nearest(f, x[i][j]); !z.L.At(i, j).Same(want) {
+					t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
+				}
+			} else if i <= j && i < k {
+				if want := nearest(f, x[i][j]); !z.U.At(i, j).Same(want) {
+					t.Fatalf("%s: U[%d,%d] = %s, want %s (%+v)", name, i, j, z.U.At(i, j).Hex(), want.Hex(), stats)
+				}
+			}
+		}
+	}
+	for i := range m {
+		for j := range k {
+			if i <= j && z.L.Big(i, j).Cmp(big.NewFloat(float64(min(1, 1+i-j)))) != 0 && (i == j || z.L.Big(i, j).Sign() != 0) {
+				t.Fatalf("%s: L[%d,%d] = %v", name, i, j, z.L.At(i, j))
+			}
+		}
+	}
+	for i := range k {
+		for j := range min(i, n) {
+			if z.U.Big(i, j).Sign() != 0 {
+				t.Fatalf("%s: U[%d,%d] = %v", name, i, j, z.U.At(i, j))
+			}
+		}
+	}
+}
+
+func TestLU(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 6, 60) {
+			m, n := 1+r.IntN(8), 1+r.IntN(8)
+			if r.IntN(2) == 0 {
+				n = m
+			}
+			g := formats[r.IntN(len(formats))]
+			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
+			checkLU(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f)
+			checkLU(t, name+", spread", halfulp.Random(g, m, n, 50, r.Uint64()), f)
+			checkLU(t, name+", integers", integersOf(r, m, n, 4), f)
+			checkLU(t, name+", signs", integersOf(r, m, n, 1), f)
+			checkLU(t, name+", wide integers", integersOf(r, m, n, 1<<(bits.UintSize-11)), f)
+		}
+		checkLU(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
+	}
+	checkLU(t, "panels", halfulp.Random(halfulp.Float64, 60, 55, 0, seed), halfulp.Float64)
+	checkLU(t, "many ties", integersOf(r, 55, 60, 1), halfulp.MP(24))
+}
+
+// integersOf are random integers up to most in magnitude.
+func integersOf(r *rand.Rand, m, n, most int) *halfulp.Matrix {
+	return randomIntegers(r, max(m, n), max(m, n), most).Slice(0, m, 0, n)
+}
+
+// nearestProduct rounds x sqrt(y), y > 0.
+func nearestProduct(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
+	const prec = 6000
+	float := func(r *big.Rat) *big.Float { return new(big.Float).SetPrec(prec).SetRat(r) }
+	z := float(y)
+	z.Mul(z.Sqrt(z), float(x))
+	square := new(big.Rat).Mul(x, x)
+	square.Mul(square, y)
+	short, _ := new(big.Float).SetPrec(prec / 2).Set(z).Rat(nil)
+	if short == nil || short.Sign() == 0 {
+		return halfulp.NewScalar(f, new(big.Float))
+	}
+	if new(big.Rat).Mul(short, short).Cmp(square) == 0 {
+		return halfulp.NewScalar(f, float(short))
+	}
+	off := new(big.Float).SetMantExp(z, 10-prec)
+	lo := halfulp.NewScalar(f, new(big.Float).SetPrec(2*prec).Sub(z, off))
+	if hi := halfulp.NewScalar(f, new(big.Float).SetPrec(2*prec).Add(z, off)); !hi.Same(lo) {
+		panic("the oracle cannot decide")
+	}
+	return lo
+}
+
+// gram returns A^T A in a format that holds it.
+func gram(t *testing.T, a *halfulp.Matrix) *halfulp.Matrix {
+	t.Helper()
+	c := halfulp.NewMatrix(halfulp.MP(2000), a.Cols(), a.Cols())
+	if _, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), a, a, halfulp.Float(0), nil, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
+	t.Helper()
+	n := a.Rows()
+	z, stats, err := Cholesky(a, f, nil)
+	x := rowsOf(a, all(n))
+	ok := eliminated(x, n)
+	for j := range n {
+		ok = ok && x[j][j].Sign() > 0
+	}
+	if !ok {
+		var not *NotPositiveDefiniteError
+		if !errors.As(err, &not) {
+			t.Fatalf("%s: error %v, want a matrix that is not positive definite", name, err)
+		}
+		d, _, err := Det(a.Slice(0, not.Order, 0, not.Order), halfulp.MP(64), nil)
+		if err != nil || d.Big().Sign() != not.Sign || not.Sign > 0 {
+			t.Fatalf("%s: %v, but the minor is %v", name, not, d)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v (%+v)", name, err, stats)
+	}
+	for i := range n {
+		for j := range n {
+			want := halfulp.NewScalar(f, new(big.Float))
+			switch {
+			case i == j:
+				want = nearestProduct(f, big.NewRat(1, 1), x[j][j])
+			case i > j:
+				want = nearestProduct(f, x[i][j], x[j][j])
+			}
+			if !z.L.At(i, j).Same(want) {
+				t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
+			}
+		}
+	}
+}
+
+func TestCholesky(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 6, 60) {
+			n := 1 + r.IntN(7)
+			g := formats[r.IntN(len(formats))]
+			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
+			checkCholesky(t, name+", random", gram(t, halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
+			checkCholesky(t, name+", spread", gram(t, halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			checkCholesky(t, name+", integers", gram(t, integersOf(r, n+r.IntN(2), n, 2)), f)
+			checkCholesky(t, name+", dependent columns", gram(t, integersOf(r, n-r.IntN(2)+1, n+1, 2)), f)
+			l := integersOf(r, n, n, 1<<26) // entries of the factor
+			for i := range n {
+				for j := i + 1; j < n; j++ {
+					l.SetFloat64(i, j, 0)
+				}
+			}
+			checkCholesky(t, name+", integer factor", gram(t, l.T()), f)
+			s := integersOf(r, n, n, 9)
+			for i := range n {
+				for j := range i {
+					s.Set(i, j, s.At(j, i))
+				}
+			}
+			checkCholesky(t, name+", symmetric", s, f)
+		}
+		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
+	}
+	checkCholesky(t, "panels", gram(t, halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", gram(t, integersOf(r, 30, 40, 9)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", gram(t, halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
+}
+
+// checkQR compares with Gram-Schmidt orthogonalisation in rationals: the columns w_j of A made
+// orthogonal, Q = w_j / ‖w_j‖ and R[i,j] = w_i · a_j / ‖w_i‖.
+func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, pivoted bool) {
+	t.Helper()
+	m, n := a.Dims()
+	factor := QR
+	if pivoted {
+		factor = QRPivoted
+	}
+	z, stats, err := factor(a, f, nil)
+	if rank, _, _ := Rank(a, nil); rank < n {
+		if !errors.Is(err, ErrSingular) {
+			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v (%+v)", name, err, stats)
+	}
+	x := rowsOf(a, all(m))
+	w := make([][]*big.Rat, n) // w_j
+	dot := func(x, y []*big.Rat) *big.Rat {
+		sum := new(big.Rat)
+		for i := range x {
+			sum.Add(sum, new(big.Rat).Mul(x[i], y[i]))
+		}
+		return sum
+	}
+	same := func(what string, i, j int, got, want halfulp.Scalar) {
+		t.Helper()
+		if !got.Same(want) {
+			t.Fatalf("%s: %s[%d,%d] = %s, want %s, P = %v (%+v)", name, what, i, j, got.Hex(), want.Hex(), z.P, stats)
+		}
+	}
+	rest := make([]*big.Rat, n) // ‖what is left of column j‖², by the order of pivots
+	for j, p := range z.P {
+		if !pivoted && p != j {
+			t.Fatalf("%s: P = %v", name, z.P)
+		}
+		col := make([]*big.Rat, m)
+		for i := range col {
+			col[i] = x[i][p]
+		}
+		rest[j] = dot(col, col)
+		w[j] = append([]*big.Rat{}, col...)
+		for i := range j {
+			square := dot(w[i], w[i])
+			c := dot(w[i], col)
+			r := new(big.Rat).Quo(c, square)
+			same("R", i, j, z.R.At(i, j), nearestProduct(f, r, square))
+			most, _ := slack.Rat(nil)
+			if most.Mul(most, square); pivoted && rest[j].Cmp(most) > 0 {
+				t.Fatalf("%s: P = %v, column %d is longer than column %d", name, z.P, j, i)
+			}
+			rest[j].Sub(rest[j], new(big.Rat).Mul(r, c))
+			for k := range m {
+				w[j][k] = new(big.Rat).Sub(w[j][k], new(big.Rat).Mul(r, w[i][k]))
+			}
+			same("R", j, i, z.R.At(j, i), halfulp.NewScalar(f, new(big.Float)))
+		}
+		square := dot(w[j], w[j])
+		same("R", j, j, z.R.At(j, j), nearestProduct(f, big.NewRat(1, 1), square))
+		for i := range m {
+			same("Q", i, j, z.Q.At(i, j), nearestProduct(f, new(big.Rat).Quo(w[j][i], square), square))
+		}
+	}
+}
+
+func TestQR(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 6, 60) {
+			n := 1 + r.IntN(5)
+			m := n + r.IntN(3)
+			g := formats[r.IntN(len(formats))]
+			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
+			for _, pivoted := range []bool{false, true} {
+				checkQR(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f, pivoted)
+				checkQR(t, name+", spread", halfulp.Random(g, m, n, 40, r.Uint64()), f, pivoted)
+				checkQR(t, name+", integers", integersOf(r, m, n, 4), f, pivoted)
+				checkQR(t, name+", signs", integersOf(r, m, n, 1), f, pivoted)
+			}
+		}
+		checkQR(t, "Pythagoras", halfulp.NewMatrixFloat64(2, 2, 2, []float64{3, 1, 4, 2}), f, false)
+		checkQR(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f, true)
+	}
+}
+
+// TestFactorsSolve solves with factors twice, as package function Solve does.
+func TestFactorsSolve(t *testing.T) {
+	seed := rand.Uint64()
+	const n = 9
+	a := gram(t, halfulp.Random(halfulp.Float64, n, n, 0, seed))
+	c, _, err := Cholesky(a, halfulp.Float32, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _, err := LU(a, halfulp.Float32, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _, err := QR(a, halfulp.Float32, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, err := LDLT(a, halfulp.Float32, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a0 := a.Clone()
+	for i := range n {
+		a.SetFloat64(i, 0, 0) // factors keep their own
+	}
+	for k := range 2 {
+		b := halfulp.Random(halfulp.Float64, n, 2, 0, seed+uint64(k))
+		want := halfulp.NewMatrix(halfulp.DD, n, 2)
+		if _, err := Solve(a0, b, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		for name, solve := range map[string]func(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error){"Cholesky": c.Solve, "LU": l.Solve, "QR": q.Solve, "LDLT": d.Solve} {
+			x := halfulp.NewMatrix(halfulp.DD, n, 2)
+			if _, err := solve(b, x, nil); err != nil || !x.Same(want) {
+				t.Fatalf("seed %d, %s: %v", seed, name, err)
+			}
+		}
+	}
+	bad := halfulp.NewMatrix(halfulp.Float64, n, 1)
+	bad.Set(3, 0, halfulp.NaN(halfulp.Float64))
+	if _, err := c.Solve(bad, bad, nil); !errors.Is(err, ErrNotFinite) {
+		t.Error(err)
+	}
+}
+
+func TestFactorsMisuse(t *testing.T) {
+	empty := halfulp.NewMatrix(halfulp.Float64, 0, 0)
+	if z, _, err := LU(empty, halfulp.DD, nil); err != nil || z.L.Rows() != 0 {
+		t.Error(err)
+	}
+	if z, _, err := QR(halfulp.NewMatrix(halfulp.Float64, 3, 0), halfulp.DD, nil); err != nil || z.Q.Rows() != 3 {
+		t.Error(err)
+	}
+	if _, _, err := Cholesky(empty, halfulp.DD, nil); err != nil {
+		t.Error(err)
+	}
+	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{1, 2, 3, 4})
+	if _, _, err := Cholesky(a, halfulp.Float64, nil); !errors.Is(err, ErrNotSymmetric) {
+		t.Error(err)
+	}
+	if _, _, err := LU(halfulp.NewMatrix(halfulp.Float64, 3, 2), halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
+		t.Error(err)
+	}
+	a.Set(0, 0, halfulp.NaN(halfulp.Float64))
+	if _, _, err := QR(a, halfulp.Float64, nil); !errors.Is(err, ErrNotFinite) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := LU(halfulp.Identity(halfulp.Float64, 4), halfulp.Float64, &halfulp.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// checkLDLT compares with an elimination in rationals with these pivots and blocks.
+func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (twos int) {
+	t.Helper()
+	n := a.Rows()
+	z, stats, err := LDLT(a, f, nil)
+	if rank, _, _ := Rank(a, nil); rank < n {
+		if !errors.Is(err, ErrSingular) {
+			t.Fatalf("%s: error %v for rank %d of %d", name, err, rank, n)
+		}
+		return 0
+	}
+	if err != nil {
+		t.Fatalf("%s: %v (%+v)", name, err, stats)
+	}
+	x := rowsOf(chosen(a, z.P, z.P), all(n))
+	l, d := rowsOf(halfulp.Identity(f, n), all(n)), rowsOf(halfulp.NewMatrix(f, n, n), all(n))
+	b := 0
+	most, _ := rookGrowth.Rat(nil)
+	for _, size := range z.Blocks {
+		inverse := [][]*big.Rat{{new(big.Rat)}}
+		p := x[b][b]
+		if size == 1 {
+			inverse[0][0].Inv(p)
+		} else {
+			twos++
+			o, q := x[b][b+1], x[b+1][b+1]
+			det := new(big.Rat).Mul(p, q)
+			det.Sub(det, new(big.Rat).Mul(o, o)).Inv(det)
+			minus := new(big.Rat).Mul(o, det)
+			minus.Neg(minus)
+			inverse = [][]*big.Rat{{new(big.Rat).Mul(q, det), minus}, {minus, new(big.Rat).Mul(p, det)}}
+		}
+		for i := range size {
+			for j := range size {
+				d[b+i][b+j] = x[b+i][b+j]
+			}
+		}
+		for i := b + size; i < n; i++ {
+			for c := range size {
+				l[i][b+c] = new(big.Rat)
+				for k := range size {
+					l[i][b+c].Add(l[i][b+c], new(big.Rat).Mul(x[i][b+k], inverse[k][c]))
+				}
+				if new(big.Rat).Abs(l[i][b+c]).Cmp(most) > 0 {
+					t.Fatalf("%s: multiplier %v", name, l[i][b+c])
+				}
+			}
+			for c := range size {
+				for j := b + size; j < n; j++ {
+					x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(l[i][b+c], x[b+c][j]))
+				}
+			}
+		}
+		b += size
+	}
+	for i := range n {
+		for j := range n {
+			if want := nearest(f, l[i][j]); !z.L.At(i, j).Same(want) {
+				t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
+			}
+			if want := nearest(f, d[i][j]); !z.D.At(i, j).Same(want) {
+				t.Fatalf("%s: D[%d,%d] = %s, want %s (%+v)", name, i, j, z.D.At(i, j).Hex(), want.Hex(), stats)
+			}
+		}
+	}
+	return twos
+}
+
+func TestLDLT(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	twos := 0
+	mirror := func(a *halfulp.Matrix) *halfulp.Matrix {
+		for i := range a.Rows() {
+			for j := range i {
+				a.Set(i, j, a.At(j, i))
+			}
+		}
+		return a
+	}
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 6, 60) {
+			n := 1 + r.IntN(8)
+			g := formats[r.IntN(len(formats))]
+			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
+			twos += checkLDLT(t, name+", random", mirror(halfulp.Random(g, n, n, 0, r.Uint64())), f)
+			twos += checkLDLT(t, name+", spread", mirror(halfulp.Random(g, n, n, 50, r.Uint64())), f)
+			twos += checkLDLT(t, name+", integers", mirror(integersOf(r, n, n, 4)), f)
+			signs := mirror(integersOf(r, n, n, 1))
+			twos += checkLDLT(t, name+", signs", signs, f)
+			for i := range n {
+				signs.SetFloat64(i, i, 0)
+			}
+			twos += checkLDLT(t, name+", no diagonal", signs, f)
+		}
+		checkLDLT(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 15), f)
+	}
+	if twos < testlength.Of(5, 50, 50) {
+		t.Errorf("%d blocks of order 2 only", twos)
+	}
+	checkLDLT(t, "panels", mirror(halfulp.Random(halfulp.Float64, 40, 40, 0, seed)), halfulp.Float64)
+}
+
+// TestFactorsRange has entries of 2^±500, results below the smallest normal number and beyond the
+// largest one, and matrices one ulp from singular ones.
+func TestFactorsRange(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(1, 6, 60) {
+		n := 2 + r.IntN(4)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
+		wide := halfulp.Random(halfulp.Float64, n, n, 500, r.Uint64())
+		for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(53)} {
+			checkLU(t, name+", wide", wide, f)
+			checkLU(t, name+", scaled rows", scaledRows(r, n, 300), f)
+			checkQR(t, name+", wide", scaledRows(r, n, 150), f, r.IntN(2) == 0)
+			symmetric := halfulp.NewMatrix(halfulp.MP(3000), n, n)
+			for i := range n {
+				for j := range i + 1 {
+					symmetric.Set(i, j, wide.At(i, j))
+					symmetric.Set(j, i, wide.At(i, j))
+				}
+			}
+			checkLDLT(t, name+", wide", symmetric, f)
+			checkCholesky(t, name+", tiny", gram(t, scaledRows(r, n, 60)), f)
+		}
+		// The last row is the sum of the others, but for an ulp in an entry.
+		near := integersOf(r, n, n, 1<<20)
+		for j := range n {
+			sum := 0.0
+			for i := range n - 1 {
+				sum += near.Float64(i, j)
+			}
+			near.SetFloat64(n-1, j, sum)
+		}
+		checkLU(t, name+", singular", near, halfulp.Float64)
+		checkQR(t, name+", singular", near, halfulp.Float64, false)
+		near.SetFloat64(n-1, 0, near.Float64(n-1, 0)+0x1p-30)
+		checkLU(t, name+", almost singular", near, halfulp.DD)
+		checkQR(t, name+", almost singular", near, halfulp.DD, true)
+		checkCholesky(t, name+", almost singular", gram(t, near), halfulp.Float64)
+	}
+}
+
+// scaledRows are random numbers, each row times a power of two up to 2^±most.
+func scaledRows(r *rand.Rand, n, most int) *halfulp.Matrix {
+	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	for i := range n {
+		e := r.IntN(2*most+1) - most
+		for j := range n {
+			a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), e))
+		}
+	}
+	return a
+}
+
+// TestFactorsBands has factors whose zeros follow from the pattern of the matrix, without primes,
+// and which are the same for any number of threads.
+func TestFactorsBands(t *testing.T) {
+	const n = 50
+	a := halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		a.SetFloat64(i, i, 4+math.Sqrt(float64(i+2)))
+		if i > 0 {
+			a.SetFloat64(i, i-1, -1)
+			a.SetFloat64(i-1, i, -1)
+		}
+	}
+	for name, factor := range map[string]func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
+		"LU": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := LU(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.U}, stats, err
+		},
+		"Cholesky": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := Cholesky(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L}, stats, err
+		},
+		"LDLT": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := LDLT(a, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.D}, stats, err
+		},
+	} {
+		var first []*halfulp.Matrix
+		for _, threads := range []int{1, 3} {
+			z, stats, err := factor(&halfulp.Options{Threads: threads})
+			if err != nil || stats.Primes != 0 {
+				t.Fatalf("%s: %v, %d primes", name, err, stats.Primes)
+			}
+			if first == nil {
+				first = z
+			}
+			for k := range z {
+				if !z[k].Same(first[k]) {
+					t.Fatalf("%s: factor %d differs for %d threads", name, k, threads)
+				}
+			}
+		}
+	}
+}

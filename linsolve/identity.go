@@ -1,0 +1,192 @@
+package linsolve
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// product is one of numbers that least squares make: r, the residual sum of squares, an entry u of
+// the inverse of the normal equations' matrix, and a component x of the solution.
+type product struct {
+	r    bool
+	u    [2]int // row and column, -1 without u
+	x    int    // -1 without x
+	k, c *big.Float
+}
+
+// identities finds out which products p satisfy p k = c, all p of one column of the solution.
+//
+// With the determinant D of the system, D u and D x are minors and D r is one of the system with a
+// border: an identity, multiplied by D or D², is one of integers times powers of two. It is refuted
+// by one prime modulo which it does not hold, and proved by so many for which it does that their
+// product exceeds the largest difference of the two sides.
+func (s *solver) identities(e *equations, column int, total *big.Float, products []product) (holds []bool, err error) {
+	n := e.m.Rows()
+	bordered, err := e.bordered(column, total)
+	if err != nil {
+		return nil, err
+	}
+	z := toIntegers(raw.Matrix(bordered))
+	minor := int64(z.minorBits())
+	scale := int64(0)
+	for i := range n {
+		scale += z.rows[i] + z.cols[i]
+	}
+	holds = make([]bool, len(products))
+	need := make([]int64, len(products))
+	left := 0
+	for i, p := range products {
+		holds[i] = true
+		left++
+		// Both sides as integers times powers of two.
+		low := [2]int64{lowest(p.k), lowest(p.c)}
+		top := [2]int64{int64(p.k.MantExp(nil)), int64(p.c.MantExp(nil))}
+		add := func(side int, power int64) {
+			low[side] += power
+			top[side] += power + minor
+		}
+		factors := 0
+		if p.r {
+			add(0, scale+z.rows[n]+z.cols[n])
+			factors++
+		}
+		if p.u[0] >= 0 {
+			add(0, scale-z.rows[e.first+p.u[1]]-z.cols[e.first+p.u[0]])
+			factors++
+		}
+		if p.x >= 0 {
+			add(0, scale-z.cols[e.first+p.x]+z.cols[n])
+			factors++
+		}
+		for range factors {
+			add(1, scale)
+		}
+		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
+	}
+	known := int64(0)
+	for next := primes(); left > 0; {
+		f := newField(next())
+		s.stats.Primes++
+		v, err := s.modular(f, e, column, total, products)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			continue // the system is singular modulo p
+		}
+		known += 60
+		most := int64(1)
+		for i, p := range products {
+			if need[i] < 0 || !holds[i] {
+				continue
+			}
+			if f.mul(v[i], f.big(p.k)) != f.big(p.c) {
+				holds[i] = false
+				left--
+			} else if known >= need[i] {
+				need[i] = -1
+				left--
+			}
+			most = max(most, need[i])
+		}
+		s.progress(min(1, float64(known)/float64(most)))
+	}
+	return holds, nil
+}
+
+// lowest returns e for which x is an odd multiple of 2^e, 0 for x = 0.
+func lowest(x *big.Float) int64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	return int64(x.MantExp(nil)) - int64(x.MinPrec())
+}
+
+// big returns a finite number modulo p.
+func (f *field) big(x *big.Float) uint64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	low := lowest(x)
+	m := new(big.Float).Copy(x)
+	n, _ := m.SetMantExp(m, int(-low)).Int(nil)
+	return f.mul(f.integer(n), f.power2(low))
+}
+
+// modular returns products modulo a prime, nil if the system is singular modulo it.
+func (s *solver) modular(f *field, e *equations, column int, total *big.Float, products []product) ([]uint64, error) {
+	rows, err := f.matrix(s.ctx, s.threads, raw.Matrix(e.m))
+	if err != nil {
+		return nil, err
+	}
+	n := len(rows)
+	units := map[int]int{} // columns of the inverse that are asked for
+	for _, p := range products {
+		if _, ok := units[p.u[1]]; p.u[0] >= 0 && !ok {
+			units[p.u[1]] = n + 1 + len(units)
+		}
+	}
+	d, g := raw.Matrix(e.d), raw.Matrix(e.g)
+	value := func(m num.Mat, i int) uint64 {
+		var buf [num.MaxValueWords]uint64
+		return f.real(m.Arr.Value(m.At(i, column), buf[:]))
+	}
+	sign := f.one
+	if e.sign < 0 {
+		sign = f.sub(0, f.one)
+	}
+	for i := range rows {
+		rows[i] = append(append(rows[i], value(d, i)), make([]uint64, len(units))...)
+	}
+	for j, at := range units {
+		rows[e.first+j][at] = sign
+	}
+	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
+	if err != nil || len(pivots) < n {
+		return nil, err
+	}
+	r := f.big(total)
+	for i := range rows {
+		r = f.add(r, f.mul(value(g, i), rows[i][n]))
+	}
+	z := make([]uint64, len(products))
+	for i, p := range products {
+		z[i] = f.one
+		if p.r {
+			z[i] = f.mul(z[i], r)
+		}
+		if p.u[0] >= 0 {
+			z[i] = f.mul(z[i], rows[e.first+p.u[0]][units[p.u[1]]])
+		}
+		if p.x >= 0 {
+			z[i] = f.mul(z[i], rows[e.first+p.x][n])
+		}
+	}
+	return z, nil
+}
+
+// bordered returns the matrix of which the determinants above are minors,
+//
+//	(M   d)
+//	(-gᵀ t), t the total.
+func (e *equations) bordered(column int, total *big.Float) (*halfulp.Matrix, error) {
+	n := e.m.Rows()
+	f, err := wide(max(longest(e.m), longest(e.g), longest(e.d), int64(total.MinPrec())))
+	if err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(f, n+1, n+1)
+	for j := range n {
+		for i := range n {
+			z.SetBig(i, j, e.m.Big(i, j))
+		}
+		v := e.g.Big(j, column)
+		z.SetBig(n, j, v.Neg(v))
+		z.SetBig(j, n, e.d.Big(j, column))
+	}
+	z.SetBig(n, n, total)
+	return z, nil
+}

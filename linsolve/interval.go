@@ -1,0 +1,109 @@
+package linsolve
+
+import "math/big"
+
+// exactMul returns x y.
+func exactMul(x, y *big.Float) *big.Float {
+	return new(big.Float).SetPrec(max(1, x.MinPrec()+y.MinPrec())).Mul(x, y)
+}
+
+// exactAdd returns x + y.
+func exactAdd(x, y *big.Float) *big.Float {
+	return new(big.Float).SetPrec(exactPrec(x, y)).Add(x, y)
+}
+
+// exactSub returns x - y.
+func exactSub(x, y *big.Float) *big.Float {
+	return new(big.Float).SetPrec(exactPrec(x, y)).Sub(x, y)
+}
+
+// interval is a set of real numbers between two.
+type interval struct{ lo, hi *big.Float }
+
+// exactly returns the interval of one number.
+func exactly(x *big.Float) interval { return interval{x, x} }
+
+// integer returns the interval of an integer.
+func integer(n int) interval { return exactly(new(big.Float).SetInt64(int64(n))) }
+
+// intervals are operations on intervals whose ends have that many bits.
+type intervals uint
+
+func (p intervals) down() *big.Float {
+	return new(big.Float).SetPrec(uint(p)).SetMode(big.ToNegativeInf)
+}
+
+func (p intervals) up() *big.Float {
+	return new(big.Float).SetPrec(uint(p)).SetMode(big.ToPositiveInf)
+}
+
+// around returns the interval of numbers that are x rounded to nearest in bits bits.
+func (p intervals) around(x *big.Float, bits int) interval {
+	d := new(big.Float).SetMantExp(x, -bits)
+	if d.Signbit() {
+		d.Neg(d)
+	}
+	return interval{p.down().Sub(x, d), p.up().Add(x, d)}
+}
+
+func (p intervals) sub(x, y interval) interval {
+	return interval{p.down().Sub(x.lo, y.hi), p.up().Sub(x.hi, y.lo)}
+}
+
+func (p intervals) mul(x, y interval) interval {
+	var z interval
+	for _, a := range []*big.Float{x.lo, x.hi} {
+		for _, b := range []*big.Float{y.lo, y.hi} {
+			if l := p.down().Mul(a, b); z.lo == nil || l.Cmp(z.lo) < 0 {
+				z.lo = l
+			}
+			if h := p.up().Mul(a, b); z.hi == nil || h.Cmp(z.hi) > 0 {
+				z.hi = h
+			}
+		}
+	}
+	return z
+}
+
+// quo returns x/y for y > 0.
+func (p intervals) quo(x, y interval) interval {
+	least, most := y.hi, y.lo // what makes the ends of x smallest and largest
+	if x.lo.Sign() < 0 {
+		least = y.lo
+	}
+	if x.hi.Sign() < 0 {
+		most = y.hi
+	}
+	return interval{p.down().Quo(x.lo, least), p.up().Quo(x.hi, most)}
+}
+
+// sqrt returns the roots of what of x is not negative.
+func (p intervals) sqrt(x interval) interval {
+	lo, _ := p.root(x.lo)
+	hi, exact := p.root(x.hi)
+	if !exact {
+		hi.Add(hi, new(big.Float).SetMantExp(big.NewFloat(1), hi.MantExp(nil)-int(p)))
+	}
+	return interval{lo, hi}
+}
+
+// root returns √x rounded down, 0 for x ≤ 0, and whether that is √x.
+func (p intervals) root(x *big.Float) (z *big.Float, exact bool) {
+	z = p.up()
+	if x.Sign() <= 0 {
+		return z, true
+	}
+	m := new(big.Float)
+	e := x.MantExp(m)
+	shift := 2*int(p) + int(x.MinPrec())
+	if (e-shift)%2 != 0 {
+		shift++
+	}
+	n, _ := m.SetMantExp(m, shift).Int(nil) // x = n 2^(e - shift), and n has shift bits
+	r := new(big.Int).Sqrt(n)
+	exact = new(big.Int).Mul(r, r).Cmp(n) == 0
+	z.SetMode(big.ToZero).SetInt(r)
+	exact = exact && z.Acc() == big.Exact
+	z.SetMode(big.ToPositiveInf)
+	return z.SetMantExp(z, (e-shift)/2), exact
+}

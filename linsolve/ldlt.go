@@ -1,0 +1,295 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+)
+
+// LDLTFactors are those of P A P^T = L D L^T.
+type LDLTFactors struct {
+	P      []int // row and column i of P A P^T are those P[i] of A, from 0
+	Blocks []int // the orders of the diagonal blocks of D, each 1 or 2
+	// unit lower triangular, with unit matrices in the places of the blocks of D
+	L *halfulp.Matrix
+	D *halfulp.Matrix // symmetric, block diagonal, n x n
+	system
+}
+
+// LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with
+// 1 x 1 and 2 x 2 blocks in D (sytrf_rook of LAPACK with uplo = L), in format f: every entry of L
+// and of D is the exact one for P and these blocks rounded once, ties to even, whatever the
+// condition of A. Factors are on the host.
+//
+// Pivots are chosen by the method of Bunch and Kaufman with a rook's search (Ashcraft, Grimes and
+// Lewis, Accurate symmetric indefinite linear equation solvers, SIAM J. Matrix Anal. Appl. 20,
+// 1998), from computed numbers, where magnitudes that differ by less than 2^-64 of them pass for
+// equal: that no entry of L exceeds 2.79 is proved. See Cholesky for the method.
+//
+// The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
+// wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
+// of the products, and so is Device. LDLT panics if A is not square.
+func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFactors, Stats, error) {
+	if a.Rows() != a.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin("LDLT", opt, a)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	z, err := s.ldlt(on[0], f)
+	if err != nil {
+		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
+	}
+	s.countOverflow(z.L, z.D)
+	s.progress(1)
+	z.a = on[0].Clone()
+	return z, s.stats, nil
+}
+
+// The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
+var (
+	rookAlpha  = big.NewFloat(0.6403882032022076) // (1 + √17)/8
+	rookGrowth = big.NewFloat(2.79)
+)
+
+func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error) {
+	if err := finite("A", a); err != nil {
+		return nil, err
+	}
+	if err := symmetric(a); err != nil {
+		return nil, err
+	}
+	n := a.Rows()
+	z := &LDLTFactors{}
+	var u *unknown
+	checked := false
+	fails := func() (*unknown, *enclosure, error) {
+		if checked {
+			return nil, nil, nil
+		}
+		checked = true
+		return nil, nil, s.full(a)
+	}
+	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		r, err := s.rook(a, bits)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r == nil {
+			return fails()
+		}
+		if u == nil || !slices.Equal(z.P, r.order) || !slices.Equal(z.Blocks, r.blocks) {
+			z = &LDLTFactors{P: r.order, Blocks: r.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+			u = z.unknown(chosen(a, z.P, z.P))
+		}
+		li, ui, err := s.blockInverses(r, bits)
+		if err != nil {
+			return nil, nil, err
+		}
+		e, err := s.enclose(u.c, li, ui, bits)
+		if err != nil {
+			return nil, nil, err
+		}
+		if e == nil {
+			return fails()
+		}
+		for _, w := range u.lower() {
+			if !e.lower(w[0], w[1]).below(rookGrowth) {
+				return nil, nil, nil
+			}
+		}
+		return u, e, nil
+	})
+	return z, err
+}
+
+// lower returns the rows and columns of entries of L below the diagonal blocks that may differ from
+// 0.
+func (u *unknown) lower() (at [][2]int) {
+	b := 0
+	for _, size := range u.blocks {
+		for j := b; j < b+size; j++ {
+			for i := b + size; i < u.c.Rows(); i++ {
+				if u.has(i, j) {
+					at = append(at, [2]int{i, j})
+				}
+			}
+		}
+		b += size
+	}
+	return at
+}
+
+// unknown returns the entries of the factors, of c = P A P^T.
+func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
+	u := newUnknown(c, c.Rows(), z.Blocks)
+	for _, w := range u.lower() {
+		u.want(ofL, w[0], w[1], z.L, w[0], w[1])
+	}
+	b := 0
+	for _, size := range z.Blocks {
+		for i := b; i < b+size; i++ {
+			one(z.L, i, i)
+			for j := b; j < b+size; j++ {
+				u.want(ofU, i, j, z.D, i, j)
+			}
+		}
+		b += size
+	}
+	return u
+}
+
+// rook is an elimination of a symmetric matrix in some bits. Nothing is known of its error.
+type rook struct {
+	x      [][]*big.Float // L below the diagonal blocks, and the lower triangle of D
+	order  []int
+	blocks []int
+}
+
+// at returns entry (i, j) of what is left of the matrix.
+func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
+
+// rook eliminates, nil if what is left vanishes.
+func (s *solver) rook(a *halfulp.Matrix, bits int) (*rook, error) {
+	n := a.Rows()
+	r := &rook{x: lowerTriangle(a, uint(bits)), order: all(n)}
+	for k := 0; k < n; {
+		size := r.pivot(k)
+		if size == 0 {
+			return nil, nil
+		}
+		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+			return nil, err
+		}
+		r.blocks = append(r.blocks, size)
+		k += size
+	}
+	return r, nil
+}
+
+// exchange exchanges rows and columns.
+func (r *rook) exchange(i, j int) {
+	i, j = min(i, j), max(i, j)
+	exchangeSymmetric(r.x, i, j)
+	r.order[i], r.order[j] = r.order[j], r.order[i]
+}
+
+// largest returns the row of the entry of the largest magnitude in column j, off the diagonal, and
+// that.
+func (r *rook) largest(k, j int) (int, *big.Float) {
+	rows := slices.DeleteFunc(all(len(r.x)), func(i int) bool { return i < k || i == j })
+	if len(rows) == 0 {
+		return j, new(big.Float)
+	}
+	i := rows[largestPivot(len(rows), func(i int) *big.Float { return r.at(rows[i], j) })]
+	return i, new(big.Float).Abs(r.at(i, j))
+}
+
+// pivot brings a pivot to row k, and returns its size, 0 if there is none.
+func (r *rook) pivot(k int) int {
+	enough := func(i int, most *big.Float) bool {
+		return new(big.Float).Abs(r.at(i, i)).Cmp(new(big.Float).SetPrec(most.Prec()+64).Mul(most, rookAlpha)) >= 0
+	}
+	i, most := r.largest(k, k)
+	if enough(k, most) {
+		if r.at(k, k).Sign() == 0 {
+			return 0
+		}
+		return 1
+	}
+	for p := k; ; {
+		j, row := r.largest(k, i)
+		if enough(i, row) {
+			r.exchange(k, i)
+			return 1
+		}
+		if j == p || row.Cmp(most) <= 0 {
+			r.exchange(k, p)
+			if i == k {
+				i = p
+			}
+			r.exchange(k+1, i)
+			return 2
+		}
+		p, most, i = i, row, j
+	}
+}
+
+// eliminateRook eliminates with the pivot in row k, and reports whether it is regular.
+func (s *solver) eliminateRook(r *rook, k, size int, prec uint) (bool, error) {
+	inverse := r.inverse(k, size, prec)
+	if inverse == nil {
+		return false, nil
+	}
+	first := k + size
+	l := make([][]*big.Float, len(r.x)-first)
+	err := s.each(len(l), func(row int) {
+		t := new(big.Float).SetPrec(prec)
+		x := r.x[first+row]
+		l[row] = make([]*big.Float, size)
+		for c := range size {
+			m := new(big.Float).SetPrec(prec)
+			for d := range size {
+				m.Add(m, t.Mul(x[k+d], inverse[d][c]))
+			}
+			if l[row][c] = m; m.Sign() == 0 {
+				continue
+			}
+			for j := first; j <= first+row; j++ {
+				x[j].Sub(x[j], t.Mul(m, r.x[j][k+c]))
+			}
+		}
+	})
+	for row := range l {
+		copy(r.x[first+row][k:], l[row])
+	}
+	return true, err
+}
+
+// inverse returns about the inverse of the block of D in row k, nil if it is singular.
+func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
+	number := func() *big.Float { return new(big.Float).SetPrec(prec) }
+	p := r.x[k][k]
+	if size == 1 {
+		if p.Sign() == 0 {
+			return nil
+		}
+		return [][]*big.Float{{number().Quo(big.NewFloat(1), p)}}
+	}
+	off, q := r.x[k+1][k], r.x[k+1][k+1]
+	det := number().Mul(p, q)
+	if det.Sub(det, number().Mul(off, off)).Sign() == 0 {
+		return nil
+	}
+	minus := number().Quo(off, det)
+	minus.Neg(minus)
+	return [][]*big.Float{{number().Quo(q, det), minus}, {minus, number().Quo(p, det)}}
+}
+
+// blockInverses returns about the inverses S of L and T of D L^T.
+func (s *solver) blockInverses(r *rook, bits int) (li, ui *halfulp.Matrix, err error) {
+	n, f := len(r.x), halfulp.MP(uint(bits))
+	l, inverse := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	b := 0
+	for _, size := range r.blocks {
+		for i := b + size; i < n; i++ {
+			for j := b; j < b+size; j++ {
+				l.SetBig(i, j, r.x[i][j])
+			}
+		}
+		for i, row := range r.inverse(b, size, uint(bits)) {
+			for j, x := range row {
+				inverse.SetBig(b+i, b+j, x)
+			}
+		}
+		b += size
+	}
+	li, ui = halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	if err := s.invertLower(l, li, true); err != nil {
+		return nil, nil, err
+	}
+	return li, ui, s.gemm(1, li.T(), inverse, 0, nil, ui)
+}

@@ -1,0 +1,448 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// ErrWeights is wrapped by errors about weights that are negative, infinite or NaN.
+var ErrWeights = errors.New("weights are finite and not negative")
+
+// RankError says that a matrix of least squares has neither independent columns nor, with fewer
+// rows than columns, independent rows; it is proved. It wraps ErrSingular.
+type RankError struct {
+	Rows, Cols int // of the matrix, rows of weight 0 left out
+	Rank       int // its rank
+}
+
+func (e *RankError) Error() string {
+	return fmt.Sprintf("the rank of the %d x %d matrix is %d (proved): there is no unique least squares solution", e.Rows, e.Cols, e.Rank)
+}
+
+func (e *RankError) Unwrap() error { return ErrSingular }
+
+// LeastSquaresOptions change how least squares are computed, and what is minimised.
+type LeastSquaresOptions struct {
+	// Options are those of package halfulp, which change no bit of a result.
+	halfulp.Options
+	// Weights, if not nil, are w_i ≥ 0, one for each row: Σ w_i (b - A x)_i² is minimised in place
+	// of Σ (b - A x)_i². Rows of weight 0 are left out.
+	Weights *halfulp.Vector
+}
+
+// options returns the halfulp.Options.
+func (o *LeastSquaresOptions) options() *halfulp.Options {
+	if o == nil {
+		return nil
+	}
+	return &o.Options
+}
+
+// LeastSquares stores in X the solution of min ‖B - A X‖₂, column by column: every entry is the
+// exact one rounded once to the format of X, ties to even, whatever the condition of A. Zeros are
+// +0. A, B and X are m x n, m x k and n x k of any formats; X may overlap A and B. With
+// weights Σ w_i (b - A x)_i² is minimised.
+//
+// For m ≥ n the columns of A must be independent. For m < n its rows must be: then of all x with
+// A x = b the one of the smallest ‖x‖₂ is found.
+//
+// The normal equations AᵀA x = Aᵀb, for m < n AAᵀ y = b with x = Aᵀy, are formed without rounding,
+// and solved as Solve does: that they square the condition number costs time alone. Where the
+// exponents of A spread so far that AᵀA takes more memory than the augmented system,
+//
+//	(I  A) (r)   (b)
+//	(Aᵀ 0) (x) = (0),
+//
+// that is solved in their place (Björck, Numerical methods for least squares problems, 1996,
+// section 1.4).
+//
+// The error is a *RankError, which wraps ErrSingular, if the rank of A is below min(m, n); it wraps
+// ErrNotFinite for infinities and NaN in A or B and ErrWeights for weights that are none. After an
+// error X is unchanged. LeastSquares panics if shapes do not fit.
+func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, error) {
+	if a.Rows() != b.Rows() || x.Rows() != a.Cols() || x.Cols() != b.Cols() {
+		panic(errShape)
+	}
+	m, err := newModel("LeastSquares", a, b, opt, x)
+	if err != nil {
+		return Stats{}, err
+	}
+	z, err := m.solution(x.Format(), a.Rows() < a.Cols())
+	if err != nil {
+		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
+	}
+	return m.s.finish("LeastSquares", z, x)
+}
+
+// model is a problem of least squares. A and B have no row of weight 0.
+type model struct {
+	s      *solver
+	a, b   *halfulp.Matrix
+	w      *halfulp.Matrix // m x 1, nil without weights
+	wa, wb *halfulp.Matrix // diag(w) A and diag(w) B, exactly
+}
+
+// newModel checks the options and operands of a routine; others are operands that live in the same
+// place.
+func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, others ...*halfulp.Matrix) (*model, error) {
+	operands := []*halfulp.Matrix{a, b}
+	var weights *halfulp.Vector
+	if opt != nil && opt.Weights != nil {
+		weights = opt.Weights
+		if weights.Len() != a.Rows() {
+			panic(errShape)
+		}
+		operands = append(operands, weights.Matrix())
+	}
+	s, on, err := begin(name, opt.options(), append(operands, others...)...)
+	if err != nil {
+		return nil, err
+	}
+	s.stats.Method = "least squares"
+	m := &model{s: s, a: on[0], b: on[1]}
+	for i, n := range []string{"A", "B"} {
+		if err := finite(n, on[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if weights != nil {
+		if err := m.weigh(on[2]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	} else {
+		m.wa, m.wb = m.a, m.b
+	}
+	for _, x := range []*halfulp.Matrix{m.a, m.b, m.wa, m.wb} {
+		if far(x) {
+			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, ErrRange)
+		}
+	}
+	return m, nil
+}
+
+// ErrRange is wrapped by errors about numbers whose products do not fit any format.
+var ErrRange = errors.New("exact products would be too wide")
+
+// far reports whether products of several numbers of a finite matrix may overflow or underflow.
+func far(m *halfulp.Matrix) bool {
+	v := raw.Matrix(m)
+	for j := range v.Cols {
+		for i := range v.Rows {
+			if _, top, low := v.Arr.Span(v.At(i, j)); max(top, -low) > 1<<28 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// weigh leaves rows of weight 0 out and multiplies the others by their weights, exactly.
+func (m *model) weigh(w *halfulp.Matrix) error {
+	var rows []int
+	v := raw.Matrix(w)
+	for i := range w.Rows() {
+		switch r := v.Arr.Class(v.At(i, 0)); {
+		case r == num.Zero:
+		case r != num.Finite || w.Big(i, 0).Sign() < 0:
+			return fmt.Errorf("weight %d is %s: %w", i+1, w.At(i, 0), ErrWeights)
+		default:
+			rows = append(rows, i)
+		}
+	}
+	m.a, m.b, m.w = choose(m.a, rows), choose(m.b, rows), choose(w, rows)
+	var err error
+	if m.wa, err = timesRows(m.a, m.w); err != nil {
+		return err
+	}
+	m.wb, err = timesRows(m.b, m.w)
+	return err
+}
+
+// choose returns some rows of a matrix.
+func choose(m *halfulp.Matrix, rows []int) *halfulp.Matrix {
+	if len(rows) == m.Rows() {
+		return m
+	}
+	z := halfulp.NewMatrix(m.Format(), len(rows), m.Cols())
+	for k, i := range rows {
+		for j := range m.Cols() {
+			z.Set(k, j, m.At(i, j))
+		}
+	}
+	return z
+}
+
+// timesRows returns diag(w) M, exactly.
+func timesRows(m, w *halfulp.Matrix) (*halfulp.Matrix, error) {
+	f, err := wide(longest(m) + longest(w))
+	if err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(f, m.Rows(), m.Cols())
+	for i := range m.Rows() {
+		d := w.Big(i, 0)
+		for j := range m.Cols() {
+			z.SetBig(i, j, exactMul(m.Big(i, j), d))
+		}
+	}
+	return z, nil
+}
+
+// longest returns the bits of the longest number of a matrix.
+func longest(m *halfulp.Matrix) int64 {
+	most := int64(0)
+	v := raw.Matrix(m)
+	for j := range v.Cols {
+		for i := range v.Rows {
+			_, top, low := v.Arr.Span(v.At(i, j))
+			most = max(most, top-low)
+		}
+	}
+	return most
+}
+
+// wide returns a format for numbers of so many bits.
+func wide(bits int64) (halfulp.Format, error) {
+	if bits > halfulp.MaxPrec {
+		return halfulp.Format{}, fmt.Errorf("%d bits: %w", bits, ErrRange)
+	}
+	return halfulp.MP(uint(max(bits, 64))), nil
+}
+
+// columnBits returns how many bits hold a sum of entries of one column, but for its carries: the
+// largest number of any column.
+func columnBits(m *halfulp.Matrix) int64 {
+	v := raw.Matrix(m)
+	most := int64(0)
+	for j := range v.Cols {
+		first := true
+		var top, low int64
+		for i := range v.Rows {
+			c, t, l := v.Arr.Span(v.At(i, j))
+			if c != num.Finite {
+				continue
+			}
+			if first {
+				top, low, first = t, l, false
+			}
+			top, low = max(top, t), min(low, l)
+		}
+		most = max(most, top-low)
+	}
+	return most
+}
+
+// productBits returns how many bits hold every entry of XᵀY.
+func productBits(x, y *halfulp.Matrix) int64 {
+	return columnBits(x) + columnBits(y) + int64(bits.Len(uint(x.Rows()))) + 1
+}
+
+// product returns XᵀY, exactly.
+func (s *solver) product(x, y *halfulp.Matrix) (*halfulp.Matrix, error) {
+	f, err := wide(productBits(x, y))
+	if err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(f, x.Cols(), y.Cols())
+	return z, s.gemm(1, x.T(), y, 0, nil, z)
+}
+
+// equations are a regular system M Y = D of which rows first, first + 1, ... of Y are X.
+type equations struct {
+	m, d  *halfulp.Matrix
+	first int
+	// M times unit vectors of rows first + j, multiplied by sign, has column j of (AᵀWA)^-1 in
+	// those rows of Y, and r_j = g_jᵀ y_j, to which the weighted square of b_j is to be added where
+	// total is set, is the residual sum of squares.
+	sign  float64
+	g     *halfulp.Matrix
+	total bool
+}
+
+// equations returns a system for independent columns.
+func (m *model) equations() (*equations, error) {
+	rows, n := m.a.Dims()
+	width := productBits(m.a, m.wa)
+	augmented := max(longest(m.a), longest(m.wa)) + 64
+	if width <= halfulp.MaxPrec && int64(n)*int64(n)*width <= int64(rows+n)*int64(rows+n)*augmented {
+		return m.normal()
+	}
+	return m.augmented()
+}
+
+// normal returns the normal equations AᵀWA x = AᵀW b.
+func (m *model) normal() (*equations, error) {
+	square, err := m.s.product(m.a, m.wa)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.s.product(m.a, m.wb)
+	if err != nil {
+		return nil, err
+	}
+	return &equations{m: square, d: d, sign: 1, g: negatedMatrix(d), total: true}, nil
+}
+
+// augmented returns the system of residuals and estimates,
+//
+//	(I   A) (b - A x)   (b)
+//	(AᵀW 0) (   x   ) = (0).
+func (m *model) augmented() (*equations, error) {
+	rows, n := m.a.Dims()
+	f, err := wide(max(longest(m.a), longest(m.wa)))
+	if err != nil {
+		return nil, err
+	}
+	k := m.b.Cols()
+	e := &equations{
+		m: halfulp.NewMatrix(f, rows+n, rows+n), d: halfulp.NewMatrix(widerOf(m.b), rows+n, k),
+		first: rows, sign: -1, g: halfulp.NewMatrix(widerOf(m.wb), rows+n, k),
+	}
+	one := halfulp.Float(1)
+	for i := range rows {
+		e.m.Set(i, i, one)
+		for j := range n {
+			e.m.SetBig(i, rows+j, m.a.Big(i, j))
+			e.m.SetBig(rows+j, i, m.wa.Big(i, j))
+		}
+		for j := range k {
+			e.d.SetBig(i, j, m.b.Big(i, j))
+			e.g.SetBig(i, j, m.wb.Big(i, j))
+		}
+	}
+	return e, nil
+}
+
+// widerOf returns a format that holds the entries of a matrix.
+func widerOf(m *halfulp.Matrix) halfulp.Format {
+	return halfulp.MP(uint(max(longest(m), 64)))
+}
+
+func negatedMatrix(m *halfulp.Matrix) *halfulp.Matrix {
+	z := m.Clone()
+	for j := range z.Cols() {
+		for i := range z.Rows() {
+			v := z.Big(i, j)
+			z.SetBig(i, j, v.Neg(v))
+		}
+	}
+	return z
+}
+
+// ranked makes an error about a singular system of order n one about A: the rank of the system
+// exceeds that of A by its order less the smaller dimension of A.
+func (m *model) ranked(err error) error {
+	var singular *SingularError
+	if errors.As(err, &singular) {
+		rows, cols := m.a.Dims()
+		return &RankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
+	}
+	return err
+}
+
+// tall returns an error if there are fewer rows than columns.
+func (m *model) tall() error {
+	rows, n := m.a.Dims()
+	if rows >= n {
+		return nil
+	}
+	r, _, err := m.s.rank(m.a)
+	if err != nil {
+		return err
+	}
+	return &RankError{Rows: rows, Cols: n, Rank: r}
+}
+
+// solution returns X.
+func (m *model) solution(f halfulp.Format, minimal bool) (*halfulp.Matrix, error) {
+	if minimal {
+		return m.minimal(f)
+	}
+	if err := m.tall(); err != nil {
+		return nil, err
+	}
+	e, err := m.equations()
+	if err != nil {
+		return nil, err
+	}
+	m.s.stage("equations")
+	y, err := m.s.solve(e.m, e.d, f)
+	if err != nil {
+		return nil, m.ranked(err)
+	}
+	return y.Slice(e.first, e.first+m.a.Cols(), 0, y.Cols()).Clone(), nil
+}
+
+// minimal returns the solution of minimal norm, some rows at a time: x = Aᵀy beside y.
+//
+//	(AAᵀ        0) (y  )   (b)
+//	(-(columns)ᵀ I) (x_c) = (0)
+func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
+	s, rows, n, k := m.s, m.a.Rows(), m.a.Cols(), m.b.Cols()
+	across := m.a.T()
+	width := productBits(across, across)
+	part := max(rows, 64)
+	augmented := longest(m.a) + 64
+	spread := width > halfulp.MaxPrec || int64(rows)*int64(rows)*width > int64(rows+n)*int64(rows+n)*augmented
+	var square *halfulp.Matrix
+	if spread {
+		part, width = n, augmented
+	} else {
+		var err error
+		if square, err = s.product(across, across); err != nil {
+			return nil, err
+		}
+		width = max(width, augmented)
+	}
+	wideF, err := wide(width)
+	if err != nil {
+		return nil, err
+	}
+	s.stage("equations")
+	z := halfulp.NewMatrix(f, n, k)
+	whole := s.progress
+	for first := 0; first < n; first += part {
+		count := min(part, n-first)
+		e, d := halfulp.NewMatrix(wideF, rows+count, rows+count), halfulp.NewMatrix(widerOf(m.b), rows+count, k)
+		for i := range rows {
+			for j := range count {
+				v := m.a.Big(i, first+j)
+				if spread { // A x = b below x - Aᵀ y = 0
+					e.SetBig(i, rows+j, v)
+				}
+				e.SetBig(rows+j, i, v.Neg(v))
+			}
+			for j := range k {
+				d.SetBig(i, j, m.b.Big(i, j))
+			}
+			if !spread {
+				for j := range rows {
+					e.SetBig(i, j, square.Big(i, j))
+				}
+			}
+		}
+		for j := range count {
+			e.Set(rows+j, rows+j, halfulp.Float(1))
+		}
+		s.part(whole, float64(first)/float64(n), float64(first+count)/float64(n))
+		y, err := s.solve(e, d, f)
+		if err != nil {
+			return nil, m.ranked(err)
+		}
+		if err := z.Slice(first, first+count, 0, k).CopyFrom(y.Slice(rows, rows+count, 0, k)); err != nil {
+			return nil, err
+		}
+	}
+	s.progress = whole
+	return z, nil
+}
+
+// part makes progress go from lo to hi of the whole.
+func (s *solver) part(whole func(done float64), lo, hi float64) {
+	s.progress = func(done float64) { whole(lo + float64((hi-lo)*done)) }
+}

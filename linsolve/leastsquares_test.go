@@ -1,0 +1,292 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// transposed returns the transpose of a matrix with so many columns.
+func transposed(a [][]*big.Rat, cols int) [][]*big.Rat {
+	z := make([][]*big.Rat, cols)
+	for j := range z {
+		z[j] = make([]*big.Rat, len(a))
+		for i := range a {
+			z[j][i] = a[i][j]
+		}
+	}
+	return z
+}
+
+// multiply returns A diag(w) B, w nil for I.
+func multiply(a [][]*big.Rat, w []*big.Rat, b [][]*big.Rat, cols int) [][]*big.Rat {
+	z := make([][]*big.Rat, len(a))
+	t := new(big.Rat)
+	for i := range z {
+		z[i] = make([]*big.Rat, cols)
+		for j := range z[i] {
+			z[i][j] = new(big.Rat)
+			for k := range b {
+				t.Mul(a[i][k], b[k][j])
+				if w != nil {
+					t.Mul(t, w[k])
+				}
+				z[i][j].Add(z[i][j], t)
+			}
+		}
+	}
+	return z
+}
+
+// solvedExactly returns the solution of A X = B by Gauss-Jordan elimination, nil for a singular A.
+func solvedExactly(a, b [][]*big.Rat) [][]*big.Rat {
+	n := len(a)
+	rows := make([][]*big.Rat, n)
+	for i := range rows {
+		for _, v := range append(append([]*big.Rat{}, a[i]...), b[i]...) {
+			rows[i] = append(rows[i], new(big.Rat).Set(v))
+		}
+	}
+	for j := range n {
+		i := j
+		for i < n && rows[i][j].Sign() == 0 {
+			i++
+		}
+		if i == n {
+			return nil
+		}
+		rows[i], rows[j] = rows[j], rows[i]
+		d := new(big.Rat).Inv(rows[j][j])
+		for c := j; c < len(rows[j]); c++ {
+			rows[j][c].Mul(rows[j][c], d)
+		}
+		for i := range n {
+			if i == j || rows[i][j].Sign() == 0 {
+				continue
+			}
+			factor := new(big.Rat).Set(rows[i][j])
+			for c := j; c < len(rows[j]); c++ {
+				rows[i][c].Sub(rows[i][c], new(big.Rat).Mul(factor, rows[j][c]))
+			}
+		}
+	}
+	for i := range rows {
+		rows[i] = rows[i][n:]
+	}
+	return rows
+}
+
+// rationalLeastSquares solves the normal equations, nil without full rank.
+func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) [][]*big.Rat {
+	x, y := rationals(a), rationals(b)
+	n, k := a.Cols(), b.Cols()
+	var weights []*big.Rat
+	if w != nil {
+		var keptX, keptY [][]*big.Rat
+		for i := range x {
+			v, _ := w.Big(i).Rat(nil)
+			if v.Sign() != 0 {
+				weights, keptX, keptY = append(weights, v), append(keptX, x[i]), append(keptY, y[i])
+			}
+		}
+		x, y = keptX, keptY
+	}
+	t := transposed(x, n)
+	if a.Rows() >= n {
+		return solvedExactly(multiply(t, weights, x, n), multiply(t, weights, y, k))
+	}
+	z := solvedExactly(multiply(x, nil, t, len(x)), y)
+	if z == nil {
+		return nil
+	}
+	return multiply(t, nil, z, k)
+}
+
+func checkLeastSquares(t *testing.T, name string, a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format) {
+	t.Helper()
+	x := halfulp.NewMatrix(f, a.Cols(), b.Cols())
+	stats, err := LeastSquares(a, b, x, &LeastSquaresOptions{Weights: w})
+	want := rationalLeastSquares(a, b, w)
+	if want == nil {
+		var rank *RankError
+		if !errors.As(err, &rank) || !errors.Is(err, ErrSingular) {
+			t.Fatalf("%s: %v, want a deficient rank", name, err)
+		}
+		kept := a
+		if w != nil {
+			var rows []int
+			for i := range w.Len() {
+				if w.Float64(i) != 0 {
+					rows = append(rows, i)
+				}
+			}
+			kept = choose(a, rows)
+		}
+		if r, _, err := Rank(kept, nil); err != nil || rank.Rank != r || rank.Rows != kept.Rows() || rank.Cols != a.Cols() {
+			t.Fatalf("%s: %v, want rank %d", name, rank, r)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for i := range x.Rows() {
+		for j := range x.Cols() {
+			if z := nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+				t.Fatalf("%s: x[%d,%d] = %s, want %s (%+v)", name, i, j, x.At(i, j).Hex(), z.Hex(), stats)
+			}
+		}
+	}
+}
+
+// randomWeights has zeros among its entries.
+func randomWeights(r *rand.Rand, n int) *halfulp.Vector {
+	w := halfulp.NewVector(halfulp.Float64, n)
+	for i := range n {
+		if r.IntN(5) > 0 {
+			w.SetFloat64(i, r.Float64()*float64(1+r.IntN(4)))
+		}
+	}
+	return w
+}
+
+func TestLeastSquares(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 5, 40) {
+			n, k := r.IntN(6), 1+r.IntN(3)
+			m := n + r.IntN(8)
+			if trial%2 == 1 {
+				m, n = n, m
+			}
+			g := formats[r.IntN(len(formats))]
+			for _, w := range []*halfulp.Vector{nil, randomWeights(r, m)} {
+				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d, weights %v", seed, trial, f, m, n, k, w != nil)
+				checkLeastSquares(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), halfulp.Random(g, m, k, 0, r.Uint64()), w, f)
+				checkLeastSquares(t, name+", spread", halfulp.Random(halfulp.Float64, m, n, 30, r.Uint64()), halfulp.Random(g, m, k, 30, r.Uint64()), w, f)
+				checkLeastSquares(t, name+", integers", randomIntegers(r, m, n, 3), randomIntegers(r, m, k, 9), w, f)
+				checkLeastSquares(t, name+", small integers", randomIntegers(r, m, n, 1), randomIntegers(r, m, k, 1), w, f)
+			}
+		}
+	}
+	// Columns of Hilbert matrices: the square of a condition number of 2^60.
+	for _, f := range formats {
+		h := halfulp.Hilbert(halfulp.MP(150), 14)
+		checkLeastSquares(t, "Hilbert", h.Slice(0, 14, 0, 11), halfulp.Random(halfulp.DD, 14, 2, 0, 1), nil, f)
+		checkLeastSquares(t, "Hilbert rows", h.Slice(0, 11, 0, 14), halfulp.Random(halfulp.DD, 11, 2, 0, 1), nil, f)
+	}
+}
+
+// TestLeastSquaresAugmented has exponents that spread too far for the normal equations.
+func TestLeastSquaresAugmented(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for trial := range testlength.Of(1, 5, 40) {
+		n := 2 + r.IntN(2)
+		m := n + 1 + r.IntN(2)
+		a, b := halfulp.Random(halfulp.MP(60), m, n, 2000, r.Uint64()), halfulp.Random(halfulp.Float64, m, 2, 50, r.Uint64())
+		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 2000))
+		a.SetBig(m-1, 0, new(big.Float).SetMantExp(big.NewFloat(5), -2000))
+		problem, err := newModel("test", a, b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := problem.equations(); err != nil || e.first != m {
+			t.Fatalf("trial %d: first %d, %v: want the augmented system", trial, e.first, err)
+		}
+		for _, f := range formats {
+			name := fmt.Sprintf("trial %d, %v, %d x %d", trial, f, m, n)
+			checkLeastSquares(t, name, a, b, nil, f)
+			checkLeastSquares(t, name+", weights", a, b, randomWeights(r, m), f)
+			checkLeastSquares(t, name+", minimal norm", a.T(), b.Slice(0, n, 0, 2), nil, f)
+		}
+	}
+}
+
+// TestLeastSquaresParts has more columns than one part of a solution of minimal norm.
+func TestLeastSquaresParts(t *testing.T) {
+	checkLeastSquares(t, "3 x 150", halfulp.Random(halfulp.Float64, 3, 150, 3, 1), halfulp.Random(halfulp.Float64, 3, 2, 0, 2), nil, halfulp.DD)
+}
+
+func TestLeastSquaresErrors(t *testing.T) {
+	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
+	x := halfulp.NewMatrix(halfulp.Float64, 2, 1)
+	zero := x.Clone()
+	for _, bad := range []float64{-1, math.Inf(1), math.NaN()} {
+		w := halfulp.NewVectorFloat64(5, 1, []float64{1, 1, bad, 1, 1})
+		if _, err := LeastSquares(a, b, x, &LeastSquaresOptions{Weights: w}); !errors.Is(err, ErrWeights) {
+			t.Fatalf("weight %g: %v", bad, err)
+		}
+	}
+	nan := b.Clone()
+	nan.SetFloat64(3, 0, math.NaN())
+	if _, err := LeastSquares(a, nan, x, nil); !errors.Is(err, ErrNotFinite) {
+		t.Fatal(err)
+	}
+	huge := halfulp.NewMatrix(halfulp.MP(64), 5, 2)
+	huge.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1), 1<<30))
+	if _, err := LeastSquares(huge, b, x, nil); !errors.Is(err, ErrRange) {
+		t.Fatal(err)
+	}
+	if !x.Same(zero) {
+		t.Fatal("an error changed X")
+	}
+	defer func() {
+		if recover() != errShape {
+			t.Fatal("no panic for shapes that do not fit")
+		}
+	}()
+	_, _ = LeastSquares(a, b, x.T(), nil)
+}
+
+// TestLeastSquaresSame solves with threads and methods, in the place of B, and is cancelled.
+func TestLeastSquaresSame(t *testing.T) {
+	for _, shape := range [][2]int{{30, 12}, {12, 80}, {12, 12}} {
+		m, n := shape[0], shape[1]
+		a, b := halfulp.Random(halfulp.DD, m, n, 5, 1), halfulp.Random(halfulp.Float64, m, 2, 0, 2)
+		want := halfulp.NewMatrix(halfulp.DD, n, 2)
+		if _, err := LeastSquares(a, b, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []halfulp.Options{{Threads: 1}, {Threads: 5}, {Method: "direct"}, {Method: "residue"}} {
+			x, y := halfulp.NewMatrix(halfulp.DD, n, 2), b
+			if m == n {
+				x = b.Convert(halfulp.DD)
+				y = x
+			}
+			done := 0.0
+			o.Progress = func(d float64) {
+				if d < done || d > 1 {
+					t.Errorf("progress %g after %g", d, done)
+				}
+				done = d
+			}
+			if _, err := LeastSquares(a, y, x, &LeastSquaresOptions{Options: o}); err != nil {
+				t.Fatal(err)
+			}
+			if !x.Same(want) || done != 1 {
+				t.Errorf("%d x %d, %+v: same bits: %v, progress %g", m, n, o, x.Same(want), done)
+			}
+			if m < n {
+				continue
+			}
+			done = 0
+			if fit, _, err := Regression(a, b, halfulp.DD, &RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Options: o}}); err != nil || !fit.X.Same(want) || done != 1 {
+				t.Errorf("%+v: other estimates, %v, or progress %g", o, err, done)
+			}
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		opt := LeastSquaresOptions{Options: halfulp.Options{Context: ctx}}
+		if _, err := LeastSquares(a, b, want.Clone(), &opt); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bigfun"
+)
+
+// LogDet returns log|det(A)|, correctly rounded to format f, and the sign of det(A), for a square
+// matrix A: -Inf and 0 for a singular one, 0 and 1 for n = 0. The determinant itself may be beyond
+// all formats.
+//
+// The logarithm of a rational number other than 1 is transcendental, so that no ties are there, and
+// enclosures of the determinant as in Det decide; where they do not tell it from 1, and for
+// ill-conditioned matrices, the determinant is computed exactly. Errors are those of Det. LogDet
+// panics if A is not square.
+func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log halfulp.Scalar, sign int, stats Stats, err error) {
+	if a.Rows() != a.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin("LogDet", opt, a)
+	if err != nil {
+		return halfulp.Scalar{}, 0, Stats{}, err
+	}
+	log, sign, err = s.logDet(on[0], f)
+	if err != nil {
+		return halfulp.Scalar{}, 0, s.stats, fmt.Errorf("LogDet: %w", err)
+	}
+	s.stage("determinant")
+	s.progress(1)
+	return log, sign, s.stats, nil
+}
+
+func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, err error) {
+	if a.Rows() == 0 {
+		return halfulp.NewScalar(f, new(big.Float)), 1, s.ctx.Err()
+	}
+	if err := finite("A", a); err != nil {
+		return halfulp.Scalar{}, 0, err
+	}
+	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
+		lo, hi, shift, err := s.encloseDet(a, bits)
+		if err != nil {
+			return halfulp.Scalar{}, 0, err
+		}
+		if lo == nil {
+			break
+		}
+		// lo and hi have one sign: they lie within 1 ± 2^-8 of the number between them.
+		if lo.Sign() < 0 {
+			lo, hi = hi.Neg(hi), lo.Neg(lo)
+			sign = -1
+		} else {
+			sign = 1
+		}
+		lower, _ := logEnds(lo, shift, f, bits)
+		_, upper := logEnds(hi, shift, f, bits)
+		if lower.Same(upper) {
+			return lower, sign, nil
+		}
+	}
+	s.stats.Exact++
+	d, shift, err := s.exactDet(a)
+	if err != nil {
+		return halfulp.Scalar{}, 0, err
+	}
+	sign = d.Sign()
+	if sign == 0 {
+		return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, nil
+	}
+	d.Abs(d)
+	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
+		return halfulp.NewScalar(f, new(big.Float)), sign, nil
+	}
+	for bits := f.Bits() + 32; ; bits *= 2 {
+		if lower, upper := logEnds(d, shift, f, bits); lower.Same(upper) {
+			return lower, sign, nil
+		}
+	}
+}
+
+// logEnds returns what the ends of an enclosure of log(x 2^shift) round to, x > 0, which has a
+// relative error below 2^-bits.
+func logEnds(x *big.Float, shift int64, f halfulp.Format, bits int) (lower, upper halfulp.Scalar) {
+	m := new(big.Float)
+	e := int64(x.MantExp(m))
+	l := bigfun.LogScaled(m, e+shift, uint(bits))
+	return ends(f, l, new(big.Float).SetMantExp(new(big.Float).Abs(l), -bits))
+}

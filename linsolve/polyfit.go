@@ -1,0 +1,55 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// PolyFit fits the polynomial y = c_0 + c_1 x + ... + c_d x^d of degree d by least squares to the
+// points (x_i, y_i): it is Regression for the Vandermonde matrix of x, whose entries are exact
+// powers, and for one column y. The coefficients are X of the fit.
+//
+// The error is a *RankError if fewer than d+1 of the x_i, with weights that are not 0, are
+// different, and one that wraps ErrRange for a degree whose powers do not fit any format; else see
+// Regression. PolyFit panics for vectors of different lengths, fewer than d+1 points and negative
+// degrees.
+func PolyFit(x, y *halfulp.Vector, degree int, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+	if degree < 0 || x.Len() != y.Len() || x.Len() <= degree || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != 1 {
+		panic(errShape)
+	}
+	const name = "PolyFit"
+	if x.Place() != place.Host {
+		d := x.Place()
+		var err error
+		if x, err = x.Host(); err != nil {
+			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+		}
+		if y.Place() != d {
+			return nil, Stats{}, fmt.Errorf("%s: operands on %s and %s: %w", name, d, y.Place(), halfulp.ErrPlace)
+		}
+		if y, err = y.Host(); err != nil {
+			return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := finite("x", x.Matrix()); err != nil {
+		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+	}
+	format, err := wide(longest(x.Matrix()) * int64(max(degree, 1)))
+	if err != nil {
+		return nil, Stats{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if opt != nil && opt.ColumnUnits != nil {
+		of := *opt
+		power := big.NewRat(1, 1)
+		of.ColumnUnits = nil
+		for range degree + 1 {
+			of.ColumnUnits = append(of.ColumnUnits, power)
+			power = new(big.Rat).Mul(power, opt.ColumnUnits[0])
+		}
+		opt = &of
+	}
+	return regression(name, halfulp.Vandermonde(format, x, degree+1), y.Matrix(), f, opt)
+}

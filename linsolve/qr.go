@@ -1,0 +1,242 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	mathbits "math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// QRFactors are those of A = Q R, or of A P = Q R with columns in another order.
+type QRFactors struct {
+	P []int           // column j of A P is column P[j] of A, from 0
+	Q *halfulp.Matrix // m x n, with orthonormal columns before they were rounded
+	R *halfulp.Matrix // n x n, upper triangular with a positive diagonal, zeros below
+	system
+}
+
+// QR returns the factors A = Q R of an m x n matrix A of rank n ≤ m in format f, every entry of Q,
+// m x n, and of R, upper triangular with a positive diagonal, the exact one rounded once, ties to
+// even, whatever the condition of A. They are those of LAPACK's geqrf and orgqr but for signs of
+// rows of R and columns of Q. Factors are on the host.
+//
+// R is the Cholesky factor of A^T A, which is computed exactly, and Q = A R^-1; see Cholesky for
+// the method. It needs twice the bits of the condition number of A.
+//
+// The error wraps ErrSingular, it is a *SingularError for square matrices, if the columns of A are
+// linearly dependent, which is proved. It wraps ErrNotFinite for infinities and NaN,
+// halfulp.ErrMemory if A^T A has more bits than there are formats for. Options.Method and
+// MemoryLimit are of the products, and so is Device. QR panics if m < n.
+func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
+	return qrFactors("QR", a, f, false, opt)
+}
+
+// QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
+// column is that whose part orthogonal to the columns before is longest, the first one of those
+// whose squares differ by less than 2^-64 of them, by numbers computed in more bits than f has;
+// proved is that no sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1 + 2^-60) R[k,k]^2 before the
+// entries are rounded.
+func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
+	return qrFactors("QRPivoted", a, f, true, opt)
+}
+
+func qrFactors(name string, a *halfulp.Matrix, f halfulp.Format, pivoting bool, opt *halfulp.Options) (*QRFactors, Stats, error) {
+	if a.Rows() < a.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin(name, opt, a)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	z, err := s.qr(on[0], f, pivoting)
+	if err != nil {
+		return nil, s.stats, fmt.Errorf("%s: %w", name, err)
+	}
+	s.countOverflow(z.Q, z.R)
+	s.progress(1)
+	z.a = on[0].Clone()
+	return z, s.stats, nil
+}
+
+func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+	if err := finite("A", a); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	normal, err := s.normal(a)
+	if err != nil {
+		return nil, err
+	}
+	var z *QRFactors
+	var u *unknown
+	checked := false
+	fails := func() (*unknown, *enclosure, error) {
+		if checked {
+			return nil, nil, nil
+		}
+		checked = true
+		return nil, nil, s.full(a)
+	}
+	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		order := all(n)
+		if pivoting {
+			var err error
+			if order, err = s.longestColumns(normal, bits); err != nil {
+				return nil, nil, err
+			}
+			if order == nil {
+				return fails()
+			}
+		}
+		if z == nil || !slices.Equal(z.P, order) {
+			z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
+			u = z.unknown(stacked(normal, a, order))
+		}
+		e, _, err := s.positive(u.c, n, bits)
+		if err != nil {
+			return nil, nil, err
+		}
+		if e == nil {
+			return fails()
+		}
+		if pivoting && !e.longest(n) {
+			return nil, nil, nil
+		}
+		return u, e, nil
+	})
+	return z, err
+}
+
+// normal returns A^T A exactly.
+func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	bits := max(powerBits(raw.Matrix(a), 2)+mathbits.Len(uint(a.Rows())), halfulp.MinPrec)
+	if bits > maxBits {
+		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
+	}
+	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
+	err := s.gemm(1, a.T(), a, 0, nil, c)
+	s.stage("A^T A")
+	return c, err
+}
+
+// stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
+// factor of the one is R^T, and below it is Q.
+func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
+	m, n := a.Dims()
+	c := halfulp.NewMatrix(normal.Format(), n+m, n)
+	for j, p := range order {
+		for i, q := range order {
+			c.Set(i, j, normal.At(q, p))
+		}
+		for i := range m {
+			c.SetBig(n+i, j, a.Big(i, p)) // no more bits than its square
+		}
+	}
+	return c
+}
+
+// unknown returns the entries of the factors, which are those of L diag(U)^(1/2).
+func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
+	n := c.Cols()
+	u := newUnknown(c, n, ones(n))
+	for j := range n {
+		for i := j; i < n; i++ {
+			u.want(ofRoot, i, j, z.R, j, i)
+		}
+		for i := range z.Q.Rows() {
+			u.want(ofRoot, n+i, j, z.Q, i, j)
+		}
+	}
+	return u
+}
+
+// longestColumns returns the order of pivots of a symmetric positive definite matrix, by an
+// elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
+// is not positive.
+func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
+	n, prec := a.Rows(), uint(bits)
+	order := all(n)
+	x := lowerTriangle(a, prec)
+	for k := range n {
+		p := k + largestPivot(n-k, func(i int) *big.Float { return x[k+i][k+i] })
+		exchangeSymmetric(x, k, p)
+		order[k], order[p] = order[p], order[k]
+		if x[k][k].Sign() <= 0 {
+			return nil, nil
+		}
+		err := s.each(n-k-1, func(row int) {
+			i := k + 1 + row
+			l, t := new(big.Float).SetPrec(prec).Quo(x[i][k], x[k][k]), new(big.Float).SetPrec(prec)
+			if l.Sign() == 0 {
+				return
+			}
+			for j := k + 1; j <= i; j++ {
+				x[i][j].Sub(x[i][j], t.Mul(l, x[j][k]))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}
+
+// lowerTriangle returns the lower triangle of a matrix in numbers of some bits.
+func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
+	x := make([][]*big.Float, a.Rows())
+	for i := range x {
+		x[i] = make([]*big.Float, i+1)
+		for j := range x[i] {
+			x[i][j] = new(big.Float).SetPrec(prec).Set(a.Big(i, j))
+		}
+	}
+	return x
+}
+
+// exchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix, of which there is the
+// lower triangle; what lies left of column k as well.
+func exchangeSymmetric(x [][]*big.Float, k, p int) {
+	if k == p {
+		return
+	}
+	for j := range k {
+		x[k][j], x[p][j] = x[p][j], x[k][j]
+	}
+	for j := k + 1; j < p; j++ {
+		x[j][k], x[p][j] = x[p][j], x[j][k]
+	}
+	for i := p + 1; i < len(x); i++ {
+		x[i][k], x[i][p] = x[i][p], x[i][k]
+	}
+	x[k][k], x[p][p] = x[p][p], x[k][k]
+}
+
+// longest reports whether it is proved that each pivot is as long, but for slack, as what is left
+// of the columns behind it.
+func (e *enclosure) longest(n int) bool {
+	for j := range n {
+		// Σ R[i,j]^2 = Σ L[j,i]^2 U[i,i] from below.
+		sum := new(big.Float).SetPrec(uint(e.bits)).SetMode(big.ToPositiveInf)
+		for k := j; k >= 0; k-- {
+			d := e.upper(k, k)
+			if k == j {
+				sum.Add(sum, d.hi)
+				continue
+			}
+			l := e.lower(j, k)
+			most := new(big.Float).Abs(l.lo)
+			if v := new(big.Float).Abs(l.hi); v.Cmp(most) > 0 {
+				most = v
+			}
+			square := up(uint(e.bits)).Mul(most, most)
+			sum.Add(sum, square.Mul(square, d.hi))
+			if bound := down(uint(e.bits)).Mul(d.lo, slack); sum.Cmp(bound) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

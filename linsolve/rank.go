@@ -1,0 +1,308 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// integers are powers of two with which a matrix is one of integers: entry (i, j) times
+// 2^-(rows[i] + cols[j]) is an integer, and no smaller power does for row i.
+type integers struct {
+	rows, cols []int64
+	bits       []int // bound of the bits of the integers of each row, 0 for a row of zeros
+}
+
+// toIntegers returns such powers.
+func toIntegers(a num.Mat) integers {
+	z := integers{make([]int64, a.Rows), make([]int64, a.Cols), make([]int, a.Rows)}
+	const none = math.MaxInt64
+	low := func(i, j int) int64 {
+		if c, _, low := a.Arr.Span(a.At(i, j)); c == num.Finite {
+			return low
+		}
+		return none
+	}
+	for i := range z.rows {
+		least := int64(none)
+		for j := range z.cols {
+			least = min(least, low(i, j))
+		}
+		if least != none {
+			z.rows[i] = least
+		}
+	}
+	for j := range z.cols {
+		least := int64(none)
+		for i := range z.rows {
+			if l := low(i, j); l != none {
+				least = min(least, l-z.rows[i])
+			}
+		}
+		if least != none {
+			z.cols[j] = least
+		}
+	}
+	for i := range z.rows {
+		for j := range z.cols {
+			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite {
+				z.bits[i] = max(z.bits[i], int(top-z.rows[i]-z.cols[j]))
+			}
+		}
+	}
+	return z
+}
+
+// minorBits returns a number of bits that the magnitude of no minor of the integers exceeds, with
+// more columns of as many bits beside them: Hadamard's bound of rows, each at least 1.
+func (z integers) minorBits() int {
+	sum := 0.0
+	half := float64(math.Log2(float64(max(1, len(z.cols)))) / 2)
+	for _, b := range z.bits {
+		if b > 0 {
+			sum += float64(b) + half
+		}
+	}
+	return int(sum*(1+0x1p-40)) + 2
+}
+
+// Rank returns the rank of a matrix, which is proved.
+//
+// The time is that of an elimination modulo a prime, but where the rank is less than both
+// dimensions of one for each 60 bits of Hadamard's bound of the determinant. The error wraps
+// ErrNotFinite for infinities and NaN.
+func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
+	s, on, err := begin("Rank", opt, a)
+	if err != nil {
+		return 0, Stats{}, err
+	}
+	if err := finite("A", on[0]); err != nil {
+		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+	}
+	r, _, err := s.rank(on[0])
+	if err != nil {
+		return 0, s.stats, fmt.Errorf("Rank: %w", err)
+	}
+	s.stage("elimination")
+	s.progress(1)
+	return r, s.stats, nil
+}
+
+// NullSpace returns a basis of the null space of an m x n matrix A of rank r in format f: an
+// n x (n - r) matrix Z with A Z = 0 but for the roundings of Z, each entry correctly rounded. It is
+// the one that has a unit matrix in those rows that belong to columns of A without pivots in an
+// elimination modulo a prime, mostly the last ones. The time and errors are those of Rank and
+// Solve.
+func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, Stats, error) {
+	s, on, err := begin("NullSpace", opt, a)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	if err := finite("A", on[0]); err != nil {
+		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+	}
+	z, err := s.nullSpace(on[0], f)
+	if err != nil {
+		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
+	}
+	s.progress(1)
+	return z, s.stats, nil
+}
+
+func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	n := a.Cols()
+	r, prime, err := s.rank(a)
+	if err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(f, n, n-r)
+	if r == n {
+		return z, nil
+	}
+	pivots := func(a *halfulp.Matrix) ([]int, error) {
+		rows, err := prime.matrix(s.ctx, s.threads, raw.Matrix(a))
+		if err != nil {
+			return nil, err
+		}
+		p, _, err := prime.eliminate(s.ctx, s.threads, rows, a.Cols(), false)
+		return p, err
+	}
+	// These r columns have rank r modulo the prime, and so have r of their rows.
+	cols, err := pivots(a)
+	if err != nil {
+		return nil, err
+	}
+	var free []int
+	for j := range n {
+		if !slices.Contains(cols, j) {
+			free = append(free, j)
+		}
+	}
+	all := make([]int, a.Rows())
+	for i := range all {
+		all[i] = i
+	}
+	rows, err := pivots(chosen(a, all, cols).T())
+	if err != nil {
+		return nil, err
+	}
+	x := halfulp.NewMatrix(f, r, n-r)
+	if r > 0 {
+		right := chosen(a, rows, free)
+		minus := halfulp.NewMatrix(right.Format(), r, n-r)
+		if err := s.gemm(-1, halfulp.Identity(halfulp.Float64, r), right, 0, nil, minus); err != nil {
+			return nil, err
+		}
+		if x, err = s.solve(chosen(a, rows, cols), minus, f); err != nil {
+			return nil, err
+		}
+	}
+	for j, k := range free {
+		z.Set(k, j, halfulp.Float(1))
+		for i, c := range cols {
+			z.Set(c, j, x.At(i, j))
+		}
+	}
+	return z, nil
+}
+
+// chosen returns a copy of some rows and columns.
+func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
+	z := halfulp.NewMatrix(a.Format(), len(rows), len(cols))
+	for j, c := range cols {
+		for i, r := range rows {
+			z.Set(i, j, a.At(r, c))
+		}
+	}
+	return z
+}
+
+// regular returns nil if a square matrix is proved to be regular, an error that wraps ErrSingular
+// if it is proved to be singular.
+func (s *solver) regular(a *halfulp.Matrix) error {
+	r, _, err := s.rank(a)
+	if err != nil {
+		return err
+	}
+	if n := a.Rows(); r < n {
+		return &SingularError{N: n, Rank: r}
+	}
+	return nil
+}
+
+// rank returns the rank of a matrix, and a prime modulo which it is the same. The rank modulo a
+// prime is not larger, and if there is a regular minor of a larger size, its determinant, an
+// integer, is a multiple of all primes for which the rank is smaller: once their product exceeds
+// Hadamard's bound, there is none.
+func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
+	m := raw.Matrix(a)
+	full := min(m.Rows, m.Cols)
+	z := toIntegers(m)
+	bits := z.minorBits()
+	best, known, prime := -1, 0, newField(primes()())
+	for next := primes(); known < bits && full > 0; {
+		f := newField(next())
+		rows, err := f.matrix(s.ctx, s.threads, m)
+		if err != nil {
+			return 0, nil, err
+		}
+		pivots, _, err := f.eliminate(s.ctx, s.threads, rows, m.Cols, false)
+		if err != nil {
+			return 0, nil, err
+		}
+		s.stats.Primes++
+		if len(pivots) > best {
+			best, prime = len(pivots), f
+		}
+		if best == full {
+			break
+		}
+		known += 60
+		s.progress(min(1, float64(known)/float64(bits)))
+	}
+	return max(best, 0), prime, nil
+}
+
+// lifting is a solution x of A x = b in the p-adic integers (Dixon, Exact solution of linear
+// equations using p-adic expansions, 1982), of which digit after digit is made.
+type lifting struct {
+	s       *solver
+	a       *halfulp.Matrix
+	f       *field
+	z       integers
+	inverse [][]uint64 // of the integers modulo p
+	r       []*big.Int // what is left of b
+}
+
+// newLifting prepares the lifting of columns of solutions of A X = B. There is no lifting, nil, if
+// A is singular modulo the field's prime.
+func (s *solver) newLifting(a *halfulp.Matrix, f *field) (*lifting, error) {
+	m := raw.Matrix(a)
+	n := m.Rows
+	l := &lifting{s: s, a: a, f: f, z: toIntegers(m)}
+	rows, err := f.matrix(s.ctx, s.threads, m)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		left := f.power2(-l.z.rows[i])
+		for j := range rows[i] {
+			rows[i][j] = f.mul(rows[i][j], f.mul(left, f.power2(-l.z.cols[j])))
+		}
+		rows[i] = append(rows[i], make([]uint64, n)...)
+		rows[i][n+i] = f.one
+	}
+	pivots, _, err := f.eliminate(s.ctx, s.threads, rows, n, true)
+	if err != nil || len(pivots) < n {
+		return nil, err
+	}
+	for i := range rows {
+		rows[i] = rows[i][n:]
+	}
+	l.inverse = rows
+	return l, nil
+}
+
+// digits returns the next digit of each component and makes what is left smaller by it.
+func (l *lifting) digits() ([]uint64, error) {
+	f, n := l.f, len(l.r)
+	left := make([]uint64, n)
+	for i, r := range l.r {
+		left[i] = f.integer(r)
+	}
+	digits := make([]uint64, n)
+	y := halfulp.NewMatrix(halfulp.MP(64), n, 1)
+	for i, row := range l.inverse {
+		sum := uint64(0)
+		for j, x := range row {
+			sum = f.add(sum, f.mul(x, left[j]))
+		}
+		digits[i] = f.value(sum)
+		d := new(big.Float).SetPrec(64).SetUint64(digits[i])
+		y.SetBig(i, 0, d.SetMantExp(d, int(-l.z.cols[i])))
+	}
+	// The product is exact: the format has all bits of its integers.
+	wide := 64 + 64
+	for _, b := range l.z.bits {
+		wide = max(wide, b+64+64)
+	}
+	product := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, 1)
+	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
+		return nil, err
+	}
+	p := new(big.Int).SetUint64(f.p)
+	for i, r := range l.r {
+		d := product.Big(i, 0)
+		v, accuracy := d.SetMantExp(d, int(-l.z.rows[i])).Int(nil)
+		r.Sub(r, v)
+		if _, rest := r.QuoRem(r, p, new(big.Int)); rest.Sign() != 0 || accuracy != big.Exact {
+			panic("linsolve: lifting is not exact")
+		}
+	}
+	return digits, nil
+}

@@ -1,0 +1,552 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+)
+
+// RegressionOptions change how Regression and PolyFit compute, and what.
+type RegressionOptions struct {
+	LeastSquaresOptions
+	// Covariance asks for covariance matrices.
+	Covariance bool
+	// Unit, if not nil, is what one of the numbers of B stands for: the problem is that of Unit B.
+	// So decimals are exact: with B = 1234 and the unit 1/1000, b is 1.234.
+	Unit *big.Rat
+	// ColumnUnits, if not nil, are what the numbers of each column of A stand for. PolyFit takes
+	// one unit, that of the nodes x.
+	ColumnUnits []*big.Rat
+	// WeightUnit, if not nil, is what one of the numbers of Weights stands for, above 0.
+	WeightUnit *big.Rat
+}
+
+// Fit is a linear model b = A x + e, fitted by least squares, with its statistics. m are the rows
+// of A of weights that are not 0, n the columns, k those of B; dof = m - n.
+type Fit struct {
+	Observations     int // m
+	DegreesOfFreedom int // m - n, of the residuals
+	// Centered says that a column of A is constant, an intercept: total sums of squares are about
+	// the (weighted) mean then, else about 0.
+	Centered bool
+	X        *halfulp.Matrix // n x k: the estimates
+	// StandardErrors, n x k, are the standard deviations of the estimates, √(s² u_ii) with s the
+	// residual standard deviation and U = (AᵀWA)^-1; NaN for m = n.
+	StandardErrors *halfulp.Matrix
+	// Covariances, if they are asked for, are s² U for each column of B, n x n; NaN for m = n.
+	Covariances []*halfulp.Matrix
+	Responses   []Response // one for each column of B
+}
+
+// Response has statistics of one column of B. Sums of squares are weighted if there are weights.
+type Response struct {
+	ResidualSS halfulp.Scalar // r = Σ w_i (b - A x)_i²
+	ResidualMS halfulp.Scalar // r/dof; NaN for dof = 0, as ResidualSD and F
+	ResidualSD halfulp.Scalar // √(r/dof)
+	// RegressionSS is TSS - r, where TSS = Σ w_i (b_i - mean)², or Σ w_i b_i² without an intercept.
+	RegressionSS halfulp.Scalar
+	RSquared     halfulp.Scalar // 1 - r/TSS; NaN for TSS = 0
+	// F is ((TSS - r)/p) / (r/dof), p the parameters but for an intercept: +Inf for r = 0, NaN if p
+	// or TSS is 0 as well.
+	F halfulp.Scalar
+}
+
+// ErrUnit is wrapped by errors about units that are 0, or below for weights.
+var ErrUnit = errors.New("units are not 0, and those of weights positive")
+
+// Regression fits the linear model B = A X + E by least squares and returns the estimates X with
+// their standard errors and the other statistics of Fit, each the exact number rounded once to
+// format f, whatever the condition of A. A is m x n with m ≥ n and independent columns, B m x k, of
+// any formats.
+//
+// Residual sums of squares r are components of the solutions of larger systems, so they have no
+// cancellation either. Statistics are functions of r, of the entries of the inverse of AᵀWA and of
+// exact sums, and are enclosed until both ends round to one number; a statistic that lies halfway
+// between two is proved to do so by arithmetic modulo primes.
+//
+// Errors are those of LeastSquares, and one that wraps ErrUnit. Regression panics if shapes do not
+// fit or m < n. Results are on the host.
+func Regression(a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+	if a.Rows() != b.Rows() || a.Rows() < a.Cols() || opt != nil && opt.ColumnUnits != nil && len(opt.ColumnUnits) != a.Cols() {
+		panic(errShape)
+	}
+	return regression("Regression", a, b, f, opt)
+}
+
+func regression(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) (*Fit, Stats, error) {
+	if opt == nil {
+		opt = &RegressionOptions{}
+	}
+	m, err := newModel(name, a, b, &opt.LeastSquaresOptions)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	r := &regressor{model: m, f: f, opt: opt}
+	if err := r.fit(m.equations); err != nil {
+		return nil, m.s.stats, fmt.Errorf("%s: %w", name, err)
+	}
+	m.s.stage("statistics")
+	m.s.progress(1)
+	return &r.Fit, m.s.stats, nil
+}
+
+// regressor is one call of Regression.
+type regressor struct {
+	*model
+	Fit
+	f   halfulp.Format
+	opt *RegressionOptions
+	e   *equations
+	// For each column of B: what the residual sums of squares lack, and TSS = q/s0.
+	totals, q []*big.Float
+	s0        *big.Float
+}
+
+// fit computes everything by some equations.
+func (r *regressor) fit(equations func() (*equations, error)) error {
+	if err := r.tall(); err != nil {
+		return err
+	}
+	one := big.NewRat(1, 1)
+	n, k := r.a.Cols(), r.b.Cols()
+	unit, units := one, make([]*big.Rat, n)
+	if r.opt.Unit != nil {
+		unit = r.opt.Unit
+	}
+	for i := range units {
+		units[i] = one
+		if r.opt.ColumnUnits != nil {
+			units[i] = r.opt.ColumnUnits[i]
+		}
+	}
+	weight := one
+	if r.opt.WeightUnit != nil {
+		weight = r.opt.WeightUnit
+	}
+	for _, u := range append([]*big.Rat{unit}, units...) {
+		if u.Sign() == 0 || weight.Sign() <= 0 {
+			return ErrUnit
+		}
+	}
+	r.Observations, r.DegreesOfFreedom = r.a.Rows(), r.a.Rows()-n
+	r.Centered = r.intercept()
+	var err error
+	if r.e, err = equations(); err != nil {
+		return err
+	}
+	if err := r.sums(); err != nil {
+		return err
+	}
+	r.s.stage("equations")
+
+	r.X, r.StandardErrors = halfulp.NewMatrix(r.f, n, k), halfulp.NewMatrix(r.f, n, k)
+	r.Responses = make([]Response, k)
+	open := make([][]*statistic, k)
+	for j := range open {
+		if r.opt.Covariance {
+			r.Covariances = append(r.Covariances, halfulp.NewMatrix(r.f, n, n))
+		}
+		open[j] = r.statistics(j, unit, weight, units)
+	}
+	return r.decide(open)
+}
+
+// intercept reports whether a column is constant and not 0.
+func (r *regressor) intercept() bool {
+	for j := range r.a.Cols() {
+		i := 0
+		for i < r.a.Rows() && r.a.Big(i, j).Cmp(r.a.Big(0, j)) == 0 {
+			i++
+		}
+		if i > 0 && i == r.a.Rows() && r.a.Big(0, j).Sign() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sums computes exact sums over the rows: those of squares, and total sums of squares.
+func (r *regressor) sums() error {
+	rows := r.a.Rows()
+	r.s0 = big.NewFloat(1)
+	if r.Centered {
+		r.s0 = new(big.Float).SetInt64(int64(rows))
+		if r.w != nil {
+			r.s0 = new(big.Float)
+			for i := range rows {
+				r.s0 = exactAdd(r.s0, r.w.Big(i, 0))
+			}
+		}
+	}
+	for j := range r.b.Cols() {
+		squares, err := r.s.product(r.b.Slice(0, rows, j, j+1), r.wb.Slice(0, rows, j, j+1))
+		if err != nil {
+			return err
+		}
+		total := squares.Big(0, 0)
+		q := total
+		if r.Centered {
+			s1 := new(big.Float)
+			for i := range rows {
+				s1 = exactAdd(s1, r.wb.Big(i, j))
+			}
+			q = exactSub(exactMul(total, r.s0), exactMul(s1, s1))
+		}
+		r.q = append(r.q, q)
+		if !r.e.total {
+			total = new(big.Float)
+		}
+		r.totals = append(r.totals, total)
+	}
+	return nil
+}
+
+// statistic is a function of a product of numbers that least squares make.
+type statistic struct {
+	product
+	// value returns the interval of the statistic's values for an interval of the product.
+	value func(p intervals, v interval) interval
+	// equation returns k and c: product · k = c if and only if the statistic is t.
+	equation func(t *big.Float) (k, c *big.Float)
+	store    func(z halfulp.Scalar)
+	never    *big.Float // what the statistic is not
+}
+
+// linear returns the statistic product · scale, or its root.
+func linear(p product, scale *big.Rat, root bool, store func(z halfulp.Scalar)) *statistic {
+	num, den := exactInt(scale.Num()), exactInt(scale.Denom())
+	return &statistic{
+		product: p,
+		value: func(p intervals, v interval) interval {
+			v = p.quo(p.mul(v, exactly(num)), exactly(den))
+			if root {
+				v = p.sqrt(v)
+			}
+			return v
+		},
+		equation: func(t *big.Float) (k, c *big.Float) {
+			if root {
+				t = exactMul(t, t)
+			}
+			return num, exactMul(t, den)
+		},
+		store: store,
+	}
+}
+
+func exactInt(x *big.Int) *big.Float {
+	return new(big.Float).SetPrec(uint(max(x.BitLen(), 1))).SetInt(x)
+}
+
+// statistics returns the statistics of column j of B, and stores those that are no numbers.
+func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) []*statistic {
+	n, dof := r.a.Cols(), r.DegreesOfFreedom
+	s0, q := r.s0, r.q[j]
+	of := &r.Responses[j]
+	put := func(z *halfulp.Scalar) func(halfulp.Scalar) {
+		*z = halfulp.NaN(r.f)
+		return func(v halfulp.Scalar) { *z = v }
+	}
+	entry := func(m *halfulp.Matrix, i, j int) func(halfulp.Scalar) {
+		m.Set(i, j, halfulp.NaN(r.f))
+		return func(v halfulp.Scalar) { m.Set(i, j, v) }
+	}
+	rat := func() *big.Rat { return new(big.Rat) }
+	var z []*statistic
+	for i, u := range units {
+		x := product{u: [2]int{-1, -1}, x: i}
+		z = append(z, linear(x, rat().Quo(unit, u), false, entry(r.X, i, j)))
+	}
+	square := rat().Mul(unit, unit)
+	square.Mul(square, weight)
+	residual := product{r: true, u: [2]int{-1, -1}, x: -1}
+	z = append(z, linear(residual, square, false, put(&of.ResidualSS)))
+
+	// (q/s0 - r) num/den
+	num, den := exactInt(square.Num()), exactInt(square.Denom())
+	tss := func(p intervals) interval { return p.quo(exactly(q), exactly(s0)) }
+	z = append(z, &statistic{
+		product: residual,
+		value: func(p intervals, v interval) interval {
+			return p.quo(p.mul(p.sub(tss(p), v), exactly(num)), exactly(den))
+		},
+		equation: func(t *big.Float) (k, c *big.Float) {
+			return exactMul(s0, num), exactSub(exactMul(q, num), exactMul(exactMul(t, den), s0))
+		},
+		store: put(&of.RegressionSS),
+	})
+	squared := put(&of.RSquared)
+	if q.Sign() != 0 {
+		z = append(z, &statistic{
+			product: residual,
+			value: func(p intervals, v interval) interval {
+				return p.sub(integer(1), p.quo(v, tss(p)))
+			},
+			equation: func(t *big.Float) (k, c *big.Float) {
+				return s0, exactMul(q, exactSub(big.NewFloat(1), t))
+			},
+			store: squared,
+		})
+	}
+
+	ms, sd, f := put(&of.ResidualMS), put(&of.ResidualSD), put(&of.F)
+	for i := range n {
+		entry(r.StandardErrors, i, j)
+	}
+	if r.Covariances != nil {
+		for i := range n {
+			for l := range n {
+				entry(r.Covariances[j], i, l)
+			}
+		}
+	}
+	if dof == 0 {
+		return z
+	}
+	variance := rat().Quo(square, big.NewRat(int64(dof), 1))
+	z = append(z, linear(residual, variance, false, ms), linear(residual, variance, true, sd))
+	p := n
+	if r.Centered {
+		p--
+	}
+	if p > 0 && q.Sign() != 0 {
+		z = append(z, &statistic{
+			product: residual,
+			value: func(a intervals, v interval) interval {
+				if v.hi.Sign() == 0 {
+					inf := new(big.Float).SetInf(false)
+					return interval{inf, inf}
+				}
+				ratio := a.sub(a.quo(tss(a), v), integer(1))
+				return a.quo(a.mul(ratio, integer(dof)), integer(p))
+			},
+			equation: func(t *big.Float) (k, c *big.Float) {
+				d := new(big.Float).SetInt64(int64(dof))
+				return exactMul(s0, exactAdd(d, exactMul(t, new(big.Float).SetInt64(int64(p))))), exactMul(d, q)
+			},
+			store: f,
+		})
+	}
+	for i := range n {
+		for l := range n {
+			if i != l && r.Covariances == nil {
+				continue
+			}
+			u := product{r: true, u: [2]int{i, l}, x: -1}
+			// u has the unit of weights inverted.
+			scale := rat().Quo(variance, rat().Mul(units[i], units[l]))
+			scale.Quo(scale, weight)
+			if i == l {
+				z = append(z, linear(u, scale, true, entry(r.StandardErrors, i, j)))
+			}
+			if r.Covariances != nil {
+				z = append(z, linear(u, scale, false, entry(r.Covariances[j], i, l)))
+			}
+		}
+	}
+	return z
+}
+
+// decide rounds statistics, those of each column of B, in more and more bits.
+func (r *regressor) decide(open [][]*statistic) error {
+	s, e := r.s, r.e
+	n, order, k := r.a.Cols(), r.e.m.Rows(), len(open)
+	whole := s.progress
+	var approximate *approximate
+	done := 0.0
+	share := func(by float64) { // of what is left
+		s.part(whole, done, done+float64((1-done)*by))
+		done += float64((1 - done) * by)
+	}
+	if order > 0 {
+		var err error
+		share(0.2)
+		if approximate, err = s.approximate(e.m); err != nil {
+			return r.ranked(err)
+		}
+	}
+	units := halfulp.NewMatrix(halfulp.Float64, order, n)
+	for i := range n {
+		units.SetFloat64(e.first+i, i, e.sign)
+	}
+	solve := func(d *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+		z := halfulp.NewMatrix(f, order, d.Cols())
+		if order == 0 || d.Cols() == 0 {
+			return z, s.ctx.Err()
+		}
+		return z, s.solveBy(approximate, e.m, d, z)
+	}
+	left := k
+	for bits := r.f.Bits() + 64; left > 0; bits *= 2 {
+		f, err := wide(int64(bits))
+		if err != nil {
+			return err
+		}
+		needs := func(of func(p product) bool) bool {
+			for _, statistics := range open {
+				for _, t := range statistics {
+					if of(t.product) {
+						return true
+					}
+				}
+			}
+			return false
+		}
+		var x, u *halfulp.Matrix
+		var residuals []*big.Float
+		if needs(func(p product) bool { return p.x >= 0 }) {
+			share(0.2)
+			if x, err = solve(e.d, f); err != nil {
+				return err
+			}
+		}
+		if needs(func(p product) bool { return p.u[0] >= 0 }) {
+			share(0.3)
+			if u, err = solve(units, f); err != nil {
+				return err
+			}
+		}
+		if needs(func(p product) bool { return p.r }) {
+			share(0.5)
+			if residuals, err = r.residuals(f); err != nil {
+				return err
+			}
+		}
+		share(0.5)
+		p := intervals(bits + 64)
+		around := func(v *big.Float) interval { return p.around(v, bits) }
+		left = 0
+		for j := range open {
+			value := func(t product) interval {
+				v := integer(1)
+				if t.r {
+					v = p.mul(v, around(residuals[j]))
+				}
+				if t.u[0] >= 0 {
+					v = p.mul(v, around(u.Big(e.first+t.u[0], t.u[1])))
+				}
+				if t.x >= 0 {
+					v = p.mul(v, around(x.Big(e.first+t.x, j)))
+				}
+				return v
+			}
+			if open[j], err = r.round(j, open[j], p, value); err != nil {
+				return err
+			}
+			if len(open[j]) > 0 {
+				left++
+			}
+		}
+	}
+	s.progress = whole
+	return nil
+}
+
+// round stores the statistics of column j that are decided, and returns the others.
+func (r *regressor) round(j int, open []*statistic, p intervals, value func(product) interval) ([]*statistic, error) {
+	var left, suspects []*statistic
+	var ties []*big.Float
+	var products []product
+	store := func(t *statistic, z halfulp.Scalar) {
+		if z.IsInf(0) {
+			r.s.stats.Overflow++
+		}
+		t.store(z)
+	}
+	for _, t := range open {
+		v := t.value(p, value(t.product))
+		if v.lo.IsInf() && v.hi.IsInf() { // F for residuals of 0
+			t.store(halfulp.NewScalar(r.f, v.lo))
+			continue
+		}
+		if v.lo.Sign() == 0 && v.hi.Sign() == 0 {
+			t.store(halfulp.NewScalar(r.f, new(big.Float))) // no -0
+			continue
+		}
+		lower, upper := halfulp.NewScalar(r.f, v.lo), halfulp.NewScalar(r.f, v.hi)
+		if lower.Same(upper) {
+			store(t, lower)
+			continue
+		}
+		left = append(left, t)
+		c, _ := tie(lower, upper)
+		if c == nil || t.never != nil && c.Cmp(t.never) == 0 {
+			continue
+		}
+		t.k, t.c = t.equation(c)
+		suspects, ties, products = append(suspects, t), append(ties, c), append(products, t.product)
+	}
+	if len(suspects) == 0 {
+		return left, nil
+	}
+	holds, err := r.s.identities(r.e, j, r.totals[j], products)
+	if err != nil {
+		return nil, err
+	}
+	decided := map[*statistic]bool{}
+	for i, t := range suspects {
+		if !holds[i] {
+			t.never = ties[i]
+			continue
+		}
+		r.s.stats.Exact++
+		decided[t] = true
+		store(t, halfulp.NewScalar(r.f, ties[i]))
+	}
+	open, left = left, nil
+	for _, t := range open {
+		if !decided[t] {
+			left = append(left, t)
+		}
+	}
+	return left, nil
+}
+
+// residuals returns the residual sums of squares rounded to format f, those of some columns at a
+// time from
+//
+//	(M   0) (Y)   (D)
+//	(-Gᵀ I) (R) = (T), T the diagonal matrix of totals.
+func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
+	e := r.e
+	n, k := e.m.Rows(), r.b.Cols()
+	bits := max(longest(e.m), longest(e.d), longest(e.g))
+	for _, t := range r.totals {
+		bits = max(bits, int64(t.MinPrec()))
+	}
+	g, err := wide(bits)
+	if err != nil {
+		return nil, err
+	}
+	var z []*big.Float
+	whole := r.s.progress
+	for first := 0; first < k; first += max(n, 1) {
+		count := min(max(n, 1), k-first)
+		m, d := halfulp.NewMatrix(g, n+count, n+count), halfulp.NewMatrix(g, n+count, count)
+		for i := range n {
+			for j := range n {
+				m.SetBig(i, j, e.m.Big(i, j))
+			}
+			for j := range count {
+				d.SetBig(i, j, e.d.Big(i, first+j))
+				v := e.g.Big(i, first+j)
+				m.SetBig(n+j, i, v.Neg(v))
+			}
+		}
+		for j := range count {
+			m.SetFloat64(n+j, n+j, 1)
+			d.SetBig(n+j, j, r.totals[first+j])
+		}
+		r.s.part(whole, float64(first)/float64(k), float64(first+count)/float64(k))
+		y, err := r.s.solve(m, d, f)
+		if err != nil {
+			return nil, err
+		}
+		for j := range count {
+			z = append(z, y.Big(n+j, j))
+		}
+	}
+	return z, nil
+}

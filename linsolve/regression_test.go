@@ -1,0 +1,411 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// nearestRoot rounds the root of a rational number.
+func nearestRoot(f halfulp.Format, x *big.Rat) halfulp.Scalar {
+	num, den := new(big.Int).Sqrt(x.Num()), new(big.Int).Sqrt(x.Denom())
+	if new(big.Int).Mul(num, num).Cmp(x.Num()) == 0 && new(big.Int).Mul(den, den).Cmp(x.Denom()) == 0 {
+		return nearest(f, new(big.Rat).SetFrac(num, den))
+	}
+	// floor(√x 2^5000) and the next integer: the root is between them
+	const bits = 5000
+	n := new(big.Int).Lsh(x.Num(), 2*bits)
+	n.Quo(n, x.Denom()).Sqrt(n)
+	scaled := func(n *big.Int) halfulp.Scalar {
+		v := new(big.Float).SetPrec(uint(n.BitLen() + 1)).SetInt(n)
+		return halfulp.NewScalar(f, v.SetMantExp(v, -bits))
+	}
+	lower, upper := scaled(n), scaled(n.Add(n, big.NewInt(1)))
+	if !lower.Same(upper) {
+		panic("the oracle cannot decide")
+	}
+	return lower
+}
+
+// rationalFit has the statistics of one response.
+type rationalFit struct {
+	x                                []*big.Rat
+	covariance                       [][]*big.Rat // nil for no degrees of freedom
+	ss, ms, regression, rsquared, fs *big.Rat     // nil for NaN
+}
+
+// regress computes them from their definitions.
+func regress(a [][]*big.Rat, b, w []*big.Rat, centered bool) *rationalFit {
+	n := len(a[0])
+	rat := func() *big.Rat { return new(big.Rat) }
+	column := make([][]*big.Rat, len(b))
+	for i := range b {
+		column[i] = []*big.Rat{b[i]}
+	}
+	t := transposed(a, n)
+	square := multiply(t, w, a, n)
+	x := solvedExactly(square, multiply(t, w, column, 1))
+	if x == nil {
+		return nil
+	}
+	z := &rationalFit{ss: rat()}
+	for i := range x {
+		z.x = append(z.x, x[i][0])
+	}
+	sum, weights := rat(), rat()
+	for i := range b {
+		sum.Add(sum, rat().Mul(w[i], b[i]))
+		weights.Add(weights, w[i])
+	}
+	mean := rat()
+	p := n
+	if centered {
+		mean.Quo(sum, weights)
+		p--
+	}
+	total := rat()
+	for i, fitted := range multiply(a, nil, x, 1) {
+		d := rat().Sub(b[i], fitted[0])
+		z.ss.Add(z.ss, d.Mul(d, d).Mul(d, w[i]))
+		c := rat().Sub(b[i], mean)
+		total.Add(total, c.Mul(c, c).Mul(c, w[i]))
+	}
+	z.regression = rat().Sub(total, z.ss)
+	if total.Sign() != 0 {
+		z.rsquared = rat().Quo(z.regression, total)
+	}
+	if dof := len(b) - n; dof > 0 {
+		z.ms = rat().Quo(z.ss, big.NewRat(int64(dof), 1))
+		if p > 0 && z.ms.Sign() != 0 {
+			z.fs = rat().Quo(z.regression, big.NewRat(int64(p), 1))
+			z.fs.Quo(z.fs, z.ms)
+		}
+		ones := make([][]*big.Rat, n)
+		for i := range ones {
+			ones[i] = make([]*big.Rat, n)
+			for j := range ones[i] {
+				ones[i][j] = rat()
+			}
+			ones[i][i].SetInt64(1)
+		}
+		z.covariance = solvedExactly(square, ones)
+		for i := range z.covariance {
+			for j := range z.covariance[i] {
+				z.covariance[i][j].Mul(z.covariance[i][j], z.ms)
+			}
+		}
+	}
+	return z
+}
+
+// texts returns all numbers of a fit.
+func texts(fit *Fit) []string {
+	z := []string{fit.X.Text(halfulp.Hex), fit.StandardErrors.Text(halfulp.Hex)}
+	for _, c := range fit.Covariances {
+		z = append(z, c.Text(halfulp.Hex))
+	}
+	for _, r := range fit.Responses {
+		for _, v := range []halfulp.Scalar{r.ResidualSS, r.ResidualMS, r.ResidualSD, r.RegressionSS, r.RSquared, r.F} {
+			z = append(z, v.Hex())
+		}
+	}
+	return z
+}
+
+func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.Format, opt *RegressionOptions) {
+	t.Helper()
+	opt.Covariance = true
+	fit, stats, err := Regression(a, b, f, opt)
+	if err == nil {
+		// The same by the augmented system.
+		m, err := newModel("test", a, b, &opt.LeastSquaresOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &regressor{model: m, f: f, opt: opt}
+		if err := r.fit(m.augmented); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !reflect.DeepEqual(texts(&r.Fit), texts(fit)) {
+			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(&r.Fit))
+		}
+	}
+	x, y := rationals(a), rationals(b)
+	var w []*big.Rat
+	var keptX, keptY [][]*big.Rat
+	for i := range x {
+		v := big.NewRat(1, 1)
+		if opt.Weights != nil {
+			v, _ = opt.Weights.Big(i).Rat(nil)
+		}
+		if opt.WeightUnit != nil {
+			v.Mul(v, opt.WeightUnit)
+		}
+		if v.Sign() == 0 {
+			continue
+		}
+		for j := range x[i] {
+			if opt.ColumnUnits != nil {
+				x[i][j].Mul(x[i][j], opt.ColumnUnits[j])
+			}
+		}
+		for j := range y[i] {
+			if opt.Unit != nil {
+				y[i][j].Mul(y[i][j], opt.Unit)
+			}
+		}
+		w, keptX, keptY = append(w, v), append(keptX, x[i]), append(keptY, y[i])
+	}
+	x, y = keptX, keptY
+	centered := false
+	for j := range a.Cols() {
+		constant := len(x) > 0 && x[0][j].Sign() != 0
+		for i := range x {
+			constant = constant && x[i][j].Cmp(x[0][j]) == 0
+		}
+		centered = centered || constant
+	}
+	same := func(what string, got halfulp.Scalar, want *big.Rat, root bool) {
+		t.Helper()
+		z := halfulp.NaN(f)
+		if want != nil && root {
+			z = nearestRoot(f, want)
+		} else if want != nil {
+			z = nearest(f, want)
+		}
+		if !got.Same(z) {
+			t.Fatalf("%s: %s is %s, want %s (%+v)", name, what, got.Hex(), z.Hex(), stats)
+		}
+	}
+	for j := range b.Cols() {
+		column := make([]*big.Rat, len(y))
+		for i := range y {
+			column[i] = y[i][j]
+		}
+		var want *rationalFit
+		if len(x) >= a.Cols() {
+			want = regress(x, column, w, centered)
+		}
+		if want == nil {
+			if !errors.Is(err, ErrSingular) {
+				t.Fatalf("%s: %v, want a deficient rank", name, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if fit.Centered != centered || fit.Observations != len(x) || fit.DegreesOfFreedom != len(x)-a.Cols() {
+			t.Fatalf("%s: %+v", name, fit)
+		}
+		got := fit.Responses[j]
+		same("residual sum of squares", got.ResidualSS, want.ss, false)
+		same("residual mean square", got.ResidualMS, want.ms, false)
+		same("residual standard deviation", got.ResidualSD, want.ms, true)
+		same("regression sum of squares", got.RegressionSS, want.regression, false)
+		same("R²", got.RSquared, want.rsquared, false)
+		if want.fs == nil && want.rsquared != nil && want.ms != nil && (!centered || a.Cols() > 1) {
+			if !got.F.IsInf(1) {
+				t.Fatalf("%s: F is %s, want an infinity", name, got.F.Hex())
+			}
+		} else {
+			same("F", got.F, want.fs, false)
+		}
+		for i := range a.Cols() {
+			same(fmt.Sprintf("x[%d]", i), fit.X.At(i, j), want.x[i], false)
+			if want.covariance == nil {
+				same("standard error", fit.StandardErrors.At(i, j), nil, false)
+				continue
+			}
+			same(fmt.Sprintf("standard error %d", i), fit.StandardErrors.At(i, j), want.covariance[i][i], true)
+			for l := range a.Cols() {
+				same(fmt.Sprintf("covariance %d, %d", i, l), fit.Covariances[j].At(i, l), want.covariance[i][l], false)
+			}
+		}
+	}
+}
+
+func TestRegression(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	unit := func() *big.Rat {
+		u := big.NewRat(int64(1+r.IntN(20)), int64(1+r.IntN(20)))
+		if r.IntN(2) == 0 {
+			u.Neg(u)
+		}
+		return u
+	}
+	for _, f := range formats {
+		for trial := range testlength.Of(1, 6, 60) {
+			n, k := 1+r.IntN(4), 1+r.IntN(2)
+			m := n + r.IntN(7)
+			for _, a := range []*halfulp.Matrix{
+				halfulp.Random(halfulp.DD, m, n, 3, r.Uint64()), randomIntegers(r, m, n, 4), randomIntegers(r, m, n, 1),
+			} {
+				if trial%2 == 0 {
+					for i := range m {
+						a.SetFloat64(i, n-1, 3)
+					}
+				}
+				opt := &RegressionOptions{}
+				if trial%3 == 1 {
+					opt.Weights = randomWeights(r, m)
+				}
+				if trial%4 >= 2 {
+					opt.Unit = unit()
+					for range n {
+						opt.ColumnUnits = append(opt.ColumnUnits, unit())
+					}
+					opt.WeightUnit = new(big.Rat).Abs(unit())
+				}
+				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d", seed, trial, f, m, n, k)
+				checkRegression(t, name+", random", a, halfulp.Random(halfulp.Float64, m, k, 2, r.Uint64()), f, opt)
+				checkRegression(t, name+", integers", a, randomIntegers(r, m, k, 3), f, opt)
+				checkRegression(t, name+", signs", a, randomIntegers(r, m, k, 1), f, opt)
+				checkRegression(t, name+", zeros", a, halfulp.NewMatrix(halfulp.Float32, m, k), f, opt)
+			}
+		}
+	}
+	// Exponents too far apart for the normal equations.
+	for _, f := range formats {
+		a := halfulp.Random(halfulp.MP(60), 5, 2, 300, 7)
+		a.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(3), 300))
+		a.SetBig(4, 0, new(big.Float).SetMantExp(big.NewFloat(5), -300))
+		checkRegression(t, "spread", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f, &RegressionOptions{})
+		checkRegression(t, "spread, weights", a, halfulp.Random(halfulp.Float64, 5, 2, 5, 8), f,
+			&RegressionOptions{LeastSquaresOptions: LeastSquaresOptions{Weights: randomWeights(rand.New(rand.NewPCG(1, 1)), 5)}})
+	}
+}
+
+// TestRegressionTies has statistics that lie halfway between two numbers of a format, and such that
+// are numbers.
+func TestRegressionTies(t *testing.T) {
+	one := func(m int) *halfulp.Matrix {
+		a := halfulp.NewMatrix(halfulp.Float64, m, 1)
+		for i := range m {
+			a.SetFloat64(i, 0, 1)
+		}
+		return a
+	}
+	tie := 1 + 0x1p-24 // of float32
+	for name, b := range map[string][]float64{
+		"standard deviation 1":             {1, 2, 3}, // mean 2
+		"zeros and threes":                 {0, 3, 0, 3, 3, 3, 0, 0, 0, 3, 3, 0, 3},
+		"standard deviation half way":      {-tie, 0, tie},
+		"standard error half way":          {-6 * tie, 6 * tie, 0, 0, 0, 0, 0, 0, 0},
+		"R² 0":                             {1, -1, 1, -1},
+		"residual sum of squares half way": {0x1p-12, 0, 1, 1 + 0x1p-12},
+	} {
+		for _, f := range formats {
+			m := len(b)
+			checkRegression(t, name, one(m), halfulp.NewMatrixFloat64(m, 1, m, b), f, &RegressionOptions{})
+			checkRegression(t, name+", thirds", one(m), halfulp.NewMatrixFloat64(m, 1, m, b), f,
+				&RegressionOptions{Unit: big.NewRat(1, 3), ColumnUnits: []*big.Rat{big.NewRat(1, 3)}})
+			// A second column, orthogonal to the responses: R² is 0 without an intercept.
+			a := halfulp.NewMatrix(halfulp.Float64, m, 2)
+			for i := range m {
+				a.SetFloat64(i, 0, float64(i*i))
+				a.SetFloat64(i, 1, 1)
+			}
+			checkRegression(t, name+", squares", a, halfulp.NewMatrixFloat64(m, 1, m, b), f, &RegressionOptions{})
+		}
+	}
+}
+
+// TestRegressionNearTies has standard deviations so near to halfway that only more bits decide.
+func TestRegressionNearTies(t *testing.T) {
+	half := new(big.Float).SetPrec(600).SetFloat64(1 + 0x1p-24)
+	a := halfulp.NewMatrixFloat64(3, 1, 3, []float64{1, 1, 1})
+	for _, e := range []int{-90, -150, -300} {
+		for _, sign := range []float64{1, -1} {
+			d := new(big.Float).SetMantExp(big.NewFloat(sign), e)
+			d.SetPrec(600).Add(d, half)
+			b := halfulp.NewMatrixBig(halfulp.MP(600), 3, 1, []*big.Float{d, new(big.Float), new(big.Float).Neg(d)})
+			for _, f := range formats {
+				checkRegression(t, fmt.Sprintf("2^%d", e), a, b, f, &RegressionOptions{})
+			}
+		}
+	}
+}
+
+// TestRegressionExactFit has no residuals.
+func TestRegressionExactFit(t *testing.T) {
+	for _, f := range formats {
+		for k := 1; k <= 2; k++ {
+			a, b := halfulp.Wampler(halfulp.Float64, k)
+			checkRegression(t, "Wampler", a, b.Matrix(), f, &RegressionOptions{})
+			checkRegression(t, "Wampler without a constant", a.Slice(0, 21, 1, 6), a.Slice(0, 21, 4, 5), f, &RegressionOptions{})
+		}
+	}
+}
+
+func TestRegressionErrors(t *testing.T) {
+	a, b := halfulp.Random(halfulp.Float64, 5, 2, 0, 1), halfulp.Random(halfulp.Float64, 5, 1, 0, 2)
+	if _, _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{Unit: new(big.Rat)}); !errors.Is(err, ErrUnit) {
+		t.Fatal(err)
+	}
+	if _, _, err := Regression(a, b, halfulp.Float64, &RegressionOptions{WeightUnit: big.NewRat(-1, 2)}); !errors.Is(err, ErrUnit) {
+		t.Fatal(err)
+	}
+	a.SetFloat64(1, 1, math.Inf(1))
+	if _, _, err := Regression(a, b, halfulp.Float64, nil); !errors.Is(err, ErrNotFinite) {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() != errShape {
+			t.Fatal("no panic for shapes that do not fit")
+		}
+	}()
+	_, _, _ = Regression(a.T(), b, halfulp.Float64, nil)
+}
+
+func TestPolyFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, f := range formats {
+		for degree := range 5 {
+			n := degree + 1 + r.IntN(5)
+			x, y := halfulp.Random(halfulp.DD, n, 1, 3, r.Uint64()).Col(0), halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()).Col(0)
+			unit := big.NewRat(1, 1000)
+			fit, _, err := PolyFit(x, y, degree, f, &RegressionOptions{Unit: unit, ColumnUnits: []*big.Rat{unit}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b, w := make([][]*big.Rat, n), make([]*big.Rat, n), make([]*big.Rat, n)
+			for i := range a {
+				node, _ := x.Big(i).Rat(nil)
+				node.Mul(node, unit)
+				power := big.NewRat(1, 1)
+				for range degree + 1 {
+					a[i] = append(a[i], power)
+					power = new(big.Rat).Mul(power, node)
+				}
+				b[i], _ = y.Big(i).Rat(nil)
+				b[i].Mul(b[i], unit)
+				w[i] = big.NewRat(1, 1)
+			}
+			want := regress(a, b, w, true)
+			for i := range want.x {
+				if z := nearest(f, want.x[i]); !fit.X.At(i, 0).Same(z) {
+					t.Fatalf("%v, degree %d: coefficient %d is %s, want %s", f, degree, i, fit.X.At(i, 0).Hex(), z.Hex())
+				}
+				if want.covariance == nil {
+					continue
+				}
+				if z := nearestRoot(f, want.covariance[i][i]); !fit.StandardErrors.At(i, 0).Same(z) {
+					t.Fatalf("%v, degree %d: standard error %d is %s, want %s", f, degree, i, fit.StandardErrors.At(i, 0).Hex(), z.Hex())
+				}
+			}
+		}
+	}
+	x := halfulp.NewVectorFloat64(3, 1, []float64{1, 2, 1})
+	if _, _, err := PolyFit(x, x, 2, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
+		t.Fatalf("%v, want a deficient rank", err)
+	}
+}

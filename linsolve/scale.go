@@ -1,0 +1,174 @@
+package linsolve
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// scaling are powers of two that bring a matrix near 1: F = D1 A D2 with D1 = diag(2^rows[i]) and
+// D2 = diag(2^cols[j]).
+type scaling struct {
+	rows, cols []int64
+}
+
+// unscaled returns the scaling that leaves a matrix as it is.
+func unscaled(rows, cols int) scaling { return scaling{make([]int64, rows), make([]int64, cols)} }
+
+// scale returns a scaling of a square matrix for decompositions in float64.
+func scale(a num.Mat) scaling {
+	s := equilibrate(a, unscaled(a.Rows, a.Cols))
+	if s.spreads(a) {
+		if z, ok := match(a); ok {
+			return z
+		}
+	}
+	return s
+}
+
+// equilibrate returns a scaling for which the largest magnitude of each row and column of F lies
+// near 1, by a few rounds of dividing both by the square roots of their largest entries, and rows
+// by theirs at last, on top of a scaling to begin with. Rows and columns of zeros stay as they are.
+func equilibrate(a num.Mat, start scaling) scaling {
+	s := scaling{slices.Clone(start.rows), slices.Clone(start.cols)}
+	const none = math.MinInt64
+	for round := range 3 {
+		rows, cols := make([]int64, a.Rows), make([]int64, a.Cols)
+		for i := range rows {
+			rows[i] = none
+		}
+		for j := range cols {
+			cols[j] = none
+			for i := range rows {
+				c, top, _ := a.Arr.Span(a.At(i, j))
+				if c != num.Finite {
+					continue
+				}
+				e := top + s.rows[i] + s.cols[j]
+				rows[i], cols[j] = max(rows[i], e), max(cols[j], e)
+			}
+		}
+		part := int64(2)
+		if round == 2 {
+			part = 1
+			clear(cols)
+		}
+		for i, e := range rows {
+			if e != none {
+				s.rows[i] -= e / part
+			}
+		}
+		for j, e := range cols {
+			if e != none {
+				s.cols[j] -= e / part
+			}
+		}
+	}
+	return s
+}
+
+// spreads reports whether F has entries so small beside 1 that float64 arithmetic may not see them.
+func (s scaling) spreads(a num.Mat) bool {
+	for j := range a.Cols {
+		for i := range a.Rows {
+			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite && top+s.rows[i]+s.cols[j] < -seedBits {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// match returns a scaling of a square matrix for which no entry of F exceeds 1 and n entries, one
+// in each row and column, are at least 1/2 (Duff and Koster, On algorithms for permuting large
+// entries to the diagonal of a sparse matrix, 2001); not ok if there are no n such entries but
+// zeros. The time is that of n³ additions at most.
+//
+// It is the dual solution of an assignment problem, by shortest augmenting paths (Kuhn 1955).
+func match(a num.Mat) (z scaling, ok bool) {
+	const none = 1 << 50 // more than n times any exponent
+	n := a.Rows
+	// Entry n stands for no row and no column.
+	rows, cols := make([]int64, n+1), make([]int64, n+1)
+	rowOf := make([]int, n+1) // of the match of each column
+	for j := range rowOf {
+		rowOf[j] = n
+	}
+	cost := make([]int64, n*n)
+	for i := range n {
+		for j := range n {
+			cost[i*n+j] = none
+			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite {
+				cost[i*n+j] = -top
+			}
+		}
+	}
+	before, least, used := make([]int, n), make([]int64, n), make([]bool, n+1)
+	for i := range n {
+		for j := range n {
+			least[j] = math.MaxInt64
+		}
+		clear(used)
+		rowOf[n] = i
+		at := n
+		for rowOf[at] < n {
+			used[at] = true
+			row := rowOf[at]
+			delta, next := int64(math.MaxInt64), n
+			for j := range n {
+				if used[j] {
+					continue
+				}
+				if c := cost[row*n+j] - rows[row] - cols[j]; c < least[j] {
+					least[j], before[j] = c, at
+				}
+				if least[j] < delta {
+					delta, next = least[j], j
+				}
+			}
+			for j := range n + 1 {
+				if used[j] {
+					rows[rowOf[j]] += delta
+					cols[j] -= delta
+				} else if j < n {
+					least[j] -= delta
+				}
+			}
+			at = next
+		}
+		for at != n {
+			rowOf[at] = rowOf[before[at]]
+			at = before[at]
+		}
+	}
+	for j, i := range rowOf[:n] {
+		if cost[i*n+j] == none {
+			return z, false
+		}
+	}
+	return scaling{rows[:n], cols[:n]}, true
+}
+
+// float64s returns F rounded to some 50 bits, column by column. Entries below 2^-1000 are 0.
+func (s scaling) float64s(a num.Mat) []float64 {
+	f := make([]float64, a.Rows*a.Cols)
+	for j := range a.Cols {
+		for i := range a.Rows {
+			x, e := a.Arr.Leading(a.At(i, j))
+			f[i+j*a.Rows] = ldexp(x, e+s.rows[i]+s.cols[j])
+		}
+	}
+	return f
+}
+
+// ldexp returns x 2^e, 0 where that is below 2^-1000 and an infinity where it is above 2^1000.
+func ldexp(x float64, e int64) float64 {
+	switch {
+	case x == 0 || e < -1000:
+		return 0
+	case e > 1000:
+		return math.Copysign(math.Inf(1), x)
+	}
+	return math.Ldexp(x, int(e))
+}

@@ -1,0 +1,96 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestMatch has no entry of a scaled matrix above 1, and a permutation of entries of at least 1/2.
+func TestMatch(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for trial := range 200 {
+		n := 1 + r.IntN(6)
+		a := halfulp.Random(halfulp.MP(60), n, n, 1000, r.Uint64())
+		for range r.IntN(2 * n * n) {
+			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
+		}
+		m := raw.Matrix(a)
+		s, ok := match(m)
+		top := func(i, j int) (e int64, zero bool) {
+			c, top, _ := m.Arr.Span(m.At(i, j))
+			return top, c == num.Zero
+		}
+		// permute reports whether there is a permutation of such entries from row i on.
+		var permute func(i int, used uint, is func(i, j int) bool) bool
+		permute = func(i int, used uint, is func(i, j int) bool) bool {
+			if i == n {
+				return true
+			}
+			for j := range n {
+				if used>>j&1 == 0 && is(i, j) && permute(i+1, used|1<<j, is) {
+					return true
+				}
+			}
+			return false
+		}
+		full := permute(0, 0, func(i, j int) bool { _, zero := top(i, j); return !zero })
+		if ok != full {
+			t.Fatalf("trial %d: a matching is %v, want %v", trial, ok, full)
+		}
+		if !ok {
+			continue
+		}
+		for i := range n {
+			for j := range n {
+				if e, zero := top(i, j); !zero && e+s.rows[i]+s.cols[j] > 0 {
+					t.Fatalf("trial %d: entry %d, %d is 2^%d", trial, i, j, e+s.rows[i]+s.cols[j])
+				}
+			}
+		}
+		if !permute(0, 0, func(i, j int) bool { e, zero := top(i, j); return !zero && e+s.rows[i]+s.cols[j] == 0 }) {
+			t.Fatalf("trial %d: no matched entries are at least 1/2", trial)
+		}
+	}
+}
+
+// TestSolveSpread has exponents that no scaling by largest entries brings together.
+func TestSolveSpread(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(20, 60, 400) {
+		n := 2 + r.IntN(6)
+		f := formats[r.IntN(len(formats))]
+		a := halfulp.Random(halfulp.MP(60), n, n, 2000, r.Uint64())
+		if trial%2 == 0 {
+			h := halfulp.Hilbert(halfulp.MP(60), n)
+			left, right := make([]int, n), make([]int, n)
+			for i := range n {
+				left[i], right[i] = r.IntN(1000)-500, r.IntN(1000)-500
+			}
+			for i := range n {
+				for j := range n {
+					e := left[i] + right[j]
+					if r.IntN(10) == 0 {
+						e -= r.IntN(300)
+					}
+					a.SetBig(i, j, new(big.Float).SetMantExp(h.Big(i, j), e))
+				}
+			}
+		}
+		for range r.IntN(n) {
+			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
+		}
+		name := fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n)
+		stats := check(t, name, a, halfulp.Random(halfulp.Float64, n, 1, 0, r.Uint64()), f)
+		if stats.Rounds > 5 {
+			t.Errorf("%s: %d decompositions", name, stats.Rounds)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package linsolve
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// seedBits are the bits of a seed.
+const seedBits = 53
+
+// factors are float64 factors of F = D1 A D2, which is about P L U: row i exchanged with row
+// pivots[i], one after the other, of a product of triangular matrices.
+type factors struct {
+	scaling
+	n      int
+	lu     []float64 // by columns
+	pivots []int
+}
+
+// factor decomposes a, scaled, by LU with partial pivoting in float64. Nothing is known of the
+// error; where pivots vanish the factors are those of a matrix near a.
+func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
+	f := &factors{scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
+	f.lu = f.float64s(a)
+	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, 0x1p-80, f.pivots)
+}
+
+// unit returns the unit matrix by columns.
+func unit(n int) []float64 {
+	x := make([]float64, n*n)
+	for i := range n {
+		x[i+i*n] = 1
+	}
+	return x
+}
+
+// order returns which row of F lies in each row of L U.
+func (f *factors) order() (rows []int, odd bool) {
+	rows = make([]int, f.n)
+	for i := range rows {
+		rows[i] = i
+	}
+	for i, p := range f.pivots {
+		if i != p {
+			rows[i], rows[p] = rows[p], rows[i]
+			odd = !odd
+		}
+	}
+	return rows, odd
+}
+
+// inverse returns an approximate inverse of F, by columns.
+func (s *solver) inverse(f *factors) ([]float64, error) {
+	n := f.n
+	x := make([]float64, n*n) // P^T
+	rows, _ := f.order()
+	for i, k := range rows {
+		x[i+k*n] = 1
+	}
+	if err := dgemm.SolveLower(s.ctx, s.threads, n, n, f.lu, x); err != nil {
+		return nil, err
+	}
+	return x, dgemm.SolveUpper(s.ctx, s.threads, n, n, f.lu, x)
+}
+
+// seed returns an approximate inverse of a, which is scaled.
+func (s *solver) seed(a num.Mat, by scaling) (*halfulp.Matrix, error) {
+	f, err := s.factor(a, by)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.inverse(f)
+	if err != nil {
+		return nil, err
+	}
+	return f.unscaled(x), nil
+}
+
+// unscaled returns D2 X D1.
+func (f *factors) unscaled(x []float64) *halfulp.Matrix {
+	r := halfulp.NewMatrix(halfulp.MP(seedBits), f.n, f.n)
+	f.store(r, func(i, j int) float64 { return x[i+j*f.n] }, f.cols, f.rows)
+	return r
+}
+
+// store sets entry (i, j) of r to x(i, j) 2^(left[i] + right[j]), but to 0 for what is not finite.
+func (f *factors) store(r *halfulp.Matrix, x func(i, j int) float64, left, right []int64) {
+	m := raw.Matrix(r)
+	var word [1]uint64
+	for j := range f.n {
+		for i := range f.n {
+			if x := x(i, j); x != 0 && x-x == 0 {
+				mantissa, e := num.Decompose(math.Abs(x))
+				word[0] = mantissa
+				m.Arr.Set(m.At(i, j), num.Real{Class: num.Finite, Neg: x < 0, Mag: word[:], Exp: e + left[i] + right[j]})
+			}
+		}
+	}
+}
+
+// triangles returns S and T for which S A T is about the unit matrix and
+//
+//	det(S A T) = ± det(A) Π diagonal[i] 2^(Σ rows[i] + Σ cols[i]),
+//
+// with a minus if odd: but for powers of two S is a unit lower triangular matrix with its columns
+// in another order, and T is upper triangular.
+func (s *solver) triangles(f *factors) (left, right *halfulp.Matrix, diagonal []float64, odd bool, err error) {
+	n := f.n
+	x := unit(n)
+	if err := dgemm.SolveLower(s.ctx, s.threads, n, n, f.lu, x); err != nil {
+		return nil, nil, nil, false, err
+	}
+	left, right = halfulp.NewMatrix(halfulp.MP(seedBits), n, n), halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
+	rows, odd := f.order()
+	at := make([]int, n) // where row k of F lies in L U
+	for i, k := range rows {
+		at[k] = i
+	}
+	unscaled := make([]int64, n)
+	f.store(left, func(i, j int) float64 {
+		switch j = at[j]; {
+		case i == j:
+			return 1
+		case i > j:
+			return x[i+j*n]
+		}
+		return 0
+	}, unscaled, f.rows)
+
+	x = unit(n)
+	if err := dgemm.SolveUpper(s.ctx, s.threads, n, n, f.lu, x); err != nil {
+		return nil, nil, nil, false, err
+	}
+	f.store(right, func(i, j int) float64 {
+		if i > j {
+			return 0
+		}
+		return x[i+j*n]
+	}, f.cols, unscaled)
+	for i := range n {
+		diagonal = append(diagonal, x[i+i*n])
+	}
+	return left, right, diagonal, odd, nil
+}

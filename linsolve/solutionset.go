@@ -1,0 +1,210 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// ErrWide is wrapped by errors about intervals so wide that matrices in them are not proved
+// regular.
+var ErrWide = errors.New("intervals are too wide")
+
+// Enclose stores bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
+// of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
+// Bounds are proved, and rounded outwards to the formats of L and U. A step gains about 50 bits
+// less the logarithm of the condition number, up to the bits of the formats.
+//
+// Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
+// steps.
+func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
+	return encloseTo("Enclose", a, nil, b, nil, lower, upper, steps, opt)
+}
+
+// EncloseSet stores bounds of the solution set of an interval system: L ≤ X ≤ U for the solutions
+// of all A' X = B' with |A' - A| ≤ DA and |B' - B| ≤ DB, entry by entry. DA and DB have the shapes
+// of A and B; nil stands for zeros, and signs of their entries do not matter. In a weighted
+// maximum norm, and with an approximate inverse R of A,
+//
+//	rho = ‖I - R A‖ + ‖|R| DA‖ < 1
+//
+// proves all these A' to be regular, and with r = |B - A x'| + DB + DA |x'| every such x has
+//
+//	|x - x'| ≤ |R| r + rho/(1 - rho) ‖|R| r‖
+//
+// (Rump, Verification methods, Acta Numerica 2010, section 10). Bounds contain the set; they are
+// not the narrowest that do.
+//
+// Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
+// shapes do not fit, or for a negative number of steps.
+func EncloseSet(a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
+	return encloseTo("EncloseSet", a, da, b, db, lower, upper, steps, opt)
+}
+
+func encloseTo(name string, a, da, b, db, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options) (Stats, error) {
+	like := func(m, n *halfulp.Matrix) bool { return m == nil || m.Rows() == n.Rows() && m.Cols() == n.Cols() }
+	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || !like(lower, b) || !like(upper, b) || !like(da, a) || !like(db, b) {
+		panic(errShape)
+	}
+	if steps < 0 {
+		panic("linsolve: negative number of steps")
+	}
+	operands := []*halfulp.Matrix{a, b, lower, upper}
+	for _, m := range []*halfulp.Matrix{da, db} {
+		if m != nil {
+			operands = append(operands, m)
+		}
+	}
+	s, on, err := begin(name, opt, operands...)
+	if err != nil {
+		return Stats{}, err
+	}
+	t := &intervalSystem{a: on[0], b: on[1]}
+	rest := on[4:]
+	if da != nil {
+		t.da, rest = rest[0], rest[1:]
+	}
+	if db != nil {
+		t.db = rest[0]
+	}
+	l, u := halfulp.NewMatrix(lower.Format(), b.Rows(), b.Cols()), halfulp.NewMatrix(upper.Format(), b.Rows(), b.Cols())
+	if err := s.encloseSet(t, l, u, steps); err != nil {
+		return s.stats, fmt.Errorf("%s: %w", name, err)
+	}
+	if _, err := s.finish(name, l, lower); err != nil {
+		return s.stats, err
+	}
+	return s.finish(name, u, upper)
+}
+
+// intervalSystem is an interval system: da and db are radii, nil for zeros.
+type intervalSystem struct{ a, da, b, db *halfulp.Matrix }
+
+// encloseSet stores bounds of the solutions.
+func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps int) error {
+	n, k := t.b.Rows(), t.b.Cols()
+	if n == 0 || k == 0 {
+		return s.ctx.Err()
+	}
+	for _, m := range []struct {
+		name string
+		m    *halfulp.Matrix
+	}{{"A", t.a}, {"B", t.b}, {"DA", t.da}, {"DB", t.db}} {
+		if m.m != nil {
+			if err := finite(m.name, m.m); err != nil {
+				return err
+			}
+		}
+	}
+	p, err := s.approximate(t.a)
+	if err != nil {
+		return err
+	}
+	cond := s.condition(t.a, p)
+	rho := p.rho
+	var da bounds
+	if t.da != nil {
+		da = boundsOf(raw.Matrix(t.da), negated(p.scale), negated(p.weights))
+		rho = upper().Add(rho, p.abs.times(da.sums()))
+		if rho.Cmp(big.NewFloat(1)) >= 0 {
+			return fmt.Errorf("‖I - R A‖ + ‖|R| DA‖ ≤ %.2g only: %w", rho, ErrWide)
+		}
+	}
+	s.stats.Rho, _ = rho.Float64()
+	defer s.stage("refinement")
+
+	target := max(low.Format().Bits(), high.Format().Bits()) + 64
+	x, err := s.refined(t.a, t.b, p, cond, steps, target)
+	if err != nil {
+		return err
+	}
+	r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
+	if err := s.gemm(-1, t.a, x, 1, t.b, r); err != nil {
+		return err
+	}
+	more := upper().Quo(rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), rho))
+	for j := range k {
+		residual := column(raw.Matrix(r), j, p.scale)
+		if t.db != nil {
+			for i, v := range column(raw.Matrix(t.db), j, p.scale) {
+				residual[i] = upper().Add(residual[i], v)
+			}
+		}
+		if t.da != nil {
+			for i, v := range da.apply(column(raw.Matrix(x), j, negated(p.weights))) {
+				residual[i] = upper().Add(residual[i], v)
+			}
+		}
+		radius := p.abs.apply(residual)
+		most := upper().Mul(largest(radius), more)
+		for i, v := range radius {
+			v = upper().Add(v, most)
+			v.SetMantExp(v, int(p.weights[i]))
+			mid := x.Big(i, j)
+			low.Set(i, j, below(low.Format(), mid, v))
+			u := below(high.Format(), mid.Neg(mid), v).Big()
+			high.SetBig(i, j, u.Neg(u).Add(u, new(big.Float))) // no -0
+		}
+	}
+	return nil
+}
+
+// refined returns a solution after steps of refinement, of at most target bits; nothing is known
+// of its error.
+func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, target int) (*halfulp.Matrix, error) {
+	n, k := b.Rows(), b.Cols()
+	next := func(step int) *halfulp.Matrix {
+		return halfulp.NewMatrix(halfulp.MP(uint(min(int(p.gain*float64(step+1))+64, target))), n, k)
+	}
+	x := next(1)
+	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
+		return nil, err
+	}
+	for step := range steps {
+		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
+		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
+			return nil, err
+		}
+		y := next(step + 2)
+		if err := s.gemm(1, p.r, r, 1, x, y); err != nil {
+			return nil, err
+		}
+		x = y
+		s.stats.Steps++
+		s.progress(float64(step+1) / float64(steps+1))
+	}
+	s.stats.Precision = x.Format().Bits()
+	return x, nil
+}
+
+// below returns a number of format f that is at most mid - radius, and less than about two ulps
+// less.
+func below(f halfulp.Format, mid, radius *big.Float) halfulp.Scalar {
+	v := new(big.Float).Copy(mid)
+	if radius.Sign() != 0 {
+		v = new(big.Float).SetPrec(mid.Prec()+64).SetMode(big.ToNegativeInf).Sub(mid, radius)
+	}
+	z := halfulp.NewScalar(f, v)
+	if z.IsInf(1) {
+		if f.IsMP() {
+			return halfulp.NewScalar(f, v.SetMantExp(v, -1))
+		}
+		t, ulp := overflow(f, false)
+		return halfulp.NewScalar(f, t.Sub(t, ulp.SetMantExp(ulp, -1)))
+	}
+	if z.IsInf(-1) {
+		return z
+	}
+	step := new(big.Float).SetMantExp(big.NewFloat(1), v.MantExp(nil)-f.Bits())
+	for z.Big().Cmp(v) > 0 {
+		z = halfulp.NewScalar(f, new(big.Float).SetPrec(v.Prec()+64).SetMode(big.ToNegativeInf).Sub(v, step))
+		step.SetMantExp(step, 1)
+	}
+	if isZero(z) {
+		return halfulp.NewScalar(f, new(big.Float)) // no -0
+	}
+	return z
+}

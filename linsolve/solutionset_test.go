@@ -1,0 +1,185 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// inside fails unless the rational solution lies between the bounds.
+func inside(t *testing.T, name string, a, b, lower, upper *halfulp.Matrix) {
+	t.Helper()
+	for i, row := range rational(a, b) {
+		for j, x := range row {
+			below := func(m *halfulp.Matrix) int { // m_ij - x
+				v := m.Big(i, j)
+				if v.IsInf() {
+					return v.Sign()
+				}
+				w, _ := v.Rat(nil)
+				return w.Cmp(x)
+			}
+			if below(lower) > 0 || below(upper) < 0 {
+				d, _ := x.Float64()
+				t.Fatalf("%s: x[%d,%d] = %g is not in [%v, %v]", name, i, j, d, lower.At(i, j), upper.At(i, j))
+			}
+		}
+	}
+}
+
+// widths returns the largest width of bounds in ulps.
+func widths(lower, upper *halfulp.Matrix) (most float64) {
+	for i := range lower.Rows() {
+		for j := range lower.Cols() {
+			l, u := lower.Big(i, j), upper.Big(i, j)
+			d := new(big.Float).SetPrec(64).Sub(u, l)
+			e := max(l.MantExp(nil), u.MantExp(nil))
+			w, _ := d.SetMantExp(d, lower.Format().Bits()-e).Float64()
+			most = max(most, w)
+		}
+	}
+	return most
+}
+
+func TestEnclose(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for range testlength.Of(3, 10, 100) {
+			n, k := 1+r.IntN(6), 1+r.IntN(3)
+			g := formats[r.IntN(len(formats))]
+			for name, a := range map[string]*halfulp.Matrix{
+				"random": halfulp.Random(g, n, n, 0, r.Uint64()), "spread": halfulp.Random(g, n, n, 50, r.Uint64()),
+				"Hilbert": halfulp.Hilbert(halfulp.MP(100), 12), "powers": halfulp.Identity(halfulp.Float64, n),
+			} {
+				b := halfulp.Random(g, a.Rows(), k, r.IntN(2)*100, r.Uint64())
+				for _, steps := range []int{0, 1, 4, 40} {
+					l, u := halfulp.NewMatrix(f, a.Rows(), k), halfulp.NewMatrix(f, a.Rows(), k)
+					if stats, err := Enclose(a, b, l, u, steps, nil); err != nil || stats.Steps != steps {
+						t.Fatalf("%s: %v, %+v", name, err, stats)
+					}
+					inside(t, name, a, b, l, u)
+					if w := widths(l, u); steps == 40 && name == "random" && f != halfulp.Float32 && w > 4 {
+						t.Errorf("%s, %v: %g ulps after %d steps", name, f, w, steps)
+					}
+				}
+			}
+		}
+	}
+	// Diagonal matrices of powers of two are solved exactly, up to rounding outwards.
+	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{2, 0, 0, 0.25})
+	b := halfulp.NewMatrixFloat64(2, 1, 2, []float64{-6, 1})
+	l, u := halfulp.NewMatrix(halfulp.Float64, 2, 1), halfulp.NewMatrix(halfulp.Float64, 2, 1)
+	if _, err := Enclose(a, b, l, u, 1, nil); err != nil || !l.Same(u) || l.Float64(0, 0) != -3 || l.Float64(1, 0) != 4 {
+		t.Errorf("%v, %v, %v", l, u, err)
+	}
+}
+
+func TestEncloseSet(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		for trial := range testlength.Of(4, 12, 100) {
+			n, k := 1+r.IntN(5), 1+r.IntN(2)
+			a, b := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 0, r.Uint64())
+			da, db := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, k)
+			scale := math.Ldexp(1, -6-r.IntN(50))
+			for i := range n {
+				for j := range n {
+					da.SetFloat64(i, j, scale*r.Float64())
+				}
+				for j := range k {
+					db.SetFloat64(i, j, scale*r.Float64())
+				}
+			}
+			if trial%4 == 0 {
+				da = nil
+			} else if trial%4 == 1 {
+				db = nil
+			}
+			l, u := halfulp.NewMatrix(f, n, k), halfulp.NewMatrix(f, n, k)
+			if _, err := EncloseSet(a, da, b, db, l, u, 2, nil); errors.Is(err, ErrWide) {
+				if scale < 0x1p-40 {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			// Corners of the system, exactly.
+			corner := func(m, d *halfulp.Matrix) *halfulp.Matrix {
+				z := m.Convert(halfulp.MP(2200))
+				for i := range m.Rows() {
+					for j := range m.Cols() {
+						if v := m.Big(i, j); d != nil {
+							v.SetPrec(2200)
+							if e := d.Big(i, j); r.IntN(2) == 0 {
+								v.Add(v, e)
+							} else {
+								v.Sub(v, e)
+							}
+							z.SetBig(i, j, v)
+						}
+					}
+				}
+				return z
+			}
+			for range 8 {
+				inside(t, "corner", corner(a, da), corner(b, db), l, u)
+			}
+		}
+	}
+	// [1, 3] x = 1 has the solutions [1/3, 1].
+	two, one := halfulp.NewMatrixFloat64(1, 1, 1, []float64{2}), halfulp.Identity(halfulp.Float64, 1)
+	l, u := halfulp.NewMatrix(halfulp.Float64, 1, 1), halfulp.NewMatrix(halfulp.Float64, 1, 1)
+	if _, err := EncloseSet(two, one, one, nil, l, u, 2, nil); err != nil || l.Float64(0, 0) > 1.0/3 || u.Float64(0, 0) < 1 || l.Float64(0, 0) < -1e-9 {
+		t.Errorf("%v, %v, %v", l, u, err)
+	}
+	if _, err := EncloseSet(one, one, one, nil, l, u, 2, nil); !errors.Is(err, ErrWide) {
+		t.Errorf("[0, 2]: %v", err)
+	}
+	if _, err := EncloseSet(halfulp.NewMatrix(halfulp.Float64, 1, 1), one, one, nil, l, u, 2, nil); !errors.Is(err, ErrSingular) {
+		t.Errorf("[-1, 1]: %v", err)
+	}
+	two.Set(0, 0, halfulp.Float(math.NaN()))
+	if _, err := EncloseSet(one, two, one, nil, l, u, 2, nil); !errors.Is(err, ErrNotFinite) {
+		t.Errorf("NaN: %v", err)
+	}
+}
+
+// TestBelow rounds numbers down at the ends of ranges.
+func TestBelow(t *testing.T) {
+	power := func(e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(1), e) }
+	neg := func(x *big.Float) *big.Float { return new(big.Float).Neg(x) }
+	for _, c := range []struct {
+		x    *big.Float
+		want float64
+	}{
+		{power(2000), math.MaxFloat64}, {neg(power(2000)), math.Inf(-1)}, {power(-2000), 0}, {neg(power(-2000)), -math.SmallestNonzeroFloat64},
+		{big.NewFloat(0), 0}, {big.NewFloat(-1), -1}, {new(big.Float).SetPrec(300).Add(big.NewFloat(1), neg(power(-200))), 1 - 0x1p-53},
+		{new(big.Float).SetPrec(300).Add(big.NewFloat(-1), neg(power(-200))), -1 - 0x1p-52}, {neg(power(1024)), math.Inf(-1)},
+	} {
+		if z := below(halfulp.Float64, c.x, new(big.Float)); z.Float64() != c.want {
+			t.Errorf("below %.3g: %v, want %g", c.x, z, c.want)
+		}
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, f := range formats {
+		for range 200 {
+			x := new(big.Float).SetPrec(900).SetMantExp(big.NewFloat(r.NormFloat64()), r.IntN(300)-150)
+			x = new(big.Float).SetPrec(900).Quo(x, big.NewFloat(7))
+			radius := new(big.Float).SetMantExp(big.NewFloat(r.Float64()), r.IntN(300)-450)
+			z, want := below(f, x, radius).Big(), new(big.Float).SetPrec(2000).Sub(x, radius)
+			d := new(big.Float).SetPrec(2000).Sub(want, z)
+			if least := power(max(want.MantExp(nil)-f.Bits()+1, -1074)); d.Sign() < 0 || f != halfulp.Float32 && d.Cmp(least) > 0 {
+				t.Fatalf("%v: below %.30g: %.30g", f, want, z)
+			}
+		}
+	}
+}

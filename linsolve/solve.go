@@ -1,0 +1,353 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// ErrSingular is wrapped by errors about matrices that are proved to be singular.
+var ErrSingular = errors.New("singular matrix")
+
+// SingularError says that a matrix is singular, which is proved. It wraps ErrSingular.
+type SingularError struct {
+	N    int // order of the matrix
+	Rank int // its rank
+}
+
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("singular matrix: its rank is %d, its order %d (proved)", e.Rank, e.N)
+}
+
+func (e *SingularError) Unwrap() error { return ErrSingular }
+
+// ErrNotSymmetric is wrapped by errors about matrices that are to be symmetric.
+var ErrNotSymmetric = errors.New("matrix is not symmetric")
+
+// ErrNotFinite is wrapped by errors about infinities and NaN.
+var ErrNotFinite = errors.New("infinity or NaN")
+
+// Stats says how a solution was found, and what proved it. Stats.Exact counts entries that only
+// exact arithmetic decided, Stats.Overflow those that became infinite; Stages has times.
+type Stats struct {
+	halfulp.Stats
+	Proof
+}
+
+// Proof is what a result rests on.
+type Proof struct {
+	// Cond is a bound of the condition number ‖F‖ ‖F^-1‖ in the maximum norm, three digits, for the
+	// matrix F that powers of two before and behind A bring near 1.
+	Cond      string  `json:"scaled_condition_at_most,omitempty"`
+	Rounds    int     `json:"decompositions,omitempty"` // in float64, for the approximate inverse
+	Rho       float64 `json:"rho,omitempty"`            // bound of ‖I - R A‖
+	Steps     int     `json:"steps,omitempty"`          // of refinement
+	Precision int     `json:"precision,omitempty"`      // bits that were worked with last
+	Primes    int     `json:"primes,omitempty"`         // modulo which A was decomposed
+	Solved    int     `json:"exact_columns,omitempty"`  // columns that solve the system exactly
+	// zeros and ties in others, by p-adic digits
+	Ties      int `json:"exact_entries,omitempty"`
+	Digits    int `json:"p_adic_digits,omitempty"` // that this took
+	Undecided int `json:"undecided,omitempty"`     // entries of Expm that seem to be 0 or ties
+}
+
+// Method is the method in Stats.
+const Method = "solve"
+
+// solver is one call.
+type solver struct {
+	ctx      context.Context
+	threads  int
+	opt      halfulp.Options // of products
+	progress func(done float64)
+	stats    Stats
+	since    time.Time
+}
+
+// begin checks the options and operands of routine name: all operands live in one place, and all
+// their entries are finite. It returns them on the host.
+func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, []*halfulp.Matrix, error) {
+	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), progress: func(float64) {}, since: time.Now()}
+	if opt != nil {
+		s.opt = *opt
+		if opt.Context != nil {
+			s.ctx = opt.Context
+		}
+		if opt.Threads > 0 {
+			s.threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
+		}
+		if opt.Progress != nil {
+			most := 0.0
+			s.progress = func(done float64) { // rises
+				if done > most {
+					most = done
+					opt.Progress(done)
+				}
+			}
+		}
+	}
+	s.opt.Progress = nil
+	for _, m := range operands {
+		if m.Place() != operands[0].Place() {
+			return nil, nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
+		}
+	}
+	if len(operands) > 0 && operands[0].Place() != place.Host {
+		s.opt.Device = operands[0].Place()
+	}
+	if err := s.opt.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s.stats.Stats = halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}
+	here := make([]*halfulp.Matrix, len(operands))
+	for i, m := range operands {
+		here[i] = m
+		if m.Place() != place.Host {
+			var err error
+			if here[i], err = m.Host(); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return s, here, nil
+}
+
+// stage ends a stage; stages of one name are one.
+func (s *solver) stage(name string) {
+	now := time.Now()
+	took := now.Sub(s.since)
+	s.since = now
+	for i := range s.stats.Stages {
+		if g := &s.stats.Stages[i]; g.Name == name {
+			g.Time += took
+			return
+		}
+	}
+	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
+}
+
+// gemm stores RN(alpha A B + beta C) in d.
+func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
+	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
+	if err == nil {
+		s.stats.Device = st.Device
+	}
+	return err
+}
+
+const errShape = "linsolve: shapes do not fit"
+
+// Solve stores in X the solution of A X = B, A square and regular: every entry is the exact one
+// rounded once to the format of X, ties to even, whatever the condition of A. Zeros are +0. A, B
+// and X are n x n, n x k and n x k of any formats; X may overlap A and B.
+//
+// The time is that of a decomposition and inversion in float64 and of a product or two for each
+// 2^50 of the condition number, and for each column of B a few products with vectors. Entries that
+// lie halfway between two numbers of the format, or are such numbers while others of their column
+// are not, take about n more of these.
+//
+// The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
+// for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
+// Device. After an error X is unchanged. Solve panics if shapes do not fit.
+func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
+		panic(errShape)
+	}
+	s, on, err := begin("Solve", opt, a, b, x)
+	if err != nil {
+		return Stats{}, err
+	}
+	return s.solveTo("Solve", on[0], on[1], x)
+}
+
+// solveTo stores the solution in x, wherever it lives.
+func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
+	z, err := s.solve(a, b, x.Format())
+	if err != nil {
+		return s.stats, fmt.Errorf("%s: %w", name, err)
+	}
+	return s.finish(name, z, x)
+}
+
+// finish stores a result in x, wherever it lives.
+func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
+	for i := range z.Rows() {
+		for j := range z.Cols() {
+			if z.At(i, j).IsInf(0) {
+				s.stats.Overflow++
+			}
+		}
+	}
+	s.progress(1)
+	if x.Place() != place.Host {
+		d, err := z.On(x.Place())
+		if err != nil {
+			return s.stats, fmt.Errorf("%s: %w", name, err)
+		}
+		defer d.Free()
+		z = d
+	}
+	return s.stats, x.CopyFrom(z)
+}
+
+// Inverse stores the inverse of a square matrix A in X, each entry correctly rounded; see Solve.
+func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
+	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
+		panic(errShape)
+	}
+	s, on, err := begin("Inverse", opt, a, x)
+	if err != nil {
+		return Stats{}, err
+	}
+	return s.solveTo("Inverse", on[0], halfulp.Identity(halfulp.Float64, a.Rows()), x)
+}
+
+func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	z := halfulp.NewMatrix(f, b.Rows(), b.Cols())
+	if a.Rows() == 0 || b.Cols() == 0 {
+		return z, s.ctx.Err()
+	}
+	if err := finite("A", a); err != nil {
+		return nil, err
+	}
+	if err := finite("B", b); err != nil {
+		return nil, err
+	}
+	p, err := s.approximate(a)
+	if err != nil {
+		return nil, err
+	}
+	return z, s.solveBy(p, a, b, z)
+}
+
+// approximate returns an approximate inverse of a.
+func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
+	defer s.stage("approximate inverse")
+	return s.invert(a)
+}
+
+// solveBy stores the solution in z, which an approximate inverse of a is known for.
+func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
+	defer s.stage("refinement")
+	return s.refine(a, b, p, s.condition(a, p), z)
+}
+
+// condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
+// condition number.
+func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
+	s.stats.Rounds = p.rounds
+	s.stats.Rho, _ = p.rho.Float64()
+	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
+	of := boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights))
+	bound := upper().Mul(upper().Mul(p.abs.norm(), of.norm()), big.NewFloat(1+2*s.stats.Rho))
+	s.stats.Cond = bound.Text('g', 3)
+	return bound.MantExp(nil)
+}
+
+// finite returns an error if a matrix has an infinity or a NaN.
+func finite(name string, m *halfulp.Matrix) error {
+	v := raw.Matrix(m)
+	for j := range v.Cols {
+		for i := range v.Rows {
+			if c := v.Arr.Class(v.At(i, j)); c == num.Inf || c == num.NaN {
+				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
+			}
+		}
+	}
+	return nil
+}
+
+// refine stores the rounded solution in z; the condition number is below 2^cond.
+func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix) error {
+	n, k := b.Rows(), b.Cols()
+	target := z.Format().Bits() + 64
+	known := p.gain // bits of X, about
+	// Numbers that are no ties differ from them by less bits than that.
+	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+1<<16, 1<<20)
+	width := func() int { return min(int(known+p.gain)+64, target) }
+
+	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
+	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
+		return err
+	}
+	todo := make([]*entries, k) // nil: done
+	for j := range todo {
+		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, n), never: map[int]*big.Float{}}
+		for i := range n {
+			todo[j].open[i] = i
+		}
+	}
+	// 1/(1 - rho), rounded up
+	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
+	for left := k; ; s.stats.Steps++ {
+		// R r loses up to cond bits to cancellation.
+		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
+		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
+			return err
+		}
+		s.stats.Precision = x.Format().Bits()
+		for j, e := range todo {
+			if e == nil {
+				continue
+			}
+			radius := p.abs.apply(column(raw.Matrix(r), j, p.scale))
+			most := upper().Mul(largest(radius), more)
+			for i := range radius {
+				radius[i] = upper().Add(radius[i], most)
+				radius[i].SetMantExp(radius[i], int(p.weights[i]))
+			}
+			if done, err := e.decide(x, radius, p.weights); err != nil {
+				return err
+			} else if done {
+				todo[j] = nil
+				left--
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		s.progress(min(known/float64(target), 1))
+		known += p.gain
+		if int(known) > target {
+			target += 64 // entries near ties, or far below others
+			if target > most {
+				return fmt.Errorf("%d entries are not decided by %d bits", open(todo), target)
+			}
+		}
+		next := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
+		if err := s.gemm(1, p.r, r, 1, x, next); err != nil {
+			return err
+		}
+		x = next
+	}
+}
+
+// open counts the entries that are not decided.
+func open(todo []*entries) (n int) {
+	for _, e := range todo {
+		if e != nil {
+			n += len(e.open)
+		}
+	}
+	return n
+}
+
+// column returns upper bounds of |r_ij| 2^scale[i].
+func column(r num.Mat, j int, scale []int64) []*big.Float {
+	z := make([]*big.Float, r.Rows)
+	for i := range z {
+		x, e := r.Arr.Leading(r.At(i, j))
+		z[i] = upper().SetFloat64(math.Abs(x) * (1 + 0x1p-46))
+		z[i].SetMantExp(z[i], int(e+scale[i]))
+	}
+	return z
+}

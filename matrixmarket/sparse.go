@@ -1,0 +1,121 @@
+package matrixmarket
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Sparse holds the entries of a matrix, by rows and within them by columns, no place twice:
+// Values.At(k) in row Row[k] and column Col[k], counted from 0. All other entries are 0.
+type Sparse struct {
+	Rows, Cols int
+	Row, Col   []int32
+	Values     *halfulp.Vector
+}
+
+// ReadSparse is Read for the entries that a coordinate file names, zeros among them, without the
+// memory of a dense matrix; of an array file it returns those other than 0. Symmetric and
+// skew-symmetric matrices have both of their triangles. The format of the values, repeated entries
+// and Options are as for Read.
+func ReadSparse(r io.Reader, name string, opt *Options) (*Sparse, error) {
+	o := opt.filled()
+	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	if err != nil {
+		if o.Context.Err() != nil {
+			return nil, err
+		}
+		return nil, &lines.Error{Name: name, Err: err}
+	}
+	return ParseSparse(text, name, opt)
+}
+
+// ParseSparse is ReadSparse for a text in memory.
+func ParseSparse(text []byte, name string, opt *Options) (*Sparse, error) {
+	rd, err := newReader(text, name, opt)
+	if err != nil {
+		return nil, err
+	}
+	rd.sparse = rd.coordinate
+	if rd.sparse && (rd.rows > maxSide || rd.cols > maxSide) {
+		return nil, rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
+	}
+	m, err := rd.read()
+	if err != nil {
+		return nil, err
+	}
+	if !rd.sparse {
+		return SparseOf(m), nil
+	}
+	a := &Sparse{Rows: int(rd.rows), Cols: int(rd.cols), Values: m.Col(0)}
+	for _, p := range rd.places {
+		a.Row, a.Col = append(a.Row, int32(p/rd.cols)), append(a.Col, int32(p%rd.cols))
+	}
+	return a, nil
+}
+
+// SparseOf returns the entries of m other than 0.
+func SparseOf(m *halfulp.Matrix) *Sparse {
+	rows, cols := m.Dims()
+	a := &Sparse{Rows: rows, Cols: cols}
+	for i := range rows {
+		for j := range cols {
+			if s := m.At(i, j); s.IsNaN() || s.Big().Sign() != 0 {
+				a.Row, a.Col = append(a.Row, int32(i)), append(a.Col, int32(j))
+			}
+		}
+	}
+	a.Values = halfulp.NewVector(m.Format(), len(a.Row))
+	for k := range a.Row {
+		a.Values.Set(k, m.At(int(a.Row[k]), int(a.Col[k])))
+	}
+	return a
+}
+
+// allocateEntries decides the format and makes the column of entries, if it may. It returns the
+// places that occur more than once, as again does.
+func (rd *reader) allocateEntries(e decimal.Extent, entries [][]entry) (again map[int64][]place, err error) {
+	f, err := rd.choose(e)
+	if err != nil {
+		return nil, err
+	}
+	stored := rd.entries
+	if rd.symmetry != general {
+		stored *= 2
+	}
+	const index = 8 // bytes of a place
+	if need := float64(stored) * float64(num.SizeOf(mustFormat(f))+index); need > float64(rd.MemoryLimit) {
+		return nil, rd.tooLarge(fmt.Sprintf("a sparse matrix of %d entries", stored), f, need)
+	}
+	rd.places = make([]int64, 0, stored)
+	for _, piece := range entries {
+		for _, x := range piece {
+			rd.places = append(rd.places, x.place/rd.rows+x.place%rd.rows*rd.cols)
+		}
+	}
+	slices.Sort(rd.places)
+	for k := 1; k < len(rd.places); k++ {
+		if p := rd.places[k]; p == rd.places[k-1] {
+			if again == nil {
+				again = map[int64][]place{}
+			}
+			again[p/rd.cols+p%rd.cols*rd.rows] = []place{}
+		}
+	}
+	rd.places = slices.Compact(rd.places)
+	if rd.symmetry != general {
+		for _, p := range rd.places {
+			if i, j := p/rd.cols, p%rd.cols; i != j {
+				rd.places = append(rd.places, i+j*rd.cols)
+			}
+		}
+		slices.Sort(rd.places)
+	}
+	rd.m = halfulp.NewMatrix(f, len(rd.places), 1)
+	return again, nil
+}

@@ -1,0 +1,249 @@
+package halfulp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// Device names where routines run, and where matrices and vectors live: see [Options] for the names
+// that there are.
+type Device string
+
+// Devices that every program has.
+const (
+	Auto Device = place.Auto // the CPU or GPU 0, whichever is estimated to take less time
+	CPU  Device = place.Host // the host
+)
+
+// Validate returns an error that wraps [ErrDevice] unless d is the name of devices that this
+// machine has and this program is built for. It opens what it finds.
+func (d Device) Validate() error {
+	n, err := place.ParseName(string(d))
+	if err == nil && n.IsPlace() {
+		_, err = n.Open()
+	}
+	return err
+}
+
+// DeviceInfo describes a device other than the CPU.
+type DeviceInfo struct {
+	Device       Device // "cuda:0"
+	Model        string // as the maker calls it
+	Memory       uint64 // bytes
+	Architecture string // compute capability 9.0, say
+	Driver       string // what the driver takes: CUDA 13.0, say
+}
+
+// GPUs lists the machine's NVIDIA GPUs. The error, which wraps [ErrDevice], says why there are
+// none.
+func GPUs() ([]DeviceInfo, error) {
+	b, err := place.Find(place.CUDA)
+	if err != nil {
+		return nil, err
+	}
+	found, err := b.Devices()
+	var list []DeviceInfo
+	for _, d := range found {
+		list = append(list, DeviceInfo{Device(d.Name), d.Model, d.Memory, d.Architecture, d.Driver})
+	}
+	return list, err
+}
+
+// ErrDevice is wrapped by errors about devices that do not exist.
+var ErrDevice = place.ErrDevice
+
+// ErrPlace is wrapped by errors about operands that live in different places.
+var ErrPlace = place.ErrPlace
+
+// whereabouts returns the place where operands live, nil for the host. It panics if one was freed.
+func whereabouts(name string, operands ...*num.Array) (place.Place, error) {
+	return place.Common(name, operands...)
+}
+
+func placeName(p place.Place) Device { return Device(place.Label(p)) }
+
+// newArray returns n numbers +0 of format f at p.
+func newArray(p place.Place, f num.Format, n int) (*num.Array, error) {
+	if p == nil {
+		return num.New(f, n), nil
+	}
+	return p.New(context.Background(), f, n)
+}
+
+// NewMatrixOn returns a rows x cols matrix of +0 that lives on a device, "cuda:N" or "cpu". Free
+// gives its memory back. The error wraps [ErrDevice] if there is no such device, [ErrMemory] if a
+// GPU has too little memory or an int does not count the numbers.
+func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
+	if rows < 0 || cols < 0 {
+		panic(errNegativeDim)
+	}
+	p, err := place.One(string(d))
+	if err != nil {
+		return nil, err
+	}
+	if cols > 0 && rows > math.MaxInt/cols {
+		return nil, fmt.Errorf("%s: %w: %d x %d numbers", d, ErrMemory, rows, cols)
+	}
+	m, err := newMat(p, f.f, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	return &Matrix{m: m}, nil
+}
+
+// newMat returns a rows x cols matrix of +0 at p.
+func newMat(p place.Place, f num.Format, rows, cols int) (num.Mat, error) {
+	a, err := newArray(p, f, rows*cols)
+	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
+}
+
+// NewVectorOn returns a vector of n times +0 that lives on a device, with the errors of
+// [NewMatrixOn].
+func NewVectorOn(d Device, f Format, n int) (*Vector, error) {
+	if n < 0 {
+		panic(errNegativeDim)
+	}
+	m, err := NewMatrixOn(d, f, n, 1)
+	if err != nil {
+		return nil, err
+	}
+	return m.Col(0), nil
+}
+
+// Place returns where m lives: "cpu" or "cuda:N".
+func (m *Matrix) Place() Device { return placeName(place.Of(m.m.Arr)) }
+
+// Place returns where x lives: "cpu" or "cuda:N".
+func (x *Vector) Place() Device { return placeName(place.Of(x.v.Arr)) }
+
+// On returns a copy of m that lives on a device, "cuda:N" or "cpu", with the errors of
+// [NewMatrixOn]. Free gives its memory back.
+func (m *Matrix) On(d Device) (*Matrix, error) {
+	z, err := NewMatrixOn(d, m.Format(), m.m.Rows, m.m.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.CopyFrom(m); err != nil {
+		z.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// On returns a copy of x that lives on a device, like [Matrix.On].
+func (x *Vector) On(d Device) (*Vector, error) {
+	m, err := x.Matrix().On(d)
+	if err != nil {
+		return nil, err
+	}
+	return m.Col(0), nil
+}
+
+// Host returns a copy of m that lives on the host. If m is a view on a device whose entries do not
+// lie one after the other, what lies between them travels as well.
+func (m *Matrix) Host() (*Matrix, error) { return m.On(CPU) }
+
+// Host returns a copy of x that lives on the host, like [Matrix.Host].
+func (x *Vector) Host() (*Vector, error) { return x.On(CPU) }
+
+// CopyFrom copies a to m, of the same shape and format, wherever they live: it panics if those
+// differ. Between views on devices whose entries do not lie one after the other, what lies between
+// them travels as well. m and a may overlap.
+func (m *Matrix) CopyFrom(a *Matrix) error {
+	if m.m.Rows != a.m.Rows || m.m.Cols != a.m.Cols {
+		panic(errShape)
+	}
+	if m.m.Arr.Format != a.m.Arr.Format {
+		panic(errFormat)
+	}
+	from, err := onHost(a.m)
+	if err != nil {
+		return err
+	}
+	return assign(m.m, from)
+}
+
+// CopyFrom copies y to x, of the same length and format, like [Matrix.CopyFrom].
+func (x *Vector) CopyFrom(y *Vector) error { return x.Matrix().CopyFrom(y.Matrix()) }
+
+// onHost returns a matrix of the host with the entries of m, which is m itself if it lives there.
+func onHost(m num.Mat) (num.Mat, error) {
+	p, err := whereabouts("", m.Arr)
+	if err != nil || p == nil {
+		return m, err
+	}
+	return p.Get(context.Background(), m)
+}
+
+// assign copies the entries of a matrix of the host to m, of the same shape and format, wherever
+// that lives.
+func assign(m, from num.Mat) error {
+	p, err := whereabouts("", m.Arr)
+	switch {
+	case err != nil:
+		return err
+	case p != nil:
+		return p.Set(context.Background(), m, from)
+	case m.Arr.Overlaps(from.Arr):
+		from = copyMat(from)
+	}
+	copyTo(m, from)
+	return nil
+}
+
+// Free gives the memory of a matrix that lives on a device back, and that of all of its views: any
+// later use panics, but for Free, which does nothing then. No routine may be using it. On the host
+// Free does nothing.
+func (m *Matrix) Free() {
+	if m.m.Arr.Away != nil {
+		m.m.Arr.Away.Free()
+	}
+}
+
+// Free gives the memory of x, and of the vector or matrix that it is a view of, back, like
+// [Matrix.Free].
+func (x *Vector) Free() { x.Matrix().Free() }
+
+// throughHost runs a routine that devices do not have for operands that live on one: compute takes
+// copies on the host, those of equal views being the same, and opt with that device, and the
+// copies of the last operands, the outputs, travel back. done is false for operands of the host.
+func throughHost(name string, opt *Options, operands []num.Mat, outputs int, compute func(h []*Matrix, opt *Options) (Stats, error)) (done bool, st Stats, err error) {
+	var arrays []*num.Array
+	for _, m := range operands {
+		arrays = append(arrays, m.Arr)
+	}
+	p, err := whereabouts(name, arrays...)
+	if err != nil || p == nil {
+		return err != nil, st, err
+	}
+	var o Options
+	if opt != nil {
+		o = *opt
+	}
+	o.Device = placeName(p)
+	copies := map[num.Mat]*Matrix{}
+	var h []*Matrix
+	for _, m := range operands {
+		if copies[m] == nil {
+			z, err := onHost(m)
+			if err != nil {
+				return true, st, fmt.Errorf("%s: %w", name, err)
+			}
+			copies[m] = &Matrix{m: z}
+		}
+		h = append(h, copies[m])
+	}
+	if st, err = compute(h, &o); err != nil {
+		return true, st, err
+	}
+	for i := len(operands) - outputs; i < len(operands); i++ {
+		if err := assign(operands[i], h[i].m); err != nil {
+			return true, st, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return true, st, nil
+}

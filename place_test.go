@@ -1,0 +1,358 @@
+package halfulp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+func init() { backend.Register() }
+
+// needGPU skips a test on a machine without a GPU, or fails it where one is wanted.
+func needGPU(t *testing.T) {
+	t.Helper()
+	if gpus, err := cuda.Devices(); len(gpus) == 0 {
+		if os.Getenv("HALFULP_WANT_GPU") != "" {
+			t.Fatalf("no GPU: %v", err)
+		}
+		t.Skipf("no GPU: %v", err)
+	}
+}
+
+// fakeGPUs puts n fake GPUs in the place of the machine's. They have memory but no kernels;
+// internal/gpu tests the routines on some that have.
+func fakeGPUs(t *testing.T, n int) []*cuda.Device {
+	devs := make([]*cuda.Device, n)
+	for i := range devs {
+		var err error
+		if devs[i], err = cuda.OpenDriver(&fake.Driver{Devices: n}, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restore := mem.Substitute(devs...)
+	t.Cleanup(func() {
+		restore()
+		for _, d := range devs {
+			if n := d.Counters().InUse; n != 0 {
+				t.Errorf("%d bytes of %v are left in use", n, d)
+			}
+		}
+	})
+	return devs
+}
+
+// onCPU keeps auto from choosing a GPU.
+var onCPU = &Options{Device: "cpu"}
+
+// must returns a value that came without an error.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// panics returns what f panics with.
+func panics(f func()) (text any) {
+	defer func() { text = recover() }()
+	f()
+	return nil
+}
+
+// skipWithGPU skips a test on a machine with a GPU.
+func skipWithGPU(t *testing.T) {
+	t.Helper()
+	if gpus, _ := cuda.Devices(); len(gpus) > 0 {
+		t.Skip("there is a GPU")
+	}
+}
+
+func TestNoDevice(t *testing.T) {
+	m := Identity(Float64, 3)
+	for _, name := range []Device{"", "auto", "cuda:", "cuda:-1", "cuda:x", "cuda:99", "cuda:0,1", "cuda:all", "abacus", "abacus:0"} {
+		if d, err := m.On(name); !errors.Is(err, ErrDevice) || d != nil {
+			t.Errorf("On(%q) = %v, %v", name, d, err)
+		}
+		if _, err := m.On(name); name != "cuda:99" && !strings.HasSuffix(err.Error(), "(want cpu or cuda:N)") {
+			t.Errorf("On(%q): %v", name, err)
+		}
+		if d, err := m.Col(0).On(name); !errors.Is(err, ErrDevice) || d != nil {
+			t.Errorf("Vector.On(%q) = %v, %v", name, d, err)
+		}
+	}
+}
+
+// TestValidate checks options and names of devices without a routine.
+func TestValidate(t *testing.T) {
+	fakeGPUs(t, 2)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		opt  *Options
+		want error
+	}{
+		{nil, nil}, {&Options{}, nil}, {&Options{Device: "cpu", Method: "residue", Context: context.Background()}, nil},
+		{&Options{Device: "cuda:0"}, nil}, {&Options{Device: "cuda:all"}, nil}, {&Options{Device: "cuda:0-1"}, nil},
+		{&Options{Device: "cuda:2"}, ErrDevice}, {&Options{Device: "cuda:1-2"}, ErrDevice}, {&Options{Device: "gpu"}, ErrDevice},
+		{&Options{Device: "cuda:1,1"}, ErrDevice}, {&Options{Method: "abacus"}, ErrMethod}, {&Options{Context: cancelled}, context.Canceled},
+	} {
+		if err := c.opt.Validate(); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.opt, err, c.want)
+		}
+		if c.opt != nil && c.want != context.Canceled && c.opt.Method == "" {
+			if err := c.opt.Device.Validate(); !errors.Is(err, c.want) {
+				t.Errorf("device %q: %v, want %v", c.opt.Device, err, c.want)
+			}
+		}
+	}
+}
+
+// TestNotLinked checks what a program without package cuda says.
+func TestNotLinked(t *testing.T) {
+	defer place.Register(place.CUDA, nil)()
+	_, err := Identity(Float64, 2).On("cuda:0")
+	const want = `device "cuda:0": no such device: this program is built without GPUs (a Go program has them with import _ "github.com/halfulp/halfulp/cuda")`
+	if err == nil || err.Error() != want || !errors.Is(err, ErrDevice) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := GPUs(); !errors.Is(err, ErrDevice) {
+		t.Errorf("error %v", err)
+	}
+	a := Identity(Float64, 2)
+	if _, err := Gemm(NoTrans, NoTrans, Float(1), Prepare(a), a, Float(0), a, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeviceMatrix checks transfers, views, and a product too long for the GPU, which the
+// host computes.
+func TestDeviceMatrix(t *testing.T) {
+	fakeGPUs(t, 1)
+	for _, f := range []Format{Float32, DD, MP(100)} {
+		const k = 1<<16 + 3
+		a, b, c := Random(f, 3, k, 2, 1), Random(f, 2, k, 2, 2), Random(f, 3, 2, 2, 3)
+		x, y, z := must(a.On("cuda:0")), must(b.T().On("cuda:0")), must(c.On("cuda:0"))
+		for _, v := range []struct {
+			got  *Matrix
+			want *Matrix
+		}{{x, a}, {x.T(), a.T()}, {x.Slice(1, 3, 5, 9), a.Slice(1, 3, 5, 9)}, {x.T().Slice(5, 9, 1, 3), a.T().Slice(5, 9, 1, 3)}, {y, b.T()}, {z, c}} {
+			if m := must(v.got.Host()); !m.Same(v.want) {
+				t.Errorf("%v: a view changes on its way", f)
+			}
+		}
+		must(Gemm(NoTrans, Trans, Float(3), a, b, Float(-1), c, onCPU))
+		st := must(Gemm(Trans, NoTrans, Float(3), x.T(), y, Float(-1), z, nil))
+		if !must(z.Host()).Same(c) || st.Device != "cpu" {
+			t.Errorf("%v on %s: wrong product", f, st.Device)
+		}
+		for _, d := range []*Matrix{x, y, z} {
+			d.Free()
+		}
+	}
+}
+
+// TestDeviceViews sets views of matrices and vectors and reads others, as the host's do.
+func TestDeviceViews(t *testing.T) {
+	fakeGPUs(t, 1)
+	for _, f := range []Format{Float64, QD, MP(70)} {
+		h := Random(f, 6, 5, 3, 1)
+		d := must(h.On("cuda:0"))
+		defer d.Free()
+		if r, c := d.Dims(); r != 6 || c != 5 || d.Rows() != 6 || d.Cols() != 5 || d.Format() != f || d.Place() != "cuda:0" {
+			t.Fatalf("%d x %d, %v on %s", r, c, d.Format(), d.Place())
+		}
+		// view is the same view of a matrix of the host and of the device.
+		type view struct {
+			h *Vector
+			d *Vector
+		}
+		views := func() []view {
+			return []view{
+				{h.Row(2), d.Row(2)}, {h.Col(4), d.Col(4)}, {h.Vec(), d.Vec()}, {h.Vec().Slice(3, 20), d.Vec().Slice(3, 20)},
+				{h.T().Row(1), d.T().Row(1)}, {h.Row(5).Stride(2), d.Row(5).Stride(2)}, {h.Vec().Stride(-4), d.Vec().Stride(-4)},
+				{h.Col(1).Stride(-1).Slice(1, 4), d.Col(1).Stride(-1).Slice(1, 4)}, {h.Slice(0, 6, 1, 3).Vec(), d.Slice(0, 6, 1, 3).Vec()},
+				{h.Slice(3, 4, 1, 5).Vec(), d.Slice(3, 4, 1, 5).Vec()}, {h.Slice(2, 2, 0, 5).Vec(), d.Slice(2, 2, 0, 5).Vec()},
+				{h.Slice(1, 4, 2, 3).Vec(), d.Slice(1, 4, 2, 3).Vec()},
+			}
+		}
+		for i := range views() {
+			v := views()[i]
+			fresh := Random(f, v.h.Len(), 1, 5, uint64(i)).Col(0)
+			for k := range v.h.Len() {
+				v.h.Set(k, fresh.At(k))
+			}
+			if err := v.d.CopyFrom(fresh); err != nil {
+				t.Fatal(err)
+			}
+			if !must(d.Host()).Same(h) {
+				t.Fatalf("%v: view %d sets other entries", f, i)
+			}
+			for j, w := range views() {
+				if v := must(w.d.Host()); !v.Same(w.h) || w.d.Len() != w.h.Len() || w.d.Format() != f || w.d.Place() != "cuda:0" {
+					t.Fatalf("%v: view %d is another one on the GPU", f, j)
+				}
+			}
+		}
+		part := Random(f, 2, 3, 4, 9)
+		for j := range 3 {
+			for i := range 2 {
+				h.Set(1+i, 2+j, part.At(i, j))
+			}
+		}
+		if err := d.Slice(1, 3, 2, 5).CopyFrom(part); err != nil {
+			t.Fatal(err)
+		}
+		if !must(d.Host()).Same(h) {
+			t.Errorf("%v: a slice sets other entries", f)
+		}
+		if err := d.Slice(6, 6, 0, 5).CopyFrom(h.Slice(6, 6, 0, 5)); err != nil {
+			t.Error(err)
+		}
+		x := must(h.Row(3).On("cuda:0"))
+		if !must(x.Host()).Same(h.Row(3)) {
+			t.Errorf("%v: a vector changes on its way", f)
+		}
+		x.Free()
+	}
+}
+
+// TestDeviceMisuse checks the panics.
+func TestDeviceMisuse(t *testing.T) {
+	fakeGPUs(t, 2)
+	a, b := must(NewMatrixOn("cuda:0", Float64, 4, 4)), must(NewMatrixOn("cuda:1", Float64, 4, 4))
+	x, y := must(NewVectorOn("cuda:0", Float64, 4)), must(NewVectorOn("cuda:1", Float64, 4))
+	c := must(NewMatrixOn("cuda:0", Float64, 4, 4))
+	freed, gone := must(NewMatrixOn("cuda:0", Float64, 4, 4)), must(NewVectorOn("cuda:0", Float64, 4))
+	view := freed.T()
+	freed.Free()
+	freed.Free()
+	view.Free()
+	gone.Free()
+	gone.Free()
+	defer func() {
+		for _, m := range []*Matrix{a, b, c} {
+			m.Free()
+		}
+		x.Free()
+		y.Free()
+	}()
+	one, zero := Float(1), Float(0)
+	gemm := func(a, b, c *Matrix) { must(Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil)) }
+	gemv := func(a *Matrix, x, y *Vector) { must(Gemv(NoTrans, one, a, x, zero, y, nil)) }
+	for i, v := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { must(NewMatrixOn("cuda:0", Float64, -1, 2)) }, errNegativeDim},
+		{func() { must(NewVectorOn("cuda:0", Float64, -1)) }, errNegativeDim},
+		{func() { a.Slice(0, 5, 0, 1) }, errIndex},
+		{func() { a.Row(4) }, errIndex},
+		{func() { a.Col(-1) }, errIndex},
+		{func() { x.Slice(3, 2) }, errIndex},
+		{func() { x.Stride(0) }, errInc},
+		{func() { a.Slice(0, 3, 0, 2).Vec() }, errGaps},
+		{func() { a.T().Vec() }, errGaps},
+		{func() { _ = a.CopyFrom(NewMatrix(Float64, 4, 3)) }, errShape},
+		{func() { _ = a.CopyFrom(NewMatrix(Float32, 4, 4)) }, errFormat},
+		{func() { _ = x.CopyFrom(NewVector(Float64, 3)) }, errShape},
+		{func() { _ = x.CopyFrom(NewVector(DD, 4)) }, errFormat},
+		{func() { a.At(0, 0) }, errHost},
+		{func() { a.Set(0, 0, one) }, errHost},
+		{func() { a.Float64(1, 1) }, errHost},
+		{func() { a.Convert(DD) }, errHost},
+		{func() { a.Clone() }, errHost},
+		{func() { a.Same(a) }, errHost},
+		{func() { NewMatrix(Float64, 4, 4).Same(a) }, errHost},
+		{func() { _ = a.Text(0) }, errHost},
+		{func() { a.Gonum() }, errHost},
+		{func() { x.At(0) }, errHost},
+		{func() { x.Convert(DD) }, errHost},
+		{func() { x.Same(x) }, errHost},
+		{func() { Vandermonde(Float64, x, 2) }, errHost},
+		{func() { gemm(a.Slice(0, 3, 0, 4), a, c) }, errShape},
+		{func() { gemv(a, x.Slice(0, 3), x) }, errShape},
+		{func() { must(Syrk(Lower, Trans, one, a.Slice(0, 3, 0, 3), zero, c, nil)) }, errShape},
+		{func() { must(Syrk('x', Trans, one, a, zero, c, nil)) }, errUplo},
+		{func() { must(Gemv('x', one, a, x, zero, x, nil)) }, errTranspose},
+		{func() { must(GemmTo(NoTrans, NoTrans, one, a, a, one, nil, c, nil)) }, errNoC},
+		{func() { must(GemvTo(NoTrans, one, a, x, one, nil, x, nil)) }, errNoC},
+		{func() { _, _, _ = Dot(x, x.Slice(0, 2), Float64, nil) }, errShape},
+		{func() { gemm(a, a, freed) }, errFreed},
+		{func() { gemm(a, view, c) }, errFreed},
+		{func() { must(Syrk(Lower, Trans, one, view, zero, c, nil)) }, errFreed},
+		{func() { gemv(a, view.Col(0), x) }, errFreed},
+		{func() { _, _, _ = Sum(gone, Float64, nil) }, errFreed},
+		{func() { _, _, _ = Nrm2(freed.Row(1), Float64, nil) }, errFreed},
+		// before all errors
+		{func() { _, _, _ = Sum(gone, Float64, &Options{Device: "abacus"}) }, errFreed},
+		{func() { _, _ = Gemm(NoTrans, NoTrans, one, a, freed, zero, c, &Options{Method: "abacus"}) }, errFreed},
+		{func() { _, _ = Gemm(NoTrans, NoTrans, one, a, b, zero, freed, nil) }, errFreed},
+		{func() { must(freed.Host()) }, errFreed},
+		{func() { must(gone.Host()) }, errFreed},
+		{func() { _ = view.CopyFrom(NewMatrix(Float64, 4, 4)) }, errFreed},
+		{func() { _ = gone.CopyFrom(NewVector(Float64, 4)) }, errFreed},
+	} {
+		if got := panics(v.f); got != v.want {
+			t.Errorf("case %d: got %v, want %s", i, got, v.want)
+		}
+	}
+	h := NewMatrix(Float64, 4, 4)
+	for i, f := range []func() error{
+		func() error { return second(Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil)) },
+		func() error { return second(Gemm(NoTrans, NoTrans, one, a, a, zero, b, nil)) },
+		func() error { return second(Gemm(NoTrans, NoTrans, one, a, h, zero, c, nil)) },
+		func() error { return second(Gemm(NoTrans, NoTrans, one, h, h, zero, c, nil)) },
+		func() error { return second(GemmTo(NoTrans, NoTrans, one, a, a, one, h, c, nil)) },
+		func() error { return second(Gemv(NoTrans, one, a, y, zero, x, nil)) },
+		func() error { _, _, err := Dot(x, y, Float64, nil); return err },
+		func() error { return second(Syrk(Upper, NoTrans, one, a, zero, b, nil)) },
+		func() error { return second(Axpy(one, h.Col(0), x, nil)) },
+		func() error { return second(Copy(h.Col(0), x, nil)) },
+		func() error { return second(Trsm(Left, Upper, NoTrans, NonUnit, one, a, h, nil)) },
+		func() error { return second(Symv(Upper, one, h, x, zero, x, nil)) },
+		func() error { return second(Symm(Left, Upper, one, a, a, zero, h, nil)) },
+		func() error { return second(Syr2k(Upper, NoTrans, one, a, h, zero, a, nil)) },
+	} {
+		if err := f(); !errors.Is(err, ErrPlace) {
+			t.Errorf("mixed places, case %d: error %v", i, err)
+		}
+	}
+	if _, err := Gemm(NoTrans, NoTrans, one, a, h, zero, c, nil); err.Error() != "gemm: operands live in different places, cuda:0 and cpu: On and Host copy them from one to another" {
+		t.Error(err)
+	}
+	if data, _, ok := a.RawFloat64(); ok || data != nil {
+		t.Error("a device's matrix has storage on the host")
+	}
+	if _, err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Method: "direct"}); !errors.Is(err, ErrMethod) {
+		t.Error(err)
+	}
+	if _, _, err := Sum(x, Float64, &Options{Method: "residue"}); !errors.Is(err, ErrMethod) {
+		t.Error(err)
+	}
+}
+
+// TestDeviceMemory checks the errors of matrices and vectors that do not fit.
+func TestDeviceMemory(t *testing.T) {
+	fakeGPUs(t, 1)
+	if m, err := NewMatrixOn("cuda:0", MP(1000), 1<<13, 1<<13); !errors.Is(err, ErrMemory) || m != nil {
+		t.Error(m, err)
+	}
+	if m, err := NewMatrixOn("cuda:0", Float64, math.MaxInt/2, 4); !errors.Is(err, ErrMemory) || m != nil {
+		t.Error(m, err)
+	}
+	if x, err := NewVectorOn("cuda:0", Float64, math.MaxInt/2); !errors.Is(err, ErrMemory) || x != nil {
+		t.Error(x, err)
+	}
+	if x, err := NewVectorOn("cuda:0", QD, 1<<28); !errors.Is(err, ErrMemory) || x != nil {
+		t.Error(x, err)
+	}
+}

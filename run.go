@@ -1,0 +1,151 @@
+package halfulp
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// run is one call of a level-1 or level-2 routine: its settings and what it will
+// report.
+type run struct {
+	settings
+	at                  place.Place // nil for the host
+	resident            bool        // the operands live there
+	stats               Stats
+	overflow, underflow atomic.Int64
+	exact               atomic.Int64
+	done                atomic.Int64
+	mu                  sync.Mutex
+	since               time.Time
+}
+
+// begin checks the options of routine name, and finds where it runs: where its operands live, or
+// for operands of the host where the options say.
+func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
+	at, err := whereabouts(name, operands...)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(name, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.at, r.resident = at, at != nil
+	if !r.resident && r.device.IsPlace() {
+		p, err := r.device.Open()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.at = p.First()
+	}
+	if r.at != nil {
+		r.stats.Device = r.at.String()
+	}
+	return r, nil
+}
+
+// beginOnHost checks the options of routine name, which the CPU runs in place of a device.
+func beginOnHost(name string, opt *Options) (*run, error) {
+	r, err := begin(name, opt)
+	if err == nil && r.at != nil {
+		r.at, r.stats.Device = nil, place.Host
+	}
+	return r, err
+}
+
+// newRun checks the options of routine name, devices aside.
+func newRun(name string, opt *Options) (*run, error) {
+	s, err := opt.settings()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.method == methodResidue {
+		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &run{settings: s, since: time.Now()}
+	r.stats = Stats{Device: place.Host, Method: methodDirect, Threads: s.threads}
+	return r, nil
+}
+
+// config is how routines with these settings run at a place.
+func (s settings) config() place.Config {
+	return place.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.limit, HostMemory: s.memory, Progress: s.progress}
+}
+
+// work is how loops of r run.
+func (r *run) work() direct.Work {
+	w := direct.Work{Context: r.ctx, Threads: r.threads}
+	if r.progress != nil {
+		w.Done = func(part, of int) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			d := r.done.Add(int64(part))
+			r.progress(min(1, float64(d)/float64(of)))
+		}
+	}
+	return w
+}
+
+// stage ends a stage, which is all that there is at a place.
+func (r *run) stage(name string) {
+	if r.at != nil && r.progress != nil {
+		r.progress(1)
+	}
+	now := time.Now()
+	r.stats.Stages = append(r.stats.Stages, Stage{name, now.Sub(r.since)})
+	r.since = now
+	r.done.Store(0)
+}
+
+// count counts what a rounding met.
+func (r *run) count(f num.Flags) {
+	if f&num.Overflow != 0 {
+		r.overflow.Add(1)
+	}
+	if f&num.Underflow != 0 {
+		r.underflow.Add(1)
+	}
+}
+
+// end returns the statistics of r.
+func (r *run) end() Stats {
+	r.stats.Overflow = r.overflow.Load()
+	r.stats.Underflow = r.underflow.Load()
+	r.stats.Exact = r.exact.Load()
+	return r.stats
+}
+
+// reduced is what a reduction to z ended with; exact says that the exact value decided it.
+func (r *run) reduced(name string, z *num.Array, flags num.Flags, exact bool, err error) (Scalar, Stats, error) {
+	if err != nil {
+		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
+	}
+	r.count(flags)
+	if exact {
+		r.exact.Add(1)
+	}
+	r.stage("sum")
+	return Scalar{z}, r.end(), nil
+}
+
+// scalar returns v rounded to f.
+func (r *run) scalar(f Format, v num.Real) Scalar {
+	a := num.New(f.f, 1)
+	r.count(a.Set(0, v))
+	return Scalar{a}
+}
+
+// value returns s exactly.
+func (s Scalar) value() num.Real {
+	a := s.array()
+	return a.Value(0, make([]uint64, num.ValueWords(a.Format)))
+}

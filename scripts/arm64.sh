@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Runs the short tests of packages as linux/arm64 under qemu-user, where the compiler fuses
+# x*y + z and there is no assembly, and says how long each package took.
+#
+# usage: scripts/arm64.sh [PACKAGE...]     (all packages without arguments)
+#
+# As root, qemu-user and the C library of arm64 (which the driver's loader links) are
+# installed where apt-get is there. Exit status 3 says that they are not to be had, so
+# that nothing was run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+libc=/usr/aarch64-linux-gnu
+find_qemu() { [ -e "$libc/lib/ld-linux-aarch64.so.1" ] && { command -v qemu-aarch64 || command -v qemu-aarch64-static; }; }
+if ! qemu=$(find_qemu) && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+	if ! { apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends qemu-user libc6-arm64-cross; } >/dev/null; then
+		echo "qemu-user and libc6-arm64-cross cannot be installed"
+	fi
+	qemu=$(find_qemu) || true
+fi
+if [ -z "$qemu" ]; then
+	echo "arm64: no qemu-aarch64, or no C library of arm64 in $libc: LEFT OUT"
+	exit 3
+fi
+
+export GOOS=linux GOARCH=arm64 CGO_ENABLED=0
+binaries=$(mktemp -d)
+trap 'rm -rf "$binaries"' EXIT
+
+# Without a handler of such binaries in the kernel no test can start one.
+starting='^(TestReadme|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment)$'
+go test -c -o "$binaries/test" ./internal/lines
+if "$binaries/test" -test.run '^$' >/dev/null 2>&1; then
+	starting='^$'
+else
+	echo "arm64: LEFT OUT: tests that start programs: $starting"
+fi
+
+# one PACKAGE FOLDER: runs the tests of a package and says how long they took.
+one() {
+	local name start=$SECONDS
+	name=$(tr / _ <<<"$1")
+	if go test -c -o "$binaries/$name" "$1" && cd "$2" &&
+		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 30m -test.skip "$starting" >"$binaries/$name.log" 2>&1 </dev/null; then
+		printf '%s\t%d s\n' "$1" $((SECONDS - start))
+	else
+		printf 'FAIL %s\t%d s\n%s\n' "$1" $((SECONDS - start)) "$(cat "$binaries/$name.log")"
+		return 1
+	fi
+	rm -f "$binaries/$name" "$binaries/$name.log"
+}
+export -f one
+export binaries qemu libc starting
+
+# The tests of internal/gpu run the whole library on fake GPUs, part by part what the packages below
+# it test, and experiments measure what the method packages test: they are left out where all
+# packages are to be run.
+#
+# As many at a time as there are processors, those first that take longest.
+longest='^github.com/halfulp/halfulp(/internal/gpu/product|/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
+list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
+packages=("$@")
+if [ $# -eq 0 ]; then
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gpu|reproduce)$|/cmd/halfulp-reproduce$')
+fi
+{
+	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'
+	list "${packages[@]}" | awk -v longest="$longest" '$1 !~ longest'
+} | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one

@@ -1,0 +1,115 @@
+package halfulp_test
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// sumProgram is a program that calls Sum alone.
+const sumProgram = `package main
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+)
+
+func main() {
+	x := halfulp.NewVectorFloat64(3, 1, []float64{1e16, 1, -1e16})
+	fmt.Println(halfulp.Sum(x, halfulp.Float64, nil))
+}
+`
+
+// TestWeight builds programs with and without GPUs: how large they are, whether they need libraries
+// of the system, and what those without GPUs say when they are asked for one.
+func TestWeight(t *testing.T) {
+	if !testlength.Long() {
+		t.Skip("builds programs")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	main := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(main, []byte(sumProgram), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const megabyte = 1_000_000
+	for _, c := range []struct {
+		name   string
+		args   []string
+		most   int64
+		static bool
+	}{
+		{"sum", []string{main}, 8 * megabyte, true},
+		{"halfulp", []string{"-ldflags=-s -w", "./cmd/halfulp"}, 20 * megabyte, false},
+		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu", "./cmd/halfulp"}, 20 * megabyte, true},
+	} {
+		file := filepath.Join(dir, c.name)
+		t.Setenv("CGO_ENABLED", "0")
+		runIn(t, ".", "go", append([]string{"build", "-trimpath", "-o", file}, c.args...)...)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %.1f MB", c.name, float64(info.Size())/megabyte)
+		if info.Size() > c.most {
+			t.Errorf("%s has %d bytes, want at most %d", c.name, info.Size(), c.most)
+		}
+		if c.static && runtime.GOOS == "linux" && !isStatic(t, file) {
+			t.Errorf("%s needs libraries of the system", c.name)
+		}
+	}
+	if got := runIn(t, ".", filepath.Join(dir, "sum")); !strings.HasPrefix(got, "1 ") {
+		t.Errorf("the sum is %s", got)
+	}
+	out, err := exec.Command(filepath.Join(dir, "cpu"), "gen", "hilbert", "2").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(dir, "cpu"), "sum", "-", "--device", "cuda:0")
+	cmd.Stdin = strings.NewReader(string(out))
+	text, err := cmd.CombinedOutput()
+	const want = "device \"cuda:0\": no such device: this is the CPU-only build of halfulp (tag nogpu)\n"
+	if cmd.ProcessState.ExitCode() != 2 || !strings.HasSuffix(string(text), want) {
+		t.Errorf("asked for a GPU it says %q, %v", text, err)
+	}
+}
+
+// isStatic reports whether an ELF file asks for no loader of libraries.
+func isStatic(t *testing.T, file string) bool {
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			return false
+		}
+	}
+	return true
+}
+
+// TestNoGPULinked: neither the library nor the packages of methods link the driver's loader or
+// kernels.
+func TestNoGPULinked(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	deps := runIn(t, ".", "go", "list", "-deps", ".", "./rns", "./expansion", "./ozaki", "./matrixmarket")
+	for name := range strings.FieldsSeq(deps) {
+		for _, part := range []string{"purego", "/internal/cuda", "/internal/gpu", "/internal/kernels", "/internal/cublas", "/internal/rnsgpu", "/internal/expgpu", "/internal/ozgpu"} {
+			if strings.Contains(name, part) {
+				t.Errorf("%s is linked", name)
+			}
+		}
+	}
+}
