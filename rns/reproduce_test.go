@@ -3,6 +3,7 @@ package rns_test
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,6 +47,9 @@ func TestReproduce(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "mpres-gemv" && strconv.IntSize == 32 {
+				t.Skip("the exact engine's arguments of kernels are laid out for 64 bits, as NVIDIA's driver is")
+			}
 			dev := rns.NewReference(t, c.base, c.bits, false)
 			blocks := rns.Options{Blocks: 128, BlockSize: 128}
 			rns.RememberBlocks(t, dev, c.base, c.bits, c.n, blocks)

@@ -20,42 +20,63 @@ type Number interface {
 // 16 MiB 23; from page-locked memory 55. A variable for tests.
 var stagingBytes = 16 << 20
 
+// smallStaging is the size of a staging buffer until a copy needs more: programs of small
+// operands, and tests with many devices, need no page-locked megabytes.
+const smallStaging = 256 << 10
+
 // staging is a page-locked buffer that copies pass through. A device has two, which are
 // allocated when they are first needed and take turns.
 type staging struct {
 	p    unsafe.Pointer
+	size int
 	done cudadrv.Event // recorded behind the last copy
 	busy bool          // with a copy that nothing has waited for
 }
 
 func (b *staging) bytes(n int) []byte { return unsafe.Slice((*byte)(b.p), n) }
 
-// nextStage returns the staging buffer whose turn it is, when it is no longer in use.
-func (d *Device) nextStage() (*staging, error) {
+// nextStage returns the staging buffer whose turn it is, when it is no longer in use, of n
+// bytes at least, or of [Device.stage] if that is less.
+func (d *Device) nextStage(n int) (*staging, error) {
 	b := &d.staged[d.turn]
-	if b.p == nil {
-		if err := d.allocateStage(b); err != nil {
-			return nil, err
-		}
-	}
 	if err := d.wait(b); err != nil {
 		return nil, err
+	}
+	if n = min(n, d.stage); b.size < n || b.size == 0 {
+		size := d.stage
+		if n <= smallStaging {
+			size = min(size, smallStaging)
+		}
+		if err := d.allocateStage(b, size); err != nil {
+			return nil, err
+		}
 	}
 	d.turn = (d.turn + 1) % len(d.staged)
 	return b, nil
 }
 
-func (d *Device) allocateStage(b *staging) error {
-	e, err := d.drv.EventCreate()
-	if err != nil {
-		return err
+// allocateStage gives b, which is not in use, memory of so many bytes.
+func (d *Device) allocateStage(b *staging, size int) error {
+	if b.size > 0 {
+		if err := d.drv.MemFreeHost(b.p); err != nil {
+			return err
+		}
+		d.counts.staging.Add(int64(-b.size))
+		b.p, b.size = nil, 0
+	} else {
+		e, err := d.drv.EventCreate()
+		if err != nil {
+			return err
+		}
+		b.done = e
 	}
-	p, err := d.drv.MemAllocHost(uint64(d.stage))
+	p, err := d.drv.MemAllocHost(uint64(size))
 	if err != nil {
-		return errors.Join(fmt.Errorf("page-locked host memory: %w", err), d.drv.EventDestroy(e))
+		err = fmt.Errorf("page-locked host memory: %w", err)
+		return errors.Join(err, d.drv.EventDestroy(b.done))
 	}
-	d.counts.staging.Add(int64(d.stage))
-	*b = staging{p: p, done: e}
+	d.counts.staging.Add(int64(size))
+	b.p, b.size = p, size
 	return nil
 }
 
@@ -100,11 +121,11 @@ func (s *Stream) upload(dst Pointer, src []byte) error {
 		if err := d.check(); err != nil {
 			return err
 		}
-		b, err := d.nextStage()
+		b, err := d.nextStage(len(src))
 		if err != nil {
 			return d.failed(err)
 		}
-		n := min(len(src), d.stage)
+		n := min(len(src), b.size)
 		copyBytes(b.bytes(n), src[:n])
 		if err := d.drv.MemcpyHtoDAsync(dst, b.p, uint64(n), s.h); err != nil {
 			return d.failed(err)
@@ -126,11 +147,11 @@ func (s *Stream) download(dst []byte, src Pointer) error {
 		if err := d.check(); err != nil {
 			return err
 		}
-		b, err := d.nextStage()
+		b, err := d.nextStage(len(dst))
 		if err != nil {
 			return d.failed(err)
 		}
-		n := min(len(dst), d.stage)
+		n := min(len(dst), b.size)
 		if err := d.drv.MemcpyDtoHAsync(b.p, src, uint64(n), s.h); err != nil {
 			return d.failed(err)
 		}
