@@ -376,3 +376,24 @@ func ExampleTrsm() {
 	fmt.Println(x.At(n-1, 0).Text(30), stats.Device) // (4/3)^59 / 3
 	// Output: 7839063.91018597698507427480224 cpu
 }
+
+// Arithmetic of single numbers: the format says where to round, operands are of any formats.
+func ExampleFormat_Add() {
+	x, y := halfulp.Float(1e16), halfulp.Float(1.25)
+	fmt.Println(halfulp.Float64.Add(x, y))
+	fmt.Println(halfulp.DD.Add(x, y))
+	// Output:
+	// 10000000000000002
+	// 10000000000000001.25
+}
+
+// The golden ratio to 200 bits, (1 + √5)/2.
+func ExampleFormat_Sqrt() {
+	f := halfulp.MP(200)
+	phi := f.Quo(f.Add(halfulp.Float(1), f.Sqrt(halfulp.Float(5))), halfulp.Float(2))
+	fmt.Println(phi)
+	fmt.Println(phi.Cmp(halfulp.Float(1.618033988749895))) // the nearest double is larger
+	// Output:
+	// 1.618033988749894848204586834365638117720309179805762862135448
+	// -1
+}

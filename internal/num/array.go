@@ -164,6 +164,24 @@ func (a *Array) CopyFrom(i int, b *Array, j int) {
 	}
 }
 
+// Negate changes the sign of number i, which is not NaN.
+func (a *Array) Negate(i int) {
+	switch a.Kind {
+	case F32:
+		a.F32[i] = -a.F32[i]
+		return
+	case MP:
+		a.Cls[i] ^= 1
+		return
+	}
+	a.F64[0][i] = -a.F64[0][i]
+	for t := 1; t < a.Terms(); t++ {
+		if x := a.F64[t][i]; x != 0 { // there is no -0 after the first term
+			a.F64[t][i] = -x
+		}
+	}
+}
+
 // SameBits reports whether number i of a and number j of b, of the same
 // format, are stored alike, bit for bit.
 func (a *Array) SameBits(i int, b *Array, j int) bool {
