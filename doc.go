@@ -22,8 +22,8 @@
 // in math/big: [Format.Add], [Format.Sub], [Format.Mul], [Format.Quo], [Format.FMA] and
 // [Format.Sqrt] take operands of any formats and round once, so that halfulp.DD.Add(x, y) is the
 // double-double number nearest to x + y. What is exact is a method of [Scalar]: Neg, Abs, Cmp,
-// Sign. There are no options and no errors. Results are those of IEEE 754, for formats that it does
-// not know in its manner: see Special values; 0 / 0, ∞ / ∞ and roots of numbers less than 0 are NaN.
+// Sign. There are no options and no errors. Special values are those of IEEE 754, as below; 0 / 0,
+// ∞ / ∞ and roots of numbers less than 0 are NaN.
 //
 // # Special values
 //

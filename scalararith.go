@@ -27,8 +27,8 @@ func (f Format) round(v num.Real) Scalar {
 	return Scalar{z}
 }
 
-// Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. See Scalars and
-// Special values in the package documentation, for all operations.
+// Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. See Scalars
+// and Special values in the package documentation, for all operations.
 func (f Format) Add(x, y Scalar) Scalar {
 	return f.sum(func(a *direct.Acc) {
 		a.Add(x.value())

@@ -24,8 +24,8 @@ func Sqrt(f num.Format, x num.Real) num.Real {
 	return Root(f, x, big.NewInt(1))
 }
 
-// Compare returns -1, 0 or +1 as x < y, x = y or x > y. Like [cmp.Compare] it takes NaN for equal to
-// NaN and less than all else, and -0 for +0.
+// Compare returns -1, 0 or +1 as x < y, x = y or x > y. As for [cmp.Compare], NaN equals NaN and is
+// less than all else, and -0 equals +0.
 func Compare(x, y num.Real) int {
 	if x.Class == num.NaN || y.Class == num.NaN {
 		return -cmp.Compare(int(x.Class/num.NaN), int(y.Class/num.NaN))
