@@ -2,6 +2,7 @@ package halfulp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -396,4 +397,46 @@ func ExampleFormat_Sqrt() {
 	// Output:
 	// 1.618033988749894848204586834365638117720309179805762862135448
 	// -1
+}
+
+// The verbs of package fmt on numbers and matrices of any format.
+func ExampleFormatted() {
+	third := halfulp.QD.Quo(halfulp.Float(1), halfulp.Float(3))
+	fmt.Printf("%.50f\n%.3e\n", halfulp.Formatted(third), halfulp.Formatted(third))
+
+	h := halfulp.Hilbert(halfulp.DD, 3)
+	fmt.Printf("%8.5f", halfulp.Formatted(h))
+	// Output:
+	// 0.33333333333333333333333333333333333333333333333333
+	// 3.333e-01
+	//  1.00000  0.50000  0.33333
+	//  0.50000  0.33333  0.25000
+	//  0.33333  0.25000  0.20000
+}
+
+// JSON keeps every bit of every format.
+func ExampleMatrix_MarshalJSON() {
+	text, err := json.Marshal(halfulp.Hilbert(halfulp.DD, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	var back halfulp.Matrix
+	if err := json.Unmarshal(text, &back); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(back.Same(halfulp.Hilbert(halfulp.DD, 2)))
+	// Output:
+	// {"format":"dd","rows":2,"columns":2,"entries":[["1","0.5"],["0.5","0.333333333333333333333333333333332"]]}
+	// true
+}
+
+// A scalar in JSON is a string with its format.
+func ExampleScalar_MarshalText() {
+	text, err := json.Marshal(halfulp.MP(100).Sqrt(halfulp.Float(2)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	// Output: "mp:100 1.414213562373095048801688724209"
 }

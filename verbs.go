@@ -7,12 +7,12 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// Formatted returns x for printing with the verbs of package fmt, as mat.Formatted of gonum does:
-// v and s as String, and e, E, f, F, g, G, x, X and b as for a float64, with all flags, widths and
+// Formatted returns x for printing with the verbs of package fmt, as mat.Formatted of gonum does: v
+// and s as String, and e, E, f, F, g, G, x, X and b as for a float64, with all flags, widths and
 // precisions, but with the digits of the exact number, rounded to nearest even. So %.50f shows 50
-// decimals, %g the shortest text that reads back to the number in its format, %x the number exactly,
-// and %.20v is %.20g. Infinities and NaN are inf and nan, as in String. The integer of %b has as
-// many bits as the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
+// decimals, %g the shortest text that reads back to the number in its format, %x the number
+// exactly, and %.20v is %.20g. Infinities and NaN are inf and nan, as in String. The integer of %b
+// has as many bits as the format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
 //
 // A verb applies to each entry of a vector, one a line, and of a matrix, a row a line, the columns
 // aligned on the right, for the flag - on the left. Scalars, vectors and matrices themselves print

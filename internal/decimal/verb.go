@@ -10,10 +10,10 @@ import (
 
 // AppendVerb appends |x|, x number i of a, as package fmt writes the magnitude of a float64 with
 // verb e, E, f, F, g, G, x, X or b, with prec digits after the point, for g and G in all, or with
-// the verb's default for prec < 0. Infinities and NaN are inf and nan. Digits are those of the exact
-// value, rounded to nearest even; those of g without a precision are the shortest that read back to
-// x in its format, those of x without one exact. The integer of b has as many bits as the format's
-// numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
+// the verb's default for prec < 0. Infinities and NaN are inf and nan. Digits are those of the
+// exact value, rounded to nearest even; those of g without a precision are the shortest that read
+// back to x in its format, those of x without one exact. The integer of b has as many bits as the
+// format's numbers, fewer for subnormal ones, and is odd for DD, TD and QD.
 func (p *Printer) AppendVerb(dst []byte, a *num.Array, i int, verb byte, prec int, sharp bool) []byte {
 	r := a.Value(i, p.value)
 	r.Neg = false
