@@ -440,3 +440,24 @@ func ExampleScalar_MarshalText() {
 	fmt.Println(string(text))
 	// Output: "mp:100 1.414213562373095048801688724209"
 }
+
+// A matrix on storage that lies row by row, as in C, NumPy and gonum.
+func ExampleNewMatrixFloat64RowMajor() {
+	dense := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	raw := dense.RawMatrix()
+	a := halfulp.NewMatrixFloat64RowMajor(raw.Rows, raw.Cols, raw.Stride, raw.Data)
+
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(a)
+	fmt.Print(c)
+	fmt.Println(mat.Trace(c.GonumView()))
+	// Output:
+	// 1 2 3
+	// 4 5 6
+	// 14 32
+	// 32 77
+	// 91
+}

@@ -153,10 +153,11 @@ func TestBinaryErrors(t *testing.T) {
 		{m.UnmarshalBinary(change(8, 1)), "not the binary form"},
 		{m.UnmarshalBinary(change(31, 0x80)), "bytes follow"}, // 2^63 columns
 		{m.UnmarshalBinary(change(30, 0x20)), "bytes follow"},
-		{m.UnmarshalBinary(change(32, 1)), "none of format"},               // a zero with a significand
-		{m.UnmarshalBinary(change(len(good)-1, 7)), "none of format"},      // no class
-		{m.UnmarshalBinary(change(len(good)-1, 2)), "none of format"},      // not normalised
-		{m.UnmarshalBinary(change(len(good)-2-1, 0x80)), "none of format"}, // a zero with an exponent
+		// a zero with a significand, no class, no leading bit, a zero with an exponent
+		{m.UnmarshalBinary(change(32, 1)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-1, 7)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-1, 2)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-2-1, 0x80)), "none of format"},
 		{s.UnmarshalBinary(wide), "none of format dd"},
 		{json.Unmarshal([]byte(`"xx 1"`), &s), "unknown format"},
 		{json.Unmarshal([]byte(`"dd one"`), &s), "one"},
