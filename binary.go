@@ -126,9 +126,8 @@ func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 	}
 	a := num.New(f, int(n))
 	fillBinary(a, rest)
-	test, buf := num.New(f, 1), make([]uint64, num.ValueWords(f))
 	for i := range int(n) {
-		if !wellFormed(a, i, test, buf) {
+		if !a.WellFormed(i) {
 			return m, fmt.Errorf("halfulp: number %d of the binary form is none of format %v", i, f)
 		}
 	}
@@ -170,23 +169,6 @@ func fillBinary(a *num.Array, data []byte) {
 			}
 		}
 	}
-}
-
-// wellFormed reports whether number i of a is stored as its format has it.
-func wellFormed(a *num.Array, i int, test *num.Array, buf []uint64) bool {
-	if a.Kind == num.MP {
-		c, l := a.Cls[i], a.Limbs()
-		sig := a.Sig[i*l : (i+1)*l]
-		switch {
-		case c > num.MakeCls(false, num.NaN):
-			return false
-		case c.Class() != num.Finite:
-			return num.IsZero(sig) && a.Exp[i] == 0
-		}
-		return sig[l-1]>>63 != 0 && num.TrailingZeros(sig) >= 64*l-int(a.Prec)
-	}
-	test.Set(0, a.Value(i, buf))
-	return test.SameBits(0, a, i)
 }
 
 // AppendBinary appends the binary form of s, version 1: see [Matrix.AppendBinary]. The error is

@@ -68,7 +68,7 @@ func (f formatted) Format(state fmt.State, verb rune) {
 		}
 		b = append(b, f.end...)
 	}
-	state.Write(b)
+	_, _ = state.Write(b) // fmt.State keeps errors to itself
 }
 
 // padded returns text with blanks before it, or after it, up to the width.

@@ -177,6 +177,9 @@ func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFla
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
+		if err := files.CheckMatrixName(file); err != nil {
+			return nil, cli.Misuse("%w", err)
+		}
 		if err := files.CheckWritable(file, format); err != nil {
 			return nil, err
 		}

@@ -157,10 +157,15 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		return errNoName
 	}
 	if isMatrix && !f.JSON {
+		if err := files.CheckMatrixName(f.target()); err != nil {
+			return cli.Misuse("--out: %w", err)
+		}
 		return files.CheckWritable(f.target(), formats...)
 	}
-	if strings.HasSuffix(strings.ToLower(f.target()), ".npy") {
-		return cli.Misuse("--out: %s: this result is text, which a .npy file does not hold", f.target())
+	for _, kind := range []string{".npy", ".npz"} {
+		if strings.HasSuffix(strings.ToLower(f.target()), kind) {
+			return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
+		}
 	}
 	return files.CheckWritable(f.target())
 }

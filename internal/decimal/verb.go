@@ -167,37 +167,30 @@ func (p *Printer) appendGeneral(dst []byte, a *num.Array, i int, r num.Real, ver
 
 // appendRoundedHex writes r as 0x1.8p+03 with prec hexadecimal digits after the point.
 func appendRoundedHex(dst []byte, r num.Real, prec int, verb byte) []byte {
-	if r.Class == num.Zero {
-		r = num.Real{Mag: []uint64{0}}
-	} else {
-		// n 2^e with the leading bit first of a digit, the others following in whole digits.
+	text, e := bytes.Repeat([]byte{'0'}, max(prec, 0)+1), int64(0)
+	if r.Class != num.Zero {
+		// The leading bit is a digit of its own, and whole digits follow.
 		bits := int64(num.BitLen(r.Mag)) - 1
-		low := int64(num.TrailingZeros(r.Mag))
-		after := (bits - low + 3) / 4
+		after := (bits - int64(num.TrailingZeros(r.Mag)) + 3) / 4
 		if prec >= 0 {
 			after = int64(prec)
 		}
 		n := roundShifted(toInt(r.Mag), 4*after-bits)
-		e := r.Exp + bits
+		e = r.Exp + bits
 		if int64(n.BitLen()) > 4*after+1 { // carried
 			n.Rsh(n, 1)
 			e++
 		}
-		text := n.Append(nil, 16)
-		dst = append(dst, '0', verb, text[0])
-		if len(text) > 1 {
-			if verb == 'X' {
-				text = bytes.ToUpper(text)
-			}
-			dst = append(append(dst, '.'), text[1:]...)
-		}
-		return appendExponent(append(dst, verb-'x'+'p'), e)
+		text = n.Append(nil, 16)
 	}
-	dst = append(dst, '0', verb, '0')
-	if prec > 0 {
-		dst = append(append(dst, '.'), bytes.Repeat([]byte{'0'}, prec)...)
+	if verb == 'X' {
+		text = bytes.ToUpper(text)
 	}
-	return appendExponent(append(dst, verb-'x'+'p'), 0)
+	dst = append(dst, '0', verb, text[0])
+	if len(text) > 1 {
+		dst = append(append(dst, '.'), text[1:]...)
+	}
+	return appendExponent(append(dst, verb-'x'+'p'), e)
 }
 
 // appendBinary writes r as an integer and a power of two.
