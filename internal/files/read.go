@@ -88,6 +88,10 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 	}
 }
 
+func (opt ReadOptions) numpy() npy.Options {
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context}
+}
+
 // shown is how messages call a file.
 func shown(name string) string {
 	if name == Stdio {
@@ -102,9 +106,9 @@ func parse(name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 	case matrixMarket:
 		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
 	case numpy:
-		return npy.Parse(text, shown(name), opt.In, opt.MemoryLimit, opt.Stats)
+		return npy.Parse(text, shown(name), opt.numpy())
 	case numpyZip:
-		return npy.ParseZip(opt.Context, text, shown(name), opt.In, opt.MemoryLimit, opt.Stats)
+		return npy.ParseZip(text, shown(name), opt.numpy())
 	}
 	return table.Parse(text, shown(name), table.Options{
 		In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,

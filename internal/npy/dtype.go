@@ -104,16 +104,6 @@ func (d dtype) value(data []byte, k int, buf []uint64) (num.Real, error) {
 	return num.Real{Class: num.Finite, Neg: neg, Mag: buf[:1]}, nil
 }
 
-// integer returns integer number k as it stands in 64 bits, and whether an int64 holds it.
-func (a *array) integer(k int) (x int64, ok bool) {
-	var buf [1]uint64
-	r, err := a.value(a.data, k, buf[:])
-	if x = int64(buf[0]); r.Neg {
-		x = -x
-	}
-	return x, err == nil && (x < 0) == r.Neg
-}
-
 // widths are the exponent bits of the IEEE 754 format with so many fraction bits.
 var widths = map[int]int{10: 5, 23: 8, 52: 11}
 

@@ -8,6 +8,7 @@
 package npy
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -42,21 +44,37 @@ type array struct {
 	data       []byte
 }
 
+// Options are those of readers.
+type Options struct {
+	In          halfulp.InputFormat // how numbers are stored
+	Stats       *halfulp.InputStats // if not nil, set to what the range of a format that In names took
+	Threads     int
+	MemoryLimit int64 // bytes of the matrix, and of each unpacked array of a .npz file
+	Context     context.Context
+}
+
 // Parse reads the array of a .npy file: one of one dimension as a column. Numbers keep their
-// format, unless in names one: float16 is read as Float32, integers and booleans as Float64 if that
-// holds them all, else MP(64), long double as MP(64), and float64 with a third dimension of 2, 3 or
-// 4 as DD, TD or QD, if that is how these store their numbers. limit bounds the memory of the
-// matrix in bytes. stats, if not nil, is set to what the range of a format that in names took.
-func Parse(file []byte, name string, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
+// format, unless opt.In names one: float16 is read as Float32, integers and booleans as Float64 if
+// that holds them all, else MP(64), long double as MP(64), and float64 with a third dimension of 2,
+// 3 or 4 as DD, TD or QD, if that is how these store their numbers.
+func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	a, err := parse(file)
 	if err != nil {
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, opt.placed(name, err)
 	}
-	m, err := a.matrix(in, limit, stats)
+	m, err := a.matrix(opt)
 	if err != nil {
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, opt.placed(name, err)
 	}
 	return m, nil
+}
+
+// placed returns an error with the name of the file, unless it is the context's.
+func (opt *Options) placed(name string, err error) error {
+	if opt.Context.Err() != nil {
+		return err
+	}
+	return &lines.Error{Name: name, Err: err}
 }
 
 var (
@@ -238,43 +256,45 @@ func (a *array) index(i, j, t int) int {
 	return (i*a.cols+j)*a.terms + t
 }
 
-// newMatrix returns a matrix and its storage, if limit allows it.
-func newMatrix(f num.Format, rows, cols int, limit int64) (*halfulp.Matrix, *num.Array, error) {
-	if need := float64(num.SizeOf(f)) * float64(rows) * float64(cols); need > float64(limit) {
+// newMatrix returns a matrix for numbers of format own, or of the one that opt.In names, with its
+// storage, if the memory limit allows it.
+func (opt *Options) newMatrix(own num.Format, rows, cols int) (*halfulp.Matrix, *num.Array, error) {
+	f := own
+	if opt.In.Exact() {
+		var err error
+		if f, err = num.ParseFormat(opt.In.Format().String()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if need := float64(num.SizeOf(f)) * float64(rows) * float64(cols); need > float64(opt.MemoryLimit) {
 		return nil, nil, fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
-			rows, cols, f, lines.Bytes(need), lines.Bytes(float64(limit)))
+			rows, cols, f, lines.Bytes(need), lines.Bytes(float64(opt.MemoryLimit)))
 	}
 	m := raw.NewMatrix(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
 	return m, raw.Matrix(m).Arr, nil
 }
 
 // matrix returns the numbers as Parse does.
-func (a *array) matrix(in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
+func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
 	own, err := a.own()
 	if err != nil {
 		return nil, err
 	}
-	f := own
-	if in.Exact() {
-		if f, err = num.ParseFormat(in.Format().String()); err != nil {
-			return nil, err
-		}
-	}
-	m, z, err := newMatrix(f, a.rows, a.cols, limit)
+	m, z, err := opt.newMatrix(own, a.rows, a.cols)
 	if err != nil {
 		return nil, err
 	}
-	var lost halfulp.InputStats
 	switch {
 	case a.terms > 1:
-		err = a.fillSums(z, own, &lost)
-	case a.kind == 'f' && a.size == 8 && f == num.Float64:
-		a.fillDoubles(z.F64[0])
+		err = a.fillSums(&opt, z, own)
+	case a.kind == 'f' && a.size == 8 && z.Kind == num.F64:
+		err = a.fillDoubles(&opt, z.F64[0])
 	default:
-		err = a.fill(z, &lost)
-	}
-	if err == nil && stats != nil {
-		*stats = lost
+		err = a.each(&opt, func(w *worker, at, i, j int) error {
+			r, err := a.value(a.data, a.index(i, j, 0), w.buf[:])
+			w.store(z, at, r)
+			return err
+		})
 	}
 	return m, err
 }
@@ -303,76 +323,112 @@ func (a *array) own() (num.Format, error) {
 	return num.Float64, nil
 }
 
-// tile is the side of the squares in which orders of rows and columns are exchanged.
-const tile = 32
-
-// each calls f for all entries with their places in a matrix by columns.
-func (a *array) each(f func(at, i, j int)) {
-	for i0 := 0; i0 < a.rows; i0 += tile {
-		for j := range a.cols {
-			for i := i0; i < min(i0+tile, a.rows); i++ {
-				f(j*a.rows+i, i, j)
-			}
-		}
-	}
-}
-
-// fillDoubles stores binary64 numbers, each NaN as the one of Float64.
-func (a *array) fillDoubles(z []float64) {
-	a.each(func(at, i, j int) {
-		x := math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, 0):]))
-		if x != x {
-			x = math.NaN()
-		}
-		z[at] = x
-	})
-}
-
-// fill rounds the numbers to the format of z, and counts what its range takes.
-func (a *array) fill(z *num.Array, lost *halfulp.InputStats) (err error) {
-	var buf [1]uint64
-	a.each(func(at, i, j int) {
-		r, e := a.value(a.data, a.index(i, j, 0), buf[:])
-		if e != nil {
-			err = e
-			return
-		}
-		store(z, at, r, lost)
-	})
-	return err
+// worker is what one goroutine of each works with.
+type worker struct {
+	buf           [num.MaxValueWords]uint64
+	x, y          *num.Array
+	toInf, toZero int64
 }
 
 // store rounds r to number i of z, and counts what the range of its format takes.
-func store(z *num.Array, i int, r num.Real, lost *halfulp.InputStats) {
+func (w *worker) store(z *num.Array, i int, r num.Real) {
 	z.Set(i, r)
 	if r.Class != num.Finite || num.IsZero(r.Mag) {
 		return
 	}
 	switch z.Class(i) {
 	case num.Zero:
-		lost.ToZero.Count++
+		w.toZero++
 	case num.Inf:
-		lost.ToInf.Count++
+		w.toInf++
 	}
+}
+
+// tile is the side of the squares in which orders of rows and columns are exchanged, and strip
+// about how many numbers a goroutine takes at a time.
+const (
+	tile  = 32
+	strip = 1 << 15
+)
+
+// each calls f for all entries with their places in a matrix by columns, on several goroutines, and
+// sets opt.Stats. After an error f is not called for all.
+func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error {
+	workers := make([]worker, opt.Threads)
+	rows := max(strip/max(a.cols, 1)/tile, 1) * tile
+	strips := (a.rows + rows - 1) / rows
+	errs := make([]error, strips)
+	err := par.For(opt.Context, opt.Threads, strips, func(k, s int) {
+		end := min((s+1)*rows, a.rows)
+		for i0 := s * rows; i0 < end; i0 += tile {
+			for j := range a.cols {
+				for i := i0; i < min(i0+tile, end); i++ {
+					if errs[s] = f(&workers[k], j*a.rows+i, i, j); errs[s] != nil {
+						return
+					}
+				}
+			}
+		}
+	})
+	for _, e := range errs {
+		if err == nil {
+			err = e
+		}
+	}
+	if opt.Stats != nil && err == nil {
+		*opt.Stats = halfulp.InputStats{}
+		for k := range workers {
+			opt.Stats.ToInf.Count += workers[k].toInf
+			opt.Stats.ToZero.Count += workers[k].toZero
+		}
+	}
+	return err
+}
+
+// fillDoubles stores binary64 numbers, each NaN as the one of Float64.
+func (a *array) fillDoubles(opt *Options, z []float64) error {
+	if a.order != littleEndian || !a.fortran && a.rows > 1 && a.cols > 1 {
+		return a.each(opt, func(_ *worker, at, i, j int) error {
+			z[at] = oneNaN(math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, 0):])))
+			return nil
+		})
+	}
+	if opt.Stats != nil {
+		*opt.Stats = halfulp.InputStats{}
+	}
+	return par.For(opt.Context, opt.Threads, (len(z)+strip-1)/strip, func(_, s int) {
+		z := z[s*strip : min((s+1)*strip, len(z))]
+		data := a.data[8*s*strip:]
+		for k := range z {
+			z[k] = oneNaN(math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
+		}
+	})
+}
+
+func oneNaN(x float64) float64 {
+	if x != x {
+		return math.NaN()
+	}
+	return x
 }
 
 var errNoSums = errors.New("the array has 3 dimensions: its doubles are not the terms of double-double, triple-double or quad-double numbers")
 
 // fillSums rounds the sums of terms, which are numbers of format own, to the format of z.
-func (a *array) fillSums(z *num.Array, own num.Format, lost *halfulp.InputStats) (err error) {
-	x, y := num.New(own, 1), num.New(own, 1)
-	buf := make([]uint64, num.MaxValueWords)
-	a.each(func(at, i, j int) {
+func (a *array) fillSums(opt *Options, z *num.Array, own num.Format) error {
+	return a.each(opt, func(w *worker, at, i, j int) error {
+		if w.x == nil {
+			w.x, w.y = num.New(own, 1), num.New(own, 1)
+		}
 		for t := range a.terms {
-			x.F64[t][0] = math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, t):]))
+			w.x.F64[t][0] = math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, t):]))
 		}
-		r := x.Value(0, buf)
-		y.Set(0, r)
-		if r.Class != num.NaN && !x.SameBits(0, y, 0) {
-			err = errNoSums
-			return
+		r := w.x.Value(0, w.buf[:])
+		w.y.Set(0, r)
+		if r.Class != num.NaN && !w.x.SameBits(0, w.y, 0) {
+			return errNoSums
 		}
-		store(z, at, y.Value(0, buf), lost)
+		w.store(z, at, w.y.Value(0, w.buf[:]))
+		return nil
 	})
-	return err
 }

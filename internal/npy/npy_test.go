@@ -24,6 +24,10 @@ func head(descr, order, shape string) string {
 	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }   \n", descr, order, shape)
 }
 
+func options(t *testing.T, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) Options {
+	return Options{In: in, Stats: stats, Threads: 2, MemoryLimit: limit, Context: t.Context()}
+}
+
 func TestParse(t *testing.T) {
 	data := func(order binary.AppendByteOrder, size int) string {
 		var b []byte
@@ -50,7 +54,7 @@ func TestParse(t *testing.T) {
 		{`{"shape":(1,6),"descr":"<f8","fortran_order":False}`, data(binary.LittleEndian, 8), rowMajor, 1},
 		{head("<f8", "False", "(0, 3)"), "", "", 0},
 	} {
-		m, err := Parse(file(c.header, c.data), "a.npy", halfulp.InputFormat{}, 1<<20, nil)
+		m, err := Parse(file(c.header, c.data), "a.npy", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil {
 			t.Errorf("%s: %v", c.header, err)
 			continue
@@ -62,11 +66,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: format %v", c.header, m.Format())
 		}
 	}
-	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(2)), 1<<20, nil)
+	m, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", options(t, halfulp.Exactly(halfulp.MP(2)), 1<<20, nil))
 	if err != nil || m.At(5, 0).String() != "6" {
 		t.Errorf("%v, %v", m, err)
 	}
-	if _, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", halfulp.Exactly(halfulp.MP(1<<16)), 1<<12, nil); err == nil {
+	if _, err := Parse(file(head("<f8", "False", "(6,)"), data(binary.LittleEndian, 8)), "a", options(t, halfulp.Exactly(halfulp.MP(1<<16)), 1<<12, nil)); err == nil {
 		t.Error("no limit")
 	}
 }
@@ -87,7 +91,7 @@ func TestStats(t *testing.T) {
 		{halfulp.Exactly(halfulp.Float32), halfulp.InputStats{ToInf: halfulp.Losses{Count: 2}, ToZero: halfulp.Losses{Count: 1}}},
 	} {
 		stats := halfulp.InputStats{ToInf: halfulp.Losses{Count: 7}}
-		if _, err := Parse(b, "a", c.in, 1<<20, &stats); err != nil || stats != c.want {
+		if _, err := Parse(b, "a", options(t, c.in, 1<<20, &stats)); err != nil || stats != c.want {
 			t.Errorf("%+v, %v, want %+v", stats, err, c.want)
 		}
 	}
@@ -102,7 +106,7 @@ func TestNumPy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20, nil)
+	m, err := Parse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 	if err != nil || m.String() != "  1 -2.5\n0.1  inf\n" {
 		t.Fatalf("%v, %v", m, err)
 	}
@@ -195,7 +199,7 @@ func TestErrors(t *testing.T) {
 		{file(head("<f8", "False", "(9000000000000000000, 0)"), ""), "too large"},
 		{file(head("<f8", "False", "(4611686018427387904, 4)"), ""), "ends early"},
 	} {
-		if _, err := Parse(c.file, "a.npy", halfulp.InputFormat{}, 1<<30, nil); err == nil || !strings.HasPrefix(err.Error(), "a.npy: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse(c.file, "a.npy", options(t, halfulp.InputFormat{}, 1<<30, nil)); err == nil || !strings.HasPrefix(err.Error(), "a.npy: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80q: %v, want %s", c.file, err, c.want)
 		}
 	}
@@ -210,18 +214,18 @@ func FuzzParse(f *testing.F) {
 	f.Add(file("{'descr': [('a', '<f8')], 'fortran_order': True, 'shape': (1,)}", ""))
 	f.Add([]byte(Magic + "\x02\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Parse(b, "a", halfulp.InputFormat{}, 1<<20, nil)
+		m, err := Parse(b, "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil {
 			return
 		}
 		if !Holds(m.Format()) {
-			back, err := ParseZip(t.Context(), zipped(t, m), "a", halfulp.InputFormat{}, 1<<20, nil)
+			back, err := ParseZip(zipped(t, m), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 			if err != nil || !back.Same(m) {
 				t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", b, m, back, err)
 			}
 			return
 		}
-		back, err := Parse(written(t, m), "a", halfulp.InputFormat{}, 1<<20, nil)
+		back, err := Parse(written(t, m), "a", options(t, halfulp.InputFormat{}, 1<<20, nil))
 		if err != nil || !back.Same(m) {
 			t.Fatalf("%q is read as\n%v and comes back as\n%v, %v", b, m, back, err)
 		}

@@ -3,9 +3,9 @@ package npy
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,15 +20,39 @@ const ZipMagic = "PK\x03\x04"
 
 // ParseZip reads a .npz file: one that [WriteZip] wrote, in the format that it names, or the only
 // array of another. The rest is as for [Parse].
-func ParseZip(ctx context.Context, file []byte, name string, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
-	m, err := parseZip(ctx, file, in, limit, stats)
-	if err != nil && ctx.Err() == nil {
-		return nil, &lines.Error{Name: name, Err: err}
+func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
+	m, err := parseZip(file, opt)
+	if err != nil {
+		return nil, opt.placed(name, err)
 	}
-	return m, err
+	return m, nil
 }
 
-func parseZip(ctx context.Context, file []byte, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
+// member returns the content of a member of a .npz file: in place if it is not compressed.
+func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
+	if f.Method == zip.Store {
+		at, err := f.DataOffset()
+		if err != nil {
+			return nil, err
+		}
+		if n := f.UncompressedSize64; n <= uint64(len(file)) && uint64(at) <= uint64(len(file))-n {
+			b := file[at : at+int64(n)]
+			if crc32.ChecksumIEEE(b) != f.CRC32 {
+				return nil, zip.ErrChecksum
+			}
+			return b, nil
+		}
+		return nil, zip.ErrFormat
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+}
+
+func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, errors.New("no .npz file, or a damaged one")
@@ -44,17 +68,11 @@ func parseZip(ctx context.Context, file []byte, in halfulp.InputFormat, limit in
 		names = append(names, n)
 	}
 	read := func(n string) ([]byte, error) {
-		f := members[n]
-		if f == nil {
+		if members[n] == nil {
 			return nil, fmt.Errorf("the .npz file has no array %q", n)
 		}
-		r, err := f.Open()
+		b, err := member(file, members[n], &opt)
 		if err != nil {
-			return nil, fmt.Errorf("array %.40q: %w", n, err)
-		}
-		defer r.Close()
-		b, err := lines.ReadAll(ctx, r, limit)
-		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("array %.40q: %w", n, err)
 		}
 		return b, err
@@ -72,7 +90,7 @@ func parseZip(ctx context.Context, file []byte, in halfulp.InputFormat, limit in
 		if err != nil {
 			return nil, err
 		}
-		return a.matrix(in, limit, stats)
+		return a.matrix(opt)
 	}
 	b, err := read("format")
 	if err != nil {
@@ -83,7 +101,7 @@ func parseZip(ctx context.Context, file []byte, in halfulp.InputFormat, limit in
 		return nil, err
 	}
 	if f.Kind == num.MP {
-		return parseMP(f, read, in, limit, stats)
+		return parseMP(f, read, opt)
 	}
 	what := "values"
 	if f.Terms() > 1 {
@@ -99,7 +117,7 @@ func parseZip(ctx context.Context, file []byte, in halfulp.InputFormat, limit in
 	if own, err := a.own(); err != nil || own != f {
 		return nil, fmt.Errorf("the array %q does not hold numbers of format %v, which the .npz file names", what, f)
 	}
-	return a.matrix(in, limit, stats)
+	return a.matrix(opt)
 }
 
 // parseFormat reads the array that names a format.
@@ -129,70 +147,60 @@ func parseFormat(file []byte) (f num.Format, err error) {
 }
 
 // parseMP reads the arrays of MP numbers.
-func parseMP(f num.Format, read func(string) ([]byte, error), in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
+func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*halfulp.Matrix, error) {
 	var parts [4]*array
-	for k, name := range []string{"limbs", "exponents", "signs", "classes"} {
-		b, err := read(name)
+	for k, want := range []struct{ name, descr string }{{"limbs", "u8"}, {"exponents", "i4"}, {"signs", "i1"}, {"classes", "u1"}} {
+		b, err := read(want.name)
 		if err != nil {
 			return nil, err
 		}
 		h, err := parseHeader(b)
+		if err == nil {
+			parts[k], err = h.numbers(k == 0)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("array %q: %w", name, err)
+			return nil, fmt.Errorf("array %q: %w", want.name, err)
 		}
-		a, err := h.numbers(name == "limbs")
-		if err != nil {
-			return nil, fmt.Errorf("array %q: %w", name, err)
-		}
-		if parts[k] = a; a.rows != parts[0].rows || a.cols != parts[0].cols || a.kind != 'u' && a.kind != 'i' {
-			return nil, fmt.Errorf("array %q: not the shape, or not the type, that belong to the other arrays", name)
+		if a := parts[k]; a.rows != parts[0].rows || a.cols != parts[0].cols || a.kind != want.descr[0] || a.size != int(want.descr[1]-'0') {
+			return nil, fmt.Errorf("array %q: not of NumPy's type %s, or not of the shape of the limbs", want.name, want.descr)
 		}
 	}
-	limbs := parts[0]
-	if limbs.kind != 'u' || limbs.size != 8 {
-		return nil, errors.New("array \"limbs\": limbs are integers of 64 bits without sign")
+	limbs, exponents, signs, classes := parts[0], parts[1], parts[2], parts[3]
+	l := f.Limbs()
+	if limbs.terms != l {
+		return nil, fmt.Errorf("the numbers have %d limbs, those of format %v have %d", limbs.terms, f, l)
 	}
-	if limbs.terms != f.Limbs() {
-		return nil, fmt.Errorf("the numbers have %d limbs, those of format %v have %d", limbs.terms, f, f.Limbs())
-	}
-	to := f
-	if in.Exact() {
-		var err error
-		if to, err = num.ParseFormat(in.Format().String()); err != nil {
-			return nil, err
-		}
-	}
-	m, z, err := newMatrix(to, limbs.rows, limbs.cols, limit)
+	m, z, err := opt.newMatrix(f, limbs.rows, limbs.cols)
 	if err != nil {
 		return nil, err
 	}
-	x := num.New(f, 1)
-	var lost halfulp.InputStats
-	limbs.each(func(at, i, j int) {
-		for t := range x.Sig {
-			r, _ := limbs.integer(limbs.index(i, j, t))
-			x.Sig[t] = uint64(r)
+	return m, limbs.each(&opt, func(w *worker, at, i, j int) error {
+		x, n := z, at // read in place, or where the format is another one
+		if z.Format != f {
+			if w.x == nil {
+				w.x = num.New(f, 1)
+			}
+			x, n = w.x, 0
 		}
-		e, ok1 := parts[1].integer(parts[1].index(i, j, 0))
-		sign, ok2 := parts[2].integer(parts[2].index(i, j, 0))
-		class, ok3 := parts[3].integer(parts[3].index(i, j, 0))
-		switch {
-		case !ok1 || !ok2 || !ok3, e != int64(int32(e)), sign != 1 && sign != -1, class < 0 || class > int64(num.NaN), class == int64(num.NaN) && sign < 0:
-			err = fmt.Errorf("entry (%d, %d) is no number of format %v", i+1, j+1, f)
-			return
+		for t := range l {
+			x.Sig[n*l+t] = limbs.order.Uint64(limbs.data[8*limbs.index(i, j, t):])
 		}
-		x.Exp[0], x.Cls[0] = int32(e), num.MakeCls(sign < 0, num.Class(class))
-		if !x.WellFormed(0) {
-			err = fmt.Errorf("entry (%d, %d) is no number of format %v", i+1, j+1, f)
-			return
+		x.Exp[n] = int32(exponents.order.Uint32(exponents.data[4*exponents.index(i, j, 0):]))
+		sign, class := int8(signs.data[signs.index(i, j, 0)]), classes.data[classes.index(i, j, 0)]
+		if (sign != 1 && sign != -1) || class > byte(num.NaN) || class == byte(num.NaN) && sign < 0 {
+			return errNumber(f, i, j)
 		}
-		store(z, at, x.Value(0, nil), &lost)
+		x.Cls[n] = num.MakeCls(sign < 0, num.Class(class))
+		if !x.WellFormed(n) {
+			return errNumber(f, i, j)
+		}
+		if x != z {
+			w.store(z, at, x.Value(0, nil))
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	if stats != nil {
-		*stats = lost
-	}
-	return m, nil
+}
+
+func errNumber(f num.Format, i, j int) error {
+	return fmt.Errorf("entry (%d, %d) is no number of format %v", i+1, j+1, f)
 }
