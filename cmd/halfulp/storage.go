@@ -60,6 +60,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 		Threads:  j.how.Threads,
 		Context:  j.env.Ctx,
 		Progress: j.startProgress("reading " + name),
+		Flat:     &j.flat,
 	}
 	if j.rounds {
 		opt.In = halfulp.OwnOr(j.format)
@@ -123,7 +124,7 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx, Flat: j.flat}
 	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()

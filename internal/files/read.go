@@ -36,6 +36,7 @@ type ReadOptions struct {
 	MemoryLimit int64
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
+	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
@@ -89,7 +90,7 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 }
 
 func (opt ReadOptions) numpy() npy.Options {
-	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context}
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat}
 }
 
 // shown is how messages call a file.

@@ -29,6 +29,7 @@ type WriteOptions struct {
 	Threads  int                // 0: GOMAXPROCS
 	Context  context.Context    // cancels
 	Progress func(done float64) // as in matrixmarket.Options
+	Flat     bool               // NumPy's files have one dimension for a matrix of one column
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name
@@ -86,7 +87,7 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
 	switch kindByName(name) {
 	case numpy:
-		a, err := npy.File(m)
+		a, err := npy.File(m, opt.Flat)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 		}
 		return writeParts(w, a, opt)
 	case numpyZip:
-		all, err := npy.Arrays(m)
+		all, err := npy.Arrays(m, opt.Flat)
 		if err != nil {
 			return err
 		}

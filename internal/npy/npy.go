@@ -39,6 +39,7 @@ type header struct {
 type array struct {
 	dtype
 	fortran    bool
+	flat       bool // of one dimension
 	rows, cols int
 	terms      int // 1 for plain numbers
 	data       []byte
@@ -46,11 +47,13 @@ type array struct {
 
 // Options are those of readers.
 type Options struct {
-	In          halfulp.InputFormat // how numbers are stored
-	Stats       *halfulp.InputStats // if not nil, set to what the range of a format that In names took
-	Threads     int
-	MemoryLimit int64 // bytes of the matrix, and of each unpacked array of a .npz file
+	In      halfulp.InputFormat // how numbers are stored
+	Stats   *halfulp.InputStats // if not nil, set to what the range of a format that In names took
+	Threads int
+	// bytes of the matrix, and of each unpacked array of a .npz file
+	MemoryLimit int64
 	Context     context.Context
+	Flat        *bool // if not nil, set to true for an array of one dimension
 }
 
 // Parse reads the array of a .npy file: one of one dimension as a column. Numbers keep their
@@ -227,7 +230,7 @@ func (h *header) numbers(sums bool) (*array, error) {
 	case 0:
 		dims = []int64{1, 1}
 	case 1:
-		dims = []int64{dims[0], 1}
+		dims, a.flat = []int64{dims[0], 1}, true
 	case 2:
 	default:
 		return nil, fmt.Errorf("the array has %d dimensions: only vectors and matrices can be read", len(dims))
@@ -257,9 +260,12 @@ func (a *array) index(i, j, t int) int {
 }
 
 // newMatrix returns a matrix for numbers of format own, or of the one that opt.In names, with its
-// storage, if the memory limit allows it.
-func (opt *Options) newMatrix(own num.Format, rows, cols int) (*halfulp.Matrix, *num.Array, error) {
-	f := own
+// storage, if the memory limit allows it, in the shape of a, which it tells.
+func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.Array, error) {
+	f, rows, cols := own, a.rows, a.cols
+	if opt.Flat != nil && a.flat {
+		*opt.Flat = true
+	}
 	if opt.In.Exact() {
 		var err error
 		if f, err = num.ParseFormat(opt.In.Format().String()); err != nil {
@@ -280,7 +286,7 @@ func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, z, err := opt.newMatrix(own, a.rows, a.cols)
+	m, z, err := opt.newMatrix(own, a)
 	if err != nil {
 		return nil, err
 	}
@@ -354,7 +360,7 @@ const (
 // each calls f for all entries with their places in a matrix by columns, on several goroutines, and
 // sets opt.Stats. After an error f is not called for all.
 func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error {
-	workers := make([]worker, opt.Threads)
+	workers := make([]worker, max(opt.Threads, 1))
 	rows := max(strip/max(a.cols, 1)/tile, 1) * tile
 	strips := (a.rows + rows - 1) / rows
 	errs := make([]error, strips)

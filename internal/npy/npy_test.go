@@ -118,7 +118,7 @@ func TestNumPy(t *testing.T) {
 // written returns the .npy file of m.
 func written(t *testing.T, m *halfulp.Matrix) []byte {
 	t.Helper()
-	a, err := File(m)
+	a, err := File(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func (a Array) bytes() []byte {
 // zipped returns the .npz file of m.
 func zipped(t *testing.T, m *halfulp.Matrix) []byte {
 	t.Helper()
-	all, err := Arrays(m)
+	all, err := Arrays(m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%.80q: %v, want %s", c.file, err, c.want)
 		}
 	}
-	if _, err := File(halfulp.NewMatrix(halfulp.MP(9), 1, 1)); err == nil {
+	if _, err := File(halfulp.NewMatrix(halfulp.MP(9), 1, 1), false); err == nil {
 		t.Error("MP in a .npy file")
 	}
 }

@@ -110,11 +110,15 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	if b, err = read(what); err != nil {
 		return nil, err
 	}
-	a, err := parse(b)
+	h, err := parseHeader(b)
 	if err != nil {
 		return nil, err
 	}
-	if own, err := a.own(); err != nil || own != f {
+	a, err := h.numbers(f.Terms() > 1)
+	if err != nil {
+		return nil, err
+	}
+	if a.kind != 'f' || a.terms != max(f.Terms(), 1) || a.size != 4 && f == num.Float32 || a.size != 8 && f != num.Float32 {
 		return nil, fmt.Errorf("the array %q does not hold numbers of format %v, which the .npz file names", what, f)
 	}
 	return a.matrix(opt)
@@ -170,7 +174,7 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 	if limbs.terms != l {
 		return nil, fmt.Errorf("the numbers have %d limbs, those of format %v have %d", limbs.terms, f, l)
 	}
-	m, z, err := opt.newMatrix(f, limbs.rows, limbs.cols)
+	m, z, err := opt.newMatrix(f, limbs)
 	if err != nil {
 		return nil, err
 	}

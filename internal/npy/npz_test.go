@@ -3,6 +3,7 @@ package npy
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -62,12 +63,78 @@ func TestZip(t *testing.T) {
 	}
 }
 
+// TestFlat keeps vectors vectors, in .npz of every format and in .npy of plain numbers, as NumPy
+// sees them too, and matrices of one column matrices.
+func TestFlat(t *testing.T) {
+	dir := t.TempDir()
+	var paths, want []string
+	for _, f := range formats {
+		m := specials(halfulp.Random(f, 7, 1, 20, 1))
+		for _, flat := range []bool{true, false} {
+			all, err := Arrays(m, flat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var is bool
+			opt := options(t, halfulp.InputFormat{}, 1<<20, nil)
+			opt.Flat = &is
+			b := zipOf(t, all...)
+			got, err := ParseZip(b, "a", opt)
+			if err != nil || !got.Same(m) || is != flat {
+				t.Errorf("%v, flat %t: %v, %v, flat %t", f, flat, got, err, is)
+			}
+			name := filepath.Join(dir, strings.ReplaceAll(fmt.Sprint(f, flat, ".npz"), ":", ""))
+			if err := os.WriteFile(name, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			shape := "(7, 1)"
+			if flat {
+				shape = "(7,)"
+			}
+			paths, want = append(paths, name), append(want, shape)
+			if f != halfulp.Float32 && f != halfulp.Float64 {
+				continue
+			}
+			a, err := File(m, flat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is = false
+			if got, err = Parse(a.bytes(), "a", opt); err != nil || !got.Same(m) || is != flat {
+				t.Errorf("%v, flat %t, .npy: %v, %v, flat %t", f, flat, got, err, is)
+			}
+		}
+	}
+	python := numpy(t)
+	program := `import numpy, sys
+for f in sys.argv[1:]:
+    z = numpy.load(f)
+    a = z[[k for k in ("values", "terms", "signs") if k in z][0]]
+    print(a.shape[:-1] if "terms" in z else a.shape)`
+	out, err := exec.Command(python, append([]string{"-c", program}, paths...)...).CombinedOutput()
+	if err != nil || string(out) != strings.Join(want, "\n")+"\n" {
+		t.Errorf("%v: NumPy sees the shapes\n%s, want\n%s", err, out, want)
+	}
+}
+
+// numpy returns a Python that has NumPy, or skips the test.
+func numpy(t *testing.T) string {
+	python := os.Getenv("HALFULP_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if exec.Command(python, "-c", "import numpy").Run() != nil {
+		t.Skip("no NumPy: HALFULP_PYTHON names a Python that has it")
+	}
+	return python
+}
+
 func TestZipErrors(t *testing.T) {
-	all, err := Arrays(halfulp.Random(halfulp.MP(65), 2, 3, 5, 1))
+	all, err := Arrays(halfulp.Random(halfulp.MP(65), 2, 3, 5, 1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := File(halfulp.Random(halfulp.Float64, 2, 3, 5, 1))
+	value, err := File(halfulp.Random(halfulp.Float64, 2, 3, 5, 1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,13 +252,7 @@ func checkFixture(t *testing.T, dir string, f []string) {
 // TestNumPyItself has NumPy, where it is installed, write the fixtures anew and read what is
 // written here, of all formats.
 func TestNumPyItself(t *testing.T) {
-	python := os.Getenv("HALFULP_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	if exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("no NumPy: HALFULP_PYTHON names a Python that has it")
-	}
+	python := numpy(t)
 	dir := t.TempDir()
 	if out, err := exec.Command(python, filepath.Join("testdata", "make.py"), dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
