@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestReadme runs what README.md and the pages of examples show: the program in README.md's go block,
-// whose output is the text block after it, and the commands of console blocks, which are followed by
-// their output. A line "..." stands for any lines.
+// TestReadme runs what README.md and the pages of examples show: the program in README.md's go
+// block, whose output is the text block after it, and the commands of console blocks, which are
+// followed by their output. A line "..." stands for any lines.
 func TestReadme(t *testing.T) {
 	for _, tool := range []string{"go", "sh", "seq", "grep"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// The methods of textbooks, in float64. Products are rounded before they are added, float64(x*y), so
-// that results are the same on all machines.
+// The methods of textbooks, in float64. Products are rounded before they are added, float64(x*y),
+// so that results are the same on all machines.
 
 // powersOf returns 1, x, x², ...
 func powersOf(x float64) []float64 {
@@ -96,8 +96,8 @@ func backward(rows [][]float64) []*big.Float {
 	return z
 }
 
-// scaled fits a polynomial of t = (x - middle)/half, which lies in [-1, 1], by qr, and takes it back
-// to one of x, by Horner's rule for polynomials.
+// scaled fits a polynomial of t = (x - middle)/half, which lies in [-1, 1], by qr, and takes it
+// back to one of x, by Horner's rule for polynomials.
 func scaled(x, y []float64) []*big.Float {
 	low, high := x[0], x[0]
 	for _, v := range x {
