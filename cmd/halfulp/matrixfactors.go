@@ -12,9 +12,7 @@ import (
 
 type cholCmd struct {
 	A string `arg:"" name:"A" help:"Symmetric positive definite matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (cholCmd) Help() string {
@@ -27,17 +25,17 @@ Examples:
 }
 
 func (c *cholCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "chol", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "chol", true, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.Cholesky(a, j.format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
+		return linsolve.Cholesky(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeMatrix(z.L, &stats.Stats)
+	return j.writeMatrix(z.L, &j.solver.Stats)
 }
 
 const factorsHelp = ` With --json all is one object, otherwise a table.
@@ -49,9 +47,7 @@ type luCmd struct {
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	U string `group:"result" placeholder:"FILE" help:"Write U to FILE."`
 	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows of A are those of P A."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (luCmd) Help() string {
@@ -64,20 +60,17 @@ Examples:
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "lu", &c.inputFlags, &c.runFlags, c.A, c.L, c.U, c.P)
+	j, a, err := c.factorsJob(env, "lu", c.A, nil, c.L, c.U, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
+		return linsolve.LU(a, j.format, opt)
+	})
 	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.LU(a, j.format, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
-	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
 }
 
 type qrCmd struct {
@@ -86,9 +79,7 @@ type qrCmd struct {
 	Q       string `group:"result" placeholder:"FILE" help:"Write Q to FILE."`
 	R       string `group:"result" placeholder:"FILE" help:"Write R to FILE."`
 	P       string `group:"result" placeholder:"FILE" help:"Write P to FILE: which columns of A are those of A P."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (qrCmd) Help() string {
@@ -101,27 +92,21 @@ Examples:
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "qr", &c.inputFlags, &c.runFlags, c.A, c.Q, c.R, c.P)
+	j, a, err := c.factorsJob(env, "qr", c.A, checkTall, c.Q, c.R, c.P)
 	if err != nil {
 		return err
-	}
-	a, err := j.matrix(c.A)
-	if err != nil {
-		return err
-	}
-	if a.Rows() < a.Cols() {
-		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(c.A), a.Rows(), a.Cols())
 	}
 	factor := linsolve.QR
 	if c.Pivoted {
 		factor = linsolve.QRPivoted
 	}
-	z, stats, err := factor(a, j.format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.QRFactors, linsolve.Stats, error) {
+		return factor(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
 }
 
 type ldltCmd struct {
@@ -129,9 +114,7 @@ type ldltCmd struct {
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	D string `group:"result" placeholder:"FILE" help:"Write D to FILE."`
 	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows and columns of A are those of P A P'."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (ldltCmd) Help() string {
@@ -144,49 +127,50 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "ldlt", &c.inputFlags, &c.runFlags, c.A, c.L, c.D, c.P)
+	j, a, err := c.factorsJob(env, "ldlt", c.A, checkSquare, c.L, c.D, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {
+		return linsolve.LDLT(a, j.format, opt)
+	})
 	if err != nil {
 		return err
 	}
-	if err := checkSquare(c.A, a); err != nil {
-		return err
-	}
-	z, stats, err := linsolve.LDLT(a, j.format, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
-	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
 }
 
-// factorsJob begins a command with several results, the last of which is a permutation, and checks
-// the files that they go to.
-func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFlags, how *runFlags, operand string, to ...string) (*job, error) {
+// factorsJob begins a command with several results, the last of which is a permutation, checks the
+// files that they go to, and reads the matrix.
+func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, fits func(string, *halfulp.Matrix) error, to ...string) (*job, *halfulp.Matrix, error) {
 	for i, file := range to {
 		if file == "" {
 			continue
 		}
 		if file == files.Stdio {
-			return nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
+			return nil, nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
 		}
 		format := f.Format.Format
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
 		if err := files.CheckWritable(file, format); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, other := range append(to[:i:i], f.target()) {
 			if file == other {
-				return nil, cli.Misuse("two results are to go to %s", file)
+				return nil, nil, cli.Misuse("two results are to go to %s", file)
 			}
 		}
 	}
-	return f.job(env, name, in, how, false, operand)
+	return f.matrixJob(env, name, false, operand, fits)
+}
+
+func checkTall(name string, a *halfulp.Matrix) error {
+	if a.Rows() < a.Cols() {
+		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(name), a.Rows(), a.Cols())
+	}
+	return nil
 }
 
 // namedFactor is one of several matrices, and the file that it goes to or nothing.
@@ -213,9 +197,8 @@ type factorText struct {
 
 // writeFactors writes factors to their files, and all of them as one object or as a table if that
 // is asked for, or if there are no files.
-func (j *job) writeFactors(stats linsolve.Stats, factors []namedFactor) error {
-	j.solver = &stats
-	if err := j.report(&stats.Stats); err != nil {
+func (j *job) writeFactors(factors []namedFactor) error {
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
 	var to []files.NamedMatrix
@@ -231,7 +214,7 @@ func (j *job) writeFactors(stats linsolve.Stats, factors []namedFactor) error {
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
 		return nil
 	}
-	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&stats.Stats)}
+	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&j.solver.Stats)}
 	var table strings.Builder
 	for _, f := range factors {
 		m, cols := f.matrix, f.matrix.Cols()

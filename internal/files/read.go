@@ -217,7 +217,8 @@ func withName(shown string, err error) error {
 type kind int
 
 const (
-	tableText kind = iota
+	unknown kind = iota
+	tableText
 	matrixMarket
 	numpy
 )
@@ -235,10 +236,16 @@ func kindOf(name string, text []byte) kind {
 	return kindByName(name, tableText)
 }
 
+// ending returns that of a name, without .gz and in lower case; a name that begins with its only dot
+// has none.
+func ending(name string) string {
+	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz")
+	return filepath.Ext(strings.TrimPrefix(base, "."))
+}
+
 // kindByName tells the file format by the extension, other for none known.
 func kindByName(name string, other kind) kind {
-	name = strings.ToLower(name)
-	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
+	switch ending(name) {
 	case ".mtx", ".mm":
 		return matrixMarket
 	case ".npy":
