@@ -17,17 +17,20 @@ type fitFlags struct {
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
 }
 
-const fitHelp = `Prints, each number the exact one rounded once:
+// fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a constant.
+func fitHelp(estimates, model, b, center, parameters string) string {
+	return `Prints, each number the exact one rounded once:
 
-  the estimates x with their standard errors
-  residual SS    r, the sum of the squares of b - A x
-  residual MS    r over the degrees of freedom, rows less columns
+  ` + estimates + ` with their standard errors
+  residual SS    r, the sum of the squares of ` + b + ` - ` + model + `
+  residual MS    r over the degrees of freedom, observations less estimates
   residual sd    the root of that
-  regression SS  TSS - r, where TSS is the sum of the squares of b less its mean, or of b if no column of A is constant
+  regression SS  TSS - r, where TSS is the sum of the squares of ` + b + ` less its mean` + center + `
   R-squared      1 - r/TSS
-  F              (TSS - r)/(columns but for a constant one) over the residual MS
+  F              (TSS - r)/` + parameters + ` over the residual MS
 
-Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does.`
+Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, errors are nan.`
+}
 
 type lstsqCmd struct {
 	A        string `arg:"" name:"A" help:"Matrix; - is standard input."`
@@ -38,7 +41,8 @@ type lstsqCmd struct {
 }
 
 func (lstsqCmd) Help() string {
-	return `Solves A x = b in the sense of least squares, whatever the condition of A. ` + fitHelp + `
+	return `Solves A x = b in the sense of least squares, whatever the condition of A, for each column b of B; A is m x n with m ≥ n. A is taken as it is: an intercept is a column of ones in it. ` +
+		fitHelp("the estimates x1, x2, ...", "A x", "b", ", or of b if no column of A is constant", "(columns but for a constant one)") + `
 
 A must have independent columns; if not, that is proved, with the rank, and an error.
 
@@ -121,11 +125,12 @@ type polyfitCmd struct {
 }
 
 func (polyfitCmd) Help() string {
-	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact. ` + fitHelp + `
+	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact; x needs N + 1 different nodes. ` +
+		fitHelp("the coefficients c0, c1, ..., cN", "(c0 + c1 x + ... + cN x^N)", "y", "", "N") + `
 
 Examples:
 
-  halfulp polyfit x.txt y.txt --degree 10 --digits 15
+  halfulp polyfit x.txt y.txt --degree 1 --digits 15
   halfulp polyfit x.txt y.txt --degree 2 --weights w.txt --json`
 }
 

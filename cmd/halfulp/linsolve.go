@@ -25,9 +25,9 @@ type solveCmd struct {
 func (solveCmd) Help() string {
 	return `Prints the solution X of A X = B, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
 
---stats says how: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
+A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats says how X came about: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
 
-Numbers of text files are rounded to --format when they are read, unless --in says otherwise: the system solved is the one with these numbers.
+The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits.
 
 --enclose prints bounds between which X is proved to lie instead, rounded outwards to --format (but to nearest by --digits N), after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
 
@@ -35,7 +35,7 @@ Examples:
 
   halfulp solve A.mtx b.mtx
   halfulp solve A.csv B.csv --in mp:400 --format dd --out X.mtx
-  halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp solve H.mtx b.mtx --stats
+  halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp gen random 30 | halfulp solve H.mtx - --stats
   halfulp solve A.csv b.csv --enclose --radius-a dA.csv --radius-b db.csv`
 }
 
@@ -147,7 +147,7 @@ type invCmd struct {
 }
 
 func (invCmd) Help() string {
-	return `Prints the inverse of A, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
+	return `Prints the inverse of A, n x n, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
 
 Examples:
 
@@ -172,7 +172,7 @@ type detCmd struct {
 }
 
 func (detCmd) Help() string {
-	return `Prints the determinant of A, rounded once; 0 says that A is singular, which is proved then. (In formats other than mp:P a determinant below the smallest number is rounded to 0, too, with a warning; --format mp:53 has it.)
+	return `Prints the determinant of A, rounded once; 0 says that A is singular, which is proved then. In formats other than mp:P determinants leave the range, with a warning: those below the smallest number become 0, too, those beyond the largest infinite. --format mp:53 has them, and --log prints sign and natural logarithm on two lines, 0 and -inf for a singular matrix.
 
 Examples:
 
@@ -232,12 +232,12 @@ type rankCmd struct {
 }
 
 func (rankCmd) Help() string {
-	return `Prints the rank of A, the matrix of its numbers as they are read: it is proved, by arithmetic modulo primes. There is no tolerance; a matrix whose entries were rounded mostly has full rank.
+	return `Prints the rank of A, the matrix of its numbers as they are read: it is proved, by arithmetic modulo primes. There is no tolerance: a matrix whose entries were rounded mostly has full rank. --format plays a part only in reading decimals, see --in.
 
 Examples:
 
   halfulp rank A.mtx
-  halfulp rank A.csv --in mp:200`
+  printf '1,2\n2,4\n' | halfulp rank -`
 }
 
 func (c *rankCmd) Run(env *cli.Environment) error {
@@ -259,12 +259,12 @@ type condCmd struct {
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖, rounded once. A singular matrix, which is proved to be, has inf.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf.
 
 Examples:
 
   halfulp cond A.mtx
-  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --in mp:200 --norm inf`
+  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --norm inf`
 }
 
 func (c *condCmd) Run(env *cli.Environment) error {
@@ -291,11 +291,12 @@ type nullSpaceCmd struct {
 }
 
 func (nullSpaceCmd) Help() string {
-	return `Prints a basis of the null space of A, a vector a column, every entry rounded once. A matrix of full column rank has no columns to print.
+	return `Prints a basis of the null space of A, all x with A x = 0: for A of m x n numbers and rank r the n x (n - r) matrix that holds a unit matrix in n - r of its rows, mostly the last ones, every entry rounded once. For a matrix of full column rank it has no columns, which Matrix Market and .npy files can say.
 
-Example:
+Examples:
 
-  halfulp nullspace A.csv --format dd`
+  halfulp nullspace A.csv --format dd
+  printf '1,2,3\n4,5,6\n' | halfulp nullspace -`
 }
 
 func (c *nullSpaceCmd) Run(env *cli.Environment) error {
@@ -323,13 +324,12 @@ type powCmd struct {
 }
 
 func (powCmd) Help() string {
-	return `Prints the power A^E of a matrix, every entry rounded once.
+	return `Prints the power A^E of a square matrix, every entry rounded once; A^0 is the unit matrix. For a negative power take that of the inverse.
 
-Example:
+Examples:
 
-  printf '1 1
-1 0
-' | halfulp pow - 1000 --format mp:700`
+  halfulp pow A.mtx 10
+  printf '1,1\n1,0\n' | halfulp pow - 1000 --format mp:700`
 }
 
 func (c *powCmd) Run(env *cli.Environment) error {
@@ -351,16 +351,14 @@ type expmCmd struct {
 }
 
 func (expmCmd) Help() string {
-	return `Prints the exponential of a matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp takes that of every entry.)
+	return `Prints the exponential of a square matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp takes that of every entry.) Matrices whose norm exceeds 2^28 are an error.
 
 Entries that seem to be 0 or halfway between two numbers, though nothing proves it, are mentioned in a warning: cancellation of exponentials of eigenvalues can do that.
 
 Examples:
 
   halfulp expm A.mtx --format dd
-  printf '0 1
--1 0
-' | halfulp expm - --format mp:200 --stats`
+  printf '0,1\n-1,0\n' | halfulp expm - --format mp:200 --stats`
 }
 
 func (c *expmCmd) Run(env *cli.Environment) error {

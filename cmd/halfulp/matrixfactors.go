@@ -51,7 +51,7 @@ type luCmd struct {
 }
 
 func (luCmd) Help() string {
-	return `Prints the factors of P A = L U by elimination with partial pivoting, L unit lower triangular, U upper triangular, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of P A = L U by elimination with partial pivoting, for A of m x n numbers: L is m x k and unit lower triangular, U is k x n and upper triangular, k the smaller of m and n, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 
@@ -83,7 +83,7 @@ type qrCmd struct {
 }
 
 func (qrCmd) Help() string {
-	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: Q as large as A, with orthonormal columns, R upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: for A of m x n numbers, m ≥ n, Q is m x n with orthonormal columns, R n x n and upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 

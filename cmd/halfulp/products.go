@@ -48,9 +48,9 @@ func (gemvCmd) Help() string {
 Examples:
 
   halfulp gemv A.mtx x.mtx
-  halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
+  halfulp gemv A.mtx x.mtx y.mtx --alpha -1          # y - A x, the residual
   halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
-  halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats
+  halfulp gen hilbert 3 | halfulp gemv - x.mtx --stats
   halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats
   halfulp gemv A.mtx x.mtx --method expansion --format dd` + rnsHelp("gemv") + expansionHelp
 }

@@ -21,7 +21,7 @@ type verifyCmd struct {
 func (verifyCmd) Help() string {
 	return `Compares X, from whatever program, with the exact solution of A X = B, or with the exact product A B: how many entries are correctly rounded to --format, how many faithful (less than an ulp away), how many wrong, and the largest error in ulps. The exit status is 1 if an entry is wrong.
 
-Numbers of X are rounded to --format when they are read, those of A and B to --in, by default to --format as well.
+Numbers of X are rounded to --format; those of A and B are taken as they are read, see --in. For solve A is n x n, B and X are n x k; for gemm A is m x n, B n x k, X m x k. A row where a column is wanted serves as one.
 
 Examples:
 
