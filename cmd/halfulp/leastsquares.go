@@ -17,7 +17,8 @@ type fitFlags struct {
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
 }
 
-// fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a constant.
+// fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a
+// constant.
 func fitHelp(estimates, model, b, center, parameters string) string {
 	return `Prints, each number the exact one rounded once:
 

@@ -60,7 +60,11 @@ Examples:
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
-	j, a, err := c.factorsJob(env, "lu", c.A, nil, c.L, c.U, c.P)
+	j, err := c.factorsJob(env, "lu", c.A, c.L, c.U, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.finiteMatrix(c.A, nil)
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,11 @@ Examples:
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
-	j, a, err := c.factorsJob(env, "qr", c.A, checkTall, c.Q, c.R, c.P)
+	j, err := c.factorsJob(env, "qr", c.A, c.Q, c.R, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.finiteMatrix(c.A, checkTall)
 	if err != nil {
 		return err
 	}
@@ -127,7 +135,11 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
-	j, a, err := c.factorsJob(env, "ldlt", c.A, checkSquare, c.L, c.D, c.P)
+	j, err := c.factorsJob(env, "ldlt", c.A, c.L, c.D, c.P)
+	if err != nil {
+		return err
+	}
+	a, err := j.finiteMatrix(c.A, checkSquare)
 	if err != nil {
 		return err
 	}
@@ -140,30 +152,30 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
 }
 
-// factorsJob begins a command with several results, the last of which is a permutation, checks the
-// files that they go to, and reads the matrix.
-func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, fits func(string, *halfulp.Matrix) error, to ...string) (*job, *halfulp.Matrix, error) {
+// factorsJob begins a command with several results, the last of which is a permutation, and checks
+// the files that they go to.
+func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to ...string) (*job, error) {
 	for i, file := range to {
 		if file == "" {
 			continue
 		}
 		if file == files.Stdio {
-			return nil, nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
+			return nil, cli.Misuse("a factor is to go to -: name a file, or none for a table of all")
 		}
 		format := f.Format.Format
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
 		if err := files.CheckWritable(file, format); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, other := range append(to[:i:i], f.target()) {
 			if file == other {
-				return nil, nil, cli.Misuse("two results are to go to %s", file)
+				return nil, cli.Misuse("two results are to go to %s", file)
 			}
 		}
 	}
-	return f.matrixJob(env, name, false, operand, fits)
+	return f.solverJob(env, name, false, operand)
 }
 
 func checkTall(name string, a *halfulp.Matrix) error {

@@ -20,24 +20,30 @@ func (f *commonFlags) solverJob(env *cli.Environment, command string, makesMatri
 	return f.job(env, command, makesMatrix, (*halfulp.Options).Validate, operands...)
 }
 
-// matrixJob begins one of a single matrix, which it reads; fits, unless it is nil, says what is
-// wrong with its shape.
+// matrixJob begins one of a single matrix, which it reads as finiteMatrix does.
 func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatrix bool, file string,
 	fits func(name string, a *halfulp.Matrix) error) (*job, *halfulp.Matrix, error) {
 	j, err := f.solverJob(env, command, makesMatrix, file)
 	if err != nil {
 		return nil, nil, err
 	}
+	a, err := j.finiteMatrix(file, fits)
+	return j, a, err
+}
+
+// finiteMatrix reads a matrix of finite numbers; fits, unless it is nil, says what is wrong with its
+// shape.
+func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix) error) (*halfulp.Matrix, error) {
 	a, err := j.matrix(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if fits != nil {
 		if err := fits(file, a); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return j, a, checkFinite(file, a)
+	return a, checkFinite(file, a)
 }
 
 // checkFinite returns an error that names the first entry that is infinite or NaN.

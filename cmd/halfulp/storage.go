@@ -159,10 +159,8 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if isMatrix && !f.JSON {
 		return files.CheckWritable(f.target(), formats...)
 	}
-	for _, kind := range []string{".npy", ".mtx"} {
-		if strings.HasSuffix(strings.TrimSuffix(strings.ToLower(f.target()), ".gz"), kind) {
-			return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
-		}
+	if strings.HasSuffix(strings.ToLower(f.target()), ".npy") {
+		return cli.Misuse("--out: %s: this result is text, which a .npy file does not hold", f.target())
 	}
 	return files.CheckWritable(f.target())
 }

@@ -217,8 +217,7 @@ func withName(shown string, err error) error {
 type kind int
 
 const (
-	unknown kind = iota
-	tableText
+	tableText kind = iota
 	matrixMarket
 	numpy
 )
@@ -236,16 +235,10 @@ func kindOf(name string, text []byte) kind {
 	return kindByName(name, tableText)
 }
 
-// ending returns that of a name, without .gz and in lower case; a name that begins with its only dot
-// has none.
-func ending(name string) string {
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz")
-	return filepath.Ext(strings.TrimPrefix(base, "."))
-}
-
 // kindByName tells the file format by the extension, other for none known.
 func kindByName(name string, other kind) kind {
-	switch ending(name) {
+	name = strings.ToLower(name)
+	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".mtx", ".mm":
 		return matrixMarket
 	case ".npy":

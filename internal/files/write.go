@@ -32,10 +32,9 @@ type WriteOptions struct {
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name
-// chooses the file format: .npy, .csv, .tsv, or .txt and .dat for tables, .mtx
-// or no ending for Matrix Market, else an error; .gz after it packs the file. The
-// file appears under its name when it is complete, in place of an older one, or
-// not at all.
+// chooses the file format: .npy, .csv, .tsv, or .txt and .dat for tables, else
+// Matrix Market; .gz after it packs the file. The file appears under its name
+// when it is complete, in place of an older one, or not at all.
 func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
 	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
 }
@@ -87,7 +86,7 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 		return writeNumpy(w, m, opt)
 	case tableText:
 		separator := byte(' ')
-		switch ending(name) {
+		switch filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
 		case ".csv":
 			separator = ','
 		case ".tsv":
@@ -115,12 +114,8 @@ func writeNumpy(w io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
 	}, opt.Progress)
 }
 
-// holds reports an error if the file called name cannot hold numbers of format f, or has the ending
-// of a kind that is not known.
+// holds reports an error if the file called name cannot hold numbers of format f.
 func holds(name string, f halfulp.Format) error {
-	if ending := ending(name); ending != "" && kindByName(name, unknown) == unknown {
-		return fmt.Errorf("%s: %s is no kind of file that can be written (want .mtx, .npy, .csv, .tsv, .txt or .dat, with .gz or without)", name, ending)
-	}
 	if kindByName(name, matrixMarket) == numpy && f != halfulp.Float64 && f != halfulp.Float32 {
 		return fmt.Errorf("%s: a .npy file holds formats f32 and f64 only, not %v", name, f)
 	}
