@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -29,7 +30,7 @@ A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats says
 
 The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits.
 
---enclose prints bounds between which X is proved to lie instead, rounded outwards to --format (but to nearest by --digits N), after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
+--enclose prints bounds between which X is proved to lie instead, rounded outwards to --format and to --digits N, after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
 
 Examples:
 
@@ -125,8 +126,16 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
+	if n := int(j.print.Digits); n > 0 && !strings.HasSuffix(strings.ToLower(j.print.target()), ".npy") {
+		if lower, err = outward(lower, n, false); err != nil {
+			return err
+		}
+		if upper, err = outward(upper, n, true); err != nil {
+			return err
+		}
+	}
 	if !j.print.JSON {
-		both := halfulp.NewMatrix(j.format, b.Rows(), 2*b.Cols())
+		both := halfulp.NewMatrix(lower.Format(), b.Rows(), 2*b.Cols())
 		for i := range b.Rows() {
 			for k := range b.Cols() {
 				both.Set(i, 2*k, lower.At(i, k))
