@@ -31,8 +31,8 @@ func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatri
 	return j, a, err
 }
 
-// finiteMatrix reads a matrix of finite numbers; fits, unless it is nil, says what is wrong with its
-// shape.
+// finiteMatrix reads a matrix of finite numbers; fits, unless it is nil, says what is wrong with
+// its shape.
 func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix) error) (*halfulp.Matrix, error) {
 	a, err := j.matrix(file)
 	if err != nil {
