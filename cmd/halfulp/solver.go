@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -138,28 +136,20 @@ func named(file string, err error) error {
 	return namedError{shown(file) + ": " + text, err}
 }
 
-// writeSolverStats prints what package linsolve did.
-func writeSolverStats(w io.Writer, s *linsolve.Proof) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
-	some := func(name string, value int) {
-		if value != 0 {
-			row(name, value)
-		}
-	}
+// solver prints what package linsolve did.
+func (t rows) solver(s *linsolve.Proof) {
 	if s.Cond != "" {
-		row("condition number of the scaled matrix", "at most "+s.Cond)
+		t.row("condition number of the scaled matrix", "at most "+s.Cond)
 	}
-	some("float64 decompositions", s.Rounds)
+	t.some("float64 decompositions", int64(s.Rounds))
 	if s.Rho > 0 {
-		row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
+		t.row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
 	}
-	some("steps of refinement", s.Steps)
-	some("bits worked with", s.Precision)
-	some("decompositions modulo primes", s.Primes)
-	some("columns that solve exactly", s.Solved)
-	some("zeros and ties proved", s.Ties)
-	some("p-adic digits", s.Digits)
-	some("entries not decided", s.Undecided)
-	return t.Flush()
+	t.some("steps of refinement", int64(s.Steps))
+	t.some("bits worked with", int64(s.Precision))
+	t.some("decompositions modulo primes", int64(s.Primes))
+	t.some("columns that solve exactly", int64(s.Solved))
+	t.some("zeros and ties proved", int64(s.Ties))
+	t.some("p-adic digits", int64(s.Digits))
+	t.some("entries not decided", int64(s.Undecided))
 }
