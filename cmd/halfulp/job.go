@@ -94,6 +94,7 @@ func (j *job) options() *halfulp.Options {
 func (j *job) startProgress(name string) func(done float64) {
 	if !j.print.Quiet {
 		j.progress = cli.NewProgress(j.env.Stderr, name)
+		j.progress.Wait()
 	}
 	return j.progress.Callback()
 }
