@@ -21,7 +21,7 @@ type infoCmd struct {
 func (infoCmd) Help() string {
 	return `Level is the set of instructions in use. The environment variable ` + impl.Env + ` lowers it:
 
-  HALFULP_LEVEL=avx2 halfulp info
+  HALFULP_LEVEL=portable halfulp info
 
 The kernels are listed best first; halfulp tune measures them.`
 }
