@@ -122,15 +122,15 @@ func (f *File) Vec(format string, args ...any) {
 	f.Go("WORD $0x%08x // %s", word, text)
 }
 
-// Constant returns how Go's assembler names two lanes of the given bits.
-func (f *File) Constant(bits uint64) string {
+// Constant returns where two lanes of the given bits lie, in bytes from the symbol constants<>.
+func (f *File) Constant(bits uint64) int {
 	for i, c := range f.constants {
 		if c == bits {
-			return fmt.Sprintf("constants<>+%d(SB)", 16*i)
+			return 16 * i
 		}
 	}
 	f.constants = append(f.constants, bits)
-	return fmt.Sprintf("constants<>+%d(SB)", 16*len(f.constants)-16)
+	return 16 * (len(f.constants) - 1)
 }
 
 // Generate writes the files that the flags of avo name, -out and -stubs, for the package -pkg.
