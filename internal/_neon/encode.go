@@ -100,6 +100,8 @@ var forms = map[string]form{
 	"sshll2 v#.4s, v#.8h, ##":      {0x4f00a400, []field{d, n, left(16)}},
 	"sshll v#.2d, v#.2s, ##":       {0x0f00a400, []field{d, n, left(32)}},
 	"sshll2 v#.2d, v#.4s, ##":      {0x4f00a400, []field{d, n, left(32)}},
+	"smin v#.4s, v#.4s, v#.4s":     {0x4ea06c00, three},
+	"smax v#.4s, v#.4s, v#.4s":     {0x4ea06400, three},
 	"uzp1 v#.4s, v#.4s, v#.4s":     {0x4e801800, three},
 	"uzp1 v#.8h, v#.8h, v#.8h":     {0x4e401800, three},
 	"xtn v#.2s, v#.2d":             {0x0ea12800, two},

@@ -3,6 +3,7 @@
 package direct
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/impl"
@@ -26,13 +27,26 @@ func axpy2Fast(a []float64, x float64, s, e, m []float64) {
 }
 
 func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64) {
-	sumLimbs(acc, pitch, sig, exp, cls, limbs, base)
+	sumLimbsNEON(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
 }
 
-func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) { return span(exp, cls) }
+func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
+	n := len(cls) &^ 7
+	low, high, finite = span(exp[n:], cls[n:])
+	if n > 0 {
+		var lows, highs [8]int32
+		finite = spanNEON(&exp[0], &cls[0], n, &lows, &highs) == 0 && finite
+		low, high = min(low, slices.Min(lows[:])), max(high, slices.Max(highs[:]))
+	}
+	return low, high, finite
+}
 
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
-	sumNear(acc, sig, exp, cls, limbs, base, signs)
+	sumNears[limbs-1](&acc[0], &sig[0], &exp[0], &cls[0], len(cls), base, signs)
+}
+
+var sumNears = [maxNear]func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64){
+	sumNear1NEON, sumNear2NEON, sumNear3NEON, sumNear4NEON,
 }
 
 func dotTopFast(words int, acc []uint64, ref int64, a []uint64, ae []int32, ac []uint8, x []uint64, xe []int32, xc []uint8) {

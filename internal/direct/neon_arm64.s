@@ -284,6 +284,287 @@ loop:
 	BNE loop
 	RET
 
+// func spanNEON(exp *int32, cls *uint8, n int, low, high *[8]int32) (odd uint64)
+TEXT ·spanNEON(SB), NOSPLIT, $0-48
+	MOVD exp+0(FP), R0
+	MOVD cls+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD low+24(FP), R3
+	MOVD high+32(FP), R4
+	MOVD $0xfefefefefefefefe, R5
+	MOVD $0x0202020202020202, R6
+	MOVD ZR, R7
+	WORD $0xad400400 // ldp q0, q1, [x0, #0]
+	WORD $0xad400c02 // ldp q2, q3, [x0, #0]
+
+loop:
+	WORD $0xacc11404 // ldp q4, q5, [x0], #32
+	MOVD.P 8(R1), R8
+	WORD $0x4ea46c00 // smin v0.4s, v0.4s, v4.4s
+	WORD $0x4ea46442 // smax v2.4s, v2.4s, v4.4s
+	WORD $0x4ea56c21 // smin v1.4s, v1.4s, v5.4s
+	WORD $0x4ea56463 // smax v3.4s, v3.4s, v5.4s
+	AND R5, R8
+	EOR R6, R8
+	ORR R8, R7
+	SUBS $8, R2, R2
+	BNE loop
+	WORD $0xad000460 // stp q0, q1, [x3, #0]
+	WORD $0xad000c82 // stp q2, q3, [x4, #0]
+	MOVD R7, odd+40(FP)
+	RET
+
+// func sumLimbsNEON(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n, limbs int, base int64)
+TEXT ·sumLimbsNEON(SB), NOSPLIT, $0-64
+	MOVD acc+0(FP), R0
+	MOVD pitch+8(FP), R1
+	MOVD sig+16(FP), R2
+	MOVD exp+24(FP), R3
+	MOVD cls+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD limbs+48(FP), R6
+	MOVD base+56(FP), R7
+
+element:
+	MOVBU.P 1(R4), R8
+	MOVW.P 4(R3), R9
+	SUB R7, R9
+	ASR $6, R9, R11
+	ADD R11<<3, R0, R11
+	TBZ $0, R8, positive
+	ADD R1, R11
+
+positive:
+	LSR $1, R8
+	CMP $1, R8
+	BNE skip
+	MVN R9, R10
+	MOVD R6, R12
+	ADDS ZR, ZR, R13
+
+limb:
+	MOVD.P 8(R2), R14
+	LSL R9, R14, R15
+	ORR R13, R15
+	LSR $1, R14
+	LSR R10, R14, R13
+	MOVD (R11), R14
+	ADCS R15, R14, R14
+	MOVD.P R14, 8(R11)
+	SUB $1, R12
+	CBNZ R12, limb
+	MOVD (R11), R14
+	ADCS R13, R14, R14
+	MOVD R14, (R11)
+	BCC next
+
+carry:
+	MOVD 8(R11), R14
+	ADDS $1, R14, R14
+	MOVD.W R14, 8(R11)
+	BCS carry
+
+next:
+	SUBS $1, R5, R5
+	BNE element
+	RET
+
+skip:
+	ADD R6<<3, R2
+	B next
+
+// func sumNear1NEON(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+TEXT ·sumNear1NEON(SB), NOSPLIT, $0-56
+	MOVD acc+0(FP), R0
+	MOVD sig+8(FP), R1
+	MOVD exp+16(FP), R2
+	MOVD cls+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD base+40(FP), R5
+	MOVD signs+48(FP), R6
+	MOVD ZR, R10
+	MOVD ZR, R11
+	MOVD ZR, R12
+
+element:
+	MOVBU.P 1(R3), R7
+	AND R6, R7
+	NEG R7, R7
+	MOVW.P 4(R2), R8
+	SUB R5, R8
+	NEG R8, R9
+	MOVD.P 8(R1), R19
+	LSR R9, R19, R20
+	LSL R8, R19
+	ADDS R7, R7, R25
+	EOR R7, R19
+	ADCS R19, R10, R10
+	EOR R7, R20
+	ADCS R20, R11, R11
+	ADC R7, R12, R12
+	SUBS $1, R4, R4
+	BNE element
+	MOVD R10, 0(R0)
+	MOVD R11, 8(R0)
+	MOVD R12, 16(R0)
+	RET
+
+// func sumNear2NEON(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+TEXT ·sumNear2NEON(SB), NOSPLIT, $0-56
+	MOVD acc+0(FP), R0
+	MOVD sig+8(FP), R1
+	MOVD exp+16(FP), R2
+	MOVD cls+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD base+40(FP), R5
+	MOVD signs+48(FP), R6
+	MOVD ZR, R10
+	MOVD ZR, R11
+	MOVD ZR, R12
+	MOVD ZR, R13
+
+element:
+	MOVBU.P 1(R3), R7
+	AND R6, R7
+	NEG R7, R7
+	MOVW.P 4(R2), R8
+	SUB R5, R8
+	NEG R8, R9
+	MOVD.P 8(R1), R19
+	MOVD.P 8(R1), R20
+	LSR R9, R20, R21
+	LSL R8, R20
+	LSR R9, R19, R25
+	ORR R25, R20
+	LSL R8, R19
+	ADDS R7, R7, R25
+	EOR R7, R19
+	ADCS R19, R10, R10
+	EOR R7, R20
+	ADCS R20, R11, R11
+	EOR R7, R21
+	ADCS R21, R12, R12
+	ADC R7, R13, R13
+	SUBS $1, R4, R4
+	BNE element
+	MOVD R10, 0(R0)
+	MOVD R11, 8(R0)
+	MOVD R12, 16(R0)
+	MOVD R13, 24(R0)
+	RET
+
+// func sumNear3NEON(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+TEXT ·sumNear3NEON(SB), NOSPLIT, $0-56
+	MOVD acc+0(FP), R0
+	MOVD sig+8(FP), R1
+	MOVD exp+16(FP), R2
+	MOVD cls+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD base+40(FP), R5
+	MOVD signs+48(FP), R6
+	MOVD ZR, R10
+	MOVD ZR, R11
+	MOVD ZR, R12
+	MOVD ZR, R13
+	MOVD ZR, R14
+
+element:
+	MOVBU.P 1(R3), R7
+	AND R6, R7
+	NEG R7, R7
+	MOVW.P 4(R2), R8
+	SUB R5, R8
+	NEG R8, R9
+	MOVD.P 8(R1), R19
+	MOVD.P 8(R1), R20
+	MOVD.P 8(R1), R21
+	LSR R9, R21, R22
+	LSL R8, R21
+	LSR R9, R20, R25
+	ORR R25, R21
+	LSL R8, R20
+	LSR R9, R19, R25
+	ORR R25, R20
+	LSL R8, R19
+	ADDS R7, R7, R25
+	EOR R7, R19
+	ADCS R19, R10, R10
+	EOR R7, R20
+	ADCS R20, R11, R11
+	EOR R7, R21
+	ADCS R21, R12, R12
+	EOR R7, R22
+	ADCS R22, R13, R13
+	ADC R7, R14, R14
+	SUBS $1, R4, R4
+	BNE element
+	MOVD R10, 0(R0)
+	MOVD R11, 8(R0)
+	MOVD R12, 16(R0)
+	MOVD R13, 24(R0)
+	MOVD R14, 32(R0)
+	RET
+
+// func sumNear4NEON(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
+TEXT ·sumNear4NEON(SB), NOSPLIT, $0-56
+	MOVD acc+0(FP), R0
+	MOVD sig+8(FP), R1
+	MOVD exp+16(FP), R2
+	MOVD cls+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD base+40(FP), R5
+	MOVD signs+48(FP), R6
+	MOVD ZR, R10
+	MOVD ZR, R11
+	MOVD ZR, R12
+	MOVD ZR, R13
+	MOVD ZR, R14
+	MOVD ZR, R15
+
+element:
+	MOVBU.P 1(R3), R7
+	AND R6, R7
+	NEG R7, R7
+	MOVW.P 4(R2), R8
+	SUB R5, R8
+	NEG R8, R9
+	MOVD.P 8(R1), R19
+	MOVD.P 8(R1), R20
+	MOVD.P 8(R1), R21
+	MOVD.P 8(R1), R22
+	LSR R9, R22, R23
+	LSL R8, R22
+	LSR R9, R21, R25
+	ORR R25, R22
+	LSL R8, R21
+	LSR R9, R20, R25
+	ORR R25, R21
+	LSL R8, R20
+	LSR R9, R19, R25
+	ORR R25, R20
+	LSL R8, R19
+	ADDS R7, R7, R25
+	EOR R7, R19
+	ADCS R19, R10, R10
+	EOR R7, R20
+	ADCS R20, R11, R11
+	EOR R7, R21
+	ADCS R21, R12, R12
+	EOR R7, R22
+	ADCS R22, R13, R13
+	EOR R7, R23
+	ADCS R23, R14, R14
+	ADC R7, R15, R15
+	SUBS $1, R4, R4
+	BNE element
+	MOVD R10, 0(R0)
+	MOVD R11, 8(R0)
+	MOVD R12, 16(R0)
+	MOVD R13, 24(R0)
+	MOVD R14, 32(R0)
+	MOVD R15, 40(R0)
+	RET
+
 // func dotTop2NEON(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint64, xe *int32, xc *uint8, n int)
 TEXT ·dotTop2NEON(SB), NOSPLIT, $0-72
 	MOVD acc+0(FP), R0
