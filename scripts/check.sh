@@ -106,7 +106,7 @@ levels() {
 	if ! has_flags avx512f avx512bw avx512dq avx512vl; then
 		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512"
 	fi # else all tests that name no level run under it
-	go vet -tags purego ./... # those files are what the tests on arm64 run
+	go vet -tags purego ./...
 
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	if [ "$(go env GOHOSTARCH)" = amd64 ]; then
