@@ -40,8 +40,9 @@ fi
 one() {
 	local name start=$SECONDS
 	name=$(tr / _ <<<"$1")
-	# Vectors are slow in the emulator. Tests that do not ask for a level by themselves run at that of
-	# the machine in packages with kernels, in the engine on top and in the suite of all routines.
+	# Vectors are slow in the emulator. Tests that do not ask for a level by themselves run at that
+	# of the machine in packages with kernels, in the engine on top and in the suite of all
+	# routines.
 	case $1 in
 	*/internal/dgemm | */internal/direct | */internal/exact | */internal/modgemm | */conformance)
 		export HALFULP_LEVEL=neon HALFULP_WANT_KERNELS=neon,generic

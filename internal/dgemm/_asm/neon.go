@@ -2,8 +2,8 @@ package main
 
 import neon "github.com/halfulp/halfulp/internal/_neon"
 
-// The tile of NEON has 8 x 6 sums: column s lies in registers 8 + 4s to 11 + 4s, a column of A in 0 to
-// 3, a row of B in 4 to 6, whose elements multiply vectors. A step of k, 48 multiply-adds, takes
+// The tile of NEON has 8 x 6 sums: column s lies in registers 8 + 4s to 11 + 4s, a column of A in 0
+// to 3, a row of B in 4 to 6, whose elements multiply vectors. A step of k, 48 multiply-adds, takes
 // 24 FMLA, 4 loads and 2 instructions of the loop: 1.6 multiply-adds an instruction.
 const (
 	neonNR    = 6

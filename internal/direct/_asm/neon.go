@@ -6,9 +6,9 @@ import (
 	neon "github.com/halfulp/halfulp/internal/_neon"
 )
 
-// writeNEON writes the kernels for arm64. Go takes 22 instructions for a product of words in topWords
-// and 15 for a word in sumLimbs, these take 4 and 10. addMul has no kernel, as on amd64: its 15
-// instructions a word, MUL, UMULH, ADDS and ADC among them, could be 11.
+// writeNEON writes the kernels for arm64. Go takes 22 instructions for a product of words in
+// topWords and 15 for a word in sumLimbs, these take 4 and 10. addMul has no kernel, as on amd64:
+// its 15 instructions a word, MUL, UMULH, ADDS and ADC among them, could be 11.
 func writeNEON() {
 	w := &neonWriter{new(neon.File)}
 	w.compensated("sumNEON", false, false)
@@ -444,16 +444,17 @@ func (w *neonWriter) mulAdd(words int, axpy bool) {
 	w.Go("B shift")
 }
 
-// convolve writes the loop of convolveTile for rows rows and width groups of columns, as convolve of
-// AVX2 does. The sums of group i of row r are in registers 8 + 2 (width r + i) and the next. Four
-// columns of two rows and a digit, 8 multiply-adds, take 4 SMLAL or SMLAL2, a load and a UZP1, which
-// leaves the low halves of x's digits.
+// convolve writes the loop of convolveTile for rows rows and width groups of columns, as convolve
+// of AVX2 does. The sums of group i of row r are in registers 8 + 2 (width r + i) and the next.
+// Four columns of two rows and a digit, 8 multiply-adds, take 4 SMLAL or SMLAL2, a load and a UZP1,
+// which leaves the low halves of x's digits.
 func (w *neonWriter) convolve(width, rows int) {
 	name := fmt.Sprintf("convolve%dx%dNEON", rows, width)
 	w.Func(name, "func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int)",
 		fmt.Sprintf("%s is the loop of convolveTile for %d rows and %d groups of columns. Pitches count bytes.", name, rows, width))
 	const acc, accPitch, a0, aPitch, x0, n, first, groups = 0, 1, 2, 3, 4, 5, 6, 7
-	const a, x, k = 8, 10, 14 // a and the next: both rows; x and the next three: one digit further down each
+	// a and the next are for both rows; x and the next three each for one digit further down.
+	const a, x, k = 8, 10, 14
 	for i, name := range []string{"acc", "accPitch", "a", "aPitch", "x", "n", "first", "groups"} {
 		w.Load(name, i)
 	}

@@ -13,9 +13,9 @@ func writeNEON() {
 	f.Generate()
 }
 
-// neonMicro emits the kernel of a tile of 8 x 12 sums: column s lies in registers 8 + 2s and 9 + 2s, a
-// column of A in 0 and 1, a row of B in 2 to 4, whose elements multiply vectors. A step of k, 96
-// multiply-adds, takes 24 FMLA, 3 loads and 2 instructions of the loop: 3.3 multiply-adds an
+// neonMicro emits the kernel of a tile of 8 x 12 sums: column s lies in registers 8 + 2s and 9 +
+// 2s, a column of A in 0 and 1, a row of B in 2 to 4, whose elements multiply vectors. A step of k,
+// 96 multiply-adds, takes 24 FMLA, 3 loads and 2 instructions of the loop: 3.3 multiply-adds an
 // instruction.
 func neonMicro(f *neon.File) {
 	const nr, first = 12, 8
@@ -60,9 +60,9 @@ func neonMicro(f *neon.File) {
 }
 
 // neonMicroPairs emits the kernel of pairs for a tile of 4 x 8: the words of column s lie in
-// registers 2s and 2s + 1, the pairs of A in 16 and 17, the high words of B in 18 and 19 and the low
-// ones in 20 and 21. Two columns at a time, each with five registers, do not wait for each other.
-// A column of a step, 4 products of pairs, takes 28 operations, as microPairs does.
+// registers 2s and 2s + 1, the pairs of A in 16 and 17, the high words of B in 18 and 19 and the
+// low ones in 20 and 21. Two columns at a time, each with five registers, do not wait for each
+// other. A column of a step, 4 products of pairs, takes 28 operations, as microPairs does.
 func neonMicroPairs(f *neon.File) {
 	const nr = 8
 	f.Func("microPairsNEON", "func(hi, lo []float32, ldc int, aHi, aLo, bHi, bLo []float32, k int)", "microPairsNEON is microPairsGeneric for the tile of this kernel.")
