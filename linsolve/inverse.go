@@ -39,6 +39,9 @@ const goodRho = 0x1p-8
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
 func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
+	if err := workable(0, a); err != nil {
+		return nil, err
+	}
 	m := raw.Matrix(a)
 	n := m.Rows
 	p, err := s.first(m)
@@ -169,6 +172,27 @@ func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
 // upper returns 0 in a precision for bounds, whose operations round up.
 func upper() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
 
+// shifted returns a bound x 2^e, x ≥ 0: not 0 where that is below all numbers.
+func shifted(x *big.Float, e int64) *big.Float {
+	z := upper().SetMantExp(x, int(max(math.MinInt32, min(e, math.MaxInt32))))
+	if z.Sign() == 0 && x.Sign() > 0 {
+		z.SetMantExp(big.NewFloat(0.5), big.MinExp)
+	}
+	return z
+}
+
+// workable returns an error if formats have less bits, or if entries have exponents that products
+// may leave the range of.
+func workable(bits int, m *halfulp.Matrix) error {
+	if bits > maxBits {
+		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+	}
+	if far(m, 1<<30) {
+		return fmt.Errorf("exponents beyond 2^30: %w", ErrRange)
+	}
+	return nil
+}
+
 func negated(x []int64) []int64 {
 	y := make([]int64, len(x))
 	for i := range x {
@@ -270,7 +294,7 @@ func (b bounds) apply(y []*big.Float) []*big.Float {
 			continue
 		}
 		z[i] = upper().SetFloat64(float64(s*slack) + float64(float64(b.cols)*0x1p-1000))
-		z[i].SetMantExp(z[i], int(b.exp[i])+e)
+		z[i] = shifted(z[i], b.exp[i]+int64(e))
 	}
 	return z
 }

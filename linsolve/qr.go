@@ -157,6 +157,9 @@ func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
 func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
+	if err := workable(bits, a); err != nil {
+		return nil, err
+	}
 	n, prec := a.Rows(), uint(bits)
 	order := all(n)
 	x := lowerTriangle(a, prec)

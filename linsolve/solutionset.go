@@ -117,6 +117,9 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	defer s.stage("refinement")
 
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64
+	if err := workable(max(target, cond+64), t.b); err != nil {
+		return err
+	}
 	x, err := s.refined(t.a, t.b, p, cond, steps, target)
 	if err != nil {
 		return err
@@ -142,7 +145,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 		most := upper().Mul(largest(radius), more)
 		for i, v := range radius {
 			v = upper().Add(v, most)
-			v.SetMantExp(v, int(p.weights[i]))
+			v = shifted(v, p.weights[i])
 			mid := x.Big(i, j)
 			low.Set(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()

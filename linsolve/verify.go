@@ -43,6 +43,7 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 		panic(errShape)
 	}
 	return verify("VerifyProduct", c, opt, func(s *solver, on []*halfulp.Matrix, z *halfulp.Matrix) error {
+		s.vanish = true
 		return s.gemm(1, on[0], on[1], 0, nil, z)
 	}, a, b)
 }
