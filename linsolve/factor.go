@@ -104,7 +104,10 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
-		p, err := s.invert(y.a)
+		if err := finite("A", y.a); err != nil {
+			return nil, err
+		}
+		p, err := s.approximate(y.a)
 		if err != nil {
 			return nil, err
 		}
