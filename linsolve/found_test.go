@@ -2,10 +2,14 @@ package linsolve
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -125,5 +129,18 @@ func TestSolveFarComponent(t *testing.T) {
 	third := new(big.Float).SetPrec(200).Quo(big.NewFloat(1), big.NewFloat(3))
 	if want := halfulp.NewScalar(halfulp.MP(64), third.SetMantExp(third, e)); err != nil || !x.At(1, 0).Same(want) {
 		t.Fatalf("%v, %v (%+v)", x.At(1, 0), err, stats)
+	}
+}
+
+// Approximate inverses of these are singular but for what is done against it.
+func TestUlpFromSingular(t *testing.T) {
+	i := slices.IndexFunc(lintest.Families, func(f lintest.Family) bool { return f.Name == "an ulp from singular" })
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range testlength.Of(100, 400, 5000) {
+		n := 2 + r.IntN(5)
+		a, b := lintest.Families[i].Make(r, n, 1)
+		if stats := check(t, fmt.Sprintf("trial %d", trial), a, b, halfulp.Float64); stats.Rounds > 5 {
+			t.Errorf("trial %d: %d rounds", trial, stats.Rounds)
+		}
 	}
 }

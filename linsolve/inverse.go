@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -48,6 +49,9 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	if err != nil || p.rho != nil {
 		return p, err
 	}
+	if err := s.perturb(p.r, seedBits-4); err != nil {
+		return nil, err
+	}
 	identity := halfulp.Identity(halfulp.Float64, n)
 	for p.rounds = 1; ; p.rounds++ {
 		width := uint(seedBits*p.rounds + 2*seedBits)
@@ -86,11 +90,33 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.perturb(r, seedBits-4); err != nil {
+			return nil, err
+		}
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
 		}
-		p.r = next
+		if p.r = next; p.rounds%4 == 0 {
+			if err := s.perturb(p.r, seedBits*(p.rounds+1)); err != nil {
+				return nil, err
+			}
+		}
 	}
+}
+
+// perturb changes entries of r by up to 2^-bits of them, at random but the same way every time.
+// Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
+// one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
+// perturbed, and a product that may still be singular now and then.
+func (s *solver) perturb(r *halfulp.Matrix, bits int) error {
+	return s.each(r.Rows(), func(i int) {
+		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
+		for j := range r.Cols() {
+			v := r.Big(i, j)
+			d := new(big.Float).Mul(v, big.NewFloat(2*random.Float64()-1)) // may fuse: anything will do
+			r.SetBig(i, j, v.Add(v, d.SetMantExp(d, -bits)))
+		}
+	})
 }
 
 // first returns the seed of a, with rho if it is found to be good by float64 arithmetic alone.
