@@ -144,7 +144,7 @@ func newSuite(b Backend) *suite {
 func RunSome(t *testing.T, b Backend, every int) {
 	s := newSuite(b)
 	s.some(t, 0, every)
-	t.Run("Linsolve", func(t *testing.T) { s.linear(t, every) })
+	t.Run("Linsolve", func(t *testing.T) { s.linear(t, max(1, every/20)) })
 }
 
 // Run tests the backend. Seeds are fixed, but for one random seed that is logged.
@@ -165,6 +165,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
 	t.Run("Linsolve", func(t *testing.T) { s.linear(t, testlength.Of(3, 1, 1)) })
+	t.Run("LinsolveMisuse", s.linearMisuse)
 	for _, m := range s.b.Modes {
 		t.Logf("level %s: of the calls of Gemm and Syrk, %d ran residue, %d direct; %d of residue were refused", m.Name,
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])

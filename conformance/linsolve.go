@@ -1,11 +1,14 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -22,8 +25,10 @@ type linear struct {
 	opt  *halfulp.Options
 	// room returns a matrix for a result, where operands live, which is one of the results.
 	room func(rows, cols int) *halfulp.Matrix
-	out  []*halfulp.Matrix // other results, on the host
-	said []any             // and numbers
+	// stored counts rooms that have results of calls before one that fails.
+	stored int
+	out    []*halfulp.Matrix // other results, on the host
+	said   []any             // and numbers
 }
 
 // scalar adds a result.
@@ -138,6 +143,7 @@ func (c *linear) withFactors(solve func(b, x *halfulp.Matrix, opt *halfulp.Optio
 		if stats, err = solve(c.b, c.room(c.a.Cols(), c.b.Cols()), c.opt); err != nil {
 			break
 		}
+		c.stored++
 	}
 	return stats, err
 }
@@ -475,11 +481,11 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
 			return st, err // refused by products
 		}
-		for _, m := range rooms {
+		for i, m := range rooms {
 			if back := tr.back(m); back != nil {
 				return st, back
 			}
-			if err != nil && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
+			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
 				return st, mismatchf("a result after %v", err)
 			}
 		}
@@ -510,4 +516,154 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 		}
 		return st, nil
 	})
+}
+
+// takesB reports whether a routine reads B.
+func (r linearRoutine) takesB() bool {
+	for _, part := range []string{"Solve", "LeastSquares", "Regression", "PolyFit", "Enclose", "Verify"} {
+		if strings.Contains(r.name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// try calls a routine, and returns the text of its panic; its error, or one about results that an
+// error leaves behind.
+func (tr *trial) try(r linearRoutine, a, b *halfulp.Matrix, opt *halfulp.Options) (err error, panicked string) {
+	f := halfulp.MP(106)
+	var rooms []*halfulp.Matrix
+	call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, room: func(rows, cols int) *halfulp.Matrix {
+		rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
+		return tr.move(rooms[len(rooms)-1])
+	}}
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = fmt.Sprint(v)
+		}
+		for i, m := range rooms {
+			err = errors.Join(err, tr.back(m))
+			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
+				err = errors.Join(err, mismatchf("a result after an error"))
+			}
+		}
+		err = errors.Join(err, tr.end())
+	}()
+	_, err = r.run(call)
+	return err, ""
+}
+
+// expiring is a context that is cancelled when it is asked for the nth time, and counts on.
+type expiring struct {
+	context.Context
+	asked atomic.Int64
+	n     int64
+	done  chan struct{}
+}
+
+func newExpiring(n int64) *expiring {
+	return &expiring{Context: context.Background(), n: n, done: make(chan struct{})}
+}
+
+func (c *expiring) ask() bool {
+	k := c.asked.Add(1)
+	if k == c.n {
+		close(c.done)
+	}
+	return k >= c.n
+}
+
+func (c *expiring) Done() <-chan struct{} { c.ask(); return c.done }
+
+func (c *expiring) Err() error {
+	if c.ask() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// linearMisuse has bad input, and calls that are cancelled in mid-run.
+func (s *suite) linearMisuse(t *testing.T) {
+	const n = 9
+	for _, r := range linearRoutines {
+		tr := s.trial(0, "misuse of linsolve."+r.name, 0)
+		options := func() *halfulp.Options { return tr.b.Options() }
+		a, b := shaped(r.kind, halfulp.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
+		a, b = a.Clone(), b.Clone()
+		expect := func(what string, a, b *halfulp.Matrix, opt *halfulp.Options, want error) {
+			t.Helper()
+			err, panicked := tr.try(r, a, b, opt)
+			var bad *mismatch
+			if !errors.Is(err, want) || errors.As(err, &bad) || panicked != "" {
+				t.Errorf("linsolve.%s, %s: error %v, panic %q, want %v", r.name, what, err, panicked, want)
+			}
+		}
+		expect("nothing wrong", a, b, options(), nil)
+		if r.name != "VerifyProduct" { // of anything
+			for _, z := range []halfulp.Scalar{halfulp.NaN(halfulp.Float64), halfulp.Float(math.Inf(1)), halfulp.Float(math.Inf(-1))} {
+				for _, at := range [][2]int{{0, 0}, {a.Rows() - 1, 0}} {
+					bad := a.Clone()
+					bad.Set(at[0], at[1], z)
+					if r.kind == symmetricA || r.kind == definiteA {
+						bad.Set(at[1], at[0], z)
+					}
+					expect(fmt.Sprintf("%v in A", z), bad, b, options(), linsolve.ErrNotFinite)
+					bad = b.Clone()
+					bad.Set(at[0], at[1], z)
+					if r.takesB() {
+						expect(fmt.Sprintf("%v in B", z), a, bad, options(), linsolve.ErrNotFinite)
+					}
+				}
+			}
+		}
+		o := options()
+		o.Method = "lu"
+		expect("an unknown method", a, b, o, halfulp.ErrMethod)
+		o = options()
+		o.Device = "cuda:99"
+		want := halfulp.ErrDevice
+		if s.b.place != "" {
+			want = nil // operands say where
+		}
+		if err, panicked := tr.try(r, a, b, o); !errors.Is(err, want) && s.b.place == "" || panicked != "" {
+			t.Errorf("linsolve.%s on a device that is not there: %v, %q", r.name, err, panicked)
+		}
+
+		const shapes = "linsolve: shapes do not fit"
+		fails := func(what string, a, b *halfulp.Matrix) {
+			t.Helper()
+			if err, panicked := tr.try(r, a, b, options()); panicked != shapes {
+				t.Errorf("linsolve.%s, %s: error %v, panic %q", r.name, what, err, panicked)
+			}
+		}
+		if r.kind == squareA || r.kind == symmetricA || r.kind == definiteA {
+			fails("a matrix that is not square", a.Slice(0, a.Rows(), 0, a.Cols()-1).Clone(), b)
+			fails("a matrix that is not square", a.Slice(0, a.Rows()-1, 0, a.Cols()).Clone(), b)
+		}
+		if r.takesB() {
+			fails("another number of rows of B", a, b.Slice(0, b.Rows()-1, 0, b.Cols()).Clone())
+		}
+
+		// Cancelled from the start, and later and later.
+		for k := int64(1); ; k = k + k/2 + 1 {
+			ctx := newExpiring(k)
+			o := options()
+			o.Context = ctx
+			err, panicked := tr.try(r, a, b, o)
+			if err == nil && panicked == "" && ctx.asked.Load() < k {
+				if k == 1 {
+					t.Errorf("linsolve.%s never asks its context", r.name)
+				}
+				break
+			}
+			var bad *mismatch
+			if err != nil && !errors.Is(err, context.Canceled) || errors.As(err, &bad) || panicked != "" || err == nil && k == 1 {
+				t.Errorf("linsolve.%s, cancelled at the %dth question: %v, %q", r.name, k, err, panicked)
+				break
+			}
+			if more := ctx.asked.Load() - k; more > 100 {
+				t.Errorf("linsolve.%s, cancelled at the %dth question, asks %d times more", r.name, k, more)
+			}
+		}
+	}
 }

@@ -191,12 +191,18 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	return lo, hi, shift, nil
 }
 
+// maxDeterminant bounds the bits of determinants of integers: the time grows with their square.
+const maxDeterminant = 1 << 26
+
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
 func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err error) {
 	m := raw.Matrix(a)
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
+	if bits > maxDeterminant {
+		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, ErrRange)
+	}
 	det, product := new(big.Int), big.NewInt(1)
 	for i := range z.rows {
 		shift += z.rows[i] + z.cols[i]

@@ -25,5 +25,5 @@
 //
 // Errors wrap ErrRange for exponents beyond 2^30, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
-// Determinants and ranks have neither limit.
+// Ranks have neither limit, determinants one of 2^26 bits where only exact arithmetic decides.
 package linsolve
