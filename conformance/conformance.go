@@ -144,7 +144,7 @@ func newSuite(b Backend) *suite {
 func RunSome(t *testing.T, b Backend, every int) {
 	s := newSuite(b)
 	s.some(t, 0, every)
-	t.Run("Linsolve", func(t *testing.T) { s.linear(t, max(1, every/20)) })
+	t.Run("Linsolve", func(t *testing.T) { s.linear(t, max(1, every/8)) })
 }
 
 // Run tests the backend. Seeds are fixed, but for one random seed that is logged.
