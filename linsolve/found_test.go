@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -143,4 +144,18 @@ func TestUlpFromSingular(t *testing.T) {
 			t.Errorf("trial %d: %d rounds", trial, stats.Rounds)
 		}
 	}
+}
+
+// Seeds of this one remain singular, whatever is perturbed: numbers far apart vanish beside each
+// other.
+func TestSeedsInVain(t *testing.T) {
+	const most = math.MaxFloat64
+	a := halfulp.NewMatrixFloat64(5, 5, 5, []float64{
+		most, most, 0x1p-1074, most, -0x1p-1074,
+		0x1p-500, most, most, most, most,
+		-0x1p-1074, -most, 0x1p-1074, 0x1p-500, most,
+		0x1p-500, -most, -0x1p-1074, 0x1p-1022, -0x1p-1074,
+		0x1p-1022, -most, -most, -most, -most,
+	})
+	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
 }

@@ -28,7 +28,7 @@ type approximate struct {
 }
 
 // maxRounds bounds the seeds that go into R: each adds some 50 bits.
-const maxRounds = 10000
+const maxRounds = 16
 
 // goodRho is a rho for which refinement is worth its while.
 const goodRho = 0x1p-8
@@ -52,32 +52,15 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	if err := s.perturb(p.r, seedBits-4); err != nil {
 		return nil, err
 	}
-	identity := halfulp.Identity(halfulp.Float64, n)
-	for p.rounds = 1; ; p.rounds++ {
-		width := uint(seedBits*p.rounds + 2*seedBits)
-		near, exact := narrow(a, width)
-		e := halfulp.NewMatrix(halfulp.MP(64), n, n)
-		if err := s.gemm(-1, p.r, near, 1, identity, e); err != nil {
-			return nil, err
-		}
-		p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
-		lost := new(big.Float)
-		if !exact {
-			lost = p.abs.times(boundsOf(m, negated(p.scale), negated(p.weights)).sums())
-			lost.SetMantExp(lost, -int(width))
-		}
-		p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
-		if rho, _ := p.rho.Float64(); rho < goodRho {
-			p.gain = gain(p.rho)
-			return p, nil
+	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
+		e, err := s.distance(p, a, seedBits*p.rounds+2*seedBits)
+		if err != nil || e == nil {
+			return p, err
 		}
 		if p.rounds == 1 {
 			if err := s.regular(a); err != nil {
 				return nil, err
 			}
-		}
-		if p.rounds == maxRounds {
-			return nil, fmt.Errorf("no approximate inverse after %d rounds", p.rounds)
 		}
 		// R A = I - E, and E - I is at hand.
 		for i := range n {
@@ -102,6 +85,74 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 			}
 		}
 	}
+	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
+	// singular: elimination in enough bits gets there always.
+	for bits := seedBits * maxRounds; ; bits *= 2 {
+		if err := workable(2*bits, a); err != nil {
+			return nil, err
+		}
+		if ok, err := s.invertIn(bits, p, a); err != nil {
+			return nil, err
+		} else if !ok {
+			continue
+		}
+		if e, err := s.distance(p, a, 2*bits); err != nil || e == nil {
+			return p, err
+		}
+	}
+}
+
+// distance computes E = I - R A of a rounded to width bits, and a bound of its norm; it returns nil if
+// that is so small that R is a good inverse.
+func (s *solver) distance(p *approximate, a *halfulp.Matrix, width int) (e *halfulp.Matrix, err error) {
+	near, exact := narrow(a, uint(width))
+	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
+	if err := s.gemm(-1, p.r, near, 1, halfulp.Identity(halfulp.Float64, a.Rows()), e); err != nil {
+		return nil, err
+	}
+	p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
+	lost := new(big.Float)
+	if !exact {
+		lost = p.abs.times(boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).sums())
+		lost.SetMantExp(lost, -width)
+	}
+	p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
+	if rho, _ := p.rho.Float64(); rho < goodRho {
+		p.gain = gain(p.rho)
+		return nil, nil
+	}
+	return e, nil
+}
+
+// invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
+func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool, err error) {
+	n, f := a.Rows(), halfulp.MP(uint(bits))
+	scaled := halfulp.NewMatrix(f, n, n)
+	for j := range n {
+		for i := range n {
+			v := a.Big(i, j)
+			scaled.SetBig(i, j, v.SetMantExp(v, int(p.scale[i]+p.weights[j])))
+		}
+	}
+	g, err := s.eliminate(scaled, n, bits, true)
+	if err != nil || g.zero >= 0 {
+		return false, err
+	}
+	li, ui, err := s.inverses(g.lu, n)
+	if err != nil {
+		return false, err
+	}
+	if err := s.gemm(1, ui, li, 0, nil, scaled); err != nil {
+		return false, err
+	}
+	p.r = halfulp.NewMatrix(f, n, n)
+	for k, j := range g.order {
+		for i := range n {
+			v := scaled.Big(i, k)
+			p.r.SetBig(i, j, v.SetMantExp(v, int(p.weights[i]+p.scale[j])))
+		}
+	}
+	return true, nil
 }
 
 // perturb changes entries of r by up to 2^-bits of them, at random but the same way every time.
