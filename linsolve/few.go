@@ -118,11 +118,13 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	size := log2(largestOf(v)) // of y, about
-	if !(math.Abs(size) < 900) {
+	most := largestOf(v)
+	if !(most > 0x1p-900 && most < 0x1p900) {
 		return false, nil
 	}
-	words := (max(want+y.r.size()+atFloor+6-int(size), 64) + 63) / 64
+	_, k := math.Frexp(most)
+	shift += int64(k) // y is about 1 from now on
+	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	solBits := 64 * (words + 1)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
@@ -146,15 +148,14 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if v, err = y.r.correct(r); err != nil {
 			return false, err
 		}
-		most := largestOf(v)
-		if !(most < 0x1p900) {
+		if most = largestOf(v); !(most < 0x1p900) {
 			return false, nil
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
-		if began && (floor || est <= size-float64(bits+8)) {
+		if began && (floor || est <= -float64(bits+8)) {
 			radius := y.r.radius(r, v)
-			if floor || log2(largestOf(radius))+float64(r.exp) <= size-float64(bits+4)-log2(float64(n)) {
-				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp, size); done || err != nil {
+			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
+				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp); done || err != nil {
 					return false, err
 				}
 			}
@@ -168,7 +169,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		last = est
 
 		// c = v 2^(exp+q), rounded to integers up to 2^61.
-		_, k := math.Frexp(most)
+		_, k = math.Frexp(most)
 		q := min(61-k-r.exp, solBits)
 		if q < 0 {
 			return false, nil
@@ -265,7 +266,7 @@ func addInteger(z []uint64, c int64, shift int) {
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.
-func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int, size float64) (bool, error) {
+func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.scales().cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.open {
@@ -288,7 +289,7 @@ func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int6
 		}
 		return z.SetMantExp(z, int(shift+cols[i])-solBits)
 	}
-	most := new(big.Float).SetMantExp(big.NewFloat(1), int(size)+1+int(shift))
+	most := new(big.Float).SetMantExp(big.NewFloat(1), int(shift))
 	return e.decide(mid, most, r, cols)
 }
 

@@ -178,20 +178,28 @@ func leading(x []uint64, e int) float64 {
 
 // topBits returns x 2^(62-e), cut off downwards, for |x| ≤ 2^e.
 func topBits(x []uint64, e int) int64 {
-	low := e - 62 // the bit that becomes the last
-	if low < 0 {
-		return int64(x[0]) << uint(-low) // one word holds all that matters
+	if low := e - 62; low >= 0 {
+		return int64(wordAt(x, low))
 	}
+	return int64(x[0]) << uint(62-e) // one word holds all that matters
+}
+
+// wordAt returns the 64 bits of x in two's complement from bit low on.
+func wordAt(x []uint64, low int) uint64 {
+	sign := uint64(int64(x[len(x)-1]) >> 63)
 	k, off := low/64, uint(low%64)
+	if k >= len(x) {
+		return sign
+	}
 	v := x[k] >> off
 	if off > 0 {
-		hi := uint64(int64(x[len(x)-1]) >> 63)
+		next := sign
 		if k+1 < len(x) {
-			hi = x[k+1]
+			next = x[k+1]
 		}
-		v |= hi << (64 - off)
+		v |= next << (64 - off)
 	}
-	return int64(v)
+	return v
 }
 
 // bitLen returns e with |x| ≤ 2^e for x in two's complement.

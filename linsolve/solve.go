@@ -266,7 +266,11 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
 	if len(todo) <= fewColumns {
-		if err := s.solveFew(a, b, z, &wideInverse{s, p, cond}, todo); err != nil || open(todo) == 0 {
+		w, err := s.newWideInverse(p)
+		if err == nil {
+			err = s.solveFew(a, b, z, w, todo)
+		}
+		if err != nil || open(todo) == 0 {
 			return err
 		}
 	}
