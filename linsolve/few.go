@@ -72,8 +72,19 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 	return nil
 }
 
-// lowestBit returns some low for which all entries of F are multiples of 2^-low.
+// lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
 func lowestBit(a num.Mat, by scaling) (low int64) {
+	if k := a.Arr.Kind; k == num.MP || k == num.F64 || k == num.F32 {
+		t := topsOf(a)
+		for j, col := range by.cols {
+			for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
+				if top != none {
+					low = max(low, int64(a.Arr.Bits())-(top+by.rows[i]+col))
+				}
+			}
+		}
+		return low
+	}
 	var buf [num.MaxValueWords]uint64
 	for j := range a.Cols {
 		for i := range a.Rows {

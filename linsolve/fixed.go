@@ -34,50 +34,72 @@ func newFixed(ctx context.Context, threads int, a num.Mat, by scaling, planes in
 	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
 	return f, par.For(ctx, threads, (n+some-1)/some, func(_, part int) {
 		var buf [num.MaxValueWords]uint64
-		word := make([]uint64, planes)
+		word, sums := make([]uint64, planes), make([][2]uint64, planes)
 		for j0 := 0; j0 < n; j0 += tile {
 			for i := part * some; i < min(n, (part+1)*some); i++ {
+				clear(sums)
 				for j := j0; j < min(n, j0+tile); j++ {
-					x := a.Arr.Value(a.At(i, j), buf[:])
-					toFixed(word, x, by.rows[i]+by.cols[j])
-					for l := range planes {
-						w := word[planes-1-l]
+					e, at := by.rows[i]+by.cols[j], a.At(i, j)
+					switch a.Arr.Kind { // much the faster way for the usual ones
+					case num.MP:
+						c, l := a.Arr.Cls[at], a.Arr.Limbs()
+						toFixed(word, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
+					case num.F64:
+						x := a.Arr.F64[0][at]
+						m, exp := num.Decompose(x)
+						buf[0] = m
+						toFixed(word, x == 0, x < 0, buf[:1], e+exp)
+					default:
+						x := a.Arr.Value(at, buf[:])
+						toFixed(word, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
+					}
+					for l, k := 0, planes-1; k >= 0; l, k = l+1, k-1 {
+						w := word[k]
 						f.planes[l][i*n+j] = w
-						sum := &f.sums[l][i]
+						sum := &sums[l]
 						var carry uint64
 						sum[0], carry = bits.Add64(sum[0], w, 0)
 						sum[1] += carry
 					}
+				}
+				for l, sum := range sums {
+					var carry uint64
+					of := &f.sums[l][i]
+					of[0], carry = bits.Add64(of[0], sum[0], 0)
+					of[1] += sum[1] + carry
 				}
 			}
 		}
 	})
 }
 
-// toFixed stores 2^(64 len(z) - 1) (1 + x 2^e), cut off towards the middle, in z, |x 2^e| < 1.
-func toFixed(z []uint64, x num.Real, e int64) {
-	clear(z)
-	top := len(z) - 1
-	if x.Class == num.Finite {
-		shift := x.Exp + e + int64(64*len(z)-1)
-		magnitude(z, x.Mag, shift)
-		if x.Neg {
+// toFixed stores 2^(64 len(z) - 1) (1 + x), cut off towards the middle, in z, for x = ± mag 2^e,
+// |x| < 1.
+func toFixed(z []uint64, zero, neg bool, mag []uint64, e int64) {
+	if zero {
+		clear(z)
+	} else {
+		magnitude(z, mag, e+int64(64*len(z)-1))
+		if neg {
 			num.Negate(z)
 		}
 	}
-	z[top] ^= 1 << 63
+	z[len(z)-1] ^= 1 << 63
 }
 
 // magnitude stores mag 2^shift in z, which has room for it, cut off.
 func magnitude(z, mag []uint64, shift int64) {
-	from, off := -(shift >> 6), uint(shift&63)
-	for k := range z { // z[k] = mag[from+k] 2^off, and what falls in from below
-		at := from + int64(k)
+	clear(z)
+	// z[k] = mag[k-up] 2^off, and what falls in from below
+	up, off := shift>>6, uint(shift&63)
+	first, last := max(0, up), min(int64(len(z)), int64(len(mag))+up+1)
+	for k := first; k < last; k++ {
 		var v uint64
-		if at >= 0 && at < int64(len(mag)) {
+		at := k - up
+		if at < int64(len(mag)) {
 			v = mag[at] << off
 		}
-		if off > 0 && at >= 1 && at <= int64(len(mag)) {
+		if off > 0 && at > 0 {
 			v |= mag[at-1] >> (64 - off)
 		}
 		z[k] = v

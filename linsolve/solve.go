@@ -234,7 +234,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 		s.stage("approximate inverse")
 		if t != nil {
-			s.note(1, t.rho, upper().SetFloat64(t.norm), boundsOfFloat64(lu.n, lu.float64s(raw.Matrix(a))))
+			s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(lu.norm))
 			err := s.solveFew(a, b, z, t, todo)
 			s.stage("refinement")
 			if err != nil || open(todo) == 0 {
@@ -293,14 +293,14 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)))
+	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).norm())
 }
 
-// note is condition for a bound of ‖R‖ and bounds of F.
-func (s *solver) note(rounds int, rho float64, norm *big.Float, f bounds) (cond int) {
+// note is condition for bounds of ‖R‖ and ‖F‖.
+func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.stats.Rounds, s.stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	bound := upper().Mul(upper().Mul(norm, f.norm()), big.NewFloat(1+2*rho))
+	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
