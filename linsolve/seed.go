@@ -32,7 +32,7 @@ func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 	f.lu = f.float64s(a)
 	sums := make([]float64, f.n)
 	for j := range f.n {
-		absAxpy(1, f.lu[j*f.n:(j+1)*f.n], sums)
+		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
 	}
 	f.norm = float64(largestOf(raised(sums)) * (1 + 0x1p-47))
 	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)

@@ -114,7 +114,7 @@ func (t *triangles) radius(r *residual, _ []float64) []float64 {
 func absUpper(n int, u, v []float64) []float64 {
 	z := make([]float64, n)
 	for j, f := range v {
-		absAxpy(f, u[j*n:j*n+j+1], z)
+		dgemm.AxpyAbs(f, u[j*n:j*n+j+1], z)
 	}
 	return raised(z)
 }
@@ -123,17 +123,9 @@ func absUpper(n int, u, v []float64) []float64 {
 func absLower(n int, l, v []float64) []float64 {
 	z := append([]float64(nil), v...)
 	for j, f := range v {
-		absAxpy(f, l[j*n+j+1:(j+1)*n], z[j+1:])
+		dgemm.AxpyAbs(f, l[j*n+j+1:(j+1)*n], z[j+1:])
 	}
 	return raised(z)
-}
-
-// absAxpy adds alpha |x| to y.
-func absAxpy(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += float64(alpha * math.Abs(v))
-	}
 }
 
 // raised makes bounds of sums of up to n = len(z) products of numbers that are not negative, whose

@@ -21,9 +21,13 @@ type kernel struct {
 	// micro adds to the tile, entry (r, s) at c[r + s ldc], the product of panels of length k > 0:
 	// entry h of vector v is a[h mr + v] and b[h nr + v].
 	micro func(c []float64, ldc int, a, b []float64, k int)
+	// triangle is triangleGeneric; axpy and axpyAbs are axpyGeneric and axpyAbsGeneric for lengths
+	// that are multiples of 8, or nil.
+	triangle      func(t, x []float64)
+	axpy, axpyAbs func(alpha float64, x, y []float64)
 }
 
-var generic = &kernel{"generic", 4, 4, microGeneric}
+var generic = &kernel{name: "generic", mr: 4, nr: 4, micro: microGeneric, triangle: triangleGeneric}
 
 func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 	var t [16]float64
