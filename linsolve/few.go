@@ -74,13 +74,17 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 
 // lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
 func lowestBit(a num.Mat, by scaling) (low int64) {
-	if k := a.Arr.Kind; k == num.MP || k == num.F64 || k == num.F32 {
-		t := topsOf(a)
+	if k := a.Arr.Kind; k == num.MP || k == num.F64 {
+		bits := int64(a.Arr.Bits())
 		for j, col := range by.cols {
-			for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-				if top != none {
-					low = max(low, int64(a.Arr.Bits())-(top+by.rows[i]+col))
+			least, at := int64(math.MaxInt64), a.At(0, j)
+			for i, row := range by.rows {
+				if e := exponent(a.Arr, at+i*a.RS); e != none {
+					least = min(least, e+row)
 				}
+			}
+			if least < math.MaxInt64 {
+				low = max(low, bits-least-col)
 			}
 		}
 		return low

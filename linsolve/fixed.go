@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"context"
+	"math"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -46,6 +47,10 @@ func newFixed(ctx context.Context, threads int, a num.Mat, by scaling, planes in
 						toFixed(word, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
 					case num.F64:
 						x := a.Arr.F64[0][at]
+						if planes == 2 {
+							word[1], word[0] = toTwo(x, e)
+							break
+						}
 						m, exp := num.Decompose(x)
 						buf[0] = m
 						toFixed(word, x == 0, x < 0, buf[:1], e+exp)
@@ -87,6 +92,25 @@ func toFixed(z []uint64, zero, neg bool, mag []uint64, e int64) {
 	z[len(z)-1] ^= 1 << 63
 }
 
+// toTwo is toFixed for x 2^e in two words, the upper one first.
+func toTwo(x float64, e int64) (hi, lo uint64) {
+	m, exp := num.Decompose(x)
+	shift := exp + e + 127
+	if shift >= 0 {
+		lo = m << uint(shift)
+		if shift < 64 {
+			hi = m >> uint(64-shift)
+		} else {
+			hi = m << uint(shift-64)
+		}
+	} else {
+		lo = m >> uint(min(-shift, 64))
+	}
+	sign := uint64(int64(math.Float64bits(x)) >> 63)
+	lo, carry := bits.Add64(lo^sign, sign&1, 0)
+	return (hi ^ sign + carry) ^ 1<<63, lo
+}
+
 // magnitude stores mag 2^shift in z, which has room for it, cut off.
 func magnitude(z, mag []uint64, shift int64) {
 	clear(z)
@@ -94,13 +118,13 @@ func magnitude(z, mag []uint64, shift int64) {
 	up, off := shift>>6, uint(shift&63)
 	first, last := max(0, up), min(int64(len(z)), int64(len(mag))+up+1)
 	for k := first; k < last; k++ {
-		var v uint64
 		at := k - up
+		var v uint64
 		if at < int64(len(mag)) {
 			v = mag[at] << off
 		}
-		if off > 0 && at > 0 {
-			v |= mag[at-1] >> (64 - off)
+		if at > 0 {
+			v |= mag[at-1] >> (64 - off) // 0 for off = 0
 		}
 		z[k] = v
 	}

@@ -32,37 +32,39 @@ func topsOf(a num.Mat) tops {
 	for j := range a.Cols {
 		column := t.top[j*a.Rows : (j+1)*a.Rows]
 		at := a.At(0, j)
-		switch a.Arr.Kind {
-		case num.MP:
+		if k := a.Arr.Kind; k == num.MP || k == num.F64 {
 			for i := range column {
-				k := at + i*a.RS
-				if column[i] = int64(a.Arr.Exp[k]); a.Arr.Cls[k].Class() != num.Finite {
-					column[i] = none
-				}
+				column[i] = exponent(a.Arr, at+i*a.RS)
 			}
-		case num.F64:
-			for i := range column {
-				x := a.Arr.F64[0][at+i*a.RS]
-				switch e := int64(math.Float64bits(x) >> 52 & 0x7ff); {
-				case e > 0:
-					column[i] = e - 1022
-				case x == 0:
-					column[i] = none
-				default:
-					_, e := math.Frexp(x)
-					column[i] = int64(e)
-				}
-			}
-		default:
-			for i := range column {
-				c, top, _ := a.Arr.Span(at + i*a.RS)
-				if column[i] = top; c != num.Finite {
-					column[i] = none
-				}
+			continue
+		}
+		for i := range column {
+			c, top, _ := a.Arr.Span(at + i*a.RS)
+			if column[i] = top; c != num.Finite {
+				column[i] = none
 			}
 		}
 	}
 	return t
+}
+
+// exponent returns the exponent of number i of an array of MP or F64.
+func exponent(a *num.Array, i int) int64 {
+	if a.Kind == num.MP {
+		if a.Cls[i].Class() != num.Finite {
+			return none
+		}
+		return int64(a.Exp[i])
+	}
+	x := a.F64[0][i]
+	if e := int64(math.Float64bits(x) >> 52 & 0x7ff); e > 0 {
+		return e - 1022
+	}
+	if x == 0 {
+		return none
+	}
+	_, e := math.Frexp(x)
+	return int64(e)
 }
 
 // scale returns a scaling of a square matrix for decompositions in float64.
