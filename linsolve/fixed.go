@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"context"
 	"math"
 	"math/bits"
 
@@ -26,89 +25,77 @@ type fixed struct {
 const shifted = 1 << 62
 
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
-func newFixed(ctx context.Context, threads int, a num.Mat, by scaling, planes int) (*fixed, error) {
+func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	n := a.Rows
 	f := &fixed{n: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
 	for l := range planes {
-		f.planes[l], f.sums[l] = make([]uint64, n*n), make([][2]uint64, n)
+		f.planes[l], f.sums[l] = s.words(n*n), make([][2]uint64, n)
 	}
 	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
-	return f, par.For(ctx, threads, (n+some-1)/some, func(_, part int) {
+	return f, par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
 		var buf [num.MaxValueWords]uint64
-		word, sums := make([]uint64, planes), make([][2]uint64, planes)
 		for j0 := 0; j0 < n; j0 += tile {
 			for i := part * some; i < min(n, (part+1)*some); i++ {
-				clear(sums)
 				for j := j0; j < min(n, j0+tile); j++ {
 					e, at := by.rows[i]+by.cols[j], a.At(i, j)
 					switch a.Arr.Kind { // much the faster way for the usual ones
 					case num.MP:
 						c, l := a.Arr.Cls[at], a.Arr.Limbs()
-						toFixed(word, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
+						f.set(i*n+j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
 					case num.F64:
 						x := a.Arr.F64[0][at]
-						if planes == 2 {
-							word[1], word[0] = toTwo(x, e)
-							break
-						}
 						m, exp := num.Decompose(x)
 						buf[0] = m
-						toFixed(word, x == 0, x < 0, buf[:1], e+exp)
+						f.set(i*n+j, x == 0, x < 0, buf[:1], e+exp)
 					default:
 						x := a.Arr.Value(at, buf[:])
-						toFixed(word, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
-					}
-					for l, k := 0, planes-1; k >= 0; l, k = l+1, k-1 {
-						w := word[k]
-						f.planes[l][i*n+j] = w
-						sum := &sums[l]
-						var carry uint64
-						sum[0], carry = bits.Add64(sum[0], w, 0)
-						sum[1] += carry
+						f.set(i*n+j, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
 					}
 				}
-				for l, sum := range sums {
-					var carry uint64
-					of := &f.sums[l][i]
-					of[0], carry = bits.Add64(of[0], sum[0], 0)
-					of[1] += sum[1] + carry
+			}
+		}
+		for l, plane := range f.planes {
+			for i := part * some; i < min(n, (part+1)*some); i++ {
+				var s0, s1, carry uint64
+				for _, w := range plane[i*n : (i+1)*n] {
+					s0, carry = bits.Add64(s0, w, 0)
+					s1 += carry
 				}
+				f.sums[l][i] = [2]uint64{s0, s1}
 			}
 		}
 	})
 }
 
-// toFixed stores 2^(64 len(z) - 1) (1 + x), cut off towards the middle, in z, for x = ± mag 2^e,
-// |x| < 1.
-func toFixed(z []uint64, zero, neg bool, mag []uint64, e int64) {
+// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e, |x| < 1.
+func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
+	planes := len(f.planes)
+	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
+	shift := e + int64(64*planes-1)
+	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
 	if zero {
-		clear(z)
-	} else {
-		magnitude(z, mag, e+int64(64*len(z)-1))
-		if neg {
-			num.Negate(z)
-		}
+		mag = nil
 	}
-	z[len(z)-1] ^= 1 << 63
-}
-
-// toTwo is toFixed for x 2^e in two words, the upper one first.
-func toTwo(x float64, e int64) (hi, lo uint64) {
-	m, exp := num.Decompose(x)
-	shift := exp + e + 127
-	if shift >= 0 {
-		lo = m << uint(shift)
-		if shift < 64 {
-			hi = m >> uint(64-shift)
-		} else {
-			hi = m << uint(shift-64)
-		}
-	} else {
-		lo = m >> uint(min(-shift, 64))
+	var before, carry, sign uint64
+	if k := -up - 1; uint(k) < uint(len(mag)) {
+		before = mag[k]
 	}
-	sign := uint64(int64(math.Float64bits(x)) >> 63)
-	lo, carry := bits.Add64(lo^sign, sign&1, 0)
-	return (hi ^ sign + carry) ^ 1<<63, lo
+	if neg {
+		carry, sign = 1, math.MaxUint64
+	}
+	for k := range planes {
+		var word uint64
+		if m := k - up; uint(m) < uint(len(mag)) {
+			word = mag[m]
+		}
+		v := (word<<off | before>>(64-off)) ^ sign // nothing from below for off = 0
+		before = word
+		v, carry = bits.Add64(v, 0, carry)
+		if k == planes-1 {
+			v ^= 1 << 63
+		}
+		f.planes[planes-1-k][at] = v
+	}
 }
 
 // magnitude stores mag 2^shift in z, which has room for it, cut off.

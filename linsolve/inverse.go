@@ -120,7 +120,7 @@ func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 	if !finiteFloat64s(x) {
 		return p, nil
 	}
-	scaled, e := f.float64s(a), unit(n)
+	scaled, e := f.float64s(a, make([]float64, n*n)), unit(n)
 	if err := dgemm.Subtract(s.ctx, s.threads, n, e, x, scaled); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,18 @@ func topsOf(a num.Mat) tops {
 	for j := range a.Cols {
 		column := t.top[j*a.Rows : (j+1)*a.Rows]
 		at := a.At(0, j)
-		if k := a.Arr.Kind; k == num.MP || k == num.F64 {
+		switch a.Arr.Kind {
+		case num.F64:
+			data := a.Arr.F64[0]
+			for i := range column {
+				// The usual case, inlined.
+				e := int64(math.Float64bits(data[at+i*a.RS]) >> 52 & 0x7ff)
+				if column[i] = e - 1022; e == 0 {
+					column[i] = exponent(a.Arr, at+i*a.RS)
+				}
+			}
+			continue
+		case num.MP:
 			for i := range column {
 				column[i] = exponent(a.Arr, at+i*a.RS)
 			}
@@ -202,9 +213,8 @@ func (t tops) match() (z scaling, ok bool) {
 	return scaling{rows[:n], cols[:n]}, true
 }
 
-// float64s returns F rounded to some 50 bits, column by column. Entries below 2^-1000 are 0.
-func (s scaling) float64s(a num.Mat) []float64 {
-	f := make([]float64, a.Rows*a.Cols)
+// float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below 2^-1000 are 0.
+func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	for j := range a.Cols {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
 		if a.Arr.Kind == num.F64 {

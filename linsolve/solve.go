@@ -71,6 +71,9 @@ type solver struct {
 	progress func(done float64)
 	stats    Stats
 	since    time.Time
+
+	floatsTaken []*[]float64 // see release
+	wordsTaken  []*[]uint64
 }
 
 // begin checks the options and operands of routine name: all operands live in one place, and all
@@ -222,6 +225,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
+	defer s.release()
 	todo := s.undecided(a, b, z)
 	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {

@@ -36,7 +36,9 @@ const mostRho = 0.25
 // invertTriangles returns an inverse by the factors, nil if these are not proved to be good.
 func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	n := f.n
-	t := &triangles{factors: f, x: make([]float64, n*n), y: make([]float64, n*n)}
+	t := &triangles{factors: f, x: s.floats(n * n), y: s.floats(n * n)}
+	clear(t.x)
+	clear(t.y)
 	t.perm, _ = f.order()
 	// Underflow, of products up to 2^200 and quotients of them by pivots above 2^-80, takes less
 	// than 2^-800 from anything below if no number is larger than 2^100.

@@ -31,7 +31,7 @@ func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
 		by.rows[i] = -e - int64(w.bits)
 	}
 	var err error
-	w.f, err = newFixed(s.ctx, s.threads, raw.Matrix(p.r), by, w.planes(0))
+	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
 	return w, err
 }
 
