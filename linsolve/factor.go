@@ -92,6 +92,9 @@ func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*ha
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
+	if err := workable(f.Bits()+64, b); err != nil {
+		return nil, err
+	}
 	p, err := y.approximate(s)
 	if err != nil {
 		return nil, err

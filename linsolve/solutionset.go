@@ -146,7 +146,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 		most := upper().Mul(largest(radius), more)
 		for i, v := range radius {
 			v = upper().Add(v, most)
-			v = shifted(v, p.weights[i])
+			v = scaledUp(v, p.weights[i])
 			mid := x.Big(i, j)
 			low.Set(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()
