@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 const description = `Correctly rounded linear algebra at any precision.
@@ -98,6 +99,18 @@ type runFlags struct {
 	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
 	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
+}
+
+// commonFlags are those of commands that read, compute and write.
+type commonFlags struct {
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+// job begins a run, as newJob does.
+func (f *commonFlags) job(env *cli.Environment, command string, makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
+	return newJob(env, command, &f.inputFlags, f.Format.Format, &f.printFlags, &f.runFlags, makesMatrix, validate, operands...)
 }
 
 // compareFlags ask for the same work in plain float64.
