@@ -30,7 +30,7 @@ type WriteOptions struct {
 	Context  context.Context    // cancels
 	Progress func(done float64) // as in matrixmarket.Options
 	Flat     bool               // NumPy's files have one dimension for a matrix of one column
-	As       string             // if not empty, the name that chooses the file format in place of the file's own
+	As       string             // a name that chooses the file format in place of the file's
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name
@@ -125,8 +125,8 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 	return lines.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
 }
 
-// CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for one
-// that cannot hold numbers of one of the formats.
+// CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
+// one that cannot hold numbers of one of the formats.
 func CheckMatrixName(name string, formats ...halfulp.Format) error {
 	switch kindByName(name) {
 	case unknown:
