@@ -22,8 +22,8 @@ import (
 // ill-conditioned that E is not small, and ties, have the determinant of their integers computed
 // modulo primes, until their product exceeds twice Hadamard's bound.
 //
-// The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square. Stats.Underflow
-// counts a determinant that lost bits below the smallest normal number of f, or became 0.
+// The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
+// Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
