@@ -166,6 +166,9 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
+		if err := files.CheckMatrixName(file); err != nil {
+			return nil, cli.Misuse("%w", err)
+		}
 		if err := files.CheckWritable(file, format); err != nil {
 			return nil, err
 		}
