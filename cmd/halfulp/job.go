@@ -25,7 +25,7 @@ type job struct {
 	how      *runFlags
 	progress *cli.Progress
 	reading  time.Duration
-	flat     bool        // an operand is an array of NumPy of one dimension: so is a result of one column
+	flat     bool        // a NumPy operand has one dimension: so has a result of one column
 	rns      *rnsStats   // of a method of package rns
 	ozaki    *ozakiStats // of a method of package ozaki
 	solver   *linsolve.Stats
