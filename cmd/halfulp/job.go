@@ -71,6 +71,20 @@ func validDirect(opt *halfulp.Options) error {
 	return opt.Validate()
 }
 
+// validMethod returns a check of methods of package rns, which it stores in choice, of those of
+// package expansion if native, and else of the method direct.
+func validMethod(choice **rnsChoice, f *commonFlags, residue *rnsFlags, native bool) func(*halfulp.Options) error {
+	return func(opt *halfulp.Options) (err error) {
+		if *choice, err = checkRNS(&f.runFlags, residue, f.Format.Format); err != nil || *choice != nil {
+			return err
+		}
+		if native {
+			return validExpansion(f.Format.Format, opt)
+		}
+		return validDirect(opt)
+	}
+}
+
 // validProduct returns an error unless products of matrices can run.
 func validProduct(opt *halfulp.Options) error {
 	if opt.Method == "direct" && strings.HasPrefix(string(opt.Device), "cuda:") {
