@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -23,6 +24,7 @@ import (
 // modulo primes, until their product exceeds twice Hadamard's bound.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
+// Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
@@ -61,6 +63,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 		lo.SetMantExp(lo, int(shift))
 		hi.SetMantExp(hi, int(shift))
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
+			s.countUnderflow(l, lo, hi)
 			return l, nil
 		}
 	}
@@ -69,7 +72,26 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 	if err != nil {
 		return halfulp.Scalar{}, err
 	}
-	return halfulp.NewScalar(f, d.SetMantExp(d, int(shift))), nil
+	d.SetMantExp(d, int(shift))
+	z := halfulp.NewScalar(f, d)
+	s.countUnderflow(z, d, d)
+	return z, nil
+}
+
+// countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest
+// normal number of z's format; where z itself lies there, that is taken for the number.
+func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
+	if z.Format().IsMP() || z.IsInf(0) {
+		return
+	}
+	loses := func(x *big.Float) bool {
+		const prec = 4096 // further bits are lost as well where one of these is
+		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
+		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
+	}
+	if b := z.Big(); (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
+		s.stats.Underflow++
+	}
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
