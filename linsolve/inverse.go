@@ -39,9 +39,18 @@ const goodRho = 0x1p-8
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
 func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
+	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	if err != nil {
+		return nil, err
+	}
+	return s.invertBy(a, f)
+}
+
+// invertBy is invert with factors of a.
+func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 	m := raw.Matrix(a)
 	n := m.Rows
-	p, err := s.first(m)
+	p, err := s.first(m, f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
@@ -90,13 +99,10 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 	}
 }
 
-// first returns the seed of a, with rho if it is found to be good by float64 arithmetic alone.
-func (s *solver) first(a num.Mat) (*approximate, error) {
+// first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
+// alone.
+func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 	n := a.Rows
-	f, err := s.factor(a, scale(a))
-	if err != nil {
-		return nil, err
-	}
 	x, err := s.inverse(f)
 	if err != nil {
 		return nil, err

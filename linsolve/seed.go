@@ -12,6 +12,9 @@ import (
 // seedBits are the bits of a seed.
 const seedBits = 53
 
+// leastPivot is what smaller pivots are replaced by.
+const leastPivot = 0x1p-80
+
 // factors are float64 factors of F = D1 A D2, which is about P L U: row i exchanged with row
 // pivots[i], one after the other, of a product of triangular matrices.
 type factors struct {
@@ -26,7 +29,7 @@ type factors struct {
 func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 	f := &factors{scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
 	f.lu = f.float64s(a)
-	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, 0x1p-80, f.pivots)
+	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
 }
 
 // unit returns the unit matrix by columns.

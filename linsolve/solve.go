@@ -222,11 +222,32 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
-	p, err := s.approximate(a)
+	todo := s.undecided(a, b, z)
+	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
-	return z, s.solveBy(p, a, b, z)
+	if len(todo) <= fewColumns {
+		t, err := s.invertTriangles(lu)
+		if err != nil {
+			return nil, err
+		}
+		s.stage("approximate inverse")
+		if t != nil {
+			s.note(1, t.rho, upper().SetFloat64(t.norm), boundsOfFloat64(lu.n, lu.float64s(raw.Matrix(a))))
+			err := s.solveFew(a, b, z, t, todo)
+			s.stage("refinement")
+			if err != nil || open(todo) == 0 {
+				return z, err
+			}
+		}
+	}
+	p, err := s.invertBy(a, lu)
+	s.stage("approximate inverse")
+	if err != nil {
+		return nil, err
+	}
+	return z, s.solveOpen(p, a, b, z, todo)
 }
 
 // approximate returns an approximate inverse of a.
@@ -237,18 +258,45 @@ func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
 func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
+	return s.solveOpen(p, a, b, z, s.undecided(a, b, z))
+}
+
+// solveOpen does so for what is open in todo.
+func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	defer s.stage("refinement")
-	return s.refine(a, b, p, s.condition(a, p), z)
+	cond := s.condition(a, p)
+	if len(todo) <= fewColumns {
+		if err := s.solveFew(a, b, z, &wideInverse{s, p, cond}, todo); err != nil || open(todo) == 0 {
+			return err
+		}
+	}
+	return s.refine(a, b, p, cond, z, todo)
+}
+
+// undecided returns the columns of the solution z, all of whose entries are open.
+func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
+	todo := make([]*entries, b.Cols())
+	for j := range todo {
+		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows()), never: map[int]*big.Float{}}
+		for i := range todo[j].open {
+			todo[j].open[i] = i
+		}
+	}
+	return todo
 }
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
-	s.stats.Rounds = p.rounds
-	s.stats.Rho, _ = p.rho.Float64()
+	rho, _ := p.rho.Float64()
+	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)))
+}
+
+// note is condition for a bound of ‖R‖ and bounds of F.
+func (s *solver) note(rounds int, rho float64, norm *big.Float, f bounds) (cond int) {
+	s.stats.Rounds, s.stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	of := boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights))
-	bound := upper().Mul(upper().Mul(p.abs.norm(), of.norm()), big.NewFloat(1+2*s.stats.Rho))
+	bound := upper().Mul(upper().Mul(norm, f.norm()), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
@@ -266,8 +314,9 @@ func finite(name string, m *halfulp.Matrix) error {
 	return nil
 }
 
-// refine stores the rounded solution in z; the condition number is below 2^cond.
-func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix) error {
+// refine stores the rounded solution in z as far as it is open in todo; the condition number is
+// below 2^cond.
+func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
 	n, k := b.Rows(), b.Cols()
 	target := z.Format().Bits() + 64
 	known := p.gain // bits of X, about
@@ -279,16 +328,15 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
 		return err
 	}
-	todo := make([]*entries, k) // nil: done
-	for j := range todo {
-		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, n), never: map[int]*big.Float{}}
-		for i := range n {
-			todo[j].open[i] = i
-		}
-	}
 	// 1/(1 - rho), rounded up
 	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
-	for left := k; ; s.stats.Steps++ {
+	left := 0
+	for _, e := range todo {
+		if e != nil {
+			left++
+		}
+	}
+	for ; ; s.stats.Steps++ {
 		// R r loses up to cond bits to cancellation.
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
@@ -305,7 +353,15 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				radius[i] = upper().Add(radius[i], most)
 				radius[i].SetMantExp(radius[i], int(p.weights[i]))
 			}
-			if done, err := e.decide(x, radius, p.weights); err != nil {
+			largest := new(big.Float) // of x, weighted
+			for i := range radius {
+				v := x.Big(i, j)
+				if v.Abs(v).SetMantExp(v, -int(p.weights[i])); v.Cmp(largest) > 0 {
+					largest = v
+				}
+			}
+			mid := func(i int) *big.Float { return x.Big(i, j) }
+			if done, err := e.decide(mid, largest, radius, p.weights); err != nil {
 				return err
 			} else if done {
 				todo[j] = nil

@@ -86,13 +86,13 @@ func luColumns(a matrix, pivots []int, least float64) {
 		}
 		for j := k + 1; j < a.cols; j++ {
 			other := a.data[j*a.ld:][:a.rows]
-			axpy(-other[k], below, other[k+1:])
+			Axpy(-other[k], below, other[k+1:])
 		}
 	}
 }
 
-// axpy adds alpha x to y.
-func axpy(alpha float64, x, y []float64) {
+// Axpy adds alpha x to y.
+func Axpy(alpha float64, x, y []float64) {
 	if alpha == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (w *worker) lower(l, b matrix) error {
 		for j := range b.cols {
 			x := b.data[j*b.ld:][:n]
 			for k := range n {
-				axpy(-x[k], l.data[k*l.ld:][k+1:n], x[k+1:])
+				Axpy(-x[k], l.data[k*l.ld:][k+1:n], x[k+1:])
 			}
 		}
 		return w.ctx.Err()
@@ -149,7 +149,7 @@ func (w *worker) upper(u, b matrix) error {
 			x := b.data[j*b.ld:][:n]
 			for k := n - 1; k >= 0; k-- {
 				x[k] /= u.data[k+k*u.ld]
-				axpy(-x[k], u.data[k*u.ld:][:k], x)
+				Axpy(-x[k], u.data[k*u.ld:][:k], x)
 			}
 		}
 		return w.ctx.Err()
