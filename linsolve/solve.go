@@ -269,8 +269,10 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err := s.solveFew(a, b, z, &wideInverse{s, p, cond}, todo); err != nil || open(todo) == 0 {
 			return err
 		}
+	} else if err := s.solveMany(p, a, b, z, todo); err != nil || open(todo) == 0 {
+		return err
 	}
-	return s.refine(a, b, p, cond, z, todo)
+	return s.refineOpen(a, b, p, cond, z, todo)
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
