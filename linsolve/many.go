@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -70,26 +71,67 @@ func isIdentity(b *halfulp.Matrix) bool {
 	return true
 }
 
-// inverse returns X + E' X, about F^-1 with an error of 2^-bits of the largest entry of a column,
-// or a few times that.
+// inverse returns X + E' X, or X + (E' + E'²) X where that saves a step, with an error of about
+// 2^-bits of the largest entry of a column of F^-1.
 func (t *newton) inverse(bits int) (*nearly, error) {
-	if err := t.refine((bits + 3) / 2); err != nil {
-		return nil, err
+	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
+	for {
+		width := t.gain() + lateBits
+		if 3*width >= bits { // the last time, perhaps
+			width = max(width, bits-t.gain()+2)
+		}
+		e, h, err := t.errorMatrix(width)
+		if err != nil {
+			return nil, err
+		}
+		g := t.gain()
+		cubic := steps(g, third) < steps(g, half)
+		switch {
+		case cubic && g < third:
+			err = t.step(e, h, third)
+		case !cubic && g < half:
+			err = t.step(e, h, half)
+		default:
+			return t.correct(n, bits, e, h, cubic)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	n, g := t.n(), t.gain()
-	e, h, err := t.errorMatrix(bits - g + 2)
-	if err != nil {
-		return nil, err
+}
+
+// correct is the end of inverse, with E'.
+//
+// F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
+// E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
+func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*nearly, error) {
+	wide := max(bits-t.gain()+2, 24)
+	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
+	near := upper().Add(t.rho, h) // ≥ ‖E'‖
+	rest := mul(t.rho, t.rho)
+	if cubic {
+		places := max(bits-2*t.gain()+2, 24)
+		square, sum := halfulp.NewMatrix(halfulp.MP(uint(places)), n, n), halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+		if err := t.s.gemm(1, e, e, 0, nil, square); err != nil {
+			return nil, err
+		}
+		if err := t.s.sum(e, square, sum); err != nil {
+			return nil, err
+		}
+		e = sum
+		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
+		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), power(1)))
+		rest = upper().Add(rest, mul(mul(near, near), power(-places)))
+		rest = upper().Add(rest, mul(near, power(1-wide)))
 	}
-	wide := max(bits-g+2, 24)
 	d := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
 	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
 		return nil, err
 	}
 	t.s.stats.Precision = bits
-	// |F^-1 - X - D| ≤ (h + rho² / (1 - rho) + 2^-wide (rho + h)) max |x_ij|, and 1/(1 - rho) ≤ 2.
-	lost := upper().Add(h, upper().Mul(upper().Mul(t.rho, t.rho), power(1)))
-	lost = upper().Add(lost, upper().Mul(upper().Add(t.rho, h), power(-wide)))
+	// 1/(1 - rho) ≤ 2, and D is rounded.
+	lost := upper().Add(h, mul(rest, power(1)))
+	lost = upper().Add(lost, mul(near, power(1-wide)))
 	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
 	for _, c := range t.col {
 		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
@@ -220,13 +262,17 @@ type near struct {
 // enclose returns entry (i, j), scaled back.
 func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	neg, mag, exp := t.add(x, d, i, j)
-	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
 	e := y.err[j] - exp
+	if e >= 60 && len(mag) > 0 { // words that the error covers
+		k := min(int64(len(mag)-1), (e-60)/64+1)
+		mag, exp, e = mag[k:], exp+64*k, e-64*k
+	}
+	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
 	if v.known = len(mag) > 0 && e < 60; !v.known {
 		v.zero = len(mag) == 0 || int64(num.BitLen(mag)) <= e
 		return v
 	}
-	v.err = 3 // what add cuts off, and what is less than a unit
+	v.err = 4 // what is cut off, and what is less than a unit
 	if e >= 0 {
 		v.err += 1 << e
 	}

@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -43,7 +44,7 @@ type newton struct {
 // more than most bits.
 func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
 	by := scaling{p.scale, p.weights}
-	t := &newton{s: s, by: by, rho: p.rho}
+	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, power(-2 * seedBits)})}
 	if t.f = scaled(a, by, most); t.f == nil {
 		return nil
 	}
@@ -115,23 +116,29 @@ func power(e int) *big.Float { return upper().SetMantExp(big.NewFloat(1), e) }
 // gain returns some bits g with rho ≤ 2^-g.
 func (t *newton) gain() int { return -t.rho.MantExp(nil) }
 
-// refine raises the precision until ‖I - X F‖ ≤ 2^-bits. A step from rho to 2^-next with
-// next ≤ 2 gain - 2 adds at most (1/8 + 1/4 + 1/4) 2^-next.
+// refine raises the precision until ‖I - X F‖ ≤ 2^-bits.
 func (t *newton) refine(bits int) error {
 	for t.gain() < bits {
-		next := bits // of the last step, of the one before, ...
-		for (next+3)/2 > t.gain() {
-			next = (next + 3) / 2
+		e, h, err := t.errorMatrix(t.gain() + lateBits)
+		if err != nil {
+			return err
 		}
-		if err := t.step(next); err != nil {
+		if t.gain() >= bits {
+			return nil
+		}
+		if err := t.step(e, h, bits); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// errorMatrix returns E' with ‖E' - E‖ ≤ lost, which is 2^-bits rho.
-func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, lost *big.Float, err error) {
+// lateBits are how many more bits than rho says E may turn out to be smaller by, and be of use.
+const lateBits = 8
+
+// errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
+// shows of it.
+func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
 	n := t.n()
 	e = halfulp.NewMatrix(halfulp.MP(uint(max(bits, 24))), n, n)
 	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
@@ -139,16 +146,58 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, lost *big.Float, err 
 		b.Rows[i] = int64(t.rho.MantExp(nil))
 	}
 	t.s.stats.Steps++
-	err = t.s.gemmWithin(-1, t.x, t.f, 1, halfulp.Identity(halfulp.Float64, n), e, b)
-	return e, upper().SetMantExp(t.rho, -bits), err
+	if err := t.s.gemmWithin(-1, t.x, t.f, 1, halfulp.Identity(halfulp.Float64, n), e, b); err != nil {
+		return nil, nil, err
+	}
+	// |E' - E| ≤ 2^-bits |E'|
+	norm := rowNorm64(raw.Matrix(e))
+	h = upper().SetMantExp(norm, -max(bits, 24))
+	least := power(-t.gain() - 2*bits) // so that a gain remains finite
+	if norm.Add(norm, h).Cmp(least) < 0 {
+		norm = least
+	}
+	if norm.Cmp(t.rho) < 0 {
+		t.rho = norm
+	}
+	return e, h, nil
 }
 
-// step makes rho about 2^-next, next ≤ 2 gain - 2.
-func (t *newton) step(next int) error {
+// rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
+func rowNorm64(m num.Mat) *big.Float {
+	most := int64(math.MinInt32)
+	for _, e := range tops(m, most) {
+		most = max(most, e)
+	}
+	sums := make([]float64, m.Rows)
+	l := m.Arr.Limbs()
+	for j := range m.Cols {
+		for i := range m.Rows {
+			at := m.At(i, j)
+			if m.Arr.Class(at) == num.Finite {
+				sums[i] += ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
+			}
+		}
+	}
+	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
+	norm := upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	return norm.SetMantExp(norm, int(most))
+}
+
+// steps returns how many steps of Newton's method lead from a gain to another one.
+func steps(gain, bits int) (count int) {
+	for ; bits > gain; count++ {
+		bits = (bits + 3) / 2
+	}
+	return count
+}
+
+// step makes rho about 2^-next by E', for the next ≤ 2 gain - 2 from which a few such steps lead to
+// bits.
+func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	g := t.gain()
-	e, h, err := t.errorMatrix(next - g + 3)
-	if err != nil {
-		return err
+	next := bits // of the last step, of the one before, ...
+	for next > 2*g-2 {
+		next = (next + 3) / 2
 	}
 	n := t.n()
 	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
@@ -164,7 +213,7 @@ func (t *newton) step(next int) error {
 	}
 	t.x = x
 	t.s.stats.Precision = prec
-	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h)
+	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
 	near := upper().Add(t.rho, h)
 	rho := upper().Add(h, upper().Mul(near, t.rho))
 	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, power(2-prec)), big.NewFloat(1)))

@@ -112,6 +112,40 @@ func TestNewton(t *testing.T) {
 	}
 }
 
+// TestNewtonExact inverts matrices whose seeds are their inverses already, or singular.
+func TestNewtonExact(t *testing.T) {
+	n := 12
+	powers, ones := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		powers.SetFloat64(i, (i+5)%n, math.Ldexp(1, 20*i))
+		for j := range n {
+			ones.SetFloat64(i, j, 1)
+		}
+	}
+	for _, f := range formats {
+		checkInverse(t, "identity", halfulp.Identity(halfulp.Float64, n), f)
+		if f.Bits() > 24 {
+			checkInverse(t, "powers", powers, f)
+		}
+		checkInverse(t, "singular", ones, f)
+		check(t, "powers", powers, halfulp.Random(halfulp.Float64, n, 10, 0, 3), halfulp.MP(uint(f.Bits())))
+	}
+}
+
+// TestDetTriangles has determinants of so many bits that the triangles are improved, one column of
+// which is much larger than others.
+func TestDetTriangles(t *testing.T) {
+	for _, bits := range []uint{300, 900} {
+		a := halfulp.Random(halfulp.MP(100), 12, 12, 0, 4)
+		checkDet(t, fmt.Sprintf("%d bits", bits), a, halfulp.MP(bits))
+		for i := range 12 {
+			x := a.Big(i, 3)
+			a.SetBig(i, 3, x.SetMantExp(x, 300))
+		}
+		checkDet(t, fmt.Sprintf("%d bits, scaled", bits), a, halfulp.MP(bits))
+	}
+}
+
 // TestNewtonNearSingular inverts matrices one unit of the last place away from singular ones, with
 // condition numbers up to 2^400.
 func TestNewtonNearSingular(t *testing.T) {

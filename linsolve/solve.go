@@ -180,9 +180,10 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 
 // finish stores a result in x, wherever it lives.
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	for i := range z.Rows() {
-		for j := range z.Cols() {
-			if z.At(i, j).IsInf(0) {
+	m := raw.Matrix(z)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if m.Arr.Class(m.At(i, j)) == num.Inf {
 				s.stats.Overflow++
 			}
 		}
