@@ -72,8 +72,23 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 	return nil
 }
 
-// lowestBit returns some low for which all entries of F are multiples of 2^-low.
+// lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
 func lowestBit(a num.Mat, by scaling) (low int64) {
+	if k := a.Arr.Kind; k == num.MP || k == num.F64 {
+		bits := int64(a.Arr.Bits())
+		for j, col := range by.cols {
+			least, at := int64(math.MaxInt64), a.At(0, j)
+			for i, row := range by.rows {
+				if e := exponent(a.Arr, at+i*a.RS); e != none {
+					least = min(least, e+row)
+				}
+			}
+			if least < math.MaxInt64 {
+				low = max(low, bits-least-col)
+			}
+		}
+		return low
+	}
 	var buf [num.MaxValueWords]uint64
 	for j := range a.Cols {
 		for i := range a.Rows {
@@ -118,11 +133,13 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	size := log2(largestOf(v)) // of y, about
-	if !(math.Abs(size) < 900) {
+	most := largestOf(v)
+	if !(most > 0x1p-900 && most < 0x1p900) {
 		return false, nil
 	}
-	words := (max(want+y.r.size()+atFloor+6-int(size), 64) + 63) / 64
+	_, k := math.Frexp(most)
+	shift += int64(k) // y is about 1 from now on
+	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
 	solBits := 64 * (words + 1)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
@@ -146,15 +163,14 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if v, err = y.r.correct(r); err != nil {
 			return false, err
 		}
-		most := largestOf(v)
-		if !(most < 0x1p900) {
+		if most = largestOf(v); !(most < 0x1p900) {
 			return false, nil
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
-		if began && (floor || est <= size-float64(bits+8)) {
+		if began && (floor || est <= -float64(bits+8)) {
 			radius := y.r.radius(r, v)
-			if floor || log2(largestOf(radius))+float64(r.exp) <= size-float64(bits+4)-log2(float64(n)) {
-				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp, size); done || err != nil {
+			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
+				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp); done || err != nil {
 					return false, err
 				}
 			}
@@ -168,7 +184,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		last = est
 
 		// c = v 2^(exp+q), rounded to integers up to 2^61.
-		_, k := math.Frexp(most)
+		_, k = math.Frexp(most)
 		q := min(61-k-r.exp, solBits)
 		if q < 0 {
 			return false, nil
@@ -240,7 +256,7 @@ func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
 	if y.f == nil || planes > len(y.f.planes) {
-		y.f, err = newFixed(y.s.ctx, y.s.threads, y.a, y.r.scales(), planes)
+		y.f, err = y.s.newFixed(y.a, y.r.scales(), planes)
 	}
 	return err
 }
@@ -265,12 +281,12 @@ func addInteger(z []uint64, c int64, shift int) {
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.
-func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int, size float64) (bool, error) {
+func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.scales().cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.open {
-		if radius[i]-radius[i] != 0 {
-			return false, nil
+		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
+			return false, nil // the latter lest numbers leave the exponents of big.Float
 		}
 		r[i] = upper().SetFloat64(radius[i])
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
@@ -288,7 +304,7 @@ func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int6
 		}
 		return z.SetMantExp(z, int(shift+cols[i])-solBits)
 	}
-	most := new(big.Float).SetMantExp(big.NewFloat(1), int(size)+1+int(shift))
+	most := new(big.Float).SetMantExp(big.NewFloat(1), int(shift))
 	return e.decide(mid, most, r, cols)
 }
 

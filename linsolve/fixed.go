@@ -1,7 +1,7 @@
 package linsolve
 
 import (
-	"context"
+	"math"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -25,60 +25,93 @@ type fixed struct {
 const shifted = 1 << 62
 
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
-func newFixed(ctx context.Context, threads int, a num.Mat, by scaling, planes int) (*fixed, error) {
+func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	n := a.Rows
 	f := &fixed{n: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
 	for l := range planes {
-		f.planes[l], f.sums[l] = make([]uint64, n*n), make([][2]uint64, n)
+		f.planes[l], f.sums[l] = s.words(n*n), make([][2]uint64, n)
 	}
 	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
-	return f, par.For(ctx, threads, (n+some-1)/some, func(_, part int) {
+	return f, par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
 		var buf [num.MaxValueWords]uint64
-		word := make([]uint64, planes)
 		for j0 := 0; j0 < n; j0 += tile {
 			for i := part * some; i < min(n, (part+1)*some); i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
-					x := a.Arr.Value(a.At(i, j), buf[:])
-					toFixed(word, x, by.rows[i]+by.cols[j])
-					for l := range planes {
-						w := word[planes-1-l]
-						f.planes[l][i*n+j] = w
-						sum := &f.sums[l][i]
-						var carry uint64
-						sum[0], carry = bits.Add64(sum[0], w, 0)
-						sum[1] += carry
+					e, at := by.rows[i]+by.cols[j], a.At(i, j)
+					switch a.Arr.Kind { // much the faster way for the usual ones
+					case num.MP:
+						c, l := a.Arr.Cls[at], a.Arr.Limbs()
+						f.set(i*n+j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
+					case num.F64:
+						x := a.Arr.F64[0][at]
+						m, exp := num.Decompose(x)
+						buf[0] = m
+						f.set(i*n+j, x == 0, x < 0, buf[:1], e+exp)
+					default:
+						x := a.Arr.Value(at, buf[:])
+						f.set(i*n+j, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
 					}
 				}
+			}
+		}
+		for l, plane := range f.planes {
+			for i := part * some; i < min(n, (part+1)*some); i++ {
+				var s0, s1, carry uint64
+				for _, w := range plane[i*n : (i+1)*n] {
+					s0, carry = bits.Add64(s0, w, 0)
+					s1 += carry
+				}
+				f.sums[l][i] = [2]uint64{s0, s1}
 			}
 		}
 	})
 }
 
-// toFixed stores 2^(64 len(z) - 1) (1 + x 2^e), cut off towards the middle, in z, |x 2^e| < 1.
-func toFixed(z []uint64, x num.Real, e int64) {
-	clear(z)
-	top := len(z) - 1
-	if x.Class == num.Finite {
-		shift := x.Exp + e + int64(64*len(z)-1)
-		magnitude(z, x.Mag, shift)
-		if x.Neg {
-			num.Negate(z)
-		}
+// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e, |x| < 1.
+func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
+	planes := len(f.planes)
+	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
+	shift := e + int64(64*planes-1)
+	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
+	if zero {
+		mag = nil
 	}
-	z[top] ^= 1 << 63
+	var before, carry, sign uint64
+	if k := -up - 1; uint(k) < uint(len(mag)) {
+		before = mag[k]
+	}
+	if neg {
+		carry, sign = 1, math.MaxUint64
+	}
+	for k := range planes {
+		var word uint64
+		if m := k - up; uint(m) < uint(len(mag)) {
+			word = mag[m]
+		}
+		v := (word<<off | before>>(64-off)) ^ sign // nothing from below for off = 0
+		before = word
+		v, carry = bits.Add64(v, 0, carry)
+		if k == planes-1 {
+			v ^= 1 << 63
+		}
+		f.planes[planes-1-k][at] = v
+	}
 }
 
 // magnitude stores mag 2^shift in z, which has room for it, cut off.
 func magnitude(z, mag []uint64, shift int64) {
-	from, off := -(shift >> 6), uint(shift&63)
-	for k := range z { // z[k] = mag[from+k] 2^off, and what falls in from below
-		at := from + int64(k)
+	clear(z)
+	// z[k] = mag[k-up] 2^off, and what falls in from below
+	up, off := shift>>6, uint(shift&63)
+	first, last := max(0, up), min(int64(len(z)), int64(len(mag))+up+1)
+	for k := first; k < last; k++ {
+		at := k - up
 		var v uint64
-		if at >= 0 && at < int64(len(mag)) {
+		if at < int64(len(mag)) {
 			v = mag[at] << off
 		}
-		if off > 0 && at >= 1 && at <= int64(len(mag)) {
-			v |= mag[at-1] >> (64 - off)
+		if at > 0 {
+			v |= mag[at-1] >> (64 - off) // 0 for off = 0
 		}
 		z[k] = v
 	}
@@ -178,20 +211,28 @@ func leading(x []uint64, e int) float64 {
 
 // topBits returns x 2^(62-e), cut off downwards, for |x| ≤ 2^e.
 func topBits(x []uint64, e int) int64 {
-	low := e - 62 // the bit that becomes the last
-	if low < 0 {
-		return int64(x[0]) << uint(-low) // one word holds all that matters
+	if low := e - 62; low >= 0 {
+		return int64(wordAt(x, low))
 	}
+	return int64(x[0]) << uint(62-e) // one word holds all that matters
+}
+
+// wordAt returns the 64 bits of x in two's complement from bit low on.
+func wordAt(x []uint64, low int) uint64 {
+	sign := uint64(int64(x[len(x)-1]) >> 63)
 	k, off := low/64, uint(low%64)
+	if k >= len(x) {
+		return sign
+	}
 	v := x[k] >> off
 	if off > 0 {
-		hi := uint64(int64(x[len(x)-1]) >> 63)
+		next := sign
 		if k+1 < len(x) {
-			hi = x[k+1]
+			next = x[k+1]
 		}
-		v |= hi << (64 - off)
+		v |= next << (64 - off)
 	}
-	return int64(v)
+	return v
 }
 
 // bitLen returns e with |x| ≤ 2^e for x in two's complement.

@@ -120,9 +120,9 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		}
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
-		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), power(1)))
-		rest = upper().Add(rest, mul(mul(near, near), power(-places)))
-		rest = upper().Add(rest, mul(near, power(1-wide)))
+		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
+		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
+		rest = upper().Add(rest, mul(near, exp2(1-wide)))
 	}
 	d := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
 	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
@@ -130,8 +130,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	}
 	t.s.stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
-	lost := upper().Add(h, mul(rest, power(1)))
-	lost = upper().Add(lost, mul(near, power(1-wide)))
+	lost := upper().Add(h, mul(rest, exp2(1)))
+	lost = upper().Add(lost, mul(near, exp2(1-wide)))
 	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
 	for _, c := range t.col {
 		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
@@ -139,8 +139,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	return y, nil
 }
 
-// tops returns exponents of the largest entries of the columns of a matrix in MP, low for zeros.
-func tops(m num.Mat, low int64) []int64 {
+// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for zeros.
+func columnTops(m num.Mat, low int64) []int64 {
 	z := make([]int64, m.Cols)
 	for j := range z {
 		z[j] = low
@@ -175,9 +175,9 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 	if err := t.s.gemm(1, t.x, g, 0, nil, x0); err != nil {
 		return nil, err
 	}
-	size := tops(raw.Matrix(x0), none)
+	size := columnTops(raw.Matrix(x0), none)
 	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and 1/(1 - rho) (1 + 2^-b) ≤ 2.
-	small := upper().Add(upper().Mul(t.rho, power(1)), power(-first)).MantExp(nil)
+	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
 	b := &exact.Bound{Rows: t.row, Cols: make([]int64, k)}
 	for j, e := range size {
 		b.Cols[j] = e + int64(small)
@@ -193,9 +193,9 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 	}
 	t.s.stats.Precision = bits
 	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖.
-	lost := upper().Add(upper().Mul(t.rho, power(1)), power(2-second)).MantExp(nil)
+	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(2-second)).MantExp(nil)
 	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
-	for j, e := range tops(raw.Matrix(r), none) {
+	for j, e := range columnTops(raw.Matrix(r), none) {
 		// Errors that are less than what is cut off need not be known.
 		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
 	}

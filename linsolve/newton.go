@@ -44,7 +44,7 @@ type newton struct {
 // more than most bits.
 func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
 	by := scaling{p.scale, p.weights}
-	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, power(-2 * seedBits)})}
+	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * seedBits)})}
 	if t.f = scaled(a, by, most); t.f == nil {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (b bounds) columns() []int64 {
 	return z
 }
 
-// power returns 2^e.
-func power(e int) *big.Float { return upper().SetMantExp(big.NewFloat(1), e) }
+// exp2 returns 2^e.
+func exp2(e int) *big.Float { return upper().SetMantExp(big.NewFloat(1), e) }
 
 // gain returns some bits g with rho ≤ 2^-g.
 func (t *newton) gain() int { return -t.rho.MantExp(nil) }
@@ -152,7 +152,7 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 	// |E' - E| ≤ 2^-bits |E'|
 	norm := rowNorm64(raw.Matrix(e))
 	h = upper().SetMantExp(norm, -max(bits, 24))
-	least := power(-t.gain() - 2*bits) // so that a gain remains finite
+	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
 	if norm.Add(norm, h).Cmp(least) < 0 {
 		norm = least
 	}
@@ -165,7 +165,7 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 // rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
 func rowNorm64(m num.Mat) *big.Float {
 	most := int64(math.MinInt32)
-	for _, e := range tops(m, most) {
+	for _, e := range columnTops(m, most) {
 		most = max(most, e)
 	}
 	sums := make([]float64, m.Rows)
@@ -216,18 +216,15 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
 	near := upper().Add(t.rho, h)
 	rho := upper().Add(h, upper().Mul(near, t.rho))
-	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, power(2-prec)), big.NewFloat(1)))
-	t.rho = upper().Add(rho, upper().Mul(t.amp, power(2-prec)))
+	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, exp2(2-prec)), big.NewFloat(1)))
+	t.rho = upper().Add(rho, upper().Mul(t.amp, exp2(2-prec)))
 	return nil
 }
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
 func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
 	st, err := raw.GemmWithin(alpha, a, b, beta, c, d, bound, &s.opt)
-	if err == nil {
-		s.stats.Device = st.(halfulp.Stats).Device
-	}
-	return err
+	return s.within(st.(halfulp.Stats), d, err)
 }
 
 // adder adds numbers of matrices in MP, into words that others do not share.

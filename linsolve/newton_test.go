@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -17,7 +18,7 @@ func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format
 	n := a.Rows()
 	x := halfulp.NewMatrix(f, n, n)
 	stats, err := Inverse(a, x, nil)
-	want := rational(a, halfulp.Identity(halfulp.Float64, n))
+	want := lintest.Of(a).Solve(lintest.Identity(n))
 	if want == nil {
 		if err == nil {
 			t.Fatalf("%s: no error for a singular matrix", name)
@@ -29,7 +30,7 @@ func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format
 	}
 	for i := range n {
 		for j := range n {
-			if z := nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+			if z := lintest.Nearest(f, want[i][j]); !x.At(i, j).Same(z) {
 				t.Fatalf("%s: entry %d, %d is %s, want %s (%+v)", name, i, j, x.At(i, j).Hex(), z.Hex(), stats)
 			}
 		}
@@ -98,15 +99,15 @@ func TestNewton(t *testing.T) {
 			checkInverse(t, name+"random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
 			checkInverse(t, name+"graded", scaledRandom(r, halfulp.MP(60), n, 500), wide)
-			checkInverse(t, name+"integers", randomIntegers(r, n, n, 2), f)
+			checkInverse(t, name+"integers", lintest.Integers(r, n, n, 2), f)
 			if stats := checkInverse(t, name+"unimodular", unimodular(r, n), f); stats.Primes != 0 || stats.Steps > 8 {
 				t.Errorf("%s: %+v for an inverse of integers", name, stats)
 			}
 			checkInverse(t, name+"triangular", triangular(r, n), f)
 			check(t, name+"columns", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 3, r.Uint64()), f)
 			check(t, name+"graded columns", scaledRandom(r, halfulp.MP(100), n, 500), halfulp.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
-			check(t, name+"integer columns", unimodular(r, n), randomIntegers(r, n, k, 9), f)
-			check(t, name+"zero columns", randomIntegers(r, n, n, 5), randomIntegers(r, n, k, 0), f)
+			check(t, name+"integer columns", unimodular(r, n), lintest.Integers(r, n, k, 9), f)
+			check(t, name+"zero columns", lintest.Integers(r, n, n, 5), lintest.Integers(r, n, k, 0), f)
 		}
 		checkInverse(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f)
 	}
@@ -152,7 +153,7 @@ func TestNewtonNearSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, p := range []uint{53, 106, 400} {
 		n := 10
-		a := randomIntegers(r, n, n, 9).Convert(halfulp.MP(p))
+		a := lintest.Integers(r, n, n, 9).Convert(halfulp.MP(p))
 		for j := range n { // the last row is the sum of the others
 			sum := new(big.Float)
 			for i := range n - 1 {

@@ -21,6 +21,7 @@ type factors struct {
 	scaling
 	n      int
 	lu     []float64 // by columns
+	norm   float64   // bound of ‖F‖∞
 	pivots []int
 }
 
@@ -28,7 +29,12 @@ type factors struct {
 // error; where pivots vanish the factors are those of a matrix near a.
 func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 	f := &factors{scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
-	f.lu = f.float64s(a)
+	f.lu = f.float64s(a, s.floats(f.n*f.n))
+	sums := make([]float64, f.n)
+	for j := range f.n {
+		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
+	}
+	f.norm = float64(largestOf(raised(sums)) * (1 + 0x1p-47))
 	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
 }
 

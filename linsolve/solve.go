@@ -69,8 +69,12 @@ type solver struct {
 	threads  int
 	opt      halfulp.Options // of products
 	progress func(done float64)
+	vanish   bool // products may, below the smallest number of a format of some bits
 	stats    Stats
 	since    time.Time
+
+	floatsTaken []*[]float64 // see release
+	wordsTaken  []*[]uint64
 }
 
 // begin checks the options and operands of routine name: all operands live in one place, and all
@@ -135,13 +139,23 @@ func (s *solver) stage(name string) {
 	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
 }
 
-// gemm stores RN(alpha A B + beta C) in d.
+// gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
+// ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	if err == nil {
-		s.stats.Device = st.Device
+	return s.within(st, d, err)
+}
+
+// within ends a product that was stored in d.
+func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
+	if err != nil {
+		return err
 	}
-	return err
+	s.stats.Device = st.Device
+	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
+		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
+	}
+	return nil
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -223,6 +237,12 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
+	for _, m := range []*halfulp.Matrix{a, b} {
+		if err := workable(f.Bits()+64, m); err != nil {
+			return nil, err
+		}
+	}
+	defer s.release()
 	todo := s.undecided(a, b, z)
 	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
@@ -235,7 +255,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 		s.stage("approximate inverse")
 		if t != nil {
-			s.note(1, t.rho, upper().SetFloat64(t.norm), boundsOfFloat64(lu.n, lu.float64s(raw.Matrix(a))))
+			s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(lu.norm))
 			err := s.solveFew(a, b, z, t, todo)
 			s.stage("refinement")
 			if err != nil || open(todo) == 0 {
@@ -267,7 +287,11 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
 	if len(todo) <= fewColumns {
-		if err := s.solveFew(a, b, z, &wideInverse{s, p, cond}, todo); err != nil || open(todo) == 0 {
+		w, err := s.newWideInverse(p)
+		if err == nil {
+			err = s.solveFew(a, b, z, w, todo)
+		}
+		if err != nil || open(todo) == 0 {
 			return err
 		}
 	} else if err := s.solveMany(p, a, b, z, todo); err != nil || open(todo) == 0 {
@@ -292,14 +316,14 @@ func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
 	rho, _ := p.rho.Float64()
-	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)))
+	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).norm())
 }
 
-// note is condition for a bound of ‖R‖ and bounds of F.
-func (s *solver) note(rounds int, rho float64, norm *big.Float, f bounds) (cond int) {
+// note is condition for bounds of ‖R‖ and ‖F‖.
+func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 	s.stats.Rounds, s.stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	bound := upper().Mul(upper().Mul(norm, f.norm()), big.NewFloat(1+2*rho))
+	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
@@ -322,9 +346,12 @@ func finite(name string, m *halfulp.Matrix) error {
 func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
 	n, k := b.Rows(), b.Cols()
 	target := z.Format().Bits() + 64
+	if err := workable(max(target, cond+64), b); err != nil {
+		return err
+	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+1<<16, 1<<20)
+	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+int(columnBits(b))+1<<16, maxBits)
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
 	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
@@ -354,7 +381,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			most := upper().Mul(largest(radius), more)
 			for i := range radius {
 				radius[i] = upper().Add(radius[i], most)
-				radius[i].SetMantExp(radius[i], int(p.weights[i]))
+				radius[i] = scaledUp(radius[i], p.weights[i])
 			}
 			largest := new(big.Float) // of x, weighted
 			for i := range radius {
@@ -405,8 +432,7 @@ func column(r num.Mat, j int, scale []int64) []*big.Float {
 	z := make([]*big.Float, r.Rows)
 	for i := range z {
 		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = upper().SetFloat64(math.Abs(x) * (1 + 0x1p-46))
-		z[i].SetMantExp(z[i], int(e+scale[i]))
+		z[i] = scaledUp(upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
 	}
 	return z
 }

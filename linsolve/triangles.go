@@ -36,7 +36,9 @@ const mostRho = 0.25
 // invertTriangles returns an inverse by the factors, nil if these are not proved to be good.
 func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	n := f.n
-	t := &triangles{factors: f, x: make([]float64, n*n), y: make([]float64, n*n)}
+	t := &triangles{factors: f, x: s.floats(n * n), y: s.floats(n * n)}
+	clear(t.x)
+	clear(t.y)
 	t.perm, _ = f.order()
 	// Underflow, of products up to 2^200 and quotients of them by pivots above 2^-80, takes less
 	// than 2^-800 from anything below if no number is larger than 2^100.
@@ -114,7 +116,7 @@ func (t *triangles) radius(r *residual, _ []float64) []float64 {
 func absUpper(n int, u, v []float64) []float64 {
 	z := make([]float64, n)
 	for j, f := range v {
-		absAxpy(f, u[j*n:j*n+j+1], z)
+		dgemm.AxpyAbs(f, u[j*n:j*n+j+1], z)
 	}
 	return raised(z)
 }
@@ -123,17 +125,9 @@ func absUpper(n int, u, v []float64) []float64 {
 func absLower(n int, l, v []float64) []float64 {
 	z := append([]float64(nil), v...)
 	for j, f := range v {
-		absAxpy(f, l[j*n+j+1:(j+1)*n], z[j+1:])
+		dgemm.AxpyAbs(f, l[j*n+j+1:(j+1)*n], z[j+1:])
 	}
 	return raised(z)
-}
-
-// absAxpy adds alpha |x| to y.
-func absAxpy(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += float64(alpha * math.Abs(v))
-	}
 }
 
 // raised makes bounds of sums of up to n = len(z) products of numbers that are not negative, whose

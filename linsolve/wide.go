@@ -2,80 +2,131 @@ package linsolve
 
 import (
 	"math"
-	"math/big"
+	mathbits "math/bits"
 
-	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// wideInverse is an approximate inverse of more than 53 bits, or a matrix of 53: with E = I - R F and the
-// rounded product c of R and r,
+// wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded by
+// rho,
 //
-//	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞,  |R r| ≤ |c| (1 + 2^-46) + |R| |r - what R multiplied|.
+//	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞.
+//
+// R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
 type wideInverse struct {
 	s    *solver
 	p    *approximate
-	cond int // the condition number is below 2^cond
+	f    *fixed // 2^-bits R
+	bits int    // ‖R‖∞ < 2^bits
+	rho  float64
+}
+
+func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
+	w := &wideInverse{s: s, p: p, bits: p.abs.norm().MantExp(nil)}
+	rho, _ := p.rho.Float64()
+	w.rho = float64(rho * (1 + 0x1p-50))
+	by := scaling{make([]int64, len(p.weights)), negated(p.scale)}
+	for i, e := range p.weights {
+		by.rows[i] = -e - int64(w.bits)
+	}
+	var err error
+	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
+	return w, err
+}
+
+// spare are the bits that a product R r has beyond those that cancellation may take.
+const spare = 64
+
+// pieceBits are those of a piece of r.
+const pieceBits = 61
+
+// planes returns how many planes of R are multiplied by piece m of r: what is cut off R, less than
+// 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
+func (w *wideInverse) planes(m int) int {
+	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.scale)))+2-pieceBits*m+63)/64)
+}
+
+// pieces returns how many pieces of r are multiplied: n times what is left is less than
+// 2^-(bits + spare).
+func (w *wideInverse) pieces() int {
+	return (w.bits + spare + mathbits.Len(uint(len(w.p.scale))) + pieceBits - 1) / pieceBits
 }
 
 func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} }
 
-func (w *wideInverse) size() int { return w.p.abs.norm().MantExp(nil) }
+func (w *wideInverse) size() int { return w.bits }
 
-// correct rounds r to 64 + cond bits, since R r loses cond of them to cancellation.
 func (w *wideInverse) correct(r *residual) ([]float64, error) {
-	n := len(r.lead)
-	x, c := halfulp.NewMatrix(halfulp.MP(uint(64+w.cond)), n, 1), halfulp.NewMatrix(halfulp.MP(seedBits), n, 1)
-	m := raw.Matrix(x)
-	var buf [1]uint64
-	for i, by := range w.p.scale {
-		v := num.Real{Class: num.Finite}
-		if r.x == nil {
-			mantissa, e := num.Decompose(math.Abs(r.lead[i]))
-			buf[0] = mantissa
-			v.Neg, v.Mag, v.Exp = r.lead[i] < 0, buf[:], e-by
-		} else {
-			v.Mag = append([]uint64(nil), r.x[i]...)
-			if v.Neg = int64(v.Mag[len(v.Mag)-1]) < 0; v.Neg {
-				num.Negate(v.Mag)
-			}
-			v.Exp = int64(r.unit) - by
-		}
-		if !num.IsZero(v.Mag) {
-			m.Arr.Set(m.At(i, 0), v)
-		}
+	n, pieces := len(r.lead), w.pieces()
+	top := r.exp - r.unit
+	if r.x == nil {
+		pieces = 1
 	}
-	if err := w.s.gemm(1, w.p.r, x, 0, nil, c); err != nil {
-		return nil, err
+	v := make([]*vector, pieces)
+	c := make([]int64, n)
+	for m := range v {
+		for i := range n {
+			if r.x == nil {
+				c[i] = int64(r.lead[i] * 0x1p61)
+			} else {
+				c[i] = piece(r.x[i], top, m)
+			}
+		}
+		v[m] = newVector(c)
 	}
 	z := make([]float64, n)
-	product := raw.Matrix(c)
-	for i, by := range w.p.weights {
-		v, e := product.Arr.Leading(product.At(i, 0))
-		z[i] = ldexp(v, e-by-int64(r.exp))
-	}
-	return z, nil
+	words := len(w.f.planes) + 2
+	const some = 16 // rows a call
+	return z, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
+		// The product, of unit 2^(2-64 words), is below 2^bits in magnitude and has room for 2^60
+		// in the pieces of which it is a sum.
+		sum, x := make([]uint64, words+1), make([]uint64, words)
+		for i := part * some; i < min(n, (part+1)*some); i++ {
+			clear(sum)
+			for m, v := range v {
+				planes := min(w.planes(m), len(w.f.planes))
+				w.f.row(x[:planes+2], i, v, planes)
+				// x is that of unit 2^(1-64 planes) 2^(-61 (m+1)).
+				subtractShifted(sum, x[:planes+2], 64*(words-1)-64*planes+1-pieceBits*(m+1))
+			}
+			top := bitLen(sum)
+			z[i] = -math.Ldexp(leading(sum, top), top-64*(words-1)+w.bits)
+		}
+	})
 }
 
+// piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the
+// sum of pieces times 2^(-61 (m+1)): all but the first are not negative.
+func piece(x []uint64, top, m int) int64 {
+	low := top - pieceBits*(m+1) // the last bit
+	v := uint64(0)
+	switch {
+	case low <= -64:
+	case low < 0:
+		v = x[0] << uint(-low)
+	default:
+		v = wordAt(x, low)
+	}
+	if m == 0 {
+		return int64(v)
+	}
+	return int64(v & (1<<pieceBits - 1))
+}
+
+// radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what
+// is left of r, by a unit of each sum, and by 2^-51 of itself.
 func (w *wideInverse) radius(r *residual, c []float64) []float64 {
-	lost := make([]*big.Float, len(c)) // of r, in units of 2^r.exp
-	for i, v := range r.lead {
-		lost[i] = upper().SetFloat64(math.Abs(v) + r.slop)
-		lost[i].SetMantExp(lost[i], -(63 + w.cond))
-		lost[i].Add(lost[i], upper().SetFloat64(r.err))
-	}
-	z := w.p.abs.apply(lost)
+	lost := math.Ldexp(float64(2*w.pieces()+2), -spare) + float64(1.001*math.Ldexp(r.err, w.bits))
+	most := 0.0
+	z := make([]float64, len(c))
 	for i, v := range c {
-		z[i] = upper().Add(z[i], upper().SetFloat64(float64(math.Abs(v)*(1+0x1p-45))+0x1p-999))
+		z[i] = float64(math.Abs(v)*(1+0x1p-50)) + lost
+		most = max(most, z[i])
 	}
-	// rho / (1 - rho), rounded up
-	more := upper().Quo(w.p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), w.p.rho))
-	most := upper().Mul(largest(z), more)
-	radius := make([]float64, len(c))
-	for i, v := range z {
-		f, _ := upper().Add(v, most).Float64() // to nearest
-		radius[i] = float64(f*(1+0x1p-50)) + 0x1p-1000
+	more := float64(most*w.rho/(1-w.rho)) + lost
+	for i := range z {
+		z[i] = float64((z[i] + more) * (1 + 0x1p-40))
 	}
-	return radius
+	return z
 }

@@ -13,17 +13,13 @@ const strip = 128
 
 func (w *worker) invertLower(l, x matrix) error {
 	n := l.rows
-	if n <= few {
+	if n <= block {
 		for j := range n {
-			column := x.data[j*x.ld:][:n]
-			column[j] = 1
-			for k := j; k < n; k++ {
-				Axpy(-column[k], l.data[k*l.ld:][k+1:n], column[k+1:])
-			}
+			x.data[j+j*x.ld] = 1
 		}
-		return w.ctx.Err()
+		return w.lower(l, x)
 	}
-	half := n / 2
+	half := halfOf(n)
 	first, below, second := x.view(0, half, 0, half), x.view(half, n, 0, half), x.view(half, n, half, n)
 	if err := w.invertLower(l.view(0, half, 0, half), first); err != nil {
 		return err
@@ -47,18 +43,13 @@ func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
 
 func (w *worker) invertUpper(u, x matrix) error {
 	n := u.rows
-	if n <= few {
+	if n <= block {
 		for j := range n {
-			column := x.data[j*x.ld:][:n]
-			column[j] = 1
-			for k := j; k >= 0; k-- {
-				column[k] /= u.data[k+k*u.ld]
-				Axpy(-column[k], u.data[k*u.ld:][:k], column)
-			}
+			x.data[j+j*x.ld] = 1
 		}
-		return w.ctx.Err()
+		return w.upper(u, x)
 	}
-	half := n / 2
+	half := halfOf(n)
 	first, above, second := x.view(0, half, 0, half), x.view(0, half, half, n), x.view(half, n, half, n)
 	if err := w.invertUpper(u.view(half, n, half, n), second); err != nil {
 		return err
