@@ -213,12 +213,12 @@ func (s *solver) triangularError(a, left, right *halfulp.Matrix, bits, places in
 	return sa, e, s.gemm(-1, sa, right, 1, halfulp.Identity(halfulp.Float64, n), e)
 }
 
-// refineTriangles replaces S and T by matrices of the same shape for which E = I - S A T is so small
-// that a few of its powers reach 2^-bits, and returns a gain that is about -log2 ‖E‖ if all goes
-// well. Nothing is proved of that.
+// refineTriangles replaces S and T by matrices of the same shape for which E = I - S A T is so
+// small that a few of its powers reach 2^-bits, and returns a gain that is about -log2 ‖E‖ if all
+// goes well. Nothing is proved of that.
 //
-// With L the strictly lower triangle of E and U the rest, (I + L) S A T (I + U) = I - O(E²). (I + L) S
-// has the determinant of S, exactly, since rounding changes no entry of its diagonal.
+// With L the strictly lower triangle of E and U the rest, (I + L) S A T (I + U) = I - O(E²).
+// (I + L) S has the determinant of S, exactly, since rounding changes no entry of its diagonal.
 func (s *solver) refineTriangles(f *factors, a, left, right *halfulp.Matrix, bits int) (gain int, err error) {
 	n := a.Rows()
 	rows, _ := f.order()
@@ -257,9 +257,9 @@ func (s *solver) refineTriangles(f *factors, a, left, right *halfulp.Matrix, bit
 	return gain, nil
 }
 
-// addTriangular returns M + A B, which is triangular, in some format: has says where its entries are
-// and about their exponents. What is a sum of zeros alone would be left to exact arithmetic, so
-// that ones stand for zeros until the end.
+// addTriangular returns M + A B, which is triangular, in some format: has says where its entries
+// are and about their exponents. What is a sum of zeros alone would be left to exact arithmetic, so
+// that powers of two stand for zeros until the end.
 func (s *solver) addTriangular(m, a, b *halfulp.Matrix, f halfulp.Format, has func(i, j int) (bool, int64)) (halfulp.Matrix, error) {
 	n := m.Rows()
 	c, z := m.Clone(), halfulp.NewMatrix(f, n, n)

@@ -139,7 +139,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	return y, nil
 }
 
-// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for zeros.
+// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
+// zeros.
 func columnTops(m num.Mat, low int64) []int64 {
 	z := make([]int64, m.Cols)
 	for j := range z {
@@ -176,7 +177,8 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		return nil, err
 	}
 	size := columnTops(raw.Matrix(x0), none)
-	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and 1/(1 - rho) (1 + 2^-b) ≤ 2.
+	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and
+	// 1/(1 - rho) (1 + 2^-b) ≤ 2.
 	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
 	b := &exact.Bound{Rows: t.row, Cols: make([]int64, k)}
 	for j, e := range size {

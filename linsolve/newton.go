@@ -238,8 +238,8 @@ func newAdder(words int) *adder {
 	return &adder{words, make([]uint64, words+1), make([]uint64, words+1)}
 }
 
-// add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are 2^(-64 words) of
-// the larger of the two or less; an exponent of 0 and no mag for zeros.
+// add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
+// 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
 func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
 	p, q := x.At(i, j), y.At(i, j)
 	zp, zq := x.Arr.Class(p) == num.Zero, y.Arr.Class(q) == num.Zero

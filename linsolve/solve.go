@@ -165,9 +165,10 @@ const errShape = "linsolve: shapes do not fit"
 // and X are n x n, n x k and n x k of any formats; X may overlap A and B.
 //
 // The time is that of a decomposition and inversion in float64 and of a product or two for each
-// 2^50 of the condition number, and for each column of B a few products with vectors. Entries that
+// 2^50 of the condition number, and for each column of B a few products with vectors; many columns
+// take a few products of the format's bits, by an approximate inverse of half of them. Entries that
 // lie halfway between two numbers of the format, or are such numbers while others of their column
-// are not, take about n more of these.
+// are not, take about n products with vectors more.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
@@ -294,8 +295,11 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err != nil || open(todo) == 0 {
 			return err
 		}
-	} else if err := s.solveMany(p, a, b, z, todo); err != nil || open(todo) == 0 {
-		return err
+	} else {
+		err := s.solveMany(p, a, b, z, todo)
+		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+			return err
+		}
 	}
 	return s.refineOpen(a, b, p, cond, z, todo)
 }

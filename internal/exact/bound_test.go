@@ -144,9 +144,9 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestBoundedBase counts moduli: integers whose product has 3p bits, of which p are known to cancel,
-// take a base of 2p and a few bits. One whose bound is
-// 40 bits too small, more than the room that roundings have, comes out wrong.
+// TestBoundedBase counts moduli: integers whose product has 3p bits, of which p are known to
+// cancel, take a base of 2p and a few bits. One whose bound is 40 bits too small, more than the
+// room that roundings have, comes out wrong.
 func TestBoundedBase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	for _, p := range []uint32{53, 106, 424} {

@@ -20,8 +20,8 @@ var (
 	// of its format took from it. Distinct entries may be set at the same time.
 	SetText func(x any, i, j int, text []byte) (decimal.Loss, error)
 	// GemmWithin computes D = alpha A B + beta C like halfulp.GemmTo for *halfulp.Matrix and
-	// *halfulp.Options, with a bound of D that the caller has proved: a wrong one makes wrong numbers
-	// (exact.Bound). It returns the halfulp.Stats.
+	// *halfulp.Options, with a bound of D that the caller has proved: a wrong one makes wrong
+	// numbers (exact.Bound). It returns the halfulp.Stats.
 	GemmWithin func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error)
 	// Scalar returns the value of a halfulp.Scalar.
 	Scalar func(x any) num.Real
