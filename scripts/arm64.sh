@@ -60,16 +60,16 @@ one() {
 export -f one
 export binaries qemu libc starting fakes oracles
 
-# The tests of internal/gpu run the whole library on fake GPUs, experiments measure what the method
-# packages test, and internal/gocuda and internal/kernels are about text: they are left out where
-# all packages are to be run.
+# The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem and rows
+# have no arithmetic on the host; experiments measure what the method packages test, and
+# internal/gocuda and internal/kernels are about text. They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
 longest='^github.com/halfulp/halfulp(/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu|kernels|reproduce)$|/cmd/halfulp-reproduce$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows)?|kernels|reproduce)$|/cmd/halfulp-reproduce$')
 fi
 {
 	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'
