@@ -22,31 +22,22 @@ type entries struct {
 // is looked into.
 const suspicion = 40
 
-// decide rounds the entries whose enclosures x ± radius round to one number, and reports whether
-// none is left.
-func (e *entries) decide(x *halfulp.Matrix, radius []*big.Float, weights []int64) (done bool, err error) {
+// decide rounds the entries whose enclosures mid ± radius round to one number, and reports whether
+// none is left. The largest of 2^-weights[i] |x_i| is most, about.
+func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*big.Float, weights []int64) (done bool, err error) {
 	f := e.z.Format()
-	prec := uint(x.Format().Bits()) + 192
-	down := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
-	up := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf) }
-	most := new(big.Float) // of x, weighted
-	for i := range radius {
-		v := x.Big(i, e.j)
-		if v.Abs(v).SetMantExp(v, -int(weights[i])); v.Cmp(most) > 0 {
-			most = v
-		}
-	}
 	open := e.open[:0]
 	ties := map[int]*big.Float{}
 	suspects := true
 	for _, i := range e.open {
-		mid := x.Big(i, e.j)
+		x := mid(i)
 		if radius[i].Sign() == 0 {
-			e.z.SetBig(i, e.j, mid.Add(mid, new(big.Float))) // no -0
+			e.z.SetBig(i, e.j, x.Add(x, new(big.Float))) // no -0
 			continue
 		}
-		lower := halfulp.NewScalar(f, down().Sub(mid, radius[i]))
-		upper := halfulp.NewScalar(f, up().Add(mid, radius[i]))
+		p := intervals(x.Prec() + 192)
+		lower := halfulp.NewScalar(f, p.down().Sub(x, radius[i]))
+		upper := halfulp.NewScalar(f, p.up().Add(x, radius[i]))
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
 			continue
@@ -59,7 +50,7 @@ func (e *entries) decide(x *halfulp.Matrix, radius []*big.Float, weights []int64
 		if t != nil && t.Sign() == 0 {
 			spacing = new(big.Float).SetMantExp(most, int(weights[i])-f.Bits())
 		}
-		if t == nil || up().SetMantExp(radius[i], suspicion).Cmp(spacing) > 0 {
+		if t == nil || new(big.Float).SetMantExp(radius[i], suspicion).Cmp(spacing) > 0 {
 			suspects = false
 		}
 		ties[i] = t

@@ -16,11 +16,74 @@ type scaling struct {
 // unscaled returns the scaling that leaves a matrix as it is.
 func unscaled(rows, cols int) scaling { return scaling{make([]int64, rows), make([]int64, cols)} }
 
+// tops are exponents of a matrix by columns: that of entry (i, j) is top[i + j rows], with the
+// magnitude below 2^top, and none for zeros.
+type tops struct {
+	rows, cols int
+	top        []int64
+}
+
+// none is the exponent of 0.
+const none = math.MinInt64
+
+// topsOf returns the exponents of a matrix of finite numbers.
+func topsOf(a num.Mat) tops {
+	t := tops{a.Rows, a.Cols, make([]int64, a.Rows*a.Cols)}
+	for j := range a.Cols {
+		column := t.top[j*a.Rows : (j+1)*a.Rows]
+		at := a.At(0, j)
+		switch a.Arr.Kind {
+		case num.F64:
+			data := a.Arr.F64[0]
+			for i := range column {
+				// The usual case, inlined.
+				e := int64(math.Float64bits(data[at+i*a.RS]) >> 52 & 0x7ff)
+				if column[i] = e - 1022; e == 0 {
+					column[i] = exponent(a.Arr, at+i*a.RS)
+				}
+			}
+			continue
+		case num.MP:
+			for i := range column {
+				column[i] = exponent(a.Arr, at+i*a.RS)
+			}
+			continue
+		}
+		for i := range column {
+			c, top, _ := a.Arr.Span(at + i*a.RS)
+			if column[i] = top; c != num.Finite {
+				column[i] = none
+			}
+		}
+	}
+	return t
+}
+
+// exponent returns the exponent of number i of an array of MP or F64.
+func exponent(a *num.Array, i int) int64 {
+	if a.Kind == num.MP {
+		if a.Cls[i].Class() != num.Finite {
+			return none
+		}
+		return int64(a.Exp[i])
+	}
+	x := a.F64[0][i]
+	if e := int64(math.Float64bits(x) >> 52 & 0x7ff); e > 0 {
+		return e - 1022
+	}
+	if x == 0 {
+		return none
+	}
+	_, e := math.Frexp(x)
+	return int64(e)
+}
+
 // scale returns a scaling of a square matrix for decompositions in float64.
 func scale(a num.Mat) scaling {
-	s := equilibrate(a, unscaled(a.Rows, a.Cols))
-	if s.spreads(a) {
-		if z, ok := match(a); ok {
+	t := topsOf(a)
+	s := t.equilibrate(unscaled(a.Rows, a.Cols))
+	if s.spreads(t) {
+		if z, ok := t.match(); ok {
 			return z
 		}
 	}
@@ -30,24 +93,24 @@ func scale(a num.Mat) scaling {
 // equilibrate returns a scaling for which the largest magnitude of each row and column of F lies
 // near 1, by a few rounds of dividing both by the square roots of their largest entries, and rows
 // by theirs at last, on top of a scaling to begin with. Rows and columns of zeros stay as they are.
-func equilibrate(a num.Mat, start scaling) scaling {
+func equilibrate(a num.Mat, start scaling) scaling { return topsOf(a).equilibrate(start) }
+
+func (t tops) equilibrate(start scaling) scaling {
 	s := scaling{slices.Clone(start.rows), slices.Clone(start.cols)}
-	const none = math.MinInt64
 	for round := range 3 {
-		rows, cols := make([]int64, a.Rows), make([]int64, a.Cols)
+		rows, cols := make([]int64, t.rows), make([]int64, t.cols)
 		for i := range rows {
 			rows[i] = none
 		}
 		for j := range cols {
-			cols[j] = none
-			for i := range rows {
-				c, top, _ := a.Arr.Span(a.At(i, j))
-				if c != num.Finite {
-					continue
+			most := int64(none)
+			for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
+				if top != none {
+					e := top + s.rows[i] + s.cols[j]
+					rows[i], most = max(rows[i], e), max(most, e)
 				}
-				e := top + s.rows[i] + s.cols[j]
-				rows[i], cols[j] = max(rows[i], e), max(cols[j], e)
 			}
+			cols[j] = most
 		}
 		part := int64(2)
 		if round == 2 {
@@ -69,10 +132,10 @@ func equilibrate(a num.Mat, start scaling) scaling {
 }
 
 // spreads reports whether F has entries so small beside 1 that float64 arithmetic may not see them.
-func (s scaling) spreads(a num.Mat) bool {
-	for j := range a.Cols {
-		for i := range a.Rows {
-			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite && top+s.rows[i]+s.cols[j] < -seedBits {
+func (s scaling) spreads(t tops) bool {
+	for j, col := range s.cols {
+		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
+			if top != none && top+s.rows[i]+col < -seedBits {
 				return true
 			}
 		}
@@ -86,9 +149,9 @@ func (s scaling) spreads(a num.Mat) bool {
 // zeros. The time is that of n³ additions at most.
 //
 // It is the dual solution of an assignment problem, by shortest augmenting paths (Kuhn 1955).
-func match(a num.Mat) (z scaling, ok bool) {
-	const none = 1 << 50 // more than n times any exponent
-	n := a.Rows
+func (t tops) match() (z scaling, ok bool) {
+	const dear = 1 << 50 // more than n times any exponent
+	n := t.rows
 	// Entry n stands for no row and no column.
 	rows, cols := make([]int64, n+1), make([]int64, n+1)
 	rowOf := make([]int, n+1) // of the match of each column
@@ -98,8 +161,8 @@ func match(a num.Mat) (z scaling, ok bool) {
 	cost := make([]int64, n*n)
 	for i := range n {
 		for j := range n {
-			cost[i*n+j] = none
-			if c, top, _ := a.Arr.Span(a.At(i, j)); c == num.Finite {
+			cost[i*n+j] = dear
+			if top := t.top[i+j*n]; top != none {
 				cost[i*n+j] = -top
 			}
 		}
@@ -143,26 +206,42 @@ func match(a num.Mat) (z scaling, ok bool) {
 		}
 	}
 	for j, i := range rowOf[:n] {
-		if cost[i*n+j] == none {
+		if cost[i*n+j] == dear {
 			return z, false
 		}
 	}
 	return scaling{rows[:n], cols[:n]}, true
 }
 
-// float64s returns F rounded to some 50 bits, column by column. Entries below 2^-1000 are 0.
-func (s scaling) float64s(a num.Mat) []float64 {
-	f := make([]float64, a.Rows*a.Cols)
+// float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below 2^-1000 are 0.
+func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	for j := range a.Cols {
-		for i := range a.Rows {
-			x, e := a.Arr.Leading(a.At(i, j))
-			f[i+j*a.Rows] = ldexp(x, e+s.rows[i]+s.cols[j])
+		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)
+		if a.Arr.Kind == num.F64 {
+			for i := range column {
+				x := a.Arr.F64[0][at+i*a.RS]
+				if by := s.rows[i] + s.cols[j]; math.Abs(x) >= 0x1p-200 && math.Abs(x) <= 0x1p200 && by >= -200 && by <= 200 {
+					column[i] = x * power(by)
+				} else {
+					x, e := a.Arr.Leading(at + i*a.RS)
+					column[i] = ldexp(x, e+by)
+				}
+			}
+			continue
+		}
+		for i := range column {
+			x, e := a.Arr.Leading(at + i*a.RS)
+			column[i] = ldexp(x, e+s.rows[i]+s.cols[j])
 		}
 	}
 	return f
 }
 
-// ldexp returns x 2^e, 0 where that is below 2^-1000 and an infinity where it is above 2^1000.
+// power returns 2^e for |e| ≤ 1000.
+func power(e int64) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
+
+// ldexp returns x 2^e for 1/2 ≤ |x| < 2 or so, 0 where e is below -1000 and an infinity where it is
+// above 1000.
 func ldexp(x float64, e int64) float64 {
 	switch {
 	case x == 0 || e < -1000:
@@ -170,5 +249,5 @@ func ldexp(x float64, e int64) float64 {
 	case e > 1000:
 		return math.Copysign(math.Inf(1), x)
 	}
-	return math.Ldexp(x, int(e))
+	return x * power(e)
 }

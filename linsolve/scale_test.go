@@ -22,7 +22,7 @@ func TestMatch(t *testing.T) {
 			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
 		}
 		m := raw.Matrix(a)
-		s, ok := match(m)
+		s, ok := topsOf(m).match()
 		top := func(i, j int) (e int64, zero bool) {
 			c, top, _ := m.Arr.Span(m.At(i, j))
 			return top, c == num.Zero

@@ -12,12 +12,16 @@ import (
 // seedBits are the bits of a seed.
 const seedBits = 53
 
+// leastPivot is what smaller pivots are replaced by.
+const leastPivot = 0x1p-80
+
 // factors are float64 factors of F = D1 A D2, which is about P L U: row i exchanged with row
 // pivots[i], one after the other, of a product of triangular matrices.
 type factors struct {
 	scaling
 	n      int
 	lu     []float64 // by columns
+	norm   float64   // bound of ‖F‖∞
 	pivots []int
 }
 
@@ -25,8 +29,13 @@ type factors struct {
 // error; where pivots vanish the factors are those of a matrix near a.
 func (s *solver) factor(a num.Mat, by scaling) (*factors, error) {
 	f := &factors{scaling: by, n: a.Rows, pivots: make([]int, a.Rows)}
-	f.lu = f.float64s(a)
-	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, 0x1p-80, f.pivots)
+	f.lu = f.float64s(a, s.floats(f.n*f.n))
+	sums := make([]float64, f.n)
+	for j := range f.n {
+		dgemm.AxpyAbs(1, f.lu[j*f.n:(j+1)*f.n], sums)
+	}
+	f.norm = float64(largestOf(raised(sums)) * (1 + 0x1p-47))
+	return f, dgemm.LU(s.ctx, s.threads, f.n, f.lu, leastPivot, f.pivots)
 }
 
 // unit returns the unit matrix by columns.

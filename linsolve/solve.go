@@ -69,8 +69,12 @@ type solver struct {
 	threads  int
 	opt      halfulp.Options // of products
 	progress func(done float64)
+	vanish   bool // products may, below the smallest number of a format of some bits
 	stats    Stats
 	since    time.Time
+
+	floatsTaken []*[]float64 // see release
+	wordsTaken  []*[]uint64
 }
 
 // begin checks the options and operands of routine name: all operands live in one place, and all
@@ -135,13 +139,18 @@ func (s *solver) stage(name string) {
 	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
 }
 
-// gemm stores RN(alpha A B + beta C) in d.
+// gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
+// ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	if err == nil {
-		s.stats.Device = st.Device
+	if err != nil {
+		return err
 	}
-	return err
+	s.stats.Device = st.Device
+	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
+		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
+	}
+	return nil
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -222,11 +231,38 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
-	p, err := s.approximate(a)
+	for _, m := range []*halfulp.Matrix{a, b} {
+		if err := workable(f.Bits()+64, m); err != nil {
+			return nil, err
+		}
+	}
+	defer s.release()
+	todo := s.undecided(a, b, z)
+	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
-	return z, s.solveBy(p, a, b, z)
+	if len(todo) <= fewColumns {
+		t, err := s.invertTriangles(lu)
+		if err != nil {
+			return nil, err
+		}
+		s.stage("approximate inverse")
+		if t != nil {
+			s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(lu.norm))
+			err := s.solveFew(a, b, z, t, todo)
+			s.stage("refinement")
+			if err != nil || open(todo) == 0 {
+				return z, err
+			}
+		}
+	}
+	p, err := s.invertBy(a, lu)
+	s.stage("approximate inverse")
+	if err != nil {
+		return nil, err
+	}
+	return z, s.solveOpen(p, a, b, z, todo)
 }
 
 // approximate returns an approximate inverse of a.
@@ -237,18 +273,49 @@ func (s *solver) approximate(a *halfulp.Matrix) (*approximate, error) {
 
 // solveBy stores the solution in z, which an approximate inverse of a is known for.
 func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
+	return s.solveOpen(p, a, b, z, s.undecided(a, b, z))
+}
+
+// solveOpen does so for what is open in todo.
+func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	defer s.stage("refinement")
-	return s.refine(a, b, p, s.condition(a, p), z)
+	cond := s.condition(a, p)
+	if len(todo) <= fewColumns {
+		w, err := s.newWideInverse(p)
+		if err == nil {
+			err = s.solveFew(a, b, z, w, todo)
+		}
+		if err != nil || open(todo) == 0 {
+			return err
+		}
+	}
+	return s.refine(a, b, p, cond, z, todo)
+}
+
+// undecided returns the columns of the solution z, all of whose entries are open.
+func (s *solver) undecided(a, b, z *halfulp.Matrix) []*entries {
+	todo := make([]*entries, b.Cols())
+	for j := range todo {
+		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, b.Rows()), never: map[int]*big.Float{}}
+		for i := range todo[j].open {
+			todo[j].open[i] = i
+		}
+	}
+	return todo
 }
 
 // condition notes what an approximate inverse of a proves and returns cond with 2^cond above the
 // condition number.
 func (s *solver) condition(a *halfulp.Matrix, p *approximate) (cond int) {
-	s.stats.Rounds = p.rounds
-	s.stats.Rho, _ = p.rho.Float64()
+	rho, _ := p.rho.Float64()
+	return s.note(p.rounds, rho, p.abs.norm(), boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).norm())
+}
+
+// note is condition for bounds of ‖R‖ and ‖F‖.
+func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
+	s.stats.Rounds, s.stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
-	of := boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights))
-	bound := upper().Mul(upper().Mul(p.abs.norm(), of.norm()), big.NewFloat(1+2*s.stats.Rho))
+	bound := upper().Mul(upper().Mul(norm, of), big.NewFloat(1+2*rho))
 	s.stats.Cond = bound.Text('g', 3)
 	return bound.MantExp(nil)
 }
@@ -266,29 +333,32 @@ func finite(name string, m *halfulp.Matrix) error {
 	return nil
 }
 
-// refine stores the rounded solution in z; the condition number is below 2^cond.
-func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix) error {
+// refine stores the rounded solution in z as far as it is open in todo; the condition number is
+// below 2^cond.
+func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
 	n, k := b.Rows(), b.Cols()
 	target := z.Format().Bits() + 64
+	if err := workable(max(target, cond+64), b); err != nil {
+		return err
+	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+1<<16, 1<<20)
+	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+int(columnBits(b))+1<<16, maxBits)
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
 	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
 	if err := s.gemm(1, p.r, b, 0, nil, x); err != nil {
 		return err
 	}
-	todo := make([]*entries, k) // nil: done
-	for j := range todo {
-		todo[j] = &entries{s: s, a: a, b: b, z: z, j: j, open: make([]int, n), never: map[int]*big.Float{}}
-		for i := range n {
-			todo[j].open[i] = i
-		}
-	}
 	// 1/(1 - rho), rounded up
 	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
-	for left := k; ; s.stats.Steps++ {
+	left := 0
+	for _, e := range todo {
+		if e != nil {
+			left++
+		}
+	}
+	for ; ; s.stats.Steps++ {
 		// R r loses up to cond bits to cancellation.
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
@@ -303,9 +373,17 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			most := upper().Mul(largest(radius), more)
 			for i := range radius {
 				radius[i] = upper().Add(radius[i], most)
-				radius[i].SetMantExp(radius[i], int(p.weights[i]))
+				radius[i] = scaledUp(radius[i], p.weights[i])
 			}
-			if done, err := e.decide(x, radius, p.weights); err != nil {
+			largest := new(big.Float) // of x, weighted
+			for i := range radius {
+				v := x.Big(i, j)
+				if v.Abs(v).SetMantExp(v, -int(p.weights[i])); v.Cmp(largest) > 0 {
+					largest = v
+				}
+			}
+			mid := func(i int) *big.Float { return x.Big(i, j) }
+			if done, err := e.decide(mid, largest, radius, p.weights); err != nil {
 				return err
 			} else if done {
 				todo[j] = nil
@@ -346,8 +424,7 @@ func column(r num.Mat, j int, scale []int64) []*big.Float {
 	z := make([]*big.Float, r.Rows)
 	for i := range z {
 		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = upper().SetFloat64(math.Abs(x) * (1 + 0x1p-46))
-		z[i].SetMantExp(z[i], int(e+scale[i]))
+		z[i] = scaledUp(upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
 	}
 	return z
 }

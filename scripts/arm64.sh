@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the short tests of packages as linux/arm64 under qemu-user, where the compiler fuses
-# x*y + z and there is no assembly, and says how long each package took.
+# x*y + z and the kernels are NEON's, and says how long each package took.
 #
 # usage: scripts/arm64.sh [PACKAGE...]     (without arguments a choice of all, see below)
 #
@@ -48,6 +48,15 @@ oracles='^Test(BasesBounded|Enclose|ExponentialBound|LeastSquares|LU|QR)$'
 one() {
 	local name start=$SECONDS
 	name=$(tr / _ <<<"$1")
+	# Vectors are slow in the emulator. Tests that do not ask for a level by themselves run at that
+	# of the machine in packages with kernels, in the engine on top and in the suite of all
+	# routines.
+	case $1 in
+	*/internal/dgemm | */internal/direct | */internal/exact | */internal/modgemm | */conformance)
+		export HALFULP_LEVEL=neon HALFULP_WANT_KERNELS=neon,generic
+		;;
+	*) export HALFULP_LEVEL=portable ;;
+	esac
 	if go test -c -o "$binaries/$name" "$1" && cd "$2" &&
 		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 30m -test.skip "$starting|$fakes|$oracles" >"$binaries/$name.log" 2>&1 </dev/null; then
 		printf '%s\t%d s\n' "$1" $((SECONDS - start))

@@ -116,7 +116,7 @@ levels() {
 	else
 		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512" # all tests run under avx2
 	fi
-	go vet -tags purego ./... # those files are what the tests on arm64 run
+	go vet -tags purego ./...
 
 	# Tests of method packages on fake GPUs, whose kernels are Go of the tests: on other targets and
 	# under the race detector they would take most of the time. But parts are several GPUs at once.
@@ -259,7 +259,7 @@ inputs() {
 		done
 		;;
 	*) # a package with generated assembly; generators that parse Go read all of the package
-		sha256sum scripts/check-asm.sh "$1"/_asm/* "$1"/*_amd64.s "$1"/stubs_*.go
+		find internal/_neon "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
 		grep -h '^//go:generate go -C _asm' "$1"/*.go
 		if grep -q '"go/parser"' "$1"/_asm/*.go; then
 			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum

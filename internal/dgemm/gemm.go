@@ -13,6 +13,7 @@ import (
 
 //go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
 //go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg dgemm
+//go:generate go -C _asm run . -isa neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg dgemm
 
 // kernel is one machine's way to multiply a panel by a panel.
 type kernel struct {
@@ -21,9 +22,13 @@ type kernel struct {
 	// micro adds to the tile, entry (r, s) at c[r + s ldc], the product of panels of length k > 0:
 	// entry h of vector v is a[h mr + v] and b[h nr + v].
 	micro func(c []float64, ldc int, a, b []float64, k int)
+	// triangle is triangleGeneric; axpy and axpyAbs are axpyGeneric and axpyAbsGeneric for lengths
+	// that are multiples of 8, or nil.
+	triangle      func(t, x []float64)
+	axpy, axpyAbs func(alpha float64, x, y []float64)
 }
 
-var generic = &kernel{"generic", 4, 4, microGeneric}
+var generic = &kernel{name: "generic", mr: 4, nr: 4, micro: microGeneric, triangle: triangleGeneric}
 
 func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 	var t [16]float64
@@ -92,9 +97,8 @@ func (w *worker) subtract(c, a, b matrix) error {
 		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
 		const some = 16 // panels a call
 		err := par.For(w.ctx, threads, (panelsA+some-1)/some, func(_, part int) {
-			for p := part * some; p < min(panelsA, (part+1)*some); p++ {
-				packRows(w.a[p*mr*k:(p+1)*mr*k], mr, a.view(p*mr, min(m, (p+1)*mr), h, h+k))
-			}
+			first, last := part*some, min(panelsA, (part+1)*some)
+			packRows(w.a[first*mr*k:last*mr*k], mr, a.view(first*mr, min(m, last*mr), h, h+k))
 		})
 		if err == nil {
 			err = par.For(w.ctx, threads, (panelsB+some-1)/some, func(_, part int) {
@@ -144,14 +148,26 @@ func room(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// packRows packs the rows of a, negated, as vectors.
+// packRows packs the rows of a, negated, as vectors, a panel of width rows after another: columns
+// of a are read as they lie.
 func packRows(to []float64, width int, a matrix) {
+	step := width * a.cols // a panel
 	for h := range a.cols {
-		column, x := a.data[h*a.ld:][:a.rows], to[h*width:(h+1)*width]
-		for r, v := range column {
-			x[r] = -v
+		column, at := a.data[h*a.ld:][:a.rows], h*width
+		for len(column) >= width {
+			for x, y := to[at:at+width], column; len(x) >= 4; x, y = x[4:], y[4:] {
+				x, y := (*[4]float64)(x), (*[4]float64)(y)
+				x[0], x[1], x[2], x[3] = -y[0], -y[1], -y[2], -y[3]
+			}
+			column, at = column[width:], at+step
 		}
-		clear(x[a.rows:])
+		if len(column) > 0 {
+			x := to[at : at+width]
+			for r, v := range column {
+				x[r] = -v
+			}
+			clear(x[len(column):])
+		}
 	}
 }
 

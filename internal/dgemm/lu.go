@@ -86,19 +86,8 @@ func luColumns(a matrix, pivots []int, least float64) {
 		}
 		for j := k + 1; j < a.cols; j++ {
 			other := a.data[j*a.ld:][:a.rows]
-			axpy(-other[k], below, other[k+1:])
+			Axpy(-other[k], below, other[k+1:])
 		}
-	}
-}
-
-// axpy adds alpha x to y.
-func axpy(alpha float64, x, y []float64) {
-	if alpha == 0 {
-		return
-	}
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += alpha * v // may fuse: a seed
 	}
 }
 
@@ -117,16 +106,16 @@ func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
 
 func (w *worker) lower(l, b matrix) error {
 	n := l.rows
-	if n <= few {
-		for j := range b.cols {
-			x := b.data[j*b.ld:][:n]
-			for k := range n {
-				axpy(-x[k], l.data[k*l.ld:][k+1:n], x[k+1:])
+	if n <= block {
+		w.substitute(n, func(i, k int) float64 {
+			if i == k {
+				return 1
 			}
-		}
+			return l.data[i+k*l.ld]
+		}, func(i int) int { return i }, b)
 		return w.ctx.Err()
 	}
-	half := n / 2
+	half := halfOf(n)
 	top, bottom := b.view(0, half, 0, b.cols), b.view(half, n, 0, b.cols)
 	if err := w.lower(l.view(0, half, 0, half), top); err != nil {
 		return err
@@ -144,17 +133,12 @@ func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
 
 func (w *worker) upper(u, b matrix) error {
 	n := u.rows
-	if n <= few {
-		for j := range b.cols {
-			x := b.data[j*b.ld:][:n]
-			for k := n - 1; k >= 0; k-- {
-				x[k] /= u.data[k+k*u.ld]
-				axpy(-x[k], u.data[k*u.ld:][:k], x)
-			}
-		}
+	if n <= block {
+		at := func(i int) int { return n - 1 - i }
+		w.substitute(n, func(i, k int) float64 { return u.data[at(i)+at(k)*u.ld] }, at, b)
 		return w.ctx.Err()
 	}
-	half := n / 2
+	half := halfOf(n)
 	top, bottom := b.view(0, half, 0, b.cols), b.view(half, n, 0, b.cols)
 	if err := w.upper(u.view(half, n, half, n), bottom); err != nil {
 		return err

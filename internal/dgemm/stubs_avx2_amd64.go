@@ -8,3 +8,18 @@ package dgemm
 //
 //go:noescape
 func microAVX2(c []float64, ldc int, a []float64, b []float64, k int)
+
+// axpyAVX2 is axpyGeneric for lengths that are multiples of 8.
+//
+//go:noescape
+func axpyAVX2(alpha float64, x []float64, y []float64)
+
+// axpyAbsAVX2 is axpyAbsGeneric for lengths that are multiples of 8.
+//
+//go:noescape
+func axpyAbsAVX2(alpha float64, x []float64, y []float64)
+
+// triangleAVX2 is triangleGeneric.
+//
+//go:noescape
+func triangleAVX2(t []float64, x []float64)

@@ -1,8 +1,8 @@
-// Command _asm writes the amd64 kernels of package dgemm. One run writes one instruction set:
+// Command _asm writes the kernels of package dgemm. One run writes one instruction set:
 //
 //	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
 //
-// The kernels do what microGeneric in ../gemm.go does.
+// The kernels do what microGeneric in ../gemm.go and the generic loops of ../vectors.go do.
 package main
 
 import (
@@ -30,8 +30,12 @@ func (m *machine) acc(v, s int) VecPhysical { return m.vec(s*m.nv + v) }
 func (m *machine) temp(i int) VecPhysical { return m.vec(m.nr*m.nv + i) }
 
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2 or avx512")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
 	flag.Parse()
+	if *isa == "neon" {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	switch *isa {
 	case "avx2":
@@ -40,6 +44,9 @@ func main() {
 			vec:  func(i int) VecPhysical { return y[i] },
 			zero: func(dst VecPhysical) { VXORPD(dst, dst, dst) }}
 		m.micro()
+		m.axpy("axpy", false)
+		m.axpy("axpyAbs", true)
+		triangle()
 	case "avx512":
 		z := [32]VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
 			Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31}
@@ -97,6 +104,79 @@ func (m *machine) micro() {
 		if s < m.nr-1 {
 			ADDQ(ldc, c)
 		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// axpy emits y += alpha x, or y += alpha |x|, for whole vectors; Go does the rest.
+func (m *machine) axpy(name string, abs bool) {
+	TEXT(name+m.suffix, NOSPLIT, "func(alpha float64, x, y []float64)")
+	Doc(name + m.suffix + " is " + name + "Generic for lengths that are multiples of 8.")
+	Pragma("noescape")
+	alpha := m.vec(0)
+	VBROADCASTSD(NewParamAddr("alpha", 0), alpha)
+	x := Load(Param("x").Base(), GP64())
+	y := Load(Param("y").Base(), GP64())
+	n := Load(Param("x").Len(), GP64())
+	mask := m.vec(1)
+	if abs {
+		VPCMPEQQ(mask, mask, mask)
+		VPSRLQ(U8(1), mask, mask)
+	}
+	SHRQ(U8(3), n)
+	JZ(LabelRef("done"))
+	Label("step")
+	size := 8 * m.lanes
+	for v := range 8 / m.lanes {
+		t, z := m.vec(2+2*v), m.vec(3+2*v)
+		VMOVUPD(Mem{Base: x, Disp: v * size}, t)
+		if abs {
+			VANDPD(mask, t, t)
+		}
+		VMOVUPD(Mem{Base: y, Disp: v * size}, z)
+		VFMADD231PD(alpha, t, z)
+		VMOVUPD(z, Mem{Base: y, Disp: v * size})
+	}
+	ADDQ(U8(64), x)
+	ADDQ(U8(64), y)
+	DECQ(n)
+	JNZ(LabelRef("step"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// block is the order of the triangles that triangle solves with.
+const block = 12
+
+// triangle emits substitution for four right-hand sides, whose rows are vectors.
+func triangle() {
+	TEXT("triangleAVX2", NOSPLIT, "func(t, x []float64)")
+	Doc("triangleAVX2 is triangleGeneric.")
+	Pragma("noescape")
+	t := Load(Param("t").Base(), GP64())
+	x := Load(Param("x").Base(), GP64())
+	rows := [block]VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11}
+	temps := [4]VecPhysical{Y12, Y13, Y14, Y15}
+	for i, r := range rows {
+		VMOVUPD(Mem{Base: x, Disp: 32 * i}, r)
+	}
+	next := 0
+	entry := func(i, k int) VecPhysical {
+		v := temps[next%4]
+		next++
+		VBROADCASTSD(Mem{Base: t, Disp: 8 * (k*block + i)}, v)
+		return v
+	}
+	for k, r := range rows {
+		VMULPD(entry(k, k), r, r)
+		for i := k + 1; i < block; i++ {
+			VFNMADD231PD(entry(i, k), r, rows[i])
+		}
+	}
+	for i, r := range rows {
+		VMOVUPD(r, Mem{Base: x, Disp: 32 * i})
 	}
 	VZEROUPPER()
 	RET()

@@ -1,11 +1,13 @@
-// Command _asm writes the amd64 kernels of package direct:
+// Command _asm writes the kernels of package direct, those of one architecture a run:
 //
 //	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
+//	go run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg direct
 //
 // Each kernel is described by the loop it equals in ../generic.go.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"math"
 
@@ -23,6 +25,12 @@ const (
 )
 
 func main() {
+	arm64 := flag.Bool("neon", false, "for arm64")
+	flag.Parse()
+	if *arm64 {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	compensated("sumAVX2", false, false)
 	compensated("asumAVX2", false, true)

@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 kernels of package modgemm. One run writes one
+// Command _asm writes the kernels of package modgemm. One run writes one
 // instruction set:
 //
 //	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg modgemm
@@ -85,8 +85,12 @@ func (m *machine) fold(acc []VecPhysical, inv, mod Mem, exact bool) {
 }
 
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2 or avx512")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
 	flag.Parse()
+	if *isa == "neon" {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	switch *isa {
 	case "avx2":

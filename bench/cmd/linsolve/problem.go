@@ -1,0 +1,90 @@
+package main
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// A problem is a matrix A and a right-hand side b.
+type problem struct {
+	n       int
+	bits    uint
+	kappa   float64
+	format  halfulp.Format
+	a, b    *halfulp.Matrix
+	square  *halfulp.Matrix // AᵀA, nil for ill-conditioned A
+	threads int
+}
+
+func log2(x float64) float64 { return math.Log2(x) }
+
+// newProblem returns a random matrix or, for kappa > 0, a product of two of them with a diagonal
+// matrix between them that falls from 1 to 1/kappa.
+func newProblem(n int, bits uint, kappa float64, threads int) (*problem, error) {
+	f := halfulp.Float64
+	if bits != 53 {
+		f = halfulp.MP(bits)
+	}
+	p := &problem{n: n, bits: bits, kappa: kappa, format: f, threads: threads}
+	p.a, p.b = halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	if kappa == 0 {
+		p.square = halfulp.NewMatrix(f, n, n)
+		_, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), p.a, p.a, halfulp.Float(0), nil, p.square, p.options())
+		return p, err
+	}
+	left := halfulp.NewMatrix(halfulp.MP(bits+53), n, n)
+	for j := range n {
+		d := math.Exp(-math.Log(kappa) * float64(j) / float64(max(n-1, 1)))
+		for i := range n {
+			x := p.a.Big(i, j)
+			left.SetBig(i, j, x.SetPrec(bits+53).Mul(x, halfulp.Float(d).Big()))
+		}
+	}
+	_, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, halfulp.Random(f, n, n, 0, 3), halfulp.Float(0), nil, p.a, p.options())
+	return p, err
+}
+
+func (p *problem) options() *halfulp.Options { return &halfulp.Options{Threads: p.threads} }
+
+const (
+	productName = "halfulp product"
+	solveName   = "halfulp Solve"
+)
+
+// halfulp returns the library's own methods.
+func (p *problem) halfulp() []method {
+	x, c := halfulp.NewMatrix(p.format, p.n, 1), halfulp.NewMatrix(p.format, p.n, p.n)
+	b := halfulp.Random(p.format, p.n, p.n, 0, 4)
+	methods := []method{
+		{name: productName, run: func() (any, error) {
+			_, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), p.a, b, halfulp.Float(0), nil, c, p.options())
+			return nil, err
+		}},
+		{name: solveName, run: func() (any, error) {
+			st, err := linsolve.Solve(p.a, p.b, x, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp Inverse", slow: true, run: func() (any, error) {
+			st, err := linsolve.Inverse(p.a, c, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp Det", slow: true, run: func() (any, error) {
+			_, st, err := linsolve.Det(p.a, p.format, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp LU", slow: true, run: func() (any, error) {
+			_, st, err := linsolve.LU(p.a, p.format, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp Cholesky", slow: true, run: func() (any, error) {
+			_, st, err := linsolve.Cholesky(p.square, p.format, p.options())
+			return st.Proof, err
+		}},
+	}
+	if p.square == nil {
+		return methods[:len(methods)-1]
+	}
+	return methods
+}

@@ -1,0 +1,67 @@
+package dgemm
+
+import "context"
+
+// InvertLower stores the inverse of the unit lower triangle L of an n x n matrix in X, which is 0
+// before and has leading dimension n: each column by substitution, as SolveLower does.
+func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
+	return newWorker(ctx, threads).invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
+}
+
+// strip is how many rows of a triangle are multiplied at a time: zeros beside them are left out.
+const strip = 128
+
+func (w *worker) invertLower(l, x matrix) error {
+	n := l.rows
+	if n <= block {
+		for j := range n {
+			x.data[j+j*x.ld] = 1
+		}
+		return w.lower(l, x)
+	}
+	half := halfOf(n)
+	first, below, second := x.view(0, half, 0, half), x.view(half, n, 0, half), x.view(half, n, half, n)
+	if err := w.invertLower(l.view(0, half, 0, half), first); err != nil {
+		return err
+	}
+	for k := 0; k < half; k += strip {
+		to := min(k+strip, half)
+		if err := w.subtract(below.view(0, n-half, 0, to), l.view(half, n, k, to), first.view(k, to, 0, to)); err != nil {
+			return err
+		}
+	}
+	if err := w.lower(l.view(half, n, half, n), below); err != nil {
+		return err
+	}
+	return w.invertLower(l.view(half, n, half, n), second)
+}
+
+// InvertUpper is InvertLower for the upper triangle U, diagonal included.
+func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
+	return newWorker(ctx, threads).invertUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x})
+}
+
+func (w *worker) invertUpper(u, x matrix) error {
+	n := u.rows
+	if n <= block {
+		for j := range n {
+			x.data[j+j*x.ld] = 1
+		}
+		return w.upper(u, x)
+	}
+	half := halfOf(n)
+	first, above, second := x.view(0, half, 0, half), x.view(0, half, half, n), x.view(half, n, half, n)
+	if err := w.invertUpper(u.view(half, n, half, n), second); err != nil {
+		return err
+	}
+	for k := 0; k < n-half; k += strip {
+		to := min(k+strip, n-half)
+		if err := w.subtract(above.view(0, half, k, n-half), u.view(0, half, half+k, half+to), second.view(k, to, k, n-half)); err != nil {
+			return err
+		}
+	}
+	if err := w.upper(u.view(0, half, 0, half), above); err != nil {
+		return err
+	}
+	return w.invertUpper(u.view(0, half, 0, half), first)
+}

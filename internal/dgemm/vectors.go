@@ -1,0 +1,105 @@
+package dgemm
+
+import "math"
+
+// Axpy adds alpha x to y, with a product rounded or fused.
+func Axpy(alpha float64, x, y []float64) {
+	if alpha == 0 {
+		return
+	}
+	k := best()
+	whole := 0
+	if len(x) >= 16 && k.axpy != nil {
+		whole = len(x) &^ 7
+		k.axpy(alpha, x[:whole], y[:whole])
+	}
+	axpyGeneric(alpha, x[whole:], y[whole:])
+}
+
+func axpyGeneric(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += alpha * v // may fuse: a seed
+	}
+}
+
+// AxpyAbs adds alpha |x| to y, with a product rounded or fused.
+func AxpyAbs(alpha float64, x, y []float64) {
+	k := best()
+	whole := 0
+	if len(x) >= 16 && k.axpyAbs != nil {
+		whole = len(x) &^ 7
+		k.axpyAbs(alpha, x[:whole], y[:whole])
+	}
+	axpyAbsGeneric(alpha, x[whole:], y[whole:])
+}
+
+func axpyAbsGeneric(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += alpha * math.Abs(v) // may fuse: bounds hold for both
+	}
+}
+
+// block is the order of the triangles that substitution ends with, wide the number of right-hand
+// sides at a time.
+const (
+	block = 12
+	wide  = 4
+)
+
+// triangleGeneric solves T X = B for a lower triangle of order block by columns, with the
+// reciprocals of its diagonal; row i of X, which takes the place of B, is x[4i : 4i+4].
+func triangleGeneric(t, x []float64) {
+	for k := range block {
+		row := x[wide*k:][:wide]
+		for c := range row {
+			row[c] *= t[k*block+k]
+		}
+		for i := k + 1; i < block; i++ {
+			f, other := t[k*block+i], x[wide*i:][:wide]
+			for c, v := range row {
+				other[c] -= f * v // may fuse: a seed
+			}
+		}
+	}
+}
+
+// substitute solves T X = B, T of order n ≤ block given by its entries, rows in the order in which
+// they are solved for; row i of B is row at(i).
+func (w *worker) substitute(n int, entry func(i, k int) float64, at func(i int) int, b matrix) {
+	var t [block * block]float64
+	for k := range block {
+		t[k*block+k] = 1
+		if k < n {
+			t[k*block+k] = 1 / entry(k, k)
+			for i := k + 1; i < n; i++ {
+				t[k*block+i] = entry(i, k)
+			}
+		}
+	}
+	var rows [block]int
+	for i := range n {
+		rows[i] = at(i)
+	}
+	var x [wide * block]float64
+	for j := 0; j < b.cols; j += wide {
+		cols := min(wide, b.cols-j)
+		for c := range cols {
+			column := b.data[(j+c)*b.ld:]
+			for i, r := range rows[:n] {
+				x[wide*i+c] = column[r]
+			}
+		}
+		w.k.triangle(t[:], x[:])
+		for c := range cols {
+			column := b.data[(j+c)*b.ld:]
+			for i, r := range rows[:n] {
+				column[r] = x[wide*i+c]
+			}
+		}
+	}
+}
+
+// halfOf cuts n > block into parts whose first is a multiple of block.
+func halfOf(n int) int { return max(block, n/2/block*block) }

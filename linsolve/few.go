@@ -1,0 +1,328 @@
+package linsolve
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// fewColumns are columns that are solved one after the other, by products of F with vectors of 62
+// bits.
+const fewColumns = 8
+
+// inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
+type inverse interface {
+	scales() scaling
+	// size returns log2 of a bound of ‖R‖∞.
+	size() int
+	// correct returns R r in float64 arithmetic, without any claim.
+	correct(r *residual) ([]float64, error)
+	// radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r) being known.
+	radius(r *residual, c []float64) []float64
+}
+
+// residual is r = 2^exp (lead + d) with |lead_i| ≤ 1 and |d_i| ≤ slop, held as fixed-point numbers
+// that are in error by less than 2^exp err.
+type residual struct {
+	lead []float64
+	slop float64
+	exp  int
+	x    [][]uint64 // of unit 2^unit; nil for one that lead is all of
+	err  float64
+	unit int
+}
+
+// A fixedSystem is F y = g, of which columns are solved.
+type fixedSystem struct {
+	s    *solver
+	a, b num.Mat
+	r    inverse
+	f    *fixed // nil at first
+	low  int64  // F is a multiple of 2^-low
+	n    int
+}
+
+// solveFew solves for the columns of todo with R, and puts nil for those that are done. What is
+// left needs more bits than are worth their while here.
+func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
+	y := &fixedSystem{s: s, a: raw.Matrix(a), b: raw.Matrix(b), r: r, n: a.Rows()}
+	y.low = lowestBit(y.a, r.scales())
+	bits := z.Format().Bits()
+	for j, e := range todo {
+		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; want *= 2 {
+			more, err := y.column(e, j, bits, want)
+			if err != nil {
+				return err
+			}
+			if len(e.open) == 0 {
+				todo[j] = nil
+			}
+			if !more {
+				break
+			}
+		}
+		s.progress(float64(j+1) / float64(len(todo)+1))
+	}
+	return nil
+}
+
+// lowestBit returns some low ≥ 0 for which all entries of F are multiples of 2^-low.
+func lowestBit(a num.Mat, by scaling) (low int64) {
+	if k := a.Arr.Kind; k == num.MP || k == num.F64 {
+		bits := int64(a.Arr.Bits())
+		for j, col := range by.cols {
+			least, at := int64(math.MaxInt64), a.At(0, j)
+			for i, row := range by.rows {
+				if e := exponent(a.Arr, at+i*a.RS); e != none {
+					least = min(least, e+row)
+				}
+			}
+			if least < math.MaxInt64 {
+				low = max(low, bits-least-col)
+			}
+		}
+		return low
+	}
+	var buf [num.MaxValueWords]uint64
+	for j := range a.Cols {
+		for i := range a.Rows {
+			if x := a.Arr.Value(a.At(i, j), buf[:]); x.Class == num.Finite {
+				last := x.Exp
+				for _, w := range x.Mag {
+					if w != 0 {
+						break
+					}
+					last += 64
+				}
+				low = max(low, -(last + by.rows[i] + by.cols[j]))
+			}
+		}
+	}
+	return low
+}
+
+// column solves for column j to about want bits and decides what that decides. It reports whether
+// more bits would help.
+//
+// With y a sum of vectors c of integers times powers of two, r = g - F y is held in fixed point:
+// r <- r - F c costs a product of F with a vector of one word, and is exact but for what is cut off
+// below r's last bit and F's last plane, which is counted. c is any vector; what is proved of y is
+// F^-1 r alone.
+func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err error) {
+	n, by := y.n, y.r.scales()
+	g, shift := y.right(j)
+	if shift == math.MinInt64 {
+		for _, i := range e.open {
+			e.z.SetBig(i, e.j, new(big.Float))
+		}
+		e.open = nil
+		return false, nil
+	}
+	r := &residual{lead: make([]float64, n)}
+	for i := range n {
+		x, exp := y.b.Arr.Leading(y.b.At(i, j))
+		r.lead[i] = ldexp(x, exp+by.rows[i]-shift)
+	}
+	v, err := y.r.correct(r)
+	if err != nil {
+		return false, err
+	}
+	most := largestOf(v)
+	if !(most > 0x1p-900 && most < 0x1p900) {
+		return false, nil
+	}
+	_, k := math.Frexp(most)
+	shift += int64(k) // y is about 1 from now on
+	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
+	solBits := 64 * (words + 1)
+	y.s.stats.Precision = 64 * words
+	r.unit, r.x = -64*words, make([][]uint64, n)
+	sol := make([][]uint64, n) // y, of unit 2^-solBits
+	room := make([]uint64, n*(2*words+3))
+	for i := range n {
+		r.x[i], sol[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
+		if g[i].Class == num.Finite {
+			magnitude(r.x[i], g[i].Mag, g[i].Exp+by.rows[i]-shift+int64(64*words))
+			if g[i].Neg {
+				num.Negate(r.x[i])
+			}
+		}
+	}
+	c := make([]int64, n)
+	lost, sum := 1.0, 0.0 // bounds of the error of r's entries, in its unit, and of |y|
+	began, last := false, math.Inf(1)
+	for ; ; y.s.stats.Steps++ {
+		top := r.look(lost)
+		floor := top <= int(log2(lost))+atFloor
+		if v, err = y.r.correct(r); err != nil {
+			return false, err
+		}
+		if most = largestOf(v); !(most < 0x1p900) {
+			return false, nil
+		}
+		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
+		if began && (floor || est <= -float64(bits+8)) {
+			radius := y.r.radius(r, v)
+			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
+				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp); done || err != nil {
+					return false, err
+				}
+			}
+		}
+		if floor {
+			return true, nil
+		}
+		if est > last-2 {
+			return false, nil // R is not what it should be
+		}
+		last = est
+
+		// c = v 2^(exp+q), rounded to integers up to 2^61.
+		_, k = math.Frexp(most)
+		q := min(61-k-r.exp, solBits)
+		if q < 0 {
+			return false, nil
+		}
+		total := 0.0
+		for i, v := range v {
+			c[i] = int64(math.RoundToEven(math.Ldexp(v, r.exp+q)))
+			total += math.Abs(float64(c[i]))
+		}
+		// |y| and |F y|, and r with them, are far from the ends of their room.
+		if sum += math.Ldexp(total*1.01, -q); !(sum < 0x1p58) {
+			return false, nil
+		}
+		for i, c := range c {
+			addInteger(sol[i], c, solBits-q)
+		}
+		// Planes of F whose cutting loses less than r's last bit, as far as there are any:
+		// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
+		planes := max(1, (64*words-q+63+mathbits.Len(uint(n))+63)/64)
+		if err := y.provide(planes); err != nil {
+			return false, err
+		}
+		planes = min(planes, len(y.f.planes))
+		if err := y.subtract(r, newVector(c), q, planes); err != nil {
+			return false, err
+		}
+		lost += 1.01
+		if int64(64*planes)-1 < y.low {
+			lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.unit))
+		}
+		began = true
+	}
+}
+
+// atFloor is how many bits above the bound of its error a residual counts as nothing but error.
+const atFloor = 6
+
+// right returns column j of B, diag(2^rows) applied to which lies below 2^shift.
+func (y *fixedSystem) right(j int) (g []num.Real, shift int64) {
+	g, shift = make([]num.Real, y.n), math.MinInt64
+	words := num.ValueWords(y.b.Arr.Format)
+	buf := make([]uint64, y.n*words)
+	for i := range g {
+		g[i] = y.b.Arr.Value(y.b.At(i, j), buf[i*words:(i+1)*words])
+		if g[i].Class == num.Finite {
+			shift = max(shift, g[i].Exp+int64(num.BitLen(g[i].Mag))+y.r.scales().rows[i])
+		}
+	}
+	return g, shift
+}
+
+// look fills in r's leading bits from its fixed-point numbers, which are in error by less than lost
+// units, and returns the length of the longest.
+func (r *residual) look(lost float64) (top int) {
+	for _, x := range r.x {
+		top = max(top, bitLen(x))
+	}
+	for i, x := range r.x {
+		r.lead[i] = leading(x, top)
+	}
+	r.exp = top + r.unit
+	r.err = float64(1.001*math.Ldexp(lost, -top)) + 0x1p-1000
+	r.slop = 0x1p-51 + r.err
+	return top
+}
+
+// provide sees to F in so many planes, or in all that are not 0.
+func (y *fixedSystem) provide(planes int) (err error) {
+	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
+	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
+	if y.f == nil || planes > len(y.f.planes) {
+		y.f, err = y.s.newFixed(y.a, y.r.scales(), planes)
+	}
+	return err
+}
+
+// subtract subtracts F c 2^-q from r.
+func (y *fixedSystem) subtract(r *residual, c *vector, q, planes int) error {
+	const some = 16 // rows a call
+	return par.For(y.s.ctx, y.s.threads, (y.n+some-1)/some, func(_, part int) {
+		z := make([]uint64, planes+2)
+		for i := part * some; i < min(y.n, (part+1)*some); i++ {
+			y.f.row(z, i, c, planes)
+			subtractShifted(r.x[i], z, 1-64*planes-q-r.unit)
+		}
+	})
+}
+
+// addInteger adds c 2^shift to z in two's complement.
+func addInteger(z []uint64, c int64, shift int) {
+	x := [2]uint64{uint64(c), uint64(c >> 63)}
+	num.Negate(x[:])
+	subtractShifted(z, x[:], shift)
+}
+
+// decide decides entries by radius 2^exp around y 2^shift.
+func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int) (bool, error) {
+	cols := y.r.scales().cols
+	r := make([]*big.Float, y.n)
+	for _, i := range e.open {
+		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
+			return false, nil // the latter lest numbers leave the exponents of big.Float
+		}
+		r[i] = upper().SetFloat64(radius[i])
+		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
+	}
+	mid := func(i int) *big.Float {
+		x := make([]uint64, len(sol[i]))
+		copy(x, sol[i])
+		neg := int64(x[len(x)-1]) < 0
+		if neg {
+			num.Negate(x)
+		}
+		z := bigFloat(x)
+		if neg {
+			z.Neg(z)
+		}
+		return z.SetMantExp(z, int(shift+cols[i])-solBits)
+	}
+	most := new(big.Float).SetMantExp(big.NewFloat(1), int(shift))
+	return e.decide(mid, most, r, cols)
+}
+
+// bigFloat returns an integer.
+func bigFloat(x []uint64) *big.Float {
+	b := make([]byte, 8*len(x))
+	for i, w := range x {
+		binary.BigEndian.PutUint64(b[8*(len(x)-1-i):], w)
+	}
+	return new(big.Float).SetPrec(uint(64 * len(x))).SetInt(new(big.Int).SetBytes(b))
+}
+
+// largestOf returns the largest magnitude, NaN if there is one.
+func largestOf(x []float64) (most float64) {
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+func log2(x float64) float64 { return math.Log2(x) }

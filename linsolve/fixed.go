@@ -1,0 +1,247 @@
+package linsolve
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+)
+
+// fixed is a scaled square matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors
+// of 62-bit integers.
+//
+// Entry (i, j) is f = Σ_l planes[l][i n + j] 2^(1-64(l+1)) - 1, cut off towards 0 after the last
+// plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no signs, nor
+// have the integers to which vectors are moved, so that a row's product with a vector is one sum of
+// words for each plane.
+type fixed struct {
+	n      int
+	planes [][]uint64
+	sums   [][][2]uint64 // of the words of each row, by plane
+}
+
+// shifted is what is added to the integers of vectors, which are smaller.
+const shifted = 1 << 62
+
+// newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
+func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
+	n := a.Rows
+	f := &fixed{n: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
+	for l := range planes {
+		f.planes[l], f.sums[l] = s.words(n*n), make([][2]uint64, n)
+	}
+	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
+	return f, par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
+		var buf [num.MaxValueWords]uint64
+		for j0 := 0; j0 < n; j0 += tile {
+			for i := part * some; i < min(n, (part+1)*some); i++ {
+				for j := j0; j < min(n, j0+tile); j++ {
+					e, at := by.rows[i]+by.cols[j], a.At(i, j)
+					switch a.Arr.Kind { // much the faster way for the usual ones
+					case num.MP:
+						c, l := a.Arr.Cls[at], a.Arr.Limbs()
+						f.set(i*n+j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
+					case num.F64:
+						x := a.Arr.F64[0][at]
+						m, exp := num.Decompose(x)
+						buf[0] = m
+						f.set(i*n+j, x == 0, x < 0, buf[:1], e+exp)
+					default:
+						x := a.Arr.Value(at, buf[:])
+						f.set(i*n+j, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
+					}
+				}
+			}
+		}
+		for l, plane := range f.planes {
+			for i := part * some; i < min(n, (part+1)*some); i++ {
+				var s0, s1, carry uint64
+				for _, w := range plane[i*n : (i+1)*n] {
+					s0, carry = bits.Add64(s0, w, 0)
+					s1 += carry
+				}
+				f.sums[l][i] = [2]uint64{s0, s1}
+			}
+		}
+	})
+}
+
+// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e, |x| < 1.
+func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
+	planes := len(f.planes)
+	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
+	shift := e + int64(64*planes-1)
+	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
+	if zero {
+		mag = nil
+	}
+	var before, carry, sign uint64
+	if k := -up - 1; uint(k) < uint(len(mag)) {
+		before = mag[k]
+	}
+	if neg {
+		carry, sign = 1, math.MaxUint64
+	}
+	for k := range planes {
+		var word uint64
+		if m := k - up; uint(m) < uint(len(mag)) {
+			word = mag[m]
+		}
+		v := (word<<off | before>>(64-off)) ^ sign // nothing from below for off = 0
+		before = word
+		v, carry = bits.Add64(v, 0, carry)
+		if k == planes-1 {
+			v ^= 1 << 63
+		}
+		f.planes[planes-1-k][at] = v
+	}
+}
+
+// magnitude stores mag 2^shift in z, which has room for it, cut off.
+func magnitude(z, mag []uint64, shift int64) {
+	clear(z)
+	// z[k] = mag[k-up] 2^off, and what falls in from below
+	up, off := shift>>6, uint(shift&63)
+	first, last := max(0, up), min(int64(len(z)), int64(len(mag))+up+1)
+	for k := first; k < last; k++ {
+		at := k - up
+		var v uint64
+		if at < int64(len(mag)) {
+			v = mag[at] << off
+		}
+		if at > 0 {
+			v |= mag[at-1] >> (64 - off) // 0 for off = 0
+		}
+		z[k] = v
+	}
+}
+
+// vector is one of integers below 2^62 in magnitude, moved by shifted.
+type vector struct {
+	x   []uint64
+	sum [2]uint64 // of the integers themselves, in two's complement
+}
+
+func newVector(c []int64) *vector {
+	v := &vector{x: make([]uint64, len(c))}
+	for j, c := range c {
+		v.x[j] = uint64(c + shifted)
+		var carry uint64
+		v.sum[0], carry = bits.Add64(v.sum[0], uint64(c), 0)
+		v.sum[1], _ = bits.Add64(v.sum[1], uint64(c>>63), carry)
+	}
+	return v
+}
+
+// row stores 2^(64w-1) Σ_j f_ij c_j in z, w + 2 words in two's complement, with F cut off after w
+// planes.
+//
+// With words u of plane l and integers c + 2^62 the sum is Σ u (c + 2^62) - 2^62 Σ u for each plane,
+// and less 2^(64w-1) Σ c in all. A sum of n products stays below 2^(64+63) n < 2^192.
+func (f *fixed) row(z []uint64, i int, c *vector, w int) {
+	clear(z)
+	for l := range w {
+		p0, p1, p2 := dot(f.planes[l][i*f.n:(i+1)*f.n], c.x)
+		sum := f.sums[l][i]
+		var b uint64
+		p0, b = bits.Sub64(p0, sum[0]<<62, 0)
+		p1, b = bits.Sub64(p1, sum[0]>>2|sum[1]<<62, b)
+		p2, _ = bits.Sub64(p2, sum[1]>>2, b)
+		if l == 0 {
+			p0, b = bits.Sub64(p0, c.sum[0]<<63, 0)
+			p1, b = bits.Sub64(p1, c.sum[0]>>1|c.sum[1]<<63, b)
+			p2, _ = bits.Sub64(p2, uint64(int64(c.sum[1])>>1), b)
+		}
+		at := w - 1 - l
+		z[at], b = bits.Add64(z[at], p0, 0)
+		z[at+1], b = bits.Add64(z[at+1], p1, b)
+		z[at+2], b = bits.Add64(z[at+2], p2, b)
+		sign := uint64(int64(p2) >> 63)
+		for k := at + 3; k < len(z); k++ {
+			z[k], b = bits.Add64(z[k], sign, b)
+		}
+	}
+}
+
+// dot returns Σ x_j y_j in three words, least significant first.
+func dot(x, y []uint64) (s0, s1, s2 uint64) {
+	y = y[:len(x)]
+	for j, v := range x {
+		hi, lo := bits.Mul64(v, y[j])
+		var c uint64
+		s0, c = bits.Add64(s0, lo, 0)
+		s1, c = bits.Add64(s1, hi, c)
+		s2, _ = bits.Add64(s2, 0, c)
+	}
+	return s0, s1, s2
+}
+
+// subtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds; bits
+// of x below the last one of r are cut off, which adds less than that bit to the difference.
+func subtractShifted(r, x []uint64, shift int) {
+	sign := uint64(int64(x[len(x)-1]) >> 63)
+	from, off := -(shift >> 6), uint(shift&63)
+	word := func(at int) uint64 {
+		switch {
+		case at < 0:
+			return 0
+		case at >= len(x):
+			return sign
+		}
+		return x[at]
+	}
+	var borrow uint64
+	for k := range r {
+		v := word(from+k) << off
+		if off > 0 {
+			v |= word(from+k-1) >> (64 - off)
+		}
+		r[k], borrow = bits.Sub64(r[k], v, borrow)
+	}
+}
+
+// leading returns x in two's complement as f 2^e with |f| ≤ 1 where e is given, to nearest about:
+// the error is below 2^-52 |f| 2^e + 2^(e-62).
+func leading(x []uint64, e int) float64 {
+	// 64 bits from bit e on downwards, e ≥ 64 len(x) not being asked for.
+	v := topBits(x, e)
+	return float64(v) * 0x1p-62
+}
+
+// topBits returns x 2^(62-e), cut off downwards, for |x| ≤ 2^e.
+func topBits(x []uint64, e int) int64 {
+	if low := e - 62; low >= 0 {
+		return int64(wordAt(x, low))
+	}
+	return int64(x[0]) << uint(62-e) // one word holds all that matters
+}
+
+// wordAt returns the 64 bits of x in two's complement from bit low on.
+func wordAt(x []uint64, low int) uint64 {
+	sign := uint64(int64(x[len(x)-1]) >> 63)
+	k, off := low/64, uint(low%64)
+	if k >= len(x) {
+		return sign
+	}
+	v := x[k] >> off
+	if off > 0 {
+		next := sign
+		if k+1 < len(x) {
+			next = x[k+1]
+		}
+		v |= next << (64 - off)
+	}
+	return v
+}
+
+// bitLen returns e with |x| ≤ 2^e for x in two's complement.
+func bitLen(x []uint64) int {
+	sign := uint64(int64(x[len(x)-1]) >> 63)
+	for k := len(x) - 1; k >= 0; k-- {
+		if v := x[k] ^ sign; v != 0 {
+			return 64*k + bits.Len64(v)
+		}
+	}
+	return 0
+}

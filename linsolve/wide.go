@@ -1,0 +1,132 @@
+package linsolve
+
+import (
+	"math"
+	mathbits "math/bits"
+
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded by
+// rho,
+//
+//	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞.
+//
+// R r loses some log2 ‖R‖ bits to cancellation: so many more bits of R and r are multiplied.
+type wideInverse struct {
+	s    *solver
+	p    *approximate
+	f    *fixed // 2^-bits R
+	bits int    // ‖R‖∞ < 2^bits
+	rho  float64
+}
+
+func (s *solver) newWideInverse(p *approximate) (*wideInverse, error) {
+	w := &wideInverse{s: s, p: p, bits: p.abs.norm().MantExp(nil)}
+	rho, _ := p.rho.Float64()
+	w.rho = float64(rho * (1 + 0x1p-50))
+	by := scaling{make([]int64, len(p.weights)), negated(p.scale)}
+	for i, e := range p.weights {
+		by.rows[i] = -e - int64(w.bits)
+	}
+	var err error
+	w.f, err = s.newFixed(raw.Matrix(p.r), by, w.planes(0))
+	return w, err
+}
+
+// spare are the bits that a product R r has beyond those that cancellation may take.
+const spare = 64
+
+// pieceBits are those of a piece of r.
+const pieceBits = 61
+
+// planes returns how many planes of R are multiplied by piece m of r: what is cut off R, less than
+// 2^(2-64w) an entry, times n numbers up to 2^(-61 m), is less than 2^-(bits + spare).
+func (w *wideInverse) planes(m int) int {
+	return max(1, (w.bits+spare+mathbits.Len(uint(len(w.p.scale)))+2-pieceBits*m+63)/64)
+}
+
+// pieces returns how many pieces of r are multiplied: n times what is left is less than
+// 2^-(bits + spare).
+func (w *wideInverse) pieces() int {
+	return (w.bits + spare + mathbits.Len(uint(len(w.p.scale))) + pieceBits - 1) / pieceBits
+}
+
+func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} }
+
+func (w *wideInverse) size() int { return w.bits }
+
+func (w *wideInverse) correct(r *residual) ([]float64, error) {
+	n, pieces := len(r.lead), w.pieces()
+	top := r.exp - r.unit
+	if r.x == nil {
+		pieces = 1
+	}
+	v := make([]*vector, pieces)
+	c := make([]int64, n)
+	for m := range v {
+		for i := range n {
+			if r.x == nil {
+				c[i] = int64(r.lead[i] * 0x1p61)
+			} else {
+				c[i] = piece(r.x[i], top, m)
+			}
+		}
+		v[m] = newVector(c)
+	}
+	z := make([]float64, n)
+	words := len(w.f.planes) + 2
+	const some = 16 // rows a call
+	return z, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
+		// The product, of unit 2^(2-64 words), is below 2^bits in magnitude and has room for 2^60
+		// in the pieces of which it is a sum.
+		sum, x := make([]uint64, words+1), make([]uint64, words)
+		for i := part * some; i < min(n, (part+1)*some); i++ {
+			clear(sum)
+			for m, v := range v {
+				planes := min(w.planes(m), len(w.f.planes))
+				w.f.row(x[:planes+2], i, v, planes)
+				// x is that of unit 2^(1-64 planes) 2^(-61 (m+1)).
+				subtractShifted(sum, x[:planes+2], 64*(words-1)-64*planes+1-pieceBits*(m+1))
+			}
+			top := bitLen(sum)
+			z[i] = -math.Ldexp(leading(sum, top), top-64*(words-1)+w.bits)
+		}
+	})
+}
+
+// piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the
+// sum of pieces times 2^(-61 (m+1)): all but the first are not negative.
+func piece(x []uint64, top, m int) int64 {
+	low := top - pieceBits*(m+1) // the last bit
+	v := uint64(0)
+	switch {
+	case low <= -64:
+	case low < 0:
+		v = x[0] << uint(-low)
+	default:
+		v = wordAt(x, low)
+	}
+	if m == 0 {
+		return int64(v)
+	}
+	return int64(v & (1<<pieceBits - 1))
+}
+
+// radius takes c to be in error by what was cut off, less than 2^-spare for each piece and for what
+// is left of r, by a unit of each sum, and by 2^-51 of itself.
+func (w *wideInverse) radius(r *residual, c []float64) []float64 {
+	lost := math.Ldexp(float64(2*w.pieces()+2), -spare) + float64(1.001*math.Ldexp(r.err, w.bits))
+	most := 0.0
+	z := make([]float64, len(c))
+	for i, v := range c {
+		z[i] = float64(math.Abs(v)*(1+0x1p-50)) + lost
+		most = max(most, z[i])
+	}
+	more := float64(most*w.rho/(1-w.rho)) + lost
+	for i := range z {
+		z[i] = float64((z[i] + more) * (1 + 0x1p-40))
+	}
+	return z
+}
