@@ -36,10 +36,10 @@ else
 	echo "arm64: LEFT OUT: tests that start programs: $starting"
 fi
 
-# What differs here is the compiler, and that there is no assembly: arithmetic of doubles, and all
-# that a portable loop computes. Without arguments, tests are left out whose time goes into fake
-# GPUs, which are Go of the tests, and into an oracle's rational numbers while neighbours run the
-# same code.
+# What differs here is the compiler, and the kernels: arithmetic of doubles, and what a kernel or
+# a portable loop computes. Without arguments, tests are left out whose time goes into fake GPUs,
+# which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
+# code.
 fakes='^Test(.+Reference|.*Device.*|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Resident|Views|WholeRange)$'
 oracles='^Test(BasesBounded|Enclose|ExponentialBound|LeastSquares|LU|QR)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
