@@ -41,7 +41,7 @@ fi
 # which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
 # code.
 fakes='^Test(.+Reference|.*Device.*|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Resident|Views|WholeRange)$'
-oracles='^Test(BasesBounded|Enclose|ExponentialBound|LeastSquares|LU|QR)$'
+oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|QR)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 
 # one PACKAGE FOLDER: runs the tests of a package and says how long they took.
