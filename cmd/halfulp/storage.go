@@ -178,12 +178,21 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 	if f.To != "" {
 		return cli.Misuse("--to %s: this result is text", f.To)
 	}
-	for _, kind := range []string{".npy", ".npz"} {
-		if strings.HasSuffix(strings.ToLower(f.target()), kind) {
-			return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
-		}
+	if kind := ending(f.target(), ".npy", ".npz", ".mtx"); kind != "" {
+		return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
 	}
 	return files.CheckWritable(f.target())
+}
+
+// ending returns which one of some endings a name has, without .gz, or nothing.
+func ending(name string, endings ...string) string {
+	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
+	for _, e := range endings {
+		if strings.HasSuffix(name, e) {
+			return e
+		}
+	}
+	return ""
 }
 
 // checkSize returns an error if a rows x cols matrix of format f takes more memory
