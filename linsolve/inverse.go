@@ -60,13 +60,13 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 	}
 	identity := halfulp.Identity(halfulp.Float64, n)
 	for p.rounds = 1; ; p.rounds++ {
-		p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
-		width := widthFor(p.abs.norm())
+		width := uint(seedBits*p.rounds + 2*seedBits)
 		near, exact := narrow(a, width)
 		e := halfulp.NewMatrix(halfulp.MP(64), n, n)
 		if err := s.gemm(-1, p.r, near, 1, identity, e); err != nil {
 			return nil, err
 		}
+		p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
 		lost := new(big.Float)
 		if !exact {
 			lost = p.abs.times(boundsOf(m, negated(p.scale), negated(p.weights)).sums())
@@ -90,23 +90,18 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
+		next := halfulp.NewMatrix(halfulp.MP(uint(seedBits*(p.rounds+1)+16)), n, n)
 		product := raw.Matrix(e)
 		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
 		if err != nil {
 			return nil, err
 		}
-		by := boundsOf(raw.Matrix(r), p.weights, negated(p.weights)).norm()
-		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.norm()))), n, n)
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
 		}
 		p.r = next
 	}
 }
-
-// widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
-// them to be far below what float64 decompositions leave.
-func widthFor(norm *big.Float) uint { return uint(max(norm.MantExp(nil), 0) + seedBits) }
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
 // alone.
