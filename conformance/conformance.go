@@ -20,6 +20,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // Backend is what the suite tests.
@@ -140,7 +141,11 @@ func newSuite(b Backend) *suite {
 }
 
 // RunSome tests the routines of the backend, one in so many trials of Run's.
-func RunSome(t *testing.T, b Backend, every int) { newSuite(b).some(t, 0, every) }
+func RunSome(t *testing.T, b Backend, every int) {
+	s := newSuite(b)
+	s.some(t, 0, every)
+	t.Run("Linsolve", func(t *testing.T) { s.linear(t, max(1, every/8)) })
+}
 
 // Run tests the backend. Seeds are fixed, but for one random seed that is logged.
 func Run(t *testing.T, b Backend) {
@@ -159,6 +164,8 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Large", s.large)
 	t.Run("Empty", s.empty)
 	t.Run("Cancelled", s.cancelled)
+	t.Run("Linsolve", func(t *testing.T) { s.linear(t, testlength.Of(3, 1, 1)) })
+	t.Run("LinsolveMisuse", s.linearMisuse)
 	for _, m := range s.b.Modes {
 		t.Logf("level %s: of the calls of Gemm and Syrk, %d ran residue, %d direct; %d of residue were refused", m.Name,
 			s.stats[m.Name+" residue"], s.stats[m.Name+" direct"], s.stats[m.Name+" refused"])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 )
 
 func TestInverse(t *testing.T) {
@@ -19,10 +20,10 @@ func TestInverse(t *testing.T) {
 			if _, err := Inverse(a, x, nil); err != nil {
 				t.Fatal(err)
 			}
-			want := rational(a, halfulp.Identity(halfulp.Float64, n))
+			want := lintest.Of(a).Solve(lintest.Identity(n))
 			for i := range n {
 				for j := range n {
-					if z := nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+					if z := lintest.Nearest(f, want[i][j]); !x.At(i, j).Same(z) {
 						t.Fatalf("%v, n = %d: entry %d, %d is %s, want %s", f, n, i, j, x.At(i, j).Hex(), z.Hex())
 					}
 				}
@@ -38,7 +39,7 @@ func TestRank(t *testing.T) {
 		m, n, k := r.IntN(12), r.IntN(12), r.IntN(8)
 		k = min(k, m, n)
 		// Factors with an echelon of ones have full rank.
-		left, right := randomIntegers(r, m, k, 5), randomIntegers(r, k, n, 5)
+		left, right := lintest.Integers(r, m, k, 5), lintest.Integers(r, k, n, 5)
 		for i := range k {
 			for j := range i {
 				left.Set(j, i, halfulp.Float(0))
@@ -70,7 +71,7 @@ func TestRank(t *testing.T) {
 	if got, _, _ := Rank(a, nil); got != 3 {
 		t.Fatalf("rank %d, want 3", got)
 	}
-	check(t, "one ulp from singular", a, randomIntegers(r, 3, 1, 9), halfulp.Float64)
+	check(t, "one ulp from singular", a, lintest.Integers(r, 3, 1, 9), halfulp.Float64)
 }
 
 func TestSolveErrors(t *testing.T) {

@@ -50,7 +50,10 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 	// So it is a tie, u 2^v, or differs from it by 2^v / D at least.
 	determinant := powerBits(raw.Matrix(a), n)
 	for bits := f.Bits() + 32 + mathbits.Len(uint(n)); ; bits *= 2 {
-		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(min(bits, maxBits))))
+		if bits > maxBits {
+			return halfulp.Scalar{}, fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+		}
+		x, err := s.solve(a, halfulp.Identity(halfulp.Float64, n), halfulp.MP(uint(bits)))
 		if errors.Is(err, ErrSingular) {
 			return halfulp.NewScalar(f, new(big.Float).SetInf(false)), nil
 		}
@@ -73,9 +76,6 @@ func (s *solver) cond(norm Norm, a *halfulp.Matrix, f halfulp.Format) (halfulp.S
 		}
 		if t, _ := tie(lower, upper); bits > determinant+2*f.Bits()+64 && t != nil {
 			return halfulp.NewScalar(f, t), nil
-		}
-		if bits > maxBits {
-			return halfulp.Scalar{}, fmt.Errorf("not decided by %d bits", bits)
 		}
 	}
 }

@@ -35,9 +35,9 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 			e.z.SetBig(i, e.j, x.Add(x, new(big.Float))) // no -0
 			continue
 		}
-		prec := x.Prec() + 192
-		lower := halfulp.NewScalar(f, down(prec).Sub(x, radius[i]))
-		upper := halfulp.NewScalar(f, up(prec).Add(x, radius[i]))
+		p := intervals(x.Prec() + 192)
+		lower := halfulp.NewScalar(f, p.down().Sub(x, radius[i]))
+		upper := halfulp.NewScalar(f, p.up().Add(x, radius[i]))
 		if lower.Same(upper) {
 			e.z.Set(i, e.j, lower)
 			continue

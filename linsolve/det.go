@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -51,7 +52,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrRange) {
 			return halfulp.Scalar{}, err
 		}
 		if lo == nil {
@@ -72,8 +73,11 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice.
+// float64 factors do not suffice, or formats.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
+	if workable(bits+64, a) != nil {
+		return nil, nil, 0, nil
+	}
 	n := a.Rows()
 	work := halfulp.MP(uint(bits + 64))
 	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
@@ -103,7 +107,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	add := func(x, y *big.Float) *big.Float { return upper().Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
 	norm := boundsOf(raw.Matrix(e), unscaled, unscaled).norm()
-	lost := boundsOf(raw.Matrix(sa), unscaled, f.cols).times(boundsOf(raw.Matrix(right), f.cols, unscaled).sums())
+	lost := boundsOf(raw.Matrix(sa), unscaled, negated(f.cols)).times(boundsOf(raw.Matrix(right), f.cols, unscaled).sums())
 	lost = mul(add(lost, norm), ulp)
 	norm = add(norm, lost)
 	eps, _ := norm.Float64()
@@ -187,12 +191,18 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	return lo, hi, shift, nil
 }
 
+// maxDeterminant bounds the bits of determinants of integers: the time grows with their square.
+const maxDeterminant = 1 << 26
+
 // exactDet returns d for which the determinant is d 2^shift exactly, from that of integers modulo
 // primes.
 func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err error) {
 	m := raw.Matrix(a)
 	z := toIntegers(m)
 	bits := z.minorBits() + 1 // and a sign
+	if bits > maxDeterminant {
+		return nil, 0, fmt.Errorf("the determinant may have %d bits: %w", bits, ErrRange)
+	}
 	det, product := new(big.Int), big.NewInt(1)
 	for i := range z.rows {
 		shift += z.rows[i] + z.cols[i]

@@ -22,4 +22,8 @@
 // Factors come from eliminations in enough bits: triangular S and T with ‖S A T - I‖ ≤ 1/8, which
 // is proved, enclose the exact factors of A, and arithmetic modulo primes proves entries that are 0
 // or halfway between two numbers.
+//
+// Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
+// leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
+// Ranks have neither limit, determinants one of 2^26 bits where only exact arithmetic decides.
 package linsolve

@@ -25,6 +25,9 @@ var nearTie = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).Set
 // partial pivoting the pivot is the largest entry, the first one of those that are as large but for
 // nearTie.
 func (s *solver) eliminate(c *halfulp.Matrix, k, bits int, partial bool) (*elimination, error) {
+	if err := workable(bits, c); err != nil {
+		return nil, err
+	}
 	m, n := c.Dims()
 	e := &elimination{lu: c.Convert(halfulp.MP(uint(bits))), order: make([]int, m), zero: -1}
 	for i := range e.order {

@@ -69,13 +69,12 @@ func (e *enclosure) around(mid, radius *big.Float, shift int64) interval {
 	rad := upper().SetMantExp(radius, int(shift))
 	rounding := upper().Abs(mid)
 	rad = upper().Add(rad, upper().SetMantExp(rounding, 1-e.bits))
-	prec := uint(e.bits + 64)
-	return interval{down(prec).Sub(mid, rad), up(prec).Add(mid, rad)}
+	p := e.arithmetic()
+	return interval{p.down().Sub(mid, rad), p.up().Add(mid, rad)}
 }
 
-func down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
-
-func up(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf) }
+// arithmetic is that of intervals of entries.
+func (e *enclosure) arithmetic() intervals { return intervals(e.bits + 64) }
 
 // lower encloses entry (i, j) of L.
 func (e *enclosure) lower(i, j int) interval {
@@ -85,27 +84,6 @@ func (e *enclosure) lower(i, j int) interval {
 // upper encloses entry (i, j) of U.
 func (e *enclosure) upper(i, j int) interval {
 	return e.around(e.w.Big(i, j), e.right, -e.rows[i]-e.cols[j])
-}
-
-// times returns x y for y > 0.
-func (x interval) times(y interval) interval {
-	by := func(v *big.Float, less, more *big.Float) *big.Float {
-		if v.Sign() < 0 {
-			return more
-		}
-		return less
-	}
-	prec := x.lo.Prec()
-	return interval{down(prec).Mul(x.lo, by(x.lo, y.lo, y.hi)), up(prec).Mul(x.hi, by(x.hi, y.hi, y.lo))}
-}
-
-// sqrt returns the root of x > 0. Roots of package big have an error of less than 2 ulps.
-func (x interval) sqrt() interval {
-	prec := x.lo.Prec()
-	part := func(r *big.Float) *big.Float { return new(big.Float).SetMantExp(r, 3-int(prec)) }
-	lo := new(big.Float).SetPrec(prec).Sqrt(x.lo)
-	hi := new(big.Float).SetPrec(prec).Sqrt(x.hi)
-	return interval{down(prec).Sub(lo, part(lo)), up(prec).Add(hi, part(hi))}
 }
 
 // below reports whether |x| ≤ bound for all of x.

@@ -121,7 +121,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 	roots := map[int]interval{} // of the diagonal of U
 	for _, w := range u.open {
 		if _, known := roots[w.j]; w.part == ofRoot && !known {
-			roots[w.j] = e.upper(w.j, w.j).sqrt() // positive, which is proved
+			roots[w.j] = e.arithmetic().sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
 	decided := make([]bool, len(u.open))
@@ -135,7 +135,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 			x = e.upper(w.i, w.j)
 		case ofRoot:
 			if x = roots[w.j]; w.i != w.j {
-				x = e.lower(w.i, w.j).times(x)
+				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
 			}
 		}
 		lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)

@@ -68,6 +68,7 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 	if n == 0 {
 		return s.ctx.Err()
 	}
+	s.vanish = true
 	reach := reachable(raw.Matrix(a))
 	var open []position
 	all := make([]int, n)
@@ -471,6 +472,10 @@ func quotient(f halfulp.Format, x *big.Float, y *big.Int) halfulp.Scalar {
 		return halfulp.NewScalar(f, new(big.Float))
 	}
 	prec := uint(f.Bits() + 64)
+	if !f.IsMP() && f.Bits() > 53 {
+		// Expansions round to multiples of 2^-1074 at last, wherever their first term lies.
+		prec = max(prec, uint(max(0, min(1024, x.MantExp(nil)-y.BitLen()+1)+1200)))
+	}
 	q := new(big.Float).SetPrec(prec).SetMode(big.ToZero).Quo(x, new(big.Float).SetPrec(uint(y.BitLen())).SetInt(y))
 	if q.Acc() != big.Exact { // a bit below all others stands for what is left
 		rest := new(big.Float).SetMantExp(big.NewFloat(float64(q.Sign())), q.MantExp(nil)-int(prec)-1)

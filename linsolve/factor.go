@@ -92,6 +92,9 @@ func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*ha
 	if err := finite("B", b); err != nil {
 		return nil, err
 	}
+	if err := workable(f.Bits()+64, b); err != nil {
+		return nil, err
+	}
 	p, err := y.approximate(s)
 	if err != nil {
 		return nil, err
@@ -104,7 +107,10 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
-		p, err := s.invert(y.a)
+		if err := finite("A", y.a); err != nil {
+			return nil, err
+		}
+		p, err := s.approximate(y.a)
 		if err != nil {
 			return nil, err
 		}

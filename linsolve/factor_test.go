@@ -11,40 +11,9 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
-
-// rowsOf returns the entries of a matrix, its rows in that order.
-func rowsOf(a *halfulp.Matrix, order []int) [][]*big.Rat {
-	x := make([][]*big.Rat, a.Rows())
-	for i := range x {
-		x[i] = make([]*big.Rat, a.Cols())
-		for j := range x[i] {
-			x[i][j], _ = a.Big(order[i], j).Rat(nil)
-			if x[i][j] == nil {
-				x[i][j] = new(big.Rat)
-			}
-		}
-	}
-	return x
-}
-
-// eliminated brings the first k columns to the form of L, below the diagonal, and U, in place, and
-// reports whether no pivot vanishes.
-func eliminated(x [][]*big.Rat, k int) bool {
-	for b := range k {
-		if x[b][b].Sign() == 0 {
-			return false
-		}
-		for i := b + 1; i < len(x); i++ {
-			x[i][b] = new(big.Rat).Quo(x[i][b], x[b][b])
-			for j := b + 1; j < len(x[i]); j++ {
-				x[i][j] = new(big.Rat).Sub(x[i][j], new(big.Rat).Mul(x[i][b], x[b][j]))
-			}
-		}
-	}
-	return true
-}
 
 func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 	t.Helper()
@@ -65,8 +34,8 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
 	// Pivots are the largest entries: no multiplier exceeds 1 but for those that pass for equal.
-	x := rowsOf(a, z.P)
-	if !eliminated(x, k) {
+	x, ok := lintest.Of(a).Rows(z.P).LU(k)
+	if !ok {
 		t.Fatalf("%s: P = %v has a pivot 0", name, z.P)
 	}
 	most, _ := slack.Rat(nil)
@@ -76,11 +45,11 @@ func checkLU(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) {
 				if new(big.Rat).Abs(x[i][j]).Cmp(most) > 0 {
 					t.Fatalf("%s: multiplier %v", name, x[i][j])
 				}
-				if want := nearest(f, x[i][j]); !z.L.At(i, j).Same(want) {
+				if want := lintest.Nearest(f, x[i][j]); !z.L.At(i, j).Same(want) {
 					t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
 				}
 			} else if i <= j && i < k {
-				if want := nearest(f, x[i][j]); !z.U.At(i, j).Same(want) {
+				if want := lintest.Nearest(f, x[i][j]); !z.U.At(i, j).Same(want) {
 					t.Fatalf("%s: U[%d,%d] = %s, want %s (%+v)", name, i, j, z.U.At(i, j).Hex(), want.Hex(), stats)
 				}
 			}
@@ -115,42 +84,14 @@ func TestLU(t *testing.T) {
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, %d x %d", seed, trial, f, g, m, n)
 			checkLU(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f)
 			checkLU(t, name+", spread", halfulp.Random(g, m, n, 50, r.Uint64()), f)
-			checkLU(t, name+", integers", integersOf(r, m, n, 4), f)
-			checkLU(t, name+", signs", integersOf(r, m, n, 1), f)
-			checkLU(t, name+", wide integers", integersOf(r, m, n, 1<<(bits.UintSize-11)), f)
+			checkLU(t, name+", integers", lintest.Integers(r, m, n, 4), f)
+			checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
+			checkLU(t, name+", wide integers", lintest.Integers(r, m, n, 1<<(bits.UintSize-11)), f)
 		}
 		checkLU(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
 	checkLU(t, "panels", halfulp.Random(halfulp.Float64, 60, 55, 0, seed), halfulp.Float64)
-	checkLU(t, "many ties", integersOf(r, 55, 60, 1), halfulp.MP(24))
-}
-
-// integersOf are random integers up to most in magnitude.
-func integersOf(r *rand.Rand, m, n, most int) *halfulp.Matrix {
-	return randomIntegers(r, max(m, n), max(m, n), most).Slice(0, m, 0, n)
-}
-
-// nearestProduct rounds x sqrt(y), y > 0.
-func nearestProduct(f halfulp.Format, x, y *big.Rat) halfulp.Scalar {
-	const prec = 6000
-	float := func(r *big.Rat) *big.Float { return new(big.Float).SetPrec(prec).SetRat(r) }
-	z := float(y)
-	z.Mul(z.Sqrt(z), float(x))
-	square := new(big.Rat).Mul(x, x)
-	square.Mul(square, y)
-	short, _ := new(big.Float).SetPrec(prec / 2).Set(z).Rat(nil)
-	if short == nil || short.Sign() == 0 {
-		return halfulp.NewScalar(f, new(big.Float))
-	}
-	if new(big.Rat).Mul(short, short).Cmp(square) == 0 {
-		return halfulp.NewScalar(f, float(short))
-	}
-	off := new(big.Float).SetMantExp(z, 10-prec)
-	lo := halfulp.NewScalar(f, new(big.Float).SetPrec(2*prec).Sub(z, off))
-	if hi := halfulp.NewScalar(f, new(big.Float).SetPrec(2*prec).Add(z, off)); !hi.Same(lo) {
-		panic("the oracle cannot decide")
-	}
-	return lo
+	checkLU(t, "many ties", lintest.Integers(r, 55, 60, 1), halfulp.MP(24))
 }
 
 // gram returns A^T A in a format that holds it.
@@ -167,8 +108,7 @@ func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Forma
 	t.Helper()
 	n := a.Rows()
 	z, stats, err := Cholesky(a, f, nil)
-	x := rowsOf(a, all(n))
-	ok := eliminated(x, n)
+	x, ok := lintest.Of(a).LU(n)
 	for j := range n {
 		ok = ok && x[j][j].Sign() > 0
 	}
@@ -191,9 +131,9 @@ func checkCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Forma
 			want := halfulp.NewScalar(f, new(big.Float))
 			switch {
 			case i == j:
-				want = nearestProduct(f, big.NewRat(1, 1), x[j][j])
+				want = lintest.NearestRoot(f, big.NewRat(1, 1), x[j][j])
 			case i > j:
-				want = nearestProduct(f, x[i][j], x[j][j])
+				want = lintest.NearestRoot(f, x[i][j], x[j][j])
 			}
 			if !z.L.At(i, j).Same(want) {
 				t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
@@ -212,16 +152,16 @@ func TestCholesky(t *testing.T) {
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
 			checkCholesky(t, name+", random", gram(t, halfulp.Random(g, n+r.IntN(3), n, 0, r.Uint64())), f)
 			checkCholesky(t, name+", spread", gram(t, halfulp.Random(g, n, n, 50, r.Uint64())), f)
-			checkCholesky(t, name+", integers", gram(t, integersOf(r, n+r.IntN(2), n, 2)), f)
-			checkCholesky(t, name+", dependent columns", gram(t, integersOf(r, n-r.IntN(2)+1, n+1, 2)), f)
-			l := integersOf(r, n, n, 1<<26) // entries of the factor
+			checkCholesky(t, name+", integers", gram(t, lintest.Integers(r, n+r.IntN(2), n, 2)), f)
+			checkCholesky(t, name+", dependent columns", gram(t, lintest.Integers(r, n-r.IntN(2)+1, n+1, 2)), f)
+			l := lintest.Integers(r, n, n, 1<<26) // entries of the factor
 			for i := range n {
 				for j := i + 1; j < n; j++ {
 					l.SetFloat64(i, j, 0)
 				}
 			}
 			checkCholesky(t, name+", integer factor", gram(t, l.T()), f)
-			s := integersOf(r, n, n, 9)
+			s := lintest.Integers(r, n, n, 9)
 			for i := range n {
 				for j := range i {
 					s.Set(i, j, s.At(j, i))
@@ -232,7 +172,7 @@ func TestCholesky(t *testing.T) {
 		checkCholesky(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), testlength.Of(8, 20, 20)), f)
 	}
 	checkCholesky(t, "panels", gram(t, halfulp.Random(halfulp.Float64, 60, testlength.Of(20, 50, 50), 0, seed)), halfulp.Float64)
-	checkCholesky(t, "semidefinite", gram(t, integersOf(r, 30, 40, 9)), halfulp.Float64)
+	checkCholesky(t, "semidefinite", gram(t, lintest.Integers(r, 30, 40, 9)), halfulp.Float64)
 	checkCholesky(t, "semidefinite", gram(t, halfulp.Random(halfulp.Float64, 25, 30, 20, seed)), halfulp.Float64)
 }
 
@@ -255,7 +195,7 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 	if err != nil {
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
-	x := rowsOf(a, all(m))
+	x := lintest.Of(a)
 	w := make([][]*big.Rat, n) // w_j
 	dot := func(x, y []*big.Rat) *big.Rat {
 		sum := new(big.Rat)
@@ -285,7 +225,7 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 			square := dot(w[i], w[i])
 			c := dot(w[i], col)
 			r := new(big.Rat).Quo(c, square)
-			same("R", i, j, z.R.At(i, j), nearestProduct(f, r, square))
+			same("R", i, j, z.R.At(i, j), lintest.NearestRoot(f, r, square))
 			most, _ := slack.Rat(nil)
 			if most.Mul(most, square); pivoted && rest[j].Cmp(most) > 0 {
 				t.Fatalf("%s: P = %v, column %d is longer than column %d", name, z.P, j, i)
@@ -297,9 +237,9 @@ func checkQR(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format, piv
 			same("R", j, i, z.R.At(j, i), halfulp.NewScalar(f, new(big.Float)))
 		}
 		square := dot(w[j], w[j])
-		same("R", j, j, z.R.At(j, j), nearestProduct(f, big.NewRat(1, 1), square))
+		same("R", j, j, z.R.At(j, j), lintest.NearestRoot(f, big.NewRat(1, 1), square))
 		for i := range m {
-			same("Q", i, j, z.Q.At(i, j), nearestProduct(f, new(big.Rat).Quo(w[j][i], square), square))
+			same("Q", i, j, z.Q.At(i, j), lintest.NearestRoot(f, new(big.Rat).Quo(w[j][i], square), square))
 		}
 	}
 }
@@ -316,8 +256,8 @@ func TestQR(t *testing.T) {
 			for _, pivoted := range []bool{false, true} {
 				checkQR(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), f, pivoted)
 				checkQR(t, name+", spread", halfulp.Random(g, m, n, 40, r.Uint64()), f, pivoted)
-				checkQR(t, name+", integers", integersOf(r, m, n, 4), f, pivoted)
-				checkQR(t, name+", signs", integersOf(r, m, n, 1), f, pivoted)
+				checkQR(t, name+", integers", lintest.Integers(r, m, n, 4), f, pivoted)
+				checkQR(t, name+", signs", lintest.Integers(r, m, n, 1), f, pivoted)
 			}
 		}
 		checkQR(t, "Pythagoras", halfulp.NewMatrixFloat64(2, 2, 2, []float64{3, 1, 4, 2}), f, false)
@@ -413,8 +353,8 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 	if err != nil {
 		t.Fatalf("%s: %v (%+v)", name, err, stats)
 	}
-	x := rowsOf(chosen(a, z.P, z.P), all(n))
-	l, d := rowsOf(halfulp.Identity(f, n), all(n)), rowsOf(halfulp.NewMatrix(f, n, n), all(n))
+	x := lintest.Of(chosen(a, z.P, z.P))
+	l, d := lintest.Identity(n), lintest.New(n, n)
 	b := 0
 	most, _ := rookGrowth.Rat(nil)
 	for _, size := range z.Blocks {
@@ -456,10 +396,10 @@ func checkLDLT(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) (
 	}
 	for i := range n {
 		for j := range n {
-			if want := nearest(f, l[i][j]); !z.L.At(i, j).Same(want) {
+			if want := lintest.Nearest(f, l[i][j]); !z.L.At(i, j).Same(want) {
 				t.Fatalf("%s: L[%d,%d] = %s, want %s (%+v)", name, i, j, z.L.At(i, j).Hex(), want.Hex(), stats)
 			}
-			if want := nearest(f, d[i][j]); !z.D.At(i, j).Same(want) {
+			if want := lintest.Nearest(f, d[i][j]); !z.D.At(i, j).Same(want) {
 				t.Fatalf("%s: D[%d,%d] = %s, want %s (%+v)", name, i, j, z.D.At(i, j).Hex(), want.Hex(), stats)
 			}
 		}
@@ -486,8 +426,8 @@ func TestLDLT(t *testing.T) {
 			name := fmt.Sprintf("seed %d, trial %d, %v from %v, n = %d", seed, trial, f, g, n)
 			twos += checkLDLT(t, name+", random", mirror(halfulp.Random(g, n, n, 0, r.Uint64())), f)
 			twos += checkLDLT(t, name+", spread", mirror(halfulp.Random(g, n, n, 50, r.Uint64())), f)
-			twos += checkLDLT(t, name+", integers", mirror(integersOf(r, n, n, 4)), f)
-			signs := mirror(integersOf(r, n, n, 1))
+			twos += checkLDLT(t, name+", integers", mirror(lintest.Integers(r, n, n, 4)), f)
+			signs := mirror(lintest.Integers(r, n, n, 1))
 			twos += checkLDLT(t, name+", signs", signs, f)
 			for i := range n {
 				signs.SetFloat64(i, i, 0)
@@ -526,7 +466,7 @@ func TestFactorsRange(t *testing.T) {
 			checkCholesky(t, name+", tiny", gram(t, scaledRows(r, n, 60)), f)
 		}
 		// The last row is the sum of the others, but for an ulp in an entry.
-		near := integersOf(r, n, n, 1<<20)
+		near := lintest.Integers(r, n, n, 1<<20)
 		for j := range n {
 			sum := 0.0
 			for i := range n - 1 {

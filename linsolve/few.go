@@ -285,8 +285,8 @@ func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int6
 	cols := y.r.scales().cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.open {
-		if radius[i]-radius[i] != 0 {
-			return false, nil
+		if at := shift + cols[i]; radius[i]-radius[i] != 0 || max(at, -at) > 1<<30 {
+			return false, nil // the latter lest numbers leave the exponents of big.Float
 		}
 		r[i] = upper().SetFloat64(radius[i])
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))

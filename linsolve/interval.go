@@ -51,6 +51,16 @@ func (p intervals) sub(x, y interval) interval {
 }
 
 func (p intervals) mul(x, y interval) interval {
+	if y.lo.Sign() >= 0 { // mostly
+		least, most := y.lo, y.hi // what makes the ends of x smallest and largest
+		if x.lo.Sign() < 0 {
+			least = y.hi
+		}
+		if x.hi.Sign() < 0 {
+			most = y.lo
+		}
+		return interval{p.down().Mul(x.lo, least), p.up().Mul(x.hi, most)}
+	}
 	var z interval
 	for _, a := range []*big.Float{x.lo, x.hi} {
 		for _, b := range []*big.Float{y.lo, y.hi} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -27,7 +28,7 @@ type approximate struct {
 }
 
 // maxRounds bounds the seeds that go into R: each adds some 50 bits.
-const maxRounds = 10000
+const maxRounds = 16
 
 // doubtful is after how many seeds the matrix is looked at modulo primes: whether it is singular is
 // then known for the price of a seed or two.
@@ -43,6 +44,9 @@ const goodRho = 0x1p-8
 // matrices in floating-point, 2009): while R A is far from I, R is replaced by the product of a
 // seed of R A and R.
 func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
+	if err := workable(0, a); err != nil {
+		return nil, err
+	}
 	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
@@ -58,49 +62,134 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 	if err != nil || p.rho != nil {
 		return p, err
 	}
-	identity := halfulp.Identity(halfulp.Float64, n)
-	for p.rounds = 1; ; p.rounds++ {
-		width := uint(seedBits*p.rounds + 2*seedBits)
-		near, exact := narrow(a, width)
-		e := halfulp.NewMatrix(halfulp.MP(64), n, n)
-		if err := s.gemm(-1, p.r, near, 1, identity, e); err != nil {
-			return nil, err
-		}
-		p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
-		lost := new(big.Float)
-		if !exact {
-			lost = p.abs.times(boundsOf(m, negated(p.scale), negated(p.weights)).sums())
-			lost.SetMantExp(lost, -int(width))
-		}
-		p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
-		if rho, _ := p.rho.Float64(); rho < goodRho {
-			p.gain = gain(p.rho)
-			return p, nil
+	if err := s.perturb(p.r); err != nil {
+		return nil, err
+	}
+	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
+		e, err := s.distance(p, a)
+		if err != nil || e == nil {
+			return p, err
 		}
 		if p.rounds == doubtful {
 			if err := s.regular(a); err != nil {
 				return nil, err
 			}
 		}
-		if p.rounds == maxRounds {
-			return nil, fmt.Errorf("no approximate inverse after %d rounds", p.rounds)
-		}
 		// R A = I - E, and E - I is at hand.
 		for i := range n {
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
-		next := halfulp.NewMatrix(halfulp.MP(uint(seedBits*(p.rounds+1)+16)), n, n)
 		product := raw.Matrix(e)
 		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
 		if err != nil {
 			return nil, err
 		}
+		if err := s.perturb(r); err != nil {
+			return nil, err
+		}
+		by := boundsOf(raw.Matrix(r), p.weights, negated(p.weights)).norm()
+		next := halfulp.NewMatrix(halfulp.MP(widthFor(by.Mul(by, p.abs.norm()))), n, n)
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
 		}
-		p.r = next
+		if p.r = next; p.rounds%4 == 0 {
+			if err := s.perturb(p.r); err != nil {
+				return nil, err
+			}
+		}
 	}
+	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
+	// singular: elimination in enough bits gets there always.
+	for bits := seedBits * maxRounds; ; bits *= 2 {
+		if err := workable(2*bits, a); err != nil {
+			return nil, err
+		}
+		if ok, err := s.invertIn(bits, p, a); err != nil {
+			return nil, err
+		} else if !ok {
+			continue
+		}
+		if e, err := s.distance(p, a); err != nil || e == nil {
+			return p, err
+		}
+	}
+}
+
+// distance computes E = I - R A and a bound of its norm; it returns nil if that is so small that R
+// is a good inverse.
+func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix, err error) {
+	p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
+	width := widthFor(p.abs.norm())
+	near, exact := narrow(a, width)
+	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
+	if err := s.gemm(-1, p.r, near, 1, halfulp.Identity(halfulp.Float64, a.Rows()), e); err != nil {
+		return nil, err
+	}
+	lost := new(big.Float)
+	if !exact {
+		lost = p.abs.times(boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).sums())
+		lost.SetMantExp(lost, -int(width))
+	}
+	p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
+	if rho, _ := p.rho.Float64(); rho < goodRho {
+		p.gain = gain(p.rho)
+		return nil, nil
+	}
+	return e, nil
+}
+
+// invertIn makes R by elimination with numbers of some bits; not ok if a pivot vanishes.
+func (s *solver) invertIn(bits int, p *approximate, a *halfulp.Matrix) (ok bool, err error) {
+	n, f := a.Rows(), halfulp.MP(uint(bits))
+	scaled := halfulp.NewMatrix(f, n, n)
+	for j := range n {
+		for i := range n {
+			v := a.Big(i, j)
+			scaled.SetBig(i, j, v.SetMantExp(v, int(p.scale[i]+p.weights[j])))
+		}
+	}
+	g, err := s.eliminate(scaled, n, bits, true)
+	if err != nil || g.zero >= 0 {
+		return false, err
+	}
+	li, ui, err := s.inverses(g.lu, n)
+	if err != nil {
+		return false, err
+	}
+	if err := s.gemm(1, ui, li, 0, nil, scaled); err != nil {
+		return false, err
+	}
+	p.r = halfulp.NewMatrix(f, n, n)
+	for k, j := range g.order {
+		for i := range n {
+			v := scaled.Big(i, k)
+			p.r.SetBig(i, j, v.SetMantExp(v, int(p.weights[i]+p.scale[j])))
+		}
+	}
+	return true, nil
+}
+
+// perturb changes the last bits of the entries of r, at random but the same way every time.
+// Rounding makes some approximate inverses singular, that of (x y; x y+ulp) to (u -u; -v v) for
+// one, and products with these remain so: Rump perturbs the matrix then. Here every seed is
+// perturbed, and a product that may still be singular now and then.
+func (s *solver) perturb(r *halfulp.Matrix) error {
+	bits := r.Format().Bits() - 4
+	return s.each(r.Rows(), func(i int) {
+		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
+		for j := range r.Cols() {
+			v := r.Big(i, j)
+			d := new(big.Float).Mul(v, big.NewFloat(2*random.Float64()-1)) // may fuse: anything will do
+			r.SetBig(i, j, v.Add(v, d.SetMantExp(d, -bits)))
+		}
+	})
+}
+
+// widthFor returns how many bits of R and of A matter to R A, by ‖R‖ about, for what is rounded off
+// them to be far below what float64 decompositions leave.
+func widthFor(norm *big.Float) uint {
+	return uint(min(max(norm.MantExp(nil), 0)+seedBits, maxBits))
 }
 
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
@@ -178,6 +267,27 @@ func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
 
 // upper returns 0 in a precision for bounds, whose operations round up.
 func upper() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
+
+// scaledUp returns a bound x 2^e, x ≥ 0: not 0 where that is below all numbers.
+func scaledUp(x *big.Float, e int64) *big.Float {
+	z := upper().SetMantExp(x, int(max(math.MinInt32, min(e, math.MaxInt32))))
+	if z.Sign() == 0 && x.Sign() > 0 {
+		z.SetMantExp(big.NewFloat(0.5), big.MinExp)
+	}
+	return z
+}
+
+// workable returns an error if formats have less bits, or if entries have exponents that products
+// may leave the range of.
+func workable(bits int, m *halfulp.Matrix) error {
+	if bits > maxBits {
+		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
+	}
+	if far(m, 1<<29) {
+		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
+	}
+	return nil
+}
 
 func negated(x []int64) []int64 {
 	y := make([]int64, len(x))
@@ -280,7 +390,7 @@ func (b bounds) apply(y []*big.Float) []*big.Float {
 			continue
 		}
 		z[i] = upper().SetFloat64(float64(s*slack) + float64(float64(b.cols)*0x1p-1000))
-		z[i].SetMantExp(z[i], int(b.exp[i])+e)
+		z[i] = scaledUp(z[i], b.exp[i]+int64(e))
 	}
 	return z
 }

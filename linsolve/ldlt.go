@@ -154,6 +154,9 @@ func (r *rook) at(i, j int) *big.Float { return r.x[max(i, j)][min(i, j)] }
 
 // rook eliminates, nil if what is left vanishes.
 func (s *solver) rook(a *halfulp.Matrix, bits int) (*rook, error) {
+	if err := workable(bits, a); err != nil {
+		return nil, err
+	}
 	n := a.Rows()
 	r := &rook{x: lowerTriangle(a, uint(bits)), order: all(n)}
 	for k := 0; k < n; {

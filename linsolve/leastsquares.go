@@ -118,7 +118,7 @@ func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, other
 		m.wa, m.wb = m.a, m.b
 	}
 	for _, x := range []*halfulp.Matrix{m.a, m.b, m.wa, m.wb} {
-		if far(x) {
+		if far(x, 1<<28) {
 			return nil, fmt.Errorf("%s: exponents beyond 2^28: %w", name, ErrRange)
 		}
 	}
@@ -128,12 +128,12 @@ func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, other
 // ErrRange is wrapped by errors about numbers whose products do not fit any format.
 var ErrRange = errors.New("exact products would be too wide")
 
-// far reports whether products of several numbers of a finite matrix may overflow or underflow.
-func far(m *halfulp.Matrix) bool {
+// far reports whether a finite matrix has exponents beyond most.
+func far(m *halfulp.Matrix, most int64) bool {
 	v := raw.Matrix(m)
 	for j := range v.Cols {
 		for i := range v.Rows {
-			if _, top, low := v.Arr.Span(v.At(i, j)); max(top, -low) > 1<<28 {
+			if _, top, low := v.Arr.Span(v.At(i, j)); max(top, -low) > most {
 				return true
 			}
 		}

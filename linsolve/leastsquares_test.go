@@ -10,86 +10,17 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// transposed returns the transpose of a matrix with so many columns.
-func transposed(a [][]*big.Rat, cols int) [][]*big.Rat {
-	z := make([][]*big.Rat, cols)
-	for j := range z {
-		z[j] = make([]*big.Rat, len(a))
-		for i := range a {
-			z[j][i] = a[i][j]
-		}
-	}
-	return z
-}
-
-// multiply returns A diag(w) B, w nil for I.
-func multiply(a [][]*big.Rat, w []*big.Rat, b [][]*big.Rat, cols int) [][]*big.Rat {
-	z := make([][]*big.Rat, len(a))
-	t := new(big.Rat)
-	for i := range z {
-		z[i] = make([]*big.Rat, cols)
-		for j := range z[i] {
-			z[i][j] = new(big.Rat)
-			for k := range b {
-				t.Mul(a[i][k], b[k][j])
-				if w != nil {
-					t.Mul(t, w[k])
-				}
-				z[i][j].Add(z[i][j], t)
-			}
-		}
-	}
-	return z
-}
-
-// solvedExactly returns the solution of A X = B by Gauss-Jordan elimination, nil for a singular A.
-func solvedExactly(a, b [][]*big.Rat) [][]*big.Rat {
-	n := len(a)
-	rows := make([][]*big.Rat, n)
-	for i := range rows {
-		for _, v := range append(append([]*big.Rat{}, a[i]...), b[i]...) {
-			rows[i] = append(rows[i], new(big.Rat).Set(v))
-		}
-	}
-	for j := range n {
-		i := j
-		for i < n && rows[i][j].Sign() == 0 {
-			i++
-		}
-		if i == n {
-			return nil
-		}
-		rows[i], rows[j] = rows[j], rows[i]
-		d := new(big.Rat).Inv(rows[j][j])
-		for c := j; c < len(rows[j]); c++ {
-			rows[j][c].Mul(rows[j][c], d)
-		}
-		for i := range n {
-			if i == j || rows[i][j].Sign() == 0 {
-				continue
-			}
-			factor := new(big.Rat).Set(rows[i][j])
-			for c := j; c < len(rows[j]); c++ {
-				rows[i][c].Sub(rows[i][c], new(big.Rat).Mul(factor, rows[j][c]))
-			}
-		}
-	}
-	for i := range rows {
-		rows[i] = rows[i][n:]
-	}
-	return rows
-}
-
 // rationalLeastSquares solves the normal equations, nil without full rank.
-func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) [][]*big.Rat {
-	x, y := rationals(a), rationals(b)
+func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) lintest.Matrix {
+	x, y := lintest.Of(a), lintest.Of(b)
 	n, k := a.Cols(), b.Cols()
 	var weights []*big.Rat
 	if w != nil {
-		var keptX, keptY [][]*big.Rat
+		var keptX, keptY lintest.Matrix
 		for i := range x {
 			v, _ := w.Big(i).Rat(nil)
 			if v.Sign() != 0 {
@@ -98,15 +29,15 @@ func rationalLeastSquares(a, b *halfulp.Matrix, w *halfulp.Vector) [][]*big.Rat 
 		}
 		x, y = keptX, keptY
 	}
-	t := transposed(x, n)
+	t := x.T(n)
 	if a.Rows() >= n {
-		return solvedExactly(multiply(t, weights, x, n), multiply(t, weights, y, k))
+		return t.Weighted(weights, x, n).Solve(t.Weighted(weights, y, k))
 	}
-	z := solvedExactly(multiply(x, nil, t, len(x)), y)
+	z := x.Times(t, len(x)).Solve(y)
 	if z == nil {
 		return nil
 	}
-	return multiply(t, nil, z, k)
+	return t.Times(z, k)
 }
 
 func checkLeastSquares(t *testing.T, name string, a, b *halfulp.Matrix, w *halfulp.Vector, f halfulp.Format) {
@@ -139,7 +70,7 @@ func checkLeastSquares(t *testing.T, name string, a, b *halfulp.Matrix, w *halfu
 	}
 	for i := range x.Rows() {
 		for j := range x.Cols() {
-			if z := nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+			if z := lintest.Nearest(f, want[i][j]); !x.At(i, j).Same(z) {
 				t.Fatalf("%s: x[%d,%d] = %s, want %s (%+v)", name, i, j, x.At(i, j).Hex(), z.Hex(), stats)
 			}
 		}
@@ -172,8 +103,8 @@ func TestLeastSquares(t *testing.T) {
 				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d, weights %v", seed, trial, f, m, n, k, w != nil)
 				checkLeastSquares(t, name+", random", halfulp.Random(g, m, n, 0, r.Uint64()), halfulp.Random(g, m, k, 0, r.Uint64()), w, f)
 				checkLeastSquares(t, name+", spread", halfulp.Random(halfulp.Float64, m, n, 30, r.Uint64()), halfulp.Random(g, m, k, 30, r.Uint64()), w, f)
-				checkLeastSquares(t, name+", integers", randomIntegers(r, m, n, 3), randomIntegers(r, m, k, 9), w, f)
-				checkLeastSquares(t, name+", small integers", randomIntegers(r, m, n, 1), randomIntegers(r, m, k, 1), w, f)
+				checkLeastSquares(t, name+", integers", lintest.Integers(r, m, n, 3), lintest.Integers(r, m, k, 9), w, f)
+				checkLeastSquares(t, name+", small integers", lintest.Integers(r, m, n, 1), lintest.Integers(r, m, k, 1), w, f)
 			}
 		}
 	}

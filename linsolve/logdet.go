@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -42,7 +43,7 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrRange) {
 			return halfulp.Scalar{}, 0, err
 		}
 		if lo == nil {

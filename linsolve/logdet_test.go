@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -17,7 +18,7 @@ func checkLogDet(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	det := rationalDet(a)
+	det := lintest.Of(a).Det()
 	want := new(big.Float).SetInf(true)
 	if det.Sign() != 0 {
 		// log(num) - log(den), in far more bits than can cancel
@@ -44,8 +45,8 @@ func TestLogDet(t *testing.T) {
 			name := fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n)
 			checkLogDet(t, name+", random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
 			checkLogDet(t, name+", spread", halfulp.Random(g, n, n, 50, r.Uint64()), f)
-			checkLogDet(t, name+", integers", randomIntegers(r, n, n, 5), f)
-			checkLogDet(t, name+", signs", randomIntegers(r, n, n, 1), f)
+			checkLogDet(t, name+", integers", lintest.Integers(r, n, n, 5), f)
+			checkLogDet(t, name+", signs", lintest.Integers(r, n, n, 1), f)
 		}
 		checkLogDet(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 14), f)
 		// |det| = 1, and 1 + 2^-e: seen by enclosures, or by exact arithmetic alone.

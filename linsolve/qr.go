@@ -157,6 +157,9 @@ func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 // elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
 // is not positive.
 func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
+	if err := workable(bits, a); err != nil {
+		return nil, err
+	}
 	n, prec := a.Rows(), uint(bits)
 	order := all(n)
 	x := lowerTriangle(a, prec)
@@ -217,9 +220,10 @@ func exchangeSymmetric(x [][]*big.Float, k, p int) {
 // longest reports whether it is proved that each pivot is as long, but for slack, as what is left
 // of the columns behind it.
 func (e *enclosure) longest(n int) bool {
+	p := e.arithmetic()
 	for j := range n {
 		// Σ R[i,j]^2 = Σ L[j,i]^2 U[i,i] from below.
-		sum := new(big.Float).SetPrec(uint(e.bits)).SetMode(big.ToPositiveInf)
+		sum := p.up()
 		for k := j; k >= 0; k-- {
 			d := e.upper(k, k)
 			if k == j {
@@ -231,9 +235,9 @@ func (e *enclosure) longest(n int) bool {
 			if v := new(big.Float).Abs(l.hi); v.Cmp(most) > 0 {
 				most = v
 			}
-			square := up(uint(e.bits)).Mul(most, most)
+			square := p.up().Mul(most, most)
 			sum.Add(sum, square.Mul(square, d.hi))
-			if bound := down(uint(e.bits)).Mul(d.lo, slack); sum.Cmp(bound) > 0 {
+			if bound := p.down().Mul(d.lo, slack); sum.Cmp(bound) > 0 {
 				return false
 			}
 		}

@@ -291,6 +291,9 @@ func (l *lifting) digits() ([]uint64, error) {
 	for _, b := range l.z.bits {
 		wide = max(wide, b+64+64)
 	}
+	if err := workable(wide, l.a); err != nil {
+		return nil, err
+	}
 	product := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, 1)
 	if err := l.s.gemm(1, l.a, y, 0, nil, product); err != nil {
 		return nil, err

@@ -10,29 +10,9 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
-
-// nearestRoot rounds the root of a rational number.
-func nearestRoot(f halfulp.Format, x *big.Rat) halfulp.Scalar {
-	num, den := new(big.Int).Sqrt(x.Num()), new(big.Int).Sqrt(x.Denom())
-	if new(big.Int).Mul(num, num).Cmp(x.Num()) == 0 && new(big.Int).Mul(den, den).Cmp(x.Denom()) == 0 {
-		return nearest(f, new(big.Rat).SetFrac(num, den))
-	}
-	// floor(√x 2^5000) and the next integer: the root is between them
-	const bits = 5000
-	n := new(big.Int).Lsh(x.Num(), 2*bits)
-	n.Quo(n, x.Denom()).Sqrt(n)
-	scaled := func(n *big.Int) halfulp.Scalar {
-		v := new(big.Float).SetPrec(uint(n.BitLen() + 1)).SetInt(n)
-		return halfulp.NewScalar(f, v.SetMantExp(v, -bits))
-	}
-	lower, upper := scaled(n), scaled(n.Add(n, big.NewInt(1)))
-	if !lower.Same(upper) {
-		panic("the oracle cannot decide")
-	}
-	return lower
-}
 
 // rationalFit has the statistics of one response.
 type rationalFit struct {
@@ -42,16 +22,16 @@ type rationalFit struct {
 }
 
 // regress computes them from their definitions.
-func regress(a [][]*big.Rat, b, w []*big.Rat, centered bool) *rationalFit {
+func regress(a lintest.Matrix, b, w []*big.Rat, centered bool) *rationalFit {
 	n := len(a[0])
 	rat := func() *big.Rat { return new(big.Rat) }
-	column := make([][]*big.Rat, len(b))
+	column := make(lintest.Matrix, len(b))
 	for i := range b {
 		column[i] = []*big.Rat{b[i]}
 	}
-	t := transposed(a, n)
-	square := multiply(t, w, a, n)
-	x := solvedExactly(square, multiply(t, w, column, 1))
+	t := a.T(n)
+	square := t.Weighted(w, a, n)
+	x := square.Solve(t.Weighted(w, column, 1))
 	if x == nil {
 		return nil
 	}
@@ -71,7 +51,7 @@ func regress(a [][]*big.Rat, b, w []*big.Rat, centered bool) *rationalFit {
 		p--
 	}
 	total := rat()
-	for i, fitted := range multiply(a, nil, x, 1) {
+	for i, fitted := range a.Times(x, 1) {
 		d := rat().Sub(b[i], fitted[0])
 		z.ss.Add(z.ss, d.Mul(d, d).Mul(d, w[i]))
 		c := rat().Sub(b[i], mean)
@@ -87,15 +67,7 @@ func regress(a [][]*big.Rat, b, w []*big.Rat, centered bool) *rationalFit {
 			z.fs = rat().Quo(z.regression, big.NewRat(int64(p), 1))
 			z.fs.Quo(z.fs, z.ms)
 		}
-		ones := make([][]*big.Rat, n)
-		for i := range ones {
-			ones[i] = make([]*big.Rat, n)
-			for j := range ones[i] {
-				ones[i][j] = rat()
-			}
-			ones[i][i].SetInt64(1)
-		}
-		z.covariance = solvedExactly(square, ones)
+		z.covariance = square.Solve(lintest.Identity(n))
 		for i := range z.covariance {
 			for j := range z.covariance[i] {
 				z.covariance[i][j].Mul(z.covariance[i][j], z.ms)
@@ -137,7 +109,7 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 			t.Fatalf("%s: %v, by the augmented system %v", name, texts(fit), texts(&r.Fit))
 		}
 	}
-	x, y := rationals(a), rationals(b)
+	x, y := lintest.Of(a), lintest.Of(b)
 	var w []*big.Rat
 	var keptX, keptY [][]*big.Rat
 	for i := range x {
@@ -176,9 +148,9 @@ func checkRegression(t *testing.T, name string, a, b *halfulp.Matrix, f halfulp.
 		t.Helper()
 		z := halfulp.NaN(f)
 		if want != nil && root {
-			z = nearestRoot(f, want)
+			z = lintest.NearestRoot(f, big.NewRat(1, 1), want)
 		} else if want != nil {
-			z = nearest(f, want)
+			z = lintest.Nearest(f, want)
 		}
 		if !got.Same(z) {
 			t.Fatalf("%s: %s is %s, want %s (%+v)", name, what, got.Hex(), z.Hex(), stats)
@@ -247,7 +219,7 @@ func TestRegression(t *testing.T) {
 			n, k := 1+r.IntN(4), 1+r.IntN(2)
 			m := n + r.IntN(7)
 			for _, a := range []*halfulp.Matrix{
-				halfulp.Random(halfulp.DD, m, n, 3, r.Uint64()), randomIntegers(r, m, n, 4), randomIntegers(r, m, n, 1),
+				halfulp.Random(halfulp.DD, m, n, 3, r.Uint64()), lintest.Integers(r, m, n, 4), lintest.Integers(r, m, n, 1),
 			} {
 				if trial%2 == 0 {
 					for i := range m {
@@ -267,8 +239,8 @@ func TestRegression(t *testing.T) {
 				}
 				name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d, k = %d", seed, trial, f, m, n, k)
 				checkRegression(t, name+", random", a, halfulp.Random(halfulp.Float64, m, k, 2, r.Uint64()), f, opt)
-				checkRegression(t, name+", integers", a, randomIntegers(r, m, k, 3), f, opt)
-				checkRegression(t, name+", signs", a, randomIntegers(r, m, k, 1), f, opt)
+				checkRegression(t, name+", integers", a, lintest.Integers(r, m, k, 3), f, opt)
+				checkRegression(t, name+", signs", a, lintest.Integers(r, m, k, 1), f, opt)
 				checkRegression(t, name+", zeros", a, halfulp.NewMatrix(halfulp.Float32, m, k), f, opt)
 			}
 		}
@@ -392,13 +364,13 @@ func TestPolyFit(t *testing.T) {
 			}
 			want := regress(a, b, w, true)
 			for i := range want.x {
-				if z := nearest(f, want.x[i]); !fit.X.At(i, 0).Same(z) {
+				if z := lintest.Nearest(f, want.x[i]); !fit.X.At(i, 0).Same(z) {
 					t.Fatalf("%v, degree %d: coefficient %d is %s, want %s", f, degree, i, fit.X.At(i, 0).Hex(), z.Hex())
 				}
 				if want.covariance == nil {
 					continue
 				}
-				if z := nearestRoot(f, want.covariance[i][i]); !fit.StandardErrors.At(i, 0).Same(z) {
+				if z := lintest.NearestRoot(f, big.NewRat(1, 1), want.covariance[i][i]); !fit.StandardErrors.At(i, 0).Same(z) {
 					t.Fatalf("%v, degree %d: standard error %d is %s, want %s", f, degree, i, fit.StandardErrors.At(i, 0).Hex(), z.Hex())
 				}
 			}

@@ -16,7 +16,8 @@ var ErrWide = errors.New("intervals are too wide")
 // Enclose stores bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
 // of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
 // Bounds are proved, and rounded outwards to the formats of L and U. A step gains about 50 bits
-// less the logarithm of the condition number, up to the bits of the formats.
+// less the logarithm of the condition number, up to the bits of the formats. It comes from float64
+// arithmetic, whose roundings differ between instruction sets: so may the bounds, all of them right.
 //
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.
@@ -36,7 +37,7 @@ func Enclose(a, b, lower, upper *halfulp.Matrix, steps int, opt *halfulp.Options
 //	|x - x'| ≤ |R| r + rho/(1 - rho) ‖|R| r‖
 //
 // (Rump, Verification methods, Acta Numerica 2010, section 10). Bounds contain the set; they are
-// not the narrowest that do.
+// not the narrowest that do, nor the same for all instruction sets.
 //
 // Errors are those of Solve; the error wraps ErrWide if rho < 1 does not hold. EncloseSet panics if
 // shapes do not fit, or for a negative number of steps.
@@ -117,6 +118,9 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 	defer s.stage("refinement")
 
 	target := max(low.Format().Bits(), high.Format().Bits()) + 64
+	if err := workable(max(target, cond+64), t.b); err != nil {
+		return err
+	}
 	x, err := s.refined(t.a, t.b, p, cond, steps, target)
 	if err != nil {
 		return err
@@ -142,7 +146,7 @@ func (s *solver) encloseSet(t *intervalSystem, low, high *halfulp.Matrix, steps 
 		most := upper().Mul(largest(radius), more)
 		for i, v := range radius {
 			v = upper().Add(v, most)
-			v.SetMantExp(v, int(p.weights[i]))
+			v = scaledUp(v, p.weights[i])
 			mid := x.Big(i, j)
 			low.Set(i, j, below(low.Format(), mid, v))
 			u := below(high.Format(), mid.Neg(mid), v).Big()

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // inside fails unless the rational solution lies between the bounds.
 func inside(t *testing.T, name string, a, b, lower, upper *halfulp.Matrix) {
 	t.Helper()
-	for i, row := range rational(a, b) {
+	for i, row := range lintest.Of(a).Solve(lintest.Of(b)) {
 		for j, x := range row {
 			below := func(m *halfulp.Matrix) int { // m_ij - x
 				v := m.Big(i, j)

@@ -69,6 +69,7 @@ type solver struct {
 	threads  int
 	opt      halfulp.Options // of products
 	progress func(done float64)
+	vanish   bool // products may, below the smallest number of a format of some bits
 	stats    Stats
 	since    time.Time
 
@@ -138,13 +139,18 @@ func (s *solver) stage(name string) {
 	s.stats.Stages = append(s.stats.Stages, halfulp.Stage{Name: name, Time: took})
 }
 
-// gemm stores RN(alpha A B + beta C) in d.
+// gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
+// ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	if err == nil {
-		s.stats.Device = st.Device
+	if err != nil {
+		return err
 	}
-	return err
+	s.stats.Device = st.Device
+	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
+		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
+	}
+	return nil
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -224,6 +230,11 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	if err := finite("B", b); err != nil {
 		return nil, err
+	}
+	for _, m := range []*halfulp.Matrix{a, b} {
+		if err := workable(f.Bits()+64, m); err != nil {
+			return nil, err
+		}
 	}
 	defer s.release()
 	todo := s.undecided(a, b, z)
@@ -327,9 +338,12 @@ func finite(name string, m *halfulp.Matrix) error {
 func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
 	n, k := b.Rows(), b.Cols()
 	target := z.Format().Bits() + 64
+	if err := workable(max(target, cond+64), b); err != nil {
+		return err
+	}
 	known := p.gain // bits of X, about
 	// Numbers that are no ties differ from them by less bits than that.
-	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+1<<16, 1<<20)
+	most := min(target+2*toIntegers(raw.Matrix(a)).minorBits()+int(columnBits(b))+1<<16, maxBits)
 	width := func() int { return min(int(known+p.gain)+64, target) }
 
 	x := halfulp.NewMatrix(halfulp.MP(uint(width())), n, k)
@@ -359,7 +373,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			most := upper().Mul(largest(radius), more)
 			for i := range radius {
 				radius[i] = upper().Add(radius[i], most)
-				radius[i].SetMantExp(radius[i], int(p.weights[i]))
+				radius[i] = scaledUp(radius[i], p.weights[i])
 			}
 			largest := new(big.Float) // of x, weighted
 			for i := range radius {
@@ -410,8 +424,7 @@ func column(r num.Mat, j int, scale []int64) []*big.Float {
 	z := make([]*big.Float, r.Rows)
 	for i := range z {
 		x, e := r.Arr.Leading(r.At(i, j))
-		z[i] = upper().SetFloat64(math.Abs(x) * (1 + 0x1p-46))
-		z[i].SetMantExp(z[i], int(e+scale[i]))
+		z[i] = scaledUp(upper().SetFloat64(math.Abs(x)*(1+0x1p-46)), e+scale[i])
 	}
 	return z
 }

@@ -28,12 +28,10 @@ func VerifySolution(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Accuracy, St
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	return verify("VerifySolution", x, opt, func(s *solver, on []*halfulp.Matrix, z *halfulp.Matrix) error {
-		w, err := s.solve(on[0], on[1], z.Format())
-		if err != nil {
-			return err
-		}
-		return z.CopyFrom(w)
+	var known system
+	return verify("VerifySolution", x, opt, func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+		known.a = on[0]
+		return s.solveAgain(&known, on[1], f)
 	}, a, b)
 }
 
@@ -42,52 +40,62 @@ func VerifyProduct(a, b, c *halfulp.Matrix, opt *halfulp.Options) (Accuracy, Sta
 	if a.Cols() != b.Rows() || c.Rows() != a.Rows() || c.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	return verify("VerifyProduct", c, opt, func(s *solver, on []*halfulp.Matrix, z *halfulp.Matrix) error {
-		return s.gemm(1, on[0], on[1], 0, nil, z)
+	return verify("VerifyProduct", c, opt, func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+		s.vanish = true
+		z := halfulp.NewMatrix(f, c.Rows(), c.Cols())
+		return z, s.gemm(1, on[0], on[1], 0, nil, z)
 	}, a, b)
 }
 
-// verify compares x with what compute stores, in the format of x and in one that is wider.
-func verify(name string, x *halfulp.Matrix, opt *halfulp.Options, compute func(s *solver, on []*halfulp.Matrix, z *halfulp.Matrix) error,
-	operands ...*halfulp.Matrix) (Accuracy, Stats, error) {
+// verify compares x with what compute returns in the format of x, and where they differ with that
+// in a wider one.
+func verify(name string, x *halfulp.Matrix, opt *halfulp.Options,
+	compute func(s *solver, on []*halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error), operands ...*halfulp.Matrix) (Accuracy, Stats, error) {
 	s, on, err := begin(name, opt, append(operands, x)...)
 	if err != nil {
 		return Accuracy{}, Stats{}, err
 	}
 	x = on[len(operands)]
-	f := x.Format()
-	z := halfulp.NewMatrix(f, x.Rows(), x.Cols())
-	wide := halfulp.NewMatrix(halfulp.MP(uint(f.Bits()+64)), x.Rows(), x.Cols())
-	for _, m := range []*halfulp.Matrix{z, wide} {
-		if err := compute(s, on[:len(operands)], m); err != nil {
-			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
-		}
+	z, err := compute(s, on[:len(operands)], x.Format())
+	if err != nil {
+		return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
 	}
-	s.progress(1)
-	return accuracy(x, z, wide), s.stats, nil
-}
-
-// accuracy compares x with the rounded values z and values with 64 more bits.
-func accuracy(x, z, wide *halfulp.Matrix) Accuracy {
 	v := Accuracy{Entries: x.Rows() * x.Cols()}
+	var others [][2]int
 	for j := range x.Cols() {
 		for i := range x.Rows() {
 			if equal(x.At(i, j), z.At(i, j)) {
 				v.Correct++
-				continue
-			}
-			e := ulps(x.At(i, j), wide.At(i, j))
-			if e < 1 {
-				v.Faithful++
 			} else {
-				v.Wrong++
-			}
-			if e > v.Largest {
-				v.Largest, v.Row, v.Col = e, i, j
+				others = append(others, [2]int{i, j})
 			}
 		}
 	}
-	return v
+	if len(others) > 0 {
+		wide, err := compute(s, on[:len(operands)], halfulp.MP(uint(min(x.Format().Bits()+64, maxBits))))
+		if err != nil {
+			return Accuracy{}, s.stats, fmt.Errorf("%s: %w", name, err)
+		}
+		v.measure(x, wide, others)
+	}
+	s.progress(1)
+	return v, s.stats, nil
+}
+
+// measure adds the errors of some entries of x, by values with some more bits.
+func (v *Accuracy) measure(x, wide *halfulp.Matrix, entries [][2]int) {
+	for _, at := range entries {
+		i, j := at[0], at[1]
+		e := ulps(x.At(i, j), wide.At(i, j))
+		if e < 1 {
+			v.Faithful++
+		} else {
+			v.Wrong++
+		}
+		if e > v.Largest {
+			v.Largest, v.Row, v.Col = e, i, j
+		}
+	}
 }
 
 // equal reports whether x and y are one number, or both NaN.

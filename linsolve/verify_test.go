@@ -18,16 +18,19 @@ func TestVerify(t *testing.T) {
 			"product":  func(x *halfulp.Matrix) (Accuracy, Stats, error) { return VerifyProduct(a, b, x, nil) },
 		} {
 			x := halfulp.NewMatrix(f, n, 2)
+			steps := 0
 			if name == "solution" {
-				if _, err := Solve(a, b, x, nil); err != nil {
+				stats, err := Solve(a, b, x, nil)
+				if err != nil {
 					t.Fatal(err)
 				}
+				steps = stats.Steps
 			} else if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, x, nil); err != nil {
 				t.Fatal(err)
 			}
-			v, _, err := right(x)
-			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) {
-				t.Fatalf("%v, %s: %+v, %v", f, name, v, err)
+			v, stats, err := right(x)
+			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) || stats.Steps != steps { // solved once
+				t.Fatalf("%v, %s: %+v, %v, %+v", f, name, v, err, stats)
 			}
 			move := func(i, j int, ulps float64) {
 				y := x.Big(i, j)

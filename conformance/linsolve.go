@@ -1,0 +1,669 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// linear is one call of a routine of package linsolve: its operands, where the backend has them,
+// and what it gave.
+type linear struct {
+	a, b *halfulp.Matrix
+	f    halfulp.Format
+	opt  *halfulp.Options
+	// room returns a matrix for a result, where operands live, which is one of the results.
+	room func(rows, cols int) *halfulp.Matrix
+	// stored counts rooms that have results of calls before one that fails.
+	stored int
+	out    []*halfulp.Matrix // other results, on the host
+	said   []any             // and numbers
+}
+
+// scalar adds a result.
+func (c *linear) scalar(z halfulp.Scalar) {
+	m := halfulp.NewMatrix(z.Format(), 1, 1)
+	m.Set(0, 0, z)
+	c.out = append(c.out, m)
+}
+
+// exact says what a result should be, entry by entry, with the format f.
+type exact func(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error
+
+// matrices that a routine takes for A.
+type kind int
+
+const (
+	squareA kind = iota
+	tallA
+	wideA
+	symmetricA
+	definiteA
+)
+
+// linearRoutine is a routine of package linsolve. check is called for results without an error;
+// bad says whether an error is right. Nil stands for none, and for matrices that are singular.
+type linearRoutine struct {
+	name  string
+	kind  kind
+	run   func(c *linear) (linsolve.Stats, error)
+	check exact
+	bad   func(a, b *halfulp.Matrix, err error) bool
+}
+
+// bounds reports whether results are bounds, which may differ where they are right.
+func (r linearRoutine) bounds() bool { return strings.HasPrefix(r.name, "Enclose") }
+
+// sameEntries checks a matrix against what is rounded.
+func sameEntries(what string, f halfulp.Format, got *halfulp.Matrix, want lintest.Matrix) error {
+	for i := range want {
+		for j, x := range want[i] {
+			if w := lintest.Nearest(f, x); !got.At(i, j).Same(w) {
+				return mismatchf("%s[%d,%d] = %s, want %s", what, i, j, got.At(i, j).Hex(), w.Hex())
+			}
+		}
+	}
+	return nil
+}
+
+// singular reports whether a square matrix is singular, and the error says so with its rank.
+func singular(a, _ *halfulp.Matrix, err error) bool {
+	var e *linsolve.SingularError
+	r := lintest.Of(a).Rank(a.Cols())
+	return errors.As(err, &e) && e.Rank == r && r < a.Rows()
+}
+
+// deficient reports whether A has not full rank, and the error says so.
+func deficient(a, _ *halfulp.Matrix, err error) bool {
+	return errors.Is(err, linsolve.ErrSingular) && lintest.Of(a).Rank(a.Cols()) < min(a.Rows(), a.Cols())
+}
+
+// dependentColumns is the same of as many columns as there are rows.
+func dependentColumns(a, _ *halfulp.Matrix, err error) bool {
+	k := min(a.Rows(), a.Cols())
+	return errors.Is(err, linsolve.ErrSingular) && lintest.Of(a.Slice(0, a.Rows(), 0, k)).Rank(k) < k
+}
+
+func solution(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
+	want := lintest.Of(a).Solve(lintest.Of(b))
+	if want == nil {
+		return mismatchf("a solution for a singular matrix")
+	}
+	for _, x := range out {
+		if err := sameEntries("X", f, x, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encloses checks bounds.
+func encloses(_ halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
+	for i, row := range lintest.Of(a).Solve(lintest.Of(b)) {
+		for j, x := range row {
+			for side, sign := range []int{1, -1} {
+				v := out[side].Big(i, j)
+				if v.IsInf() && v.Sign() == -sign {
+					continue
+				}
+				if r, _ := v.Rat(nil); r == nil || r.Cmp(x)*sign > 0 {
+					return mismatchf("bound %v of X[%d,%d], which is %v", v, i, j, x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// leastSquares solves the normal equations.
+func leastSquares(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
+	x, y := lintest.Of(a), lintest.Of(b)
+	t := x.T(a.Cols())
+	if a.Rows() >= a.Cols() {
+		return sameEntries("X", f, out[0], t.Times(x, a.Cols()).Solve(t.Times(y, b.Cols())))
+	}
+	z := x.Times(t, a.Rows()).Solve(y)
+	return sameEntries("X", f, out[0], t.Times(z, b.Cols()))
+}
+
+// withFactors solves twice with factors.
+func (c *linear) withFactors(solve func(b, x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) (stats linsolve.Stats, err error) {
+	for range 2 {
+		if stats, err = solve(c.b, c.room(c.a.Cols(), c.b.Cols()), c.opt); err != nil {
+			break
+		}
+		c.stored++
+	}
+	return stats, err
+}
+
+func (c *linear) leastSquares() linsolve.LeastSquaresOptions {
+	return linsolve.LeastSquaresOptions{Options: *c.opt}
+}
+
+// fit adds what a fit has.
+func (c *linear) fit(fit *linsolve.Fit) {
+	if fit == nil {
+		return
+	}
+	c.out = append(append(c.out, fit.X, fit.StandardErrors), fit.Covariances...)
+	c.said = append(c.said, fit.Centered, fit.DegreesOfFreedom)
+	for _, r := range fit.Responses {
+		v := reflect.ValueOf(r)
+		for i := range v.NumField() {
+			if z, ok := v.Field(i).Interface().(halfulp.Scalar); ok {
+				c.scalar(z)
+			}
+		}
+	}
+}
+
+const power = 5
+
+var linearRoutines = []linearRoutine{
+	{"Solve", squareA, func(c *linear) (linsolve.Stats, error) {
+		return linsolve.Solve(c.a, c.b, c.room(c.b.Dims()), c.opt)
+	}, solution, singular},
+	{"Inverse", squareA, func(c *linear) (linsolve.Stats, error) { return linsolve.Inverse(c.a, c.room(c.a.Dims()), c.opt) },
+		func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+			return solution(f, a, halfulp.Identity(halfulp.Float64, a.Rows()), out)
+		}, singular},
+	{"Det", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.Det(c.a, c.f, c.opt)
+		c.scalar(z)
+		return stats, err
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		return sameEntries("det", f, out[0], lintest.Matrix{{lintest.Of(a).Det()}})
+	}, nil},
+	{"LogDet", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, sign, stats, err := linsolve.LogDet(c.a, c.f, c.opt)
+		c.scalar(z)
+		c.scalar(halfulp.Float(float64(sign)))
+		return stats, err
+	}, func(_ halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		det := lintest.Of(a).Det()
+		log, sign := out[0].At(0, 0), out[1].Float64(0, 0)
+		of := new(big.Rat).Abs(det).Cmp(big.NewRat(1, 1)) // the sign of the logarithm
+		if det.Sign() == 0 && !log.IsInf(-1) || int(sign) != det.Sign() || det.Sign() != 0 && log.Big().Sign() != of {
+			return mismatchf("%v and %v for %v", log, sign, det)
+		}
+		return nil
+	}, nil},
+	{"Rank", tallA, func(c *linear) (linsolve.Stats, error) {
+		r, stats, err := linsolve.Rank(c.a, c.opt)
+		c.scalar(halfulp.Float(float64(r)))
+		return stats, err
+	}, func(_ halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		if r := lintest.Of(a).Rank(a.Cols()); out[0].Float64(0, 0) != float64(r) {
+			return mismatchf("rank %v, want %d", out[0].At(0, 0), r)
+		}
+		return nil
+	}, nil},
+	{"NullSpace", wideA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.NullSpace(c.a, c.f, c.opt)
+		if err == nil {
+			c.out = append(c.out, z)
+		}
+		return stats, err
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		n := a.Cols()
+		rows, pivots, _ := lintest.Of(a).Reduce(n)
+		want := lintest.New(n, n-len(pivots))
+		next := 0
+		for j, free := range order(pivots, n) {
+			if !free {
+				continue
+			}
+			want[j][next].SetInt64(1)
+			for i, p := range pivots {
+				want[p][next].Neg(rows[i][j])
+			}
+			next++
+		}
+		if out[0].Cols() != next {
+			return mismatchf("%d vectors, want %d", out[0].Cols(), next)
+		}
+		return sameEntries("Z", f, out[0], want)
+	}, nil},
+	{"Cond, 1-norm", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.Cond(linsolve.OneNorm, c.a, c.f, c.opt)
+		c.scalar(z)
+		return stats, err
+	}, condition(true), nil},
+	{"Cond, infinity norm", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.Cond(linsolve.InfNorm, c.a, c.f, c.opt)
+		c.scalar(z)
+		return stats, err
+	}, condition(false), nil},
+	{"Pow", squareA, func(c *linear) (linsolve.Stats, error) {
+		return linsolve.Pow(c.a, power, c.room(c.a.Dims()), c.opt)
+	}, func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		return sameEntries("power", f, out[0], lintest.Of(a).Pow(power))
+	}, nil},
+	{"Expm", squareA, func(c *linear) (linsolve.Stats, error) {
+		return linsolve.Expm(c.a, c.room(c.a.Dims()), c.opt)
+	}, nil, func(_, _ *halfulp.Matrix, err error) bool { return errors.Is(err, linsolve.ErrNorm) }},
+	{"LeastSquares, tall", tallA, func(c *linear) (linsolve.Stats, error) {
+		opt := c.leastSquares()
+		return linsolve.LeastSquares(c.a, c.b, c.room(c.a.Cols(), c.b.Cols()), &opt)
+	}, leastSquares, deficient},
+	{"LeastSquares, wide", wideA, func(c *linear) (linsolve.Stats, error) {
+		opt := c.leastSquares()
+		return linsolve.LeastSquares(c.a, c.b, c.room(c.a.Cols(), c.b.Cols()), &opt)
+	}, leastSquares, deficient},
+	{"Regression", tallA, func(c *linear) (linsolve.Stats, error) {
+		fit, stats, err := linsolve.Regression(c.a, c.b, c.f, &linsolve.RegressionOptions{LeastSquaresOptions: c.leastSquares(), Covariance: true})
+		c.fit(fit)
+		return stats, err
+	}, leastSquares, deficient},
+	{"PolyFit", tallA, func(c *linear) (linsolve.Stats, error) {
+		fit, stats, err := linsolve.PolyFit(c.a.Col(0), c.b.Col(0), min(2, c.a.Rows()-1), c.f, &linsolve.RegressionOptions{LeastSquaresOptions: c.leastSquares()})
+		c.fit(fit)
+		return stats, err
+	}, func(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
+		x := lintest.New(a.Rows(), min(3, a.Rows()))
+		for i := range x {
+			v, _ := a.Big(i, 0).Rat(nil)
+			x[i][0].SetInt64(1)
+			for j := 1; j < len(x[i]); j++ {
+				x[i][j].Mul(x[i][j-1], v)
+			}
+		}
+		n := min(3, a.Rows())
+		t := x.T(n)
+		return sameEntries("X", f, out[0], t.Times(x, n).Solve(t.Times(lintest.Of(b.Slice(0, b.Rows(), 0, 1)), 1)))
+	}, func(a, _ *halfulp.Matrix, err error) bool {
+		nodes := map[string]bool{}
+		for i := range a.Rows() {
+			nodes[a.Big(i, 0).Text('p', 0)] = true
+		}
+		return errors.Is(err, linsolve.ErrSingular) && len(nodes) < min(3, a.Rows())
+	}},
+	{"LU", tallA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.LU(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.L, z.U), append(c.said, z.P)
+		}
+		return stats, err
+	}, nil, dependentColumns},
+	{"LU.Solve", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.LU(c.a, halfulp.Float32, c.opt)
+		if err != nil {
+			return stats, err
+		}
+		return c.withFactors(z.Solve)
+	}, solution, singular},
+	{"Cholesky", symmetricA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.Cholesky(c.a, c.f, c.opt)
+		if err == nil {
+			c.out = append(c.out, z.L)
+		}
+		return stats, err
+	}, nil, func(a, _ *halfulp.Matrix, err error) bool {
+		var e *linsolve.NotPositiveDefiniteError
+		return errors.As(err, &e) && lintest.Of(a.Slice(0, e.Order, 0, e.Order)).Det().Sign() == e.Sign
+	}},
+	{"Cholesky.Solve", definiteA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.Cholesky(c.a, c.f, c.opt)
+		if err != nil {
+			return stats, err
+		}
+		c.out = append(c.out, z.L)
+		return c.withFactors(z.Solve)
+	}, func(f halfulp.Format, a, b *halfulp.Matrix, out []*halfulp.Matrix) error {
+		// L, by the pivots d_j: l_ij √d_j
+		x, _ := lintest.Of(a).LU(a.Rows())
+		for i := range x {
+			for j := range i + 1 {
+				l := x[i][j]
+				if i == j {
+					l = big.NewRat(1, 1)
+				}
+				if w := lintest.NearestRoot(f, l, x[j][j]); !out[0].At(i, j).Same(w) {
+					return mismatchf("L[%d,%d] = %v, want %v", i, j, out[0].At(i, j), w)
+				}
+			}
+		}
+		return solution(f, a, b, out[1:])
+	}, func(a, _ *halfulp.Matrix, err error) bool {
+		return errors.Is(err, linsolve.ErrNotPositiveDefinite) && lintest.Of(a).Det().Sign() == 0
+	}},
+	{"LDLT.Solve", symmetricA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.LDLT(c.a, c.f, c.opt)
+		if err != nil {
+			return stats, err
+		}
+		c.said = append(c.said, z.L.Text(halfulp.Hex), z.D.Text(halfulp.Hex), z.P, z.Blocks)
+		return c.withFactors(z.Solve)
+	}, solution, singular},
+	{"QR.Solve", squareA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.QR(c.a, c.f, c.opt)
+		if err != nil {
+			return stats, err
+		}
+		c.said = append(c.said, z.Q.Text(halfulp.Hex), z.R.Text(halfulp.Hex), z.P)
+		return c.withFactors(z.Solve)
+	}, solution, singular},
+	{"QRPivoted", tallA, func(c *linear) (linsolve.Stats, error) {
+		z, stats, err := linsolve.QRPivoted(c.a, c.f, c.opt)
+		if err == nil {
+			c.out, c.said = append(c.out, z.Q, z.R), append(c.said, z.P)
+		}
+		return stats, err
+	}, nil, deficient},
+	{"Enclose", squareA, func(c *linear) (linsolve.Stats, error) {
+		return linsolve.Enclose(c.a, c.b, c.room(c.b.Dims()), c.room(c.b.Dims()), 2, c.opt)
+	}, encloses, singular},
+	{"EncloseSet", squareA, func(c *linear) (linsolve.Stats, error) {
+		return linsolve.EncloseSet(c.a, nil, c.b, c.b, c.room(c.b.Dims()), c.room(c.b.Dims()), 1, c.opt)
+	}, encloses, singular},
+	{"VerifySolution", squareA, func(c *linear) (linsolve.Stats, error) {
+		v, stats, err := linsolve.VerifySolution(c.a, c.b, c.b, c.opt)
+		c.said = append(c.said, v)
+		return stats, err
+	}, nil, singular},
+	{"VerifyProduct", squareA, func(c *linear) (linsolve.Stats, error) {
+		v, stats, err := linsolve.VerifyProduct(c.a, c.b, c.b, c.opt)
+		c.said = append(c.said, v)
+		return stats, err
+	}, nil, nil},
+}
+
+// order says of each number below n whether it is none of those.
+func order(some []int, n int) []bool {
+	z := make([]bool, n)
+	for j := range z {
+		z[j] = true
+	}
+	for _, j := range some {
+		z[j] = false
+	}
+	return z
+}
+
+// condition checks a condition number.
+func condition(one bool) exact {
+	return func(f halfulp.Format, a, _ *halfulp.Matrix, out []*halfulp.Matrix) error {
+		x := lintest.Of(a)
+		y := x.Solve(lintest.Identity(len(x)))
+		if y == nil {
+			if !out[0].At(0, 0).IsInf(1) {
+				return mismatchf("%v for a singular matrix", out[0].At(0, 0))
+			}
+			return nil
+		}
+		if one {
+			x, y = x.T(len(x)), y.T(len(x))
+		}
+		return sameEntries("cond", f, out[0], lintest.Matrix{{new(big.Rat).Mul(x.Norm(), y.Norm())}})
+	}
+}
+
+// linearFormats are those of results, more of the ones that are used most.
+var linearFormats = []halfulp.Format{
+	halfulp.Float64, halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.MP(106), halfulp.TD, halfulp.QD, halfulp.MP(2), halfulp.MP(24),
+	halfulp.MP(53), halfulp.MP(424), halfulp.Float64, halfulp.MP(1696),
+}
+
+// linear tests the routines of package linsolve, one in so many trials.
+func (s *suite) linear(t *testing.T, every int) {
+	count := 0
+	for _, r := range linearRoutines {
+		t.Run(r.name, func(t *testing.T) {
+			for _, fam := range lintest.Families {
+				for i := range testlength.Of(1, 2, 8) {
+					if count++; count%every != 0 {
+						continue
+					}
+					f := linearFormats[(count/every)%len(linearFormats)]
+					tr := s.trial(0, fmt.Sprintf("linsolve.%s %v %s", r.name, f, fam.Name), i)
+					tr.fail(t, tr.linear(r, f, fam))
+				}
+			}
+		})
+	}
+}
+
+// shaped makes a matrix of a kind from a square one.
+func shaped(k kind, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
+	n := a.Rows()
+	switch k {
+	case tallA:
+		return a.Slice(0, n, 0, n-n/3), b
+	case wideA:
+		return a.Slice(0, n-n/3, 0, n), b.Slice(0, n-n/3, 0, b.Cols())
+	case symmetricA:
+		x = a.Clone()
+		for i := range n {
+			for j := range i {
+				x.Set(i, j, x.At(j, i))
+			}
+		}
+		return x, b
+	case definiteA:
+		return lintest.Product(16000, a.T(), a), b
+	}
+	return a, b
+}
+
+// linear runs a routine in the trial's configurations: the results of one are right, and those of
+// all are the same.
+func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) error {
+	n, k := 1+tr.IntN(6), 1+tr.IntN(2)
+	a, b := fam.Make(tr.Rand, n, k)
+	a, b = shaped(r.kind, a, b)
+	a, b = a.Clone(), b.Clone()
+	tr.note("%v %d x %d, %v %d x %d", a.Format(), a.Rows(), a.Cols(), b.Format(), b.Rows(), b.Cols())
+	var first *linear
+	var failed error
+	return tr.under(func(c config, opt *halfulp.Options) (halfulp.Stats, error) {
+		if c.way != "" {
+			return halfulp.Stats{}, halfulp.ErrMethod // a call makes many products
+		}
+		var rooms []*halfulp.Matrix
+		call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, room: func(rows, cols int) *halfulp.Matrix {
+			rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
+			return tr.move(rooms[len(rooms)-1])
+		}}
+		stats, err := r.run(call)
+		st := halfulp.Stats{Method: c.method, Device: stats.Device}
+		if errors.Is(err, halfulp.ErrMethod) || c.memory != 0 && errors.Is(err, halfulp.ErrMemory) {
+			return st, err // refused by products
+		}
+		for i, m := range rooms {
+			if back := tr.back(m); back != nil {
+				return st, back
+			}
+			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
+				return st, mismatchf("a result after %v", err)
+			}
+		}
+		call.out = append(call.out, rooms...)
+		if first == nil || r.bounds() {
+			first, failed = call, err
+			switch {
+			case err != nil && (r.bad == nil || !r.bad(a, b, err)):
+				return st, mismatchf("%v", err)
+			case err == nil && r.check != nil:
+				return st, r.check(f, a, b, call.out)
+			}
+			return st, nil
+		}
+		if fmt.Sprint(err) != fmt.Sprint(failed) {
+			return st, mismatchf("error %v, before %v", err, failed)
+		}
+		if err != nil {
+			return st, nil
+		}
+		for i, z := range call.out {
+			if !z.Same(first.out[i]) {
+				return st, mismatchf("result %d differs from that of %s", i, tr.configs[0])
+			}
+		}
+		if !reflect.DeepEqual(call.said, first.said) {
+			return st, mismatchf("%v, before %v", call.said, first.said)
+		}
+		return st, nil
+	})
+}
+
+// takesB reports whether a routine reads B.
+func (r linearRoutine) takesB() bool {
+	for _, part := range []string{"Solve", "LeastSquares", "Regression", "PolyFit", "Enclose", "Verify"} {
+		if strings.Contains(r.name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// try calls a routine, and returns the text of its panic; its error, or one about results that an
+// error leaves behind.
+func (tr *trial) try(r linearRoutine, a, b *halfulp.Matrix, opt *halfulp.Options) (err error, panicked string) {
+	f := halfulp.MP(106)
+	var rooms []*halfulp.Matrix
+	call := &linear{a: tr.move(a), b: tr.move(b), f: f, opt: opt, room: func(rows, cols int) *halfulp.Matrix {
+		rooms = append(rooms, halfulp.NewMatrix(f, rows, cols))
+		return tr.move(rooms[len(rooms)-1])
+	}}
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = fmt.Sprint(v)
+		}
+		for i, m := range rooms {
+			err = errors.Join(err, tr.back(m))
+			if err != nil && i >= call.stored && !m.Same(halfulp.NewMatrix(f, m.Rows(), m.Cols())) {
+				err = errors.Join(err, mismatchf("a result after an error"))
+			}
+		}
+		err = errors.Join(err, tr.end())
+	}()
+	_, err = r.run(call)
+	return err, ""
+}
+
+// expiring is a context that is cancelled when it is asked for the nth time, and counts on.
+type expiring struct {
+	context.Context
+	asked atomic.Int64
+	n     int64
+	done  chan struct{}
+}
+
+func newExpiring(n int64) *expiring {
+	return &expiring{Context: context.Background(), n: n, done: make(chan struct{})}
+}
+
+func (c *expiring) ask() bool {
+	k := c.asked.Add(1)
+	if k == c.n {
+		close(c.done)
+	}
+	return k >= c.n
+}
+
+func (c *expiring) Done() <-chan struct{} { c.ask(); return c.done }
+
+func (c *expiring) Err() error {
+	if c.ask() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// linearMisuse has bad input, and calls that are cancelled in mid-run.
+func (s *suite) linearMisuse(t *testing.T) {
+	const n = 9
+	for _, r := range linearRoutines {
+		tr := s.trial(0, "misuse of linsolve."+r.name, 0)
+		options := func() *halfulp.Options { return tr.b.Options() }
+		a, b := shaped(r.kind, halfulp.Hilbert(halfulp.MP(80), n), halfulp.Random(halfulp.Float64, n, n, 0, 1))
+		a, b = a.Clone(), b.Clone()
+		expect := func(what string, a, b *halfulp.Matrix, opt *halfulp.Options, want error) {
+			t.Helper()
+			err, panicked := tr.try(r, a, b, opt)
+			var bad *mismatch
+			if !errors.Is(err, want) || errors.As(err, &bad) || panicked != "" {
+				t.Errorf("linsolve.%s, %s: error %v, panic %q, want %v", r.name, what, err, panicked, want)
+			}
+		}
+		expect("nothing wrong", a, b, options(), nil)
+		if r.name != "VerifyProduct" { // of anything
+			for _, z := range []halfulp.Scalar{halfulp.NaN(halfulp.Float64), halfulp.Float(math.Inf(1)), halfulp.Float(math.Inf(-1))} {
+				for _, at := range [][2]int{{0, 0}, {a.Rows() - 1, 0}} {
+					bad := a.Clone()
+					bad.Set(at[0], at[1], z)
+					if r.kind == symmetricA || r.kind == definiteA {
+						bad.Set(at[1], at[0], z)
+					}
+					expect(fmt.Sprintf("%v in A", z), bad, b, options(), linsolve.ErrNotFinite)
+					bad = b.Clone()
+					bad.Set(at[0], at[1], z)
+					if r.takesB() {
+						expect(fmt.Sprintf("%v in B", z), a, bad, options(), linsolve.ErrNotFinite)
+					}
+				}
+			}
+		}
+		o := options()
+		o.Method = "lu"
+		expect("an unknown method", a, b, o, halfulp.ErrMethod)
+		o = options()
+		o.Device = "cuda:99"
+		want := halfulp.ErrDevice
+		if s.b.place != "" {
+			want = nil // operands say where
+		}
+		if err, panicked := tr.try(r, a, b, o); !errors.Is(err, want) && s.b.place == "" || panicked != "" {
+			t.Errorf("linsolve.%s on a device that is not there: %v, %q", r.name, err, panicked)
+		}
+
+		const shapes = "linsolve: shapes do not fit"
+		fails := func(what string, a, b *halfulp.Matrix) {
+			t.Helper()
+			if err, panicked := tr.try(r, a, b, options()); panicked != shapes {
+				t.Errorf("linsolve.%s, %s: error %v, panic %q", r.name, what, err, panicked)
+			}
+		}
+		if r.kind == squareA || r.kind == symmetricA || r.kind == definiteA {
+			fails("a matrix that is not square", a.Slice(0, a.Rows(), 0, a.Cols()-1).Clone(), b)
+			fails("a matrix that is not square", a.Slice(0, a.Rows()-1, 0, a.Cols()).Clone(), b)
+		}
+		if r.takesB() {
+			fails("another number of rows of B", a, b.Slice(0, b.Rows()-1, 0, b.Cols()).Clone())
+		}
+
+		// Cancelled from the start, and later and later.
+		for k := int64(1); ; k = k + k/2 + 1 {
+			ctx := newExpiring(k)
+			o := options()
+			o.Context = ctx
+			err, panicked := tr.try(r, a, b, o)
+			if err == nil && panicked == "" && ctx.asked.Load() < k {
+				if k == 1 {
+					t.Errorf("linsolve.%s never asks its context", r.name)
+				}
+				break
+			}
+			var bad *mismatch
+			if err != nil && !errors.Is(err, context.Canceled) || errors.As(err, &bad) || panicked != "" || err == nil && k == 1 {
+				t.Errorf("linsolve.%s, cancelled at the %dth question: %v, %q", r.name, k, err, panicked)
+				break
+			}
+			if more := ctx.asked.Load() - k; more > 100 {
+				t.Errorf("linsolve.%s, cancelled at the %dth question, asks %d times more", r.name, k, more)
+			}
+		}
+	}
+}

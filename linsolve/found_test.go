@@ -1,0 +1,161 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// The tests of this file are what reviews once found, reduced.
+
+// power2 returns x 2^e.
+func power2(x float64, e int) *big.Float { return new(big.Float).SetMantExp(big.NewFloat(x), e) }
+
+// An entry of an expansion whose second term lies far below its first one.
+func TestExpmExpansionTerms(t *testing.T) {
+	a := halfulp.NewMatrixFloat64(3, 3, 3, []float64{0, 0, 0, 1, 0, 0, 1, 0x1p-299, 0})
+	want := new(big.Float).SetPrec(2000).Add(big.NewFloat(1), power2(1, -300))
+	for _, f := range formats {
+		x := halfulp.NewMatrix(f, 3, 3)
+		if _, err := Expm(a, x, nil); err != nil {
+			t.Fatal(err)
+		}
+		if z := halfulp.NewScalar(f, want); !x.At(0, 2).Same(z) {
+			t.Errorf("%v: %s, want %s", f, x.At(0, 2).Hex(), z.Hex())
+		}
+	}
+}
+
+// Determinants of matrices of numbers far from 1 take no arithmetic modulo primes.
+func TestDetScaled(t *testing.T) {
+	const n = 20
+	for _, e := range []int{-2000, -300, 300, 2000} {
+		a := halfulp.Random(halfulp.MP(60), n, n, 0, 1)
+		for i := range n {
+			for j := range n {
+				a.SetBig(i, j, new(big.Float).SetMantExp(a.Big(i, j), e))
+			}
+		}
+		if _, stats, err := Det(a, halfulp.MP(60), nil); err != nil || stats.Exact != 0 {
+			t.Errorf("times 2^%d: %v, %+v", e, err, stats)
+		}
+	}
+}
+
+// Residuals, powers and bounds that leave the exponents of formats are no zeros and infinities.
+func TestFarExponents(t *testing.T) {
+	matrix := func(n, k int, x ...*big.Float) *halfulp.Matrix { return halfulp.NewMatrixBig(halfulp.MP(64), n, k, x) }
+	const least = big.MinExp + 40
+	three, one := matrix(1, 1, power2(3, least)), matrix(1, 1, power2(1, least))
+	for name, call := range map[string]func(x *halfulp.Matrix) error{
+		"Solve": func(x *halfulp.Matrix) error { _, err := Solve(three, one, x, nil); return err },
+		"Solve, A alone": func(x *halfulp.Matrix) error {
+			_, err := Solve(three, halfulp.Identity(halfulp.Float64, 1), x, nil)
+			return err
+		},
+		"Solve, B alone": func(x *halfulp.Matrix) error {
+			_, err := Solve(matrix(1, 1, power2(3, 0)), one, x, nil)
+			return err
+		},
+		"Enclose":  func(x *halfulp.Matrix) error { _, err := Enclose(three, one, x, x, 1, nil); return err },
+		"Inverse":  func(x *halfulp.Matrix) error { _, err := Inverse(three, x, nil); return err },
+		"LU":       func(x *halfulp.Matrix) error { _, _, err := LU(three, x.Format(), nil); return err },
+		"Cholesky": func(x *halfulp.Matrix) error { _, _, err := Cholesky(three, x.Format(), nil); return err },
+		"LDLT":     func(x *halfulp.Matrix) error { _, _, err := LDLT(three, x.Format(), nil); return err },
+		"QR":       func(x *halfulp.Matrix) error { _, _, err := QRPivoted(three, x.Format(), nil); return err },
+		"Pow":      func(x *halfulp.Matrix) error { _, err := Pow(three, 3, x, nil); return err },
+		"Pow of a large number beside 1": func(x *halfulp.Matrix) error {
+			a := matrix(2, 2, power2(1, 1<<30), new(big.Float), new(big.Float), power2(1, 0))
+			_, err := Pow(a, 8, halfulp.NewMatrix(x.Format(), 2, 2), nil)
+			return err
+		},
+	} {
+		x := halfulp.NewMatrix(halfulp.MP(200), 1, 1)
+		if err := call(x); !errors.Is(err, ErrRange) || x.Big(0, 0).Sign() != 0 {
+			t.Errorf("%s: %v, %v", name, err, x.At(0, 0))
+		}
+	}
+	// Determinants need none of those.
+	if z, _, err := Det(three, halfulp.MP(64), nil); err != nil || z.Big().Cmp(power2(3, least)) != 0 {
+		t.Errorf("%v, %v", z, err)
+	}
+}
+
+// Formats have up to 2^20 bits, and so do numbers on the way.
+func TestWideFormats(t *testing.T) {
+	three := halfulp.NewMatrixFloat64(1, 1, 1, []float64{3})
+	f := halfulp.MP(halfulp.MaxPrec)
+	if z, _, err := Det(three, f, nil); err != nil || z.Float64() != 3 {
+		t.Errorf("%v, %v", z, err)
+	}
+	if _, _, err := Cond(OneNorm, three, f, nil); !errors.Is(err, halfulp.ErrMemory) {
+		t.Error(err)
+	}
+	x := halfulp.NewMatrix(f, 1, 1)
+	if _, err := Inverse(three, x, nil); !errors.Is(err, halfulp.ErrMemory) {
+		t.Error(err)
+	}
+	if _, err := Enclose(three, three, x, x, 1, nil); !errors.Is(err, halfulp.ErrMemory) {
+		t.Error(err)
+	}
+	// x = (1, 0, 1/3), and integers of 2^21 bits prove its 1 and its 0.
+	const e = 1 << 21
+	a, b := halfulp.NewMatrix(halfulp.MP(64), 3, 3), halfulp.NewMatrix(halfulp.MP(64), 3, 1)
+	for _, v := range []struct{ i, j, x, e int }{{0, 0, 1, 0}, {0, 1, 1, e}, {1, 0, 1, e}, {1, 1, 1, 0}, {2, 2, 3, 0}} {
+		a.SetBig(v.i, v.j, power2(float64(v.x), v.e))
+	}
+	b.SetBig(0, 0, power2(1, 0))
+	b.SetBig(1, 0, power2(1, e))
+	b.SetBig(2, 0, power2(1, 0))
+	if _, err := Solve(a, b, halfulp.NewMatrix(halfulp.MP(64), 3, 1), nil); !errors.Is(err, halfulp.ErrMemory) {
+		t.Error(err)
+	}
+}
+
+// A component far below the others, because the right-hand side is.
+func TestSolveFarComponent(t *testing.T) {
+	e := -testlength.Of(2000, 2000, 70000)
+	a := halfulp.NewMatrixFloat64(2, 2, 2, []float64{3, 0, 1, 3})
+	b := halfulp.NewMatrixBig(halfulp.MP(64), 2, 1, []*big.Float{power2(1, 0), power2(1, e)})
+	x := halfulp.NewMatrix(halfulp.MP(64), 2, 1)
+	stats, err := Solve(a, b, x, nil)
+	third := new(big.Float).SetPrec(200).Quo(big.NewFloat(1), big.NewFloat(3))
+	if want := halfulp.NewScalar(halfulp.MP(64), third.SetMantExp(third, e)); err != nil || !x.At(1, 0).Same(want) {
+		t.Fatalf("%v, %v (%+v)", x.At(1, 0), err, stats)
+	}
+}
+
+// Approximate inverses of these are singular but for what is done against it.
+func TestUlpFromSingular(t *testing.T) {
+	i := slices.IndexFunc(lintest.Families, func(f lintest.Family) bool { return f.Name == "an ulp from singular" })
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range testlength.Of(100, 400, 5000) {
+		n := 2 + r.IntN(5)
+		a, b := lintest.Families[i].Make(r, n, 1)
+		if stats := check(t, fmt.Sprintf("trial %d", trial), a, b, halfulp.Float64); stats.Rounds > 5 {
+			t.Errorf("trial %d: %d rounds", trial, stats.Rounds)
+		}
+	}
+}
+
+// Seeds of this one remain singular, whatever is perturbed: numbers far apart vanish beside each
+// other.
+func TestSeedsInVain(t *testing.T) {
+	const most = math.MaxFloat64
+	a := halfulp.NewMatrixFloat64(5, 5, 5, []float64{
+		most, most, 0x1p-1074, most, -0x1p-1074,
+		0x1p-500, most, most, most, most,
+		-0x1p-1074, -most, 0x1p-1074, 0x1p-500, most,
+		0x1p-500, -most, -0x1p-1074, 0x1p-1022, -0x1p-1074,
+		0x1p-1022, -most, -most, -most, -most,
+	})
+	check(t, "far apart", a, halfulp.NewMatrixFloat64(5, 1, 5, []float64{1, 2, 3, 4, 5}), halfulp.Float64)
+}
