@@ -311,7 +311,7 @@ func TestWrongCorrections(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	decided := map[string]int{}
-	for trial := range testlength.Of(200, 1000, 20000) {
+	for trial := range testlength.Of(80, 500, 20000) {
 		n := 1 + r.IntN(6)
 		f, g := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))]
 		a, b := ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
@@ -374,7 +374,7 @@ func TestWrongCorrections(t *testing.T) {
 func TestSolveIll(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	for trial := range testlength.Of(30, 150, 3000) {
+	for trial := range testlength.Of(10, 100, 3000) {
 		n, k := 2+r.IntN(12), 1+r.IntN(3)
 		f := formats[r.IntN(len(formats))]
 		a := ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))
