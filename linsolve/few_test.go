@@ -1,0 +1,388 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// rat returns x 2^e.
+func rat(x *big.Int, e int) *big.Rat {
+	z := new(big.Rat).SetInt(x)
+	two := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
+	if e < 0 {
+		return z.Quo(z, two)
+	}
+	return z.Mul(z, two)
+}
+
+// twos returns the integer that words in two's complement hold.
+func twos(x []uint64) *big.Int {
+	z := new(big.Int)
+	for k := len(x) - 1; k >= 0; k-- {
+		z.Lsh(z, 64).Or(z, new(big.Int).SetUint64(x[k]))
+	}
+	if int64(x[len(x)-1]) < 0 {
+		z.Sub(z, new(big.Int).Lsh(big.NewInt(1), uint(64*len(x))))
+	}
+	return z
+}
+
+// testSolver returns what runs tests.
+func testSolver(t *testing.T, threads int) *solver {
+	t.Helper()
+	s, _, err := begin("Test", &halfulp.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestFixed multiplies matrices in fixed point by vectors of the largest integers: the products are
+// exact but for what each entry loses, less than 2^(2-64w) in w planes.
+func TestFixed(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(40, 200, 2000) {
+		n, planes := 1+r.IntN(5), 1+r.IntN(5)
+		f := formats[r.IntN(len(formats))]
+		spread := []int{0, 3, 30, 100}[r.IntN(4)]
+		a := halfulp.Random(f, n, n, spread, r.Uint64())
+		for range r.IntN(n) {
+			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
+		}
+		if r.IntN(3) == 0 { // as near to 1 as it gets
+			a.SetBig(0, 0, new(big.Float).SetPrec(uint(f.Bits())).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -f.Bits())))
+		}
+		by := unscaled(n, n)
+		for i := range n {
+			by.rows[i], by.cols[i] = -int64(spread)-int64(r.IntN(1+40*(trial%3))), -int64(r.IntN(3))
+		}
+		s := testSolver(t, 1+trial%2)
+		m, err := s.newFixed(raw.Matrix(a), by, planes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := make([]int64, n)
+		for j := range c {
+			c[j] = []int64{shifted - 1, 1 - shifted, 0, 1, -1, r.Int64N(shifted), -r.Int64N(shifted)}[r.IntN(7)]
+		}
+		v := newVector(c)
+		for i := range n {
+			for w := 1; w <= planes; w++ {
+				z := make([]uint64, w+2)
+				m.row(z, i, v, w)
+				difference := rat(twos(z), 1-64*w)
+				most := new(big.Rat)
+				for j, c := range c {
+					x, _ := a.Big(i, j).Rat(nil)
+					x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j])))
+					difference.Sub(difference, x)
+					most.Add(most, rat(new(big.Int).Abs(big.NewInt(c)), 2-64*w))
+				}
+				if difference.Abs(difference).Cmp(most) > 0 {
+					t.Fatalf("seed %d, trial %d, %v, n = %d: row %d by %v in %d of %d planes is off by %s, bound %s", seed, trial, f, n, i, c, w, planes, difference.FloatString(30), most.FloatString(30))
+				}
+			}
+			if low := lowestBit(raw.Matrix(a), by); low <= int64(64*planes-1) {
+				z := make([]uint64, planes+2)
+				m.row(z, i, v, planes)
+				exact := rat(twos(z), 1-64*planes)
+				for j, c := range c {
+					x, _ := a.Big(i, j).Rat(nil)
+					exact.Sub(exact, x.Mul(x, rat(big.NewInt(c), int(by.rows[i]+by.cols[j]))))
+				}
+				if exact.Sign() != 0 {
+					t.Fatalf("seed %d, trial %d, %v: row %d by %v is off by %s, and F is a multiple of 2^-%d", seed, trial, f, i, c, exact.FloatString(30), low)
+				}
+			}
+		}
+	}
+}
+
+// TestFixedWords compares operations on words with those of package big.
+func TestFixedWords(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	random := func(words int) []uint64 {
+		x := make([]uint64, words)
+		top := r.IntN(64*words + 1)
+		for k := range x {
+			switch x[k] = r.Uint64(); {
+			case 64*k >= top:
+				x[k] = 0
+			case 64*k+64 > top:
+				x[k] &= 1<<uint(top-64*k) - 1
+			}
+		}
+		if r.IntN(2) == 0 { // -x, or -x - 1
+			for k := range x {
+				x[k] = ^x[k]
+			}
+		}
+		return x
+	}
+	for trial := range testlength.Of(20000, 100000, 1000000) {
+		x, y, shift := random(1+r.IntN(4)), random(1+r.IntN(4)), r.IntN(600)-300
+		want := twos(y)
+		if shift >= 0 {
+			want.Lsh(want, uint(shift))
+		} else {
+			want.Rsh(want, uint(-shift)) // downwards
+		}
+		want.Sub(twos(x), want)
+		ring := new(big.Int).Lsh(big.NewInt(1), uint(64*len(x)))
+		z := append([]uint64(nil), x...)
+		subtractShifted(z, y, shift)
+		if got := twos(z); want.Sub(want, got).Mod(want, ring).Sign() != 0 {
+			t.Fatalf("seed %d, trial %d: %x - %x 2^%d = %x", seed, trial, x, y, shift, z)
+		}
+
+		top := bitLen(x)
+		v := twos(x)
+		if one := big.NewInt(1); int64(x[len(x)-1]) < 0 && new(big.Int).Neg(v).Cmp(one.Lsh(one, uint(top))) > 0 || v.Sign() > 0 && v.BitLen() != top {
+			t.Fatalf("seed %d, trial %d: the length of %x is %d", seed, trial, x, top)
+		}
+		top += r.IntN(3) * r.IntN(64)
+		if top <= 64*len(x) {
+			lead := exactRat(leading(x, top))
+			d, _ := lead.Sub(lead, rat(v, -top)).Float64()
+			if math.Abs(d) > 0x1p-51 {
+				t.Fatalf("seed %d, trial %d: %x is %g 2^%d", seed, trial, x, leading(x, top), top)
+			}
+			// What pieces leave is less than a bit of the last one.
+			sum, pieces := new(big.Rat), 1+r.IntN(6)
+			for m := range pieces {
+				sum.Add(sum, rat(big.NewInt(piece(x, top, m)), -pieceBits*(m+1)))
+			}
+			left := sum.Sub(rat(v, -top), sum)
+			if left.Sign() < 0 || left.Cmp(rat(big.NewInt(1), -pieceBits*pieces)) >= 0 {
+				t.Fatalf("seed %d, trial %d: %d pieces of %x, top %d, leave %s", seed, trial, pieces, x, top, left.FloatString(100))
+			}
+		}
+	}
+}
+
+// exactRat returns a finite number.
+func exactRat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+
+// scaledRat returns F by rows.
+func scaledRat(a *halfulp.Matrix, by scaling) [][]*big.Rat {
+	f := make([][]*big.Rat, a.Rows())
+	for i := range f {
+		f[i] = make([]*big.Rat, a.Cols())
+		for j := range f[i] {
+			x, _ := a.Big(i, j).Rat(nil)
+			f[i][j] = x.Mul(x, rat(big.NewInt(1), int(by.rows[i]+by.cols[j])))
+		}
+	}
+	return f
+}
+
+// ill returns a random matrix, which is the worse conditioned the larger k is.
+func ill(r *rand.Rand, f halfulp.Format, n, k int) *halfulp.Matrix {
+	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	if k = min(k, f.Bits()-2); n > 1 && k > 0 { // two rows agree to k bits
+		for j := range n {
+			x := a.Big(0, j)
+			d := new(big.Float).SetMantExp(a.Big(1, j), -k)
+			a.SetBig(1, j, x.SetPrec(4000).Add(x, d))
+		}
+	}
+	return a
+}
+
+// TestTriangles compares rho and the bound of ‖R‖ with I - F R and R, computed exactly, at every
+// level.
+func TestTriangles(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	good, bad := 0, 0
+	for trial := range testlength.Of(60, 200, 2000) {
+		n := 1 + r.IntN(30)
+		f := formats[r.IntN(len(formats))]
+		a := ill(r, f, n, r.IntN(50))
+		level := impl.Portable
+		if trial%2 == 0 {
+			level = impl.Best()
+		}
+		restore := impl.Force(level)
+		s := testSolver(t, 1)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.invertTriangles(lu)
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v == nil {
+			bad++
+			continue
+		}
+		good++
+		m := scaledRat(a, lu.scaling)
+		// R = Y X P
+		inverse := make([][]*big.Rat, n)
+		norm := new(big.Rat)
+		for i := range inverse {
+			inverse[i] = make([]*big.Rat, n)
+			sum := new(big.Rat)
+			for j := range n {
+				z := new(big.Rat)
+				for k := max(i, j); k < n; k++ {
+					z.Add(z, new(big.Rat).Mul(exactRat(v.y[i+k*n]), exactRat(v.x[k+j*n])))
+				}
+				inverse[i][v.perm[j]] = z
+				sum.Add(sum, new(big.Rat).Abs(z))
+			}
+			if sum.Cmp(norm) > 0 {
+				norm = sum
+			}
+		}
+		if norm.Cmp(exactRat(v.norm)) > 0 {
+			t.Fatalf("seed %d, trial %d: ‖R‖ is %s, bound %g", seed, trial, norm.FloatString(20), v.norm)
+		}
+		for i := range n {
+			sum := new(big.Rat)
+			for j := range n {
+				z := new(big.Rat)
+				if i == j {
+					z.SetInt64(1)
+				}
+				for k := range n {
+					z.Sub(z, new(big.Rat).Mul(m[i][k], inverse[k][j]))
+				}
+				sum.Add(sum, z.Abs(z))
+			}
+			if sum.Cmp(exactRat(v.rho)) > 0 {
+				t.Fatalf("seed %d, trial %d, n = %d: row %d of I - F R is %s, bound %g", seed, trial, n, i, sum.FloatString(20), v.rho)
+			}
+		}
+	}
+	if good == 0 || bad == 0 {
+		t.Fatalf("%d good and %d bad inverses", good, bad)
+	}
+}
+
+// wrong is an inverse that corrects wrongly.
+type wrong struct {
+	inverse
+	rand *rand.Rand
+	how  int
+	c    []float64
+}
+
+func (w *wrong) correct(r *residual) ([]float64, error) {
+	c, err := w.inverse.correct(r)
+	w.c = c
+	z := append([]float64(nil), c...)
+	for i := range z {
+		switch w.how {
+		case 0:
+			z[i] *= 1 + 0.2*w.rand.Float64()
+		case 1:
+			z[i] = w.rand.NormFloat64()
+		case 2:
+			z[i] = 0
+		case 3:
+			z[i] *= math.Ldexp(1, w.rand.IntN(2000)-1000)
+		case 4:
+			z[i] = []float64{z[i], math.NaN(), math.Inf(1)}[w.rand.IntN(3)]
+		}
+	}
+	return z, err
+}
+
+func (w *wrong) radius(r *residual, _ []float64) []float64 { return w.inverse.radius(r, w.c) }
+
+// TestWrongCorrections solves with corrections that are anything but R r: what is decided is right
+// all the same.
+func TestWrongCorrections(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	decided := map[string]int{}
+	for trial := range testlength.Of(80, 500, 20000) {
+		n := 1 + r.IntN(6)
+		f, g := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))]
+		a, b := ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
+		if trial%4 == 0 {
+			a, b = lintest.Integers(r, n, n, 9), lintest.Integers(r, n, 1, 9)
+		}
+		want := lintest.Of(a).Solve(lintest.Of(b))
+		if want == nil {
+			continue
+		}
+		s := testSolver(t, 1)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &wrong{rand: r, how: r.IntN(6)} // 5: not wrong
+		kind := "triangles"
+		if v, err := s.invertTriangles(lu); err != nil {
+			t.Fatal(err)
+		} else if v != nil && trial%3 > 0 {
+			w.inverse = v
+		} else {
+			kind = "wide"
+			p, err := s.invertBy(a, lu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.inverse, err = s.newWideInverse(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		z := halfulp.NewMatrix(f, n, 1)
+		todo := s.undecided(a, b, z)
+		left := map[int]bool{}
+		open := todo[0]
+		if err := s.solveFew(a, b, z, w, todo); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range open.open {
+			left[i] = true
+		}
+		for i := range n {
+			if left[i] {
+				continue
+			}
+			decided[fmt.Sprint(kind, w.how)]++
+			if x := lintest.Nearest(f, want[i][0]); !z.At(i, 0).Same(x) {
+				t.Fatalf("seed %d, trial %d, %v, n = %d, %s, corrections wrong by %d: x[%d] = %s, want %s", seed, trial, f, n, kind, w.how, i, z.At(i, 0).Hex(), x.Hex())
+			}
+		}
+	}
+	for _, name := range []string{"triangles0", "wide0", "triangles5", "wide5"} {
+		if decided[name] == 0 {
+			t.Errorf("%s: nothing was decided (%v)", name, decided)
+		}
+	}
+}
+
+// TestSolveIll has condition numbers up to 2^400, and right-hand sides of several columns.
+func TestSolveIll(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(10, 100, 3000) {
+		n, k := 2+r.IntN(12), 1+r.IntN(3)
+		f := formats[r.IntN(len(formats))]
+		a := ill(r, halfulp.MP(uint(60+r.IntN(400))), n, r.IntN(400))
+		b := halfulp.Random(formats[r.IntN(len(formats))], n, k, r.IntN(100), r.Uint64())
+		if r.IntN(4) == 0 { // an entry far below the others
+			b = halfulp.NewMatrix(halfulp.Float64, n, k)
+			b.SetFloat64(r.IntN(n), 0, 1)
+		}
+		check(t, fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n), a, b, f)
+	}
+}
