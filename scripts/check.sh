@@ -95,7 +95,8 @@ levels() {
 	HALFULP_TEST=long go test ./...
 
 	part "the lower levels of instruction sets"
-	# The conformance suite runs under all of them by itself; the engine on GPUs has none.
+	# The conformance suite, with the routines of linsolve, runs under all of them by itself, and so
+	# do linsolve's small systems; the engine on GPUs has none.
 	local packages=(. $(go list ./internal/... | grep -v '/internal/gpu') ./rns/... ./expansion/... ./ozaki/...)
 	HALFULP_LEVEL=portable go test -short "${packages[@]}"
 	if has_flags avx2 fma; then
