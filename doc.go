@@ -16,6 +16,15 @@
 // [Trsv] and [Trsm] round every entry once as well, to the exact quotient that the entries before
 // it make; their documentation has the bound on the error of the solution.
 //
+// # Scalars
+//
+// Arithmetic of single numbers is that of a format, which says where to round, as the receiver does
+// in math/big: [Format.Add], [Format.Sub], [Format.Mul], [Format.Quo], [Format.FMA] and
+// [Format.Sqrt] take operands of any formats and round once, so that halfulp.DD.Add(x, y) is the
+// double-double number nearest to x + y. What is exact is a method of [Scalar]: Neg, Abs, Cmp,
+// Sign. There are no options and no errors. Special values are those of IEEE 754, as below; 0 / 0,
+// ∞ / ∞ and roots of numbers less than 0 are NaN.
+//
 // # Special values
 //
 // NaN and infinities are those that IEEE 754 gives to the sum of the exact products of the

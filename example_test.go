@@ -2,6 +2,7 @@ package halfulp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -375,4 +376,88 @@ func ExampleTrsm() {
 	}
 	fmt.Println(x.At(n-1, 0).Text(30), stats.Device) // (4/3)^59 / 3
 	// Output: 7839063.91018597698507427480224 cpu
+}
+
+// Arithmetic of single numbers: the format says where to round, operands are of any formats.
+func ExampleFormat_Add() {
+	x, y := halfulp.Float(1e16), halfulp.Float(1.25)
+	fmt.Println(halfulp.Float64.Add(x, y))
+	fmt.Println(halfulp.DD.Add(x, y))
+	// Output:
+	// 10000000000000002
+	// 10000000000000001.25
+}
+
+// The golden ratio to 200 bits, (1 + √5)/2.
+func ExampleFormat_Sqrt() {
+	f := halfulp.MP(200)
+	phi := f.Quo(f.Add(halfulp.Float(1), f.Sqrt(halfulp.Float(5))), halfulp.Float(2))
+	fmt.Println(phi)
+	fmt.Println(phi.Cmp(halfulp.Float(1.618033988749895))) // the nearest double is larger
+	// Output:
+	// 1.618033988749894848204586834365638117720309179805762862135448
+	// -1
+}
+
+// The verbs of package fmt on numbers and matrices of any format.
+func ExampleFormatted() {
+	third := halfulp.QD.Quo(halfulp.Float(1), halfulp.Float(3))
+	fmt.Printf("%.50f\n%.3e\n", halfulp.Formatted(third), halfulp.Formatted(third))
+
+	h := halfulp.Hilbert(halfulp.DD, 3)
+	fmt.Printf("%8.5f", halfulp.Formatted(h))
+	// Output:
+	// 0.33333333333333333333333333333333333333333333333333
+	// 3.333e-01
+	//  1.00000  0.50000  0.33333
+	//  0.50000  0.33333  0.25000
+	//  0.33333  0.25000  0.20000
+}
+
+// JSON keeps every bit of every format.
+func ExampleMatrix_MarshalJSON() {
+	text, err := json.Marshal(halfulp.Hilbert(halfulp.DD, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	var back halfulp.Matrix
+	if err := json.Unmarshal(text, &back); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(back.Same(halfulp.Hilbert(halfulp.DD, 2)))
+	// Output:
+	// {"format":"dd","rows":2,"columns":2,"entries":[["1","0.5"],["0.5","0.333333333333333333333333333333332"]]}
+	// true
+}
+
+// A scalar in JSON is a string with its format.
+func ExampleScalar_MarshalText() {
+	text, err := json.Marshal(halfulp.MP(100).Sqrt(halfulp.Float(2)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	// Output: "mp:100 1.414213562373095048801688724209"
+}
+
+// A matrix on storage that lies row by row, as in C, NumPy and gonum.
+func ExampleNewMatrixFloat64RowMajor() {
+	dense := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	raw := dense.RawMatrix()
+	a := halfulp.NewMatrixFloat64RowMajor(raw.Rows, raw.Cols, raw.Stride, raw.Data)
+
+	c := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), c, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(a)
+	fmt.Print(c)
+	fmt.Println(mat.Trace(c.GonumView()))
+	// Output:
+	// 1 2 3
+	// 4 5 6
+	// 14 32
+	// 32 77
+	// 91
 }

@@ -14,6 +14,8 @@ import (
 const (
 	errNegativeDim = "halfulp: negative dimension"
 	errLD          = "halfulp: leading dimension smaller than the number of rows"
+	errStride      = "halfulp: stride smaller than the number of columns"
+	errRagged      = "halfulp: rows of different lengths"
 	errShort       = "halfulp: slice too short for the shape"
 	errIndex       = "halfulp: index out of range"
 	errInc         = "halfulp: zero stride"
@@ -97,8 +99,8 @@ func extent(rows, cols, ld int) (n int, ok bool) {
 	return ld*(cols-1) + rows, true
 }
 
-// NewMatrixFloat64 returns a Float64 matrix that uses data as its storage:
-// entry (i, j) is data[i + j ld].
+// NewMatrixFloat64 returns a Float64 matrix that uses data as its storage, column by column: entry
+// (i, j) is data[i + j ld]. For data that lies row by row there is [NewMatrixFloat64RowMajor].
 func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
@@ -113,8 +115,38 @@ func NewMatrixFloat64(rows, cols, ld int, data []float64) *Matrix {
 	return &Matrix{m: num.Mat{Arr: a, RS: 1, CS: ld, Rows: rows, Cols: cols}}
 }
 
-// NewMatrixBig returns the rows x cols matrix with entry (i, j) data[i + j rows]
-// rounded to format f.
+// NewMatrixFloat64RowMajor returns a Float64 matrix that uses data as its storage, row by row:
+// entry (i, j) is data[i stride + j], as in C, in NumPy and in the RawMatrix of gonum's mat.Dense.
+// Routines take it like any other. It is NewMatrixFloat64(cols, rows, stride, data).T(), and panics
+// unless stride is max(cols, 1) at least and data reaches to the last entry.
+func NewMatrixFloat64RowMajor(rows, cols, stride int, data []float64) *Matrix {
+	if stride < max(cols, 1) {
+		panic(errStride)
+	}
+	return NewMatrixFloat64(cols, rows, stride, data).T()
+}
+
+// FromRows returns the matrix whose rows are given, each number rounded to format f. It panics if
+// they differ in length. No rows make a 0 x 0 matrix.
+func FromRows(f Format, rows [][]float64) *Matrix {
+	cols := 0
+	if len(rows) > 0 {
+		cols = len(rows[0])
+	}
+	m := NewMatrix(f, len(rows), cols)
+	for i, row := range rows {
+		if len(row) != cols {
+			panic(errRagged)
+		}
+		for j, x := range row {
+			m.SetFloat64(i, j, x)
+		}
+	}
+	return m
+}
+
+// NewMatrixBig returns the rows x cols matrix with entry (i, j) data[i + j rows] rounded to format
+// f. For data that lies row by row there is NewMatrixBig(f, cols, rows, data).T().
 func NewMatrixBig(f Format, rows, cols int, data []*big.Float) *Matrix {
 	m := NewMatrix(f, rows, cols)
 	if len(data) < rows*cols {
@@ -152,6 +184,16 @@ func (m *Matrix) Gonum() *mat.Dense {
 	}
 	return d
 }
+
+// GonumView returns m for gonum's functions, without a copy: its entries are those of m, whenever
+// they are read, each rounded to the nearest binary64. See [Matrix.RawFloat64] for the storage.
+func (m *Matrix) GonumView() mat.Matrix { return gonumView{m} }
+
+type gonumView struct{ m *Matrix }
+
+func (v gonumView) Dims() (rows, cols int) { return v.m.Dims() }
+func (v gonumView) At(i, j int) float64    { return v.m.Float64(i, j) }
+func (v gonumView) T() mat.Matrix          { return gonumView{v.m.T()} }
 
 // Dims returns the numbers of rows and columns.
 func (m *Matrix) Dims() (rows, cols int) { return m.m.Rows, m.m.Cols }
@@ -237,7 +279,8 @@ func (m *Matrix) Big(i, j int) *big.Float { return bigAt(m.m.Arr, m.at(i, j)) }
 // SetBig rounds x to the format of m and stores it in entry (i, j).
 func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigReal(x)) }
 
-// Convert returns a copy of m in format f, each entry rounded to nearest even.
+// Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
+// m.Vec() on all threads, with a context.
 func (m *Matrix) Convert(f Format) *Matrix {
 	needHost(m.m.Arr)
 	z := NewMatrix(f, m.m.Rows, m.m.Cols)
@@ -270,7 +313,8 @@ func (m *Matrix) Same(b *Matrix) bool {
 }
 
 // RawFloat64 returns the storage of a Float64 matrix of the host without transposition or
-// row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices.
+// row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices. That of a matrix in
+// row-major order is m.T().RawFloat64().
 func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
 	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 || m.m.Arr.Away != nil {
 		return nil, 0, false

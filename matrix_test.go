@@ -3,6 +3,8 @@ package halfulp
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestShapesBeyondInt panics for shapes whose numbers an int does not count, among them those whose
@@ -48,5 +50,55 @@ func TestShapesBeyondInt(t *testing.T) {
 		if y.Len() != 1 || y.Float64(0) != want {
 			t.Errorf("step %d: %d entries, want %v", step, y.Len(), want)
 		}
+	}
+}
+
+// TestRowMajor has the same numbers row by row and column by column, gonum's among them, and
+// products that do not scramble them.
+func TestRowMajor(t *testing.T) {
+	data := []float64{1, 2, 3, -1, 4, 5, 6, -1}
+	m := NewMatrixFloat64RowMajor(2, 3, 4, data)
+	const want = "1 2 3\n4 5 6\n"
+	dense := mat.NewDense(2, 4, data).Slice(0, 2, 0, 3)
+	raw := dense.(*mat.Dense).RawMatrix()
+	for _, a := range []*Matrix{
+		m, m.Clone(), FromRows(DD, [][]float64{{1, 2, 3}, {4, 5, 6}}), FromGonum(QD, dense), FromGonum(Float64, dense.T()).T(),
+		NewMatrixFloat64RowMajor(raw.Rows, raw.Cols, raw.Stride, raw.Data), FromGonum(Float32, m.GonumView()), FromGonum(MP(9), m.T().GonumView().T()),
+	} {
+		if a.String() != want || !mat.Equal(a.Gonum(), dense) || !mat.Equal(a.GonumView(), dense) {
+			t.Errorf("%v, want %s", a, want)
+		}
+		c := NewMatrix(Float64, 2, 2)
+		if _, err := Gemm(NoTrans, Trans, Float(1), a, m, Float(0), c, nil); err != nil || c.String() != "14 32\n32 77\n" {
+			t.Errorf("A Aᵀ = %v, %v", c, err)
+		}
+	}
+	var product mat.Dense
+	if product.Mul(m.GonumView(), m.T().GonumView()); !mat.Equal(&product, mat.NewDense(2, 2, []float64{14, 32, 32, 77})) {
+		t.Errorf("gonum's product is %v", mat.Formatted(&product))
+	}
+	m.SetFloat64(1, 0, 40)
+	if data[4] != 40 || m.GonumView().At(1, 0) != 40 {
+		t.Error("the storage is not shared")
+	}
+	if r, c := FromRows(DD, nil).Dims(); r != 0 || c != 0 {
+		t.Errorf("no rows are %d x %d", r, c)
+	}
+	if r, c := NewMatrixFloat64RowMajor(0, 3, 3, nil).Dims(); r != 0 || c != 3 {
+		t.Errorf("0 x 3 is %d x %d", r, c)
+	}
+	for want, f := range map[string]func(){
+		errStride: func() { NewMatrixFloat64RowMajor(2, 3, 2, data) },
+		errShort:  func() { NewMatrixFloat64RowMajor(2, 3, 6, data) },
+		errRagged: func() { FromRows(DD, [][]float64{{1}, {2, 3}}) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panic %v, want %s", got, want)
+				}
+			}()
+			f()
+		}()
 	}
 }

@@ -422,7 +422,7 @@ func (s *suite) linear(t *testing.T, every int) {
 	for _, r := range linearRoutines {
 		t.Run(r.name, func(t *testing.T) {
 			for _, fam := range lintest.Families {
-				for i := range testlength.Of(1, 2, 8) {
+				for i := range testlength.Of(1, 2, 4) {
 					if count++; count%every != 0 {
 						continue
 					}

@@ -30,14 +30,14 @@ var routines = []routine{
 	{"SyrkLN", runSyrk(halfulp.Lower, halfulp.NoTrans), 1}, {"SyrkLT", runSyrk(halfulp.Lower, halfulp.Trans), 1},
 }
 
-// routines runs every routine in every format over the families. A short run, and
-// one with a random seed, takes a part of them.
+// routines runs every routine in every format over the families. A short run, a slow one, and one
+// with a random seed take a part of them.
 func (s *suite) routines(t *testing.T, base uint64) {
 	if base != 0 {
 		s.some(t, base, testlength.Of(79, 31, 11))
 		return
 	}
-	if testlength.Race {
+	if testlength.Slow() {
 		s.some(t, base, 59)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 )
 
 // The kernels of expansionblocks.cu in Go.
@@ -323,12 +324,12 @@ func TestBlocksReference(t *testing.T) {
 
 // TestDeviceBlocks compares a GPU with the CPU.
 func TestDeviceBlocks(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	checkBlocks(t, append([][2]int{{150, 20}, {100, 130}}, smallSystems...), append([][3]int{{130, 200, 100}, {64, 64, 64}}, smallProducts...))
 }
 
 // TestSanitizeBlocks runs small problems by block schemes.
 func TestSanitizeBlocks(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	checkBlocks(t, [][2]int{{5, 2}, {20, 130}}, [][3]int{{19, 10, 13}})
 }

@@ -370,6 +370,6 @@ func TestConditionReference(t *testing.T) {
 
 // TestDeviceCondition has systems on a GPU.
 func TestDeviceCondition(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	checkConditionThere(t)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/expgpu"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/product"
 	"github.com/halfulp/halfulp/internal/place"
@@ -78,7 +79,7 @@ var benchOperations = []struct {
 
 // BenchmarkDeviceEach measures operations on vectors of 2^22 numbers: ms, GB/s, operations a ms.
 func BenchmarkDeviceEach(b *testing.B) {
-	needDevice(b)
+	gputest.Machine(b)
 	const n = 1 << 22
 	for _, f := range deviceFormats {
 		d := benchMatrix(b, f, n, 1)
@@ -111,7 +112,7 @@ func BenchmarkDeviceEach(b *testing.B) {
 // BenchmarkDeviceCompute measures operations 10^4 times on 16384 numbers each by both schemes, the
 // paper's test, and 10^3 times on 2^20: operations a ms.
 func BenchmarkDeviceCompute(b *testing.B) {
-	needDevice(b)
+	gputest.Machine(b)
 	for _, c := range []struct {
 		n, repeat int
 		scheme    expgpu.Scheme
@@ -139,7 +140,7 @@ func BenchmarkDeviceCompute(b *testing.B) {
 // BenchmarkDeviceGemm measures 1600 x 3200 by 3200 x 1600, natively and by the exact engine, and
 // native Gemv 1000 x 1000 and Dot of 10^6.
 func BenchmarkDeviceGemm(b *testing.B) {
-	needDevice(b)
+	gputest.Machine(b)
 	const m, k, n = 1600, 3200, 1600
 	one, zero := expgpu.One, expgpu.Zero
 	for _, f := range deviceFormats {
@@ -176,7 +177,7 @@ func BenchmarkDeviceGemm(b *testing.B) {
 
 // BenchmarkDeviceSolve measures the 2400 x 2400 system with 1600 right-hand sides.
 func BenchmarkDeviceSolve(b *testing.B) {
-	needDevice(b)
+	gputest.Machine(b)
 	const n, m = 2400, 1600
 	for _, f := range deviceFormats {
 		x, y := benchMatrix(b, f, n, n), benchMatrix(b, f, n, m)

@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/expgpu"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -76,7 +77,7 @@ func TestDoubleReference(t *testing.T) {
 
 // TestDoubleDevice runs the kernels of the machine's GPU.
 func TestDoubleDevice(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	checkDoubles(t, 100000)
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -14,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/expgpu"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -24,16 +24,6 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// needDevice skips a test on a machine without a GPU, or fails it where one is wanted.
-func needDevice(t testing.TB) {
-	t.Helper()
-	_, err := cuda.Open(0)
-	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
-		t.Skip("no GPU:", err)
-	}
-	must(t, err)
 }
 
 const device = "cuda:0"
@@ -560,7 +550,7 @@ func TestDeviceFailures(t *testing.T) {
 
 // TestDevice compares a GPU with the CPU.
 func TestDevice(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	eachSuite(t, 0, 1, 1000, 300000)
 	productSuite(t, smallProducts, ordinaryNumber)
 	productSuite(t, smallProducts, anyNumber)
@@ -572,7 +562,7 @@ func TestDevice(t *testing.T) {
 
 // TestDeviceFunctions compares a GPU's functions with the CPU's, bit by bit.
 func TestDeviceFunctions(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	for _, f := range deviceFormats {
 		checkFunctions(t, Functions(), f, 0, argument)
 		checkFunctions(t, Functions(), f, 1, argument)
@@ -582,7 +572,7 @@ func TestDeviceFunctions(t *testing.T) {
 
 // TestDeviceSolve compares a GPU's solutions with the CPU's, bit by bit.
 func TestDeviceSolve(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	for _, f := range deviceFormats {
 		for _, u := range []Updates{NativeUpdates, ExactUpdates} {
 			solveSuite(t, f, append([][2]int{{150, 20}, {100, 30}}, smallSystems...), u)
@@ -594,7 +584,7 @@ func TestDeviceSolve(t *testing.T) {
 // TestSanitizeDevice runs small problems with every kernel, but for most functions: those take the
 // sanitizer minutes.
 func TestSanitizeDevice(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	eachSuite(t, 300)
 	for _, f := range deviceFormats {
 		checkFunctions(t, []Function{Log, Sin, Atan2}, f, 200, argument)

@@ -6,6 +6,7 @@ import "github.com/halfulp/halfulp/internal/impl"
 
 //go:generate go -C _asm run . -level avx2 -out ../kernels_avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg expansion
 //go:generate go -C _asm run . -level avx512 -out ../kernels_avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg expansion
+//go:generate go -C _asm run . -level neon -out ../kernels_neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg expansion
 
 func kernelsOf(level impl.Set) *kernels {
 	switch level {
@@ -105,25 +106,4 @@ var kernelsAVX512 = kernels{
 	macs:    [5]kernel{2: ddMacAVX512, 3: tdMacAVX512, 4: qdMacAVX512},
 	tiles:   [5]tile{2: {8, 4, 2, macTileDDAVX512}, 3: {8, 2, 2, macTileTDAVX512}, 4: {8, 2, 2, macTileQDAVX512}},
 	columns: [5]tile{2: {8, 4, 1, macColumnDDAVX512}, 3: {8, 2, 1, macColumnTDAVX512}, 4: {8, 2, 1, macColumnQDAVX512}},
-}
-
-func binaryBlocks(f func(z, x, y *float64, n int)) func(z, x, y *block, n int) {
-	return func(z, x, y *block, n int) { f(&z[0][0], &x[0][0], &y[0][0], n) }
-}
-
-func unaryBlocks(f func(z, x *float64, n int)) func(z, x *block, n int) {
-	return func(z, x *block, n int) { f(&z[0][0], &x[0][0], n) }
-}
-
-func floatBlocks(f func(z, x, y *float64, n int)) func(z, x *block, y *row, n int) {
-	return func(z, x *block, y *row, n int) { f(&z[0][0], &x[0][0], &y[0], n) }
-}
-
-// hornerSteps does one coefficient after the other in all lanes, so that no lane waits for itself.
-func hornerSteps(step func(z, s, x, c *float64, n int)) func(z, x *block, c []QD, n int) {
-	return func(z, x *block, c []QD, n int) {
-		for j := range c {
-			step(&z[0][0], &z[0][0], &x[0][0], &c[j][0], n)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -155,7 +156,7 @@ func TestPublishedReference(t *testing.T) {
 
 // TestPublishedDevice runs the kernels of the machine's GPU.
 func TestPublishedDevice(t *testing.T) {
-	needDevice(t)
+	gputest.Machine(t)
 	for _, n := range []int{1, 1000, 100000} {
 		checkPublished(t, halfulp.DD, n)
 		checkPublished(t, halfulp.QD, n)

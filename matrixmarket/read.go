@@ -18,15 +18,21 @@ import (
 // Read reads a matrix from r. Errors about its text name the file, called name,
 // and the line. The text is held in memory while it is read.
 func Read(r io.Reader, name string, opt *Options) (*halfulp.Matrix, error) {
-	o := opt.filled()
-	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	text, err := readAll(r, name, opt)
 	if err != nil {
-		if o.Context.Err() != nil {
-			return nil, err
-		}
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, err
 	}
 	return Parse(text, name, opt)
+}
+
+// readAll reads a text. Its errors name the file, but for the context's.
+func readAll(r io.Reader, name string, opt *Options) ([]byte, error) {
+	o := opt.filled()
+	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	if err != nil && o.Context.Err() == nil {
+		err = &lines.Error{Name: name, Err: err}
+	}
+	return text, err
 }
 
 // Parse is Read for a text in memory.

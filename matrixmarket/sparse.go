@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
-	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -24,13 +23,9 @@ type Sparse struct {
 // skew-symmetric matrices have both of their triangles. The format of the values, repeated entries
 // and Options are as for Read.
 func ReadSparse(r io.Reader, name string, opt *Options) (*Sparse, error) {
-	o := opt.filled()
-	text, err := lines.ReadAll(o.Context, r, o.MemoryLimit)
+	text, err := readAll(r, name, opt)
 	if err != nil {
-		if o.Context.Err() != nil {
-			return nil, err
-		}
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, err
 	}
 	return ParseSparse(text, name, opt)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -67,7 +68,7 @@ func native(x, y, z *halfulp.Matrix) func() error {
 // the correctly rounded float64 product. products/sgemm is the time of a product by slices over
 // that of K (K+1)/2 SGEMMs.
 func BenchmarkDevice(b *testing.B) {
-	machine(b)
+	gputest.Machine(b)
 	for _, n := range []int{128, 256, 512, 1024, 2048, 4096} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { benchmarkDevice(b, n) })
 	}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
-	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -24,22 +23,9 @@ func eachDevice(t *testing.T, f func(t *testing.T, real bool)) {
 		f(t, false)
 	})
 	t.Run("machine", func(t *testing.T) {
-		machine(t)
+		gputest.Machine(t)
 		f(t, true)
 	})
-}
-
-// machine returns the machine's GPU.
-func machine(t testing.TB) *cuda.Device {
-	t.Helper()
-	dev, err := mem.Open(0)
-	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
-		t.Skip("no GPU:", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
 }
 
 // must stops a test.
@@ -514,7 +500,7 @@ func TestDeviceProgress(t *testing.T) {
 
 // TestSanitizeDevice is small enough for compute-sanitizer.
 func TestSanitizeDevice(t *testing.T) {
-	machine(t)
+	gputest.Machine(t)
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, f := range families {
 		for i, s := range [][3]int{{1, 1, 1}, {5, 70, 3}, {130, 33, 67}} {
@@ -607,7 +593,7 @@ func TestDeviceLarge(t *testing.T) {
 
 // TestDeviceZeroSlices checks that products with slices of zeros are left out of large products.
 func TestDeviceZeroSlices(t *testing.T) {
-	machine(t)
+	gputest.Machine(t)
 	rng := rand.New(rand.NewPCG(13, 14))
 	integers := with(0, func(rng *rand.Rand, _, _ int, _ float64) float64 { return float64(rng.IntN(100) - 50) })
 	a, b := integers(rng, 1000, 1000), integers(rng, 1000, 1000)

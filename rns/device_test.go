@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -13,20 +12,14 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
 // machine returns the machine's GPU.
 func machine(t testing.TB) place.Place {
 	t.Helper()
-	dev, err := cuda.Open(0)
-	if errors.Is(err, cuda.ErrNoDevice) && os.Getenv("HALFULP_WANT_GPU") == "" {
-		t.Skip("no GPU:", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return backend.At(dev)
+	return backend.At(gputest.Machine(t))
 }
 
 // deviceBases are bases that GPUs take, of one residue up to 200.

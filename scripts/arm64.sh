@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the short tests of packages as linux/arm64 under qemu-user, where the compiler fuses
-# x*y + z and there is no assembly, and says how long each package took.
+# x*y + z and the kernels are NEON's, and says how long each package took.
 #
-# usage: scripts/arm64.sh [PACKAGE...]     (all packages without arguments)
+# usage: scripts/arm64.sh [PACKAGE...]     (without arguments a choice of all, see below)
 #
 # As root, qemu-user and the C library of arm64 (which the driver's loader links) are
 # installed where apt-get is there. Exit status 3 says that they are not to be had, so
@@ -23,12 +23,12 @@ if [ -z "$qemu" ]; then
 	exit 3
 fi
 
-export GOOS=linux GOARCH=arm64 CGO_ENABLED=0
+export GOOS=linux GOARCH=arm64 CGO_ENABLED=0 HALFULP_TEST=slow
 binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
 
 # Without a handler of such binaries in the kernel no test can start one.
-starting='^(TestReadme|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment)$'
+starting='^(TestReadme|TestExamples|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment)$'
 go test -c -o "$binaries/test" ./internal/lines
 if "$binaries/test" -test.run '^$' >/dev/null 2>&1; then
 	starting='^$'
@@ -36,12 +36,29 @@ else
 	echo "arm64: LEFT OUT: tests that start programs: $starting"
 fi
 
+# What differs here is the compiler, and that there is no assembly: arithmetic of doubles, and all
+# that a portable loop computes. Without arguments, tests are left out whose time goes into fake
+# GPUs, which are Go of the tests, and into an oracle's rational numbers while neighbours run the
+# same code.
+fakes='^Test(.+Reference|.*Device.*|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Resident|Views|WholeRange)$'
+oracles='^Test(BasesBounded|Enclose|ExponentialBound|LeastSquares|LU|QR)$'
+[ $# -eq 0 ] || fakes='^$' oracles='^$'
+
 # one PACKAGE FOLDER: runs the tests of a package and says how long they took.
 one() {
 	local name start=$SECONDS
 	name=$(tr / _ <<<"$1")
+	# Vectors are slow in the emulator. Tests that do not ask for a level by themselves run at that
+	# of the machine in packages with kernels, in the engine on top and in the suite of all
+	# routines.
+	case $1 in
+	*/internal/dgemm | */internal/direct | */internal/exact | */internal/modgemm | */conformance)
+		export HALFULP_LEVEL=neon HALFULP_WANT_KERNELS=neon,generic
+		;;
+	*) export HALFULP_LEVEL=portable ;;
+	esac
 	if go test -c -o "$binaries/$name" "$1" && cd "$2" &&
-		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 30m -test.skip "$starting" >"$binaries/$name.log" 2>&1 </dev/null; then
+		"$qemu" -L "$libc" "$binaries/$name" -test.short -test.timeout 30m -test.skip "$starting|$fakes|$oracles" >"$binaries/$name.log" 2>&1 </dev/null; then
 		printf '%s\t%d s\n' "$1" $((SECONDS - start))
 	else
 		printf 'FAIL %s\t%d s\n%s\n' "$1" $((SECONDS - start)) "$(cat "$binaries/$name.log")"
@@ -50,18 +67,18 @@ one() {
 	rm -f "$binaries/$name" "$binaries/$name.log"
 }
 export -f one
-export binaries qemu libc starting
+export binaries qemu libc starting fakes oracles
 
-# The tests of internal/gpu run the whole library on fake GPUs, part by part what the packages below
-# it test, and experiments measure what the method packages test: they are left out where all
-# packages are to be run.
+# The tests of internal/gpu run the whole library on fake GPUs, experiments measure what the method
+# packages test, and internal/gocuda and internal/kernels are about text: they are left out where
+# all packages are to be run.
 #
 # As many at a time as there are processors, those first that take longest.
-longest='^github.com/halfulp/halfulp(/internal/gpu/product|/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
+longest='^github.com/halfulp/halfulp(/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gpu|reproduce)$|/cmd/halfulp-reproduce$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu|kernels|reproduce)$|/cmd/halfulp-reproduce$')
 fi
 {
 	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'

@@ -66,8 +66,10 @@ quick() {
 	part "the width of comments"
 	go run ./scripts/commentwidth
 
-	part "short tests"
-	go test -short ./...
+	if [[ " $steps " != *" levels "* ]]; then # else the long tests there are these and more
+		part "short tests"
+		go test -short ./...
+	fi
 
 	part "functions that neither a program nor a test reaches"
 	if tool "$deadcode"; then
@@ -91,33 +93,42 @@ quick() {
 
 levels() {
 	part "go build ./... && go test ./..., with HALFULP_TEST=long"
-	HALFULP_TEST=long go build ./...
-	HALFULP_TEST=long go test ./...
+	go build ./...
+	# Those first that take longest, so that none is left alone on one processor at the end.
+	HALFULP_TEST=long go test -timeout 60m ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce \
+		$(go list ./... | grep -v /linsolve)
+	# Its long form has ten times as many random inputs of the same kinds, which take many minutes.
+	go test -timeout 60m ./linsolve
 
 	part "the lower levels of instruction sets"
-	# The conformance suite, with the routines of linsolve, runs under all of them by itself, and so
-	# do linsolve's small systems; the engine on GPUs has none.
-	local packages=(. $(go list ./internal/... | grep -v '/internal/gpu') ./rns/... ./expansion/... ./ozaki/...)
-	HALFULP_LEVEL=portable go test -short "${packages[@]}"
-	if has_flags avx2 fma; then
-		HALFULP_LEVEL=avx2 go test -short "${packages[@]}"
-	else
+	# Packages with kernels, and those that call them; but no programs are built and run. The
+	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
+	# linsolve's small systems; the engine on GPUs has none.
+	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm} ./rns ./expansion ./ozaki)
+	level() { HALFULP_LEVEL=$1 go test -short -skip '^Test(Readme|Examples)$' "${packages[@]}"; }
+	level portable
+	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
+	elif has_flags avx512f avx512bw avx512dq avx512vl; then
+		level avx2 # all tests that name no level run under avx512
+	else
+		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512" # all tests run under avx2
 	fi
-	if ! has_flags avx512f avx512bw avx512dq avx512vl; then
-		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512"
-	fi # else all tests that name no level run under it
-	go vet -tags purego ./... # those files are what the tests on arm64 run
+	go vet -tags purego ./...
+
+	# Tests of method packages on fake GPUs, whose kernels are Go of the tests: on other targets and
+	# under the race detector they would take most of the time. But parts are several GPUs at once.
+	local fakes='^Test(.+Reference|Device[^P]*|CGDeviceFails|Algorithm1Fails|Reproduce)$'
 
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	if [ "$(go env GOHOSTARCH)" = amd64 ]; then
-		GOARCH=386 go test -short ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
+		GOARCH=386 go test -short -skip "$fakes" ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
 	else
 		GOARCH=386 go vet ./...
 		lacks "tests on 32 bits: this processor is no x86"
 	fi
 	if has_flags avx2 bmi2 fma; then
-		GOAMD64=v3 go test -short ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
+		GOAMD64=v3 go test -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
 	else
 		GOARCH=amd64 GOAMD64=v3 go vet ./...
 		lacks "tests with GOAMD64=v3: this processor is older"
@@ -139,10 +150,14 @@ levels() {
 	if command -v "$(go env CC)" >/dev/null; then
 		local concurrent
 		concurrent=$(starts_goroutines)
+		export CGO_ENABLED=1
 		# On fake GPUs kernels take their time, and those of tests without goroutines no part in
-		# races, nor has arithmetic of single numbers; scripts run what other tests do.
-		CGO_ENABLED=1 go test -race -short -skip '^Test(Scripts|Oracle|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -v '^\./internal/gpu' <<<"$concurrent")
-		CGO_ENABLED=1 go test -race -short -run 'Parts|Progress|Cancel|Several' $(grep '^\./internal/gpu' <<<"$concurrent")
+		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
+		local few='^\./(internal/(gpu|reproduce)|linsolve)'
+		go test -race -short -skip "$fakes|"'^Test(Scripts|Readme|Examples|Oracle|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -vE "$few" <<<"$concurrent")
+		# Of linsolve what compares numbers of threads, and of internal/reproduce what measures: in
+		# the others nearly all time goes into oracles and plots.
+		go test -race -short -run 'Parts|Progress|Cancel|Several|Same|TestMeter|^Test(Inverse|Solve|Det|Ozaki|Gemv)$' $(grep -E "$few" <<<"$concurrent")
 	else
 		left_out "go test -race: no C compiler"
 	fi
@@ -194,7 +209,9 @@ check_ptx() {
 		return
 	fi
 	local status=0
-	"$kernels"/_ptx/ptx.py check "${changed[@]}" || status=$?
+	# The first alone, which gets the compiler. It works on one processor, so then several at once.
+	"$kernels"/_ptx/ptx.py check "${changed[0]}" || status=$?
+	[ $status != 0 ] || printf '%s\n' "${changed[@]:1}" | xargs -r -P "$(nproc)" -n 3 "$kernels"/_ptx/ptx.py check || status=$?
 	case $status in
 	0) for source in "${changed[@]}"; do passed "ptx/$source"; done ;;
 	3) left_out "PTX: the compiler's Python wheels cannot be had here" ;;
@@ -240,7 +257,7 @@ inputs() {
 		done
 		;;
 	*) # a package with generated assembly; generators that parse Go read all of the package
-		sha256sum scripts/check-asm.sh "$1"/_asm/* "$1"/*_amd64.s "$1"/stubs_*.go
+		find internal/_neon "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
 		grep -h '^//go:generate go -C _asm' "$1"/*.go
 		if grep -q '"go/parser"' "$1"/_asm/*.go; then
 			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
@@ -284,7 +301,7 @@ passed() {
 }
 
 steps=${*:-all}
-[ "$steps" != all ] || steps="quick levels generated"
+[ "$steps" != all ] || steps="quick levels generated" # read by quick
 times=()
 for name in $steps; do
 	case $name in

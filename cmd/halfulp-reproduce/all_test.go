@@ -35,6 +35,7 @@ func (f *fakeRuns) run(x reproduce.Experiment, o reproduce.Options) (*reproduce.
 		}
 	}
 	if smallReports[x.Name] == nil {
+		defer reproduce.Brief()()
 		r, err := x.Run(reproduce.Options{Threads: 2})
 		if err != nil {
 			return nil, err

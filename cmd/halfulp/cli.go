@@ -7,13 +7,14 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
 )
 
 const description = `Correctly rounded linear algebra at any precision.
 
 Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg have error bounds of their own; no such method runs unless it is asked for.
 
-Files hold Matrix Market, .npy, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
+Files hold Matrix Market, NumPy's .npy and .npz, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
 
 Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file.`
 
@@ -86,7 +87,7 @@ type resultFlags struct {
 
 // printFlags say how a result is printed and where it goes.
 type printFlags struct {
-	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .txt, .npy, each also with .gz (default: standard output)."`
+	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .tsv, .txt, .npy, .npz, each also with .gz (default: standard output)."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
 	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
@@ -98,6 +99,18 @@ type runFlags struct {
 	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
 	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
+}
+
+// commonFlags are those of commands that read, compute and write.
+type commonFlags struct {
+	inputFlags
+	resultFlags
+	runFlags
+}
+
+// job begins a run, as newJob does.
+func (f *commonFlags) job(env *cli.Environment, command string, makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
+	return newJob(env, command, &f.inputFlags, f.Format.Format, &f.printFlags, &f.runFlags, makesMatrix, validate, operands...)
 }
 
 // compareFlags ask for the same work in plain float64.

@@ -19,7 +19,10 @@ Examples:
 
   halfulp convert A.csv --out A.mtx
   halfulp convert A.mtx --digits hex
-  halfulp convert A.mtx --format f32 --out A.npy`
+  halfulp convert A.mtx --format f32 --out A.npy
+  halfulp convert A.npy --format mp:424 --out A.npz
+
+A .npy file holds f32 and f64, and dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss, in arrays that numpy.load reads: format, and values, terms, or limbs, exponents, signs and classes. Where an operand of a command is an array of one dimension, a result of one column is one, too.`
 }
 
 func (c *convertCmd) Run(env *cli.Environment) error {

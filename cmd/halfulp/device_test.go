@@ -22,7 +22,7 @@ import (
 // happened and where, and no file.
 func TestDeviceFails(t *testing.T) {
 	dir := t.TempDir()
-	a, x, out := filepath.Join(dir, "A.mtx"), filepath.Join(dir, "x.mtx"), filepath.Join(dir, "z.mtx")
+	a, x, out := filepath.Join(dir, "A.mtx"), filepath.Join(dir, "x.mtx"), filepath.Join(dir, "z")
 	for _, args := range [][]string{{"gen", "random", "20", "20", "--out", a}, {"gen", "random", "20", "1", "--out", x}} {
 		if status := run(args, nil, io.Discard, io.Discard); status != 0 {
 			t.Fatalf("%v: exit status %d", args, status)

@@ -112,7 +112,7 @@ func (genRandomCmd) Help() string {
 
 Examples:
 
-  halfulp gen random 1000 1000 --format mp:424 --seed 7 --out A.mtx.gz
+  halfulp gen random 300 300 --format mp:424 --seed 7 --out A.mtx.gz
   halfulp gen random 100 --bits 24 --spread 300`
 }
 

@@ -19,9 +19,9 @@ type infoCmd struct {
 }
 
 func (infoCmd) Help() string {
-	return `Level is the set of instructions in use. The environment variable ` + impl.Env + ` lowers it:
+	return `Level is the set of instructions in use: avx512, avx2 or portable on x86-64, neon or portable on arm64. The environment variable ` + impl.Env + ` lowers it:
 
-  HALFULP_LEVEL=avx2 halfulp info
+  HALFULP_LEVEL=portable halfulp info
 
 The kernels are listed best first; halfulp tune measures them.`
 }
@@ -181,6 +181,7 @@ func cpuFeatures() []string {
 		{"avx512vl", cpu.X86.HasAVX512VL},
 		{"avx512ifma", cpu.X86.HasAVX512IFMA},
 		{"avx512vnni", cpu.X86.HasAVX512VNNI},
+		{"asimd", cpu.ARM64.HasASIMD},
 	} {
 		if f.has {
 			names = append(names, f.name)

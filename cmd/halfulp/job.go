@@ -25,6 +25,7 @@ type job struct {
 	how      *runFlags
 	progress *cli.Progress
 	reading  time.Duration
+	flat     bool        // an operand is an array of NumPy of one dimension: so is a result of one column
 	rns      *rnsStats   // of a method of package rns
 	ozaki    *ozakiStats // of a method of package ozaki
 	solver   *linsolve.Stats
@@ -94,6 +95,7 @@ func (j *job) options() *halfulp.Options {
 func (j *job) startProgress(name string) func(done float64) {
 	if !j.print.Quiet {
 		j.progress = cli.NewProgress(j.env.Stderr, name)
+		j.progress.Wait()
 	}
 	return j.progress.Callback()
 }
@@ -315,18 +317,17 @@ func (j *job) report(stats *halfulp.Stats) error {
 	if !j.how.Stats {
 		return nil
 	}
-	if err := writeStats(j.env.Stderr, stats, j.reading); err != nil {
-		return err
-	}
+	t := newRows(j.env.Stderr)
+	t.stats(stats, j.reading)
 	switch {
 	case j.rns != nil:
-		return writeRNSStats(j.env.Stderr, j.rns)
+		t.rns(j.rns)
 	case j.ozaki != nil:
-		return writeOzakiStats(j.env.Stderr, j.ozaki)
+		t.ozaki(j.ozaki)
 	case j.solver != nil:
-		return writeSolverStats(j.env.Stderr, &j.solver.Proof)
+		t.solver(&j.solver.Proof)
 	}
-	return nil
+	return t.Flush()
 }
 
 // compareScalar prints the plain float64 value beside z.

@@ -17,30 +17,33 @@ type fitFlags struct {
 	Covariance bool   `help:"Print the covariance matrix of the estimates, too."`
 }
 
-const fitHelp = `Prints, each number the exact one rounded once:
+// fitHelp says what is printed of a fit of b, by estimates of so many parameters aside from a
+// constant.
+func fitHelp(estimates, model, b, center, parameters string) string {
+	return `Prints, each number the exact one rounded once:
 
-  the estimates x with their standard errors
-  residual SS    r, the sum of the squares of b - A x
-  residual MS    r over the degrees of freedom, rows less columns
+  ` + estimates + ` with their standard errors
+  residual SS    r, the sum of the squares of ` + b + ` - ` + model + `
+  residual MS    r over the degrees of freedom, observations less estimates
   residual sd    the root of that
-  regression SS  TSS - r, where TSS is the sum of the squares of b less its mean, or of b if no column of A is constant
+  regression SS  TSS - r, where TSS is the sum of the squares of ` + b + ` less its mean` + center + `
   R-squared      1 - r/TSS
-  F              (TSS - r)/(columns but for a constant one) over the residual MS
+  F              (TSS - r)/` + parameters + ` over the residual MS
 
-Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does.`
+Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, errors are nan.`
+}
 
 type lstsqCmd struct {
 	A        string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B        string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 	Solution bool   `help:"Print the estimates alone, as a matrix, and of fewer rows than columns the solution of minimal norm. Numbers are rounded when they are read, as solve does."`
 	fitFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (lstsqCmd) Help() string {
-	return `Solves A x = b in the sense of least squares, whatever the condition of A. ` + fitHelp + `
+	return `Solves A x = b in the sense of least squares, whatever the condition of A, for each column b of B; A is m x n with m ≥ n. A is taken as it is: an intercept is a column of ones in it. ` +
+		fitHelp("the estimates x1, x2, ...", "A x", "b", ", or of b if no column of A is constant", "(columns but for a constant one)") + `
 
 A must have independent columns; if not, that is proved, with the rank, and an error.
 
@@ -52,7 +55,7 @@ Examples:
 }
 
 func (c *lstsqCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "lstsq", &c.inputFlags, &c.runFlags, c.Solution, c.operands(c.A, c.B)...)
+	j, err := c.solverJob(env, "lstsq", c.Solution, c.operands(c.A, c.B)...)
 	if err != nil {
 		return err
 	}
@@ -70,7 +73,7 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if b, err = c.rightSide(a, b); err != nil {
+	if b, err = finiteSystem(c.A, a, c.B, b); err != nil {
 		return err
 	}
 	if a.Rows() < a.Cols() {
@@ -81,24 +84,14 @@ func (c *lstsqCmd) Run(env *cli.Environment) error {
 	if err := c.options(j, opt, a.Rows(), units); err != nil {
 		return err
 	}
-	fit, stats, err := linsolve.Regression(a, b, c.Format.Format, opt)
-	j.finish()
+	fit, err := solved(j, c.A, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
+		opt.Options = *run
+		return linsolve.Regression(a, b, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeFit(fit, "x", 1, &stats.Stats)
-}
-
-// rightSide returns b as columns of as many rows as a has.
-func (c *lstsqCmd) rightSide(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
-	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() { // a vector
-		b = b.T()
-	}
-	if b.Rows() != a.Rows() {
-		return nil, cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
-	}
-	return b, nil
+	return j.writeFit(fit, "x", 1)
 }
 
 func (c *lstsqCmd) solution(j *job) error {
@@ -106,7 +99,7 @@ func (c *lstsqCmd) solution(j *job) error {
 	if err != nil {
 		return err
 	}
-	if b, err = c.rightSide(a, b); err != nil {
+	if b, err = finiteSystem(c.A, a, c.B, b); err != nil {
 		return err
 	}
 	opt := &linsolve.LeastSquaresOptions{}
@@ -118,8 +111,8 @@ func (c *lstsqCmd) solution(j *job) error {
 			return err
 		}
 	}
-	opt.Options = *j.options()
-	return j.linsolve(c.A, a.Cols(), b.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
+	return j.writeSolved(c.A, a.Cols(), b.Cols(), func(x *halfulp.Matrix, run *halfulp.Options) (linsolve.Stats, error) {
+		opt.Options = *run
 		return linsolve.LeastSquares(a, b, x, opt)
 	})
 }
@@ -129,22 +122,21 @@ type polyfitCmd struct {
 	Y      string `arg:"" name:"y" help:"Vector of values, one for each node."`
 	Degree *int   `required:"" placeholder:"N" help:"Degree of the polynomial."`
 	fitFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (polyfitCmd) Help() string {
-	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact. ` + fitHelp + `
+	return `Fits y = c0 + c1 x + ... + cN x^N by least squares, as lstsq does for the matrix of the powers of x, which are exact; x needs N + 1 different nodes. ` +
+		fitHelp("the coefficients c0, c1, ..., cN", "(c0 + c1 x + ... + cN x^N)", "y", "", "N") + `
 
 Examples:
 
-  halfulp polyfit x.txt y.txt --degree 10 --digits 15
+  halfulp polyfit x.txt y.txt --degree 1 --digits 15
   halfulp polyfit x.txt y.txt --degree 2 --weights w.txt --json`
 }
 
 func (c *polyfitCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "polyfit", &c.inputFlags, &c.runFlags, false, c.operands(c.X, c.Y)...)
+	j, err := c.solverJob(env, "polyfit", false, c.operands(c.X, c.Y)...)
 	if err != nil {
 		return err
 	}
@@ -169,13 +161,14 @@ func (c *polyfitCmd) Run(env *cli.Environment) error {
 	if err := c.options(j, opt, x.Len(), units); err != nil {
 		return err
 	}
-	fit, stats, err := linsolve.PolyFit(x, y, *c.Degree, c.Format.Format, opt)
-	j.finish()
+	fit, err := solved(j, c.X, func(run *halfulp.Options) (*linsolve.Fit, linsolve.Stats, error) {
+		opt.Options = *run
+		return linsolve.PolyFit(x, y, *c.Degree, j.format, opt)
+	})
 	if err != nil {
-		return named(c.X, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeFit(fit, "c", 0, &stats.Stats)
+	return j.writeFit(fit, "c", 0)
 }
 
 // operands are the files that are read.
@@ -205,7 +198,6 @@ func (c *fitFlags) options(j *job, opt *linsolve.RegressionOptions, rows int, un
 			opt.WeightUnit = units[0]
 		}
 	}
-	opt.Options = *j.options()
 	return nil
 }
 
@@ -213,17 +205,25 @@ func (c *fitFlags) checkWeights(w *halfulp.Vector, rows int) error {
 	if w.Len() != rows {
 		return cli.Misuse("%s has %d entries: %d rows need as many weights", shown(c.Weights), w.Len(), rows)
 	}
+	for i := range w.Len() {
+		if x := w.At(i); x.IsNaN() || x.IsInf(0) || x.Big().Sign() < 0 {
+			return fmt.Errorf("%s: weight %d is %v: %w", shown(c.Weights), i+1, x, linsolve.ErrWeights)
+		}
+	}
 	return nil
 }
 
-// decimalVector reads an n x 1 or 1 x n matrix as decimals does.
+// decimalVector reads an n x 1 or 1 x n matrix of finite numbers as decimals does.
 func (j *job) decimalVector(name string) (*halfulp.Vector, []*big.Rat, error) {
 	m, units, err := j.decimals(name, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	x, err := asVector(name, m)
-	return x, units, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, units, checkFinite(name, m)
 }
 
 // fitResult is a fit for programs. Numbers are strings, for JSON readers round numbers to float64.
@@ -251,13 +251,13 @@ type responseResult struct {
 
 // writeFit writes a table for each response; estimates are called name first, name first+1 and so
 // on.
-func (j *job) writeFit(fit *linsolve.Fit, name string, first int, stats *halfulp.Stats) error {
-	if err := j.report(stats); err != nil {
+func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
-		Centered: fit.Centered, Stats: j.runStats(stats),
+		Centered: fit.Centered, Stats: j.runStats(&j.solver.Stats),
 	}
 	n := fit.X.Rows()
 	for k, of := range fit.Responses {

@@ -10,9 +10,7 @@ import (
 
 type sumCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	rnsFlags
 	compareFlags
 }
@@ -33,14 +31,12 @@ func (c *sumCmd) Run(env *cli.Environment) error {
 	if !c.Compare {
 		plain = nil
 	}
-	return unary(env, "sum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Sum, plain)
+	return unary(env, "sum", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Sum, plain)
 }
 
 type asumCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	rnsFlags
 }
 
@@ -53,14 +49,12 @@ Example:
 }
 
 func (c *asumCmd) Run(env *cli.Environment) error {
-	return unary(env, "asum", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Asum, nil)
+	return unary(env, "asum", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Asum, nil)
 }
 
 type nrm2Cmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	rnsFlags
 }
 
@@ -73,21 +67,21 @@ Example:
 }
 
 func (c *nrm2Cmd) Run(env *cli.Environment) error {
-	return unary(env, "nrm2", c.X, &c.inputFlags, &c.resultFlags, &c.runFlags, &c.rnsFlags, halfulp.Nrm2, nil)
+	return unary(env, "nrm2", c.X, &c.commonFlags, &c.rnsFlags, halfulp.Nrm2, nil)
 }
 
 // unary runs a routine that makes one number of a vector.
-func unary(env *cli.Environment, name, file string, in *inputFlags, res *resultFlags, how *runFlags, residue *rnsFlags,
+func unary(env *cli.Environment, name, file string, f *commonFlags, residue *rnsFlags,
 	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
 	plain func(*halfulp.Matrix) float64) error {
 	var choice *rnsChoice
 	valid := func(opt *halfulp.Options) (err error) {
-		if choice, err = checkRNS(how, residue, res.Format.Format); err != nil || choice != nil {
+		if choice, err = checkRNS(&f.runFlags, residue, f.Format.Format); err != nil || choice != nil {
 			return err
 		}
 		return validDirect(opt)
 	}
-	j, err := newJob(env, name, in, res.Format.Format, &res.printFlags, how, false, valid, file)
+	j, err := f.job(env, name, false, valid, file)
 	if err != nil {
 		return err
 	}
@@ -99,7 +93,7 @@ func unary(env *cli.Environment, name, file string, in *inputFlags, res *resultF
 	var stats halfulp.Stats
 	switch {
 	case choice == nil:
-		z, stats, err = routine(m.Vec(), res.Format.Format, j.options())
+		z, stats, err = routine(m.Vec(), f.Format.Format, j.options())
 		j.finish()
 	case name == "nrm2":
 		z, stats, err = j.rnsNrm2(choice, m.Vec())
@@ -120,9 +114,7 @@ func unary(env *cli.Environment, name, file string, in *inputFlags, res *resultF
 type dotCmd struct {
 	X string `arg:"" name:"x" help:"Vector; - is standard input."`
 	Y string `arg:"" name:"y" help:"Vector of the same length."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	rnsFlags
 	compareFlags
 }
@@ -150,7 +142,7 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 		}
 		return validDirect(opt)
 	}
-	j, err := newJob(env, "dot", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, valid, c.X, c.Y)
+	j, err := c.job(env, "dot", false, valid, c.X, c.Y)
 	if err != nil {
 		return err
 	}
@@ -190,9 +182,7 @@ func (c *dotCmd) Run(env *cli.Environment) error {
 
 type statsCmd struct {
 	X string `arg:"" name:"FILE" help:"File of numbers; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (statsCmd) Help() string {
@@ -211,7 +201,7 @@ Example:
 }
 
 func (c *statsCmd) Run(env *cli.Environment) error {
-	j, err := newJob(env, "stats", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, validDirect, c.X)
+	j, err := c.job(env, "stats", false, validDirect, c.X)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/table"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -16,29 +16,27 @@ type solveCmd struct {
 	B string `arg:"" name:"B" help:"Right-hand sides: a matrix with as many rows, or a vector."`
 
 	Enclose bool   `group:"result" help:"Print proved bounds, two columns for each of X: lower, upper."`
-	Steps   int    `group:"run" default:"3" placeholder:"N" help:"With --enclose: steps of refinement, each of about 50 bits less log2 of the condition number. Default ${default}."`
+	Steps   *int   `group:"run" placeholder:"N" help:"With --enclose: steps of refinement, each of about 50 bits less log2 of the condition number (default 3)."`
 	RadiusA string `group:"input" name:"radius-a" placeholder:"FILE" help:"With --enclose: A is all matrices that differ from the one read by at most these entries."`
 	RadiusB string `group:"input" name:"radius-b" placeholder:"FILE" help:"With --enclose: the same for B."`
 
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (solveCmd) Help() string {
 	return `Prints the solution X of A X = B, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
 
---stats says how: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
+A is n x n, B and X are n x k; a row of n numbers is a vector, too. --stats says how X came about: float64 decompositions that went into the approximate inverse R, the bound of ‖I - R A‖ that proves it, a bound of the condition number, steps of refinement.
 
-Numbers of text files are rounded to --format when they are read, unless --in says otherwise: the system solved is the one with these numbers.
+The system solved is that of the numbers as they are read: no binary number is 0.1, which --in mp:300 reads to 90 digits.
 
---enclose prints bounds between which X is proved to lie instead, rounded outwards to --format (but to nearest by --digits N), after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
+--enclose prints bounds between which X is proved to lie instead, rounded outwards to --format and to --digits N, after a number of steps. With --radius-a or --radius-b they hold the solutions of all systems within these distances. It is an error if some of these matrices are singular, or are not proved to be regular.
 
 Examples:
 
   halfulp solve A.mtx b.mtx
   halfulp solve A.csv B.csv --in mp:400 --format dd --out X.mtx
-  halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp solve H.mtx b.mtx --stats
+  halfulp gen hilbert 30 --format mp:200 --out H.mtx && halfulp gen random 30 | halfulp solve H.mtx - --stats
   halfulp solve A.csv b.csv --enclose --radius-a dA.csv --radius-b db.csv`
 }
 
@@ -52,10 +50,12 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	switch {
 	case len(operands) > 2 && !c.Enclose:
 		return cli.Misuse("--radius-a and --radius-b need --enclose")
-	case c.Steps < 0:
-		return cli.Misuse("--steps: %d is negative", c.Steps)
+	case c.Steps != nil && !c.Enclose:
+		return cli.Misuse("--steps needs --enclose")
+	case c.Steps != nil && *c.Steps < 0:
+		return cli.Misuse("--steps: %d is negative", *c.Steps)
 	}
-	j, err := c.job(env, "solve", &c.inputFlags, &c.runFlags, true, operands...)
+	j, err := c.solverJob(env, "solve", true, operands...)
 	if err != nil {
 		return err
 	}
@@ -66,19 +66,19 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err := checkSquare(c.A, a); err != nil {
 		return err
 	}
-	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() { // a vector
-		b = b.T()
-	}
-	if b.Rows() != a.Rows() {
-		return cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	if b, err = finiteSystem(c.A, a, c.B, b); err != nil {
+		return err
 	}
 	if c.Enclose {
 		return c.enclose(j, a, b)
 	}
-	return j.linsolve(c.A, b.Rows(), b.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
-		return linsolve.Solve(a, b, x, j.options())
+	return j.writeSolved(c.A, b.Rows(), b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+		return linsolve.Solve(a, b, x, opt)
 	})
 }
+
+// defaultSteps are those of --enclose.
+const defaultSteps = 3
 
 // boundsResult is the JSON of bounds.
 type boundsResult struct {
@@ -101,13 +101,10 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		if err != nil {
 			return nil, err
 		}
-		if of.Cols() == 1 && m.Rows() == 1 { // a vector
-			m = m.T()
+		if m, err = shaped(file, m, of.Rows(), of.Cols()); err != nil {
+			return nil, err
 		}
-		if m.Rows() != of.Rows() || m.Cols() != of.Cols() {
-			return nil, cli.Misuse("%s is %d x %d, want %d x %d", shown(file), m.Rows(), m.Cols(), of.Rows(), of.Cols())
-		}
-		return m, nil
+		return m, checkFinite(file, m)
 	}
 	da, err := radius(c.RadiusA, a)
 	if err != nil {
@@ -118,37 +115,48 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		return err
 	}
 	lower, upper := halfulp.NewMatrix(j.format, b.Rows(), b.Cols()), halfulp.NewMatrix(j.format, b.Rows(), b.Cols())
-	stats, err := linsolve.EncloseSet(a, da, b, db, lower, upper, c.Steps, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
+	steps := defaultSteps
+	if c.Steps != nil {
+		steps = *c.Steps
 	}
-	j.solver = &stats
+	_, err = solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+		stats, err := linsolve.EncloseSet(a, da, b, db, lower, upper, steps, opt)
+		return lower, stats, err
+	})
+	if err != nil {
+		return err
+	}
+	if n := int(j.print.Digits); n > 0 && !strings.HasSuffix(strings.ToLower(j.print.target()), ".npy") {
+		if lower, err = outward(lower, n, false); err != nil {
+			return err
+		}
+		if upper, err = outward(upper, n, true); err != nil {
+			return err
+		}
+	}
 	if !j.print.JSON {
-		both := halfulp.NewMatrix(j.format, b.Rows(), 2*b.Cols())
+		both := halfulp.NewMatrix(lower.Format(), b.Rows(), 2*b.Cols())
 		for i := range b.Rows() {
 			for k := range b.Cols() {
 				both.Set(i, 2*k, lower.At(i, k))
 				both.Set(i, 2*k+1, upper.At(i, k))
 			}
 		}
-		return j.writeMatrix(both, &stats.Stats)
+		return j.writeMatrix(both, &j.solver.Stats)
 	}
-	if err := j.report(&stats.Stats); err != nil {
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
-	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.runStats(&stats.Stats)}))
+	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.runStats(&j.solver.Stats)}))
 }
 
 type invCmd struct {
 	A string `arg:"" name:"A" help:"Square matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (invCmd) Help() string {
-	return `Prints the inverse of A, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
+	return `Prints the inverse of A, n x n, every entry the exact one rounded once, whatever the condition of A. A singular matrix is proved to be singular, with its rank; that is an error.
 
 Examples:
 
@@ -157,25 +165,23 @@ Examples:
 }
 
 func (c *invCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "inv", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "inv", true, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	return j.linsolve(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
-		return linsolve.Inverse(a, x, j.options())
+	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+		return linsolve.Inverse(a, x, opt)
 	})
 }
 
 type detCmd struct {
 	A   string `arg:"" name:"A" help:"Square matrix; - is standard input."`
 	Log bool   `group:"result" help:"Print the sign and the logarithm of the magnitude, which is never out of range."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (detCmd) Help() string {
-	return `Prints the determinant of A, rounded once; 0 says that A is singular, which is proved then. (In formats other than mp:P a determinant below the smallest number is rounded to 0, too, with a warning; --format mp:53 has it.)
+	return `Prints the determinant of A, rounded once; 0 says that A is singular, which is proved then. In formats other than mp:P determinants leave the range, with a warning: those below the smallest number become 0, too, those beyond the largest infinite. --format mp:53 has them, and --log prints sign and natural logarithm on two lines, 0 and -inf for a singular matrix.
 
 Examples:
 
@@ -185,20 +191,20 @@ Examples:
 }
 
 func (c *detCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "det", &c.inputFlags, &c.runFlags, false, c.A)
+	j, a, err := c.matrixJob(env, "det", false, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
 	if c.Log {
 		return j.logDet(c.A, a)
 	}
-	d, stats, err := linsolve.Det(a, c.Format.Format, j.options())
-	j.finish()
+	d, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+		return linsolve.Det(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeScalar(d, stats.Stats)
+	return j.writeScalar(d, j.solver.Stats)
 }
 
 // logDetResult is its JSON.
@@ -212,74 +218,66 @@ type logDetResult struct {
 
 // logDet prints the sign and the logarithm of a determinant.
 func (j *job) logDet(file string, a *halfulp.Matrix) error {
-	z, sign, stats, err := linsolve.LogDet(a, j.format, j.options())
-	j.finish()
+	var sign int
+	z, err := solved(j, file, func(opt *halfulp.Options) (z halfulp.Scalar, stats linsolve.Stats, err error) {
+		z, sign, stats, err = linsolve.LogDet(a, j.format, opt)
+		return z, stats, err
+	})
 	if err != nil {
-		return named(file, err)
+		return err
 	}
-	j.solver = &stats
-	if err := j.report(&stats.Stats); err != nil {
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
 	if j.print.JSON {
-		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.runStats(&stats.Stats)}))
+		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.runStats(&j.solver.Stats)}))
 	}
 	return j.writeText(fmt.Sprintf("sign  %d\nlog   %s\n", sign, j.text(z)))
 }
 
 type rankCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (rankCmd) Help() string {
-	return `Prints the rank of A, the matrix of its numbers as they are read: it is proved, by arithmetic modulo primes. There is no tolerance; a matrix whose entries were rounded mostly has full rank.
+	return `Prints the rank of A, the matrix of its numbers as they are read: it is proved, by arithmetic modulo primes. There is no tolerance: a matrix whose entries were rounded mostly has full rank. --format plays a part only in reading decimals, see --in.
 
 Examples:
 
   halfulp rank A.mtx
-  halfulp rank A.csv --in mp:200`
+  printf '1,2\n2,4\n' | halfulp rank -`
 }
 
 func (c *rankCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "rank", &c.inputFlags, &c.runFlags, false, c.A)
+	j, a, err := c.matrixJob(env, "rank", false, c.A, nil)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	r, err := solved(j, c.A, func(opt *halfulp.Options) (int, linsolve.Stats, error) { return linsolve.Rank(a, opt) })
 	if err != nil {
 		return err
 	}
-	r, stats, err := linsolve.Rank(a, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
-	}
-	j.solver = &stats
-	return j.writeScalar(halfulp.Float(float64(r)), stats.Stats)
+	return j.writeScalar(halfulp.Float(float64(r)), j.solver.Stats)
 }
 
 type condCmd struct {
 	A    string `arg:"" name:"A" help:"Square matrix; - is standard input."`
 	Norm string `group:"input" default:"1" enum:"1,inf" placeholder:"NORM" help:"1: the largest sum of magnitudes of a column; inf: of a row. Default ${default}."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (condCmd) Help() string {
-	return `Prints the condition number ‖A‖ ‖A^-1‖, rounded once. A singular matrix, which is proved to be, has inf.
+	return `Prints the condition number ‖A‖ ‖A^-1‖ in the norm of --norm, rounded once: by so much may relative errors of A and b grow in the solution of A x = b. A singular matrix, which is proved to be, has inf.
 
 Examples:
 
   halfulp cond A.mtx
-  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --in mp:200 --norm inf`
+  halfulp gen hilbert 30 --format mp:200 | halfulp cond - --norm inf`
 }
 
 func (c *condCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "cond", &c.inputFlags, &c.runFlags, false, c.A)
+	j, a, err := c.matrixJob(env, "cond", false, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
@@ -287,183 +285,102 @@ func (c *condCmd) Run(env *cli.Environment) error {
 	if c.Norm == "inf" {
 		norm = linsolve.InfNorm
 	}
-	z, stats, err := linsolve.Cond(norm, a, c.Format.Format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (halfulp.Scalar, linsolve.Stats, error) {
+		return linsolve.Cond(norm, a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeScalar(z, stats.Stats)
+	return j.writeScalar(z, j.solver.Stats)
 }
 
 type nullSpaceCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (nullSpaceCmd) Help() string {
-	return `Prints a basis of the null space of A, a vector a column, every entry rounded once. A matrix of full column rank has no columns to print.
+	return `Prints a basis of the null space of A, all x with A x = 0: for A of m x n numbers and rank r the n x (n - r) matrix that holds a unit matrix in n - r of its rows, mostly the last ones, every entry rounded once. For a matrix of full column rank it has no columns, which Matrix Market and .npy files can say.
 
-Example:
+Examples:
 
-  halfulp nullspace A.csv --format dd`
+  halfulp nullspace A.csv --format dd
+  printf '1,2,3\n4,5,6\n' | halfulp nullspace -`
 }
 
 func (c *nullSpaceCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "nullspace", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "nullspace", true, c.A, nil)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+		return linsolve.NullSpace(a, j.format, opt)
+	})
 	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.NullSpace(a, c.Format.Format, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
+	err = j.writeMatrix(z, &j.solver.Stats)
+	if errors.Is(err, table.ErrEmpty) {
+		return fmt.Errorf("%s has full column rank: its null space has no basis to write: %w", shown(c.A), err)
 	}
-	j.solver = &stats
-	return j.writeMatrix(z, &stats.Stats)
+	return err
 }
 
 type powCmd struct {
 	A string `arg:"" name:"A" help:"Square matrix; - is standard input."`
 	E int    `arg:"" name:"E" help:"Exponent, 0 or more."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (powCmd) Help() string {
-	return `Prints the power A^E of a matrix, every entry rounded once.
+	return `Prints the power A^E of a square matrix, every entry rounded once; A^0 is the unit matrix. For a negative power take that of the inverse.
 
-Example:
+Examples:
 
-  printf '1 1
-1 0
-' | halfulp pow - 1000 --format mp:700`
+  halfulp pow A.mtx 10
+  printf '1,1\n1,0\n' | halfulp pow - 1000 --format mp:700`
 }
 
 func (c *powCmd) Run(env *cli.Environment) error {
 	if c.E < 0 {
 		return cli.Misuse("the exponent %d is negative: take a power of the inverse, halfulp inv", c.E)
 	}
-	j, a, err := c.squareJob(env, "pow", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "pow", true, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	return j.linsolve(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
-		return linsolve.Pow(a, c.E, x, j.options())
+	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+		return linsolve.Pow(a, c.E, x, opt)
 	})
 }
 
 type expmCmd struct {
 	A string `arg:"" name:"A" help:"Square matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (expmCmd) Help() string {
-	return `Prints the exponential of a matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp takes that of every entry.)
+	return `Prints the exponential of a square matrix, I + A + A²/2 + A³/6 + ..., every entry rounded once. (halfulp map exp takes that of every entry.) Matrices whose norm exceeds 2^28 are an error.
 
 Entries that seem to be 0 or halfway between two numbers, though nothing proves it, are mentioned in a warning: cancellation of exponentials of eigenvalues can do that.
 
 Examples:
 
   halfulp expm A.mtx --format dd
-  printf '0 1
--1 0
-' | halfulp expm - --format mp:200 --stats`
+  printf '0,1\n-1,0\n' | halfulp expm - --format mp:200 --stats`
 }
 
 func (c *expmCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "expm", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "expm", true, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	return j.linsolve(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix) (linsolve.Stats, error) {
-		stats, err := linsolve.Expm(a, x, j.options())
+	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
+		stats, err := linsolve.Expm(a, x, opt)
 		if n := stats.Undecided; err == nil && n > 0 && !c.Quiet {
 			j.finish()
 			fmt.Fprintf(j.env.Stderr, "halfulp: warning: entries that seem to be 0 or halfway between two numbers, without a proof: %d\n", n)
 		}
 		return stats, err
 	})
-}
-
-// job begins a command of package linsolve.
-func (f *resultFlags) job(env *cli.Environment, name string, in *inputFlags, how *runFlags, makesMatrix bool, operands ...string) (*job, error) {
-	return newJob(env, name, in, f.Format.Format, &f.printFlags, how, makesMatrix, func(opt *halfulp.Options) error { return opt.Validate() }, operands...)
-}
-
-// squareJob begins one with a square matrix, which it reads.
-func (f *resultFlags) squareJob(env *cli.Environment, name string, in *inputFlags, how *runFlags, makesMatrix bool, file string) (*job, *halfulp.Matrix, error) {
-	j, err := f.job(env, name, in, how, makesMatrix, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := j.matrix(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	return j, a, checkSquare(file, a)
-}
-
-// linsolve computes a matrix and writes it.
-func (j *job) linsolve(file string, rows, cols int, compute func(x *halfulp.Matrix) (linsolve.Stats, error)) error {
-	x := halfulp.NewMatrix(j.format, rows, cols)
-	stats, err := compute(x)
-	j.finish()
-	if err != nil {
-		return named(file, err)
-	}
-	j.solver = &stats
-	return j.writeMatrix(x, &stats.Stats)
-}
-
-// named is an error of package linsolve, with the file that it is about in place of the routine.
-func named(file string, err error) error {
-	var singular *linsolve.SingularError
-	if errors.As(err, &singular) {
-		return fmt.Errorf("%s: %w", shown(file), singular)
-	}
-	var rank *linsolve.RankError
-	if errors.As(err, &rank) {
-		return fmt.Errorf("%s: %w", shown(file), rank)
-	}
-	var not *linsolve.NotPositiveDefiniteError
-	if errors.As(err, &not) {
-		return fmt.Errorf("%s: %w", shown(file), not)
-	}
-	return err
-}
-
-// writeSolverStats prints what package linsolve did.
-func writeSolverStats(w io.Writer, s *linsolve.Proof) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
-	some := func(name string, value int) {
-		if value != 0 {
-			row(name, value)
-		}
-	}
-	if s.Cond != "" {
-		row("condition number of the scaled matrix", "at most "+s.Cond)
-	}
-	some("float64 decompositions", s.Rounds)
-	if s.Rho > 0 {
-		row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
-	}
-	some("steps of refinement", s.Steps)
-	some("bits worked with", s.Precision)
-	some("decompositions modulo primes", s.Primes)
-	some("columns that solve exactly", s.Solved)
-	some("zeros and ties proved", s.Ties)
-	some("p-adic digits", s.Digits)
-	some("entries not decided", s.Undecided)
-	return t.Flush()
 }

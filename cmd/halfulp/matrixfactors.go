@@ -12,9 +12,7 @@ import (
 
 type cholCmd struct {
 	A string `arg:"" name:"A" help:"Symmetric positive definite matrix; - is standard input."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (cholCmd) Help() string {
@@ -27,17 +25,17 @@ Examples:
 }
 
 func (c *cholCmd) Run(env *cli.Environment) error {
-	j, a, err := c.squareJob(env, "chol", &c.inputFlags, &c.runFlags, true, c.A)
+	j, a, err := c.matrixJob(env, "chol", true, c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.Cholesky(a, j.format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
+		return linsolve.Cholesky(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	return j.writeMatrix(z.L, &stats.Stats)
+	return j.writeMatrix(z.L, &j.solver.Stats)
 }
 
 const factorsHelp = ` With --json all is one object, otherwise a table.
@@ -49,13 +47,11 @@ type luCmd struct {
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	U string `group:"result" placeholder:"FILE" help:"Write U to FILE."`
 	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows of A are those of P A."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (luCmd) Help() string {
-	return `Prints the factors of P A = L U by elimination with partial pivoting, L unit lower triangular, U upper triangular, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of P A = L U by elimination with partial pivoting, for A of m x n numbers: L is m x k and unit lower triangular, U is k x n and upper triangular, k the smaller of m and n, P a permutation of rows: every entry the exact one rounded once, whatever the condition of A. It is an error if the leading columns of A, as many as it has rows at most, are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 
@@ -64,20 +60,21 @@ Examples:
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "lu", &c.inputFlags, &c.runFlags, c.A, c.L, c.U, c.P)
+	j, err := c.factorsJob(env, "lu", c.A, c.L, c.U, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	a, err := j.finiteMatrix(c.A, nil)
 	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.LU(a, j.format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
+		return linsolve.LU(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
 }
 
 type qrCmd struct {
@@ -86,13 +83,11 @@ type qrCmd struct {
 	Q       string `group:"result" placeholder:"FILE" help:"Write Q to FILE."`
 	R       string `group:"result" placeholder:"FILE" help:"Write R to FILE."`
 	P       string `group:"result" placeholder:"FILE" help:"Write P to FILE: which columns of A are those of A P."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (qrCmd) Help() string {
-	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: Q as large as A, with orthonormal columns, R upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
+	return `Prints the factors of A = Q R, or of A P = Q R with --pivoted: for A of m x n numbers, m ≥ n, Q is m x n with orthonormal columns, R n x n and upper triangular with a positive diagonal, P a permutation of columns: every entry the exact one rounded once, whatever the condition of A. It is an error if the columns of A are linearly dependent, which is proved.` + factorsHelp + `
 
 Examples:
 
@@ -101,27 +96,25 @@ Examples:
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "qr", &c.inputFlags, &c.runFlags, c.A, c.Q, c.R, c.P)
+	j, err := c.factorsJob(env, "qr", c.A, c.Q, c.R, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	a, err := j.finiteMatrix(c.A, checkTall)
 	if err != nil {
 		return err
-	}
-	if a.Rows() < a.Cols() {
-		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(c.A), a.Rows(), a.Cols())
 	}
 	factor := linsolve.QR
 	if c.Pivoted {
 		factor = linsolve.QRPivoted
 	}
-	z, stats, err := factor(a, j.format, j.options())
-	j.finish()
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.QRFactors, linsolve.Stats, error) {
+		return factor(a, j.format, opt)
+	})
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
 }
 
 type ldltCmd struct {
@@ -129,9 +122,7 @@ type ldltCmd struct {
 	L string `group:"result" placeholder:"FILE" help:"Write L to FILE."`
 	D string `group:"result" placeholder:"FILE" help:"Write D to FILE."`
 	P string `group:"result" placeholder:"FILE" help:"Write P to FILE: which rows and columns of A are those of P A P'."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (ldltCmd) Help() string {
@@ -144,28 +135,26 @@ Examples:
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
-	j, err := c.factorsJob(env, "ldlt", &c.inputFlags, &c.runFlags, c.A, c.L, c.D, c.P)
+	j, err := c.factorsJob(env, "ldlt", c.A, c.L, c.D, c.P)
 	if err != nil {
 		return err
 	}
-	a, err := j.matrix(c.A)
+	a, err := j.finiteMatrix(c.A, checkSquare)
 	if err != nil {
 		return err
 	}
-	if err := checkSquare(c.A, a); err != nil {
+	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {
+		return linsolve.LDLT(a, j.format, opt)
+	})
+	if err != nil {
 		return err
 	}
-	z, stats, err := linsolve.LDLT(a, j.format, j.options())
-	j.finish()
-	if err != nil {
-		return named(c.A, err)
-	}
-	return j.writeFactors(stats, []namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
 }
 
 // factorsJob begins a command with several results, the last of which is a permutation, and checks
 // the files that they go to.
-func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFlags, how *runFlags, operand string, to ...string) (*job, error) {
+func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to ...string) (*job, error) {
 	for i, file := range to {
 		if file == "" {
 			continue
@@ -177,6 +166,9 @@ func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFla
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
+		if err := files.CheckMatrixName(file); err != nil {
+			return nil, cli.Misuse("%w", err)
+		}
 		if err := files.CheckWritable(file, format); err != nil {
 			return nil, err
 		}
@@ -186,7 +178,14 @@ func (f *resultFlags) factorsJob(env *cli.Environment, name string, in *inputFla
 			}
 		}
 	}
-	return f.job(env, name, in, how, false, operand)
+	return f.solverJob(env, name, false, operand)
+}
+
+func checkTall(name string, a *halfulp.Matrix) error {
+	if a.Rows() < a.Cols() {
+		return cli.Misuse("%s is %d x %d, a matrix with at least as many rows as columns is wanted", shown(name), a.Rows(), a.Cols())
+	}
+	return nil
 }
 
 // namedFactor is one of several matrices, and the file that it goes to or nothing.
@@ -213,9 +212,8 @@ type factorText struct {
 
 // writeFactors writes factors to their files, and all of them as one object or as a table if that
 // is asked for, or if there are no files.
-func (j *job) writeFactors(stats linsolve.Stats, factors []namedFactor) error {
-	j.solver = &stats
-	if err := j.report(&stats.Stats); err != nil {
+func (j *job) writeFactors(factors []namedFactor) error {
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
 	var to []files.NamedMatrix
@@ -231,7 +229,7 @@ func (j *job) writeFactors(stats linsolve.Stats, factors []namedFactor) error {
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
 		return nil
 	}
-	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&stats.Stats)}
+	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&j.solver.Stats)}
 	var table strings.Builder
 	for _, f := range factors {
 		m, cols := f.matrix, f.matrix.Cols()

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -195,16 +193,13 @@ func upText(x float64) string {
 	return strconv.FormatFloat(x+float64(unit/2), 'e', 1, 64)
 }
 
-// writeOzakiStats prints what a method of package ozaki ran with.
-func writeOzakiStats(w io.Writer, s *ozakiStats) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
+// ozaki prints what a method of package ozaki ran with.
+func (t rows) ozaki(s *ozakiStats) {
 	if s.Slices > 0 {
-		row("slices", fmt.Sprintf("%d of %d bits, float32 sums of up to %d products", s.Slices, s.Bits, s.Block))
-		row("float32 matrix products", fmt.Sprintf("%d, and %d of zeros left out", s.Products, s.Skipped))
+		t.row("slices", fmt.Sprintf("%d of %d bits, float32 sums of up to %d products", s.Slices, s.Bits, s.Block))
+		t.row("float32 matrix products", fmt.Sprintf("%d, and %d of zeros left out", s.Products, s.Skipped))
 	}
-	row("inputs rounded to float64", s.Rounded)
-	row("error bound", s.Bound)
-	row("relative error bound", s.Relative)
-	return t.Flush()
+	t.row("inputs rounded to float64", s.Rounded)
+	t.row("error bound", s.Bound)
+	t.row("relative error bound", s.Relative)
 }

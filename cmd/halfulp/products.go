@@ -37,9 +37,7 @@ type gemvCmd struct {
 	Y     string `arg:"" name:"y" optional:"" help:"Vector to add beta times."`
 	Trans bool   `group:"input" help:"Multiply by the transpose of A."`
 	productFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	rnsFlags
 	compareFlags
 }
@@ -50,9 +48,9 @@ func (gemvCmd) Help() string {
 Examples:
 
   halfulp gemv A.mtx x.mtx
-  halfulp gemv A.mtx x.mtx y.mtx --alpha -1          y - A x, the residual
+  halfulp gemv A.mtx x.mtx y.mtx --alpha -1          # y - A x, the residual
   halfulp gemv A.mtx x.mtx --trans --format dd --out z.mtx
-  halfulp gen hilbert 12 | halfulp gemv - x.mtx --stats
+  halfulp gen hilbert 3 | halfulp gemv - x.mtx --stats
   halfulp gemv A.mtx x.mtx --method rns-gemv --format mp:424 --moduli 32 --stats
   halfulp gemv A.mtx x.mtx --method expansion --format dd` + rnsHelp("gemv") + expansionHelp
 }
@@ -69,7 +67,7 @@ func (c *gemvCmd) Run(env *cli.Environment) error {
 		}
 		return validDirect(opt)
 	}
-	j, err := newJob(env, "gemv", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.X, c.Y)
+	j, err := c.job(env, "gemv", true, valid, c.A, c.X, c.Y)
 	if err != nil {
 		return err
 	}
@@ -122,9 +120,7 @@ type gemmCmd struct {
 	Transa bool   `group:"input" help:"Multiply by the transpose of A."`
 	Transb bool   `group:"input" help:"Multiply by the transpose of B."`
 	productFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	ozakiFlags
 	compareFlags
 }
@@ -156,7 +152,7 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 		}
 		return validProduct(opt)
 	}
-	j, err := newJob(env, "gemm", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.B, c.C)
+	j, err := c.job(env, "gemm", true, valid, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}

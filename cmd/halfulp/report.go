@@ -11,46 +11,52 @@ import (
 	"github.com/halfulp/halfulp/expansion"
 )
 
-// writeStats prints how a routine ran, a fact a line.
-func writeStats(w io.Writer, s *halfulp.Stats, reading time.Duration) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
-	some := func(name string, value int64) {
-		if value != 0 {
-			row(name, value)
-		}
+// rows is a table of a name and a value a line.
+type rows struct{ *tabwriter.Writer }
+
+func newRows(w io.Writer) rows { return rows{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+
+func (t rows) row(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
+
+// some is row for a value that is not 0.
+func (t rows) some(name string, value int64) {
+	if value != 0 {
+		t.row(name, value)
 	}
-	row("device", s.Device)
-	row("method", s.Method)
+}
+
+// stats prints how a routine ran.
+func (t rows) stats(s *halfulp.Stats, reading time.Duration) {
+	t.row("device", s.Device)
+	t.row("method", s.Method)
 	if s.Kernel != "" {
-		row("kernel", s.Kernel)
+		t.row("kernel", s.Kernel)
 	}
-	row("threads", s.Threads)
-	some("moduli", int64(s.Moduli))
-	some("integer matrix products", s.Products)
+	t.row("threads", s.Threads)
+	t.some("moduli", int64(s.Moduli))
+	t.some("integer matrix products", s.Products)
 	if s.WidthA != 0 || s.WidthB != 0 {
-		row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
+		t.row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
-	some("blocks", int64(s.Blocks))
+	t.some("blocks", int64(s.Blocks))
 	native := s.Method == expansion.Method || s.Method == expansion.Published || hasBlocks(s.Method)
 	if !isRNS(s.Method) && !isOzaki(s.Method) && !native {
-		row("entries in the exact pass", s.Exact)
+		t.row("entries in the exact pass", s.Exact)
 	}
 	if native { // which does not count all of them
-		some("overflows", s.Overflow)
+		t.some("overflows", s.Overflow)
 	} else {
-		row("overflows", s.Overflow)
-		row("underflows", s.Underflow)
+		t.row("overflows", s.Overflow)
+		t.row("underflows", s.Underflow)
 	}
 	if c := s.Condition; c != nil {
-		row("condition number", fmt.Sprintf("about %.1e", c.Number))
-		row("digits to trust", fmt.Sprintf("about %d", c.Digits))
+		t.row("condition number", fmt.Sprintf("about %.1e", c.Number))
+		t.row("digits to trust", fmt.Sprintf("about %d", c.Digits))
 	}
-	row("time: read", rounded(reading))
+	t.row("time: read", rounded(reading))
 	for _, g := range s.Stages {
-		row("time: "+g.Name, rounded(g.Time))
+		t.row("time: "+g.Name, rounded(g.Time))
 	}
-	return t.Flush()
 }
 
 // rounded keeps three digits of d or so.

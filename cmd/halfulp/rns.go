@@ -3,13 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -594,33 +592,30 @@ func (r *rnsRun) gemv(trans halfulp.Transpose, alpha *rns.Number, a *rns.Matrix,
 	return z, err
 }
 
-// writeRNSStats prints what a method of package rns ran with.
-func writeRNSStats(w io.Writer, s *rnsStats) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) { fmt.Fprintf(t, "%s\t%v\n", name, value) }
+// rns prints what a method of package rns ran with.
+func (t rows) rns(s *rnsStats) {
 	low, high := slices.Min(s.Moduli), slices.Max(s.Moduli)
-	row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
-	row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
+	t.row("base", fmt.Sprintf("%d moduli from %d to %d, M of %d bits", len(s.Moduli), low, high, s.Range))
+	t.row("precision", fmt.Sprintf("%d bits, unit roundoff u < %s", s.Precision, s.UnitRoundoff))
 	switch {
 	case s.Blocks > 0:
-		row("order of additions", fmt.Sprintf("%d blocks of %d threads", s.Blocks, s.BlockSize))
+		t.row("order of additions", fmt.Sprintf("%d blocks of %d threads", s.Blocks, s.BlockSize))
 	case s.BlockSize > 0:
-		row("order of additions", fmt.Sprintf("blocks of %d threads", s.BlockSize))
+		t.row("order of additions", fmt.Sprintf("blocks of %d threads", s.BlockSize))
 	}
 	if s.Sparse != nil {
-		s.Sparse.write(row, s.RowThreads)
+		s.Sparse.write(t.row, s.RowThreads)
 	}
-	row("inputs rounded to the base", s.Rounded)
+	t.row("inputs rounded to the base", s.Rounded)
 	if s.CG != nil {
-		s.CG.write(row)
-		return t.Flush()
+		s.CG.write(t.row)
+		return
 	}
 	switch {
 	case s.AbsoluteBound != "":
-		row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
+		t.row("error bound of the arithmetic", fmt.Sprintf("%s (%s)", s.AbsoluteBound, s.formula))
 	case s.formula != "":
-		row("error bound of the arithmetic", s.formula)
+		t.row("error bound of the arithmetic", s.formula)
 	}
-	row("relative error bound of it", s.RelativeBound)
-	return t.Flush()
+	t.row("relative error bound of it", s.RelativeBound)
 }

@@ -61,22 +61,15 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.rounds = true
-	a, err := j.matrix(c.A)
+	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
 		return err
 	}
-	b, err := j.matrix(c.B)
-	if err != nil {
+	if err := checkSquare(c.A, a); err != nil {
 		return err
 	}
-	if a.Rows() != a.Cols() {
-		return cli.Misuse("%s is %d x %d: it must be square", shown(c.A), a.Rows(), a.Cols())
-	}
-	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() { // a vector
-		b = b.T()
-	}
-	if b.Rows() != a.Rows() {
-		return cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	if b, err = rightSides(c.A, a, c.B, b); err != nil {
+		return err
 	}
 	o.Options = *j.options()
 	x := halfulp.NewMatrix(b.Format(), b.Rows(), b.Cols())

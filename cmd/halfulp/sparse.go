@@ -65,9 +65,7 @@ func sparseFormat(method string) rns.SparseFormat {
 type spmvCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; a Matrix Market coordinate file is not made dense; - is standard input."`
 	X string `arg:"" name:"x" help:"Vector."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	sparseFlags
 	compareFlags
 }
@@ -96,7 +94,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 		}
 		return validDirect(opt)
 	}
-	j, err := newJob(env, "spmv", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.X)
+	j, err := c.job(env, "spmv", true, valid, c.A, c.X)
 	if err != nil {
 		return err
 	}
@@ -336,9 +334,7 @@ type cgCmd struct {
 	MaxIterations  *int        `group:"run" placeholder:"N" help:"Give up after so many iterations (default 10 times the order of A)."`
 	Blocks         *int        `group:"run" placeholder:"N" help:"Blocks of the order of additions of dot products (default 64)."`
 	BlockSize      *int        `group:"run" placeholder:"N" help:"Threads of a block in the order of additions of dot products (default 32)."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 	sparseFlags
 }
 
@@ -379,7 +375,7 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 		}
 		return err
 	}
-	j, err := newJob(env, "cg", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, valid, c.A, c.B, c.X)
+	j, err := c.job(env, "cg", true, valid, c.A, c.B, c.X)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 		Threads:  j.how.Threads,
 		Context:  j.env.Ctx,
 		Progress: j.startProgress("reading " + name),
+		Flat:     &j.flat,
 	}
 	if j.rounds {
 		opt.In = halfulp.OwnOr(j.format)
@@ -123,7 +124,7 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx, Flat: j.flat}
 	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
@@ -157,10 +158,15 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		return errNoName
 	}
 	if isMatrix && !f.JSON {
+		if err := files.CheckMatrixName(f.target()); err != nil {
+			return cli.Misuse("--out: %w", err)
+		}
 		return files.CheckWritable(f.target(), formats...)
 	}
-	if strings.HasSuffix(strings.ToLower(f.target()), ".npy") {
-		return cli.Misuse("--out: %s: this result is text, which a .npy file does not hold", f.target())
+	for _, kind := range []string{".npy", ".npz"} {
+		if strings.HasSuffix(strings.ToLower(f.target()), kind) {
+			return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
+		}
 	}
 	return files.CheckWritable(f.target())
 }

@@ -89,9 +89,7 @@ type symmCmd struct {
 	uploFlag
 	sideFlag
 	productFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (symmCmd) Help() string {
@@ -104,7 +102,7 @@ Examples:
 }
 
 func (c *symmCmd) Run(env *cli.Environment) error {
-	j, err := newJob(env, "symm", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B, c.C)
+	j, err := c.job(env, "symm", true, validProduct, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}
@@ -143,9 +141,7 @@ type syr2kCmd struct {
 	Trans bool   `group:"input" help:"Multiply the transposes of A and B."`
 	uploFlag
 	productFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (syr2kCmd) Help() string {
@@ -158,7 +154,7 @@ Examples:
 }
 
 func (c *syr2kCmd) Run(env *cli.Environment) error {
-	j, err := newJob(env, "syr2k", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B, c.C)
+	j, err := c.job(env, "syr2k", true, validProduct, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}
@@ -218,13 +214,11 @@ type triangularCmd struct {
 	A string `arg:"" name:"A" help:"Triangular matrix; - is standard input."`
 	B string `arg:"" name:"B" help:"Matrix or vector."`
 	triangularFlags
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (c *triangularCmd) run(env *cli.Environment, name string, routine triangularRoutine) error {
-	j, err := newJob(env, name, &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, true, validProduct, c.A, c.B)
+	j, err := c.job(env, name, true, validProduct, c.A, c.B)
 	if err != nil {
 		return err
 	}

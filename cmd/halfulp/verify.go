@@ -15,15 +15,13 @@ type verifyCmd struct {
 	A    string `arg:"" name:"A" help:"Matrix; - is standard input."`
 	B    string `arg:"" name:"B" help:"Matrix or vector."`
 	X    string `arg:"" name:"X" help:"What some program made of them."`
-	inputFlags
-	resultFlags
-	runFlags
+	commonFlags
 }
 
 func (verifyCmd) Help() string {
 	return `Compares X, from whatever program, with the exact solution of A X = B, or with the exact product A B: how many entries are correctly rounded to --format, how many faithful (less than an ulp away), how many wrong, and the largest error in ulps. The exit status is 1 if an entry is wrong.
 
-Numbers of X are rounded to --format when they are read, those of A and B to --in, by default to --format as well.
+Numbers of X are rounded to --format; those of A and B are taken as they are read, see --in. For solve A is n x n, B and X are n x k; for gemm A is m x n, B n x k, X m x k. A row where a column is wanted serves as one.
 
 Examples:
 
@@ -42,8 +40,7 @@ type verifyResult struct {
 }
 
 func (c *verifyCmd) Run(env *cli.Environment) error {
-	valid := func(opt *halfulp.Options) error { return opt.Validate() }
-	j, err := newJob(env, "verify", &c.inputFlags, c.Format.Format, &c.printFlags, &c.runFlags, false, valid, c.A, c.B, c.X)
+	j, err := c.solverJob(env, "verify", false, c.A, c.B, c.X)
 	if err != nil {
 		return err
 	}
@@ -55,37 +52,33 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	x = x.Convert(c.Format.Format)
-	compare, rows := linsolve.VerifyProduct, a.Cols()
+	compare := linsolve.VerifyProduct
 	if c.What == "solve" {
-		compare, rows = linsolve.VerifySolution, a.Rows()
+		compare = linsolve.VerifySolution
 		if err := checkSquare(c.A, a); err != nil {
 			return err
 		}
+		b, err = finiteSystem(c.A, a, c.B, b)
+	} else {
+		b, err = c.rightFactor(a, b)
 	}
-	if b.Rows() != rows && b.Rows() == 1 && b.Cols() == rows { // a vector
-		b = b.T()
-	}
-	if b.Rows() != rows {
-		return cli.Misuse("%s is %d x %d, %s %d x %d: they do not fit", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
-	}
-	if b.Cols() == 1 && x.Rows() == 1 && x.Cols() == a.Rows() {
-		x = x.T()
-	}
-	if x.Rows() != a.Rows() || x.Cols() != b.Cols() {
-		return cli.Misuse("%s is %d x %d, want %d x %d", shown(c.X), x.Rows(), x.Cols(), a.Rows(), b.Cols())
-	}
-	v, stats, err := compare(a, b, x, j.options())
-	j.finish()
 	if err != nil {
-		return named(c.A, err)
+		return err
 	}
-	j.solver = &stats
-	if err := j.report(&stats.Stats); err != nil {
+	if x, err = shaped(c.X, x.Convert(j.format), a.Rows(), b.Cols()); err != nil {
+		return err
+	}
+	v, err := solved(j, c.A, func(opt *halfulp.Options) (linsolve.Accuracy, linsolve.Stats, error) {
+		return compare(a, b, x, opt)
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
 	largest := fmt.Sprintf("%.3g", v.Largest)
-	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.runStats(&stats.Stats)})
+	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.runStats(&j.solver.Stats)})
 	if !c.JSON {
 		var s strings.Builder
 		t := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
@@ -105,4 +98,19 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 		return fmt.Errorf("%s: %d of %d entries are wrong", shown(c.X), v.Wrong, v.Entries)
 	}
 	return nil
+}
+
+// rightFactor returns B as a matrix of as many rows as A has columns: a row of so many entries is
+// one column. Both are to be finite.
+func (c *verifyCmd) rightFactor(a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+	if b.Rows() != a.Cols() && b.Rows() == 1 && b.Cols() == a.Cols() {
+		b = b.T()
+	}
+	if b.Rows() != a.Cols() {
+		return nil, cli.Misuse("%s has %d columns, %s has %d rows: they must agree", shown(c.A), a.Cols(), shown(c.B), b.Rows())
+	}
+	if err := checkFinite(c.A, a); err != nil {
+		return nil, err
+	}
+	return b, checkFinite(c.B, b)
 }

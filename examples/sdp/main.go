@@ -19,7 +19,7 @@ const (
 
 func main() {
 	formats := []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.QD, halfulp.MP(424), halfulp.MP(848)}
-	fmt.Print("duality gap  condition")
+	fmt.Print("duality gap  condition    scaled")
 	for _, f := range formats {
 		fmt.Printf("  %9v", f)
 	}
@@ -27,7 +27,7 @@ func main() {
 	for _, gap := range []int{0, 40, 80, 160} {
 		v, w, g := program(gap)
 		one, zero := halfulp.Float(1), halfulp.Float(0)
-		// W V, then S = V' W V in each format, every entry rounded once.
+		// W V, then S = Vᵀ W V in each format, every entry rounded once; 4000 bits hold all of S.
 		wv := halfulp.NewMatrix(v.Format(), points, order)
 		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, w, v, zero, nil, wv, nil); err != nil {
 			log.Fatal(err)
@@ -44,11 +44,7 @@ func main() {
 		if _, err := linsolve.Solve(s, g, exact, nil); err != nil {
 			log.Fatal(err)
 		}
-		condition, _, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("2^-%-8d  %9.1e", gap, condition.Float64())
+		fmt.Printf("2^-%-8d  %9.1e  %8.1e", gap, condition(s), condition(scaled(s)))
 		for _, f := range formats {
 			x := halfulp.NewMatrix(halfulp.MP(424), order, 1)
 			if _, err := linsolve.Solve(normal(f), g, x, nil); err != nil {
@@ -58,6 +54,28 @@ func main() {
 		}
 		fmt.Println()
 	}
+}
+
+// condition returns the condition number in the maximum norm.
+func condition(s *halfulp.Matrix) float64 {
+	k, _, err := linsolve.Cond(linsolve.InfNorm, s, halfulp.Float64, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return k.Float64()
+}
+
+// scaled returns S with its rows and columns multiplied by powers of two that make the diagonal
+// about 1, which is without errors.
+func scaled(s *halfulp.Matrix) *halfulp.Matrix {
+	z := s.Clone()
+	for i := range order {
+		for j := range order {
+			x := s.Big(i, j)
+			z.SetBig(i, j, x.SetMantExp(x, -s.Big(i, i).MantExp(nil)/2-s.Big(j, j).MantExp(nil)/2))
+		}
+	}
+	return z
 }
 
 // program returns the samples v_ki = x_k^i of monomials, the diagonal matrix W of ratios of dual

@@ -199,6 +199,9 @@ func (a *allocator) compute(i inst) {
 	// One operand may stay in memory: the one used last of those that are there.
 	folded, far := -1, -1
 	for _, k := range memoryOperands(i.how.kind) {
+		if a.t.loads {
+			break
+		}
 		v := ops[k]
 		if _, ok := a.reg[v]; ok || v.kind == scalar || a.class(v) == 1 {
 			continue
@@ -230,7 +233,14 @@ func (a *allocator) compute(i inst) {
 	}
 	s := step{what: compute, inst: i, src: src}
 	dies := func(k int) bool { return k != folded && a.next(ops[k], a.at+1) == never }
-	if i.how.kind == fma {
+	switch {
+	case i.how.kind == fma && a.t.loads:
+		a.overwrite(&s, ops, []int{2}, dies)
+		return
+	case i.how.kind == choose && a.t.loads:
+		a.overwrite(&s, ops, []int{0, 1, 2}, dies)
+		return
+	case i.how.kind == fma:
 		a.fmaResult(&s, ops, folded, dies)
 		return
 	}
@@ -266,14 +276,34 @@ func (a *allocator) inherit(v, from val) place {
 	return place{v, r, -1}
 }
 
-// fmaResult finds the operand that a fused multiply-add overwrites, its destination.
-func (a *allocator) fmaResult(s *step, ops []val, folded int, dies func(k int) bool) {
-	for _, k := range []int{2, 0, 1} {
+// inheritOne gives the result of s the register of the first of three operands, by their numbers,
+// that dies and is not another operand as well.
+func (a *allocator) inheritOne(s *step, ops []val, which []int, dies func(k int) bool) bool {
+	for _, k := range which {
 		if dies(k) && ops[k] != ops[(k+1)%3] && ops[k] != ops[(k+2)%3] {
 			s.dst = a.inherit(s.inst.val, ops[k])
 			a.steps = append(a.steps, *s)
-			return
+			return true
 		}
+	}
+	return false
+}
+
+// overwrite finds the operand that an instruction overwrites, one of which, or a register that is
+// no operand's, to which a copy goes first.
+func (a *allocator) overwrite(s *step, ops []val, which []int, dies func(k int) bool) {
+	if a.inheritOne(s, ops, which, dies) {
+		return
+	}
+	a.take(s.inst.val, ops)
+	s.dst = a.place(s.inst.val)
+	a.steps = append(a.steps, *s)
+}
+
+// fmaResult finds the operand that a fused multiply-add overwrites, its destination.
+func (a *allocator) fmaResult(s *step, ops []val, folded int, dies func(k int) bool) {
+	if a.inheritOne(s, ops, []int{2, 0, 1}, dies) {
+		return
 	}
 	// None dies: a copy is overwritten.
 	k := 2

@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 kernels of package expansion.
+// Command _asm writes the kernels of package expansion, those of one instruction set a run.
 package main
 
 import (
@@ -10,14 +10,18 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 )
 
-var level = flag.String("level", "avx2", "instruction set: avx2 or avx512")
+var level = flag.String("level", "avx2", "instruction set: avx2, avx512 or neon")
 var verbose = flag.Bool("v", false, "report the length of the kernels")
 
 func main() {
 	flag.Parse()
+	s := readSource("..")
+	if *level == neonLevel.name {
+		writeNEON(s)
+		return
+	}
 	t := map[string]*target{"avx2": avx2, "avx512": avx512}[*level]
 	ConstraintExpr("amd64,!purego")
-	s := readSource("..")
 	for _, k := range kernels() {
 		k.emit(s, t)
 	}

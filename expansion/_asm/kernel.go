@@ -167,10 +167,15 @@ func split(results []*node) (usual []*node, guard *node) {
 // its own results.
 const copies = 2
 
-// emit writes the kernel for one target. n is rounded up to a multiple of lanes times copies.
-// A kernel of arrays returns how many of n it has left when it meets numbers that are not
-// canonical.
-func (k *elementwise) emit(s *source, t *target) {
+// A program is the steps of a pass of a kernel: those of the usual case, which leave for rare, if
+// there are any, where a guard says so.
+type program struct {
+	steps, rare []step
+	slots       int
+}
+
+// program orders the steps of the kernel for one target.
+func (k *elementwise) program(s *source, t *target) program {
 	results := k.trace(s)
 	usual, guard := split(results)
 	var rareGuard *node
@@ -190,7 +195,14 @@ func (k *elementwise) emit(s *source, t *target) {
 		rare, n = allocate(t, schedule(t, results, rareGuard, copies, t.limit), nil)
 		slots = max(slots, n)
 	}
+	return program{steps, rare, slots}
+}
 
+// emit writes the kernel for one target. n is rounded up to a multiple of lanes times copies.
+// A kernel of arrays returns how many of n it has left when it meets numbers that are not
+// canonical.
+func (k *elementwise) emit(s *source, t *target) {
+	p := k.program(s, t)
 	Function(k.name + t.suffix)
 	SignatureExpr(k.signature())
 	Doc(k.name + t.suffix + " " + k.doc)
@@ -203,9 +215,9 @@ func (k *elementwise) emit(s *source, t *target) {
 	e := &emitter{t: t, rare: "rare"}
 	e.address = func(v val) Mem { return all[v.arg].at(v.word, v.copy*t.bytes()) }
 	e.result = func(i inst) Mem { return all[0].at(i.word, i.copy*t.bytes()) }
-	e.align(slots)
+	e.align(p.slots)
 	Label("loop")
-	for _, st := range steps {
+	for _, st := range p.steps {
 		e.step(st)
 	}
 	Label("next")
@@ -220,10 +232,10 @@ func (k *elementwise) emit(s *source, t *target) {
 	}
 	VZEROUPPER()
 	RET()
-	if guard != nil {
+	if p.rare != nil {
 		Label("rare")
 		e.rare = "done"
-		for _, st := range rare {
+		for _, st := range p.rare {
 			e.step(st)
 		}
 		JMP(LabelRef("next"))

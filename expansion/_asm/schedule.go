@@ -15,15 +15,21 @@ type target struct {
 	latency map[kind]int
 	sums    bool // additions have units of their own, two
 	limit   int  // live values that a schedule aims at
+	loads   bool // operands lie in registers, where loads bring them
 }
 
 func (t *target) bytes() int { return 8 * t.lanes }
 
 var avx2 = &target{"avx2", "AVX2", 16, 0, 4, map[kind]int{add: 3, sub: 3, mul: 4, fma: 4, div: 13, sqrt: 20,
-	and: 1, or: 1, xor: 1, nearest: 3, floor: 3, truncate: 3, compare: 1, maskAnd: 1, maskOr: 1, maskXor: 1, choose: 1}, true, 18}
+	and: 1, or: 1, xor: 1, nearest: 3, floor: 3, truncate: 3, compare: 1, maskAnd: 1, maskOr: 1, maskXor: 1, choose: 1}, true, 18, false}
 
 var avx512 = &target{"avx512", "AVX512", 32, 7, 8, map[kind]int{add: 4, sub: 4, mul: 4, fma: 4, div: 24, sqrt: 32,
-	and: 1, or: 1, xor: 1, nearest: 8, floor: 8, truncate: 8, compare: 3, maskAnd: 1, maskOr: 1, maskXor: 1, choose: 1}, false, 30}
+	and: 1, or: 1, xor: 1, nearest: 8, floor: 8, truncate: 8, compare: 3, maskAnd: 1, maskOr: 1, maskXor: 1, choose: 1}, false, 30, false}
+
+// neonLevel keeps a register for what takes more than one instruction. Its latencies are those of
+// Neoverse V1 in Arm's optimization guide.
+var neonLevel = &target{"neon", "NEON", 31, 0, 2, map[kind]int{add: 2, sub: 2, mul: 3, fma: 4, div: 15, sqrt: 16,
+	and: 2, or: 2, xor: 2, nearest: 3, floor: 3, truncate: 3, compare: 2, maskAnd: 2, maskOr: 2, maskXor: 2, choose: 2}, false, 29, true}
 
 // A val is a node of one of the copies of a graph that are interleaved.
 type val struct {

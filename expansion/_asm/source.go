@@ -36,7 +36,7 @@ type source struct {
 func readSource(dir string) *source {
 	s := &source{fset: token.NewFileSet(), funcs: map[string]*ast.FuncDecl{}, values: map[string]ast.Expr{}, types: map[string]ast.Expr{}}
 	keep := func(f fs.FileInfo) bool {
-		return !strings.HasSuffix(f.Name(), "_test.go") && !strings.HasSuffix(f.Name(), "_amd64.go")
+		return !strings.HasSuffix(f.Name(), "_test.go") && !strings.HasSuffix(f.Name(), "_amd64.go") && !strings.HasSuffix(f.Name(), "_arm64.go")
 	}
 	//nolint:staticcheck // ParseDir is enough for one package without build tags that matter
 	pkgs, err := parser.ParseDir(s.fset, dir, keep, 0)

@@ -26,7 +26,8 @@ const (
 	wordsOfB    = 2000
 )
 
-func (k *tile) emit(s *source, t *target) {
+// program orders the steps of the kernel for one target.
+func (k *tile) program(s *source, t *target) program {
 	g := &graph{known: map[string]*node{}}
 	s.g = g
 	number := func(kind kind, first int) value {
@@ -47,7 +48,11 @@ func (k *tile) emit(s *source, t *target) {
 	}
 	steps, slots := allocate(t, schedule(t, results, nil, 1, t.limit), nil)
 	report(k.name+t.suffix, steps, slots)
+	return program{steps: steps, slots: slots}
+}
 
+func (k *tile) emit(s *source, t *target) {
+	p := k.program(s, t)
 	Function(k.name + t.suffix)
 	SignatureExpr("func(sums, a, b *float64, k int)")
 	Doc(k.name + t.suffix + " is macTile for " + k.typ + ".")
@@ -67,9 +72,9 @@ func (k *tile) emit(s *source, t *target) {
 		return Mem{Base: sums, Disp: t.bytes() * v.word}
 	}
 	e.result = func(i inst) Mem { return Mem{Base: sums, Disp: t.bytes() * i.word} }
-	e.align(slots)
+	e.align(p.slots)
 	Label("loop")
-	for _, st := range steps {
+	for _, st := range p.steps {
 		e.step(st)
 	}
 	ADDQ(I32(int32(t.bytes()*k.vectors*k.words)), a)

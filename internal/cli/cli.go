@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -136,8 +137,23 @@ func (p Program) commandLineError(err error) error {
 			help = node.FullPath() + " --help"
 		}
 	}
-	return Misuse("%w (see %s)", err, help)
+	return Misuse("%w (see %s)", parserError{err}, help)
 }
+
+// parserError is an error of package kong in plainer words.
+type parserError struct{ error }
+
+var (
+	notWhole = regexp.MustCompile(`expected a valid \d+ bit u?int but got ("[^"]*")`)
+	negative = regexp.MustCompile(`^unknown flag (-[0-9.][^ ,]*).*`)
+)
+
+func (e parserError) Error() string {
+	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
+	return negative.ReplaceAllString(text, "$1 is taken for a flag: negative numbers go to the end, after --")
+}
+
+func (e parserError) Unwrap() error { return e.error }
 
 // usageError is an error of the command line.
 type usageError struct{ err error }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -21,6 +22,8 @@ type Progress struct {
 	name  string
 	start time.Time
 	bar   *progressbar.ProgressBar
+	timer *time.Timer // of the time shown until there is a bar
+	shown bool        // that time is on the screen
 }
 
 // NewProgress returns a bar on w, or nil, which is a bar as well, where w is not a
@@ -31,6 +34,40 @@ func NewProgress(w io.Writer, name string) *Progress {
 		return nil
 	}
 	return &Progress{w: w, name: name, start: time.Now()}
+}
+
+// Wait shows how long the work takes until it tells how much of it is done.
+func (p *Progress) Wait() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(progressDelay, p.showTime)
+}
+
+// showTime shows it, and again every second.
+func (p *Progress) showTime() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer == nil {
+		return
+	}
+	fmt.Fprintf(p.w, "\r%s  [%v]", p.name, time.Since(p.start).Round(time.Second))
+	p.shown = true
+	p.timer.Reset(time.Second)
+}
+
+// hideTime ends that.
+func (p *Progress) hideTime() {
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+	if p.shown {
+		_, _ = io.WriteString(p.w, "\r\x1b[K")
+		p.shown = false
+	}
 }
 
 // Callback returns the function to call with the share of the work done, nil for
@@ -53,9 +90,10 @@ func (p *Progress) update(done float64) {
 // set moves the bar, which by itself predicts the time that is left, or not.
 func (p *Progress) set(done float64, predict bool) {
 	if p.bar == nil {
-		if time.Since(p.start) < progressDelay {
+		if time.Since(p.start) < progressDelay || done >= 1 {
 			return
 		}
+		p.hideTime()
 		p.bar = progressbar.NewOptions(progressSteps,
 			progressbar.OptionSetWriter(p.w),
 			progressbar.OptionSetDescription(p.name),
@@ -100,6 +138,7 @@ func (p *Progress) Finish() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.hideTime()
 	if p.bar != nil {
 		_ = p.bar.Clear()
 		_ = p.bar.Exit()

@@ -104,6 +104,20 @@ func Upload[T Number](s *Stream, dst Pointer, src []T) error {
 	return s.upload(dst, bytesOf(src))
 }
 
+// NewCopy returns new memory with a copy of src, made like [Upload].
+func NewCopy[T Number](s *Stream, src []T) (*Memory, error) {
+	bytes := bytesOf(src)
+	m, err := s.Alloc(int64(len(bytes)))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.upload(m.Pointer(), bytes); err != nil {
+		m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
 // Download copies len(dst) elements from the device, behind the operations of s so far,
 // and waits for them.
 func Download[T Number](s *Stream, dst []T, src Pointer) error {

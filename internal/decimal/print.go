@@ -68,18 +68,20 @@ func (p *Printer) Append(dst []byte, a *num.Array, i int, style Style) []byte {
 	case r.Class == num.Zero:
 		return append(dst, '0')
 	}
-	var point int64 // the number is 0.digits 10^point
+	return layout(dst, p.digits, p.decimal(a, i, r, style), style == Shortest)
+}
+
+// decimal sets p.digits for number i of a, r finite. The number is 0.digits 10^point.
+func (p *Printer) decimal(a *num.Array, i int, r num.Real, style Style) (point int64) {
 	switch {
 	case p.f.Kind == num.F32:
-		point = p.floatDigits(float64(a.F32[i]), 32, int(style))
+		return p.floatDigits(float64(a.F32[i]), 32, int(style))
 	case p.f.Kind == num.F64:
-		point = p.floatDigits(a.F64[0][i], 64, int(style))
+		return p.floatDigits(a.F64[0][i], 64, int(style))
 	case style == Shortest:
-		point = p.shortest(a, i, r)
-	default:
-		point = p.fixed(r, int(style))
+		return p.shortest(a, i, r)
 	}
-	return layout(dst, p.digits, point, style == Shortest)
+	return p.fixed(r, int(style))
 }
 
 // floatDigits sets p.digits by strconv.

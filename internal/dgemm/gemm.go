@@ -13,6 +13,7 @@ import (
 
 //go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
 //go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg dgemm
+//go:generate go -C _asm run . -isa neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg dgemm
 
 // kernel is one machine's way to multiply a panel by a panel.
 type kernel struct {

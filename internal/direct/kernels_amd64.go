@@ -11,6 +11,7 @@ import (
 )
 
 //go:generate go -C _asm run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
+//go:generate go -C _asm run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg direct
 
 // assembly reports whether the kernels in assembly may run: AVX2, FMA, BMI2, ADX.
 func assembly() bool { return cpu.X86.HasBMI2 && cpu.X86.HasADX && impl.Level() >= impl.AVX2 }
@@ -73,19 +74,6 @@ var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint
 }
 
 func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }
-
-// convolveFast runs tiles of at most maxWidth groups of columns, the wide ones last,
-// where the sums are longest.
-func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
-	for first := 0; first < groups; {
-		width := (groups-first-1)%maxWidth + 1
-		convolvers[rows-1][width-1]((*int64)(acc), accPitch, (*int64)(a), aPitch, (*int64)(x), n, first, groups)
-		first += width
-	}
-}
-
-// maxWidth is the number of groups of columns that the registers hold for two rows.
-const maxWidth = 6
 
 var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int){
 	{convolve1x1AVX2, convolve1x2AVX2, convolve1x3AVX2, convolve1x4AVX2, convolve1x5AVX2, convolve1x6AVX2},

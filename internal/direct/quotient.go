@@ -14,7 +14,12 @@ func (a *Acc) SetQuotient(z *num.Array, i int, d num.Real) num.Flags {
 
 // quotient returns the sum divided by d for rounding to f.
 func (a *Acc) quotient(f num.Format, d num.Real) num.Real {
-	v := a.Leading(quotientBits(f, d))
+	return Divide(f, a.Leading(quotientBits(f, d)), d)
+}
+
+// Divide returns v / d for rounding to f, with the special values of IEEE 754. Where v is sticky it
+// has the leading bits that quotientBits asks for.
+func Divide(f num.Format, v, d num.Real) num.Real {
 	neg := v.Neg != d.Neg
 	switch {
 	case v.Class == num.NaN, d.Class == num.NaN, v.Class == d.Class && v.Class != num.Finite:

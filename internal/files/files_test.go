@@ -31,12 +31,12 @@ func left(t *testing.T, dir string) string {
 
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.csv", "a.tsv", "a.txt", "a.dat.gz", "a", "A.MTX.GZ"} {
+	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.npz", "b.NPZ.gz", "a.csv", "a.tsv", "a.txt", "a.dat.gz", "a", "A.MTX.GZ"} {
 		for _, f := range []halfulp.Format{halfulp.Float32, halfulp.Float64, halfulp.DD, halfulp.TD, halfulp.QD, halfulp.MP(3), halfulp.MP(424)} {
 			m := halfulp.Random(f, 7, 3, 20, 1)
 			path := filepath.Join(dir, name)
 			err := WriteMatrix(path, nil, m, WriteOptions{})
-			if strings.Contains(name, "npy") && f != halfulp.Float32 && f != halfulp.Float64 {
+			if strings.Contains(name, "npy") && f.IsMP() {
 				if err == nil || CheckWritable(path, f) == nil {
 					t.Errorf("%s holds %v", name, f)
 				}
@@ -294,6 +294,28 @@ func TestStats(t *testing.T) {
 		if stats.ToInf.Count == 0 || stats.ToZero.Count == 0 || stats.ToInf.Line != c.line {
 			t.Errorf("%s: %+v", c.name, stats)
 		}
+	}
+}
+
+// TestUnknownExtension writes nothing under a name that does not say what.
+func TestUnknownExtension(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.mat", "a.json", "a.mtx.bz2", "a.mat.gz"} {
+		path := filepath.Join(dir, name)
+		if err := WriteMatrix(path, nil, halfulp.Identity(halfulp.Float64, 2), WriteOptions{}); err == nil || !strings.Contains(err.Error(), "does not say what kind") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if names := left(t, dir); names != "" {
+		t.Errorf("left %s", names)
+	}
+	// What is read shows itself.
+	path := filepath.Join(dir, "a.dump")
+	if err := os.WriteFile(path, []byte("1 2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := ReadMatrix(path, nil, ReadOptions{}); err != nil || m.Cols() != 2 {
+		t.Errorf("%v, %v", m, err)
 	}
 }
 

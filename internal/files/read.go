@@ -36,10 +36,11 @@ type ReadOptions struct {
 	MemoryLimit int64
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
+	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
-// content says what it is: a Matrix Market file, a .npy file or a table of
+// content says what it is: a Matrix Market file, a .npy or .npz file or a table of
 // numbers, any of them packed by gzip, with zeros after it or none.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.filled()
@@ -88,6 +89,10 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 	}
 }
 
+func (opt ReadOptions) numpy() npy.Options {
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat}
+}
+
 // shown is how messages call a file.
 func shown(name string) string {
 	if name == Stdio {
@@ -102,7 +107,9 @@ func parse(name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 	case matrixMarket:
 		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
 	case numpy:
-		return npy.Parse(text, shown(name), opt.In, opt.MemoryLimit, opt.Stats)
+		return npy.Parse(text, shown(name), opt.numpy())
+	case numpyZip:
+		return npy.ParseZip(text, shown(name), opt.numpy())
 	}
 	return table.Parse(text, shown(name), table.Options{
 		In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
@@ -220,6 +227,8 @@ const (
 	tableText kind = iota
 	matrixMarket
 	numpy
+	numpyZip
+	unknown // to write: an extension that stands for nothing
 )
 
 // kindOf tells what a file holds by its content, and by its name where that
@@ -232,19 +241,31 @@ func kindOf(name string, text []byte) kind {
 	if bytes.HasPrefix(text, []byte(npy.Magic)) {
 		return numpy
 	}
-	return kindByName(name, tableText)
+	if bytes.HasPrefix(text, []byte(npy.ZipMagic)) {
+		return numpyZip
+	}
+	if k := kindByName(name); k != unknown && extension(name) != "" {
+		return k
+	}
+	return tableText
 }
 
-// kindByName tells the file format by the extension, other for none known.
-func kindByName(name string, other kind) kind {
-	name = strings.ToLower(name)
-	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
-	case ".mtx", ".mm":
+// kindByName tells the file format by the extension, Matrix Market for a name without one.
+func kindByName(name string) kind {
+	switch extension(name) {
+	case "", ".mtx", ".mm":
 		return matrixMarket
 	case ".npy":
 		return numpy
+	case ".npz":
+		return numpyZip
 	case ".csv", ".tsv", ".txt", ".dat":
 		return tableText
 	}
-	return other
+	return unknown
+}
+
+// extension returns the extension of a name, in lower case and without .gz.
+func extension(name string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz"))
 }

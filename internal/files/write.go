@@ -29,12 +29,13 @@ type WriteOptions struct {
 	Threads  int                // 0: GOMAXPROCS
 	Context  context.Context    // cancels
 	Progress func(done float64) // as in matrixmarket.Options
+	Flat     bool               // NumPy's files have one dimension for a matrix of one column
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name
-// chooses the file format: .npy, .csv, .tsv, or .txt and .dat for tables, else
-// Matrix Market; .gz after it packs the file. The file appears under its name
-// when it is complete, in place of an older one, or not at all.
+// chooses the file format: .npy, .npz, .csv, .tsv, or .txt and .dat for tables, .mtx, .mm or no
+// extension for Matrix Market; .gz after it packs the file, and another extension is an error. The
+// file appears under its name when it is complete, in place of an older one, or not at all.
 func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
 	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
 }
@@ -56,6 +57,9 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 	}
 	if opt.Context == nil {
 		opt.Context = context.Background()
+	}
+	if err := CheckMatrixName(name); err != nil {
+		return err
 	}
 	if err := holds(name, m.Format()); err != nil {
 		return err
@@ -81,12 +85,25 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 
 // writeMatrix writes m as the name of the file asks for.
 func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
-	switch kindByName(name, matrixMarket) {
+	switch kindByName(name) {
 	case numpy:
-		return writeNumpy(w, m, opt)
+		a, err := npy.File(m, opt.Flat)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(a.Head); err != nil {
+			return err
+		}
+		return writeParts(w, a, opt)
+	case numpyZip:
+		all, err := npy.Arrays(m, opt.Flat)
+		if err != nil {
+			return err
+		}
+		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
 	case tableText:
 		separator := byte(' ')
-		switch filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
+		switch extension(name) {
 		case ".csv":
 			separator = ','
 		case ".tsv":
@@ -101,23 +118,25 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 	})
 }
 
-func writeNumpy(w io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
-	head, err := npy.Header(m)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	return lines.Write(opt.Context, w, opt.Threads, m.Cols(), func(dst []byte, j int) []byte {
-		return npy.AppendColumn(dst, m, j)
-	}, opt.Progress)
+// writeParts writes the data of an array.
+func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
+	return lines.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
 }
 
 // holds reports an error if the file called name cannot hold numbers of format f.
 func holds(name string, f halfulp.Format) error {
-	if kindByName(name, matrixMarket) == numpy && f != halfulp.Float64 && f != halfulp.Float32 {
-		return fmt.Errorf("%s: a .npy file holds formats f32 and f64 only, not %v", name, f)
+	if kindByName(name) == numpy && !npy.Holds(f) {
+		return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
+	}
+	return nil
+}
+
+// CheckMatrixName reports an error if the extension of a file to which a matrix is to be written is
+// none of those that say what kind of file it is.
+func CheckMatrixName(name string) error {
+	if kindByName(name) == unknown {
+		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt or .dat, and .gz after it",
+			name, extension(name))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ package impl
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,12 +17,15 @@ import (
 // to one of the names of Set.String.
 const Env = "HALFULP_LEVEL"
 
-// A Set is a set of instructions, a level: a higher one includes the lower ones.
+// A Set is a set of instructions, a level: of those of one architecture a higher one includes the
+// lower ones, and Portable is below all.
 type Set int32
 
 const (
 	// Portable is Go without assembly.
 	Portable Set = iota
+	// NEON is arm64 with what every such processor has: vectors of 128 bits.
+	NEON
 	// AVX2 is x86-64 with AVX2 and FMA.
 	AVX2
 	// AVX512 is AVX2 with AVX-512 F, BW, DQ and VL: Skylake-SP, Zen 4 and later.
@@ -29,7 +33,7 @@ const (
 	AVX512
 )
 
-var names = [...]string{Portable: "portable", AVX2: "avx2", AVX512: "avx512"}
+var names = [...]string{Portable: "portable", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
 
 func (l Set) String() string {
 	if l < 0 || int(l) >= len(names) {
@@ -50,10 +54,12 @@ func Parse(name string) (Set, error) {
 
 // setting is what the environment asks for, read once a process.
 var setting = sync.OnceValues(func() (Set, error) {
-	return fromEnv(os.Getenv(Env), Best())
+	return fromEnv(os.Getenv(Env), levels)
 })
 
-func fromEnv(value string, best Set) (Set, error) {
+// fromEnv returns the level that the environment asks for, of those available, best first.
+func fromEnv(value string, available []Set) (Set, error) {
+	best := available[0]
 	if value == "" {
 		return best, nil
 	}
@@ -61,7 +67,7 @@ func fromEnv(value string, best Set) (Set, error) {
 	if err != nil {
 		return best, fmt.Errorf("environment variable %s: %w", Env, err)
 	}
-	if l > best {
+	if !slices.Contains(available, l) {
 		return best, fmt.Errorf("environment variable %s: level %q is not available here, the best is %q", Env, l, best)
 	}
 	return l, nil
@@ -89,22 +95,16 @@ func CheckEnv() error {
 }
 
 // Best is the highest level that this machine and this build offer.
-func Best() Set { return best }
+func Best() Set { return levels[0] }
 
 // Levels lists the levels available here, best first.
-func Levels() []Set {
-	var ls []Set
-	for l := Best(); l >= Portable; l-- {
-		ls = append(ls, l)
-	}
-	return ls
-}
+func Levels() []Set { return slices.Clone(levels) }
 
 // Force puts level in force until the returned function is called. It is for
 // tests: it acts on the whole process, so tests that call it do not run in
 // parallel. It panics if the level is not available.
 func Force(level Set) (restore func()) {
-	if level < Portable || level > Best() {
+	if !slices.Contains(levels, level) {
 		panic(fmt.Sprintf("impl: level %q is not available here, the best is %q", level, Best()))
 	}
 	old := forced.Swap(1 + int32(level))

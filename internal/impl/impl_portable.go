@@ -1,8 +1,7 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package impl
 
-const (
-	best = Portable
-	vnni = false
-)
+var levels = []Set{Portable}
+
+const vnni = false

@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "AVX2", "sse2", "avx512vnni"} {
-		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "portable, avx2, avx512") {
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "portable, neon, avx2, avx512") {
 			t.Errorf("Parse(%q): error %v does not list the names", s, err)
 		}
 	}
@@ -27,20 +27,23 @@ func TestParse(t *testing.T) {
 
 func TestFromEnv(t *testing.T) {
 	for _, c := range []struct {
-		value string
-		best  Set
-		want  Set
-		err   string
+		value     string
+		available []Set
+		want      Set
+		err       string
 	}{
-		{"", AVX2, AVX2, ""},
-		{"portable", AVX512, Portable, ""},
-		{"avx2", AVX2, AVX2, ""},
-		{"avx512", AVX2, AVX2, `HALFULP_LEVEL: level "avx512" is not available here, the best is "avx2"`},
-		{"neon", AVX2, AVX2, `HALFULP_LEVEL: unknown level "neon"`},
+		{"", []Set{AVX2, Portable}, AVX2, ""},
+		{"portable", []Set{AVX512, AVX2, Portable}, Portable, ""},
+		{"avx2", []Set{AVX2, Portable}, AVX2, ""},
+		{"neon", []Set{NEON, Portable}, NEON, ""},
+		{"avx512", []Set{AVX2, Portable}, AVX2, `HALFULP_LEVEL: level "avx512" is not available here, the best is "avx2"`},
+		{"neon", []Set{AVX2, Portable}, AVX2, `HALFULP_LEVEL: level "neon" is not available here, the best is "avx2"`},
+		{"avx2", []Set{NEON, Portable}, NEON, `HALFULP_LEVEL: level "avx2" is not available here, the best is "neon"`},
+		{"sve2", []Set{NEON, Portable}, NEON, `HALFULP_LEVEL: unknown level "sve2"`},
 	} {
-		got, err := fromEnv(c.value, c.best)
+		got, err := fromEnv(c.value, c.available)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("fromEnv(%q, %v) = %v, %v; want %v, %q", c.value, c.best, got, err, c.want, c.err)
+			t.Errorf("fromEnv(%q, %v) = %v, %v; want %v, %q", c.value, c.available, got, err, c.want, c.err)
 		}
 	}
 }

@@ -1,12 +1,14 @@
-// Package npy reads and writes NumPy's .npy files of float32 and float64 arrays
-// of one or two dimensions, in both orders and, to read, both byte orders.
+// Package npy reads and writes NumPy's files: .npy, which holds one array, and .npz, which holds
+// several in a zip archive. It reads arrays of integers, booleans and floating-point numbers of 2,
+// 4, 8 and 10 bytes (long double of x86), of up to two dimensions, in both orders and both byte
+// orders; and sums of two to four doubles along a third dimension.
 //
-// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html,
-// versions 1 to 3. The header is not trusted: memory grows with the data that
-// came in.
+// Formats: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1 to 3.
+// Headers are not trusted: memory grows with the data that came in.
 package npy
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,71 +19,65 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
+// header is the header of a .npy file, and what follows it.
 type header struct {
-	order   binary.ByteOrder
-	size    int // bytes a number
-	fortran bool
-	rows    int
-	cols    int
+	descr   string // the type, as NumPy names it
+	fortran bool   // the first index varies fastest
+	dims    []int64
 	data    []byte
 }
 
-// Parse reads an array: one of one dimension as a column. Numbers keep their
-// format, unless in names one. limit bounds the memory of the matrix in bytes. stats, if
-// not nil, is set to what the range of that format took.
-func Parse(file []byte, name string, in halfulp.InputFormat, limit int64, stats *halfulp.InputStats) (*halfulp.Matrix, error) {
-	h, err := parse(file)
+// array is an array of numbers of up to two dimensions, one of no dimension as 1 x 1, one of one
+// dimension as a column; or of sums of terms along a last one more.
+type array struct {
+	dtype
+	fortran    bool
+	flat       bool // of one dimension
+	rows, cols int
+	terms      int // 1 for plain numbers
+	data       []byte
+}
+
+// Options are those of readers.
+type Options struct {
+	In      halfulp.InputFormat // how numbers are stored
+	Stats   *halfulp.InputStats // if not nil, set to what the range of a format that In names took
+	Threads int
+	// bytes of the matrix, and of each unpacked array of a .npz file
+	MemoryLimit int64
+	Context     context.Context
+	Flat        *bool // if not nil, set to true for an array of one dimension
+}
+
+// Parse reads the array of a .npy file: one of one dimension as a column. Numbers keep their
+// format, unless opt.In names one: float16 is read as Float32, integers and booleans as Float64 if
+// that holds them all, else MP(64), long double as MP(64), and float64 with a third dimension of 2,
+// 3 or 4 as DD, TD or QD, if that is how these store their numbers.
+func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
+	a, err := parse(file)
 	if err != nil {
-		return nil, &lines.Error{Name: name, Err: err}
+		return nil, opt.placed(name, err)
 	}
-	f := halfulp.Float64
-	if h.size == 4 {
-		f = halfulp.Float32
-	}
-	if in.Exact() {
-		f = in.Format()
-	}
-	if g, err := num.ParseFormat(f.String()); err != nil {
-		return nil, err
-	} else if need := float64(num.SizeOf(g)) * float64(h.rows) * float64(h.cols); need > float64(limit) {
-		return nil, &lines.Error{Name: name, Err: fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
-			h.rows, h.cols, f, lines.Bytes(need), lines.Bytes(float64(limit)))}
-	}
-	m := halfulp.NewMatrix(f, h.rows, h.cols)
-	var lost halfulp.InputStats
-	for j := range h.cols {
-		for i := range h.rows {
-			k := i*h.cols + j
-			if h.fortran {
-				k = j*h.rows + i
-			}
-			var x float64
-			if h.size == 4 {
-				x = float64(math.Float32frombits(h.order.Uint32(h.data[4*k:])))
-			} else {
-				x = math.Float64frombits(h.order.Uint64(h.data[8*k:]))
-			}
-			m.SetFloat64(i, j, x)
-			if f != halfulp.Float32 || x == 0 || math.IsInf(x, 0) {
-				continue // every other format has the range of float64
-			}
-			switch y := m.Float64(i, j); {
-			case y == 0:
-				lost.ToZero.Count++
-			case math.IsInf(y, 0):
-				lost.ToInf.Count++
-			}
-		}
-	}
-	if stats != nil {
-		*stats = lost
+	m, err := a.matrix(opt)
+	if err != nil {
+		return nil, opt.placed(name, err)
 	}
 	return m, nil
+}
+
+// placed returns an error with the name of the file, unless it is the context's.
+func (opt *Options) placed(name string, err error) error {
+	if opt.Context.Err() != nil {
+		return err
+	}
+	return &lines.Error{Name: name, Err: err}
 }
 
 var (
@@ -89,8 +85,17 @@ var (
 	errHeader = errors.New("the .npy header is damaged")
 )
 
-// parse reads the header and checks that the data has the length it says.
-func parse(file []byte) (*header, error) {
+// parse reads an array of numbers.
+func parse(file []byte) (*array, error) {
+	h, err := parseHeader(file)
+	if err != nil {
+		return nil, err
+	}
+	return h.array()
+}
+
+// parseHeader reads the header.
+func parseHeader(file []byte) (*header, error) {
 	if len(file) < 10 || string(file[:6]) != Magic {
 		return nil, errMagic
 	}
@@ -110,14 +115,11 @@ func parse(file []byte) (*header, error) {
 	if n > int64(len(file)-start) {
 		return nil, errors.New("the file ends within the .npy header")
 	}
-	h := &header{data: file[start+int(n):]}
 	fields, err := parseDict(string(file[start : start+int(n)]))
 	if err != nil {
 		return nil, err
 	}
-	if err := h.dtype(fields["descr"]); err != nil {
-		return nil, err
-	}
+	h := &header{descr: fields["descr"], data: file[start+int(n):]}
 	switch fields["fortran_order"] {
 	case "True":
 		h.fortran = true
@@ -125,10 +127,8 @@ func parse(file []byte) (*header, error) {
 	default:
 		return nil, errHeader
 	}
-	if err := h.shape(fields["shape"]); err != nil {
-		return nil, err
-	}
-	return h, nil
+	h.dims, err = parseShape(fields["shape"])
+	return h, err
 }
 
 // parseDict splits {'key': value, ...} into its values as text; a value is a
@@ -174,30 +174,10 @@ func parseDict(s string) (map[string]string, error) {
 	return fields, nil
 }
 
-func (h *header) dtype(descr string) error {
-	d := strings.Trim(descr, `'"`)
-	switch d {
-	case "<f4", "<f8":
-		h.order = binary.LittleEndian
-	case ">f4", ">f8":
-		h.order = binary.BigEndian
-	default:
-		what := ""
-		switch kind := strings.TrimLeft(d, "<>|="); {
-		case strings.HasPrefix(kind, "c"):
-			what = ", which is complex"
-		case strings.HasPrefix(kind, "i"), strings.HasPrefix(kind, "u"):
-			what = ", which holds integers"
-		}
-		return fmt.Errorf("the array has NumPy type %.40q%s: only float32 and float64 arrays can be read", d, what)
-	}
-	h.size = int(d[2] - '0')
-	return nil
-}
-
-func (h *header) shape(s string) error {
+// parseShape reads a tuple of lengths.
+func parseShape(s string) ([]int64, error) {
 	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
-		return errHeader
+		return nil, errHeader
 	}
 	var dims []int64
 	for _, w := range strings.Split(s[1:len(s)-1], ",") {
@@ -207,67 +187,254 @@ func (h *header) shape(s string) error {
 		}
 		n, err := strconv.ParseInt(w, 10, 64)
 		if err != nil || n < 0 {
-			return errHeader
+			return nil, errHeader
 		}
 		dims = append(dims, n)
 	}
+	return dims, nil
+}
+
+// array returns an array of plain numbers, or of sums of doubles along a third dimension.
+func (h *header) array() (*array, error) {
+	sums := len(h.dims) == 3
+	if sums {
+		d, err := parseDtype(h.descr)
+		if err != nil {
+			return nil, err
+		}
+		if t := h.dims[2]; t < 2 || t > 4 || d.kind != 'f' || d.size != 8 {
+			return nil, errors.New("the array has 3 dimensions: only vectors and matrices can be read, " +
+				"and sums of doubles along a third dimension of 2, 3 or 4")
+		}
+	}
+	return h.numbers(sums)
+}
+
+// numbers returns an array, of terms along the last dimension if sums says so. It checks that the
+// data has the length that type and shape say.
+func (h *header) numbers(sums bool) (*array, error) {
+	d, err := parseDtype(h.descr)
+	if err != nil {
+		return nil, err
+	}
+	a := &array{dtype: d, fortran: h.fortran, terms: 1, data: h.data}
+	dims := h.dims
+	if sums {
+		n := len(dims) - 1
+		if n < 0 || dims[n] < 1 || dims[n] > num.MaxPrec {
+			return nil, fmt.Errorf("the array has the shape %d", dims)
+		}
+		a.terms, dims = int(dims[n]), dims[:n]
+	}
 	switch len(dims) {
+	case 0:
+		dims = []int64{1, 1}
 	case 1:
-		dims = append(dims, 1)
+		dims, a.flat = []int64{dims[0], 1}, true
 	case 2:
 	default:
-		return fmt.Errorf("the array has %d dimensions: only vectors and matrices can be read", len(dims))
+		return nil, fmt.Errorf("the array has %d dimensions: only vectors and matrices can be read", len(dims))
 	}
-	const maxSide = math.MaxInt32
-	need := float64(dims[0]) * float64(dims[1]) * float64(h.size)
+	need := float64(dims[0]) * float64(dims[1]) * float64(a.terms*d.size)
 	if have := float64(len(h.data)); need != have {
 		what := "ends early"
 		if need < have {
 			what = "goes on after the array"
 		}
-		return fmt.Errorf("the file %s: a %d x %d array takes %s, the file has %s", what, dims[0], dims[1], lines.Bytes(need), lines.Bytes(have))
+		return nil, fmt.Errorf("the file %s: a %d x %d array takes %s, the file has %s", what, dims[0], dims[1], lines.Bytes(need), lines.Bytes(have))
 	}
+	const maxSide = math.MaxInt32
 	if dims[0] > maxSide || dims[1] > maxSide { // of an empty array
-		return fmt.Errorf("a %d x %d array is too large", dims[0], dims[1])
+		return nil, fmt.Errorf("a %d x %d array is too large", dims[0], dims[1])
 	}
-	h.rows, h.cols = int(dims[0]), int(dims[1])
-	return nil
+	a.rows, a.cols = int(dims[0]), int(dims[1])
+	return a, nil
 }
 
-// Header returns the header of a little-endian file in Fortran order for m, which
-// has format Float32 or Float64. A matrix of one column is written with two
-// dimensions.
-func Header(m *halfulp.Matrix) ([]byte, error) {
-	descr := "<f8"
-	switch m.Format() {
-	case halfulp.Float64:
-	case halfulp.Float32:
-		descr = "<f4"
-	default:
-		return nil, fmt.Errorf("a .npy file holds formats f32 and f64 only, not %v", m.Format())
+// index returns the place of term t of entry (i, j) among the numbers of the file.
+func (a *array) index(i, j, t int) int {
+	if a.fortran {
+		return (t*a.cols+j)*a.rows + i
 	}
-	rows, cols := m.Dims()
-	s := fmt.Sprintf("{'descr': '%s', 'fortran_order': True, 'shape': (%d, %d), }", descr, rows, cols)
-	n := (10 + len(s) + 1 + 63) / 64 * 64 // NumPy aligns the data to 64 bytes
-	b := append([]byte(Magic), 1, 0)
-	b = binary.LittleEndian.AppendUint16(b, uint16(n-10))
-	b = append(b, s...)
-	for len(b) < n-1 {
-		b = append(b, ' ')
-	}
-	return append(b, '\n'), nil
+	return (i*a.cols+j)*a.terms + t
 }
 
-// AppendColumn appends the data of column j of m.
-func AppendColumn(dst []byte, m *halfulp.Matrix, j int) []byte {
-	single := m.Format() == halfulp.Float32
-	for i := range m.Rows() {
-		x := m.Float64(i, j)
-		if single {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(x)))
-		} else {
-			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+// newMatrix returns a matrix for numbers of format own, or of the one that opt.In names, with its
+// storage, if the memory limit allows it, in the shape of a, which it tells.
+func (opt *Options) newMatrix(own num.Format, a *array) (*halfulp.Matrix, *num.Array, error) {
+	f, rows, cols := own, a.rows, a.cols
+	if opt.Flat != nil && a.flat {
+		*opt.Flat = true
+	}
+	if opt.In.Exact() {
+		var err error
+		if f, err = num.ParseFormat(opt.In.Format().String()); err != nil {
+			return nil, nil, err
 		}
 	}
-	return dst
+	if need := float64(num.SizeOf(f)) * float64(rows) * float64(cols); need > float64(opt.MemoryLimit) {
+		return nil, nil, fmt.Errorf("a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
+			rows, cols, f, lines.Bytes(need), lines.Bytes(float64(opt.MemoryLimit)))
+	}
+	m := raw.NewMatrix(num.Mat{Arr: num.New(f, rows*cols), RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
+	return m, raw.Matrix(m).Arr, nil
+}
+
+// matrix returns the numbers as Parse does.
+func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
+	own, err := a.own()
+	if err != nil {
+		return nil, err
+	}
+	m, z, err := opt.newMatrix(own, a)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.terms > 1:
+		err = a.fillSums(&opt, z, own)
+	case a.kind == 'f' && a.size == 8 && z.Kind == num.F64:
+		err = a.fillDoubles(&opt, z.F64[0])
+	default:
+		err = a.each(&opt, func(w *worker, at, i, j int) error {
+			r, err := a.value(a.data, a.index(i, j, 0), w.buf[:])
+			w.store(z, at, r)
+			return err
+		})
+	}
+	return m, err
+}
+
+// own returns the format that the numbers of a keep.
+func (a *array) own() (num.Format, error) {
+	switch {
+	case a.terms > 1:
+		return [...]num.Format{num.DDouble, num.TDouble, num.QDouble}[a.terms-2], nil
+	case a.kind == 'f' && a.size <= 4:
+		return num.Float32, nil
+	case a.kind == 'f' && a.size > 8:
+		return num.Format{Kind: num.MP, Prec: 64}, a.checkLong()
+	case a.kind != 'f' && a.size == 8:
+		var buf [1]uint64
+		for k := range a.rows * a.cols {
+			r, err := a.value(a.data, k, buf[:])
+			if err != nil {
+				return num.Format{}, err
+			}
+			if num.BitLen(r.Mag)-num.TrailingZeros(r.Mag) > 53 {
+				return num.Format{Kind: num.MP, Prec: 64}, nil
+			}
+		}
+	}
+	return num.Float64, nil
+}
+
+// worker is what one goroutine of each works with.
+type worker struct {
+	buf           [num.MaxValueWords]uint64
+	x, y          *num.Array
+	toInf, toZero int64
+}
+
+// store rounds r to number i of z, and counts what the range of its format takes.
+func (w *worker) store(z *num.Array, i int, r num.Real) {
+	z.Set(i, r)
+	if r.Class != num.Finite || num.IsZero(r.Mag) {
+		return
+	}
+	switch z.Class(i) {
+	case num.Zero:
+		w.toZero++
+	case num.Inf:
+		w.toInf++
+	}
+}
+
+// tile is the side of the squares in which orders of rows and columns are exchanged, and strip
+// about how many numbers a goroutine takes at a time.
+const (
+	tile  = 32
+	strip = 1 << 15
+)
+
+// each calls f for all entries with their places in a matrix by columns, on several goroutines, and
+// sets opt.Stats. After an error f is not called for all.
+func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error {
+	workers := make([]worker, max(opt.Threads, 1))
+	rows := max(strip/max(a.cols, 1)/tile, 1) * tile
+	strips := (a.rows + rows - 1) / rows
+	errs := make([]error, strips)
+	err := par.For(opt.Context, opt.Threads, strips, func(k, s int) {
+		end := min((s+1)*rows, a.rows)
+		for i0 := s * rows; i0 < end; i0 += tile {
+			for j := range a.cols {
+				for i := i0; i < min(i0+tile, end); i++ {
+					if errs[s] = f(&workers[k], j*a.rows+i, i, j); errs[s] != nil {
+						return
+					}
+				}
+			}
+		}
+	})
+	for _, e := range errs {
+		if err == nil {
+			err = e
+		}
+	}
+	if opt.Stats != nil && err == nil {
+		*opt.Stats = halfulp.InputStats{}
+		for k := range workers {
+			opt.Stats.ToInf.Count += workers[k].toInf
+			opt.Stats.ToZero.Count += workers[k].toZero
+		}
+	}
+	return err
+}
+
+// fillDoubles stores binary64 numbers, each NaN as the one of Float64.
+func (a *array) fillDoubles(opt *Options, z []float64) error {
+	if a.order != littleEndian || !a.fortran && a.rows > 1 && a.cols > 1 {
+		return a.each(opt, func(_ *worker, at, i, j int) error {
+			z[at] = oneNaN(math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, 0):])))
+			return nil
+		})
+	}
+	if opt.Stats != nil {
+		*opt.Stats = halfulp.InputStats{}
+	}
+	return par.For(opt.Context, opt.Threads, (len(z)+strip-1)/strip, func(_, s int) {
+		z := z[s*strip : min((s+1)*strip, len(z))]
+		data := a.data[8*s*strip:]
+		for k := range z {
+			z[k] = oneNaN(math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
+		}
+	})
+}
+
+func oneNaN(x float64) float64 {
+	if x != x {
+		return math.NaN()
+	}
+	return x
+}
+
+var errNoSums = errors.New("the array has 3 dimensions: its doubles are not the terms of double-double, triple-double or quad-double numbers")
+
+// fillSums rounds the sums of terms, which are numbers of format own, to the format of z.
+func (a *array) fillSums(opt *Options, z *num.Array, own num.Format) error {
+	return a.each(opt, func(w *worker, at, i, j int) error {
+		if w.x == nil {
+			w.x, w.y = num.New(own, 1), num.New(own, 1)
+		}
+		for t := range a.terms {
+			w.x.F64[t][0] = math.Float64frombits(a.order.Uint64(a.data[8*a.index(i, j, t):]))
+		}
+		r := w.x.Value(0, w.buf[:])
+		w.y.Set(0, r)
+		if r.Class != num.NaN && !w.x.SameBits(0, w.y, 0) {
+			return errNoSums
+		}
+		w.store(z, at, w.y.Value(0, w.buf[:]))
+		return nil
+	})
 }

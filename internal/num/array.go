@@ -164,6 +164,24 @@ func (a *Array) CopyFrom(i int, b *Array, j int) {
 	}
 }
 
+// Negate changes the sign of number i, which is not NaN.
+func (a *Array) Negate(i int) {
+	switch a.Kind {
+	case F32:
+		a.F32[i] = -a.F32[i]
+		return
+	case MP:
+		a.Cls[i] ^= 1
+		return
+	}
+	a.F64[0][i] = -a.F64[0][i]
+	for t := 1; t < a.Terms(); t++ {
+		if x := a.F64[t][i]; x != 0 { // there is no -0 after the first term
+			a.F64[t][i] = -x
+		}
+	}
+}
+
 // SameBits reports whether number i of a and number j of b, of the same
 // format, are stored alike, bit for bit.
 func (a *Array) SameBits(i int, b *Array, j int) bool {
@@ -194,6 +212,38 @@ func (a *Array) SameBits(i int, b *Array, j int) bool {
 		}
 	}
 	return true
+}
+
+// WellFormed reports whether number i is stored as its format has it, for numbers that come from
+// elsewhere: as Set stores its value, but that nothing is left beside the class of MP numbers that
+// are not finite.
+func (a *Array) WellFormed(i int) bool {
+	switch a.Kind {
+	case MP:
+		c, l := a.Cls[i], a.Limbs()
+		sig := a.Sig[i*l : (i+1)*l]
+		switch {
+		case c > MakeCls(false, NaN):
+			return false
+		case c.Class() != Finite:
+			return IsZero(sig) && a.Exp[i] == 0
+		}
+		return sig[l-1]>>63 != 0 && TrailingZeros(sig) >= 64*l-int(a.Prec)
+	case F32:
+		x := a.F32[i]
+		return x == x || math.Float32bits(x) == math.Float32bits(float32(math.NaN()))
+	case F64:
+		x := a.F64[0][i]
+		return x == x || math.Float64bits(x) == math.Float64bits(math.NaN())
+	}
+	var terms [4]float64
+	test := Array{Format: a.Format}
+	for t := range a.Terms() {
+		test.F64[t] = terms[t : t+1]
+	}
+	var buf [MaxValueWords]uint64
+	test.Set(0, a.Value(i, buf[:]))
+	return test.SameBits(0, a, i)
 }
 
 // Real is an exact number: (-1)^Neg Mag 2^Exp, Mag an integer of little-endian

@@ -1,12 +1,12 @@
 package reproduce
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
-
-	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // fakeClock is a clock that tests move.
@@ -127,58 +127,70 @@ func tiny() []Experiment {
 	}
 }
 
-// runTiny runs one of them with short vectors.
-func runTiny(t *testing.T, x Experiment, o Options) *Report {
-	t.Helper()
-	defer func(n int, d time.Duration) { qdLong, qdEnough = n, d }(qdLong, qdEnough)
-	qdLong, qdEnough = 5000, time.Millisecond
-	o.Threads, o.MemoryLimit, o.Machine, o.Command = 2, 1<<30, Machine{CPU: "test"}, "halfulp reproduce "+x.Name+x.Flags()
-	r, err := x.Run(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+// tinyRun is what a tiny experiment gave: its report, what planned it, how many steps have begun.
+type tinyRun struct {
+	report *Report
+	meter  *Meter
+	begun  int
 }
 
-// TestPlans: experiments have as many steps as their plans.
-func TestPlans(t *testing.T) {
+// tinyRuns runs the tiny experiments once for all tests, with short vectors.
+var tinyRuns = sync.OnceValues(func() ([]*tinyRun, error) {
+	defer Brief()()
+	var list []*tinyRun
 	for _, x := range tiny() {
 		if x.Name == sumName && testing.Short() {
 			continue // set 2 has 10^6 terms
 		}
-		var m *Meter
-		begun := 0
-		r := runTiny(t, x, Options{Watch: func(w *Meter) { m = w }, Progress: func(float64) { begun++ }})
-		if begun != len(m.steps) || begun == 0 {
-			t.Errorf("%s: %d steps, %d are planned", x.Name, begun, len(m.steps))
+		run := new(tinyRun)
+		var err error
+		run.report, err = x.Run(Options{
+			Threads: 2, MemoryLimit: 1 << 30, Machine: Machine{CPU: "test"}, Command: "halfulp reproduce " + x.Name + x.Flags(),
+			Watch: func(m *Meter) { run.meter = m }, Progress: func(float64) { run.begun++ },
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", x.Name, err)
+		}
+		list = append(list, run)
+	}
+	return list, nil
+})
+
+// TestPlans: experiments have as many steps as their plans.
+func TestPlans(t *testing.T) {
+	runs, err := tinyRuns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		r := run.report
+		if run.begun != len(run.meter.steps) || run.begun == 0 {
+			t.Errorf("%s: %d steps, %d are planned", r.Name, run.begun, len(run.meter.steps))
 		}
 		if r.Seconds <= 0 || r.Estimate <= 0 {
-			t.Errorf("%s: took %v s, %v s estimated", x.Name, r.Seconds, r.Estimate)
+			t.Errorf("%s: took %v s, %v s estimated", r.Name, r.Seconds, r.Estimate)
 		}
 	}
 }
 
-// TestEstimates prints what steps take beside what was estimated. On a quiet machine estimates of
-// experiments of some seconds are right within a factor of 2.
-func TestEstimates(t *testing.T) {
-	if !testlength.Long() {
-		t.Skip("takes a minute; HALFULP_TEST=long runs it")
-	}
+// BenchmarkEstimates prints what steps take beside what was estimated. On a quiet machine estimates
+// of experiments of some seconds are right within a factor of 2.
+func BenchmarkEstimates(b *testing.B) {
 	for _, x := range []Experiment{
 		{Name: sumName, N: 50000}, {Name: gemvName, N: 200}, {Name: ozakiName, Sizes: []int{128, 256}, Seeds: 3, Phi: OzakiPhi}, {Name: qdName, N: 200},
 	} {
-		var m *Meter
-		r, err := x.Run(Options{Watch: func(w *Meter) { m = w }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s: %.1f s, estimated %.1f s: %.2f times as long", x.Name, r.Seconds, r.Estimate, r.Seconds/r.Estimate)
-		for kind, k := range m.of {
-			t.Logf("    %-28s %7.2f s, estimated %7.2f s", kind, k.took.Seconds(), k.estimate.Seconds())
-		}
-		// Other work on the machine makes one of the two longer.
-		if q := r.Seconds / r.Estimate; q > 4 || q < 0.25 {
-			t.Errorf("%s: took %.1f s, estimated %.1f s", x.Name, r.Seconds, r.Estimate)
-		}
+		b.Run(x.Name, func(b *testing.B) {
+			for b.Loop() {
+				var m *Meter
+				r, err := x.Run(Options{Watch: func(w *Meter) { m = w }})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for kind, k := range m.of {
+					b.Logf("%-28s %7.2f s, estimated %7.2f s", kind, k.took.Seconds(), k.estimate.Seconds())
+				}
+				b.ReportMetric(r.Seconds/r.Estimate, "taken/estimated")
+			}
+		})
 	}
 }

@@ -218,6 +218,14 @@ func (e *experiment) qdRun(f qdKind, op qdOperation, n, threads int) func() erro
 // A measurement of an operation takes so long, a variable for tests, and one of its runs in cache.
 var qdEnough = 60 * time.Millisecond
 
+// Brief lets QD measure for a millisecond, on short vectors, until restore is called: for tests of
+// what becomes of reports.
+func Brief() (restore func()) {
+	n, d := qdLong, qdEnough
+	qdLong, qdEnough = 5000, time.Millisecond
+	return func() { qdLong, qdEnough = n, d }
+}
+
 const qdOneRun = 5 * time.Millisecond
 
 // qdInCache measures the operation again and again on as many numbers as stay in each thread's

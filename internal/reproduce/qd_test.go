@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfulp/halfulp"
 )
@@ -24,8 +23,7 @@ func TestQDDevice(t *testing.T) {
 
 func testQD(t *testing.T, device string) {
 	t.Helper()
-	defer func(n int, d time.Duration) { qdLong, qdEnough = n, d }(qdLong, qdEnough)
-	qdLong, qdEnough = 5000, time.Millisecond
+	defer Brief()()
 	var last float64
 	r, err := QD(Options{N: 36, Device: device, Threads: 2, MemoryLimit: 1 << 30, Machine: Machine{CPU: "test"}, Progress: func(done float64) {
 		if done < last || done > 1 {

@@ -186,6 +186,17 @@ func (r *Report) qdCountText() textTable {
 	return t
 }
 
+// waysOf returns the first record of each device and method.
+func waysOf(list []Record) []Record {
+	var ways []Record
+	for _, k := range list {
+		if !slices.ContainsFunc(ways, func(w Record) bool { return w.Device == k.Device && w.Method == k.Method }) {
+			ways = append(ways, k)
+		}
+	}
+	return ways
+}
+
 // qdRatioText is a table of ratios of products or systems: a row for each way and device.
 func (r *Report) qdRatioText(title string, tables ...string) textTable {
 	t := textTable{title: title, header: []string{"device", "way"}}
@@ -194,16 +205,10 @@ func (r *Report) qdRatioText(title string, tables ...string) textTable {
 	}
 	for _, table := range tables {
 		list := r.find(table)
-		var seen [][2]string
-		for _, k := range list {
-			way := [2]string{k.Device, k.Method}
-			if slices.Contains(seen, way) {
-				continue
-			}
-			seen = append(seen, way)
-			row := []string{k.Device, k.Method}
+		for _, way := range waysOf(list) {
+			row := []string{way.Device, way.Method}
 			for _, f := range qdFormats {
-				row = append(row, short(qdFigure(list, func(k *Record) bool { return k.Device == way[0] && k.Method == way[1] && k.Case == f.name })))
+				row = append(row, short(qdFigure(list, func(k *Record) bool { return k.Device == way.Device && k.Method == way.Method && k.Case == f.name })))
 			}
 			t.rows = append(t.rows, row)
 		}
@@ -249,18 +254,12 @@ func (r *Report) qdMatrixText(title string, tables ...string) textTable {
 	}
 	for _, table := range tables {
 		list := r.find(table)
-		var seen [][2]string
-		for _, k := range list {
-			way := [2]string{k.Device, k.Method}
-			if slices.Contains(seen, way) {
-				continue
-			}
-			seen = append(seen, way)
-			row := []string{k.Device, k.Method, strconv.Itoa(k.N)}
+		for _, way := range waysOf(list) {
+			row := []string{way.Device, way.Method, strconv.Itoa(way.N)}
 			for _, quantity := range []string{timeOfRun, operations} {
 				for _, f := range qdFormats {
 					row = append(row, short(qdFigure(list, func(k *Record) bool {
-						return k.Device == way[0] && k.Method == way[1] && k.Case == f.name && k.Quantity == quantity
+						return k.Device == way.Device && k.Method == way.Method && k.Case == f.name && k.Quantity == quantity
 					})))
 				}
 			}

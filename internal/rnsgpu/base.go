@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
-	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
@@ -190,25 +189,11 @@ func (b *Base) upload(s *cuda.Stream, c place.RNSConstants) (err error) {
 		{&b.c.moduli, moduli}, {&b.c.inverse, inverse}, {&b.c.shift, shift}, {&b.c.muLow, muLow},
 		{&b.c.pow, pow}, {&b.c.inv, inv}, {&b.c.weight, weight}, {&b.c.low, low}, {&b.c.negM, c.NegM},
 	} {
-		m, err := upload(s, t.data)
+		m, err := cuda.NewCopy(s, t.data)
 		if err := keep(t.to, m, err); err != nil {
 			return err
 		}
 	}
-	m, err := upload(s, mu)
+	m, err := cuda.NewCopy(s, mu)
 	return keep(&b.c.mu, m, err)
-}
-
-// upload returns memory with a copy of data.
-func upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
-	var one T
-	m, err := s.Alloc(int64(len(data)) * int64(unsafe.Sizeof(one)))
-	if err != nil {
-		return nil, err
-	}
-	if err := cuda.Upload(s, m.Pointer(), data); err != nil {
-		m.Free()
-		return nil, err
-	}
-	return m, nil
 }

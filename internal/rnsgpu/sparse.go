@@ -61,7 +61,7 @@ func keep[T cuda.Number](s *cuda.Stream, a *sparseMatrix, data []T) (cuda.Pointe
 	if len(data) == 0 {
 		return 0, nil
 	}
-	m, err := upload(s, data)
+	m, err := cuda.NewCopy(s, data)
 	if err != nil {
 		return 0, err
 	}

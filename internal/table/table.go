@@ -243,12 +243,15 @@ func eachWord(line []byte, pos int, word func(w []byte, pos int) error) error {
 	return nil
 }
 
+// ErrEmpty is wrapped by the error of Write for a matrix without rows or columns.
+var ErrEmpty = errors.New("a table has no place for a matrix without numbers")
+
 // Write writes m, a row a line. A comment names the format, so that Parse finds
 // it again, unless that is Float64, which Parse assumes.
 func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {
-		return fmt.Errorf("a %d x %d matrix cannot be written as a table", rows, cols)
+		return fmt.Errorf("a %d x %d matrix: %w (.mtx and .npy hold it)", rows, cols, ErrEmpty)
 	}
 	if m.Format() != halfulp.Float64 {
 		if _, err := fmt.Fprintf(w, "# %s%v\n", formatComment, m.Format()); err != nil {

@@ -2,6 +2,5 @@
 
 package testlength
 
-// Race reports whether the race detector watches: tests are an order of magnitude slower, and
-// arithmetic alone is not what it looks for.
+// Race reports whether the race detector watches.
 const Race = false

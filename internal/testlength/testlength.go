@@ -1,5 +1,6 @@
 // Package testlength says how long tests are: short with -short, long with HALFULP_TEST=long in the
-// environment, and else what a user waits for who runs go test ./... .
+// environment, and else what a user waits for who runs go test ./... . HALFULP_TEST=slow says that
+// an emulator runs them.
 package testlength
 
 import (
@@ -8,20 +9,23 @@ import (
 	"testing"
 )
 
-// Env is the environment variable that makes tests long.
+// Env is the environment variable that makes tests long, or says that they are slow.
 const Env = "HALFULP_TEST"
 
-// Long reports whether tests take their long form. It panics for another value than long.
+// Long reports whether tests take their long form. It panics for another value than long or slow.
 func Long() bool {
 	switch v := os.Getenv(Env); v {
-	case "":
+	case "", "slow":
 		return false
 	case "long":
 		return !testing.Short()
 	default:
-		panic(fmt.Sprintf("%s=%s: want long", Env, v))
+		panic(fmt.Sprintf("%s=%s: want long or slow", Env, v))
 	}
 }
+
+// Slow reports whether the race detector or an emulator makes tests an order of magnitude slower.
+func Slow() bool { return Race || os.Getenv(Env) == "slow" }
 
 // Of returns short, usual or long.
 func Of[T any](short, usual, long T) T {

@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 kernels of package dgemm. One run writes one instruction set:
+// Command _asm writes the kernels of package dgemm. One run writes one instruction set:
 //
 //	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg dgemm
 //
@@ -30,8 +30,12 @@ func (m *machine) acc(v, s int) VecPhysical { return m.vec(s*m.nv + v) }
 func (m *machine) temp(i int) VecPhysical { return m.vec(m.nr*m.nv + i) }
 
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2 or avx512")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
 	flag.Parse()
+	if *isa == "neon" {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	switch *isa {
 	case "avx2":

@@ -1,11 +1,13 @@
-// Command _asm writes the amd64 kernels of package direct:
+// Command _asm writes the kernels of package direct, those of one architecture a run:
 //
 //	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg direct
+//	go run . -neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg direct
 //
 // Each kernel is described by the loop it equals in ../generic.go.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"math"
 
@@ -23,6 +25,12 @@ const (
 )
 
 func main() {
+	arm64 := flag.Bool("neon", false, "for arm64")
+	flag.Parse()
+	if *arm64 {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	compensated("sumAVX2", false, false)
 	compensated("asumAVX2", false, true)
@@ -660,6 +668,47 @@ func convolve(width, rows int) {
 	RET()
 }
 
+// skipZeros goes on to the next term if one of term i's factors is zero.
+func skipZeros(name string, axpy bool, i, t, d Register) {
+	MOVQ(NewParamAddr("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if !axpy {
+		MOVQ(NewParamAddr("xc", 56), d)
+		MOVBQZX(Mem{Base: d, Index: i, Scale: 1}, d)
+		ANDQ(d, t)
+	}
+	TESTQ(U32(2), t)
+	JEQ(LabelRef(name + "_next"))
+}
+
+// alignment computes the shift d of term i and the mask t of its sign, and compares d with 64.
+func alignment(axpy bool, i, t, d Register) {
+	MOVQ(NewParamAddr("ref", 8), d)
+	if axpy {
+		MOVQ(Mem{Base: d, Index: i, Scale: 8}, d)
+		SUBQ(NewParamAddr("scale", 64), d)
+	} else {
+		MOVQ(NewParamAddr("xe", 48), t)
+		MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+		SUBQ(t, d)
+	}
+	MOVQ(NewParamAddr("ae", 24), t)
+	MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
+	SUBQ(t, d)
+	MOVQ(NewParamAddr("ac", 32), t)
+	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
+	if axpy {
+		XORQ(NewParamAddr("sign", 72), t)
+	} else {
+		MOVQ(NewParamAddr("xc", 56), RDX)
+		MOVBQZX(Mem{Base: RDX, Index: i, Scale: 1}, RDX)
+		XORQ(RDX, t)
+	}
+	ANDQ(Imm(1), t)
+	NEGQ(t)
+	CMPQ(d, Imm(64))
+}
+
 // mulAdd2 writes the loops of dotTop2 and axpyTop2.
 func mulAdd2(axpy bool) {
 	name := "dotTop2BMI2"
@@ -671,7 +720,6 @@ func mulAdd2(axpy bool) {
 	}
 	Doc(name + " is the loop of the reference of that name without the suffix. n is positive.")
 	Pragma("noescape")
-	param := func(name string, off int) Mem { return NewParamAddr(name, off) }
 	var sum [4]Register
 	var accp, x Register
 	accp = Load(Param("acc"), GP64())
@@ -691,16 +739,7 @@ func mulAdd2(axpy bool) {
 	}
 	Label(name + "_loop")
 	w0, w1, w2, t, d := GP64(), GP64(), GP64(), GP64(), GP64()
-	// Zeros are left out.
-	MOVQ(param("ac", 32), t)
-	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
-	if !axpy {
-		MOVQ(param("xc", 56), d)
-		MOVBQZX(Mem{Base: d, Index: i, Scale: 1}, d)
-		ANDQ(d, t)
-	}
-	TESTQ(U32(2), t)
-	JEQ(LabelRef(name + "_next"))
+	skipZeros(name, axpy, i, t, d)
 	// The product, less its lowest word.
 	h, l := t, d
 	MOVQ(Mem{Base: a, Disp: 8}, RDX)
@@ -717,31 +756,7 @@ func mulAdd2(axpy bool) {
 	ADDQ(h, w0)
 	ADCQ(Imm(0), w1)
 	ADCQ(Imm(0), w2)
-	// Its shift d and the sign's mask t.
-	MOVQ(param("ref", 8), d)
-	if axpy {
-		MOVQ(Mem{Base: d, Index: i, Scale: 8}, d)
-		SUBQ(param("scale", 64), d)
-	} else {
-		MOVQ(param("xe", 48), t)
-		MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
-		SUBQ(t, d)
-	}
-	MOVQ(param("ae", 24), t)
-	MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
-	SUBQ(t, d)
-	MOVQ(param("ac", 32), t)
-	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
-	if axpy {
-		XORQ(param("sign", 72), t)
-	} else {
-		MOVQ(param("xc", 56), RDX)
-		MOVBQZX(Mem{Base: RDX, Index: i, Scale: 1}, RDX)
-		XORQ(RDX, t)
-	}
-	ANDQ(Imm(1), t)
-	NEGQ(t)
-	CMPQ(d, Imm(64))
+	alignment(axpy, i, t, d)
 	far := name + "_far"
 	JAE(LabelRef(far))
 	Label(name + "_shift")
@@ -781,7 +796,7 @@ func mulAdd2(axpy bool) {
 		ADDQ(Imm(16), x)
 	}
 	INCQ(i)
-	CMPQ(i, param("n", off))
+	CMPQ(i, NewParamAddr("n", off))
 	JLT(LabelRef(name + "_loop"))
 	if !axpy {
 		out := Load(Param("acc"), GP64())
@@ -815,7 +830,6 @@ func mulAdd(words int, axpy bool) {
 	}
 	Doc(fmt.Sprintf("%s is the loop of the reference for %d words. n is positive.", name, words))
 	Pragma("noescape")
-	param := func(name string, off int) Mem { return NewParamAddr(name, off) }
 	acc := Load(Param("acc"), GP64())
 	a := Load(Param("a"), GP64())
 	x := Load(Param("x"), GP64())
@@ -827,16 +841,7 @@ func mulAdd(words int, axpy bool) {
 		w[k] = GP64()
 	}
 	t, d, zero := GP64(), GP64(), GP64()
-	// Zeros are left out.
-	MOVQ(param("ac", 32), t)
-	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
-	if !axpy {
-		MOVQ(param("xc", 56), d)
-		MOVBQZX(Mem{Base: d, Index: i, Scale: 1}, d)
-		ANDQ(d, t)
-	}
-	TESTQ(U32(2), t)
-	JEQ(LabelRef(name + "_next"))
+	skipZeros(name, axpy, i, t, d)
 	// The high triangle of the products, row by row; after row i it fits words 0 to i.
 	h, l := t, d
 	for r := range words {
@@ -856,31 +861,7 @@ func mulAdd(words int, axpy bool) {
 		}
 		ADCXQ(zero, w[r])
 	}
-	// The shift d and the sign's mask t.
-	MOVQ(param("ref", 8), d)
-	if axpy {
-		MOVQ(Mem{Base: d, Index: i, Scale: 8}, d)
-		SUBQ(param("scale", 64), d)
-	} else {
-		MOVQ(param("xe", 48), t)
-		MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
-		SUBQ(t, d)
-	}
-	MOVQ(param("ae", 24), t)
-	MOVLQSX(Mem{Base: t, Index: i, Scale: 4}, t)
-	SUBQ(t, d)
-	MOVQ(param("ac", 32), t)
-	MOVBQZX(Mem{Base: t, Index: i, Scale: 1}, t)
-	if axpy {
-		XORQ(param("sign", 72), t)
-	} else {
-		MOVQ(param("xc", 56), RDX)
-		MOVBQZX(Mem{Base: RDX, Index: i, Scale: 1}, RDX)
-		XORQ(RDX, t)
-	}
-	ANDQ(Imm(1), t)
-	NEGQ(t)
-	CMPQ(d, Imm(64))
+	alignment(axpy, i, t, d)
 	JAE(LabelRef(name + "_far"))
 	Label(name + "_shift")
 	nd, hi := zero, RDX
@@ -913,7 +894,7 @@ func mulAdd(words int, axpy bool) {
 		ADDQ(Imm(uint64(8*words)), x)
 	}
 	INCQ(i)
-	CMPQ(i, param("n", off))
+	CMPQ(i, NewParamAddr("n", off))
 	JLT(LabelRef(name + "_loop"))
 	RET()
 	// A shift by words comes first.

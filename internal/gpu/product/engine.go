@@ -102,24 +102,11 @@ func (e *engine) constant(s *cuda.Stream, key constantsKey, make func() []uint32
 	if m := e.constants[key]; m != nil {
 		return m, nil
 	}
-	m, err := upload(s, make())
+	m, err := cuda.NewCopy(s, make())
 	if err != nil {
 		return nil, err
 	}
 	e.constants[key] = m
-	return m, nil
-}
-
-func upload[T cuda.Number](s *cuda.Stream, data []T) (*cuda.Memory, error) {
-	var one T
-	m, err := s.Alloc(int64(len(data)) * int64(unsafe.Sizeof(one)))
-	if err != nil {
-		return nil, err
-	}
-	if err := cuda.Upload(s, m.Pointer(), data); err != nil {
-		m.Free()
-		return nil, err
-	}
 	return m, nil
 }
 
@@ -132,10 +119,10 @@ func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconst
 	r := &reconstruction{weights: b.reconstruction(cutWords)}
 	var err error
 	r.steps = finishStepsFor(len(b.moduli))
-	if r.table, err = upload(s, b.table(r.weights, r.steps)); err != nil {
+	if r.table, err = cuda.NewCopy(s, b.table(r.weights, r.steps)); err != nil {
 		return nil, err
 	}
-	if r.product, err = upload(s, b.productWords(r.weights)); err != nil {
+	if r.product, err = cuda.NewCopy(s, b.productWords(r.weights)); err != nil {
 		r.table.Free()
 		return nil, err
 	}

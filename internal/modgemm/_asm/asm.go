@@ -1,4 +1,4 @@
-// Command _asm writes the amd64 kernels of package modgemm. One run writes one
+// Command _asm writes the kernels of package modgemm. One run writes one
 // instruction set:
 //
 //	go run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg modgemm
@@ -29,6 +29,7 @@ const digitBits = 13
 
 // A machine is what the generic part below must know of an instruction set.
 type machine struct {
+	constants
 	suffix string
 	mr, nv int // rows of a tile, vectors in a row of it
 	lanes  int // int32 lanes of a vector
@@ -38,9 +39,6 @@ type machine struct {
 	madd func(m *machine, a, b Register, pair int)
 	// stepFold replaces acc by acc mod 2^21 + floor(acc/2^21) step.
 	stepFold func(m *machine, acc []VecPhysical, step Mem)
-	// fold takes the multiple of m nearest to acc off acc. Exact folds pick, of the
-	// two representatives +-m/2, the positive one.
-	fold func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool)
 	// The three ways results enter and leave registers.
 	loadC   func(m *machine, row []VecPhysical, src Mem)
 	storeC  func(m *machine, row []VecPhysical, dst Mem)
@@ -65,9 +63,34 @@ func (m *machine) row(r int) []VecPhysical {
 // temp is a register that holds no accumulator.
 func (m *machine) temp(i int) VecPhysical { return m.vec(m.mr*m.nv + i) }
 
+// fold takes the multiple of m nearest to acc off acc. Exact folds pick, of the two representatives
+// +-m/2, the positive one.
+func (m *machine) fold(acc []VecPhysical, inv, mod Mem, exact bool) {
+	vInv, vMod := m.temp(0), m.temp(1)
+	VBROADCASTSS(inv, vInv)
+	VPBROADCASTD(mod, vMod)
+	for v, x := range acc {
+		q := m.temp(2 + v)
+		VCVTDQ2PS(x, q)
+		if exact {
+			// VFMSUB213PS bias, inv, q: q = inv q - bias.
+			VFMSUB213PS(m.bias, vInv, q)
+		} else {
+			VMULPS(vInv, q, q)
+		}
+		VCVTPS2DQ(q, q)
+		VPMULLD(vMod, q, q)
+		VPSUBD(q, x, x)
+	}
+}
+
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2 or avx512")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
 	flag.Parse()
+	if *isa == "neon" {
+		writeNEON()
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	switch *isa {
 	case "avx2":
@@ -163,7 +186,7 @@ func (m *machine) modTiles() {
 	Label("last")
 	for _, exact := range []bool{false, true} {
 		for r := range m.mr {
-			m.fold(m, m.row(r), Mem{Base: inv, Disp: 4 * r}, Mem{Base: mod, Disp: 4 * r}, exact)
+			m.fold(m.row(r), Mem{Base: inv, Disp: 4 * r}, Mem{Base: mod, Disp: 4 * r}, exact)
 		}
 	}
 	MOVQ(m.eachRow(c, ldc, func(r int, p Mem) { m.storeC(m, m.row(r), p) }), c)

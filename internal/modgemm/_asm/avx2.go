@@ -18,7 +18,7 @@ var ymm = [16]VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12,
 // between them changed that by -1 to +3 %. BenchmarkModTiles measures the whole.
 func avx2(k constants) *machine {
 	return &machine{
-		suffix: "AVX2", mr: 6, nv: 2, lanes: 8,
+		constants: k, suffix: "AVX2", mr: 6, nv: 2, lanes: 8,
 		vec: func(i int) VecPhysical { return ymm[i] },
 		xor: func(dst VecPhysical) { VPXOR(dst, dst, dst) },
 		madd: func(m *machine, a, b Register, pair int) {
@@ -39,27 +39,9 @@ func avx2(k constants) *machine {
 			for v, x := range acc {
 				high := m.temp(2 + v)
 				VPSRAD(U8(foldBits), x, high)
-				VPAND(k.lowBits, x, x)
+				VPAND(m.lowBits, x, x)
 				VPMADDWD(vStep, high, high)
 				VPADDD(high, x, x)
-			}
-		},
-		fold: func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool) {
-			vInv, vMod := m.temp(0), m.temp(1)
-			VBROADCASTSS(inv, vInv)
-			VPBROADCASTD(mod, vMod)
-			for v, x := range acc {
-				q := m.temp(2 + v)
-				VCVTDQ2PS(x, q)
-				if exact {
-					// VFMSUB213PS bias, inv, q: q = inv q - bias.
-					VFMSUB213PS(k.bias, vInv, q)
-				} else {
-					VMULPS(vInv, q, q)
-				}
-				VCVTPS2DQ(q, q)
-				VPMULLD(vMod, q, q)
-				VPSUBD(q, x, x)
 			}
 		},
 		loadC: func(m *machine, row []VecPhysical, src Mem) {

@@ -17,7 +17,7 @@ var zmm = [32]VecPhysical{
 // machines with two 512-bit multipliers and two loads a cycle.
 func avx512(vnni bool, k constants) *machine {
 	m := &machine{
-		suffix: "AVX512", mr: 12, nv: 2, lanes: 16,
+		constants: k, suffix: "AVX512", mr: 12, nv: 2, lanes: 16,
 		vec: func(i int) VecPhysical { return zmm[i] },
 		xor: func(dst VecPhysical) { VPXORD(dst, dst, dst) },
 		madd: func(m *machine, a, b Register, pair int) {
@@ -44,31 +44,13 @@ func avx512(vnni bool, k constants) *machine {
 			for v, x := range acc {
 				high := m.temp(2 + v)
 				VPSRAD(U8(foldBits), x, high)
-				VPANDD(k.lowBits, x, x)
+				VPANDD(m.lowBits, x, x)
 				if vnni {
 					VPDPWSSD(vStep, high, x)
 					continue
 				}
 				VPMADDWD(vStep, high, high)
 				VPADDD(high, x, x)
-			}
-		},
-		fold: func(m *machine, acc []VecPhysical, inv, mod Mem, exact bool) {
-			vInv, vMod := m.temp(0), m.temp(1)
-			VBROADCASTSS(inv, vInv)
-			VPBROADCASTD(mod, vMod)
-			for v, x := range acc {
-				q := m.temp(2 + v)
-				VCVTDQ2PS(x, q)
-				if exact {
-					// VFMSUB213PS bias, inv, q: q = inv q - bias.
-					VFMSUB213PS(k.bias, vInv, q)
-				} else {
-					VMULPS(vInv, q, q)
-				}
-				VCVTPS2DQ(q, q)
-				VPMULLD(vMod, q, q)
-				VPSUBD(q, x, x)
 			}
 		},
 		loadC: func(m *machine, row []VecPhysical, src Mem) {

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// What the commands of package linsolve share.
+
+// solverJob begins such a command.
+func (f *commonFlags) solverJob(env *cli.Environment, command string, makesMatrix bool, operands ...string) (*job, error) {
+	return f.job(env, command, makesMatrix, (*halfulp.Options).Validate, operands...)
+}
+
+// matrixJob begins one of a single matrix, which it reads as finiteMatrix does.
+func (f *commonFlags) matrixJob(env *cli.Environment, command string, makesMatrix bool, file string,
+	fits func(name string, a *halfulp.Matrix) error) (*job, *halfulp.Matrix, error) {
+	j, err := f.solverJob(env, command, makesMatrix, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := j.finiteMatrix(file, fits)
+	return j, a, err
+}
+
+// finiteMatrix reads a matrix of finite numbers; fits, unless it is nil, says what is wrong with
+// its shape.
+func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix) error) (*halfulp.Matrix, error) {
+	a, err := j.matrix(file)
+	if err != nil {
+		return nil, err
+	}
+	if fits != nil {
+		if err := fits(file, a); err != nil {
+			return nil, err
+		}
+	}
+	return a, checkFinite(file, a)
+}
+
+// checkFinite returns an error that names the first entry that is infinite or NaN.
+func checkFinite(name string, a *halfulp.Matrix) error {
+	v := raw.Matrix(a)
+	for j := range v.Cols {
+		for i := range v.Rows {
+			if c := v.Arr.Class(v.At(i, j)); c == num.Inf || c == num.NaN {
+				return fmt.Errorf("%s: the number in row %d, column %d is %v: finite numbers are wanted", shown(name), i+1, j+1, a.At(i, j))
+			}
+		}
+	}
+	return nil
+}
+
+// shaped returns m, as a column if it is a row where a column is wanted, or an error if its shape
+// is another.
+func shaped(name string, m *halfulp.Matrix, rows, cols int) (*halfulp.Matrix, error) {
+	if cols == 1 && m.Rows() == 1 && m.Cols() == rows {
+		m = m.T()
+	}
+	if m.Rows() != rows || m.Cols() != cols {
+		return nil, cli.Misuse("%s is %d x %d, want %d x %d", shown(name), m.Rows(), m.Cols(), rows, cols)
+	}
+	return m, nil
+}
+
+// rightSides returns B as columns of as many rows as A has: a row of so many entries is one column.
+func rightSides(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+	if b.Rows() != a.Rows() && b.Rows() == 1 && b.Cols() == a.Rows() {
+		b = b.T()
+	}
+	if b.Rows() != a.Rows() {
+		return nil, cli.Misuse("%s is %d x %d, %s %d x %d: they must have as many rows", shown(nameA), a.Rows(), a.Cols(), shown(nameB), b.Rows(), b.Cols())
+	}
+	return b, nil
+}
+
+// finiteSystem does the same for systems of finite numbers.
+func finiteSystem(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
+	b, err := rightSides(nameA, a, nameB, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFinite(nameA, a); err != nil {
+		return nil, err
+	}
+	return b, checkFinite(nameB, b)
+}
+
+// solved calls a routine of package linsolve and keeps what it did; its errors name the file that
+// they are about.
+func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, linsolve.Stats, error)) (T, error) {
+	z, stats, err := routine(j.options())
+	j.finish()
+	j.solver = &stats
+	return z, named(file, err)
+}
+
+// writeSolved does so for a routine that stores a matrix of the given shape, and writes that.
+func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
+	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
+		x := halfulp.NewMatrix(j.format, rows, cols)
+		stats, err := routine(x, opt)
+		return x, stats, err
+	})
+	if err != nil {
+		return err
+	}
+	return j.writeMatrix(x, &j.solver.Stats)
+}
+
+// namedError is an error of package linsolve with a file in place of the routine.
+type namedError struct {
+	text string
+	error
+}
+
+func (e namedError) Error() string { return e.text }
+func (e namedError) Unwrap() error { return e.error }
+
+// named returns an error of package linsolve, which begins with the name of a routine, with that of
+// the file in its place.
+func named(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	_, text, ok := strings.Cut(err.Error(), ": ")
+	if !ok {
+		return err
+	}
+	return namedError{shown(file) + ": " + text, err}
+}
+
+// solver prints what package linsolve did.
+func (t rows) solver(s *linsolve.Proof) {
+	if s.Cond != "" {
+		t.row("condition number of the scaled matrix", "at most "+s.Cond)
+	}
+	t.some("float64 decompositions", int64(s.Rounds))
+	if s.Rho > 0 {
+		t.row("bound of |I - R A|", fmt.Sprintf("%.2g", s.Rho))
+	}
+	t.some("steps of refinement", int64(s.Steps))
+	t.some("bits worked with", int64(s.Precision))
+	t.some("decompositions modulo primes", int64(s.Primes))
+	t.some("columns that solve exactly", int64(s.Solved))
+	t.some("zeros and ties proved", int64(s.Ties))
+	t.some("p-adic digits", int64(s.Digits))
+	t.some("entries not decided", int64(s.Undecided))
+}

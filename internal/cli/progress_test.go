@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWait looks at what stands on the screen before work tells how much of it is done, and after.
+func TestWait(t *testing.T) {
+	var screen strings.Builder
+	p := &Progress{w: &screen, name: "lu", start: time.Now().Add(-5 * time.Second)}
+	p.timer = time.AfterFunc(time.Hour, func() {})
+	p.showTime()
+	if got := screen.String(); !strings.HasPrefix(got, "\rlu  [5s") {
+		t.Errorf("%q", got)
+	}
+	screen.Reset()
+	p.update(1) // the first and last call: no bar
+	if screen.Len() > 0 || p.bar != nil {
+		t.Errorf("%q, bar %v", screen.String(), p.bar)
+	}
+	p.update(0.5)
+	if got := screen.String(); !strings.HasPrefix(got, "\r\x1b[K") || p.timer != nil || p.bar == nil {
+		t.Errorf("%q, bar %v", got, p.bar)
+	}
+	screen.Reset()
+	p.showTime() // a call that was under way
+	if screen.Len() > 0 {
+		t.Errorf("%q", screen.String())
+	}
+	p.Finish()
+}

@@ -1,0 +1,52 @@
+package direct
+
+import (
+	"cmp"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Arithmetic of single numbers, for rounding to a format. [Acc] adds and multiplies them, [Divide]
+// divides.
+
+// Sqrt returns the square root of x for rounding to f, with the special values of IEEE 754: that of
+// -0 is -0, that of a negative number NaN.
+func Sqrt(f num.Format, x num.Real) num.Real {
+	switch {
+	case x.Class == num.Zero, x.Class == num.NaN:
+		return x
+	case x.Neg:
+		return num.Real{Class: num.NaN}
+	case x.Class == num.Inf:
+		return x
+	}
+	return Root(f, x, big.NewInt(1))
+}
+
+// Compare returns -1, 0 or +1 as x < y, x = y or x > y. As for [cmp.Compare], NaN equals NaN and is
+// less than all else, and -0 equals +0.
+func Compare(x, y num.Real) int {
+	if x.Class == num.NaN || y.Class == num.NaN {
+		return -cmp.Compare(int(x.Class/num.NaN), int(y.Class/num.NaN))
+	}
+	if s, t := signOf(x), signOf(y); s != t || s == 0 {
+		return cmp.Compare(s, t)
+	}
+	c := cmp.Compare(compareMagnitude(x, y), 0)
+	if x.Neg {
+		return -c
+	}
+	return c
+}
+
+// signOf returns the sign of x, which is not NaN.
+func signOf(x num.Real) int {
+	switch {
+	case x.Class == num.Zero:
+		return 0
+	case x.Neg:
+		return -1
+	}
+	return 1
+}

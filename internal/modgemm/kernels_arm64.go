@@ -1,0 +1,20 @@
+//go:build arm64 && !purego
+
+package modgemm
+
+import "github.com/halfulp/halfulp/internal/impl"
+
+// kernels lists all kernels of this build, best first. The blocks of NEON follow from the sizes of
+// the caches alone: nobody has measured them.
+var kernels = []*Kernel{
+	{
+		Name: "neon", MR: 12, NR: 8,
+		MaxModulus: maxModulus, ResiduePairs: residuePairs, DigitPairs: digitPairs,
+		needs: impl.NEON,
+		kc:    504, mc: 10,
+		modTiles:     modTilesNEON,
+		combineTiles: combineTilesNEON,
+		packPlanes:   packPlanesNEON,
+	},
+	generic,
+}

@@ -1,0 +1,157 @@
+package npy
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// An Array is a .npy file to be written: a head, and data in parts.
+type Array struct {
+	Name   string                         // within a .npz file
+	Head   []byte                         // header
+	Parts  int                            // how many parts there are
+	Append func(dst []byte, i int) []byte // appends part i
+}
+
+// Holds reports whether a .npy file holds numbers of format f. A .npz file holds all.
+func Holds(f halfulp.Format) bool { return !f.IsMP() }
+
+// File returns the .npy file of m, little-endian in Fortran order: for flat and one column of F32
+// or F64 with one dimension, else with two. DD, TD and QD have the terms of their numbers along a
+// third one. MP is an error.
+func File(m *halfulp.Matrix, flat bool) (Array, error) {
+	return numbers(m, flat && m.Format().Bits() <= 53)
+}
+
+// numbers returns the array of values or terms.
+func numbers(m *halfulp.Matrix, flat bool) (Array, error) {
+	if !Holds(m.Format()) {
+		return Array{}, fmt.Errorf("a .npy file does not hold numbers of format %v, a .npz file does", m.Format())
+	}
+	v := raw.Matrix(m)
+	if v.Arr.Kind == num.F32 {
+		return planes("values", "<f4", v, flat, 0, func(dst []byte, at, _ int) []byte {
+			return binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.Arr.F32[at]))
+		}), nil
+	}
+	name, terms := "values", 0
+	if v.Arr.Kind != num.F64 {
+		name, terms = "terms", v.Arr.Terms()
+	}
+	return planes(name, "<f8", v, flat, terms, func(dst []byte, at, t int) []byte {
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Arr.F64[t][at]))
+	}), nil
+}
+
+// planes returns the array of the shape of v, one column of which is flat if that is asked for, for
+// planes > 0 with a dimension of so many more. add appends what stands for number at of v in plane
+// t.
+func planes(name, descr string, v num.Mat, flat bool, planes int, add func(dst []byte, at, t int) []byte) Array {
+	shape := fmt.Sprintf("%d,", v.Rows)
+	if !flat || v.Cols != 1 {
+		shape += fmt.Sprintf(" %d,", v.Cols)
+	}
+	if planes > 0 {
+		shape += fmt.Sprintf(" %d,", planes)
+	}
+	if strings.Count(shape, ",") > 1 { // as Python has it
+		shape = strings.TrimSuffix(shape, ",")
+	}
+	return Array{name, header1(descr, "("+shape+")"), max(planes, 1) * v.Cols, func(dst []byte, part int) []byte {
+		t, j := part/v.Cols, part%v.Cols
+		for i := range v.Rows {
+			dst = add(dst, v.At(i, j), t)
+		}
+		return dst
+	}}
+}
+
+// header1 returns the header of version 1 of an array in Fortran order.
+func header1(descr, shape string) []byte {
+	s := fmt.Sprintf("{'descr': '%s', 'fortran_order': True, 'shape': %s, }", descr, shape)
+	n := (10 + len(s) + 1 + 63) / 64 * 64 // NumPy aligns the data to 64 bytes
+	b := append([]byte(Magic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(n-10))
+	b = append(b, s...)
+	b = append(b, strings.Repeat(" ", n-1-len(b))...)
+	return append(b, '\n')
+}
+
+// text returns the array of no dimension that is a string of ASCII characters.
+func text(name, s string) Array {
+	var b []byte
+	for _, c := range s {
+		b = binary.LittleEndian.AppendUint32(b, uint32(c))
+	}
+	return Array{name, header1(fmt.Sprintf("<U%d", len(s)), "()"), 1, func(dst []byte, _ int) []byte { return append(dst, b...) }}
+}
+
+// Arrays returns the arrays of the .npz file of m, which [ParseZip] reads without loss. They have
+// the two dimensions of m, for flat and one column one, and are:
+//
+//   - format: the name of the format, such as f64, dd or mp:424.
+//   - f32 and f64 have values, the numbers.
+//   - dd, td and qd have terms, the terms of the numbers along a dimension more.
+//   - mp has limbs, 64-bit words of significands along a dimension more, the least significant
+//     first, exponents, signs of 1 and -1, and classes: 0 zero, 1 finite, 2 infinite, 3 NaN. A
+//     finite number is sign S 2^(exponent - 64 L), S the integer of its L limbs, which are 0, as
+//     the exponent is, for what is not finite.
+func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
+	all := []Array{text("format", m.Format().String())}
+	if Holds(m.Format()) {
+		a, err := numbers(m, flat)
+		return append(all, a), err
+	}
+	v := raw.Matrix(m)
+	a, l := v.Arr, v.Arr.Limbs()
+	finite := func(at int) bool { return a.Cls[at].Class() == num.Finite }
+	return append(all,
+		planes("limbs", "<u8", v, flat, l, func(dst []byte, at, t int) []byte {
+			w := a.Sig[at*l+t]
+			if !finite(at) {
+				w = 0
+			}
+			return binary.LittleEndian.AppendUint64(dst, w)
+		}),
+		planes("exponents", "<i4", v, flat, 0, func(dst []byte, at, _ int) []byte {
+			e := a.Exp[at]
+			if !finite(at) {
+				e = 0
+			}
+			return binary.LittleEndian.AppendUint32(dst, uint32(e))
+		}),
+		planes("signs", "|i1", v, flat, 0, func(dst []byte, at, _ int) []byte {
+			if a.Cls[at].Neg() {
+				return append(dst, 0xff)
+			}
+			return append(dst, 1)
+		}),
+		planes("classes", "|u1", v, flat, 0, func(dst []byte, at, _ int) []byte { return append(dst, byte(a.Cls[at].Class())) }),
+	), nil
+}
+
+// WriteZip writes arrays as a .npz file, not compressed. data writes the parts of one.
+func WriteZip(w io.Writer, all []Array, data func(w io.Writer, a Array) error) error {
+	z := zip.NewWriter(w)
+	for _, a := range all {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: a.Name + ".npy", Method: zip.Store})
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(a.Head); err != nil {
+			return err
+		}
+		if err := data(f, a); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}

@@ -1,0 +1,27 @@
+//go:build arm64 && !purego
+
+package sgemm
+
+import "github.com/halfulp/halfulp/internal/impl"
+
+// Best returns the fastest kernel of the level in force.
+func Best() *Kernel {
+	if impl.Level() >= impl.NEON {
+		return neon
+	}
+	return generic
+}
+
+// BestPairs returns the fastest kernel of pairs of the level in force.
+func BestPairs() *PairKernel {
+	if impl.Level() >= impl.NEON {
+		return neonPairs
+	}
+	return genericPairs
+}
+
+// The blocks are those of AVX2: nobody has measured others.
+var (
+	neon      = &Kernel{Name: "neon", MR: 8, NR: 12, micro: microNEON, block: block{192, 256, 192}}
+	neonPairs = &PairKernel{MR: 4, NR: 8, micro: microPairsNEON}
+)

@@ -1,0 +1,201 @@
+package halfulp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// AppendText appends the text of s: the name of its format, a blank, and the shortest decimal that
+// reads back to s in that format, such as "mp:424 0.1". The error is nil. JSON has it as a string.
+func (s Scalar) AppendText(dst []byte) ([]byte, error) {
+	return s.Append(append(append(dst, s.Format().String()...), ' '), 0), nil
+}
+
+// MarshalText returns the text of s, as [Scalar.AppendText] writes it. The error is nil.
+func (s Scalar) MarshalText() ([]byte, error) { return s.AppendText(nil) }
+
+// UnmarshalText replaces s by the number of a text: in the format that the text names, without loss
+// where [Scalar.AppendText] wrote it, or for a number alone rounded once to the format of s, which
+// is Float64 for the zero Scalar. Numbers are those of [ParseScalar].
+func (s *Scalar) UnmarshalText(text []byte) error {
+	f, number := s.Format(), string(text)
+	if name, rest, ok := bytes.Cut(text, []byte(" ")); ok {
+		g, err := ParseFormat(string(name))
+		if err != nil {
+			return err
+		}
+		f, number = g, string(rest)
+	}
+	x, err := ParseScalar(f, number)
+	if err == nil {
+		*s = x
+	}
+	return err
+}
+
+// UnmarshalJSON replaces s by a JSON string, as [Scalar.UnmarshalText] reads it, or by a JSON
+// number, rounded once to the format of s. It leaves s alone for null.
+func (s *Scalar) UnmarshalJSON(data []byte) error {
+	text, err := jsonText(data)
+	if err != nil || text == nil {
+		return err
+	}
+	return s.UnmarshalText(text)
+}
+
+// jsonText returns the text of a JSON string or number, nil for null.
+func jsonText(data []byte) ([]byte, error) {
+	switch {
+	case string(data) == "null":
+		return nil, nil
+	case len(data) > 0 && data[0] == '"':
+		var text string
+		err := json.Unmarshal(data, &text)
+		return []byte(text), err
+	case len(data) > 0 && (data[0] == '-' || data[0] >= '0' && data[0] <= '9'):
+		return data, nil
+	}
+	return nil, fmt.Errorf("halfulp: number expected in place of JSON %.20q", data)
+}
+
+// vectorJSON and matrixJSON are the JSON forms of vectors and matrices.
+type vectorJSON struct {
+	Format  string      `json:"format"`
+	Entries []entryJSON `json:"entries"`
+}
+
+type matrixJSON struct {
+	Format  string        `json:"format"`
+	Rows    int           `json:"rows"`
+	Columns int           `json:"columns"`
+	Entries [][]entryJSON `json:"entries"`
+}
+
+// entryJSON is the text of a number.
+type entryJSON []byte
+
+func (e entryJSON) MarshalText() ([]byte, error) { return e, nil }
+
+func (e *entryJSON) UnmarshalJSON(data []byte) error {
+	text, err := jsonText(data)
+	*e = bytes.Clone(text)
+	return err
+}
+
+// formatJSON returns the format called name, for no name that of a, which may be missing, or
+// Float64.
+func formatJSON(name string, a *num.Array) (Format, error) {
+	switch {
+	case name != "":
+		return ParseFormat(name)
+	case a != nil:
+		return Format{a.Format}, nil
+	}
+	return Float64, nil
+}
+
+// fitsJSON returns an error unless n numbers of format f, which a short text may ask for, fit the
+// memory that readers keep to.
+func fitsJSON(f Format, n int) error {
+	if size, most := num.SizeOf(f.f), DefaultMemoryLimit(); int64(n) > most/size {
+		return fmt.Errorf("%w: %d numbers of format %v take more than %d bytes", ErrMemory, n, f, most)
+	}
+	return nil
+}
+
+// entriesJSON returns the entries of row i of m.
+func entriesJSON(m *Matrix, i int) []entryJSON {
+	row := make([]entryJSON, m.Cols())
+	for j := range row {
+		row[j] = m.AppendText(nil, i, j, 0)
+	}
+	return row
+}
+
+// MarshalJSON returns x as {"format":"dd","entries":["1","0.5"]}, every entry as the shortest
+// decimal that reads back to it, without loss.
+func (x *Vector) MarshalJSON() ([]byte, error) {
+	return json.Marshal(vectorJSON{x.Format().String(), entriesJSON(x.Matrix().T(), 0)})
+}
+
+// UnmarshalJSON replaces x, format and length and all, by what [Vector.MarshalJSON] wrote. Entries
+// may be numbers as well as strings. Without a format they are rounded to that of x, which is
+// Float64 for the zero Vector. It leaves x alone for null.
+func (x *Vector) UnmarshalJSON(data []byte) error {
+	var v vectorJSON
+	if string(data) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	f, err := formatJSON(v.Format, x.v.Arr)
+	if err != nil {
+		return err
+	}
+	if err := fitsJSON(f, len(v.Entries)); err != nil {
+		return err
+	}
+	z := NewVector(f, len(v.Entries))
+	for i, e := range v.Entries {
+		if _, err := setText(z.v.Arr, i, e); err != nil {
+			return fmt.Errorf("entry %d: %w", i, err)
+		}
+	}
+	*x = *z
+	return nil
+}
+
+// MarshalJSON returns m as {"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}, row by
+// row, every entry as the shortest decimal that reads back to it, without loss.
+func (m *Matrix) MarshalJSON() ([]byte, error) {
+	v := matrixJSON{Format: m.Format().String(), Rows: m.Rows(), Columns: m.Cols(), Entries: make([][]entryJSON, m.Rows())}
+	for i := range v.Entries {
+		v.Entries[i] = entriesJSON(m, i)
+	}
+	return json.Marshal(v)
+}
+
+var errJSONShape = errors.New("halfulp: the entries of the JSON matrix do not have its shape")
+
+// UnmarshalJSON replaces m, format and shape and all, by what [Matrix.MarshalJSON] wrote. Entries
+// may be numbers as well as strings. Without a format they are rounded to that of m, which is
+// Float64 for the zero Matrix. It leaves m alone for null.
+func (m *Matrix) UnmarshalJSON(data []byte) error {
+	var v matrixJSON
+	if string(data) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	f, err := formatJSON(v.Format, m.m.Arr)
+	if err != nil {
+		return err
+	}
+	if v.Rows < 0 || v.Columns < 0 || len(v.Entries) != v.Rows {
+		return errJSONShape
+	}
+	for _, row := range v.Entries {
+		if len(row) != v.Columns {
+			return errJSONShape
+		}
+	}
+	if err := fitsJSON(f, v.Rows*v.Columns); err != nil {
+		return err
+	}
+	z := NewMatrix(f, v.Rows, v.Columns)
+	for i, row := range v.Entries {
+		for j, e := range row {
+			if err := z.SetText(i, j, e); err != nil {
+				return fmt.Errorf("entry (%d, %d): %w", i, j, err)
+			}
+		}
+	}
+	*m = *z
+	return nil
+}

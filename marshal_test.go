@@ -1,0 +1,246 @@
+package halfulp
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+var (
+	_ interface {
+		encoding.BinaryMarshaler
+		encoding.BinaryAppender
+		encoding.TextMarshaler
+		encoding.TextAppender
+	} = Scalar{}
+	_ interface {
+		encoding.BinaryUnmarshaler
+		encoding.TextUnmarshaler
+		json.Unmarshaler
+	} = (*Scalar)(nil)
+	_ interface {
+		encoding.BinaryMarshaler
+		encoding.BinaryAppender
+		encoding.BinaryUnmarshaler
+		json.Marshaler
+		json.Unmarshaler
+	} = (*Matrix)(nil)
+	_ interface {
+		encoding.BinaryMarshaler
+		encoding.BinaryAppender
+		encoding.BinaryUnmarshaler
+		json.Marshaler
+		json.Unmarshaler
+	} = (*Vector)(nil)
+)
+
+// mixture returns a matrix of awkward numbers, with gaps and transposed.
+func mixture(r *rand.Rand, f Format, rows, cols int) *Matrix {
+	m := NewMatrixLD(f, cols, rows, cols+3).T()
+	for i := range rows {
+		for j := range cols {
+			m.Set(i, j, drawOperand(r, f))
+		}
+	}
+	return m
+}
+
+// TestMarshal writes and reads scalars, vectors and matrices in all formats and forms.
+func TestMarshal(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 5))
+	for _, f := range scalarFormats {
+		for _, shape := range [][2]int{{7, 5}, {1, 1}, {0, 0}, {0, 3}, {3, 0}, {1, 4}, {4, 1}} {
+			m := mixture(r, f, shape[0], shape[1])
+			type all struct {
+				M *Matrix
+				X *Vector
+				S Scalar
+			}
+			in := all{m, NewVector(f, 3), drawOperand(r, f)}
+			if shape[0] > 0 {
+				in.X = m.Row(shape[0] - 1)
+			}
+			var byGob bytes.Buffer
+			text, err := json.Marshal(in)
+			if err := errors.Join(err, gob.NewEncoder(&byGob).Encode(in)); err != nil {
+				t.Fatal(err)
+			}
+			var a, b all
+			if err := errors.Join(json.Unmarshal(text, &a), gob.NewDecoder(&byGob).Decode(&b)); err != nil {
+				t.Fatalf("%v: %v", f, err)
+			}
+			for k, got := range []all{a, b} {
+				if !got.M.Same(in.M) || !got.X.Same(in.X) || !got.S.Same(in.S) {
+					t.Errorf("seed %d: %v %v, way %d:\n%v%v%v, want\n%v%v%v", seed, f, shape, k, got.M, got.X, got.S, in.M, in.X, in.S)
+				}
+			}
+		}
+	}
+}
+
+// TestBinaryNaN has the one NaN of every format, whatever NaN a program's own slice holds.
+func TestBinaryNaN(t *testing.T) {
+	x := NewVectorFloat64(2, 1, []float64{math.Float64frombits(0xfff8dead00000000), 1})
+	want := NewVectorFloat64(2, 1, []float64{math.NaN(), 1})
+	var z Vector
+	b, err := x.MarshalBinary()
+	if err := errors.Join(err, z.UnmarshalBinary(b)); err != nil || !z.Same(want) {
+		t.Errorf("%v, %v", &z, err)
+	}
+}
+
+// TestBinaryForm holds the form of version 1 to the byte, which files may keep.
+func TestBinaryForm(t *testing.T) {
+	m := NewMatrix(MP(65), 2, 1)
+	m.Set(0, 0, Float(-1.5))
+	m.SetFloat64(1, 0, math.Inf(1))
+	for _, c := range []struct {
+		from encoding.BinaryMarshaler
+		want string
+	}{
+		{Float(1), "hulp\x01\x00\x01\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\xf0\x3f"},
+		{NewVector(DD, 1), "hulp\x01\x01\x02\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("\x00", 16)},
+		{m, "hulp\x01\x02\x05\x00" + "\x41\x00\x00\x00\x00\x00\x00\x00" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" +
+			"\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\xc0" + strings.Repeat("\x00", 16) + "\x01\x00\x00\x00" + "\x00\x00\x00\x00" + "\x03\x04"},
+	} {
+		if b, err := c.from.MarshalBinary(); err != nil || string(b) != c.want {
+			t.Errorf("%v is %q, %v, want %q", c.from, b, err, c.want)
+		}
+	}
+}
+
+func TestBinaryErrors(t *testing.T) {
+	good, err := NewMatrix(MP(65), 1, 2).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(at int, b byte) []byte {
+		c := bytes.Clone(good)
+		c[at] = b
+		return c
+	}
+	wide, err := DD.Add(Float(1), Float(0x1p-60)).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide[16+8+7] = 0x3f // the second term about 1, so that the sum has other terms
+	var m Matrix
+	var s Scalar
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{m.UnmarshalBinary(nil), "not the binary form"},
+		{m.UnmarshalBinary(good[:20]), "not the binary form"},
+		{m.UnmarshalBinary(good[:len(good)-1]), "bytes follow"},
+		{m.UnmarshalBinary(append(bytes.Clone(good), 0)), "bytes follow"},
+		{m.UnmarshalBinary(change(0, 'H')), "not the binary form"},
+		{m.UnmarshalBinary(change(4, 2)), "version 2"},
+		{m.UnmarshalBinary(change(5, 1)), "a vector, not of a matrix"},
+		{m.UnmarshalBinary(change(5, 3)), "not the binary form"},
+		{m.UnmarshalBinary(change(6, 6)), "not the binary form"},
+		{m.UnmarshalBinary(change(6, 0)), "not the binary form"},
+		{m.UnmarshalBinary(change(7, 1)), "not the binary form"},
+		{m.UnmarshalBinary(change(8, 1)), "not the binary form"},
+		{m.UnmarshalBinary(change(31, 0x80)), "bytes follow"}, // 2^63 columns
+		{m.UnmarshalBinary(change(30, 0x20)), "bytes follow"},
+		// a zero with a significand, no class, no leading bit, a zero with an exponent
+		{m.UnmarshalBinary(change(32, 1)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-1, 7)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-1, 2)), "none of format"},
+		{m.UnmarshalBinary(change(len(good)-2-1, 0x80)), "none of format"},
+		{s.UnmarshalBinary(wide), "none of format dd"},
+		{json.Unmarshal([]byte(`"xx 1"`), &s), "unknown format"},
+		{json.Unmarshal([]byte(`"dd one"`), &s), "one"},
+		{json.Unmarshal([]byte(`true`), &s), "number expected"},
+		{json.Unmarshal([]byte(`{"rows":1,"columns":2,"entries":[["1"]]}`), &m), "shape"},
+		{json.Unmarshal([]byte(`{"rows":2,"columns":1,"entries":[["1"]]}`), &m), "shape"},
+		{json.Unmarshal([]byte(`{"rows":0,"columns":-1,"entries":[]}`), &m), "shape"},
+		{json.Unmarshal([]byte(`{"rows":1,"columns":1,"entries":[["1x"]]}`), &m), "entry (0, 0)"},
+		{json.Unmarshal([]byte(`{"rows":1,"columns":1,"entries":[[null]]}`), &m), "entry (0, 0)"},
+		{json.Unmarshal([]byte(`{"format":"mp:1048577","rows":0,"columns":0,"entries":[]}`), &m), "precision"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	if m.m.Arr != nil || s.a != nil {
+		t.Error("errors changed their receivers")
+	}
+}
+
+// TestJSONNumbers reads what other programs write: numbers, and no formats.
+func TestJSONNumbers(t *testing.T) {
+	v := struct {
+		S Scalar
+		D Scalar
+		M *Matrix
+		X Vector
+	}{D: Scalar{num.New(DD.f, 1)}}
+	err := json.Unmarshal([]byte(`{"S": 0.1, "D": 0.1, "M": {"rows":1,"columns":2,"entries":[[1e3,"0x1p-1"]]}, "X": {"format":"f32","entries":[0.1]}}`), &v)
+	tenth, _ := ParseScalar(DD, "0.1")
+	if err != nil || !v.S.Same(Float(0.1)) || !v.D.Same(tenth) || v.M.String() != "1000 0.5\n" || !v.X.At(0).Same(Float(0.1).Convert(Float32)) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if err := json.Unmarshal([]byte(`{"S": null, "M": null}`), &v); err != nil || !v.S.Same(Float(0.1)) || v.M != nil {
+		t.Errorf("%v, %v", v.S, err)
+	}
+}
+
+// FuzzUnmarshalBinary finds the same bytes again wherever it finds numbers.
+func FuzzUnmarshalBinary(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, g := range scalarFormats {
+		for _, x := range []encoding.BinaryMarshaler{mixture(r, g, 2, 2), mixture(r, g, 3, 1).Col(0), drawOperand(r, g)} {
+			b, err := x.MarshalBinary()
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m Matrix
+		var x Vector
+		var s Scalar
+		var back []byte
+		switch {
+		case m.UnmarshalBinary(b) == nil:
+			back, _ = m.MarshalBinary()
+		case x.UnmarshalBinary(b) == nil:
+			back, _ = x.MarshalBinary()
+		case s.UnmarshalBinary(b) == nil:
+			back, _ = s.MarshalBinary()
+		default:
+			return
+		}
+		if !bytes.Equal(b, back) {
+			t.Errorf("%q came back as %q", b, back)
+		}
+	})
+}
+
+// FuzzUnmarshalJSON finds the same matrix again wherever it finds one.
+func FuzzUnmarshalJSON(f *testing.F) {
+	f.Add([]byte(`{"format":"dd","rows":1,"columns":2,"entries":[["1","0.5"]]}`))
+	f.Add([]byte(`{"rows":1,"columns":2,"entries":[[1,-5e-400]]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var m, back Matrix
+		if m.UnmarshalJSON(text) != nil || m.m.Arr == nil { // null
+			return
+		}
+		b, err := m.MarshalJSON()
+		if err := errors.Join(err, back.UnmarshalJSON(b)); err != nil || !back.Same(&m) {
+			t.Errorf("%s is read as\n%v and comes back as\n%v, %v", text, &m, &back, err)
+		}
+	})
+}

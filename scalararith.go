@@ -1,0 +1,96 @@
+package halfulp
+
+import (
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// sums keeps the accumulators of single operations.
+var sums = sync.Pool{New: func() any { return new(direct.Acc) }}
+
+// sum returns what add adds, rounded to f.
+func (f Format) sum(add func(a *direct.Acc)) Scalar {
+	a := sums.Get().(*direct.Acc)
+	a.Reset()
+	add(a)
+	z := f.round(a.Value(f.f))
+	sums.Put(a)
+	return z
+}
+
+// round returns v, found for rounding to f.
+func (f Format) round(v num.Real) Scalar {
+	z := num.New(f.f, 1)
+	z.Set(0, v)
+	return Scalar{z}
+}
+
+// Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. See Scalars
+// and Special values in the package documentation, for all operations.
+func (f Format) Add(x, y Scalar) Scalar {
+	return f.sum(func(a *direct.Acc) {
+		a.Add(x.value())
+		a.Add(y.value())
+	})
+}
+
+// Sub returns RN(x - y) in format f.
+func (f Format) Sub(x, y Scalar) Scalar { return f.Add(x, y.Neg()) }
+
+// Mul returns RN(x y) in format f.
+func (f Format) Mul(x, y Scalar) Scalar {
+	return f.sum(func(a *direct.Acc) { a.AddProduct(x.value(), y.value()) })
+}
+
+// FMA returns RN(x y + z) in format f.
+func (f Format) FMA(x, y, z Scalar) Scalar {
+	return f.sum(func(a *direct.Acc) {
+		a.AddProduct(x.value(), y.value())
+		a.Add(z.value())
+	})
+}
+
+// Quo returns RN(x / y) in format f. x / 0 is an infinity with the sign of the quotient, 0 / 0 and
+// ∞ / ∞ are NaN.
+func (f Format) Quo(x, y Scalar) Scalar { return f.round(direct.Divide(f.f, x.value(), y.value())) }
+
+// Sqrt returns RN(√x) in format f. √-0 is -0; the root of a number less than 0 is NaN.
+func (f Format) Sqrt(x Scalar) Scalar { return f.round(direct.Sqrt(f.f, x.value())) }
+
+// Neg returns -s in the format of s, exactly. NaN stays as it is.
+func (s Scalar) Neg() Scalar { return s.withSign(!s.Signbit()) }
+
+// Abs returns |s| in the format of s, exactly.
+func (s Scalar) Abs() Scalar { return s.withSign(false) }
+
+// withSign returns s with the given sign; NaN has none.
+func (s Scalar) withSign(neg bool) Scalar {
+	a := s.array()
+	if s.Signbit() == neg || s.IsNaN() {
+		return s
+	}
+	z := num.New(a.Format, 1)
+	z.CopyFrom(0, a, 0)
+	z.Negate(0)
+	return Scalar{z}
+}
+
+// Cmp returns -1, 0 or +1 as s < t, s = t or s > t, exactly, whatever their formats. As for
+// [cmp.Compare], NaN equals NaN and is less than all else, and -0 equals +0.
+func (s Scalar) Cmp(t Scalar) int { return direct.Compare(s.value(), t.value()) }
+
+// Sign returns -1, 0 or +1 as s < 0, s = 0 or s > 0, and 0 for NaN.
+func (s Scalar) Sign() int {
+	switch v := s.value(); {
+	case v.Class == num.Zero, v.Class == num.NaN:
+		return 0
+	case v.Neg:
+		return -1
+	}
+	return 1
+}
+
+// Signbit reports whether s is negative or -0.
+func (s Scalar) Signbit() bool { return s.value().Neg }
