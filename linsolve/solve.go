@@ -143,6 +143,11 @@ func (s *solver) stage(name string) {
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
+	return s.within(st, d, err)
+}
+
+// within ends a product that was stored in d.
+func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
 	if err != nil {
 		return err
 	}
@@ -160,9 +165,10 @@ const errShape = "linsolve: shapes do not fit"
 // and X are n x n, n x k and n x k of any formats; X may overlap A and B.
 //
 // The time is that of a decomposition and inversion in float64 and of a product or two for each
-// 2^50 of the condition number, and for each column of B a few products with vectors. Entries that
+// 2^50 of the condition number, and for each column of B a few products with vectors; many columns
+// take a few products of the format's bits, by an approximate inverse of half of them. Entries that
 // lie halfway between two numbers of the format, or are such numbers while others of their column
-// are not, take about n more of these.
+// are not, take about n products with vectors more.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
@@ -189,9 +195,10 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 
 // finish stores a result in x, wherever it lives.
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	for i := range z.Rows() {
-		for j := range z.Cols() {
-			if z.At(i, j).IsInf(0) {
+	m := raw.Matrix(z)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if m.Arr.Class(m.At(i, j)) == num.Inf {
 				s.stats.Overflow++
 			}
 		}
@@ -288,8 +295,13 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err != nil || open(todo) == 0 {
 			return err
 		}
+	} else {
+		err := s.solveMany(p, a, b, z, todo)
+		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+			return err
+		}
 	}
-	return s.refine(a, b, p, cond, z, todo)
+	return s.refineOpen(a, b, p, cond, z, todo)
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.
