@@ -97,7 +97,7 @@ func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
 // float64 factors do not suffice, or formats.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if workable(bits+64, a) != nil {
+	if bits+64 > maxBits || far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	n := a.Rows()

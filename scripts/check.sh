@@ -105,7 +105,8 @@ levels() {
 
 	part "the lower levels of instruction sets"
 	# Packages with kernels, and those that call them; but no programs are built and run. The
-	# conformance suite runs under all levels by itself; the engine on GPUs has none.
+	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
+	# linsolve's small systems; the engine on GPUs has none.
 	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm} ./rns ./expansion ./ozaki)
 	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples)$' "${packages[@]}"; }
 	level portable
