@@ -77,7 +77,8 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
-	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+")) // inf as elsewhere
+	// Infinity is spelt as elsewhere.
+	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
 	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.runStats(&j.solver.Stats)})
 	if !c.JSON {
 		var s strings.Builder
