@@ -249,7 +249,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	if len(todo) <= fewColumns {
+	if few(len(todo), a.Rows()) {
 		t, err := s.invertTriangles(lu)
 		if err != nil {
 			return nil, err
@@ -287,7 +287,7 @@ func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
 func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
-	if len(todo) <= fewColumns {
+	if few(len(todo), a.Rows()) {
 		w, err := s.newWideInverse(p)
 		if err == nil {
 			err = s.solveFew(a, b, z, w, todo)
