@@ -79,7 +79,7 @@ func (w *wideInverse) correct(r *residual) ([]float64, error) {
 	words := len(w.f.planes) + 2
 	const some = 16 // rows a call
 	return z, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
-		// The product, of unit 2^(2-64 words), is below 2^bits in magnitude and has room for 2^60
+		// The product, of unit 2^(64-64 words), is below 2^bits in magnitude and has room for 2^60
 		// in the pieces of which it is a sum.
 		sum, x := make([]uint64, words+1), make([]uint64, words)
 		for i := part * some; i < min(n, (part+1)*some); i++ {
