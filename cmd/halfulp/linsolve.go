@@ -125,7 +125,7 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	if n := int(j.print.Digits); n > 0 && (j.print.JSON || ending(j.print.target(), ".npy", ".npz") == "") {
+	if n := int(j.print.Digits); n > 0 && (j.print.JSON || ending(j.print.kind(), ".npy", ".npz") == "") {
 		if lower, err = outward(lower, n, false); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -156,6 +157,14 @@ func (f *printFlags) as() string {
 	return "--to ." + strings.TrimPrefix(f.To, ".")
 }
 
+// kind is the name that says what kind of file to write.
+func (f *printFlags) kind() string {
+	if f.To != "" {
+		return f.as()
+	}
+	return f.target()
+}
+
 var errNoName = cli.Misuse("--out: the name is empty")
 
 // check returns an error if the output file cannot be written, or cannot hold what
@@ -166,6 +175,9 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		return errNoName
 	}
 	if isMatrix && !f.JSON {
+		if strings.EqualFold(filepath.Ext("."+f.To), ".gz") {
+			return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
+		}
 		name := f.as()
 		if name == "" {
 			name = "--out: " + f.target()
