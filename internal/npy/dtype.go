@@ -128,33 +128,41 @@ func binaryFloat(neg bool, x uint64, fraction int, buf []uint64) num.Real {
 	return num.Real{Class: num.Finite, Neg: neg, Exp: int64(e) - bias, Mag: buf[:1]}
 }
 
-// errLong is what other long doubles than those of x86 meet.
-var errLong = errors.New("the array has NumPy type float128, but not the 80-bit numbers of x86, which alone can be read")
+// errLong is what other long doubles than those of x86 meet, and errUnclear those that may be such.
+var (
+	errLong    = errors.New("the array has NumPy type float128, but not the 80-bit numbers of x86, which alone can be read")
+	errUnclear = errors.New("the array has NumPy type float128, and does not tell whether its numbers are the 80-bit ones of x86, " +
+		"which alone can be read: if they are, save numpy.positive(a, out=numpy.zeros_like(a)) in place of a")
+)
 
-// checkLong reports long doubles in 16 bytes that are IEEE binary128, for which NumPy has the same
-// name as for the 80-bit numbers of x86. The latter leave to chance what stands in the last 6
-// bytes, where the former have the sign, the exponent and the leading bits: arrays are refused in
-// which all numbers that are not 0 would lie between 2^-2000 and 2^2000, or be infinite or NaN, in
-// binary128.
+// checkLong returns an error unless long doubles in 16 bytes are those of x86: NumPy has the same
+// name for IEEE binary128 and for sums of two doubles. x86 leaves the last 6 bytes to chance.
+// Arrays are taken if the exponent that binary128 has in the last 2 is 0, so that its numbers would
+// all be 0 or below 2^-16382: NumPy leaves zeros there in memory that it takes anew. Sums of two
+// doubles have the sign and the exponent of the second one there, which is 0, then, or below
+// 2^-1022. x86 reads those in which it is 0 as numbers without a first bit, which it has below
+// 2^-16382 only: arrays are refused that have no others but 0.
 func (a *array) checkLong() error {
 	if a.size != 16 {
 		return nil
 	}
-	quad := false
+	small, normal := false, false
 	for k := range len(a.data) / 16 {
 		b := a.data[16*k : 16*k+16]
-		e := int(binary.LittleEndian.Uint16(b[14:]) & 0x7fff)
+		last, m := binary.LittleEndian.Uint16(b[14:]), binary.LittleEndian.Uint64(b)
 		if a.order == bigEndian {
-			e = int(binary.BigEndian.Uint16(b) & 0x7fff)
+			last, m = binary.BigEndian.Uint16(b), binary.BigEndian.Uint64(b[8:])
 		}
 		switch {
-		case e == 0x7fff, e > 16383-2000 && e < 16383+2000:
-			quad = true
-		case slices.Max(b) != 0:
-			return nil
+		case last&0x7fff != 0:
+			return errUnclear
+		case m>>63 != 0:
+			normal = true
+		case m != 0:
+			small = true
 		}
 	}
-	if quad {
+	if small && !normal {
 		return errLong
 	}
 	return nil

@@ -188,10 +188,16 @@ func TestErrors(t *testing.T) {
 		{file(head("<f8", "False", "(1, 1, 2)"), "1234567812345678"), "not the terms"},
 		{file(head("<f4", "False", "(1, 1, 2)"), "12345678"), "3 dimensions"},
 		{file(head("<f8", "False", "(1, 1, 1, 1)"), "12345678"), "4 dimensions"},
-		// Long doubles without their first bit, and 1 and 3 in binary128.
-		{file(head("<f16", "False", "(1,)"), "0123456\x3789012345"), "not the 80-bit numbers"},
-		{file(head("<f16", "False", "(1,)"), strings.Repeat("\x00", 14)+"\xff\x3f"), "not the 80-bit numbers"},
-		{file(head(">f16", "False", "(1,)"), "\x40\x00\x80"+strings.Repeat("\x00", 13)), "not the 80-bit numbers"},
+		// Long doubles without their first bit; 1, 3 and 2^-3000 in binary128, the last beside 0; and
+		// 1 and -1 as sums of two doubles.
+		{file(head("<f12", "False", "(1,)"), "0123456\x378901"), "not the 80-bit numbers"},
+		{file(head("<f16", "False", "(2,)"), "0123456\x378901\x00\x00\x00\x00"+"0123456\x808901\x00\x00\x00\x00"), "not the 80-bit numbers"},
+		{file(head("<f16", "False", "(1,)"), strings.Repeat("\x00", 14)+"\xff\x3f"), "does not tell"},
+		{file(head(">f16", "False", "(1,)"), "\x40\x00\x80"+strings.Repeat("\x00", 13)), "does not tell"},
+		{file(head("<f16", "False", "(2,)"), strings.Repeat("\x00", 30)+"\x47\x34"), "does not tell"},
+		{file(head("<f16", "False", "(1,)"), strings.Repeat("\x00", 6)+"\xf0\x3f"+strings.Repeat("\x00", 8)), "not the 80-bit numbers"},
+		{file(head("<f16", "False", "(1,)"), strings.Repeat("\x00", 6)+"\xf0\xbf"+strings.Repeat("\x00", 8)), "not the 80-bit numbers"},
+		{file(head(">f16", "False", "(1,)"), "\x3f\xf0"+strings.Repeat("\x00", 14)), "does not tell"},
 		{file(head("<f8", "False", "(1, 1, 1)"), "12345678"), "3 dimensions"},
 		{file(head("<f8", "False", "(-1,)"), ""), "damaged"},
 		{file(head("<f8", "False", "(99999999999999999999,)"), ""), "damaged"},

@@ -87,8 +87,9 @@ if np.finfo(np.longdouble).nmant == 63:  # x86
     a[0, 0] = -np.finfo(np.longdouble).max
     a[1, 0] = np.finfo(np.longdouble).smallest_subnormal
     a[1, 1] = -np.inf
+    a = np.positive(a, out=np.zeros_like(a))  # with zeros between the numbers
     add("longdouble.npy", "mp:64", a)
-    add("longdoublefb.npy", "mp:64", np.asarray(a.astype(a.dtype.newbyteorder(">")), order="F"))
+    add("longdoublefb.npy", "mp:64", np.asarray(a.byteswap().view(a.dtype.newbyteorder(">")), order="F"))
 hi = np.array([[1.0, 0.1], [-3.0, 0.0]])
 lo = np.array([[2.0**-60, 0.0], [2.0**-54, 0.0]])
 numbers = [hexadecimal(abs(Fraction(h) + Fraction(l)), h < 0) for h, l in zip(hi.reshape(-1), lo.reshape(-1))]
