@@ -188,8 +188,8 @@ func TestErrors(t *testing.T) {
 		{file(head("<f8", "False", "(1, 1, 2)"), "1234567812345678"), "not the terms"},
 		{file(head("<f4", "False", "(1, 1, 2)"), "12345678"), "3 dimensions"},
 		{file(head("<f8", "False", "(1, 1, 1, 1)"), "12345678"), "4 dimensions"},
-		// Long doubles without their first bit; 1, 3 and 2^-3000 in binary128, the last beside 0; and
-		// 1 and -1 as sums of two doubles.
+		// Long doubles without their first bit; 1, 3 and 2^-3000 in binary128, the last one beside
+		// 0; and 1 and -1 as sums of two doubles.
 		{file(head("<f12", "False", "(1,)"), "0123456\x378901"), "not the 80-bit numbers"},
 		{file(head("<f16", "False", "(2,)"), "0123456\x378901\x00\x00\x00\x00"+"0123456\x808901\x00\x00\x00\x00"), "not the 80-bit numbers"},
 		{file(head("<f16", "False", "(1,)"), strings.Repeat("\x00", 14)+"\xff\x3f"), "does not tell"},
