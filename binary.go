@@ -124,6 +124,9 @@ func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 	if max(shape[0], shape[1]) > math.MaxInt || over != 0 || n != uint64(len(rest))/size || uint64(len(rest)) != n*size {
 		return m, fmt.Errorf("halfulp: %d bytes follow the binary form's head: not those of %d x %d numbers of format %v", len(rest), shape[0], shape[1], f)
 	}
+	if err := fitsEmpty(shape[0], shape[1]); err != nil {
+		return m, err
+	}
 	a := num.New(f, int(n))
 	fillBinary(a, rest)
 	for i := range int(n) {
@@ -132,6 +135,15 @@ func parseBinary(data []byte, dims int) (m num.Mat, err error) {
 		}
 	}
 	return num.Mat{Arr: a, RS: 1, CS: max(int(shape[0]), 1), Rows: int(shape[0]), Cols: int(shape[1])}, nil
+}
+
+// fitsEmpty returns an error for an empty matrix with a side that none has that a program works
+// with: no data has that many rows or columns, which loops run over even so.
+func fitsEmpty(rows, cols uint64) error {
+	if (rows == 0 || cols == 0) && max(rows, cols) > math.MaxInt32 {
+		return fmt.Errorf("halfulp: an empty matrix of %d x %d is too large", rows, cols)
+	}
+	return nil
 }
 
 // binaryFormat returns the format of the binary form's kind and precision.

@@ -185,7 +185,7 @@ func (m *Matrix) UnmarshalJSON(data []byte) error {
 			return errJSONShape
 		}
 	}
-	if err := fitsJSON(f, v.Rows*v.Columns); err != nil {
+	if err := errors.Join(fitsEmpty(uint64(v.Rows), uint64(v.Columns)), fitsJSON(f, v.Rows*v.Columns)); err != nil {
 		return err
 	}
 	z := NewMatrix(f, v.Rows, v.Columns)

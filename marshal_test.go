@@ -132,6 +132,11 @@ func TestBinaryErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	empty, err := NewMatrix(DD, 0, 2).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty[16+8+5] = 1   // 2^40 columns and 2
 	wide[16+8+7] = 0x3f // the second term about 1, so that the sum has other terms
 	var m Matrix
 	var s Scalar
@@ -154,6 +159,7 @@ func TestBinaryErrors(t *testing.T) {
 		{m.UnmarshalBinary(change(31, 0x80)), "bytes follow"}, // 2^63 columns
 		{m.UnmarshalBinary(change(30, 0x20)), "bytes follow"},
 		// a zero with a significand, no class, no leading bit, a zero with an exponent
+		{m.UnmarshalBinary(empty), "0 x 1099511627778"},
 		{m.UnmarshalBinary(change(32, 1)), "none of format"},
 		{m.UnmarshalBinary(change(len(good)-1, 7)), "none of format"},
 		{m.UnmarshalBinary(change(len(good)-1, 2)), "none of format"},
@@ -165,6 +171,7 @@ func TestBinaryErrors(t *testing.T) {
 		{json.Unmarshal([]byte(`{"rows":1,"columns":2,"entries":[["1"]]}`), &m), "shape"},
 		{json.Unmarshal([]byte(`{"rows":2,"columns":1,"entries":[["1"]]}`), &m), "shape"},
 		{json.Unmarshal([]byte(`{"rows":0,"columns":-1,"entries":[]}`), &m), "shape"},
+		{json.Unmarshal([]byte(`{"rows":0,"columns":2147483648,"entries":[]}`), &m), "2147483648"},
 		{json.Unmarshal([]byte(`{"rows":1,"columns":1,"entries":[["1x"]]}`), &m), "entry (0, 0)"},
 		{json.Unmarshal([]byte(`{"rows":1,"columns":1,"entries":[[null]]}`), &m), "entry (0, 0)"},
 		{json.Unmarshal([]byte(`{"format":"mp:1048577","rows":0,"columns":0,"entries":[]}`), &m), "precision"},

@@ -362,7 +362,10 @@ const (
 func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error {
 	workers := make([]worker, max(opt.Threads, 1))
 	rows := max(strip/max(a.cols, 1)/tile, 1) * tile
-	strips := (a.rows + rows - 1) / rows
+	strips := a.rows / rows
+	if a.rows%rows > 0 {
+		strips++
+	}
 	errs := make([]error, strips)
 	err := par.For(opt.Context, opt.Threads, strips, func(k, s int) {
 		end := min((s+1)*rows, a.rows)
