@@ -134,7 +134,7 @@ func (a Array) bytes() []byte {
 }
 
 // zipped returns the .npz file of m.
-func zipped(t *testing.T, m *halfulp.Matrix) []byte {
+func zipped(t testing.TB, m *halfulp.Matrix) []byte {
 	t.Helper()
 	all, err := Arrays(m, false)
 	if err != nil {
@@ -143,7 +143,7 @@ func zipped(t *testing.T, m *halfulp.Matrix) []byte {
 	return zipOf(t, all...)
 }
 
-func zipOf(t *testing.T, all ...Array) []byte {
+func zipOf(t testing.TB, all ...Array) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteZip(&b, all, func(w io.Writer, a Array) error {

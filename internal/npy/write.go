@@ -65,7 +65,11 @@ func planes(name, descr string, v num.Mat, flat bool, planes int, add func(dst [
 	if strings.Count(shape, ",") > 1 { // as Python has it
 		shape = strings.TrimSuffix(shape, ",")
 	}
-	return Array{name, header1(descr, "("+shape+")"), max(planes, 1) * v.Cols, func(dst []byte, part int) []byte {
+	parts := 0 // of an array without numbers, however many columns it has
+	if v.Rows > 0 {
+		parts = max(planes, 1) * v.Cols
+	}
+	return Array{name, header1(descr, "("+shape+")"), parts, func(dst []byte, part int) []byte {
 		t, j := part/v.Cols, part%v.Cols
 		for i := range v.Rows {
 			dst = add(dst, v.At(i, j), t)
