@@ -86,6 +86,9 @@ func TestReadAll(t *testing.T) {
 			t.Errorf("%s: %d bytes", name, len(b))
 		}
 	}
+	if b, err := ReadAll(ctx, strings.NewReader(text), math.MaxInt64); err != nil || string(b) != text {
+		t.Errorf("without a limit: %d bytes, %v", len(b), err)
+	}
 	if _, err := ReadAll(ctx, iotest.ErrReader(io.ErrClosedPipe), 1<<20); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}

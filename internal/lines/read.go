@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"github.com/halfulp/halfulp/internal/par"
 )
@@ -42,6 +43,7 @@ func (e *At) Error() string { return e.Err.Error() }
 // bytes that came in, or as much as a regular file is long.
 func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	const first, step = 1 << 16, 1 << 20
+	limit = min(limit, math.MaxInt-1)
 	b := make([]byte, 0, min(first+sizeHint(r), max(limit, 1)+1))
 	for {
 		if err := ctx.Err(); err != nil {
