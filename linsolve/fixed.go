@@ -67,7 +67,8 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	})
 }
 
-// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e, |x| < 1.
+// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e with
+// |x| < 1.
 func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
 	planes := len(f.planes)
 	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
@@ -137,8 +138,8 @@ func newVector(c []int64) *vector {
 // row stores 2^(64w-1) Σ_j f_ij c_j in z, w + 2 words in two's complement, with F cut off after w
 // planes.
 //
-// With words u of plane l and integers c + 2^62 the sum is Σ u (c + 2^62) - 2^62 Σ u for each plane,
-// and less 2^(64w-1) Σ c in all. A sum of n products stays below 2^(64+63) n < 2^192.
+// With words u of plane l and integers c + 2^62 the sum is Σ u (c + 2^62) - 2^62 Σ u for each
+// plane, and less 2^(64w-1) Σ c in all. A sum of n products stays below 2^(64+63) n < 2^192.
 func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 	clear(z)
 	for l := range w {
@@ -177,8 +178,8 @@ func dot(x, y []uint64) (s0, s1, s2 uint64) {
 	return s0, s1, s2
 }
 
-// subtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds; bits
-// of x below the last one of r are cut off, which adds less than that bit to the difference.
+// subtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds;
+// bits of x below the last one of r are cut off, which adds less than that bit to the difference.
 func subtractShifted(r, x []uint64, shift int) {
 	sign := uint64(int64(x[len(x)-1]) >> 63)
 	from, off := -(shift >> 6), uint(shift&63)

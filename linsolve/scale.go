@@ -213,7 +213,8 @@ func (t tops) match() (z scaling, ok bool) {
 	return scaling{rows[:n], cols[:n]}, true
 }
 
-// float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below 2^-1000 are 0.
+// float64s stores F rounded to some 50 bits in f, column by column, and returns f. Entries below
+// 2^-1000 are 0.
 func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 	for j := range a.Cols {
 		column, at := f[j*a.Rows:(j+1)*a.Rows], a.At(0, j)

@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded by
-// rho,
+// wideInverse is an approximate inverse R of F of any width, in fixed point. With I - R F bounded
+// by rho,
 //
 //	|F^-1 r| ≤ |R r| + rho / (1 - rho) ‖R r‖∞.
 //

@@ -49,7 +49,7 @@ func startPython(interpreter string) (*python, error) {
 
 func (p *python) stop() {
 	p.in.Close()
-	p.cmd.Wait() // it says nothing at its end that matters
+	_ = p.cmd.Wait() // it says nothing at its end that matters
 }
 
 // ask returns the answer to a command; one that begins with "no" is an error.
