@@ -13,7 +13,7 @@ import (
 // TestAxpy compares the kernels of every level with plain loops, to a rounding.
 func TestAxpy(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for level := impl.Portable; level <= impl.Best(); level++ {
+	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
 		for n := range 70 {
 			x, y, alpha := random(n+1, 1, r)[1:], random(n+1, 1, r)[1:], 2*r.Float64()-1
@@ -35,7 +35,7 @@ func TestAxpy(t *testing.T) {
 func TestInvertTriangles(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	ctx := context.Background()
-	for level := impl.Portable; level <= impl.Best(); level++ {
+	for _, level := range impl.Levels() {
 		restore := impl.Force(level)
 		for _, n := range []int{1, 2, 11, 12, 13, 24, 25, 49, 150, 260} {
 			a := random(n, n, r)
