@@ -157,6 +157,11 @@ func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 }
 
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, opt *Options) (Stats, error) {
+	return gemmWithin(a, b, old, c, alpha, beta, preA, preB, triangle, nil, opt)
+}
+
+// gemmWithin is gemm for a result that is proved to have a bound, unless that is nil.
+func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, bound *exact.Bound, opt *Options) (Stats, error) {
 	p, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr)
 	if err != nil {
 		return Stats{}, err
@@ -173,7 +178,7 @@ func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triang
 	if c.Arr.Overlaps(a.Arr) || c.Arr.Overlaps(b.Arr) || old != c && c.Arr.Overlaps(old.Arr) {
 		out = copyMat(c)
 	}
-	st, err := s.multiply(alpha.value(), a, b, beta.value(), old, out, preA, preB, triangle)
+	st, err := s.multiply(alpha.value(), a, b, beta.value(), old, out, preA, preB, triangle, bound)
 	if err == nil && out.Arr != c.Arr {
 		copyTo(c, out)
 	}
@@ -202,7 +207,7 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 
 // multiply computes C = alpha A B + beta Old, matrices of the host, on the device asked for. C
 // shares no storage with A and B, and with Old only if it is the same view.
-func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte) (exact.Stats, error) {
+func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte, bound *exact.Bound) (exact.Stats, error) {
 	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress}
 	on := &placeProduct{settings: s, there: s.config()}
 	on.there.Triangle, on.there.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
@@ -217,7 +222,7 @@ func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c n
 		cfg.Device, cfg.Asked = on, true
 	}
 	return product.Run(cfg, product.Problem{
-		Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, PreA: preA.onHost(), PreB: preB.onHost(), Triangle: triangle,
+		Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, PreA: preA.onHost(), PreB: preB.onHost(), Triangle: triangle, Bound: bound,
 	})
 }
 

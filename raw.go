@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -14,5 +15,10 @@ func init() {
 		return setText(m.m.Arr, m.at(i, j), text)
 	}
 	raw.Scalar = func(x any) num.Real { return x.(Scalar).value() }
+	raw.GemmWithin = func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error) {
+		x, y, z := a.(*Matrix), b.(*Matrix), d.(*Matrix)
+		old := orUnread(c.(*Matrix), Float(beta), z)
+		return gemmWithin(x.m, y.m, old.m, z.m, Float(alpha), Float(beta), x.prepared, y.prepared, 0, bound, opt.(*Options))
+	}
 	raw.NewMatrix = func(m num.Mat) any { return &Matrix{m: m} }
 }

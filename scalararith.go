@@ -1,6 +1,7 @@
 package halfulp
 
 import (
+	"math"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/direct"
@@ -27,9 +28,31 @@ func (f Format) round(v num.Real) Scalar {
 	return Scalar{z}
 }
 
+// plain returns x and y as binary64 numbers if operations on them are those of the machine, which
+// IEEE 754 has round once to nearest even in Float64: they take a third to a half of the time of
+// the way for all formats.
+func (f Format) plain(x, y Scalar) (u, v float64, ok bool) {
+	a, b := x.array(), y.array()
+	if f != Float64 || a.Terms() > 1 || b.Terms() > 1 || a.Kind == num.MP || b.Kind == num.MP {
+		return 0, 0, false
+	}
+	return x.Float64(), y.Float64(), true
+}
+
+// float returns z as Float64, with its one NaN.
+func float(z float64) Scalar {
+	if z != z {
+		return NaN(Float64)
+	}
+	return Float(z)
+}
+
 // Add returns RN(x + y), the sum of numbers of any formats rounded once to format f. See Scalars
 // and Special values in the package documentation, for all operations.
 func (f Format) Add(x, y Scalar) Scalar {
+	if u, v, ok := f.plain(x, y); ok {
+		return float(u + v)
+	}
 	return f.sum(func(a *direct.Acc) {
 		a.Add(x.value())
 		a.Add(y.value())
@@ -41,6 +64,9 @@ func (f Format) Sub(x, y Scalar) Scalar { return f.Add(x, y.Neg()) }
 
 // Mul returns RN(x y) in format f.
 func (f Format) Mul(x, y Scalar) Scalar {
+	if u, v, ok := f.plain(x, y); ok {
+		return float(float64(u * v))
+	}
 	return f.sum(func(a *direct.Acc) { a.AddProduct(x.value(), y.value()) })
 }
 
@@ -54,10 +80,20 @@ func (f Format) FMA(x, y, z Scalar) Scalar {
 
 // Quo returns RN(x / y) in format f. x / 0 is an infinity with the sign of the quotient, 0 / 0 and
 // ∞ / ∞ are NaN.
-func (f Format) Quo(x, y Scalar) Scalar { return f.round(direct.Divide(f.f, x.value(), y.value())) }
+func (f Format) Quo(x, y Scalar) Scalar {
+	if u, v, ok := f.plain(x, y); ok {
+		return float(u / v)
+	}
+	return f.round(direct.Divide(f.f, x.value(), y.value()))
+}
 
 // Sqrt returns RN(√x) in format f. √-0 is -0; the root of a number less than 0 is NaN.
-func (f Format) Sqrt(x Scalar) Scalar { return f.round(direct.Sqrt(f.f, x.value())) }
+func (f Format) Sqrt(x Scalar) Scalar {
+	if u, _, ok := f.plain(x, x); ok {
+		return float(math.Sqrt(u))
+	}
+	return f.round(direct.Sqrt(f.f, x.value()))
+}
 
 // Neg returns -s in the format of s, exactly. NaN stays as it is.
 func (s Scalar) Neg() Scalar { return s.withSign(!s.Signbit()) }

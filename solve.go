@@ -216,7 +216,7 @@ func (v *substitution) update(to, from [2]int, updates int) error {
 	} else {
 		set := v.settings
 		set.progress = nil
-		st, err := set.multiply(minus, a, x, beta, old, r, nil, nil, 0)
+		st, err := set.multiply(minus, a, x, beta, old, r, nil, nil, 0, nil)
 		if err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) er
 		// may fuse: progress
 		s.progress = func(done float64) { p.progress(min(1, from+share*done)) }
 	}
-	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0)
+	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0, nil)
 	p.share += share
 	p.stats.Add(st)
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -23,6 +24,7 @@ import (
 // modulo primes, until their product exceeds twice Hadamard's bound.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
+// Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
 func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Scalar, Stats, error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)
@@ -61,6 +63,7 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 		lo.SetMantExp(lo, int(shift))
 		hi.SetMantExp(hi, int(shift))
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
+			s.countUnderflow(l, lo, hi)
 			return l, nil
 		}
 	}
@@ -69,13 +72,32 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 	if err != nil {
 		return halfulp.Scalar{}, err
 	}
-	return halfulp.NewScalar(f, d.SetMantExp(d, int(shift))), nil
+	d.SetMantExp(d, int(shift))
+	z := halfulp.NewScalar(f, d)
+	s.countUnderflow(z, d, d)
+	return z, nil
+}
+
+// countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest
+// normal number of z's format; where z itself lies there, that is taken for the number.
+func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
+	if z.Format().IsMP() || z.IsInf(0) {
+		return
+	}
+	loses := func(x *big.Float) bool {
+		const prec = 4096 // further bits are lost as well where one of these is
+		m := halfulp.NewMatrixBig(halfulp.MP(prec), 1, 1, []*big.Float{new(big.Float).SetPrec(prec).SetMode(big.ToZero).Set(x)})
+		return raw.Matrix(halfulp.NewMatrix(z.Format(), 1, 1)).Arr.Convert(0, raw.Matrix(m).Arr, 0)&num.Underflow != 0
+	}
+	if b := z.Big(); (b.Cmp(x) < 0 || b.Cmp(y) > 0) && loses(x) && loses(y) {
+		s.stats.Underflow++
+	}
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
 // float64 factors do not suffice, or formats.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if workable(bits+64, a) != nil {
+	if bits+64 > maxBits || far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
 	n := a.Rows()
@@ -93,13 +115,15 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 			return nil, nil, 0, nil
 		}
 	}
-	// E = I - S A T; S A is rounded, relatively by 2^-(bits+64), and so is E.
 	unscaled := make([]int64, n)
-	sa, e := halfulp.NewMatrix(work, n, n), halfulp.NewMatrix(work, n, n)
-	if err := s.gemm(1, left, a, 0, nil, sa); err != nil {
+	gain, err := s.refineTriangles(f, a, left, right, bits)
+	if err != nil || gain < 8 {
 		return nil, nil, 0, err
 	}
-	if err := s.gemm(-1, sa, right, 1, halfulp.Identity(halfulp.Float64, n), e); err != nil {
+	// E = I - S A T; S A is rounded, relatively by 2^-(bits+64), and E so that it loses as much.
+	places := max(64, bits+64-gain)
+	sa, e, err := s.triangularError(a, left, right, bits+64, places)
+	if err != nil {
 		return nil, nil, 0, err
 	}
 	s.stats.Rounds, s.stats.Precision = 1, bits+64
@@ -108,7 +132,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
 	norm := boundsOf(raw.Matrix(e), unscaled, unscaled).norm()
 	lost := boundsOf(raw.Matrix(sa), unscaled, negated(f.cols)).times(boundsOf(raw.Matrix(right), f.cols, unscaled).sums())
-	lost = mul(add(lost, norm), ulp)
+	lost = add(mul(lost, ulp), upper().SetMantExp(norm, 1-places))
 	norm = add(norm, lost)
 	eps, _ := norm.Float64()
 	s.stats.Rho = eps
@@ -123,8 +147,8 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	size := []*big.Float{norm} // norm^i
 	for len(powers) < (most+1)/2 {
 		i := len(powers)
-		// E^(i+1) counts below 2^-bits only by its first bits.
-		width := max(64, bits+64+size[i-1].MantExp(nil)+norm.MantExp(nil))
+		// E^(i+1) meets E^i and its like, so that no more than its first bits count above 2^-bits.
+		width := max(64, bits+64+2*size[i-1].MantExp(nil)+norm.MantExp(nil))
 		next := halfulp.NewMatrix(halfulp.MP(uint(width)), n, n)
 		if err := s.gemm(1, e, powers[i-1], 0, nil, next); err != nil {
 			return nil, nil, 0, err
@@ -174,8 +198,9 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	}
 
 	mid := bigfun.Exp(sum, uint(bits+64))
-	for _, d := range diagonal {
-		mid.Quo(mid, big.NewFloat(d))
+	for i := range diagonal {
+		d := right.Big(i, i)
+		mid.Quo(mid, d.SetMantExp(d, -int(f.cols[i])))
 	}
 	for i := range n {
 		shift -= f.rows[i] + f.cols[i]
@@ -189,6 +214,93 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(mid, radius)
 	return lo, hi, shift, nil
+}
+
+// fewPowers is how many powers of E at most the logarithm of det(I - E) is worth: with more,
+// better triangles cost less.
+const fewPowers = 7
+
+// usualGain is about -log2 ‖I - S A T‖ for float64 triangles of matrices that are not
+// ill-conditioned.
+const usualGain = 34
+
+// triangularError returns S A and I - S A T, rounded to so many bits.
+func (s *solver) triangularError(a, left, right *halfulp.Matrix, bits, places int) (sa, e *halfulp.Matrix, err error) {
+	n := a.Rows()
+	sa, e = halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n), halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
+	if err := s.gemm(1, left, a, 0, nil, sa); err != nil {
+		return nil, nil, err
+	}
+	return sa, e, s.gemm(-1, sa, right, 1, halfulp.Identity(halfulp.Float64, n), e)
+}
+
+// refineTriangles replaces S and T by matrices of the same shape for which E = I - S A T is so
+// small that a few of its powers reach 2^-bits, and returns a gain that is about -log2 ‖E‖ if all
+// goes well. Nothing is proved of that.
+//
+// With L the strictly lower triangle of E and U the rest, (I + L) S A T (I + U) = I - O(E²).
+// (I + L) S has the determinant of S, exactly, since rounding changes no entry of its diagonal.
+func (s *solver) refineTriangles(f *factors, a, left, right *halfulp.Matrix, bits int) (gain int, err error) {
+	n := a.Rows()
+	rows, _ := f.order()
+	at := make([]int, n) // where row k of F lies in L U
+	for i, k := range rows {
+		at[k] = i
+	}
+	for gain = usualGain; gain*fewPowers < bits; gain = 2*gain - 4 {
+		_, e, err := s.triangularError(a, left, right, 2*gain+seedBits, max(64, gain+16))
+		if err != nil {
+			return 0, err
+		}
+		before := gain
+		if gain = -rowNorm64(raw.Matrix(e)).MantExp(nil); gain < before/2 || gain*fewPowers >= bits {
+			return gain, nil
+		}
+		places := halfulp.MP(uint(2*gain + seedBits))
+		strict, rest := e, halfulp.NewMatrix(e.Format(), n, n)
+		l, u := raw.Matrix(strict), raw.Matrix(rest)
+		for j := range n {
+			for i := range j + 1 {
+				u.Arr.CopyFrom(u.At(i, j), l.Arr, l.At(i, j))
+				l.Arr.Set(l.At(i, j), num.Real{Class: num.Zero})
+			}
+		}
+		*left, err = s.addTriangular(left, strict, left, places, func(i, j int) (bool, int64) { return i >= at[j], f.rows[j] })
+		if err != nil {
+			return 0, err
+		}
+		*right, err = s.addTriangular(right, right, rest, places, func(i, j int) (bool, int64) { return i <= j, f.cols[i] })
+		if err != nil {
+			return 0, err
+		}
+		s.stats.Steps++
+	}
+	return gain, nil
+}
+
+// addTriangular returns M + A B, which is triangular, in some format: has says where its entries
+// are and about their exponents. What is a sum of zeros alone would be left to exact arithmetic, so
+// that powers of two stand for zeros until the end.
+func (s *solver) addTriangular(m, a, b *halfulp.Matrix, f halfulp.Format, has func(i, j int) (bool, int64)) (halfulp.Matrix, error) {
+	n := m.Rows()
+	c, z := m.Clone(), halfulp.NewMatrix(f, n, n)
+	mc, mz := raw.Matrix(c), raw.Matrix(z)
+	one := [1]uint64{1}
+	each := func(do func(i, j int, e int64)) {
+		for j := range n {
+			for i := range n {
+				if ok, e := has(i, j); !ok {
+					do(i, j, e)
+				}
+			}
+		}
+	}
+	each(func(i, j int, e int64) {
+		mc.Arr.Set(mc.At(i, j), num.Real{Class: num.Finite, Mag: one[:], Exp: e})
+	})
+	err := s.gemm(1, a, b, 1, c, z)
+	each(func(i, j int, _ int64) { mz.Arr.Set(mz.At(i, j), num.Real{Class: num.Zero}) })
+	return *z, err
 }
 
 // maxDeterminant bounds the bits of determinants of integers: the time grows with their square.

@@ -15,6 +15,14 @@
 // power of a prime beyond what Cramer's rule and Hadamard's bound allow for another (Dixon, Exact
 // solution of linear equations using p-adic expansions, 1982).
 //
+// Inverses and many right-hand sides come from Newton's method, X <- X + (I - X A) X, each step of
+// which doubles the bits and proves what the next one rests on:
+//
+//	|A^-1 - X - (I - X A) X| ≤ rho²/(1 - rho) ‖X‖,  rho = ‖I - X A‖.
+//
+// Residuals are known to be small before they are computed, so that their products take a residue
+// base of as many bits as the result has, and not of those of the factors together.
+//
 // Least squares are solved by the normal equations, which are formed without rounding, so that
 // their solutions are exact ones; statistics of a fit are functions of components of such
 // solutions.

@@ -67,7 +67,7 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	})
 }
 
-// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e with
+// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e,
 // |x| < 1.
 func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
 	planes := len(f.planes)

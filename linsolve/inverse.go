@@ -180,7 +180,8 @@ func (s *solver) perturb(r *halfulp.Matrix) error {
 		random := rand.New(rand.NewPCG(uint64(i), uint64(bits)))
 		for j := range r.Cols() {
 			v := r.Big(i, j)
-			d := new(big.Float).Mul(v, big.NewFloat(2*random.Float64()-1)) // may fuse: anything will do
+			x := 2*random.Float64() - 1 // may fuse: anything will do
+			d := new(big.Float).Mul(v, big.NewFloat(x))
 			r.SetBig(i, j, v.Add(v, d.SetMantExp(d, -bits)))
 		}
 	})
@@ -277,13 +278,16 @@ func scaledUp(x *big.Float, e int64) *big.Float {
 	return z
 }
 
+// mostExponent bounds exponents: products and quotients of such numbers are still numbers.
+const mostExponent = 1 << 29
+
 // workable returns an error if formats have less bits, or if entries have exponents that products
 // may leave the range of.
 func workable(bits int, m *halfulp.Matrix) error {
 	if bits > maxBits {
 		return fmt.Errorf("%d bits: %w", bits, halfulp.ErrMemory)
 	}
-	if far(m, 1<<29) {
+	if far(m, mostExponent) {
 		return fmt.Errorf("exponents beyond 2^29: %w", ErrRange)
 	}
 	return nil

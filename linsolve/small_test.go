@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/lintest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -20,7 +22,9 @@ func TestSmallSystems(t *testing.T) {
 	for trial := range testlength.Of(400, 2000, 100000) {
 		n, f := 1+r.IntN(6), few[r.IntN(len(few))]
 		a, b := lintest.Adversarial(r, n, 1)
-		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v", seed, trial, n, f)
+		level := anyLevel(r)
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %v, %v", seed, trial, n, f, level)
+		restore := impl.Force(level)
 		want := lintest.Of(a).Solve(lintest.Of(b))
 		if trial%4 == 0 {
 			checkDet(t, name, a, f)
@@ -30,7 +34,14 @@ func TestSmallSystems(t *testing.T) {
 			}
 		}
 		checkSolution(t, name, a, b, f, want)
+		restore()
 	}
+}
+
+// anyLevel draws an instruction set of those that are in force.
+func anyLevel(r *rand.Rand) impl.Set {
+	levels := slices.DeleteFunc(impl.Levels(), func(l impl.Set) bool { return l > impl.Level() })
+	return levels[r.IntN(len(levels))]
 }
 
 // TestHard solves systems of all families, with known solutions or by elimination.
@@ -39,7 +50,7 @@ func TestHard(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for i, fam := range lintest.Families {
 		for _, n := range testlength.Of([]int{0, 1, 7}, []int{0, 1, 12}, []int{0, 1, 2, 5, 12, 25}) {
-			for k := range 2 {
+			for _, k := range []int{0, 1, 10} {
 				f := formats[(i+n+k)%len(formats)]
 				a, b := fam.Make(r, n, k)
 				check(t, fmt.Sprintf("seed %d, %s, %v, n = %d, k = %d", seed, fam.Name, f, n, k), a, b, f)

@@ -16,8 +16,8 @@ var ErrWide = errors.New("intervals are too wide")
 // Enclose stores bounds L ≤ X ≤ U of the solution of A X = B, A square and regular, after a number
 // of steps of refinement: it does not go on until results are correctly rounded, as Solve does.
 // Bounds are proved, and rounded outwards to the formats of L and U. A step gains about 50 bits
-// less the logarithm of the condition number, up to the bits of the formats. It comes from float64
-// arithmetic, whose roundings differ between instruction sets: so may the bounds, all of them right.
+// less the logarithm of the condition number, up to the bits of the formats. Float64 arithmetic is
+// behind it, which rounds differently on other instruction sets: so do the bounds, all proved.
 //
 // Errors are those of Solve. Enclose panics if shapes do not fit, or for a negative number of
 // steps.

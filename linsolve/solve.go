@@ -143,6 +143,11 @@ func (s *solver) stage(name string) {
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
+	return s.within(st, d, err)
+}
+
+// within ends a product that was stored in d.
+func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
 	if err != nil {
 		return err
 	}
@@ -161,9 +166,10 @@ const errShape = "linsolve: shapes do not fit"
 //
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
-// above some 2^30 take inversion in float64 too, and a product or two for each 2^50. Entries that
+// above some 2^30 take inversion in float64 too, and a product or two for each 2^50. Many columns
+// take a few products of the format's bits, by an approximate inverse of half of them. Entries that
 // lie halfway between two numbers of the format, or are such numbers while others of their column
-// are not, take about n more of these.
+// are not, take about n products with vectors more.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
@@ -190,9 +196,10 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 
 // finish stores a result in x, wherever it lives.
 func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
-	for i := range z.Rows() {
-		for j := range z.Cols() {
-			if z.At(i, j).IsInf(0) {
+	m := raw.Matrix(z)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if m.Arr.Class(m.At(i, j)) == num.Inf {
 				s.stats.Overflow++
 			}
 		}
@@ -243,7 +250,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	if len(todo) <= fewColumns {
+	if few(len(todo), a.Rows()) {
 		t, err := s.invertTriangles(lu)
 		if err != nil {
 			return nil, err
@@ -281,7 +288,7 @@ func (s *solver) solveBy(p *approximate, a, b, z *halfulp.Matrix) error {
 func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	defer s.stage("refinement")
 	cond := s.condition(a, p)
-	if len(todo) <= fewColumns {
+	if few(len(todo), a.Rows()) {
 		w, err := s.newWideInverse(p)
 		if err == nil {
 			err = s.solveFew(a, b, z, w, todo)
@@ -289,8 +296,13 @@ func (s *solver) solveOpen(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err != nil || open(todo) == 0 {
 			return err
 		}
+	} else {
+		err := s.solveMany(p, a, b, z, todo)
+		if err != nil && !errors.Is(err, ErrRange) || open(todo) == 0 {
+			return err
+		}
 	}
-	return s.refine(a, b, p, cond, z, todo)
+	return s.refineOpen(a, b, p, cond, z, todo)
 }
 
 // undecided returns the columns of the solution z, all of whose entries are open.

@@ -28,8 +28,8 @@ func TestVerify(t *testing.T) {
 			} else if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, b, halfulp.Float(0), nil, x, nil); err != nil {
 				t.Fatal(err)
 			}
-			v, stats, err := right(x)
-			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) || stats.Steps != steps { // solved once
+			v, stats, err := right(x) // solved once
+			if err != nil || v != (Accuracy{Entries: 2 * n, Correct: 2 * n}) || stats.Steps != steps {
 				t.Fatalf("%v, %s: %+v, %v, %+v", f, name, v, err, stats)
 			}
 			move := func(i, j int, ulps float64) {

@@ -36,12 +36,12 @@ else
 	echo "arm64: LEFT OUT: tests that start programs: $starting"
 fi
 
-# What differs here is the compiler, and that there is no assembly: arithmetic of doubles, and all
-# that a portable loop computes. Without arguments, tests are left out whose time goes into fake
-# GPUs, which are Go of the tests, and into an oracle's rational numbers while neighbours run the
-# same code.
+# What differs here is the compiler, and the kernels: arithmetic of doubles, and what a kernel or
+# a portable loop computes. Without arguments, tests are left out whose time goes into fake GPUs,
+# which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
+# code.
 fakes='^Test(.+Reference|.*Device.*|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Resident|Views|WholeRange)$'
-oracles='^Test(BasesBounded|Enclose|ExponentialBound|LeastSquares|LU|QR)$'
+oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|QR)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 
 # one PACKAGE FOLDER: runs the tests of a package and says how long they took.
@@ -69,16 +69,16 @@ one() {
 export -f one
 export binaries qemu libc starting fakes oracles
 
-# The tests of internal/gpu run the whole library on fake GPUs, experiments measure what the method
-# packages test, and internal/gocuda and internal/kernels are about text: they are left out where
-# all packages are to be run.
+# The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem and rows
+# have no arithmetic on the host; experiments measure what the method packages test, and
+# internal/gocuda and internal/kernels are about text. They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
 longest='^github.com/halfulp/halfulp(/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu|kernels|reproduce)$|/cmd/halfulp-reproduce$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows)?|kernels|reproduce)$|/cmd/halfulp-reproduce$')
 fi
 {
 	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'

@@ -45,6 +45,9 @@ install() {
 		apt-get update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install --yes --no-install-recommends "$@"
 }
 
+# gotest is go test that waits longer for a package: a machine may have other work.
+gotest() { go test -timeout 60m "$@"; }
+
 # tool PACKAGE@VERSION: builds a program into .bin/tools.
 tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
@@ -68,7 +71,7 @@ quick() {
 
 	if [[ " $steps " != *" levels "* ]]; then # else the long tests there are these and more
 		part "short tests"
-		go test -short ./...
+		gotest -short ./...
 	fi
 
 	part "functions that neither a program nor a test reaches"
@@ -95,16 +98,17 @@ levels() {
 	part "go build ./... && go test ./..., with HALFULP_TEST=long"
 	go build ./...
 	# Those first that take longest, so that none is left alone on one processor at the end.
-	HALFULP_TEST=long go test -timeout 60m ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce \
+	HALFULP_TEST=long gotest ./conformance ./internal/gpu/... ./rns ./cmd/halfulp-reproduce \
 		$(go list ./... | grep -v /linsolve)
 	# Its long form has ten times as many random inputs of the same kinds, which take many minutes.
-	go test -timeout 60m ./linsolve
+	gotest ./linsolve
 
 	part "the lower levels of instruction sets"
 	# Packages with kernels, and those that call them; but no programs are built and run. The
-	# conformance suite runs under all levels by itself; the engine on GPUs has none.
+	# conformance suite, with the routines of linsolve, runs under all levels by itself, and so do
+	# linsolve's small systems; the engine on GPUs has none.
 	local packages=(. ./internal/{direct,dgemm,exact,modgemm,product,sgemm} ./rns ./expansion ./ozaki)
-	level() { HALFULP_LEVEL=$1 go test -short -skip '^Test(Readme|Examples)$' "${packages[@]}"; }
+	level() { HALFULP_LEVEL=$1 gotest -short -skip '^Test(Readme|Examples)$' "${packages[@]}"; }
 	level portable
 	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
@@ -121,13 +125,13 @@ levels() {
 
 	part "other targets: 32 bits, compilers that fuse x*y + z, arm64"
 	if [ "$(go env GOHOSTARCH)" = amd64 ]; then
-		GOARCH=386 go test -short -skip "$fakes" ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
+		GOARCH=386 gotest -short -skip "$fakes" ./internal/num/... ./internal/decimal/... ./internal/direct/... ./internal/sgemm/... ./rns/... ./expansion/... ./ozaki/...
 	else
 		GOARCH=386 go vet ./...
 		lacks "tests on 32 bits: this processor is no x86"
 	fi
 	if has_flags avx2 bmi2 fma; then
-		GOAMD64=v3 go test -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
+		GOAMD64=v3 gotest -short -skip "$fakes" ./internal/direct ./internal/sgemm/... ./expansion/... ./ozaki/...
 	else
 		GOARCH=amd64 GOAMD64=v3 go vet ./...
 		lacks "tests with GOAMD64=v3: this processor is older"
@@ -153,10 +157,10 @@ levels() {
 		# On fake GPUs kernels take their time, and those of tests without goroutines no part in
 		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
 		local few='^\./(internal/(gpu|reproduce)|linsolve)'
-		go test -race -short -skip "$fakes|"'^Test(Scripts|Readme|Examples|Oracle|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -vE "$few" <<<"$concurrent")
+		gotest -race -short -skip "$fakes|"'^Test(Scripts|Readme|Examples|Oracle|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -vE "$few" <<<"$concurrent")
 		# Of linsolve what compares numbers of threads, and of internal/reproduce what measures: in
 		# the others nearly all time goes into oracles and plots.
-		go test -race -short -run 'Parts|Progress|Cancel|Several|Same|TestMeter|^Test(Inverse|Solve|Det|Ozaki|Gemv)$' $(grep -E "$few" <<<"$concurrent")
+		gotest -race -short -run 'Parts|Progress|Cancel|Several|Same|TestMeter|^Test(Inverse|Solve|Det|Ozaki|Gemv)$' $(grep -E "$few" <<<"$concurrent")
 	else
 		left_out "go test -race: no C compiler"
 	fi
@@ -237,7 +241,7 @@ HEADERS
 		return
 	fi
 	tool "$golangci_lint"
-	(cd bench && go vet ./... && go test -short ./... && ../.bin/tools/golangci-lint run ./...)
+	(cd bench && go vet ./... && gotest -short ./... && ../.bin/tools/golangci-lint run ./...)
 	passed bench
 }
 

@@ -29,12 +29,13 @@ func TestInterrupt(t *testing.T) {
 		signal syscall.Signal
 		ready  func(dir string) bool // whether it is time for the signal
 	}{
-		{"reading", "sum - --out z", syscall.SIGINT, after(300 * time.Millisecond)},
-		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(1500 * time.Millisecond)},
+		{"reading", "sum - --out z", syscall.SIGINT, after(2 * time.Second)},
+		{"computing", "gemm " + big + " " + big + " --method direct --format mp:60000 --out z", syscall.SIGINT, after(3 * time.Second)},
 		{"writing", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGTERM, written},
 		{"hung up", "gen random 700 700 --format mp:3000 --out z.gz", syscall.SIGHUP, written},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait
 			if signal.Ignored(c.signal) {
 				t.Skipf("%v is ignored here, and so in what is started here", c.signal)
 			}
@@ -51,7 +52,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(20 * time.Second); !c.ready(dir); time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); !c.ready(dir); time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					_ = cmd.Process.Kill()
 					t.Fatal("the run does not get there")
@@ -65,7 +66,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(c.signal) {
 				t.Errorf("%v, stderr %q, want exit status %d", err, stderr.String(), 128+int(c.signal))
 			}
-			if d := time.Since(sent); d > 5*time.Second {
+			if d := time.Since(sent); d > time.Minute {
 				t.Errorf("it took %v to end", d)
 			}
 			word := map[syscall.Signal]string{syscall.SIGHUP: "hung up", syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"}[c.signal]
@@ -114,7 +115,7 @@ func TestHangUpIgnored(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(2 * time.Second)
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type job struct {
 	how      *runFlags
 	progress *cli.Progress
 	reading  time.Duration
-	flat     bool        // an operand is an array of NumPy of one dimension: so is a result of one column
+	flat     bool        // a NumPy operand has one dimension: so has a result of one column
 	rns      *rnsStats   // of a method of package rns
 	ozaki    *ozakiStats // of a method of package ozaki
 	solver   *linsolve.Stats
@@ -69,6 +69,20 @@ func validDirect(opt *halfulp.Options) error {
 		return fmt.Errorf("method %q: %w: this command has the method direct only", opt.Method, halfulp.ErrMethod)
 	}
 	return opt.Validate()
+}
+
+// validMethod returns a check of methods of package rns, which it stores in choice, of those of
+// package expansion if native, and else of the method direct.
+func validMethod(choice **rnsChoice, f *commonFlags, residue *rnsFlags, native bool) func(*halfulp.Options) error {
+	return func(opt *halfulp.Options) (err error) {
+		if *choice, err = checkRNS(&f.runFlags, residue, f.Format.Format); err != nil || *choice != nil {
+			return err
+		}
+		if native {
+			return validExpansion(f.Format.Format, opt)
+		}
+		return validDirect(opt)
+	}
 }
 
 // validProduct returns an error unless products of matrices can run.

@@ -75,13 +75,7 @@ func unary(env *cli.Environment, name, file string, f *commonFlags, residue *rns
 	routine func(*halfulp.Vector, halfulp.Format, *halfulp.Options) (halfulp.Scalar, halfulp.Stats, error),
 	plain func(*halfulp.Matrix) float64) error {
 	var choice *rnsChoice
-	valid := func(opt *halfulp.Options) (err error) {
-		if choice, err = checkRNS(&f.runFlags, residue, f.Format.Format); err != nil || choice != nil {
-			return err
-		}
-		return validDirect(opt)
-	}
-	j, err := f.job(env, name, false, valid, file)
+	j, err := f.job(env, name, false, validMethod(&choice, f, residue, false), file)
 	if err != nil {
 		return err
 	}
@@ -133,16 +127,7 @@ Examples:
 func (c *dotCmd) Run(env *cli.Environment) error {
 	var choice *rnsChoice
 	native := isExpansion(&c.runFlags)
-	valid := func(opt *halfulp.Options) (err error) {
-		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
-			return err
-		}
-		if native {
-			return validExpansion(c.Format.Format, opt)
-		}
-		return validDirect(opt)
-	}
-	j, err := c.job(env, "dot", false, valid, c.X, c.Y)
+	j, err := c.job(env, "dot", false, validMethod(&choice, &c.commonFlags, &c.rnsFlags, native), c.X, c.Y)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
@@ -126,7 +125,7 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	if n := int(j.print.Digits); n > 0 && !strings.HasSuffix(strings.ToLower(j.print.target()), ".npy") {
+	if n := int(j.print.Digits); n > 0 && (j.print.JSON || ending(j.print.target(), ".npy", ".npz") == "") {
 		if lower, err = outward(lower, n, false); err != nil {
 			return err
 		}

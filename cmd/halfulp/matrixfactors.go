@@ -166,10 +166,10 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 		if i == len(to)-1 {
 			format = halfulp.Float64
 		}
-		if err := files.CheckMatrixName(file); err != nil {
+		if err := files.CheckMatrixName(file, format); err != nil {
 			return nil, cli.Misuse("%w", err)
 		}
-		if err := files.CheckWritable(file, format); err != nil {
+		if err := files.CheckWritable(file); err != nil {
 			return nil, err
 		}
 		for _, other := range append(to[:i:i], f.target()) {

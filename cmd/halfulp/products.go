@@ -58,16 +58,7 @@ Examples:
 func (c *gemvCmd) Run(env *cli.Environment) error {
 	var choice *rnsChoice
 	native := isExpansion(&c.runFlags)
-	valid := func(opt *halfulp.Options) (err error) {
-		if choice, err = checkRNS(&c.runFlags, &c.rnsFlags, c.Format.Format); err != nil || choice != nil {
-			return err
-		}
-		if native {
-			return validExpansion(c.Format.Format, opt)
-		}
-		return validDirect(opt)
-	}
-	j, err := c.job(env, "gemv", true, valid, c.A, c.X, c.Y)
+	j, err := c.job(env, "gemv", true, validMethod(&choice, &c.commonFlags, &c.rnsFlags, native), c.A, c.X, c.Y)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx, Flat: j.flat}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
 	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
@@ -148,6 +148,14 @@ func (f *printFlags) target() string {
 	return *f.Out
 }
 
+// as is a name that says what kind of file to write, empty where the file's own does.
+func (f *printFlags) as() string {
+	if f.To == "" {
+		return ""
+	}
+	return "--to ." + strings.TrimPrefix(f.To, ".")
+}
+
 var errNoName = cli.Misuse("--out: the name is empty")
 
 // check returns an error if the output file cannot be written, or cannot hold what
@@ -158,17 +166,33 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		return errNoName
 	}
 	if isMatrix && !f.JSON {
-		if err := files.CheckMatrixName(f.target()); err != nil {
-			return cli.Misuse("--out: %w", err)
+		name := f.as()
+		if name == "" {
+			name = "--out: " + f.target()
 		}
-		return files.CheckWritable(f.target(), formats...)
+		if err := files.CheckMatrixName(name, formats...); err != nil {
+			return cli.Misuse("%w", err)
+		}
+		return files.CheckWritable(f.target())
 	}
-	for _, kind := range []string{".npy", ".npz"} {
-		if strings.HasSuffix(strings.ToLower(f.target()), kind) {
-			return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
-		}
+	if f.To != "" {
+		return cli.Misuse("--to %s: this result is text", f.To)
+	}
+	if kind := ending(f.target(), ".npy", ".npz", ".mtx"); kind != "" {
+		return cli.Misuse("--out: %s: this result is text, which a %s file does not hold", f.target(), kind)
 	}
 	return files.CheckWritable(f.target())
+}
+
+// ending returns which one of some endings a name has, without .gz, or nothing.
+func ending(name string, endings ...string) string {
+	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
+	for _, e := range endings {
+		if strings.HasSuffix(name, e) {
+			return e
+		}
+	}
+	return ""
 }
 
 // checkSize returns an error if a rows x cols matrix of format f takes more memory

@@ -102,28 +102,38 @@ Examples:
 }
 
 func (c *symmCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "symm", true, validProduct, c.A, c.B, c.C)
+	j, o, err := c.productJob(env, "symm", &c.productFlags, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}
-	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
+	if err := c.checkFit(c.A, o.a, c.B, o.b); err != nil {
+		return err
+	}
+	old, err := j.oldResult(c.C, o.b.Rows(), o.b.Cols())
 	if err != nil {
 		return err
 	}
-	a, b, err := j.twoMatrices(c.A, c.B)
-	if err != nil {
-		return err
-	}
-	if err := c.checkFit(c.A, a, c.B, b); err != nil {
-		return err
-	}
-	old, err := j.oldResult(c.C, b.Rows(), b.Cols())
-	if err != nil {
-		return err
-	}
-	return j.newResult(b.Rows(), b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		return halfulp.SymmTo(c.side(), c.uplo(), alpha, a, b, beta, old, z, j.options())
+	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
+		return halfulp.SymmTo(c.side(), c.uplo(), o.alpha, o.a, o.b, o.beta, old, z, j.options())
 	})
+}
+
+// productOperands are those of a product of two matrices.
+type productOperands struct {
+	alpha, beta halfulp.Scalar
+	a, b        *halfulp.Matrix
+}
+
+// productJob begins a product of A and B, to which beta C may be added, and reads the factors.
+func (f *commonFlags) productJob(env *cli.Environment, command string, p *productFlags, nameA, nameB, nameC string) (j *job, o productOperands, err error) {
+	if j, err = f.job(env, command, true, validProduct, nameA, nameB, nameC); err != nil {
+		return nil, o, err
+	}
+	if o.alpha, o.beta, err = j.factors(p, "C", nameC); err != nil {
+		return nil, o, err
+	}
+	o.a, o.b, err = j.twoMatrices(nameA, nameB)
+	return j, o, err
 }
 
 func (j *job) twoMatrices(nameA, nameB string) (a, b *halfulp.Matrix, err error) {
@@ -154,28 +164,20 @@ Examples:
 }
 
 func (c *syr2kCmd) Run(env *cli.Environment) error {
-	j, err := c.job(env, "syr2k", true, validProduct, c.A, c.B, c.C)
+	j, o, err := c.productJob(env, "syr2k", &c.productFlags, c.A, c.B, c.C)
 	if err != nil {
 		return err
 	}
-	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
-	if err != nil {
-		return err
-	}
-	a, b, err := j.twoMatrices(c.A, c.B)
-	if err != nil {
-		return err
-	}
-	n, k := dims(a, c.Trans)
-	if rows, cols := dims(b, c.Trans); rows != n || cols != k {
-		return cli.Misuse("%s is %d x %d, %s is %d x %d: they must agree", shown(c.A), a.Rows(), a.Cols(), shown(c.B), b.Rows(), b.Cols())
+	n, k := dims(o.a, c.Trans)
+	if rows, cols := dims(o.b, c.Trans); rows != n || cols != k {
+		return cli.Misuse("%s is %d x %d, %s is %d x %d: they must agree", shown(c.A), o.a.Rows(), o.a.Cols(), shown(c.B), o.b.Rows(), o.b.Cols())
 	}
 	old, err := j.oldResult(c.C, n, n)
 	if err != nil {
 		return err
 	}
 	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), alpha, a, b, beta, old, z, j.options())
+		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, j.options())
 		for i := range n {
 			for k := range i {
 				if c.uplo() == halfulp.Upper {
@@ -218,23 +220,15 @@ type triangularCmd struct {
 }
 
 func (c *triangularCmd) run(env *cli.Environment, name string, routine triangularRoutine) error {
-	j, err := c.job(env, name, true, validProduct, c.A, c.B)
+	j, o, err := c.productJob(env, name, &productFlags{Alpha: c.Alpha}, c.A, c.B, "")
 	if err != nil {
 		return err
 	}
-	alpha, _, err := j.factors(&productFlags{Alpha: c.Alpha}, "", "")
-	if err != nil {
+	if err := c.checkFit(c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
-	a, b, err := j.twoMatrices(c.A, c.B)
-	if err != nil {
-		return err
-	}
-	if err := c.checkFit(c.A, a, c.B, b); err != nil {
-		return err
-	}
-	return j.newResult(b.Rows(), b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
-		return routine(c.side(), c.uplo(), transpose(c.Trans), c.diag(), alpha, a, b, z, j.options())
+	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {
+		return routine(c.side(), c.uplo(), transpose(c.Trans), c.diag(), o.alpha, o.a, o.b, z, j.options())
 	})
 }
 

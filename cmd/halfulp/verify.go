@@ -19,7 +19,7 @@ type verifyCmd struct {
 }
 
 func (verifyCmd) Help() string {
-	return `Compares X, from whatever program, with the exact solution of A X = B, or with the exact product A B: how many entries are correctly rounded to --format, how many faithful (less than an ulp away), how many wrong, and the largest error in ulps. The exit status is 1 if an entry is wrong.
+	return `Compares X, from whatever program, with the exact solution of A X = B, or with the exact product A B: how many entries are correctly rounded to --format, how many faithful (less than an ulp away), how many wrong, and the largest error in ulps. The exit status is 1 if an entry is wrong. With --json the row and column of that error count from 0.
 
 Numbers of X are rounded to --format; those of A and B are taken as they are read, see --in. For solve A is n x n, B and X are n x k; for gemm A is m x n, B n x k, X m x k. A row where a column is wanted serves as one.
 
@@ -77,7 +77,8 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	if err := j.report(&j.solver.Stats); err != nil {
 		return err
 	}
-	largest := fmt.Sprintf("%.3g", v.Largest)
+	// Infinity is spelt as elsewhere.
+	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
 	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.runStats(&j.solver.Stats)})
 	if !c.JSON {
 		var s strings.Builder

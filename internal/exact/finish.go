@@ -148,12 +148,13 @@ func (f *finisher) settle(i, j int, v *value) {
 	}
 	v.neg = v.neg != f.p.alpha.neg
 	v.exp += f.p.alpha.exp
-	if !f.p.beta.zero && !f.addOld(v, f.old.At(i, j)) {
+	if !f.p.beta.zero && f.p.within == nil && !f.addOld(v, f.old.At(i, j)) {
 		f.fail(i, j)
 		return
 	}
 	if len(v.mag) == 0 {
-		if v.err != 0 || !f.p.beta.zero || f.p.negativeZero(f.i0+i, f.j0+j) {
+		sum := !f.p.beta.zero && (f.p.within == nil || f.oldNegativeZero(i, j))
+		if v.err != 0 || sum || f.p.beta.zero && f.p.negativeZero(f.i0+i, f.j0+j) {
 			f.fail(i, j)
 			return
 		}

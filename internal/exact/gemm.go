@@ -71,6 +71,8 @@ type Config struct {
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0
 	// for all of it.
 	Triangle byte
+	// Bound, if not nil, is proved of the result.
+	Bound *Bound
 }
 
 // The methods.
@@ -97,6 +99,7 @@ type product struct {
 	unit    int64
 	problem plan.Problem
 	plan    layout
+	within  *bounded // of a bounded result, whose old entries are among the integers
 	stats   Stats
 	mu      sync.Mutex // guards done and calls of Progress
 	done    float64
@@ -131,11 +134,16 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	kern := modgemm.Best()
 	p.problem = plan.Problem{
 		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
-		Left: l.summary(), Right: r.summary(), Samples: p.samples(l, r),
+		Left: l.summary(), Right: r.summary(),
 	}
+	p.bound(l, r)
+	p.problem.Samples = p.samples(l, r)
 	q, ok := machine(kern).Choose(&p.problem)
 	if !ok {
 		return nil, ErrRange
+	}
+	if p.within != nil {
+		p.within.fit(q.WidthL + q.WidthR)
 	}
 	p.plan = layout{Plan: q, kernel: kern, base: baseOf(q.Moduli)}
 	p.stage("plan")
@@ -285,7 +293,7 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 func (p *product) blockBytes(m, n int) int64 {
 	rp, cp := p.blocks(m, n)
 	k := p.plan.kernel
-	return 2 * int64(len(p.plan.base.moduli)) * int64(rp*k.MR) * int64(cp*k.NR)
+	return 2 * int64(p.planes()) * int64(rp*k.MR) * int64(cp*k.NR)
 }
 
 // multiply computes the block of C at (i0, j0) that the residues make and returns
@@ -309,6 +317,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
 	colBlocks := (rb.panels + colPanels - 1) / colPanels
 	workers := make([]*worker, p.cfg.Threads)
+	olds := p.newAddOlds()
 	var failed [][2]int32
 	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
 		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
@@ -326,11 +335,16 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
 		ldc := np * kern.NR
 		stride := mp * kern.MR * ldc
+		mul := modgemm.Mul
+		if olds != nil {
+			wk.begin(olds, pi*kern.MR, pj*kern.NR, mp*kern.MR, ldc, stride)
+			mul = modgemm.MulAdd
+		}
 		for t, m := range moduli {
 			if p.cfg.Ctx.Err() != nil {
 				return
 			}
-			modgemm.Mul(kern, wk.c[t*stride:(t+1)*stride], ldc, ra.plane(t, pi), rb.plane(t, pj), mp, np, ra.kPairs, m)
+			mul(kern, wk.c[t*stride:(t+1)*stride], ldc, ra.plane(t, pi), rb.plane(t, pj), mp, np, ra.kPairs, m)
 		}
 		wk.reconstruct(pi*kern.MR, pj*kern.NR, mp*kern.MR, ldc, stride)
 		p.progress(share / float64(rowBlocks*colBlocks))
@@ -371,6 +385,9 @@ func (p *product) skip(i, j int) bool {
 // cut returns the bits that reconstruction drops.
 func (p *product) cut() int {
 	q := &p.plan
+	if p.within != nil {
+		q.Cut = min(q.Cut, max(0, int(q.base.log2M)-wordBits))
+	}
 	if q.ExactL && q.ExactR && q.Cut < wordBits { // not worth a rounding test
 		return 0
 	}
@@ -381,6 +398,9 @@ func (p *product) cut() int {
 // 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll.
 func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
 	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
+	if p.within != nil && p.within.rounded { // by half a unit of the integers at most
+		errAll++
+	}
 	scaled := func(norm []float64, scale float64) []float64 {
 		e := make([]float64, len(norm))
 		if scale != 0 {

@@ -26,11 +26,18 @@ func (p *product) samples(l, r *operand) []plan.Sample {
 	entries := l.n * r.n
 	count := min(entries, max(minSamples, min(maxSamples, entries/samplePart)))
 	zero := num.Real{Class: num.Zero}
+	if p.within != nil {
+		count = min(count, samplesBounded)
+	}
 	for s := range count {
 		// A Weyl sequence over the rows and columns.
 		i := int(math.Mod((float64(s)+0.5)*0.7548776662466927, 1) * float64(l.n))
 		j := int(math.Mod((float64(s)+0.5)*0.5698402909980532, 1) * float64(r.n))
 		if l.special[i] || r.special[j] {
+			continue
+		}
+		if p.within != nil {
+			out = append(out, plan.Sample{Size: p.sizeBounded(&acc, i, j, l.exp[i]+r.exp[j]), NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])})
 			continue
 		}
 		size, ok := approximate(p.a.Row(i), p.b.Row(j), l.exp[i]+r.exp[j])
@@ -44,6 +51,21 @@ func (p *product) samples(l, r *operand) []plan.Sample {
 		out = append(out, plan.Sample{Size: size, NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])})
 	}
 	return out
+}
+
+// sizeBounded returns the exponent of entry (i, j) of a bounded product over alpha relative to
+// 2^exp, -Inf for 0.
+func (p *product) sizeBounded(acc *direct.Acc, i, j int, exp int64) float64 {
+	var old num.Real
+	var buf [num.MaxValueWords]uint64
+	if !p.beta.zero {
+		old = p.old.Arr.Value(p.old.At(i, j), buf[:])
+	}
+	v := acc.Entry(num.Format{Kind: num.MP, Prec: 64}, one, p.a.Row(i), p.b.Row(j), p.factor(), old)
+	if v.Class != num.Finite {
+		return math.Inf(-1)
+	}
+	return float64(v.Exp + int64(num.BitLen(v.Mag)) - exp)
 }
 
 // approximate returns the exponent of the dot product of x and y relative to 2^exp,

@@ -15,6 +15,7 @@ type worker struct {
 	fin     finisher
 	c       []int16 // residues of a block, plane after plane
 	y       []int16 // packed residues of one step
+	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
 }
@@ -25,7 +26,7 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 	wk.fin.pad = max(c.Arr.Limbs(), 1) + 1
 	wk.fin.padded = make([]uint64, wk.fin.pad+len(w.m)+2)
 	wk.fin.mag = wk.fin.padded[wk.fin.pad:]
-	wk.c = getBuffer(n * rowPanels * kern.MR * colPanels * kern.NR)
+	wk.c = getBuffer(p.planes() * rowPanels * kern.MR * colPanels * kern.NR)
 	wk.entries = max(reconstructBytes/(2*n)/kern.NR, 1) * kern.NR
 	wk.y = make([]int16, 2*modgemm.Pairs(n)*wk.entries)
 	wk.words = make([]int64, w.panels*kern.MR/3*wk.entries)
@@ -61,7 +62,7 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 // row finishes n entries of row i from column j on.
 func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
 	p := f.p
-	if p.alpha.pow && p.beta.zero && p.cfg.Triangle == 0 && !f.left.special[i] &&
+	if p.alpha.pow && (p.beta.zero || p.within != nil) && p.cfg.Triangle == 0 && !f.left.special[i] &&
 		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
 		if (f.c.Arr.Kind == num.F64 || f.c.Arr.Prec <= 64) && len(f.w.m) <= fastWords {
 			f.fastRow1(i, j, n, words, stride, e)

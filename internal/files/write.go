@@ -30,6 +30,7 @@ type WriteOptions struct {
 	Context  context.Context    // cancels
 	Progress func(done float64) // as in matrixmarket.Options
 	Flat     bool               // NumPy's files have one dimension for a matrix of one column
+	As       string             // a name that chooses the file format in place of the file's
 }
 
 // WriteMatrix writes m to the file called name, or to stdout for "-". The name
@@ -58,15 +59,16 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 	if opt.Context == nil {
 		opt.Context = context.Background()
 	}
-	if err := CheckMatrixName(name); err != nil {
-		return err
+	as := name
+	if opt.As != "" {
+		as = opt.As
 	}
-	if err := holds(name, m.Format()); err != nil {
+	if err := CheckMatrixName(as, m.Format()); err != nil {
 		return err
 	}
 	var others error // errors of the others name their own files
 	err := Write(name, stdout, func(w io.Writer) error {
-		if err := writeMatrix(w, name, m, opt); err != nil || len(all) == 1 {
+		if err := writeMatrix(w, as, m, opt); err != nil || len(all) == 1 {
 			return err
 		}
 		if f, ok := w.(interface{ Flush() error }); ok {
@@ -123,20 +125,19 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 	return lines.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
 }
 
-// holds reports an error if the file called name cannot hold numbers of format f.
-func holds(name string, f halfulp.Format) error {
-	if kindByName(name) == numpy && !npy.Holds(f) {
-		return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
-	}
-	return nil
-}
-
-// CheckMatrixName reports an error if the extension of a file to which a matrix is to be written is
-// none of those that say what kind of file it is.
-func CheckMatrixName(name string) error {
-	if kindByName(name) == unknown {
+// CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
+// one that cannot hold numbers of one of the formats.
+func CheckMatrixName(name string, formats ...halfulp.Format) error {
+	switch kindByName(name) {
+	case unknown:
 		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt or .dat, and .gz after it",
 			name, extension(name))
+	case numpy:
+		for _, f := range formats {
+			if !npy.Holds(f) {
+				return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
+			}
+		}
 	}
 	return nil
 }
@@ -199,14 +200,8 @@ func placed(name string, err error) error {
 	return err
 }
 
-// CheckWritable reports whether a file called name can be written, and can hold
-// numbers of the formats, before long work begins.
-func CheckWritable(name string, formats ...halfulp.Format) error {
-	for _, f := range formats {
-		if err := holds(name, f); err != nil {
-			return err
-		}
-	}
+// CheckWritable reports whether a file called name can be written, before long work begins.
+func CheckWritable(name string) error {
 	if name == Stdio {
 		return nil
 	}

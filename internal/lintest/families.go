@@ -11,7 +11,16 @@ import (
 // Family makes systems A X = B: A is n x n, B is n x k.
 type Family struct {
 	Name string
-	Make func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix)
+	make func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix)
+	most int // the largest n that does not take long, 0 for any
+}
+
+// Make makes one, smaller than n where that would take long.
+func (f Family) Make(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
+	if f.most > 0 {
+		n = min(n, f.most)
+	}
+	return f.make(r, n, k)
 }
 
 // from returns a matrix of entries x(i, j), in float64 or in so many bits.
@@ -76,47 +85,47 @@ func dependent(a *halfulp.Matrix, change func(x *big.Float) *big.Float) *halfulp
 
 // Families are systems that are hard for one reason each.
 var Families = []Family{
-	{"random", random(0)},
-	{"spread 50", random(50)},
+	{"random", random(0), 0},
+	{"spread 50", random(50), 0},
 	{"spread 500", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return halfulp.Random(halfulp.Float64, n, n, 500, r.Uint64()), halfulp.Random(halfulp.Float64, n, k, 500, r.Uint64())
-	}},
+	}, 0},
 	{"graded", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		x := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
 		return from(0, n, n, func(i, j int) *big.Float {
 			v := x.Big(i, j)
 			return v.SetMantExp(v, -17*i+11*j)
 		}), Integers(r, n, k, 9)
-	}},
+	}, 0},
 	{"Hilbert", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return halfulp.Hilbert(anyFormat(r), n), Integers(r, n, k, 9)
-	}},
+	}, 0},
 	{"Vandermonde", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		x := halfulp.NewVector(halfulp.Float64, n)
 		for i := range n {
 			x.SetFloat64(i, float64(r.IntN(17)-8)/4)
 		}
 		return halfulp.Vandermonde(halfulp.Float64, x, n), Integers(r, n, k, 9)
-	}},
+	}, 0},
 	{"Toeplitz", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		x := Integers(r, 2*n, 1, 3)
 		return from(0, n, n, func(i, j int) *big.Float { return x.Big(n+i-j, 0) }), Integers(r, n, k, 3)
-	}},
+	}, 0},
 	{"singular", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return dependent(Integers(r, n, n, 1<<20), func(x *big.Float) *big.Float { return x }), Integers(r, n, k, 9)
-	}},
+	}, 0},
 	{"an ulp from singular", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return dependent(Integers(r, n, n, 1<<20), func(x *big.Float) *big.Float {
 			v, _ := x.Float64()
 			return big.NewFloat(math.Nextafter(v, float64(r.IntN(3)-1)*math.MaxFloat64))
 		}), Integers(r, n, k, 9)
-	}},
+	}, 0},
 	{"rank", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		m := r.IntN(n + 1)
 		return Product(64, Integers(r, n, m, 5), Integers(r, m, n, 5)), Integers(r, n, k, 5)
-	}},
-	{"signs", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) { return Integers(r, n, n, 1), Integers(r, n, k, 1) }},
-	{"small integers", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) { return Integers(r, n, n, 4), Integers(r, n, k, 9) }},
+	}, 0},
+	{"signs", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) { return Integers(r, n, n, 1), Integers(r, n, k, 1) }, 0},
+	{"small integers", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) { return Integers(r, n, n, 4), Integers(r, n, k, 9) }, 0},
 	{"powers of two", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		p := r.Perm(n)
 		return from(0, n, n, func(i, j int) *big.Float {
@@ -125,11 +134,11 @@ var Families = []Family{
 			}
 			return new(big.Float)
 		}), Integers(r, n, k, 1)
-	}},
+	}, 0},
 	{"integer solutions", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		a = Integers(r, n, n, 1<<10)
 		return a, Product(128, a, Integers(r, n, k, 1<<30))
-	}},
+	}, 0},
 	// Solutions halfway between two numbers of many formats, and next to such, in some components;
 	// others are quotients.
 	{"ties", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
@@ -155,7 +164,7 @@ var Families = []Family{
 		top := a.Slice(0, n-1, 0, n-1)
 		b.Slice(0, n-1, 0, k).CopyFrom(Product(1300, top, x.Slice(0, n-1, 0, k))) //nolint:errcheck // both on the host
 		return a, b
-	}},
+	}, 0},
 	{"unimodular", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		triangle := func(lower bool) *halfulp.Matrix {
 			return from(0, n, n, func(i, j int) *big.Float {
@@ -169,22 +178,23 @@ var Families = []Family{
 			})
 		}
 		return Product(64, triangle(true), triangle(false)), Integers(r, n, k, 1<<20)
-	}},
+	}, 0},
 	{"huge", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return from(0, n, n, func(_, _ int) *big.Float { return float(1+r.Float64(), 1000+r.IntN(23)) }),
 			from(0, n, k, func(_, _ int) *big.Float { return float(1+r.Float64(), -1000-r.IntN(20)) })
-	}},
+	}, 0},
 	{"subnormal", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return from(0, n, n, func(_, _ int) *big.Float { return float(float64(r.IntN(1<<20)-1<<19), -1074) }),
 			from(0, n, k, func(_, _ int) *big.Float { return float(float64(r.IntN(1<<20)-1<<19), -1074+r.IntN(2)*1040) })
-	}},
+	}, 0},
+	{"adversarial", Adversarial, 2},
 	{"scaled rows and columns", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		left, right := make([]int, n), make([]int, n)
 		for i := range n {
 			left[i], right[i] = r.IntN(1000)-500, r.IntN(1000)-500
 		}
 		return from(60, n, n, func(i, j int) *big.Float { return float(r.Float64()-0.5, left[i]+right[j]) }), Integers(r, n, k, 9)
-	}},
+	}, 0},
 }
 
 // Entries that adversaries choose from.

@@ -5,7 +5,12 @@ package modgemm
 // and a right operand b of kPairs pairs whose elements are within 4095. A range of the
 // result is computed by passing that range of panels, and c from its first element.
 func Mul(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs int, mod Modulus) {
-	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0)
+	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0, false)
+}
+
+// MulAdd computes C = C + A B mod m like Mul, for a C of any int16.
+func MulAdd(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs int, mod Modulus) {
+	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0, true)
 }
 
 // Convert computes out[t planeStride + e] = Σ_s constants_ts digits_se mod m_t, with
@@ -18,14 +23,15 @@ func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16,
 	if len(moduli.r.m) != nModuliPanels*k.MR {
 		panic(badModuli)
 	}
-	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, k.DigitPairs, moduli.r, k.MR)
+	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, k.DigitPairs, moduli.r, k.MR, false)
 }
 
 // sweep runs modTiles over all tiles, blocked for the caches as in BLIS: a block of mc
 // panels of A stays in the second level cache while the panels of B pass through the
 // first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
-// as residues. Tiles in row panel i use the moduli from i modStep on.
-func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, block int, mod Modulus, modStep int) {
+// as residues, which the first block begins with if accumulate is set. Tiles in row panel i use the
+// moduli from i modStep on.
+func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, block int, mod Modulus, modStep int, accumulate bool) {
 	checkSizes(mPanels, nPanels, kPairs)
 	checkLen(len(a), 2*k.MR*mPanels*kPairs)
 	checkLen(len(b), 2*k.NR*nPanels*kPairs)
@@ -36,7 +42,7 @@ func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPair
 			i1 := min(i0+k.mc, mPanels)
 			for j := range nPanels {
 				k.modTiles(c[i0*k.MR*ldc+j*k.NR:], ldc, a[2*k.MR*(i0*kPairs+p):], 2*k.MR*kPairs, b[2*k.NR*(j*kPairs+p):],
-					i1-i0, kc, block, mod.m[i0*modStep:], mod.inv[i0*modStep:], mod.step[i0*modStep:], modStep, p > 0)
+					i1-i0, kc, block, mod.m[i0*modStep:], mod.inv[i0*modStep:], mod.step[i0*modStep:], modStep, accumulate || p > 0)
 			}
 		}
 	}

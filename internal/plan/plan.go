@@ -5,6 +5,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -48,6 +49,19 @@ type Problem struct {
 	Kept        [2]bool // residues of the left and the right factor are there
 	Left, Right Operand
 	Samples     []Sample
+
+	// Bounded says that entries of the result over alpha, the old ones included, which are added to
+	// the integers, are known to be at most 2^Bound, relative to 2^(exponents of the vectors).
+	Bounded bool
+	Bound   float64
+}
+
+// limit returns log2 of a bound of the results, relative to 2^(exponents of the vectors).
+func (p *Problem) limit() float64 {
+	if p.Bounded {
+		return p.Bound
+	}
+	return min(p.Left.Norm, p.Right.Norm)
 }
 
 // A Plan says how a product of integers runs.
@@ -101,7 +115,21 @@ func (o *Operand) roundings() float64 {
 // bits returns log2 of a bound on the integer product: sum a' b' <= ||a'||_1 2^widthR and the same
 // with a and b exchanged. Rounding adds at most half a unit, times the terms' roundings, to each of
 // the k numbers of a norm.
+//
+// Of a bounded result it is the bound and the error of the integers, of which half a unit comes
+// from rounding the old entry.
 func (q *Plan) bits(p *Problem) float64 {
+	if p.Bounded {
+		a, b := math.Log2(float64(p.Left.Terms)/2), math.Log2(float64(p.Right.Terms)/2)
+		logs := []float64{float64(q.WidthL+q.WidthR) + p.Bound, 3 + max(0, a+b+math.Log2(float64(p.K)))}
+		if !q.ExactL {
+			logs = append(logs, a+float64(q.WidthR)+p.Right.Norm)
+		}
+		if !q.ExactR {
+			logs = append(logs, b+float64(q.WidthL)+p.Left.Norm)
+		}
+		return sumLogs(logs)
+	}
 	normL, normR := math.Exp2(p.Left.Norm), math.Exp2(p.Right.Norm)
 	if !q.ExactL {
 		normL += float64(float64(p.K) * math.Exp2(p.Left.roundings()-float64(q.WidthL+1)))
@@ -112,10 +140,19 @@ func (q *Plan) bits(p *Problem) float64 {
 	return float64(q.WidthL+q.WidthR) + math.Log2(min(normL, normR))
 }
 
+// sumLogs returns log2 Σ 2^x, and a little more.
+func sumLogs(logs []float64) float64 {
+	most, sum := slices.Max(logs), 0.0
+	for _, x := range logs {
+		sum += math.Exp2(x - most)
+	}
+	return most + math.Log2(sum) + 1e-9
+}
+
 // fill gives the operands the largest widths for which a base of log2M bits holds their product.
 func (q *Plan) fill(log2M float64, p *Problem) {
 	room := log2M - Margin
-	for total := int(math.Floor(room - min(p.Left.Norm, p.Right.Norm))); ; total-- {
+	for total := int(math.Floor(room - p.limit())); ; total-- {
 		if q.split(total, p.Left.Width, p.Right.Width); total <= 0 || q.bits(p) <= room {
 			return
 		}
@@ -176,7 +213,7 @@ func (m *Machine) Choose(p *Problem) (Plan, bool) {
 	}
 	hopeless := sort.Search(most, func(count int) bool { // all entries fail with so many moduli
 		var q Plan
-		q.split(int(m.Bits[count]-Margin-min(p.Left.Norm, p.Right.Norm)), p.Left.Width, p.Right.Width)
+		q.split(int(m.Bits[count]-Margin-p.limit()), p.Left.Width, p.Right.Width)
 		return float64(max(q.WidthL, q.WidthR)) >= odds.least || q.ExactL && q.ExactR
 	})
 	for count = max(count, hopeless); count <= most && more; count++ {

@@ -43,6 +43,7 @@ type Problem struct {
 	Old, C     num.Mat
 	PreA, PreB *exact.Prepared
 	Triangle   byte
+	Bound      *exact.Bound // proved of the result, or nil
 }
 
 // Config says how a product may run.

@@ -190,7 +190,7 @@ func runResidue(r *request) (exact.Stats, error) {
 
 // engine is how package exact may run.
 func (r *request) engine() exact.Config {
-	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle}
+	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Bound: r.Bound}
 }
 
 func leavesResidue(_ *request, err error) bool {

@@ -8,11 +8,11 @@ package main
 #include <arb_mat.h>
 #include <cblas.h>
 
-void dgesv_(const int *n, const int *columns, double *a, const int *lda, int *pivots, double *b,
-	const int *ldb, int *info);
+void dgesv_(const int *n, const int *columns, double *a, const int *lda, int *pivots,
+	double *b, const int *ldb, int *info);
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
-void dgetri_(const int *n, double *a, const int *lda, const int *pivots, double *work,
-	const int *length, int *info);
+void dgetri_(const int *n, double *a, const int *lda, const int *pivots,
+	double *work, const int *length, int *info);
 
 static const char *arb_release(void) { return arb_version; }
 static const char *flint_release(void) { return flint_version; }

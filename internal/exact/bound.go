@@ -1,0 +1,208 @@
+package exact
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A Bound says what is known of a result C = alpha A B + beta Old before it is computed: every
+// exact entry is at most 2^(Rows[i] + Cols[j]) in magnitude.
+//
+// An integer is known from its residues where twice its magnitude is less than the product of the
+// moduli, however long the numbers it was made of. So the base of a bounded product need hold the
+// result alone, with the old entries added to the residues, and not the products of the factors:
+// b bits less for results of 2^-b.
+//
+// What is stated here must be proved. An entry beyond its bound comes out as another number, and
+// nothing tells: the integers are known modulo M only. Devices, the direct method, and products for
+// which the bound is of no use compute the same bits without it.
+type Bound struct{ Rows, Cols []int64 }
+
+// samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic
+// computes them, since they cancel.
+const samplesBounded = 16
+
+// bounded are the old entries of a bounded product, as integers to be added to those of A B: the
+// multiples of 2^(exponents of the vectors - widths) next to beta/alpha times them.
+type bounded struct {
+	shift    int64 // beta/alpha = ± 2^shift
+	neg      bool
+	top, low int64 // bits of all of them, relative to 2^(exponents of the vectors)
+	width    int   // of the integers
+	rounded  bool
+}
+
+// bound sees whether the bound of the result applies to the plan of the product of l and r, and
+// looks at the old entries then.
+func (p *product) bound(l, r *operand) bool {
+	b := p.cfg.Bound
+	if b == nil || !p.alpha.pow || !p.beta.zero && !p.beta.pow || l.specials || r.specials {
+		return false
+	}
+	over := func(bounds, exp []int64) int64 {
+		most := int64(math.MinInt64)
+		for v, e := range exp {
+			if e == zeroExp {
+				return zeroExp
+			}
+			most = max(most, bounds[v]-e)
+		}
+		return most
+	}
+	rows, cols := over(b.Rows, l.exp), over(b.Cols, r.exp)
+	if rows == zeroExp || cols == zeroExp {
+		return false
+	}
+	size := rows + cols - p.alpha.exp
+	most := int64(min(l.summary().Norm, r.summary().Norm)) + 1 // of A B
+	if size >= most {
+		return false
+	}
+	o := &bounded{top: math.MinInt64, low: math.MaxInt64}
+	if !p.beta.zero {
+		o.shift, o.neg = p.beta.exp-p.alpha.exp, p.beta.neg != p.alpha.neg
+		for j := range r.n {
+			for i := range l.n {
+				if p.skip(i, j) {
+					continue
+				}
+				switch c, top, low := p.old.Arr.Span(p.old.At(i, j)); c {
+				case num.Inf, num.NaN:
+					return false
+				case num.Finite:
+					e := o.shift - l.exp[i] - r.exp[j]
+					o.top, o.low = max(o.top, top+e), min(o.low, low+e)
+				}
+			}
+		}
+		if o.top > most+2 { // than A B and the result, which cannot be
+			return false
+		}
+	}
+	p.within = o
+	p.problem.Bounded, p.problem.Bound = true, float64(size)
+	return true
+}
+
+// fit sets what of the old entries depends on the widths of the operands.
+func (o *bounded) fit(widths int) {
+	if o.top == math.MinInt64 {
+		return
+	}
+	o.width = int(max(0, o.top+int64(widths)))
+	o.rounded = o.low+int64(widths) < 0
+}
+
+// factor returns beta/alpha.
+func (p *product) factor() num.Real {
+	if p.beta.zero {
+		return num.Real{}
+	}
+	return num.Real{Class: num.Finite, Neg: p.within.neg, Mag: one.Mag, Exp: p.within.shift}
+}
+
+// addOlds are the residues of old entries for workers.
+type addOlds struct {
+	*bounded
+	pairs     int
+	constants []int16
+	moduli    modgemm.RowModuli
+	panels    int // of moduli
+}
+
+func (p *product) newAddOlds() *addOlds {
+	if p.within == nil || p.within.top == math.MinInt64 {
+		return nil
+	}
+	kern, b := p.plan.kernel, p.plan.base
+	pairs := digitPairs(p.within.width)
+	return &addOlds{p.within, pairs, b.conversion(kern, pairs, true), modgemm.NewRowModuli(kern, b.moduli), modgemm.LeftPanels(kern, len(b.moduli))}
+}
+
+// planes returns the planes of residues of a block: whole panels of moduli where old entries are
+// converted into them.
+func (p *product) planes() int {
+	n := len(p.plan.base.moduli)
+	if p.within != nil {
+		k := p.plan.kernel
+		n = modgemm.LeftPanels(k, n) * k.MR
+	}
+	return n
+}
+
+// begin stores the residues of the old entries of the block of rows x ldc entries at (i0, j0) in
+// its planes, stride apart.
+func (wk *worker) begin(a *addOlds, i0, j0, rows, ldc, stride int) {
+	f := &wk.fin
+	kern := f.p.plan.kernel
+	nr := kern.NR
+	chunk := max(digitBytes/(4*nr*a.pairs), 1) // panels of entries
+	if cap(wk.digits) < 2*a.pairs*nr*chunk {
+		wk.digits = make([]int16, 2*a.pairs*nr*chunk)
+	}
+	perRow := ldc / nr
+	total := rows * perRow
+	for p := 0; p < total; {
+		zero := wk.zeros(i0+p/perRow, j0+p%perRow*nr)
+		q := p + 1
+		for q < total && (zero || q-p < chunk) && wk.zeros(i0+q/perRow, j0+q%perRow*nr) == zero {
+			q++
+		}
+		if zero {
+			for t := range f.p.planes() {
+				clear(wk.c[t*stride+p*nr : t*stride+q*nr])
+			}
+			p = q
+			continue
+		}
+		d := newDigitWriter(wk.digits, nr, a.pairs)
+		for x := p; x < q; x++ {
+			i, j := i0+x/perRow, j0+x%perRow*nr
+			for c := range nr {
+				wk.writeOld(d, a, i, j+c)
+			}
+		}
+		modgemm.Convert(kern, wk.c[p*nr:], stride, a.constants, wk.digits, a.panels, q-p, a.pairs, a.moduli)
+		p = q
+	}
+}
+
+// zeros reports whether the old entries of a panel, from (i, j) on, are all zeros.
+func (wk *worker) zeros(i, j int) bool {
+	f := &wk.fin
+	if i >= f.c.Rows {
+		return true
+	}
+	for c := j; c < min(j+f.p.plan.kernel.NR, f.c.Cols); c++ {
+		if f.old.Arr.Class(f.old.At(i, c)) != num.Zero {
+			return false
+		}
+	}
+	return true
+}
+
+// writeOld writes the digits of the integer of old entry (i, j).
+func (wk *worker) writeOld(d *digitWriter, a *addOlds, i, j int) {
+	f := &wk.fin
+	if i >= f.c.Rows || j >= f.c.Cols || f.p.skip(f.i0+i, f.j0+j) {
+		d.zero()
+		return
+	}
+	var buf [num.MaxValueWords]uint64
+	r := f.old.Arr.Value(f.old.At(i, j), buf[:])
+	if r.Class != num.Finite {
+		d.zero()
+		return
+	}
+	widths := int64(f.p.plan.WidthL + f.p.plan.WidthR)
+	d.put(r.Neg != a.neg, r.Mag, r.Exp+a.shift+widths-f.left.exp[i]-f.right.exp[j])
+}
+
+// oldNegativeZero reports whether beta times old entry (i, j) is -0.
+func (f *finisher) oldNegativeZero(i, j int) bool {
+	var buf [num.MaxValueWords]uint64
+	r := f.old.Arr.Value(f.old.At(i, j), buf[:])
+	return r.Class == num.Zero && r.Neg != f.p.beta.neg
+}

@@ -1,0 +1,459 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// nearly is a matrix that is known up to an error: X + D for matrices in MP, of the solution of a
+// scaled system F Y = G. Entries of column j are in error by at most 2^err[j], and the cutting off
+// of sums included by at most 2^(err[j]+1).
+type nearly struct {
+	x, d  *halfulp.Matrix
+	err   []int64
+	words int     // of sums
+	left  []int64 // the exponents of rows and columns to scale back by
+	right []int64
+}
+
+// solveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
+// what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
+// bits, from Newton's method, and products with them are all its work.
+func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
+	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard
+	most := 4*bits + 2048 // of numbers of A and B
+	t := s.newNewton(a, p, most)
+	if t == nil {
+		return nil
+	}
+	var y *nearly
+	var err error
+	g := b
+	if isIdentity(b) {
+		y, err = t.inverse(bits)
+	} else if g = scaled(b, scaling{p.scale, make([]int64, b.Cols())}, most); g != nil {
+		y, err = t.solve(g, bits)
+	}
+	if err != nil || y == nil {
+		return err
+	}
+	s.stage("products")
+	columns, err := s.round(y, raw.Matrix(z), todo)
+	if err != nil {
+		return err
+	}
+	return s.check(t, y, g, z, todo, columns)
+}
+
+// isIdentity reports whether b is the unit matrix.
+func isIdentity(b *halfulp.Matrix) bool {
+	if b.Rows() != b.Cols() || b.Format() != halfulp.Float64 {
+		return false
+	}
+	m := raw.Matrix(b)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if m.Arr.F64[0][m.At(i, j)] != want {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inverse returns X + E' X, or X + (E' + E'²) X where that saves a step, with an error of about
+// 2^-bits of the largest entry of a column of F^-1.
+func (t *newton) inverse(bits int) (*nearly, error) {
+	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
+	for {
+		width := t.gain() + lateBits
+		if 3*width >= bits { // the last time, perhaps
+			width = max(width, bits-t.gain()+2)
+		}
+		e, h, err := t.errorMatrix(width)
+		if err != nil {
+			return nil, err
+		}
+		g := t.gain()
+		cubic := steps(g, third) < steps(g, half)
+		switch {
+		case cubic && g < third:
+			err = t.step(e, h, third)
+		case !cubic && g < half:
+			err = t.step(e, h, half)
+		default:
+			return t.correct(n, bits, e, h, cubic)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// correct is the end of inverse, with E'.
+//
+// F^-1 = X + (E + E²) X + E³ (I - E)^-1 X, so that what is known of the last term, with or without
+// E² beside it, and of roundings, is the error in units of the largest entry of a column of X.
+func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic bool) (*nearly, error) {
+	wide := max(bits-t.gain()+2, 24)
+	mul := func(x, y *big.Float) *big.Float { return upper().Mul(x, y) }
+	near := upper().Add(t.rho, h) // ≥ ‖E'‖
+	rest := mul(t.rho, t.rho)
+	if cubic {
+		places := max(bits-2*t.gain()+2, 24)
+		square, sum := halfulp.NewMatrix(halfulp.MP(uint(places)), n, n), halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+		if err := t.s.gemm(1, e, e, 0, nil, square); err != nil {
+			return nil, err
+		}
+		if err := t.s.sum(e, square, sum); err != nil {
+			return nil, err
+		}
+		e = sum
+		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
+		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
+		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
+		rest = upper().Add(rest, mul(near, exp2(1-wide)))
+	}
+	d := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
+		return nil, err
+	}
+	t.s.stats.Precision = bits
+	// 1/(1 - rho) ≤ 2, and D is rounded.
+	lost := upper().Add(h, mul(rest, exp2(1)))
+	lost = upper().Add(lost, mul(near, exp2(1-wide)))
+	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
+	for _, c := range t.col {
+		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
+	}
+	return y, nil
+}
+
+// columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
+// zeros.
+func columnTops(m num.Mat, low int64) []int64 {
+	z := make([]int64, m.Cols)
+	for j := range z {
+		z[j] = low
+		for i := range m.Rows {
+			if at := m.At(i, j); m.Arr.Class(at) == num.Finite {
+				z[j] = max(z[j], int64(m.Arr.Exp[at]))
+			}
+		}
+	}
+	return z
+}
+
+// solve returns X G + X R, R = G - F X G, with an error of about 2^-bits of the largest entry of a
+// column.
+//
+// With x0 = X g + d, |d| ≤ 2^-b |x0|, and r = g - F x0,
+//
+//	r = F (I - E)^-1 E X g - F d,    F^-1 g = x0 + X r + E (I - E)^-1 X r.
+func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
+	n, k := g.Dims()
+	const none = math.MinInt32
+	most := int64(none)
+	for _, v := range t.row {
+		most = max(most, v)
+	}
+	cond := int(most) + t.norm + 1
+	if err := t.refine((bits+cond)/2 + 2); err != nil {
+		return nil, err
+	}
+	first := t.gain() + 2
+	x0 := halfulp.NewMatrix(halfulp.MP(uint(first)), n, k)
+	if err := t.s.gemm(1, t.x, g, 0, nil, x0); err != nil {
+		return nil, err
+	}
+	size := columnTops(raw.Matrix(x0), none)
+	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and
+	// 1/(1 - rho) (1 + 2^-b) ≤ 2.
+	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
+	b := &exact.Bound{Rows: t.row, Cols: make([]int64, k)}
+	for j, e := range size {
+		b.Cols[j] = e + int64(small)
+	}
+	second := max(bits+cond+small+2, 24)
+	r := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	if err := t.s.gemmWithin(-1, t.f, x0, 1, g, r, b); err != nil {
+		return nil, err
+	}
+	d := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+		return nil, err
+	}
+	t.s.stats.Precision = bits
+	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖.
+	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(2-second)).MantExp(nil)
+	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
+	for j, e := range columnTops(raw.Matrix(r), none) {
+		// Errors that are less than what is cut off need not be known.
+		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
+	}
+	return y, nil
+}
+
+// rounded is what rounding one leaves.
+type rounded struct {
+	open    []int // entries that are not decided
+	exactly bool  // all entries look as if they were numbers of one more bit than the format has
+}
+
+// round stores the entries of y that its enclosures decide, and notes what they do not.
+func (s *solver) round(y *nearly, z num.Mat, todo []*entries) ([]rounded, error) {
+	mx, md := raw.Matrix(y.x), raw.Matrix(y.d)
+	columns := make([]rounded, z.Cols)
+	settlers := make([]*settler, s.threads)
+	err := par.For(s.ctx, s.threads, z.Cols, func(w, j int) {
+		if todo[j] == nil {
+			return
+		}
+		if settlers[w] == nil {
+			settlers[w] = &settler{newAdder(y.words), num.New(z.Arr.Format, 2), nil}
+		}
+		c := &columns[j]
+		c.exactly = true
+		for _, i := range todo[j].open {
+			v := settlers[w].enclose(y, mx, md, i, j)
+			if !v.roundTo(settlers[w], z.Arr, z.At(i, j)) {
+				c.open = append(c.open, i)
+			}
+			c.exactly = c.exactly && v.special(z.Arr.Format)
+		}
+		c.exactly = c.exactly && len(todo[j].open) == z.Rows
+	})
+	for j, c := range columns {
+		if todo[j] == nil {
+			continue
+		}
+		if todo[j].open = c.open; len(c.open) == 0 {
+			todo[j] = nil
+		}
+	}
+	return columns, err
+}
+
+// settler is what a worker of round needs.
+type settler struct {
+	*adder
+	ends *num.Array // two numbers of the output's format
+	tmp  []uint64
+}
+
+// near is a number within err units of (-1)^neg mag 2^exp; err is below 2^61 if it is known. It may
+// be 0 if zero says so.
+type near struct {
+	neg         bool
+	mag         []uint64
+	exp         int64
+	err         uint64
+	known, zero bool
+}
+
+// enclose returns entry (i, j), scaled back.
+func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
+	neg, mag, exp := t.add(x, d, i, j)
+	e := y.err[j] - exp
+	if e >= 60 && len(mag) > 0 { // words that the error covers
+		k := min(int64(len(mag)-1), (e-60)/64+1)
+		mag, exp, e = mag[k:], exp+64*k, e-64*k
+	}
+	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
+	if v.known = len(mag) > 0 && e < 60; !v.known {
+		v.zero = len(mag) == 0 || int64(num.BitLen(mag)) <= e
+		return v
+	}
+	v.err = 4 // what is cut off, and what is less than a unit
+	if e >= 0 {
+		v.err += 1 << e
+	}
+	v.zero = len(mag) == 1 && mag[0] <= v.err
+	return v
+}
+
+// roundTo stores what all numbers of the enclosure round to, and reports whether there is such a
+// number. The tests are those of the engine (exact.finisher).
+func (v *near) roundTo(t *settler, a *num.Array, at int) bool {
+	if !v.known || v.zero {
+		return false
+	}
+	n := int64(num.BitLen(v.mag))
+	top := v.exp + n
+	var p int64
+	switch {
+	case a.Kind == num.MP:
+		p = int64(a.Prec)
+		if max(top, -top) > math.MaxInt32-4 {
+			return false
+		}
+	case a.Kind == num.F64:
+		p = 53
+		if top < -1020 || top > 1023 {
+			return false
+		}
+	case a.Kind == num.F32:
+		p = 24
+		if top < -124 || top > 127 {
+			return false
+		}
+	default:
+		return v.between(t, a, at)
+	}
+	tail, e, ok := v.tail(n - p)
+	if !ok {
+		return false
+	}
+	dist := tail - 1<<63
+	if int64(dist) < 0 {
+		dist = -dist
+	}
+	if dist <= e {
+		return false
+	}
+	a.Set(at, num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp})
+	return true
+}
+
+// tail returns the 64 bits below the last place of a significand when drop bits are dropped, and
+// the error in units of their last one; false if that is a quarter of the last place or more, so
+// that numbers may lie beyond a power of two.
+func (v *near) tail(drop int64) (tail, err uint64, ok bool) {
+	if drop < 2 || drop < 64 && v.err >= 1<<(drop-2) {
+		return 0, 0, false
+	}
+	e := v.err
+	if drop < 64 {
+		e <<= 64 - drop
+	} else {
+		e >>= min(drop-64, 63)
+	}
+	return num.WordAt(v.mag, drop-64), e + 2, e+2 >= 2
+}
+
+// between is roundTo for expansions: both ends round to the same bits.
+func (v *near) between(t *settler, a *num.Array, at int) bool {
+	end := append(t.tmp[:0], v.mag...)
+	num.SubShifted(end, []uint64{v.err})
+	flags := t.ends.Set(0, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	end = append(append(end[:0], v.mag...), 0)
+	num.AddShifted(end, []uint64{v.err})
+	other := t.ends.Set(1, num.Real{Class: num.Finite, Neg: v.neg, Mag: end, Exp: v.exp})
+	t.tmp = end
+	if flags != other || flags&num.Underflow != 0 || !t.ends.SameBits(0, t.ends, 1) {
+		return false
+	}
+	a.CopyFrom(at, t.ends, 1)
+	return true
+}
+
+// special reports whether the enclosure holds 0, or a number of one more bit than the format, and
+// is small beside its last place.
+func (v *near) special(f num.Format) bool {
+	if !v.known || v.zero {
+		return v.zero
+	}
+	tail, e, ok := v.tail(int64(num.BitLen(v.mag)) - int64(f.Bits()) - 1)
+	return ok && e < 1<<(64-special) && min(tail, -tail) <= e
+}
+
+// check decides columns all of whose entries look like numbers of few bits: they are those numbers
+// if these solve the system exactly. Other columns keep what is open.
+func (s *solver) check(t *newton, y *nearly, g, z *halfulp.Matrix, todo []*entries, columns []rounded) error {
+	var list []int
+	for j, c := range columns {
+		if todo[j] != nil && c.exactly {
+			list = append(list, j)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	n, format := t.n(), z.Format()
+	mx, md, mz, mg := raw.Matrix(y.x), raw.Matrix(y.d), raw.Matrix(z), raw.Matrix(g)
+	x := halfulp.NewMatrix(halfulp.MP(uint(format.Bits()+1)), n, len(list))
+	right := halfulp.NewMatrix(halfulp.MP(uint(max(g.Format().Bits(), halfulp.MinPrec))), n, len(list))
+	of, to := raw.Matrix(x), raw.Matrix(right)
+	adder := newAdder(y.words)
+	// Both the numbers and the solution lie in the enclosures.
+	b := &exact.Bound{Rows: t.row, Cols: make([]int64, len(list))}
+	set := &settler{adder: adder}
+	for c, j := range list {
+		b.Cols[c] = y.err[j] + 3
+		for i := range n {
+			to.Arr.Convert(to.At(i, c), mg.Arr, mg.At(i, j))
+			v := set.enclose(y, mx, md, i, j)
+			if v.zero {
+				continue
+			}
+			of.Arr.Set(of.At(i, c), num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp - y.left[i] - y.right[j]})
+		}
+	}
+	r := halfulp.NewMatrix(halfulp.MP(24), n, len(list))
+	if err := s.gemmWithin(-1, t.f, x, 1, right, r, b); err != nil {
+		return err
+	}
+	zero := raw.Matrix(r)
+	var buf [num.MaxValueWords]uint64
+	for c, j := range list {
+		solved := true
+		for i := range n {
+			solved = solved && zero.Arr.Class(zero.At(i, c)) == num.Zero
+		}
+		if !solved {
+			continue
+		}
+		for _, i := range todo[j].open {
+			v := of.Arr.Value(of.At(i, c), buf[:])
+			v.Exp += y.left[i] + y.right[j]
+			mz.Arr.Set(mz.At(i, j), v)
+		}
+		s.stats.Solved++
+		s.stats.Exact += int64(len(todo[j].open))
+		todo[j] = nil
+	}
+	return nil
+}
+
+// refineOpen is refine for the columns that are open alone.
+func (s *solver) refineOpen(a, b *halfulp.Matrix, p *approximate, cond int, z *halfulp.Matrix, todo []*entries) error {
+	var list []*entries
+	for _, e := range todo {
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	if len(list) == len(todo) {
+		return s.refine(a, b, p, cond, z, todo)
+	}
+	n := a.Rows()
+	right, x := halfulp.NewMatrix(b.Format(), n, len(list)), halfulp.NewMatrix(z.Format(), n, len(list))
+	part := s.undecided(a, right, x)
+	from, to, mx, mz := raw.Matrix(b), raw.Matrix(right), raw.Matrix(x), raw.Matrix(z)
+	for c, e := range list {
+		part[c].open = append([]int(nil), e.open...)
+		for i := range n {
+			to.Arr.CopyFrom(to.At(i, c), from.Arr, from.At(i, e.j))
+			mx.Arr.CopyFrom(mx.At(i, c), mz.Arr, mz.At(i, e.j))
+		}
+	}
+	if err := s.refine(a, right, p, cond, x, part); err != nil {
+		return err
+	}
+	for c, e := range list {
+		for _, i := range e.open {
+			mz.Arr.CopyFrom(mz.At(i, e.j), mx.Arr, mx.At(i, c))
+		}
+	}
+	return nil
+}

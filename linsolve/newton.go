@@ -1,0 +1,312 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// guard is how many bits, in units of the largest entry of a column, a result has beyond the last
+// place of its format: enclosures of entries that are 2^-20 of the largest one still decide all but
+// one of 2^28 entries that are no ties.
+const guard = 48
+
+// newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
+// proved.
+//
+// A step is X' = X + E' X + d for E' = E + h about E = I - X F, so that
+//
+//	I - X' F = -h + E' E - d F,    F^-1 = X + E X + E² (I - E)^-1 X.
+//
+// E is known to be small before it is computed: so its product is bounded (exact.Bound), and takes
+// moduli for as many bits as X' has, and not for those of X and F together.
+type newton struct {
+	s   *solver
+	by  scaling // of F
+	f   *halfulp.Matrix
+	row []int64 // Σ_j |f_ij| ≤ 2^row[i]
+	x   *halfulp.Matrix
+	rho *big.Float
+	amp *big.Float // ≥ ‖|X| |F|‖∞
+	// column j of X is at most 2^(col[j]+1), whatever the steps; all X have norms of 2^(norm+1) at
+	// most.
+	col  []int64
+	norm int
+}
+
+// newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
+// more than most bits.
+func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
+	by := scaling{p.scale, p.weights}
+	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * seedBits)})}
+	if t.f = scaled(a, by, most); t.f == nil {
+		return nil
+	}
+	if t.x = scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32); t.x == nil {
+		return nil
+	}
+	sums := boundsOf(raw.Matrix(t.f), make([]int64, t.n()), make([]int64, t.n())).sums()
+	for _, v := range sums {
+		t.row = append(t.row, int64(v.MantExp(nil)))
+	}
+	t.amp = p.abs.times(sums)
+	t.col = p.abs.columns()
+	t.norm = p.abs.norm().MantExp(nil)
+	return t
+}
+
+func (t *newton) n() int { return t.f.Rows() }
+
+// scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
+// exponents that MP may not have.
+func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+	bits := a.Format().Bits()
+	m := raw.Matrix(a)
+	if m.Arr.Terms() > 1 {
+		bits = int(min(longest(a), math.MaxInt32))
+	}
+	if bits > most {
+		return nil
+	}
+	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
+	to := raw.Matrix(z)
+	var buf [num.MaxValueWords]uint64
+	const far = 1 << 29
+	for j := range m.Cols {
+		for i := range m.Rows {
+			x := m.Arr.Value(m.At(i, j), buf[:])
+			if x.Class != num.Finite {
+				continue
+			}
+			shift := by.rows[i] + by.cols[j]
+			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
+				return nil
+			}
+			x.Exp += shift
+			to.Arr.Set(to.At(i, j), x)
+		}
+	}
+	return z
+}
+
+// columns returns exponents of bounds of the columns: entries of column j are at most 2^exponent.
+func (b bounds) columns() []int64 {
+	z := make([]int64, b.cols)
+	for j := range z {
+		z[j] = math.MinInt32
+		for i, x := range b.x[j*b.rows : (j+1)*b.rows] {
+			if x > 0 && b.exp[i] != zeros {
+				_, e := math.Frexp(x)
+				z[j] = max(z[j], int64(e)+b.exp[i])
+			}
+		}
+	}
+	return z
+}
+
+// exp2 returns 2^e.
+func exp2(e int) *big.Float { return upper().SetMantExp(big.NewFloat(1), e) }
+
+// gain returns some bits g with rho ≤ 2^-g.
+func (t *newton) gain() int { return -t.rho.MantExp(nil) }
+
+// refine raises the precision until ‖I - X F‖ ≤ 2^-bits.
+func (t *newton) refine(bits int) error {
+	for t.gain() < bits {
+		e, h, err := t.errorMatrix(t.gain() + lateBits)
+		if err != nil {
+			return err
+		}
+		if t.gain() >= bits {
+			return nil
+		}
+		if err := t.step(e, h, bits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lateBits are how many more bits than rho says E may turn out to be smaller by, and be of use.
+const lateBits = 8
+
+// errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
+// shows of it.
+func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
+	n := t.n()
+	e = halfulp.NewMatrix(halfulp.MP(uint(max(bits, 24))), n, n)
+	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(t.rho.MantExp(nil))
+	}
+	t.s.stats.Steps++
+	if err := t.s.gemmWithin(-1, t.x, t.f, 1, halfulp.Identity(halfulp.Float64, n), e, b); err != nil {
+		return nil, nil, err
+	}
+	// |E' - E| ≤ 2^-bits |E'|
+	norm := rowNorm64(raw.Matrix(e))
+	h = upper().SetMantExp(norm, -max(bits, 24))
+	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
+	if norm.Add(norm, h).Cmp(least) < 0 {
+		norm = least
+	}
+	if norm.Cmp(t.rho) < 0 {
+		t.rho = norm
+	}
+	return e, h, nil
+}
+
+// rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
+func rowNorm64(m num.Mat) *big.Float {
+	most := int64(math.MinInt32)
+	for _, e := range columnTops(m, most) {
+		most = max(most, e)
+	}
+	sums := make([]float64, m.Rows)
+	l := m.Arr.Limbs()
+	for j := range m.Cols {
+		for i := range m.Rows {
+			at := m.At(i, j)
+			if m.Arr.Class(at) == num.Finite {
+				sums[i] += ldexp(float64(m.Arr.Sig[at*l+l-1]>>12+1), int64(m.Arr.Exp[at])-most-52) + 0x1p-1000
+			}
+		}
+	}
+	// Each addition errs by 2^-53 relatively, and the sums of two likewise.
+	norm := upper().SetFloat64(slices.Max(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
+	return norm.SetMantExp(norm, int(most))
+}
+
+// steps returns how many steps of Newton's method lead from a gain to another one.
+func steps(gain, bits int) (count int) {
+	for ; bits > gain; count++ {
+		bits = (bits + 3) / 2
+	}
+	return count
+}
+
+// step makes rho about 2^-next by E', for the next ≤ 2 gain - 2 from which a few such steps lead to
+// bits.
+func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
+	g := t.gain()
+	next := bits // of the last step, of the one before, ...
+	for next > 2*g-2 {
+		next = (next + 3) / 2
+	}
+	n := t.n()
+	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
+	// 2^-prec) (|X| + |E'| |X|).
+	prec := max(next+t.amp.MantExp(nil)+4, 64)
+	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
+		return err
+	}
+	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
+	if err := t.s.sum(t.x, d, x); err != nil {
+		return err
+	}
+	t.x = x
+	t.s.stats.Precision = prec
+	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
+	near := upper().Add(t.rho, h)
+	rho := upper().Add(h, upper().Mul(near, t.rho))
+	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, exp2(2-prec)), big.NewFloat(1)))
+	t.rho = upper().Add(rho, upper().Mul(t.amp, exp2(2-prec)))
+	return nil
+}
+
+// gemmWithin is gemm for a result that is proved to be within a bound.
+func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+	st, err := raw.GemmWithin(alpha, a, b, beta, c, d, bound, &s.opt)
+	return s.within(st.(halfulp.Stats), d, err)
+}
+
+// adder adds numbers of matrices in MP, into words that others do not share.
+type adder struct {
+	words int
+	sum   []uint64
+	y     []uint64
+}
+
+func newAdder(words int) *adder {
+	return &adder{words, make([]uint64, words+1), make([]uint64, words+1)}
+}
+
+// add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
+// 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
+func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
+	p, q := x.At(i, j), y.At(i, j)
+	zp, zq := x.Arr.Class(p) == num.Zero, y.Arr.Class(q) == num.Zero
+	switch {
+	case zp && zq:
+		return false, nil, 0
+	case zp:
+		exp = int64(y.Arr.Exp[q])
+	case zq:
+		exp = int64(x.Arr.Exp[p])
+	default:
+		exp = int64(max(x.Arr.Exp[p], y.Arr.Exp[q]))
+	}
+	exp -= int64(64 * a.words)
+	clear(a.sum)
+	if !zp {
+		a.place(a.sum, x.Arr, p, exp)
+		neg = x.Arr.Cls[p].Neg()
+	}
+	if !zq {
+		a.place(a.y, y.Arr, q, exp)
+		if other := y.Arr.Cls[q].Neg(); zp || other == neg {
+			neg = other
+			num.AddShifted(a.sum, a.y)
+		} else {
+			num.SubShifted(a.sum, a.y)
+			if int64(a.sum[a.words]) < 0 {
+				num.Negate(a.sum)
+				neg = !neg
+			}
+		}
+	}
+	mag = a.sum
+	for len(mag) > 0 && mag[len(mag)-1] == 0 {
+		mag = mag[:len(mag)-1]
+	}
+	return neg, mag, exp
+}
+
+// place writes the magnitude of number i in units of 2^exp, cut off.
+func (a *adder) place(to []uint64, m *num.Array, i int, exp int64) {
+	l := m.Limbs()
+	sig := m.Sig[i*l : i*l+l]
+	from := exp - (int64(m.Exp[i]) - int64(64*l)) // bit of sig that is bit 0
+	for k := range to {
+		to[k] = num.WordAt(sig, from+int64(64*k))
+	}
+}
+
+// words returns how many words hold bits bits below the first one, 32 of them to spare.
+func words(bits int) int { return (bits + 32 + 63) / 64 }
+
+// sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
+// first is below 2^-(prec+30) (|x| + |y|).
+func (s *solver) sum(x, y, z *halfulp.Matrix) error {
+	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
+	count := words(z.Format().Bits())
+	adders := make([]*adder, s.threads)
+	return par.For(s.ctx, s.threads, mz.Cols, func(w, j int) {
+		if adders[w] == nil {
+			adders[w] = newAdder(count)
+		}
+		for i := range mz.Rows {
+			neg, mag, exp := adders[w].add(mx, my, i, j)
+			if len(mag) > 0 {
+				mz.Arr.Set(mz.At(i, j), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp})
+			}
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// checkInverse inverts a and compares with rationals.
+func checkInverse(t *testing.T, name string, a *halfulp.Matrix, f halfulp.Format) Stats {
+	t.Helper()
+	n := a.Rows()
+	x := halfulp.NewMatrix(f, n, n)
+	stats, err := Inverse(a, x, nil)
+	want := lintest.Of(a).Solve(lintest.Identity(n))
+	if want == nil {
+		if err == nil {
+			t.Fatalf("%s: no error for a singular matrix", name)
+		}
+		return stats
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for i := range n {
+		for j := range n {
+			if z := lintest.Nearest(f, want[i][j]); !x.At(i, j).Same(z) {
+				t.Fatalf("%s: entry %d, %d is %s, want %s (%+v)", name, i, j, x.At(i, j).Hex(), z.Hex(), stats)
+			}
+		}
+	}
+	return stats
+}
+
+// scaledRandom is a random matrix whose rows and columns are multiplied by powers of two up to
+// 2^±spread.
+func scaledRandom(r *rand.Rand, f halfulp.Format, n, spread int) *halfulp.Matrix {
+	a := halfulp.Random(f, n, n, 0, r.Uint64())
+	rows, cols := make([]int, n), make([]int, n)
+	for i := range n {
+		rows[i], cols[i] = r.IntN(2*spread+1)-spread, r.IntN(2*spread+1)-spread
+	}
+	for i := range n {
+		for j := range n {
+			x := a.Big(i, j)
+			a.SetBig(i, j, x.SetMantExp(x, rows[i]+cols[j]))
+		}
+	}
+	return a
+}
+
+// unimodular is an integer matrix of determinant ±1: its inverse has integer entries.
+func unimodular(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.MP(200), n, n)
+	for i := range n {
+		a.SetFloat64(i, i, 1)
+	}
+	for range 3 * n {
+		i, j := r.IntN(n), r.IntN(n)
+		if i == j {
+			continue
+		}
+		sign := float64(2*r.IntN(2) - 1)
+		for c := range n { // row i ± row j
+			x, y := a.Big(i, c), a.Big(j, c)
+			a.SetBig(i, c, x.Add(x, y.Mul(y, big.NewFloat(sign))))
+		}
+	}
+	return a
+}
+
+// triangular is an upper triangular matrix.
+func triangular(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	for j := range n {
+		for i := j + 1; i < n; i++ {
+			a.SetFloat64(i, j, 0)
+		}
+	}
+	return a
+}
+
+func TestNewton(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range formats {
+		wide := halfulp.MP(uint(f.Bits()))
+		for range testlength.Of(1, 3, 20) {
+			n := 9 + r.IntN(testlength.Of(5, 12, 20))
+			k := 9 + r.IntN(8)
+			g := formats[r.IntN(len(formats))]
+			name := fmt.Sprintf("seed %d, %v of %v, n = %d, ", seed, f, g, n)
+			checkInverse(t, name+"random", halfulp.Random(g, n, n, 0, r.Uint64()), f)
+			checkInverse(t, name+"spread", halfulp.Random(g, n, n, 40, r.Uint64()), f)
+			checkInverse(t, name+"graded", scaledRandom(r, halfulp.MP(60), n, 500), wide)
+			checkInverse(t, name+"integers", lintest.Integers(r, n, n, 2), f)
+			if stats := checkInverse(t, name+"unimodular", unimodular(r, n), f); stats.Primes != 0 || stats.Steps > 8 {
+				t.Errorf("%s: %+v for an inverse of integers", name, stats)
+			}
+			checkInverse(t, name+"triangular", triangular(r, n), f)
+			check(t, name+"columns", halfulp.Random(g, n, n, 0, r.Uint64()), halfulp.Random(g, n, k, 3, r.Uint64()), f)
+			check(t, name+"graded columns", scaledRandom(r, halfulp.MP(100), n, 500), halfulp.Random(halfulp.MP(70), n, k, 300, r.Uint64()), wide)
+			check(t, name+"integer columns", unimodular(r, n), lintest.Integers(r, n, k, 9), f)
+			check(t, name+"zero columns", lintest.Integers(r, n, n, 5), lintest.Integers(r, n, k, 0), f)
+		}
+		checkInverse(t, "Hilbert", halfulp.Hilbert(halfulp.MP(200), 12), f)
+	}
+}
+
+// TestNewtonExact inverts matrices whose seeds are their inverses already, or singular.
+func TestNewtonExact(t *testing.T) {
+	n := 12
+	powers, ones := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		powers.SetFloat64(i, (i+5)%n, math.Ldexp(1, 20*i))
+		for j := range n {
+			ones.SetFloat64(i, j, 1)
+		}
+	}
+	for _, f := range formats {
+		checkInverse(t, "identity", halfulp.Identity(halfulp.Float64, n), f)
+		if f.Bits() > 24 {
+			checkInverse(t, "powers", powers, f)
+		}
+		checkInverse(t, "singular", ones, f)
+		check(t, "powers", powers, halfulp.Random(halfulp.Float64, n, 10, 0, 3), halfulp.MP(uint(f.Bits())))
+	}
+}
+
+// TestDetTriangles has determinants of so many bits that the triangles are improved, one column of
+// which is much larger than others.
+func TestDetTriangles(t *testing.T) {
+	for _, bits := range []uint{300, 900} {
+		a := halfulp.Random(halfulp.MP(100), 12, 12, 0, 4)
+		checkDet(t, fmt.Sprintf("%d bits", bits), a, halfulp.MP(bits))
+		for i := range 12 {
+			x := a.Big(i, 3)
+			a.SetBig(i, 3, x.SetMantExp(x, 300))
+		}
+		checkDet(t, fmt.Sprintf("%d bits, scaled", bits), a, halfulp.MP(bits))
+	}
+}
+
+// TestNewtonNearSingular inverts matrices one unit of the last place away from singular ones, with
+// condition numbers up to 2^400.
+func TestNewtonNearSingular(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, p := range []uint{53, 106, 400} {
+		n := 10
+		a := lintest.Integers(r, n, n, 9).Convert(halfulp.MP(p))
+		for j := range n { // the last row is the sum of the others
+			sum := new(big.Float)
+			for i := range n - 1 {
+				sum.Add(sum, a.Big(i, j))
+			}
+			a.SetBig(n-1, j, sum)
+		}
+		x := a.Big(n-1, 3)
+		ulp := new(big.Float).SetMantExp(big.NewFloat(1), x.MantExp(nil)-int(p))
+		a.SetBig(n-1, 3, x.SetPrec(1000).Add(x, ulp))
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
+			checkInverse(t, fmt.Sprintf("%d bits", p), a, f)
+			check(t, fmt.Sprintf("%d bits", p), a, halfulp.Random(halfulp.Float64, n, 12, 0, 1), f)
+		}
+	}
+}
+
+// TestNewtonExtremes inverts matrices whose inverses lie at the ends of the range.
+func TestNewtonExtremes(t *testing.T) {
+	a := halfulp.NewMatrix(halfulp.MP(300), 12, 12)
+	for i, e := range []int{1074, 1075, 1076, 1073, 1022, -1023, -1024, -1022, 149, 150, -128, 0} {
+		x := new(big.Float).SetMantExp(big.NewFloat(math.Pi), e)
+		a.SetBig(i, i, x)
+		a.SetBig(i, (i+1)%12, x.SetMantExp(x, -70))
+	}
+	for _, f := range formats {
+		checkInverse(t, "extremes", a, f)
+	}
+}
