@@ -19,3 +19,6 @@ $as_root apt-get install --yes --no-install-recommends \
 	libflint-arb-dev \
 	libqd-dev \
 	libopenblas-pthread-dev
+
+# FLINT 3 by way of Python, for cmd/linsolve; its --python names the interpreter.
+python3 -m venv "${VENV:-.venv}" && "${VENV:-.venv}/bin/pip" install python-flint==0.9.0

@@ -164,8 +164,9 @@ const errShape = "linsolve: shapes do not fit"
 // rounded once to the format of X, ties to even, whatever the condition of A. Zeros are +0. A, B
 // and X are n x n, n x k and n x k of any formats; X may overlap A and B.
 //
-// The time is that of a decomposition and inversion in float64 and of a product or two for each
-// 2^50 of the condition number, and for each column of B a few products with vectors; many columns
+// For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
+// and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
+// above some 2^30 take inversion in float64 too, and a product or two for each 2^50. Many columns
 // take a few products of the format's bits, by an approximate inverse of half of them. Entries that
 // lie halfway between two numbers of the format, or are such numbers while others of their column
 // are not, take about n products with vectors more.

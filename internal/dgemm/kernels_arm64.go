@@ -12,4 +12,4 @@ func best() *kernel {
 	return generic
 }
 
-var neon = &kernel{"neon", 8, 6, microNEON}
+var neon = &kernel{name: "neon", mr: 8, nr: 6, micro: microNEON, triangle: triangleGeneric}

@@ -94,7 +94,7 @@ func run(o *options, out io.Writer) error {
 		return err
 	}
 	r := results{
-		Command: "go run ./cmd/linsolve " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
+		Command: command(o), Date: time.Now().UTC().Truncate(time.Second),
 		Go: runtime.Version(), Machine: machine.Describe(), Threads: o.threads, Unit: "seconds of processor time", Libraries: versions(),
 	}
 	r.Commit, r.Dirty = record.Commit()
@@ -136,6 +136,15 @@ func run(o *options, out io.Writer) error {
 		return err
 	}
 	return os.WriteFile(o.json, append(text, '\n'), 0o644)
+}
+
+// command returns the command line without the place of the record.
+func command(o *options) string {
+	line := "go run ./cmd/linsolve " + strings.Join(os.Args[1:], " ")
+	if o.json == "" {
+		return line
+	}
+	return strings.ReplaceAll(line, o.json, "FILE")
 }
 
 func numbers(list string) (z []float64, err error) {

@@ -1,0 +1,85 @@
+package dgemm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+// TestAxpy compares the kernels of every level with plain loops, to a rounding.
+func TestAxpy(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		for n := range 70 {
+			x, y, alpha := random(n+1, 1, r)[1:], random(n+1, 1, r)[1:], 2*r.Float64()-1
+			z, a := append([]float64(nil), y...), append([]float64(nil), y...)
+			Axpy(alpha, x, z)
+			AxpyAbs(alpha, x, a)
+			for i := range n {
+				want, abs := y[i]+float64(alpha*x[i]), y[i]+float64(alpha*math.Abs(x[i]))
+				if math.Abs(z[i]-want) > 0x1p-51 || math.Abs(a[i]-abs) > 0x1p-51 {
+					t.Fatalf("level %v, n = %d: entry %d is %g and %g, want %g and %g", level, n, i, z[i], a[i], want, abs)
+				}
+			}
+		}
+		restore()
+	}
+}
+
+// TestInvertTriangles has residuals within the bound that linsolve rests on, |T X - I| ≤ γ |T| |X|.
+func TestInvertTriangles(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	ctx := context.Background()
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		for _, n := range []int{1, 2, 11, 12, 13, 24, 25, 49, 150, 260} {
+			a := random(n, n, r)
+			for i := range n {
+				a[i+i*n] += math.Copysign(1, a[i+i*n])
+				for j := range n {
+					if i != j {
+						a[i+j*n] /= float64(n)
+					}
+				}
+			}
+			lower, upper := make([]float64, n*n), make([]float64, n*n)
+			if err := errors.Join(InvertLower(ctx, 2, n, a, lower), InvertUpper(ctx, 2, n, a, upper)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				for j := range n {
+					l, u := -lower[i+j*n], 0.0
+					sizeL, sizeU := math.Abs(l), 0.0
+					if i == j {
+						l, u = 1-lower[i+j*n], 1
+					}
+					for k := range n {
+						if k < i {
+							p := float64(a[i+k*n] * lower[k+j*n])
+							l -= p
+							sizeL += math.Abs(p)
+						} else {
+							p := float64(a[i+k*n] * upper[k+j*n])
+							u -= p
+							sizeU += math.Abs(p)
+						}
+					}
+					// Sums here are rounded as well.
+					most := float64(2*(n+16)) * 0x1p-53
+					if math.Abs(l) > float64(most*sizeL) || math.Abs(u) > float64(most*sizeU) {
+						t.Fatalf("level %v, n = %d: residuals %d, %d are %g and %g of %g and %g", level, n, i, j, l, u, sizeL, sizeU)
+					}
+					if i < j && lower[i+j*n] != 0 || i > j && upper[i+j*n] != 0 {
+						t.Fatalf("level %v, n = %d: entry %d, %d is not 0", level, n, i, j)
+					}
+				}
+			}
+		}
+		restore()
+	}
+}
