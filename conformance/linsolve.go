@@ -461,7 +461,7 @@ func shaped(k kind, a, b *halfulp.Matrix) (x, y *halfulp.Matrix) {
 // all are the same.
 func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) error {
 	n, k := 1+tr.IntN(6), 1+tr.IntN(2)
-	if !tr.b.Partial && tr.IntN(6) == 0 { // many columns; GPUs may be fake ones, which are slow
+	if !tr.b.Partial && tr.IntN(6) == 0 { // many columns
 		n, k = 9+tr.IntN(4), 9+tr.IntN(3)
 	}
 	a, b := fam.Make(tr.Rand, n, k)

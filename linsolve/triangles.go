@@ -65,7 +65,7 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	third := absUpper(n, f.lu, second) // |U| |Y| |X| 1
 	fourth := absLower(n, f.lu, third) // |L| |U| |Y| |X| 1
 	fifth := absLower(n, f.lu, first)  // |L| |X| 1
-	gamma := float64(n+16) * 0x1p-53
+	gamma := float64(float64(n+16) * 0x1p-53)
 	for i := range n {
 		rho := float64(gamma*fifth[i]) + float64((2*gamma+0x1p-48)*fourth[i])
 		t.rho = max(t.rho, float64(rho*1.001)+0x1p-700) // 1.001 covers roundings here

@@ -103,7 +103,7 @@ func scaled(x, y []float64) []*big.Float {
 	for _, v := range x {
 		low, high = min(low, v), max(high, v)
 	}
-	middle, half := (low+high)/2, (high-low)/2
+	middle, half := float64((low+high)/2), float64((high-low)/2)
 	a := make([][]float64, len(x))
 	for i := range x {
 		a[i] = powersOf((x[i] - middle) / half)

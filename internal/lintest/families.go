@@ -180,8 +180,8 @@ var Families = []Family{
 		return Product(64, triangle(true), triangle(false)), Integers(r, n, k, 1<<20)
 	}, 0},
 	{"huge", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
-		return from(0, n, n, func(_, _ int) *big.Float { return float(1+r.Float64(), 1000+r.IntN(23)) }),
-			from(0, n, k, func(_, _ int) *big.Float { return float(1+r.Float64(), -1000-r.IntN(20)) })
+		return from(0, n, n, func(_, _ int) *big.Float { return float(1+float64(r.Float64()), 1000+r.IntN(23)) }),
+			from(0, n, k, func(_, _ int) *big.Float { return float(1+float64(r.Float64()), -1000-r.IntN(20)) })
 	}, 0},
 	{"subnormal", func(r *rand.Rand, n, k int) (a, b *halfulp.Matrix) {
 		return from(0, n, n, func(_, _ int) *big.Float { return float(float64(r.IntN(1<<20)-1<<19), -1074) }),
@@ -193,7 +193,7 @@ var Families = []Family{
 		for i := range n {
 			left[i], right[i] = r.IntN(1000)-500, r.IntN(1000)-500
 		}
-		return from(60, n, n, func(i, j int) *big.Float { return float(r.Float64()-0.5, left[i]+right[j]) }), Integers(r, n, k, 9)
+		return from(60, n, n, func(i, j int) *big.Float { return float(float64(r.Float64())-0.5, left[i]+right[j]) }), Integers(r, n, k, 9)
 	}, 0},
 }
 
