@@ -7,7 +7,7 @@ import (
 )
 
 // Format says how one number is stored, hence what rounding to it means. It is
-// comparable; the zero Format is Float32.
+// comparable; the constants, MP and ParseFormat make all there are.
 type Format struct{ f num.Format }
 
 // The formats of fixed width.

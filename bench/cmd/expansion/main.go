@@ -11,7 +11,6 @@ package main
 import "C"
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -108,14 +107,7 @@ func run(o *options) error {
 			r.Figures = append(r.Figures, g)
 		}
 	}
-	if o.path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.path, append(text, '\n'), 0o666)
+	return record.Write(o.path, r)
 }
 
 // A problem is one that both sides have in hand. A call does that many operations.

@@ -68,7 +68,6 @@ static double error(int f, int w, const double *x, const double *y, const double
 import "C"
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -145,14 +144,7 @@ func run(n int, seed uint64, path string) error {
 		}
 		fmt.Printf("%-6s %d words: largest error %8.3g, bound %4g, in units of 2^-%d, of %d arguments\n", f.Function, f.Words, f.Largest, f.Bound, 53*f.Words, f.Arguments)
 	}
-	if path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	return record.Write(path, r)
 }
 
 // measure takes n arguments of f that are no special ones.

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -128,14 +127,7 @@ func run(o *options, out io.Writer) error {
 			}
 		}
 	}
-	if o.json == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.json, append(text, '\n'), 0o644)
+	return record.Write(o.json, r)
 }
 
 // command returns the command line without the place of the record.

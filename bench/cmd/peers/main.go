@@ -57,7 +57,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	err := table.WriteText(stdout, r)
 	if err == nil && o.JSON != "" {
-		err = r.Write(o.JSON)
+		err = record.Write(o.JSON, r)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "peers: %v\n", err)

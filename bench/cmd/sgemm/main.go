@@ -11,7 +11,6 @@ import "C"
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -99,14 +98,7 @@ func run(sizes, threads string, repeats int, path string) error {
 			r.Figures = append(r.Figures, f)
 		}
 	}
-	if path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	return record.Write(path, r)
 }
 
 // numbers reads positive numbers between commas.

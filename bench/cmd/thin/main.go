@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -104,14 +103,7 @@ func run(n int, formats string, threads int, seconds float64, path string) error
 			r.Figures = append(r.Figures, x)
 		}
 	}
-	if path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	return record.Write(path, r)
 }
 
 // A problem is a product of random numbers.

@@ -72,8 +72,12 @@ func Read(path string) (*Record, error) {
 	return r, nil
 }
 
-// Write writes a record file, whole or not at all.
-func (r *Record) Write(path string) error {
+// Write writes a record file, of a [Record] or of another command's kind, whole or not at all;
+// nothing without a path.
+func Write(path string, r any) error {
+	if path == "" {
+		return nil
+	}
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err
