@@ -80,6 +80,8 @@ type Place interface {
 	// Ger computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
 	// alpha is not 0.
 	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
+
+	Newton
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.
