@@ -13,10 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// guard is how many bits, in units of the largest entry of a column, a result has beyond the last
-// place of its format: enclosures of entries that are 2^-20 of the largest one still decide all but
-// one of 2^28 entries that are no ties.
-const guard = 48
+// guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
+// the last place of its format. An entry that is 2^-k of the largest one is undecided by chance with
+// a probability of about 2^(k+4-guard), and one of a thousand among entries that are no ties has a k
+// of 10: so of n² such entries all are decided but for one matrix in a few.
+func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
 // proved.
