@@ -26,7 +26,7 @@ type nearly struct {
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work.
 func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard
+	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(a.Rows())
 	most := 4*bits + 2048 // of numbers of A and B
 	t := s.newNewton(a, p, most)
 	if t == nil {
@@ -357,6 +357,10 @@ func (v *near) between(t *settler, a *num.Array, at int) bool {
 	return true
 }
 
+// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of few
+// bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+const fewer = 8
+
 // special reports whether the enclosure holds 0, or a number of one more bit than the format, and
 // is small beside its last place.
 func (v *near) special(f num.Format) bool {
@@ -364,7 +368,7 @@ func (v *near) special(f num.Format) bool {
 		return v.zero
 	}
 	tail, e, ok := v.tail(int64(num.BitLen(v.mag)) - int64(f.Bits()) - 1)
-	return ok && e < 1<<(64-special) && min(tail, -tail) <= e
+	return ok && e < 1<<(64-fewer) && min(tail, -tail) <= e
 }
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers
