@@ -111,23 +111,35 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	rest := mul(t.rho, t.rho)
 	if cubic {
 		places := max(bits-2*t.gain()+2, 24)
-		square, sum := halfulp.NewMatrix(halfulp.MP(uint(places)), n, n), halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+		square, err := t.s.matrix(halfulp.MP(uint(places)), n, n)
+		if err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(1, e, e, 0, nil, square); err != nil {
+			return nil, err
+		}
+		sum, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+		if err != nil {
 			return nil, err
 		}
 		if err := t.s.sum(e, square, sum); err != nil {
 			return nil, err
 		}
+		t.s.drop(e, square)
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
 		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
 		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
 		rest = upper().Add(rest, mul(near, exp2(1-wide)))
 	}
-	d := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+	d, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
 		return nil, err
 	}
+	t.s.drop(e)
 	t.s.stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := upper().Add(h, mul(rest, exp2(1)))
@@ -172,11 +184,17 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		return nil, err
 	}
 	first := t.gain() + 2
-	x0 := halfulp.NewMatrix(halfulp.MP(uint(first)), n, k)
+	x0, err := t.s.matrix(halfulp.MP(uint(first)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemm(1, t.x, g, 0, nil, x0); err != nil {
 		return nil, err
 	}
-	size := columnTops(raw.Matrix(x0), none)
+	size, err := t.s.columnTops(x0, none)
+	if err != nil {
+		return nil, err
+	}
 	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and
 	// 1/(1 - rho) (1 + 2^-b) ≤ 2.
 	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
@@ -185,19 +203,29 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		b.Cols[j] = e + int64(small)
 	}
 	second := max(bits+cond+small+2, 24)
-	r := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	r, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemmWithin(-1, t.f, x0, 1, g, r, b); err != nil {
 		return nil, err
 	}
-	d := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	d, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+		return nil, err
+	}
+	tops, err := t.s.columnTops(r, none)
+	if err != nil {
 		return nil, err
 	}
 	t.s.stats.Precision = bits
 	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖.
 	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(2-second)).MantExp(nil)
 	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
-	for j, e := range columnTops(raw.Matrix(r), none) {
+	for j, e := range tops {
 		// Errors that are less than what is cut off need not be known.
 		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
 	}

@@ -40,6 +40,10 @@ type newton struct {
 	// most.
 	col  []int64
 	norm int
+	// E' that the proof has left, and an upper bound of its norm; nil if a step has used it
+	early     *halfulp.Matrix
+	earlyNorm *big.Float
+	one       *halfulp.Matrix // the unit matrix; nil until it is needed
 }
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
@@ -148,19 +152,22 @@ const lateBits = 8
 // errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
 // shows of it.
 func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
-	n := t.n()
-	e = halfulp.NewMatrix(halfulp.MP(uint(max(bits, 24))), n, n)
-	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
-	for i := range b.Rows {
-		b.Rows[i] = int64(t.rho.MantExp(nil))
-	}
-	t.s.stats.Steps++
-	if err := t.s.gemmWithin(-1, t.x, t.f, 1, halfulp.Identity(halfulp.Float64, n), e, b); err != nil {
-		return nil, nil, err
+	e, norm := t.early, t.earlyNorm
+	if t.early = nil; e == nil || e.Format().Bits() < bits {
+		t.s.drop(e)
+		b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
+		for i := range b.Rows {
+			b.Rows[i] = int64(t.rho.MantExp(nil))
+		}
+		if e, err = t.difference(bits, b); err != nil {
+			return nil, nil, err
+		}
+		if norm, err = t.s.rowNorm(e); err != nil {
+			return nil, nil, err
+		}
 	}
 	// |E' - E| ≤ 2^-bits |E'|
-	norm := rowNorm64(raw.Matrix(e))
-	h = upper().SetMantExp(norm, -max(bits, 24))
+	h = upper().SetMantExp(norm, -e.Format().Bits())
 	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
 	if norm.Add(norm, h).Cmp(least) < 0 {
 		norm = least
@@ -169,6 +176,22 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 		t.rho = norm
 	}
 	return e, h, nil
+}
+
+// difference returns I - X F rounded to some bits, which is proved to be within a bound if that is
+// not nil.
+func (t *newton) difference(bits int, b *exact.Bound) (e *halfulp.Matrix, err error) {
+	t.s.stats.Steps++
+	n := t.n()
+	if t.one == nil {
+		if t.one, err = t.s.identity(n); err != nil {
+			return nil, err
+		}
+	}
+	if e, err = t.s.matrix(halfulp.MP(uint(max(bits, 24))), n, n); err != nil {
+		return nil, err
+	}
+	return e, t.s.gemmWithin(-1, t.x, t.f, 1, t.one, e, b)
 }
 
 // rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
@@ -212,14 +235,21 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.amp.MantExp(nil)+4, 64)
-	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	d, err := t.s.matrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
 		return err
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.sum(t.x, d, x); err != nil {
 		return err
 	}
+	t.s.drop(e, d, t.x)
 	t.x = x
 	t.s.stats.Precision = prec
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
@@ -311,9 +341,8 @@ func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative b
 // words returns how many words hold bits bits below the first one, 32 of them to spare.
 func words(bits int) int { return (bits + 32 + 63) / 64 }
 
-// sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
-// first is below 2^-(prec+30) (|x| + |y|).
-func (s *solver) sum(x, y, z *halfulp.Matrix) error {
+// sumHere is sum on the host.
+func (s *solver) sumHere(x, y, z *halfulp.Matrix) error {
 	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
 	count := words(z.Format().Bits())
 	adders := make([]*adder, s.threads)

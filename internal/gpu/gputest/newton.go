@@ -72,10 +72,15 @@ func refSummed(l *fake.Launch, k abi.Summing) {
 			err := 0.0
 			if k.Errors != 0 {
 				e := exponentsOf(l, k.Errors, k.X.K)[j] - exp
-				if len(mag) == 0 || e >= 59 {
+				if int64(num.BitLen(mag)) <= e {
 					leave(l, k.Rest, i, j)
 					continue
 				}
+				spare := max(e-26, 0) / 32 * 32 // bits that the error covers
+				for w := range mag {
+					mag[w] = num.WordAt(mag, spare+int64(64*w))
+				}
+				exp, e = exp+spare, e-spare
 				err = 4
 				if e >= 0 {
 					err += float64(int64(1) << e)

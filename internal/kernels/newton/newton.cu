@@ -133,9 +133,15 @@ static __device__ __forceinline__ bool sumEntry(const summing &s, integer v, int
 	double error = 0;
 	if (s.errors) {
 		i64 e = ((const i64 *)s.errors)[j] - exp;
-		if (n == 0 || e >= 59)
+		if (n <= e)
 			return false;
-		// 2, and 2 for what is less than a unit
+		int spare = (int)max64(e - 26, 0) / 32; // words that the error covers
+		v.at += spare * v.stride;
+		v.words -= spare;
+		exp += 32 * spare;
+		e -= 32 * spare;
+		n -= 32 * spare;
+		// what is cut off, and what is less than a unit
 		error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
 	} else if (n == 0) {
 		storeZero(s.z, to, false);
