@@ -16,8 +16,8 @@ import (
 // b bits less for results of 2^-b.
 //
 // What is stated here must be proved. An entry beyond its bound comes out as another number, and
-// nothing tells: the integers are known modulo M only. Devices, the direct method, and products for
-// which the bound is of no use compute the same bits without it.
+// nothing tells: the integers are known modulo M only. Devices with operands of the host, the direct
+// method, and products for which the bound is of no use compute the same bits without it.
 type Bound struct{ Rows, Cols []int64 }
 
 // samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic

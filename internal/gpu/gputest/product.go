@@ -55,6 +55,7 @@ func Reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	}
 	drv.Kernel("finishLong", func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, int(f.Steps)) })
 	drv.Kernel("settle", refSettle)
+	drv.Kernel("olds", refOlds)
 	drv.Kernel("exact", refExact)
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {

@@ -21,6 +21,7 @@ type multiplication struct {
 	format num.Format // of the result
 
 	native  abi.ExpressionArgs
+	within  bool // cfg.Bound makes the base, which holds the old entries as well
 	settles bool // kernels/exact/settle.cu rounds the results
 	below   int  // words below the integers that it wants
 
@@ -100,6 +101,9 @@ func (m *multiplication) prepare() error {
 func (m *multiplication) choose(samples []abi.Sample) error {
 	m.problem = problemOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	know(&m.problem, m.left.totals, m.right.totals, samples)
+	if err := m.bound(); err != nil {
+		return err
+	}
 	var ok bool
 	if m.plan, ok = machine().Choose(&m.problem); !ok {
 		return errRange
@@ -170,6 +174,11 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 			return err
 		}
 	}
+	if m.within && m.expr.adds() {
+		if err := m.olds(l, r, b, room); err != nil {
+			return err
+		}
+	}
 	if err := m.finish(l, r, b, room); err != nil {
 		return err
 	}
@@ -205,5 +214,9 @@ func (m *multiplication) unit() int64 {
 
 // errors returns the bounds of the integers' errors.
 func (m *multiplication) errors() (errL, errR, errAll float64) {
-	return m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
+	errL, errR, errAll = m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
+	if m.within && m.expr.adds() {
+		errAll++ // olds cuts off
+	}
+	return errL, errR, errAll
 }
