@@ -33,6 +33,7 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 		drivers[i] = &fake.Driver{Devices: n}
 		Reference(t, drivers[i])
 		ElementReference(t, drivers[i])
+		SeedReference(t, drivers[i])
 		var err error
 		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {
 			t.Fatal(err)
