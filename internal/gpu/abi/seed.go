@@ -4,8 +4,8 @@ import "github.com/halfulp/halfulp/internal/cuda"
 
 // What kernels of seeds take: kernels/seed/seed.cu.
 
-// SeedBlock is the number of columns that a step of the elimination takes, and SeedNode the most rows
-// of which a node of the tournament picks so many.
+// SeedBlock is the number of columns that a step of the elimination takes, and SeedNode the most
+// rows of which a node of the tournament picks so many.
 const (
 	SeedBlock = 64
 	SeedNode  = 256

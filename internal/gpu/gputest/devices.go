@@ -1,5 +1,5 @@
-// Package gputest is for tests of what runs on GPUs: the kernels of products and rows in Go, which
-// stand for them on fake devices, the machine's GPU, and random operands.
+// Package gputest is for tests of what runs on GPUs: the kernels of products, rows and seeds in Go,
+// which stand for them on fake devices, the machine's GPU, and random operands.
 package gputest
 
 import (

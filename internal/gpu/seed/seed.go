@@ -1,5 +1,5 @@
-// Package seed inverts matrices approximately in float64 arithmetic on NVIDIA GPUs, where they live:
-// kernels/seed/seed.cu has the method.
+// Package seed inverts matrices approximately in float64 arithmetic on NVIDIA GPUs, where they
+// live: kernels/seed/seed.cu has the method.
 package seed
 
 import (
@@ -137,7 +137,8 @@ func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, 
 	return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near 1.
+// equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
+// 1.
 func (w *work) equilibrate() error {
 	n := int(w.q.A.N)
 	if err := w.s.Zero(w.q.Status, 8); err != nil {

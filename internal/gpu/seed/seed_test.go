@@ -16,7 +16,8 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// A problem is a matrix to invert, and the most that the largest entry of I - R F may be, 0 for none.
+// A problem is a matrix to invert, and the most that the largest entry of I - R F may be, 0 for
+// none.
 type problem struct {
 	name string
 	n    int
@@ -284,8 +285,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// BenchmarkInverse measures inverses of resident matrices of uniform numbers, with the pivots sought
-// beside updates and not, the residual, and the kernels of a step one by one.
+// BenchmarkInverse measures inverses of resident matrices of uniform numbers, with the pivots
+// sought beside updates and not, the residual, and the kernels of a step one by one.
 func BenchmarkInverse(b *testing.B) {
 	dev := gputest.Machine(b)
 	for _, n := range []int{256, 1000, 2048, 4096, 8192} {
@@ -301,8 +302,9 @@ func BenchmarkInverse(b *testing.B) {
 			}
 			defer x.Free()
 			to := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
-			rho, h := 0.0, num.Mat{}
-			if h, err = a.Get(s); err != nil {
+			rho := 0.0
+			h, err := a.Get(s)
+			if err != nil {
 				return err
 			}
 			for _, ahead := range []bool{false, true} {

@@ -1,16 +1,16 @@
-// An approximate inverse in binary64, with which Newton's method of package linsolve begins. Nothing
-// is known of its error.
+// An approximate inverse in binary64, with which Newton's method of package linsolve begins.
+// Nothing is known of its error.
 //
-// F = diag(2^rows) A diag(2^cols), equilibrated and padded by a unit matrix to order N, a multiple of
-// BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot rows
-// of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal. Appl.
-// 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is left. Rows
-// stay where they are: with pivot p_k of column k
+// F = diag(2^rows) A diag(2^cols), equilibrated and padded by a unit matrix to order N, a multiple
+// of BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot
+// rows of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal.
+// Appl. 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is
+// left. Rows stay where they are: with pivot p_k of column k
 //
 //	(F^-1)[k][p_j] = M[p_k][j]
 //
-// for what is in F's place at last, M. In a step with columns K, pivot rows p, F[p,K] = L U and other
-// columns J and rows i
+// for what is in F's place at last, M. In a step with columns K, pivot rows p, F[p,K] = L U and
+// other columns J and rows i
 //
 //	F[i,J] -= (F[i,K] U^-1) (L^-1 F[p,J])    F[i,K] = -(F[i,K] U^-1) L^-1
 //	F[p,J] = U^-1 (L^-1 F[p,J])              F[p,K] = U^-1 L^-1
@@ -156,9 +156,9 @@ template <int W> static __device__ __forceinline__ void candidateStep(double (&a
 		a[j] = fma(-m, shared.row[j + 1], a[j + 1]);
 }
 
-// blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and rotates
-// the others to the left. Columns from the step's on become U^-1 in the pivot rows, those before it
-// L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
+// blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and
+// rotates the others to the left. Columns from the step's on become U^-1 in the pivot rows, those
+// before it L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
 template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
 {
 	// The columns from the step's on are these registers: below surely, and up to below + 16 maybe.
@@ -195,8 +195,8 @@ static __device__ __forceinline__ int load(const elimination &g, u64 from, int i
 	return place;
 }
 
-// pivotCandidates is a level of the tournament: a block picks BLOCK of NODE candidates. Their number
-// is a multiple of BLOCK.
+// pivotCandidates is a level of the tournament: a block picks BLOCK of NODE candidates. Their
+// number is a multiple of BLOCK.
 extern "C" __global__ void __launch_bounds__(NODE, 1) pivotCandidates(const __grid_constant__ elimination g, u64 from, int count, u64 to)
 {
 	__shared__ __align__(16) nodeMemory shared;
@@ -268,8 +268,8 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotBlock(const __grid_co
 	order[t] = rows[t];
 }
 
-// swizzled is where number i of row k of a matrix of WIDTH columns lies in shared memory: what a warp
-// reads for an instruction of the tensor cores is in different banks, pairs stay together.
+// swizzled is where number i of row k of a matrix of WIDTH columns lies in shared memory: what a
+// warp reads for an instruction of the tensor cores is in different banks, pairs stay together.
 template <int WIDTH> static __device__ __forceinline__ int swizzled(int k, int i) { return k * WIDTH + (i ^ (k & 3) << 2); }
 
 // multiplyAdd64: c += a b for a 8 x 4 and b 4 x 8 of doubles: number (lane / 4, lane mod 4) of a,
@@ -359,8 +359,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) rankUpdate(const __grid
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	int wi = warp % 4 * 32, wj = warp / 4 * 32;
 	bool there = i0 + wi < g.n;
-	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and column
-	// 8 s + lane / 4.
+	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
+	// column 8 s + lane / 4.
 	double *f = (double *)g.f + i0 + wi + 2 * (lane % 4) + (i64)(j0 + wj + lane / 4) * g.n;
 	double2 c[4][4] = {};
 	if (there && j0 != g.first) {
@@ -407,8 +407,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) rankUpdate(const __grid
 			*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
 }
 
-// unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j cs
-// of F64.
+// unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j
+// cs of F64.
 extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int n, u64 to, i64 rs, i64 cs)
 {
 	int i = blockIdx.x * THREADS + threadIdx.x, j = ((const int *)g.order)[blockIdx.y];
