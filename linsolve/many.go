@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -230,6 +231,108 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
 	}
 	return y, nil
+}
+
+// coarseGain is log2 of how much of the bits of a few columns Newton's method makes: the others
+// come from residuals. Steps for matrices of small order take as long as products with columns.
+func coarseGain(n, bits int) int {
+	if n < 2048 {
+		return bits / 3
+	}
+	return bits / 6
+}
+
+// solveFew is solve for a few columns, at the solver's place: by x' = x + d, d = X r, r = g - F x, as
+// often as it takes. It returns nil if that gains nothing.
+//
+// Let |x* - x| ≤ 2^err for x* = F^-1 g: then |r_i| ≤ 2^(row_i + err). With δ and η for what the
+// computed r and d are in error by,
+//
+//	x* - x = (I - E)^-1 X r,    |x* - x - d| ≤ 2 rho |d| + |η| + 2 |X δ|
+//
+// in the norm of the largest entry, for rho ≤ 1/4 with |η| ≤ 2^-b |d|, and
+// |X δ| ≤ ‖X‖ (2^-b |r'| + 2^(row + err - b)) for results of b bits.
+func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
+	const none = math.MinInt32
+	n, k := g.Dims()
+	cond := int(slices.Max(t.row)) + t.norm + 1
+	if err := t.refine(coarseGain(n, bits)); err != nil {
+		return nil, err
+	}
+	first := t.gain() + 2
+	x, err := t.s.matrix(halfulp.MP(uint(max(first, 24))), n, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.s.gemm(1, t.x, g, 0, nil, x); err != nil {
+		return nil, err
+	}
+	size, err := t.s.columnTops(x, none)
+	if err != nil || slices.Contains(size, none) {
+		return nil, err
+	}
+	// As in solve: |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x|.
+	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
+	known := make([]int64, k)
+	for j, e := range size {
+		known[j] = e + int64(small)
+	}
+	wide := max(t.gain()+cond+lateBits, 24)
+	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(1-wide)).MantExp(nil)
+	for {
+		b := &exact.Bound{Rows: t.row, Cols: known, Within: int64(wide)}
+		r, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.gemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
+			return nil, err
+		}
+		t.s.stats.Steps++
+		d, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+			return nil, err
+		}
+		t.s.drop(r)
+		tops, err := t.s.columnTops(d, none)
+		if err != nil {
+			return nil, err
+		}
+		next, prec, done := make([]int64, k), 24, true
+		for j, e := range tops {
+			// |r'| ≤ 2^(row + err + 1), and two such are 2^(cond + err + 3 - b) with ‖X‖.
+			next[j] = 1 + max(e+int64(lost), known[j]+int64(cond+3-wide))
+			if next[j] > known[j]-2 {
+				return nil, nil
+			}
+			done = done && next[j] <= size[j]-int64(bits)
+			prec = max(prec, int(size[j]-next[j])+lateBits)
+		}
+		if done {
+			t.s.stats.Precision = bits
+			y := &nearly{x: x, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
+			for j, e := range next {
+				y.err = append(y.err, max(e, size[j]-int64(bits)-8))
+			}
+			return y, nil
+		}
+		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next.
+		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.sum(x, d, z); err != nil {
+			return nil, err
+		}
+		t.s.drop(x, d)
+		x = z
+		for j := range next {
+			known[j] = next[j] + 1
+		}
+	}
 }
 
 // rounded is what rounding one leaves.

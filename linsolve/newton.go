@@ -40,10 +40,12 @@ type newton struct {
 	// most.
 	col  []int64
 	norm int
-	// E' that the proof has left, and an upper bound of its norm; nil if a step has used it
-	early     *halfulp.Matrix
-	earlyNorm *big.Float
-	one       *halfulp.Matrix // the unit matrix; nil until it is needed
+	// E' that the proof has left, an upper bound of its norm, and what it is in error by beside its
+	// rounding; nil if a step has used it
+	early                 *halfulp.Matrix
+	earlyNorm, earlyError *big.Float
+
+	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
@@ -152,22 +154,19 @@ const lateBits = 8
 // errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
 // shows of it.
 func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
-	e, norm := t.early, t.earlyNorm
+	e, norm, lost := t.early, t.earlyNorm, t.earlyError
 	if t.early = nil; e == nil || e.Format().Bits() < bits {
 		t.s.drop(e)
-		b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
-		for i := range b.Rows {
-			b.Rows[i] = int64(t.rho.MantExp(nil))
-		}
+		b := t.errorBound(int64(t.rho.MantExp(nil)), bits+lateBits)
 		if e, err = t.difference(bits, b); err != nil {
 			return nil, nil, err
 		}
 		if norm, err = t.s.rowNorm(e); err != nil {
 			return nil, nil, err
 		}
+		lost = t.lostBy(b)
 	}
-	// |E' - E| ≤ 2^-bits |E'|
-	h = upper().SetMantExp(norm, -e.Format().Bits())
+	h = upper().Add(upper().SetMantExp(norm, -e.Format().Bits()), lost)
 	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
 	if norm.Add(norm, h).Cmp(least) < 0 {
 		norm = least
@@ -178,8 +177,28 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 	return e, h, nil
 }
 
-// difference returns I - X F rounded to some bits, which is proved to be within a bound if that is
-// not nil.
+// errorBound returns the bound 2^top of all entries of E. Where products need not be rounded
+// correctly E' may be in error by 2^(top - places) beside its rounding, in the norm.
+func (t *newton) errorBound(top int64, places int) *exact.Bound {
+	b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
+	for i := range b.Rows {
+		b.Rows[i] = top
+	}
+	if t.s.at != nil {
+		b.Within = int64(places + bits.Len(uint(t.n())))
+	}
+	return b
+}
+
+// lostBy returns an upper bound of the norm of what b lets E' be in error by.
+func (t *newton) lostBy(b *exact.Bound) *big.Float {
+	if b.Within == 0 {
+		return upper()
+	}
+	return exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(t.n())))
+}
+
+// difference returns I - X F, which is proved to be within a bound, rounded to some bits.
 func (t *newton) difference(bits int, b *exact.Bound) (e *halfulp.Matrix, err error) {
 	t.s.stats.Steps++
 	n := t.n()

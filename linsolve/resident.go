@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -19,11 +20,13 @@ func (s *solver) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, erro
 	if s.at == nil {
 		return halfulp.NewMatrix(f, rows, cols), nil
 	}
-	m, err := halfulp.NewMatrixOn(halfulp.Device(s.at.String()), f, rows, cols)
-	if err == nil {
-		s.away = append(s.away, m)
+	a, err := s.at.New(s.ctx, raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format, rows*cols)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	m := raw.NewMatrix(num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}).(*halfulp.Matrix)
+	s.away = append(s.away, m)
+	return m, nil
 }
 
 // upload returns a copy, at the solver's place, of a matrix of the host.
@@ -68,47 +71,44 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 	return z, nil
 }
 
-// identity returns the n x n unit matrix.
+// identity returns the n x n unit matrix. Elsewhere its entries share storage: entry (i, j) is
+// number n - 1 + i - j of 2 n - 1 numbers, all but one of them zeros.
 func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return halfulp.Identity(halfulp.Float64, n), nil
 	}
-	z, err := s.matrix(halfulp.Float64, n, n)
+	x := make([]float64, 2*n-1)
+	x[n-1] = 1
+	z, err := s.upload(halfulp.NewMatrixFloat64(len(x), 1, len(x), x))
 	if err != nil {
 		return nil, err
 	}
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	x, err := s.upload(halfulp.NewMatrixFloat64(n, 1, n, ones))
-	if err != nil {
-		return nil, err
-	}
-	defer x.Free()
-	m := raw.Matrix(z)
-	diagonal := num.Mat{Arr: m.Arr, RS: n + 1, CS: 1, Rows: n, Cols: 1}
-	_, err = halfulp.Axpy(halfulp.Float(1), x.Col(0), raw.NewMatrix(diagonal).(*halfulp.Matrix).Col(0), &s.opt)
-	return z, err
+	m := num.Mat{Arr: raw.Matrix(z).Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}
+	return raw.NewMatrix(m).(*halfulp.Matrix), nil
 }
 
-// rowBounds returns upper bounds of the sums of magnitudes of the rows of a matrix in MP.
-func (s *solver) rowBounds(m *halfulp.Matrix) ([]*big.Float, error) {
-	if s.at == nil {
-		n, k := m.Dims()
-		return boundsOf(raw.Matrix(m), make([]int64, n), make([]int64, k)).sums(), nil
-	}
+// rowSums returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP, at
+// the solver's place, and a bound of the largest.
+func (s *solver) rowSums(m *halfulp.Matrix) (exps []int64, most *big.Float, err error) {
 	x, err := s.at.Extents(s.config(), raw.Matrix(m))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sums := make([]*big.Float, len(x.Top))
+	at := 0
 	for i, top := range x.Top {
-		if sums[i] = upper(); top > noNumber {
-			sums[i] = scaledUp(upper().SetFloat64(x.Norm[i]), top)
+		frac, e := math.Frexp(x.Norm[i])
+		if x.Norm[i] = frac; top > noNumber {
+			x.Top[i] += int64(e)
+		}
+		if x.Top[i] > x.Top[at] || x.Top[i] == x.Top[at] && frac > x.Norm[at] {
+			at = i
 		}
 	}
-	return sums, nil
+	most = upper()
+	if len(x.Top) > 0 && x.Top[at] > noNumber {
+		most = scaledUp(upper().SetFloat64(x.Norm[at]), x.Top[at])
+	}
+	return x.Top, most, nil
 }
 
 // noNumber is above the exponents of rows of zeros.
@@ -119,11 +119,8 @@ func (s *solver) rowNorm(m *halfulp.Matrix) (*big.Float, error) {
 	if s.at == nil {
 		return rowNorm64(raw.Matrix(m)), nil
 	}
-	sums, err := s.rowBounds(m)
-	if err != nil {
-		return nil, err
-	}
-	return largest(sums), nil
+	_, most, err := s.rowSums(m)
+	return most, err
 }
 
 // columnTops is function columnTops.
@@ -209,10 +206,14 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 		if g, err = s.scaled(b, scaling{by.rows, make([]int64, b.Cols())}, most); err != nil || g == nil {
 			return nil, err
 		}
-		y, err = t.solve(g, bits)
+		if few(k, n) {
+			y, err = t.solveFew(g, bits)
+		} else {
+			y, err = t.solve(g, bits)
+		}
 	}
 	s.stage("products")
-	if err != nil {
+	if err != nil || y == nil {
 		return nil, err
 	}
 	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right}, raw.Matrix(z))
@@ -226,24 +227,14 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 // seedThere returns an approximate inverse of F, A scaled, about which nothing is proved; nil if
 // there is none in float64 arithmetic.
 func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, err error) {
-	h, err := a.Host()
-	if err != nil {
+	if x, err = s.matrix(halfulp.Float64, a.Rows(), a.Rows()); err != nil {
 		return nil, by, err
 	}
-	if finite("A", h) != nil || far(h, mostExponent) {
-		return nil, by, nil
-	}
-	lu, err := s.factor(raw.Matrix(h), scale(raw.Matrix(h)))
-	if err != nil {
+	rows, cols, ok, err := s.at.Inverse(s.config(), raw.Matrix(a), raw.Matrix(x))
+	if err != nil || !ok {
 		return nil, by, err
 	}
-	v, err := s.inverse(lu)
-	if err != nil || !finiteFloat64s(v) {
-		return nil, by, err
-	}
-	n := a.Rows()
-	x, err = s.upload(halfulp.NewMatrixFloat64(n, n, n, v))
-	return x, lu.scaling, err
+	return x, scaling{rows, cols}, nil
 }
 
 // newResident returns X for a float64 matrix R that approximates the inverse of A scaled, if that is
@@ -258,19 +249,14 @@ func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (
 		return nil, err
 	}
 	s.drop(r)
-	sums, err := s.rowBounds(t.f)
-	if err != nil {
+	var norm, of *big.Float
+	if t.row, of, err = s.rowSums(t.f); err != nil {
 		return nil, err
 	}
-	for _, v := range sums {
-		t.row = append(t.row, int64(v.MantExp(nil)))
-	}
-	norm, err := s.rowNorm(t.x)
-	if err != nil {
+	if norm, err = s.rowNorm(t.x); err != nil {
 		return nil, err
 	}
 	t.norm = norm.MantExp(nil)
-	of := largest(sums)
 	t.amp = upper().Mul(norm, of)
 	if t.col, err = s.columnTops(t.x, -1<<31); err != nil {
 		return nil, err
@@ -283,8 +269,7 @@ func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (
 	return t, nil
 }
 
-// prove finds rho by E = I - X F, computed without any bound of it, and reports whether X is a good
-// inverse.
+// prove finds rho by E = I - X F, and reports whether X is a good inverse.
 func (t *newton) prove(bits int) (bool, error) {
 	// E is about 2^-gain. What is computed of it serves the first step as well.
 	gain := max(seedBits-t.amp.MantExp(nil), lateBits)
@@ -292,17 +277,18 @@ func (t *newton) prove(bits int) (bool, error) {
 	if 3*width >= bits {
 		width = max(width, bits-gain+2)
 	}
+	// All that is known of E is |E| ≤ I + |X| |F|.
+	b := t.errorBound(max(int64(t.amp.MantExp(nil)), 0)+1, gain+width)
 	var err error
-	if t.early, err = t.difference(width, nil); err != nil {
+	if t.early, err = t.difference(width, b); err != nil {
 		return false, err
 	}
-	norm, err := t.s.rowNorm(t.early)
-	if err != nil {
+	if t.earlyNorm, err = t.s.rowNorm(t.early); err != nil {
 		return false, err
 	}
-	// |E' - E| ≤ 2^-bits |E'|
-	t.earlyNorm = norm
-	rho := upper().Add(norm, upper().SetMantExp(norm, -t.early.Format().Bits()))
+	t.earlyError = t.lostBy(b)
+	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
+	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {
 		return false, nil
 	}

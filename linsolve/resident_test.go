@@ -45,6 +45,9 @@ func TestResident(t *testing.T) {
 				for name, run := range map[string]func(a, b, x *halfulp.Matrix) (Stats, error){
 					"inverse": func(a, _, x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) },
 					"solve":   func(a, b, x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) },
+					"few": func(a, b, x *halfulp.Matrix) (Stats, error) {
+						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), nil)
+					},
 				} {
 					t.Run(fmt.Sprintf("%v/%d/%s", f, spread, name), func(t *testing.T) {
 						want, x := halfulp.NewMatrix(f, n, n), put(t, halfulp.NewMatrix(f, n, n))
@@ -76,6 +79,7 @@ func TestResident(t *testing.T) {
 // singular ones, infinities, exponents far away, and formats that overflow.
 func TestResidentLeft(t *testing.T) {
 	onDevices(t, func(t *testing.T, n int) {
+		n = min(n, 40) // the host decides about zeros column by column
 		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 		for j := range n {
 			for i := range j {

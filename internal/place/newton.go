@@ -9,6 +9,11 @@ type Newton interface {
 	Copy(cfg Config, to, from num.Mat) error
 	// Extents returns what bounds the rows of a matrix.
 	Extents(cfg Config, m num.Mat) (Extents, error)
+	// Inverse sets X, of Float64, to an approximate inverse of F = diag(2^rows) A diag(2^cols), A
+	// square, and returns the exponents, which bring the largest magnitude of each row and column
+	// near 1. Nothing is known of the error. It is not ok, and X unspecified, if there is none in
+	// float64 arithmetic.
+	Inverse(cfg Config, a, x num.Mat) (rows, cols []int64, ok bool, err error)
 	// Shift sets Z, of MP with at least as many bits as X has, to diag(2^rows) X diag(2^cols),
 	// where nil stands for zeros. It returns how many entries it cannot: those that are not finite,
 	// and those with exponents or shifts beyond 2^29. X is of Float32, Float64 or MP.

@@ -4,6 +4,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -18,6 +19,14 @@ func (p *gpus) Extents(c place.Config, m num.Mat) (x place.Extents, err error) {
 		return err
 	})
 	return x, err
+}
+
+func (p *gpus) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		rows, cols, ok, err = seed.Inverse(s, Matrix(a), Matrix(x))
+		return err
+	})
+	return rows, cols, ok, err
 }
 
 func (p *gpus) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat) (odd int, err error) {

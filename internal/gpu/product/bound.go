@@ -21,7 +21,8 @@ func (m *multiplication) bound() error {
 	if !alpha.plain || m.expr.adds() && (!beta.plain || m.expr.old.Arr.Terms() > 1) {
 		return nil
 	}
-	size := -alpha.exp
+	// Bounds and errors, relative to 2^(exponents of the vectors).
+	size, least := -alpha.exp, -alpha.exp-b.Within
 	for _, f := range []struct {
 		o      *operand
 		bounds []int64
@@ -30,14 +31,17 @@ func (m *multiplication) bound() error {
 		if err := cuda.Download(m.s, exps, f.o.scanned.Exp); err != nil {
 			return err
 		}
-		most := int64(math.MinInt64)
+		most, few := int64(math.MinInt64), int64(math.MaxInt64)
 		for v, e := range exps {
 			if e < noExp {
 				return nil
 			}
-			most = max(most, f.bounds[v]-e)
+			most, few = max(most, f.bounds[v]-e), min(few, f.bounds[v]-e)
 		}
-		size += most
+		size, least = size+most, least+few
+	}
+	if b.Within != 0 {
+		m.problem.Tolerant, m.problem.Tolerance = true, float64(least)
 	}
 	if float64(size) >= min(m.problem.Left.Norm, m.problem.Right.Norm) {
 		return nil

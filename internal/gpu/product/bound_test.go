@@ -3,6 +3,7 @@ package product
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/plan"
 )
 
 // TestBounded computes residuals old beta + alpha A B, old being the product rounded to some bits,
@@ -60,6 +62,86 @@ func testBounded(t *testing.T, dev *cuda.Device, size int) {
 	if fewer < 20 {
 		t.Errorf("%d of 42 products had a smaller base", fewer)
 	}
+}
+
+// TestTolerant lets entries of products and residuals be in error: they are, by no more than that
+// beside their rounding, none takes the exact pass, and the base is smaller.
+func TestTolerant(t *testing.T) {
+	t.Run("reference", func(t *testing.T) { testTolerant(t, gputest.Reference(t, &fake.Driver{}), 10) })
+	t.Run("device", func(t *testing.T) { testTolerant(t, gputest.Machine(t), 150) })
+}
+
+func testTolerant(t *testing.T, dev *cuda.Device, size int) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	fewer, wrong := 0, 0
+	for trial := range 24 {
+		f, g := gputest.MP(300+rng.IntN(300)), gputest.MP(300+rng.IntN(300))
+		m, k, n := 1+rng.IntN(2*size), 2+rng.IntN(size), 1+rng.IntN(2*size)
+		kind := []gputest.Family{gputest.Uniform, gputest.Spread, gputest.Sparse}[trial%3]
+		p := &bounded{a: gputest.RandomMat(rng, f, kind, m, k), b: gputest.RandomMat(rng, g, gputest.Uniform, n, k).T(), old: hostMat(gputest.MP(64), m, n)}
+		p.alpha, p.beta = gputest.Scalar(-2), num.Real{}
+		if trial%4 > 0 { // the old entries cancel the product
+			p.beta = gputest.Scalar(1)
+			if _, err := hostGemm(Config{}.defaults(), gputest.Scalar(2), p.a, p.b, num.Real{}, p.old, p.old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := []num.Format{num.Float64, gputest.MP(24), gputest.MP(130)}[rng.IntN(3)]
+		bound := p.bound(t)
+		if trial%2 == 0 { // which does not make the base
+			for i := range bound.Rows {
+				bound.Rows[i] += 500
+			}
+			bound.Within = 500
+		}
+		bound.Within += 1 + rng.Int64N(150)
+		got, st := p.device(t, dev, out, bound)
+		want := p.host(t, gputest.MP(4000))
+		if st.Exact > 0 && kind == gputest.Uniform {
+			t.Errorf("trial %d: %d entries in the exact pass", trial, st.Exact)
+		}
+		for i := range m {
+			for j := range n {
+				x, y := bigOf(got.Arr, got.At(i, j)), bigOf(want.Arr, want.At(i, j))
+				diff := new(big.Float).SetPrec(5000).Sub(x, y)
+				if diff.Sign() == 0 {
+					continue
+				}
+				allowed := new(big.Float).SetMantExp(big.NewFloat(1), int(bound.Rows[i]+bound.Cols[j]-bound.Within))
+				if diff.Abs(diff).Cmp(allowed) > 0 {
+					// and half a unit of its last place
+					allowed.Add(allowed, new(big.Float).SetMantExp(big.NewFloat(1), x.MantExp(nil)-int(plan.ResultBits(out))-1))
+					if diff.Cmp(allowed) > 0 {
+						t.Fatalf("trial %d, entry %d, %d: off by %.3g, may be by %.3g", trial, i, j, diff, allowed)
+					}
+				}
+			}
+		}
+		if !sameEntries(got, p.host(t, out)) {
+			wrong++
+		}
+		bound.Within = 0
+		if _, without := p.device(t, dev, out, bound); st.Moduli < without.Moduli {
+			fewer++
+		}
+	}
+	if fewer < 8 || wrong < 8 {
+		t.Errorf("of 24 products %d had a smaller base, %d were not rounded correctly", fewer, wrong)
+	}
+}
+
+// bigOf returns a finite number.
+func bigOf(a *num.Array, at int) *big.Float {
+	r := a.Value(at, make([]uint64, num.MaxValueWords))
+	x := new(big.Int)
+	for k := len(r.Mag) - 1; k >= 0; k-- {
+		x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(r.Mag[k]))
+	}
+	z := new(big.Float).SetPrec(5000).SetInt(x)
+	if z.SetMantExp(z, int(r.Exp)); r.Neg {
+		z.Neg(z)
+	}
+	return z
 }
 
 // bounded is a product whose result is small.

@@ -1,6 +1,8 @@
 package product
 
 import (
+	"math"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -39,11 +41,15 @@ func Extents(s *cuda.Stream, a mem.Matrix) (x place.Extents, err error) {
 		return x, err
 	}
 	x.Special = told[abi.Report](box).Left.Flags&special != 0
-	x.Top, x.Norm = make([]int64, n), make([]float64, n)
-	if err := cuda.Download(s, x.Top, o.exp.Pointer()); err != nil {
+	all := make([]int64, 3*n) // with the least exponents
+	if err := cuda.Download(s, all, o.exp.Pointer()); err != nil {
 		return x, err
 	}
-	return x, cuda.Download(s, x.Norm, o.scanned.Norm)
+	x.Top, x.Norm = all[:n:n], make([]float64, n)
+	for i, bits := range all[2*n:] {
+		x.Norm[i] = math.Float64frombits(uint64(bits))
+	}
+	return x, nil
 }
 
 // special marks vectors with infinities or NaN, as kernels/common/common.cuh numbers it.

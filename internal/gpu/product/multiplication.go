@@ -212,11 +212,15 @@ func (m *multiplication) unit() int64 {
 	return int64(m.weights.cut - m.plan.WidthL - m.plan.WidthR)
 }
 
-// errors returns the bounds of the integers' errors.
+// errors returns the bounds of the integers' errors; less than 0 where these are tolerated: the
+// integers are rounded as they are then.
 func (m *multiplication) errors() (errL, errR, errAll float64) {
 	errL, errR, errAll = m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
 	if m.within && m.expr.adds() {
 		errAll++ // olds cuts off
+	}
+	if m.problem.Tolerated(&m.plan, m.weights.cut, errL, errR, errAll) {
+		return 0, 0, -1
 	}
 	return errL, errR, errAll
 }
