@@ -137,14 +137,25 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
+	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
+	b := &exact.Bound{Rows: make([]int64, n)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(near.MantExp(nil)) + 1
+	}
+	for _, c := range t.col {
+		b.Cols = append(b.Cols, c+1)
+	}
+	if t.s.at != nil {
+		b.Within = int64(wide) + 2
+	}
+	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return nil, err
 	}
 	t.s.drop(e)
 	t.s.stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := upper().Add(h, mul(rest, exp2(1)))
-	lost = upper().Add(lost, mul(near, exp2(1-wide)))
+	lost = upper().Add(lost, mul(near, exp2(2-wide)))
 	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
 	for _, c := range t.col {
 		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
