@@ -253,8 +253,8 @@ func coarseGain(n, bits int) int {
 	return bits / 6
 }
 
-// solveFew is solve for a few columns, at the solver's place: by x' = x + d, d = X r, r = g - F x, as
-// often as it takes. It returns nil if that gains nothing.
+// solveFew is solve for a few columns, at the solver's place: by x' = x + d, d = X r, r = g - F x,
+// as often as it takes. It returns nil if that gains nothing.
 //
 // Let |x* - x| ≤ 2^err for x* = F^-1 g: then |r_i| ≤ 2^(row_i + err). With δ and η for what the
 // computed r and d are in error by,
@@ -499,8 +499,8 @@ func (v *near) between(t *settler, a *num.Array, at int) bool {
 	return true
 }
 
-// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of few
-// bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
+// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
 const fewer = 8
 
 // special reports whether the enclosure holds 0, or a number of one more bit than the format, and

@@ -87,7 +87,8 @@ func newOn(b *testing.B, f halfulp.Format, rows, cols int) *halfulp.Matrix {
 }
 
 // randomOn returns a random n x n matrix X of Float64 on the GPU, plus for other formats a small
-// multiple of a power of X, so that all bits of the format are in use. The host makes no more than X.
+// multiple of a power of X, so that all bits of the format are in use. The host makes no more than
+// X.
 func randomOn(b *testing.B, f halfulp.Format, n int) *halfulp.Matrix {
 	x := on(b, halfulp.Random(halfulp.Float64, n, n, 0, 1))
 	if f == halfulp.Float64 {

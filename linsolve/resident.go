@@ -94,6 +94,9 @@ func (s *solver) rowSums(m *halfulp.Matrix) (exps []int64, most *big.Float, err 
 	if err != nil {
 		return nil, nil, err
 	}
+	if x.Special {
+		return nil, nil, fmt.Errorf("an infinity or NaN among results: %w", ErrRange)
+	}
 	at := 0
 	for i, top := range x.Top {
 		frac, e := math.Frexp(x.Norm[i])
@@ -237,8 +240,8 @@ func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, er
 	return x, scaling{rows, cols}, nil
 }
 
-// newResident returns X for a float64 matrix R that approximates the inverse of A scaled, if that is
-// proved by E = I - R F; nil if it is not, or A has numbers of more than most bits.
+// newResident returns X for a float64 matrix R that approximates the inverse of A scaled, if that
+// is proved by E = I - R F; nil if it is not, or A has numbers of more than most bits.
 func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (*newton, error) {
 	t := &newton{s: s, by: by}
 	var err error

@@ -189,6 +189,9 @@ const errShape = "linsolve: shapes do not fit"
 // lie halfway between two numbers of the format, or are such numbers while others of their column
 // are not, take about n products with vectors more.
 //
+// Where A and B live on a GPU all of it runs there, but for what only arithmetic on the host
+// decides: ties, zeros, and matrices that are singular or nearly so.
+//
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
 // Device. After an error X is unchanged. Solve panics if shapes do not fit.

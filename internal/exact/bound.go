@@ -16,8 +16,8 @@ import (
 // b bits less for results of 2^-b.
 //
 // What is stated here must be proved. An entry beyond its bound comes out as another number, and
-// nothing tells: the integers are known modulo M only. Devices with operands of the host, the direct
-// method, and products for which the bound is of no use compute the same bits without it.
+// nothing tells: the integers are known modulo M only. Devices with operands of the host, the
+// direct method, and products for which the bound is of no use compute the same bits without it.
 type Bound struct {
 	Rows, Cols []int64
 	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded

@@ -24,18 +24,18 @@ type Newton interface {
 }
 
 // Extents are bounds of the rows of a matrix: numbers are below 2^Top[i], and the sum of their
-// magnitudes is at most Norm[i] 2^Top[i]; of zeros alone Top is below -2^60. Special says that there
-// are infinities or NaN.
+// magnitudes is at most Norm[i] 2^Top[i]; of zeros alone Top is below -2^60. Special says that
+// there are infinities or NaN.
 type Extents struct {
 	Top     []int64
 	Norm    []float64
 	Special bool
 }
 
-// Sum is Z = X + D, for finite numbers of MP. What is added is cut off below 2^-(32 words) times the
-// larger of the two. Without Errors the sum is rounded as it is then. With them entries of column j
-// of X + D are known up to 2^Errors[j], and are scaled by 2^(Rows[i] + Cols[j]) and rounded to
-// nearest, if all that they may be rounds to one number.
+// Sum is Z = X + D, for finite numbers of MP. What is added is cut off below 2^-(32 words) times
+// the larger of the two. Without Errors the sum is rounded as it is then. With them entries of
+// column j of X + D are known up to 2^Errors[j], and are scaled by 2^(Rows[i] + Cols[j]) and
+// rounded to nearest, if all that they may be rounds to one number.
 type Sum struct {
 	X, D               num.Mat
 	Bits               int // that sums have at least

@@ -32,7 +32,8 @@ type Config struct {
 	HostMemory int64 // bytes that products left to the host may take
 	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
 	Triangle byte
-	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live there.
+	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
+	// there.
 	Bound    *exact.Bound
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Progress func(done float64)

@@ -55,8 +55,8 @@ type Problem struct {
 	Bounded bool
 	Bound   float64
 
-	// Tolerant says that results need not be rounded correctly: integers that are in error by at most
-	// 2^Tolerance, relative to 2^(exponents of the vectors), will do.
+	// Tolerant says that results need not be rounded correctly: integers that are in error by at
+	// most 2^Tolerance, relative to 2^(exponents of the vectors), will do.
 	Tolerant  bool
 	Tolerance float64
 }

@@ -110,7 +110,9 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error)
 	}
 	each := 4 * (of.Words() + 1)
 	limit := s.Device().Info().SharedPerBlock
-	n := threads // whose windows a block has room for, three blocks to a multiprocessor where that may be
+	// A block has room for its threads' windows, three blocks to a multiprocessor where that may
+	// be.
+	n := threads
 	for n > 32 && n*each > limit/3 {
 		n /= 2
 	}

@@ -14,8 +14,8 @@ struct finishing {
 	target c;
 	leftovers failed;
 	vectorData l, r;
-	// entry (i, j): errorL norm_i + errorR norm_j + error; below 0: the integers are rounded as they
-	// are, and zeros have no sign
+	// entry (i, j): errorL norm_i + errorR norm_j + error; below 0: the integers are rounded as
+	// they are, and zeros have no sign
 	double errorL, errorR, error;
 	u64 y, wide;                  // residues, bytes and half words
 	i64 stride, ld;               // entries from plane to plane, from column to column

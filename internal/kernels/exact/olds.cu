@@ -1,6 +1,6 @@
-// Old entries of a product that is known to be small: they are added to the residues of the product,
-// so that the moduli need hold the sum alone. Residue y_t of a number is |x (M/m_t)^-1| mod m_t, a
-// byte for plain moduli and a half word for the others, below m_t here.
+// Old entries of a product that is known to be small: they are added to the residues of the
+// product, so that the moduli need hold the sum alone. Residue y_t of a number is |x (M/m_t)^-1|
+// mod m_t, a byte for plain moduli and a half word for the others, below m_t here.
 #include "../common/round.cuh"
 
 struct adding {

@@ -1,5 +1,5 @@
-// What Newton's method of package linsolve does entry by entry: Z = diag(2^rows) X diag(2^cols), and
-// the sum of two matrices, rounded, or as far as its errors let its rounding be known.
+// What Newton's method of package linsolve does entry by entry: Z = diag(2^rows) X diag(2^cols),
+// and the sum of two matrices, rounded, or as far as its errors let its rounding be known.
 #include "../common/round.cuh"
 
 // Exponents beyond this are left to the host.
@@ -67,8 +67,8 @@ struct summing {
 	vectors x, d; // rows, of finite numbers of MP
 	target z;
 	leftovers rest; // entries that are not stored
-	// i64: entries of column j of X + D are in error by 2^errors[j]; null: X + D is rounded as it is,
-	// but for what is cut off
+	// i64: entries of column j of X + D are in error by 2^errors[j]; null: X + D is rounded as it
+	// is, but for what is cut off
 	u64 errors;
 	u64 rows, cols; // i64: exponents that results are scaled by; null: zeros
 	int words;      // of the windows that sums are made in, beside one for the carry
@@ -102,8 +102,9 @@ static __device__ __forceinline__ magnitude load(const numbers &a, i64 i, i64 &e
 	return {(const u32 *)a.plane[0] + i * 2 * a.limbs, 2 * a.limbs, exp - 64 * a.limbs};
 }
 
-// sumEntry stores entry (i, j) and reports whether its rounding is known. What is cut off of X and D
-// is less than two units of the window's last place, whose first one is that of the larger of both.
+// sumEntry stores entry (i, j) and reports whether its rounding is known. What is cut off of X and
+// D is less than two units of the window's last place, whose first one is that of the larger of
+// both.
 static __device__ __forceinline__ bool sumEntry(const summing &s, integer v, int i, int j)
 {
 	i64 ex, ed;
