@@ -57,7 +57,7 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	z = orderedRows(z, order)
 	var d *determinant
 	if n <= leaf {
-		d, err = s.eliminated(a, z, f, places+loss+3*size+4)
+		d, err = s.eliminated(a, z, f, places+loss+2*size+8)
 	} else {
 		d, err = s.split(z, places, places+loss+2*size, leaf)
 	}
@@ -208,17 +208,27 @@ func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*det
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	n := f.Rows()
-	e := newFixedLU(raw.Matrix(f), places)
+	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
+		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(f), headroom, places), p, places)
+		if err != nil || !far {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+// eliminatedIn is eliminated with p; far if entries become too large.
+func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := upper()
 	for k := range n {
 		if e.far {
-			return nil, nil
+			return nil, true, nil
 		}
 		pivot := e.pivot(k)
 		if pivot.Sign() == 0 {
-			return nil, nil
+			return nil, false, nil
 		}
 		mid.Mul(mid, pivot)
 		if v := upper().Abs(pivot); v.Cmp(most) > 0 {
@@ -226,41 +236,36 @@ func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*det
 		}
 		e.step(k)
 		if err := s.ctx.Err(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	delta := most.Add(most, upper().SetInt64(int64(2*n+1)))
 	delta.Mul(delta, upper().SetInt64(int64(n)))
 	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
 	if log == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	// The product of the pivots is rounded n times.
-	return &determinant{mid, 0, log.Add(log, exp2(1+bits.Len(uint(n))-places))}, nil
+	return &determinant{mid, 0, log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
 // fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in
-// two's complement, in units of 2^-fraction.
+// two's complement, in units of 2^-fraction: headroom bits are no fraction. Entries are less than
+// 2^most, and so are those of L, and their products leave room for a sign.
 type fixedLU struct {
 	n, words, fraction int
+	headroom, most     uint
 	x                  []uint64
 	row                []uint64 // magnitudes of the pivot's row
 	neg                []bool   // their signs
-	far                bool     // an entry is not below 2^mostFixed
+	far                bool     // an entry is not below 2^most
 }
 
-// headroom is how many bits of an entry are no fraction. Entries are less than 2^mostFixed, and
-// their products leave room for a sign.
-const (
-	headroom  = 32
-	mostFixed = 14
-)
-
 // newFixedLU takes over a matrix, cut off at places bits or more.
-func newFixedLU(f num.Mat, places int) *fixedLU {
+func newFixedLU(f num.Mat, headroom uint, places int) *fixedLU {
 	n := f.Rows
-	w := max((places+headroom+63)/64, 2)
-	e := &fixedLU{n: n, words: w, fraction: 64*w - headroom, x: make([]uint64, n*n*w), row: make([]uint64, n*w), neg: make([]bool, n)}
+	w := max((places+int(headroom)+63)/64, 2)
+	e := &fixedLU{n: n, words: w, fraction: 64*w - int(headroom), headroom: headroom, most: headroom/2 - 1, x: make([]uint64, n*n*w), row: make([]uint64, n*w), neg: make([]bool, n)}
 	var buf [num.MaxValueWords]uint64
 	for i := range n {
 		for j := range n {
@@ -268,7 +273,7 @@ func newFixedLU(f num.Mat, places int) *fixedLU {
 			if v.Class != num.Finite {
 				continue
 			}
-			if v.Exp+int64(num.BitLen(v.Mag)) > mostFixed {
+			if v.Exp+int64(num.BitLen(v.Mag)) > int64(e.most) {
 				e.far = true
 				return e
 			}
@@ -324,6 +329,7 @@ func natural(z *big.Int, x []uint64) *big.Int {
 // step eliminates column k below its pivot, which is not 0; entries of L are not kept.
 func (e *fixedLU) step(k int) {
 	n, w := e.n, e.words
+	limit := uint64(1) << (e.most + 64 - e.headroom)
 	row := e.row[:(n-k)*w]
 	copy(row, e.x[(k*n+k)*w:(k+1)*n*w])
 	for j := range n - k {
@@ -338,11 +344,11 @@ func (e *fixedLU) step(k int) {
 		neg := absolute(l) != e.neg[0]
 		clear(shifted)
 		for c, v := range l { // times 2^fraction
-			shifted[c+w-1] |= v << (64 - headroom)
-			shifted[c+w] = v >> headroom
+			shifted[c+w-1] |= v << (64 - e.headroom)
+			shifted[c+w] = v >> e.headroom
 		}
 		quotient.QuoRem(natural(numerator, shifted), pivot, rest)
-		if quotient.BitLen() > e.fraction+mostFixed {
+		if quotient.BitLen() > e.fraction+int(e.most) {
 			e.far = true
 			return
 		}
@@ -355,7 +361,7 @@ func (e *fixedLU) step(k int) {
 		}
 		at := (i*n + k + 1) * w
 		for j := 1; j < n-k; j++ {
-			multiplyFixed(product, l, row[j*w:(j+1)*w])
+			multiplyFixed(product, l, row[j*w:(j+1)*w], e.headroom)
 			to := e.x[at : at+w]
 			var c uint64
 			if e.neg[j] == neg {
@@ -367,8 +373,7 @@ func (e *fixedLU) step(k int) {
 					to[q], c = bits.Add64(to[q], v, c)
 				}
 			}
-			const most = 1 << (mostFixed + 64 - headroom)
-			if to[w-1]+most >= 2*most {
+			if to[w-1]+limit >= 2*limit {
 				e.far = true
 			}
 			at += w
@@ -382,22 +387,54 @@ func (e *fixedLU) step(k int) {
 // multiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from words
 // of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add less than
 // len(z) 2^(64 (len(z) - 1)), which is less than a unit of z, and so is what is cut off.
-func multiplyFixed(z, x, y []uint64) {
-	w := len(z)
-	x, y = x[:w], y[:w]
-	var c0, c1, c2 uint64
-	var word uint64
-	for c := w - 2; c <= 2*w-1; c++ {
-		for i := max(0, c-w+1); i <= min(c, w-1); i++ {
-			hi, lo := bits.Mul64(x[i], y[c-i])
-			var carry uint64
-			c0, carry = bits.Add64(c0, lo, 0)
-			c1, carry = bits.Add64(c1, hi, carry)
-			c2 += carry
+func multiplyFixed(z, x, y []uint64, headroom uint) {
+	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
+	s := headroom & 63
+	switch len(z) {
+	case 2:
+		x, y = x[:2], y[:2]
+		a, b, c = accumulate(0, 0, 0, x[0], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, c = accumulate(a, b, c, x[0], y[1])
+		a, b, c = accumulate(a, b, c, x[1], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[1], y[1])
+		z[0], z[1] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	case 3:
+		x, y, z = x[:3], y[:3], z[:3]
+		a, b, c = accumulate(0, 0, 0, x[0], y[1])
+		a, b, c = accumulate(a, b, c, x[1], y[0])
+		a, b, c = b, c, 0
+		a, b, c = accumulate(a, b, c, x[0], y[2])
+		a, b, c = accumulate(a, b, c, x[1], y[1])
+		a, b, c = accumulate(a, b, c, x[2], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, c = accumulate(a, b, c, x[1], y[2])
+		a, b, c = accumulate(a, b, c, x[2], y[1])
+		z[0] = last>>(64-s) | a<<s
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[2], y[2])
+		z[1], z[2] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	default:
+		w := len(z)
+		x, y = x[:w], y[:w]
+		for k := w - 2; k < 2*w; k++ {
+			for i := max(0, k-w+1); i <= min(k, w-1); i++ {
+				a, b, c = accumulate(a, b, c, x[i], y[k-i])
+			}
+			if k >= w {
+				z[k-w] = last>>(64-s) | a<<s
+			}
+			last, a, b, c = a, b, c, 0
 		}
-		if c >= w {
-			z[c-w] = word>>(64-headroom) | c0<<headroom
-		}
-		word, c0, c1, c2 = c0, c1, c2, 0
 	}
+}
+
+// accumulate returns a sum of three words and x y.
+func accumulate(a, b, c, x, y uint64) (uint64, uint64, uint64) {
+	hi, lo := bits.Mul64(x, y)
+	var carry uint64
+	a, carry = bits.Add64(a, lo, 0)
+	b, carry = bits.Add64(b, hi, carry)
+	return a, b, c + carry
 }
