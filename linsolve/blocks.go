@@ -49,12 +49,11 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	}
 	n := a.Rows()
 	size := bits.Len(uint(n))
-	z := scaled(a, f.scaling, math.MaxInt32)
+	order, odd := f.order()
+	z := arranged(a, f.scaling, order, math.MaxInt32)
 	if z == nil {
 		return nil, nil
 	}
-	order, odd := f.order()
-	z = orderedRows(z, order)
 	var d *determinant
 	if n <= leaf {
 		d, err = s.eliminated(a, z, f, places+loss+2*size+8)
@@ -97,18 +96,6 @@ func (s *solver) loss(f *factors) (int, error) {
 	return max(e, 0) + bits.Len(uint(f.n))/2 + 4, nil
 }
 
-// orderedRows returns a matrix whose row i is row order[i] of z.
-func orderedRows(z *halfulp.Matrix, order []int) *halfulp.Matrix {
-	y := halfulp.NewMatrix(z.Format(), z.Rows(), z.Cols())
-	from, to := raw.Matrix(z), raw.Matrix(y)
-	for j := range to.Cols {
-		for i, k := range order {
-			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(k, j))
-		}
-	}
-	return y
-}
-
 // split is determinant for F by blocks, with S' rounded to wide bits.
 func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant, error) {
 	n := f.Rows()
@@ -141,7 +128,12 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 	if err := s.sum(x.x, x.d, y); err != nil {
 		return nil, err
 	}
-	if err := s.gemm(-1, left, y, 1, f.Slice(h, n, h, n), schur); err != nil {
+	// S' by a product alone and a sum, which take less time than a product with an old matrix.
+	old, update := f.Slice(h, n, h, n), halfulp.NewMatrix(halfulp.MP(uint(wide+2)), m, m)
+	if err := s.gemm(-1, left, y, 0, nil, update); err != nil {
+		return nil, err
+	}
+	if err := s.sum(old, update, schur); err != nil {
 		return nil, err
 	}
 	s.stats.Precision = max(s.stats.Precision, wide)
@@ -164,10 +156,13 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 		v := upper().Add(exp2(int(max(e+1, low))), exp2(int(top)+2-wider))
 		lost = upper().Add(lost, scaledUp(v, q.weights[j]))
 	}
-	// Rows of F21 D2, scaled, have sums of norm at most.
+	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
+	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
+	// off: that is less than 2^-wide (|F22| + 2 |S'|).
 	norm := boundsOf(raw.Matrix(left), negated(q.scale), make([]int64, h)).norm()
 	lost = upper().Mul(lost, norm)
 	size := boundsOf(raw.Matrix(schur), negated(q.scale), negated(q.weights)).norm()
+	size = upper().Add(upper().Add(size, size), boundsOf(raw.Matrix(old), negated(q.scale), negated(q.weights)).norm())
 	lost = upper().Add(lost, size.SetMantExp(size, -wide))
 	log := regular(q, lost, m)
 	if log == nil {

@@ -43,8 +43,8 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 }
 
 // beyond is how many bits beyond its format a determinant is computed in at first: all but one of
-// some 2^20 are decided.
-const beyond = 20
+// some 2^12 are decided.
+const beyond = 12
 
 func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error) {
 	if a.Rows() == 0 {
