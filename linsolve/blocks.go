@@ -18,8 +18,8 @@ type determinant struct {
 	log   *big.Float
 }
 
-// leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many bits:
-// a product of two grows faster with bits than what the moduli of products take.
+// leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
+// bits: a product of two grows faster with bits than what the moduli of products take.
 func leaf(bits int) int {
 	if bits < 192 {
 		return 80
@@ -379,18 +379,17 @@ func (e *fixedLU) step(k int) {
 	}
 }
 
-// multiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from words
-// of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add less than
-// len(z) 2^(64 (len(z) - 1)), which is less than a unit of z, and so is what is cut off.
+// multiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from
+// words of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add
+// less than len(z) 2^(64 (len(z) - 1)), which is less than a unit of z, and so is what is cut off.
 func multiplyFixed(z, x, y []uint64, headroom uint) {
 	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
 	s := headroom & 63
 	switch len(z) {
 	case 2:
 		x, y = x[:2], y[:2]
-		a, b, c = accumulate(0, 0, 0, x[0], y[0])
-		last, a, b, c = a, b, c, 0
-		a, b, c = accumulate(a, b, c, x[0], y[1])
+		_, b, c = accumulate(0, 0, 0, x[0], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[1])
 		a, b, c = accumulate(a, b, c, x[1], y[0])
 		last, a, b, c = a, b, c, 0
 		a, b, _ = accumulate(a, b, c, x[1], y[1])
@@ -398,9 +397,8 @@ func multiplyFixed(z, x, y []uint64, headroom uint) {
 	case 3:
 		x, y, z = x[:3], y[:3], z[:3]
 		a, b, c = accumulate(0, 0, 0, x[0], y[1])
-		a, b, c = accumulate(a, b, c, x[1], y[0])
-		a, b, c = b, c, 0
-		a, b, c = accumulate(a, b, c, x[0], y[2])
+		_, b, c = accumulate(a, b, c, x[1], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[2])
 		a, b, c = accumulate(a, b, c, x[1], y[1])
 		a, b, c = accumulate(a, b, c, x[2], y[0])
 		last, a, b, c = a, b, c, 0

@@ -192,8 +192,8 @@ func TestAdder(t *testing.T) {
 	}
 }
 
-// TestEncloseNear takes errors of all sizes beside the numbers: the exact number lies inside, and what
-// is cut off adds little.
+// TestEncloseNear takes errors of all sizes beside the numbers: the exact number lies inside, and
+// what is cut off adds little.
 func TestEncloseNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
 	x, d := halfulp.NewMatrix(halfulp.MP(200), 1, 1), halfulp.NewMatrix(halfulp.MP(100), 1, 1)

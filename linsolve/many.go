@@ -376,8 +376,8 @@ func (v *near) between(t *settler, a *num.Array, at int) bool {
 	return true
 }
 
-// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of few
-// bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
+// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
 const fewer = 8
 
 // special reports whether the enclosure holds 0, or a number of one more bit than the format, and

@@ -14,9 +14,9 @@ import (
 )
 
 // guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
-// the last place of its format. An entry that is 2^-k of the largest one is undecided by chance with
-// a probability of about 2^(k+4-guard), and one of a thousand among entries that are no ties has a k
-// of 10: so of n² such entries all are decided but for one matrix in a few.
+// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
+// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
+// is in one matrix of twenty or more. Its column is then refined alone.
 func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
