@@ -409,7 +409,11 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	e := y.err[j] - exp
 	if e >= 60 && len(mag) > 0 { // words that the error covers
 		k := min(int64(len(mag)-1), (e-60)/64+1)
-		mag, exp, e = mag[k:], exp+64*k, e-64*k
+		all := mag
+		mag, exp, e = all[k:], exp+64*k, e-64*k
+		if e < slight && k > 0 { // half a word less, so that what is cut off adds little
+			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
+		}
 	}
 	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
 	if v.known = len(mag) > 0 && e < 60; !v.known {
@@ -422,6 +426,21 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	}
 	v.zero = len(mag) == 1 && mag[0] <= v.err
 	return v
+}
+
+// slight is the exponent of an error beside which the 4 units of what is cut off count.
+const slight = 8
+
+// halfWordDown returns x 2^-32, cut off, in place of x, without leading zero words.
+func halfWordDown(x []uint64) []uint64 {
+	last := len(x) - 1
+	for i := range last {
+		x[i] = x[i]>>32 | x[i+1]<<32
+	}
+	if x[last] >>= 32; x[last] == 0 {
+		x = x[:last]
+	}
+	return x
 }
 
 // roundTo stores what all numbers of the enclosure round to, and reports whether there is such a

@@ -14,9 +14,9 @@ import (
 )
 
 // guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
-// the last place of its format. An entry that is 2^-k of the largest one is undecided by chance
-// with a probability of about 2^(k+4-guard), and one of a thousand among entries that are no ties
-// has a k of 10: so of n² such entries all are decided but for one matrix in a few.
+// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
+// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
+// is in one matrix of twenty or more. Its column is then refined alone.
 func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
@@ -74,6 +74,11 @@ func (t *newton) n() int { return t.f.Rows() }
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+	return arranged(a, by, nil, most)
+}
+
+// arranged is scaled with row order[i] as row i, if there is an order.
+func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 {
@@ -84,24 +89,36 @@ func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
 	}
 	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
 	to := raw.Matrix(z)
-	same := m.Arr.Format == to.Arr.Format && to.Arr.Kind == num.MP
+	same := m.Arr.Format == to.Arr.Format
+	l := to.Arr.Limbs()
 	var buf [num.MaxValueWords]uint64
 	const far = 1 << 29
 	for j := range m.Cols {
 		for i := range m.Rows {
-			from, at := m.At(i, j), to.At(i, j)
+			k := i
+			if order != nil {
+				k = order[i]
+			}
+			from, at := m.At(k, j), to.At(i, j)
+			shift := by.rows[k] + by.cols[j]
+			if same {
+				e := int64(m.Arr.Exp[from])
+				switch {
+				case m.Arr.Class(from) != num.Finite:
+					continue
+				case max(e, -e) > far || max(shift, -shift) > far:
+					return nil
+				}
+				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
+				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
+				continue
+			}
 			x := m.Arr.Value(from, buf[:])
 			if x.Class != num.Finite {
 				continue
 			}
-			shift := by.rows[i] + by.cols[j]
 			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
 				return nil
-			}
-			if same {
-				to.Arr.CopyFrom(at, m.Arr, from)
-				to.Arr.Exp[at] += int32(shift)
-				continue
 			}
 			x.Exp += shift
 			to.Arr.Set(at, x)
