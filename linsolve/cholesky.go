@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -79,7 +81,14 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			u.want(ofRoot, i, j, l, i, j)
 		}
 	}
+	d, err := s.newDoubling(a, n, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
 	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+			return u, e, err
+		}
 		e, worst, err := s.positive(a, n, bits)
 		if err == nil && e == nil {
 			err = s.definite(a, worst)
@@ -138,9 +147,10 @@ func (s *solver) definite(a *halfulp.Matrix, k int) error {
 // countOverflow counts the entries of factors that became infinite.
 func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
 	for _, z := range factors {
-		for i := range z.Rows() {
-			for j := range z.Cols() {
-				if z.At(i, j).IsInf(0) {
+		m := raw.Matrix(z)
+		for j := range m.Cols {
+			for i := range m.Rows {
+				if m.Arr.Class(m.At(i, j)) == num.Inf {
 					s.stats.Overflow++
 				}
 			}
