@@ -16,10 +16,21 @@ import (
 const fewest = 24
 
 // likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
-const likely = 36
+const likely = 32
 
-// least is how many bits of ‖E‖ are needed to go on.
+// leastGain is how many bits of ‖E‖ are needed to go on.
 const leastGain = 8
+
+// order returns how many powers of 2^-gain, up to four, a correction takes into account so that
+// what is left is below 2^-bits; 5 if four are not enough.
+func order(gain, bits int) int {
+	for k := 2; k <= 4; k++ {
+		if k*gain-2*k+1 >= bits {
+			return k
+		}
+	}
+	return 5
+}
 
 // spareBits are how many bits less than eliminations have these enclosures are asked for, whose
 // bits are those of the results.
@@ -44,7 +55,16 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //
 //	L = V (I + Z^T)^-1,  V = F S^T.
 //
-// A step is S' = (I - Φ(E)) S, for which E' = Φ(E) Φ(E)^T - Φ(E) E - E Φ(E)^T + Φ(E) E Φ(E)^T.
+// With Z1 = Φ(E), which is at most e, and E' = (I - Z1) (I + E) (I - Z1)^T - I,
+//
+//	E' = -(Z1² + (Z1²)^T + Z1 Z1^T) + Z1 E Z1^T,  (I + Z)^-1 = (I + Z')^-1 (I - Z1)
+//
+// for the Z' of E', which is Φ(E') but for r'², r' ≤ 1.01 e' and e' = 3 e² + e³. An E that is known
+// up to h adds 1.1 h to e' and to the error of Z', if e ≤ 2^-8: so
+//
+//	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
+//
+// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by.
 type doubling struct {
 	s    *solver
 	by   scaling
@@ -144,36 +164,28 @@ func sizeOf(x float64) int {
 
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
 // V; nil if the seed is not good enough.
-//
-// With Z1 = Φ(E), N(Z - Z1) ≤ h + r² for an E that is known up to h, and
-// (I + Z^T)^-1 = I - Z1^T + an error below h + r² + r²/(1 - r) ≤ h + 4 e². With
-// Z2 = Φ(E - Z1 Z1^T), N(Z - Z2) ≤ h + (2 r + h + r²) (h + r²), and Z1² differs from Z² by as much
-// as the last product, so that (I + Z^T)^-1 = I - Z2^T + (Z1^T)² + an error below 2 h + 8 e³ if
-// e ≤ 2^-6.
 func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	for t != nil {
 		g := t.gain
 		if g == 0 {
 			g = likely
 		}
-		last := 3*(g+lateBits) >= bits+6
-		width, places := 2*g+t.amp+8, max(g+8, 24)
-		if last {
-			width, places = bits+t.amp+4, max(bits-g+4, 24)
+		next := bits
+		for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
+			next = (next+3)/4 + 3
 		}
-		v, e, h, err := t.errorMatrix(width, places)
+		width := next + t.amp + 4
+		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case t.gain < leastGain:
+		if t.gain < leastGain {
 			return nil, nil
-		case 2*t.gain >= bits+4 && last:
-			return t.finish(bits, width, v, e, h, false)
-		case 3*t.gain >= bits+5 && last:
-			return t.finish(bits, width, v, e, h, true)
 		}
-		if err := t.step(e, h, bits); err != nil {
+		if next == bits && order(t.gain, bits+3) <= 4 {
+			return t.finish(bits, width, v, e, h)
+		}
+		if err := t.step(e, h, next); err != nil {
 			return nil, err
 		}
 	}
@@ -217,21 +229,89 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	return v, e, h, nil
 }
 
-// step makes S' = S - Z S, Z = Φ(E), in enough bits for a gain that leads to bits.
+// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-bits or what four
+// powers of 2^-gain leave, from E, which it changes and which is known up to h.
+func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *halfulp.Matrix, lost *big.Float, err error) {
+	n, g := t.n, t.gain
+	terms := order(g, bits+3)
+	halveDiagonal(e) // Z1
+	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	if terms == 2 {
+		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
+	}
+	gemm := func(alpha float64, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
+		d := halfulp.NewMatrix(format, n, n)
+		return d, t.s.gemmTriangle('L', alpha, a, b, 0, nil, d, nil)
+	}
+	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
+		d := halfulp.NewMatrix(format, n, n)
+		return d, t.s.sum(a, b, d)
+	}
+	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
+	square, err := gemm(-1, e, e, format(2))
+	if err != nil {
+		return nil, nil, err
+	}
+	outer, err := gemm(-1, e, e.T(), format(2))
+	if err != nil {
+		return nil, nil, err
+	}
+	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
+	if terms > 3 {
+		mirror(outer)
+		both, err := sum(square, outer, format(3))
+		if err != nil {
+			return nil, nil, err
+		}
+		if cube, err = gemm(-1, both, e.T(), format(3)); err != nil {
+			return nil, nil, err
+		}
+		halveDiagonal(cube)
+		outer = lowerTriangleOf(outer)
+	}
+	halveDiagonal(outer)
+	second, err := sum(square, outer, format(2)) // Φ(E')
+	if err != nil {
+		return nil, nil, err
+	}
+	// Two products of 4^-g, their sum, and a third of it, were rounded.
+	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+	if terms > 3 {
+		if second, err = sum(second, cube, format(2)); err != nil {
+			return nil, nil, err
+		}
+		product, err := gemm(-1, second, e, format(3))
+		if err != nil {
+			return nil, nil, err
+		}
+		if second, err = sum(second, product, format(2)); err != nil {
+			return nil, nil, err
+		}
+		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
+		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
+	} else {
+		lost.Add(lost, exp2(3-3*g))
+	}
+	lost.Add(lost, exp2(1-g-format(1).Bits()))
+	z, err = sum(e, second, format(1))
+	return z, lost, err
+}
+
+// step makes S' = (I - N) S for the next bits.
 //
-// With E known up to h, and S' up to |d| ≤ 4 2^-prec (I + |Z|) |S|, ‖E'‖ is at most
-//
-//	h + 3 4^-gain + 8^-gain + 4 (1 + 2^-gain)² 2^-prec 2^amp (1 + 2^(3-prec+amp)),
-//
-// where amp is as before, the last factor for d F d^T, d F d^T = (d V) (S^-1 d^T) to first order.
-func (t *doubling) step(e *halfulp.Matrix, h *big.Float, bits int) error {
-	g := t.gain
-	want := min(2*g-3, max((bits+5+2)/3, leastGain)+lateBits)
-	prec := max(want+t.amp+6, 64)
+// If I - N is (I + Z)^-1 + D, N(D) ≤ lost, then (I - N) S F S^T (I - N)^T = (I + D (I + Z)) (I + ...)^T
+// is I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|; d F S'^T = d V (I - N)^T and
+// its transpose are up to 3 2^-prec (1 + N(N))² 2^amp together, and d F d^T, with F = V S^-T, less
+// than d F S'^T if that is small.
+func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
+	z, lost, err := t.correction(e, h, next)
+	if err != nil {
+		return err
+	}
 	n := t.n
-	halveDiagonal(e)
-	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
-	if err := t.s.gemmTriangle('L', -1, e, t.x, 0, nil, d, nil); err != nil {
+	prec := max(next+t.amp+4, 64)
+	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, nil); err != nil {
 		return err
 	}
 	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
@@ -239,57 +319,31 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 		return err
 	}
 	t.x = x
-	rho := upper().Add(h, exp2(2-2*g))
-	rho = upper().Add(rho, exp2(t.amp+3-prec))
-	t.gain = -rho.MantExp(nil)
+	lost.Add(lost, upper().SetMantExp(lost, 1))
+	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
-// finish returns the enclosure, by terms of the second or of the third order.
-func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float, third bool) (*enclosure, error) {
+// finish returns the enclosure by a V and an E that tell so many bits.
+func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n, g := t.f.Rows(), t.n, t.gain
 	if !positiveDiagonal(raw.Matrix(t.x)) {
 		return nil, nil
 	}
-	places := max(bits-g+4, 24)
-	halveDiagonal(e)
-	var lost *big.Float // of (I + Z^T)^-1
-	if third {
-		// -Z1 Z1^T and -Z1², and with them -(Z2 - Z1²) = -Z1 - (-Φ(Z1 Z1^T) - Z1²).
-		format := halfulp.MP(uint(max(bits-2*g+4, 24)))
-		wide := halfulp.MP(uint(places))
-		outer, square, both, all := halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(wide, n, n)
-		if err := t.s.gemmTriangle('L', -1, e, e.T(), 0, nil, outer, nil); err != nil {
-			return nil, err
-		}
-		if err := t.s.gemmTriangle('L', -1, e, e, 0, nil, square, nil); err != nil {
-			return nil, err
-		}
-		halveDiagonal(outer)
-		if err := t.s.sum(outer, square, both); err != nil {
-			return nil, err
-		}
-		if err := t.s.sum(e, both, all); err != nil {
-			return nil, err
-		}
-		// Products, each at most 4^-g, are rounded, and so are their sum, at most 2 4^-g, and all,
-		// at most 2^-g + 2 4^-g: 4 4^-g 2^-(bits-2g+4) and less.
-		e = all
-		lost = upper().Add(upper().SetMantExp(h, 1), exp2(3-3*g))
-		lost = upper().Add(lost, exp2(3-2*g-format.Bits()))
-		lost = upper().Add(lost, exp2(1-g-places))
-	} else {
-		lost = upper().Add(h, exp2(2-2*g))
+	z, lost, err := t.correction(e, h, bits)
+	if err != nil {
+		return nil, err
 	}
 	// V and D are rounded, |D| ≤ 2 2^-g of V's row.
-	lost = upper().Add(lost, exp2(1-width))
-	lost = upper().Add(lost, exp2(1-g-places))
+	places := max(bits-g+4, 24)
+	lost.Add(lost, exp2(1-width))
+	lost.Add(lost, exp2(1-g-places))
 	d := halfulp.NewMatrix(halfulp.MP(uint(places)), m, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), e.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
 		return nil, err
 	}
 	if m > n {
-		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), e.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
+		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
 			return nil, err
 		}
 	}
@@ -400,6 +454,27 @@ func symmetricNorm(m num.Mat) *big.Float {
 	norm := upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
 	return largest([]*big.Float{norm, exp2(-maxBits)}) // so that a gain remains finite
+}
+
+// mirror copies the lower triangle of a square matrix to the upper one.
+func mirror(a *halfulp.Matrix) {
+	m := raw.Matrix(a)
+	for j := range m.Cols {
+		for i := j + 1; i < m.Rows; i++ {
+			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
+		}
+	}
+}
+
+// lowerTriangleOf replaces what lies above the diagonal by zeros, and returns the matrix.
+func lowerTriangleOf(a *halfulp.Matrix) *halfulp.Matrix {
+	m := raw.Matrix(a)
+	for j := range m.Cols {
+		for i := range j {
+			m.Arr.Set(m.At(i, j), num.Real{Class: num.Zero})
+		}
+	}
+	return a
 }
 
 // halveDiagonal halves the diagonal of a matrix in MP.
