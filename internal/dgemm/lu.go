@@ -19,7 +19,12 @@ func newWorker(ctx context.Context, threads int) *worker {
 // less than least are replaced by it. No rows are exchanged if pivots is nil. The error is that of
 // the context.
 func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
-	return newWorker(ctx, threads).lu(matrix{n, n, max(n, 1), a}, pivots, least)
+	return LUTall(ctx, threads, n, n, a, least, pivots)
+}
+
+// LUTall is LU for an m x n matrix with leading dimension m ≥ n.
+func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
+	return newWorker(ctx, threads).lu(matrix{m, n, max(m, 1), a}, pivots, least)
 }
 
 func (w *worker) lu(a matrix, pivots []int, least float64) error {
