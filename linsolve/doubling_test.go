@@ -124,6 +124,16 @@ func TestFactorsByProducts(t *testing.T) {
 		checkLU(t, name+", graded rows", scaledRows(r, n, 300), f)
 		checkLU(t, name+", graded columns", scaledRows(r, n, 300).T(), f)
 		checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
+		symmetric := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		for i := range n {
+			for j := range i {
+				symmetric.Set(i, j, symmetric.At(j, i))
+			}
+			if trial%2 == 0 {
+				symmetric.SetFloat64(i, i, 0)
+			}
+		}
+		checkLDLT(t, name+", indefinite", symmetric, f)
 		checkQR(t, name+", random", lintest.Integers(r, m, n, 1<<10), f, false)
 		checkCholesky(t, name+", random", gram(t, random), f)
 		checkCholesky(t, name+", graded", gram(t, scaledRows(r, n, 60).T()), f)
@@ -190,9 +200,14 @@ func TestFactorsSeeds(t *testing.T) {
 	const n = 60
 	a := halfulp.Random(halfulp.Float64, n, n, 0, 7)
 	c := gram(t, a)
+	c0 := c.Clone()
+	for i := range n {
+		c0.SetFloat64(i, i, float64(1+i)/64)
+	}
 	for name, factor := range map[string]func() (Stats, error){
 		"LU":       func() (Stats, error) { _, st, err := LU(a, halfulp.Float64, nil); return st, err },
 		"Cholesky": func() (Stats, error) { _, st, err := Cholesky(c, halfulp.MP(200), nil); return st, err },
+		"LDLT":     func() (Stats, error) { _, st, err := LDLT(c0, halfulp.Float64, nil); return st, err },
 		"QR":       func() (Stats, error) { _, st, err := QR(a, halfulp.DD, nil); return st, err },
 	} {
 		if st, err := factor(); err != nil || st.Steps == 0 || !(st.Rho < 1e-6) || st.Ties > 0 {

@@ -73,7 +73,30 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		checked = true
 		return nil, nil, s.full(a)
 	}
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	seed, err := s.newRook(a, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
+	set := func(order, blocks []int) {
+		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
+			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+			u = z.unknown(chosen(a, order, order))
+		}
+	}
+	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if seed != nil {
+			e, err := seed.enclosure(bits - spareBits)
+			if err != nil {
+				return nil, nil, err
+			}
+			if e != nil {
+				set(seed.order, seed.blocks)
+				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+					return u, e, err
+				}
+			}
+			seed = nil // A is ill-conditioned
+		}
 		r, err := s.rook(a, bits)
 		if err != nil {
 			return nil, nil, err
@@ -81,10 +104,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		if r == nil {
 			return fails()
 		}
-		if u == nil || !slices.Equal(z.P, r.order) || !slices.Equal(z.Blocks, r.blocks) {
-			z = &LDLTFactors{P: r.order, Blocks: r.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
-			u = z.unknown(chosen(a, z.P, z.P))
-		}
+		set(r.order, r.blocks)
 		li, ui, err := s.blockInverses(r, bits)
 		if err != nil {
 			return nil, nil, err
@@ -96,14 +116,22 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		if e == nil {
 			return fails()
 		}
-		for _, w := range u.lower() {
-			if !e.lower(w[0], w[1]).below(rookGrowth) {
-				return nil, nil, nil
-			}
+		if ok, err := s.below(u, e, rookGrowth); !ok || err != nil {
+			return nil, nil, err
 		}
 		return u, e, nil
 	})
-	return z, err
+	if err != nil {
+		return nil, err
+	}
+	b := 0
+	for _, size := range z.Blocks {
+		if size == 2 {
+			z.D.Set(b+1, b, z.D.At(b, b+1))
+		}
+		b += size
+	}
+	return z, nil
 }
 
 // lower returns the rows and columns of entries of L below the diagonal blocks that may differ from
@@ -133,8 +161,8 @@ func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
 			one(z.L, i, i)
-			for j := b; j < b+size; j++ {
-				u.want(ofU, i, j, z.D, i, j)
+			for j := i; j < b+size; j++ {
+				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
 			}
 		}
 		b += size

@@ -208,7 +208,7 @@ func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
 
 // exchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix, of which there is the
 // lower triangle; what lies left of column k as well.
-func exchangeSymmetric(x [][]*big.Float, k, p int) {
+func exchangeSymmetric[T any](x [][]T, k, p int) {
 	if k == p {
 		return
 	}

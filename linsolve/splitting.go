@@ -256,12 +256,22 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 	}
 }
 
-// upperPart is 'U' where block upper triangular matrices are upper triangular, 0 otherwise.
-func (t *splitting) upperPart() byte {
-	if len(t.blocks) == t.k {
-		return 'U'
+// upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
+// triangular C. An entry of D below the diagonal is the sum of two products.
+func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
+	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, nil); err != nil {
+		return err
 	}
-	return 0
+	first := 0
+	for _, size := range t.blocks {
+		if size == 2 {
+			i, j := first+1, first
+			x := exactAdd(exactMul(a.Big(i, j), b.Big(j, j)), exactMul(a.Big(i, i), b.Big(i, j)))
+			d.SetBig(i, j, x.Mul(x, big.NewFloat(alpha)))
+		}
+		first += size
+	}
+	return nil
 }
 
 // correction returns X and Y with (I + X)^-1 = I - X and (I + Y)^-1 = I - Y for those of E, up to
@@ -287,8 +297,8 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	right, err := gemm(t.upperPart(), y, y, format(2))
-	if err != nil {
+	right := halfulp.NewMatrix(format(2), n, n)
+	if err := t.upperProduct(-1, y, y, 0, nil, right); err != nil {
 		return nil, nil, nil, err
 	}
 	mixed, err := gemm(0, x, y, format(2))
@@ -317,7 +327,8 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		if left, err = gemm('L', x2, x, format(3)); err != nil {
 			return nil, nil, nil, err
 		}
-		if right, err = gemm(t.upperPart(), y, y2, format(3)); err != nil {
+		right = halfulp.NewMatrix(format(3), n, n)
+		if err := t.upperProduct(-1, y, y2, 0, nil, right); err != nil {
 			return nil, nil, nil, err
 		}
 		if second, err = sum(second, t.merged(left, right), format(2)); err != nil {
@@ -349,20 +360,22 @@ func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
 		return err
 	}
 	prec := max(next+t.amp+4, 64)
-	add := func(to *halfulp.Matrix, triangle byte, a, b *halfulp.Matrix) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), t.k, t.k)
-		if err := t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, nil); err != nil {
-			return nil, err
-		}
-		z := halfulp.NewMatrix(halfulp.MP(uint(prec)), t.k, t.k)
-		return z, t.s.sum(to, d, z)
-	}
-	if t.x, err = add(t.x, 'L', x, t.x); err != nil {
+	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
+	dx, dy := halfulp.NewMatrix(format, t.k, t.k), halfulp.NewMatrix(format, t.k, t.k)
+	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, nil); err != nil {
 		return err
 	}
-	if t.y, err = add(t.y, t.upperPart(), t.y, y); err != nil {
+	if err := t.upperProduct(-1, t.y, y, 0, nil, dy); err != nil {
 		return err
 	}
+	x, y = halfulp.NewMatrix(halfulp.MP(uint(prec)), t.k, t.k), halfulp.NewMatrix(halfulp.MP(uint(prec)), t.k, t.k)
+	if err := t.s.sum(t.x, dx, x); err != nil {
+		return err
+	}
+	if err := t.s.sum(t.y, dy, y); err != nil {
+		return err
+	}
+	t.x, t.y = x, y
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, upper().SetMantExp(lost, 1))
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
@@ -395,7 +408,7 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 			return nil, err
 		}
 	}
-	if err := t.s.gemmTriangle(t.upperPart(), -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), nil); err != nil {
+	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
 	if n > k {
@@ -412,7 +425,7 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	for _, e := range columnTops(raw.Matrix(w), none32) {
 		u.err = append(u.err, e+int64(lost.MantExp(nil)))
 	}
-	return &enclosure{l: l, u: u, bits: bits}, nil
+	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 
 // none32 is the exponent that columns of zeros have, which MP has not.
@@ -422,17 +435,24 @@ const none32 = math.MinInt32
 // little below 1.
 var distinct = new(big.Float).SetPrec(64).Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), -60))
 
-// below reports whether it is proved that no entry of L, below its diagonal, exceeds a bound of
-// about 1 in magnitude.
+// below reports whether it is proved that no entry of L, below its diagonal blocks, exceeds a bound
+// of about 1 or more in magnitude.
 func (s *solver) below(u *unknown, e *enclosure, bound *big.Float) (bool, error) {
 	settlers, fails := make([]*settler, s.threads), make([]bool, s.threads)
 	x, d := raw.Matrix(e.l.x), raw.Matrix(e.l.d)
 	m := u.c.Rows()
+	first := make([]int, 0, u.k) // rows below the blocks of columns
+	for _, size := range u.blocks {
+		end := len(first) + size
+		for range size {
+			first = append(first, end)
+		}
+	}
 	err := par.For(s.ctx, s.threads, u.k, func(worker, j int) {
 		if settlers[worker] == nil {
 			settlers[worker] = &settler{adder: newAdder(e.l.words)}
 		}
-		for i := j + 1; i < m && !fails[worker]; i++ {
+		for i := first[j]; i < m && !fails[worker]; i++ {
 			if !u.has(i, j) {
 				continue
 			}
