@@ -41,8 +41,10 @@ type CholeskyFactors struct {
 // format f, every entry the exact one rounded once, ties to even, whatever the condition of A
 // (potrf of LAPACK with uplo = L). Factors are on the host.
 //
-// An elimination in so many bits gives triangular matrices S and T for which ‖S A T - I‖ is proved
-// to be small, hence enclosures of L; they are made again with twice as many bits until all entries
+// A triangular S for which ‖S A S^T - I‖ is proved to be small gives enclosures of L. It comes from
+// a float64 seed by products, each step of which has four times the bits of the one before; for
+// small n, and for matrices too ill-conditioned for float64, S and another factor T come from an
+// elimination in enough bits. Enclosures are made again with twice as many bits until all entries
 // round to one number. Zeros, and entries halfway between two numbers of the format, never get
 // there: those are proved modulo primes.
 //

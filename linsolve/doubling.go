@@ -72,7 +72,7 @@ type doubling struct {
 	x    *halfulp.Matrix // S
 	n    int
 	gain int // ‖E‖ ≤ 2^-gain if it is proved
-	amp  int // ‖|S| |V|‖∞ + ‖|S| |V|‖1 ≤ 2^amp, proved for S and V at hand, about that for the next
+	amp  int // ‖|S| |V|‖∞ + ‖|S| |V|‖1 ≤ 2^amp: proved by errorMatrix, a guess before
 }
 
 // newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
@@ -203,8 +203,11 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if err := t.s.gemm(1, t.f, t.x.T(), 0, nil, v); err != nil {
 		return nil, nil, nil, err
 	}
-	s, leading := t.s.magnitudes(t.x), t.s.magnitudes(v.Slice(0, n, 0, n))
-	if t.amp = s.spread(leading); t.amp > 1<<20 {
+	x, leading, err := t.s.bothMagnitudes(t.x, v.Slice(0, n, 0, n))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if t.amp = x.spread(leading); t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
@@ -299,10 +302,10 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 
 // step makes S' = (I - N) S for the next bits.
 //
-// If I - N is (I + Z)^-1 + D, N(D) ≤ lost, then (I - N) S F S^T (I - N)^T = (I + D (I + Z)) (I + ...)^T
-// is I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|; d F S'^T = d V (I - N)^T and
-// its transpose are up to 3 2^-prec (1 + N(N))² 2^amp together, and d F d^T, with F = V S^-T, less
-// than d F S'^T if that is small.
+// If I - N is (I + Z)^-1 + D with N(D) ≤ lost, (I - N) S F S^T (I - N)^T is the product of
+// I + D (I + Z) and its transpose, I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|:
+// d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
+// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1.
 func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
@@ -348,7 +351,11 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 		}
 	}
 	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
-	for _, sum := range t.s.magnitudes(v).rows() {
+	sizes, err := t.s.magnitudes(v)
+	if err != nil {
+		return nil, err
+	}
+	for _, sum := range sizes.rows() {
 		y.err = append(y.err, int64(sizeOf(sum)+lost.MantExp(nil)))
 	}
 	return &enclosure{root: y, bits: bits}, nil
@@ -367,12 +374,11 @@ type magnitudes struct {
 }
 
 // magnitudes returns bounds of the entries of a matrix in MP; infinities for numbers beyond 2^1000.
-func (s *solver) magnitudes(a *halfulp.Matrix) magnitudes {
+func (s *solver) magnitudes(a *halfulp.Matrix) (magnitudes, error) {
 	m := raw.Matrix(a)
 	z := magnitudes{m.Rows, m.Cols, make([]float64, m.Rows*m.Cols)}
 	l := m.Arr.Limbs()
-	// Nothing is started that could be cancelled.
-	_ = par.For(s.ctx, s.threads, m.Cols, func(_, j int) {
+	return z, par.For(s.ctx, s.threads, m.Cols, func(_, j int) {
 		column := z.x[j*m.Rows : (j+1)*m.Rows]
 		for i := range column {
 			at := m.At(i, j)
@@ -381,7 +387,14 @@ func (s *solver) magnitudes(a *halfulp.Matrix) magnitudes {
 			}
 		}
 	})
-	return z
+}
+
+// bothMagnitudes is magnitudes for two matrices.
+func (s *solver) bothMagnitudes(a, b *halfulp.Matrix) (x, y magnitudes, err error) {
+	if x, err = s.magnitudes(a); err == nil {
+		y, err = s.magnitudes(b)
+	}
+	return x, y, err
 }
 
 // rows returns bounds of the sums of rows.

@@ -27,9 +27,9 @@ import (
 // The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
 // are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	l, root *nearly // of the transposes of L and L diag(U)^(1/2); either of l and u, and root, is nil
-	u       *nearly
-	bits    int
+	l, u *nearly // of the transpose of L and of U, or
+	root *nearly // of the transpose of L diag(U)^(1/2)
+	bits int
 }
 
 // enclose returns enclosures by these S and T, nil if they are not good enough.

@@ -25,8 +25,10 @@ type LDLTFactors struct {
 //
 // Pivots are chosen by the method of Bunch and Kaufman with a rook's search (Ashcraft, Grimes and
 // Lewis, Accurate symmetric indefinite linear equation solvers, SIAM J. Matrix Anal. Appl. 20,
-// 1998), from computed numbers, where magnitudes that differ by less than 2^-64 of them pass for
-// equal: that no entry of L exceeds 2.79 is proved. See Cholesky for the method.
+// 1998), from computed numbers: those of float64 arithmetic, the same on every machine, where all
+// that decides differs by 2^-30 and more, or else of more bits than f has, where magnitudes that
+// differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79 is proved. See
+// Cholesky for the method.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
@@ -85,7 +87,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 	}
 	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
 		if seed != nil {
-			e, err := seed.enclosure(bits - spareBits)
+			e, err := seed.enclosure(s, bits)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -95,7 +97,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 					return u, e, err
 				}
 			}
-			seed = nil // A is ill-conditioned
+			seed = nil // A is ill-conditioned, and these are not its pivots
 		}
 		r, err := s.rook(a, bits)
 		if err != nil {
@@ -105,11 +107,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 			return fails()
 		}
 		set(r.order, r.blocks)
-		li, ui, err := s.blockInverses(r, bits)
-		if err != nil {
-			return nil, nil, err
-		}
-		e, err := s.enclose(u.c, li, ui, bits)
+		e, err := s.encloseRook(u.c, r, bits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -298,6 +296,15 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 	minus := number().Quo(off, det)
 	minus.Neg(minus)
 	return [][]*big.Float{{number().Quo(q, det), minus}, {minus, number().Quo(p, det)}}
+}
+
+// encloseRook encloses the factors of C = P A P^T, nil if the elimination is not good enough.
+func (s *solver) encloseRook(c *halfulp.Matrix, r *rook, bits int) (*enclosure, error) {
+	li, ui, err := s.blockInverses(r, bits)
+	if err != nil {
+		return nil, err
+	}
+	return s.enclose(c, li, ui, bits)
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.

@@ -21,7 +21,8 @@ type LUFactors struct {
 //
 // The pivot of a column is its largest entry, the first one of those whose magnitudes differ by
 // less than 2^-64 of them, by numbers computed in more bits than f has; proved is that no entry of
-// L exceeds 1 + 2^-60 before it is rounded. See Cholesky for the method.
+// L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic finds are taken if the
+// others are proved to be smaller by more than 2^-60 of them. See Cholesky for the method.
 //
 // The error wraps ErrSingular, a *SingularError for square matrices, if the first k columns of A
 // are linearly dependent, which is proved; for a matrix of less rows than columns these are the

@@ -140,10 +140,10 @@ func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
 	return z, math.Abs(det) > leastPivot*leastPivot
 }
 
-// newRook returns a seed for the factors of the symmetric a, P A P^T = L D L^T, with pivots and
-// blocks that float64 arithmetic found; nil if that does not suffice, or if numbers have more than
-// most bits.
-func (s *solver) newRook(a *halfulp.Matrix, most int) (*pivoted, error) {
+// newRook returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
+// float64 arithmetic found, with a seed if that suffices and no number has more than most bits; nil
+// if there are doubts.
+func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
 	n := a.Rows()
 	if n < fewest {
 		return nil, nil
@@ -164,16 +164,44 @@ func (s *solver) newRook(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	p := &pivoted{order: r.order, c: chosen(a, r.order, r.order)}
+	p := &rooked{pivoted{order: r.order, c: chosen(a, r.order, r.order)}, r.blocks}
 	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
 	if t.f = scaled(p.c, t.by, most); t.f == nil {
-		return nil, nil
+		return p, nil
 	}
-	p.splitting = t
-	if ok, err := t.invertBlocks(r, high); !ok || err != nil {
+	ok, err := t.invertBlocks(r, high)
+	if ok {
+		p.splitting = t
+	}
+	return p, err
+}
+
+// rooked is a pivoted one with the orders of the diagonal blocks.
+type rooked struct {
+	pivoted
+	blocks []int
+}
+
+// enclosure returns an enclosure for these pivots by products or, where float64 does not suffice,
+// by an elimination in so many bits: so whether they are taken is not a matter of float64
+// arithmetic, which differs from machine to machine but for rookSeed's. It is nil where the bits do
+// not suffice either.
+func (p *rooked) enclosure(s *solver, bits int) (*enclosure, error) {
+	if e, err := p.splitting.enclosure(bits - spareBits); e != nil || err != nil {
+		return e, err
+	}
+	if err := workable(bits, p.c); err != nil {
 		return nil, err
 	}
-	return p, nil
+	r := &rook{x: lowerTriangle(p.c, uint(bits)), order: p.order, blocks: p.blocks}
+	k := 0
+	for _, size := range p.blocks {
+		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+			return nil, err
+		}
+		k += size
+	}
+	return s.encloseRook(p.c, r, bits)
 }
 
 // invertBlocks makes S and T the inverses of L and U = D L^T in float64, for the matrix that was
@@ -234,10 +262,15 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g); err != nil {
 		return false, err
 	}
-	if !(largestOf(t.s.magnitudes(g).rows()) <= 0.25) {
-		return false, nil
+	near, err := t.s.magnitudes(g)
+	if err != nil || !(largestOf(near.rows()) <= 0.25) {
+		return false, err
 	}
-	t.cond = float64(1.5 * largestOf(t.s.magnitudes(upper).times(t.s.magnitudes(t.y).rows())))
+	a, b, err := t.s.bothMagnitudes(upper, t.y)
+	if err != nil {
+		return false, err
+	}
+	t.cond = float64(1.5 * largestOf(a.times(b.rows())))
 	t.amp = 2*sizeOf(t.cond) + 1
 	return t.amp < 1<<20, nil
 }

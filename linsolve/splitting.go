@@ -40,14 +40,15 @@ type splitting struct {
 	blocks []int
 	gain   int     // ‖E‖∞ ≤ 2^-gain if it is proved
 	cond   float64 // ≥ ‖|T^-1| |T|‖∞
-	amp    int     // ‖|S| |F T|‖∞ + cond ≤ 2^amp, proved for S and T at hand, about that for the next
+	amp    int     // ‖|S| |F T|‖∞ + cond ≤ 2^amp: proved by errorMatrix, a guess before
 }
 
-// pivoted is a splitting of the rows of A in an order that float64 arithmetic found.
+// pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
+// arithmetic found.
 type pivoted struct {
-	*splitting
-	order []int
-	c     *halfulp.Matrix // A in that order
+	*splitting // nil if float64 does not suffice for more
+	order      []int
+	c          *halfulp.Matrix // A in that order
 }
 
 // newPivoted returns a seed for the factors of a with partial pivoting; nil if float64 does not
@@ -161,7 +162,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
 // of L and the columns of U; nil if the seed is not good enough.
 func (t *splitting) enclosure(bits int) (*enclosure, error) {
-	for {
+	for t != nil {
 		g := t.gain
 		if g == 0 {
 			g = likely
@@ -185,6 +186,7 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 			return nil, err
 		}
 	}
+	return nil, nil
 }
 
 // errorMatrix returns V = F T of so many bits and E of so many places, up to h, and finds out what
@@ -199,7 +201,11 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 		return nil, nil, nil, err
 	}
 	top := v.Slice(0, n, 0, n)
-	t.amp = sizeOf(float64((largestOf(t.s.magnitudes(t.x).times(t.s.magnitudes(top).rows())) + t.cond) * (1 + 0x1p-50)))
+	left, right, err := t.s.bothMagnitudes(t.x, top)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	t.amp = sizeOf(float64((largestOf(left.times(right.rows())) + t.cond) * (1 + 0x1p-50)))
 	if t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
@@ -350,10 +356,10 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 
 // step makes S' = (I - X) S and T' = T (I - Y) for the next bits.
 //
-// If these are (I + X)^-1 S and T (I + Y)^-1 but for lost, S' F T' is I up to 3 lost. Both are known
-// up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|), which adds up to 2^(3-prec+amp), since
-// S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by less
-// than 1.05.
+// If these are (I + X)^-1 S and T (I + Y)^-1 but for lost, S' F T' is I up to 3 lost. Both are
+// known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
+// S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
+// factor of less than 1.05.
 func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
@@ -418,7 +424,11 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	}
 	top := t.by.rows[:k]
 	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.rows)}
-	for _, sum := range t.s.magnitudes(v).rows() {
+	sizes, err := t.s.magnitudes(v)
+	if err != nil {
+		return nil, err
+	}
+	for _, sum := range sizes.rows() {
 		l.err = append(l.err, int64(sizeOf(sum)+lost.MantExp(nil)))
 	}
 	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols)}
