@@ -26,7 +26,7 @@ type nearly struct {
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work.
 func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard
+	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(a.Rows())
 	most := 4*bits + 2048 // of numbers of A and B
 	t := s.newNewton(a, p, most)
 	if t == nil {
@@ -267,7 +267,11 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	e := y.err[j] - exp
 	if e >= 60 && len(mag) > 0 { // words that the error covers
 		k := min(int64(len(mag)-1), (e-60)/64+1)
-		mag, exp, e = mag[k:], exp+64*k, e-64*k
+		all := mag
+		mag, exp, e = all[k:], exp+64*k, e-64*k
+		if e < slight && k > 0 { // half a word less, so that what is cut off adds little
+			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
+		}
 	}
 	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
 	if v.known = len(mag) > 0 && e < 60; !v.known {
@@ -280,6 +284,21 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	}
 	v.zero = len(mag) == 1 && mag[0] <= v.err
 	return v
+}
+
+// slight is the exponent of an error beside which the 4 units of what is cut off count.
+const slight = 8
+
+// halfWordDown returns x 2^-32, cut off, in place of x, without leading zero words.
+func halfWordDown(x []uint64) []uint64 {
+	last := len(x) - 1
+	for i := range last {
+		x[i] = x[i]>>32 | x[i+1]<<32
+	}
+	if x[last] >>= 32; x[last] == 0 {
+		x = x[:last]
+	}
+	return x
 }
 
 // roundTo stores what all numbers of the enclosure round to, and reports whether there is such a
@@ -357,6 +376,10 @@ func (v *near) between(t *settler, a *num.Array, at int) bool {
 	return true
 }
 
+// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
+// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+const fewer = 8
+
 // special reports whether the enclosure holds 0, or a number of one more bit than the format, and
 // is small beside its last place.
 func (v *near) special(f num.Format) bool {
@@ -364,7 +387,7 @@ func (v *near) special(f num.Format) bool {
 		return v.zero
 	}
 	tail, e, ok := v.tail(int64(num.BitLen(v.mag)) - int64(f.Bits()) - 1)
-	return ok && e < 1<<(64-special) && min(tail, -tail) <= e
+	return ok && e < 1<<(64-fewer) && min(tail, -tail) <= e
 }
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers

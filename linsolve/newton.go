@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -12,10 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// guard is how many bits, in units of the largest entry of a column, a result has beyond the last
-// place of its format: enclosures of entries that are 2^-20 of the largest one still decide all but
-// one of 2^28 entries that are no ties.
-const guard = 48
+// guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
+// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
+// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
+// is in one matrix of twenty or more. Its column is then refined alone.
+func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
 // proved.
@@ -66,6 +68,11 @@ func (t *newton) n() int { return t.f.Rows() }
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+	return arranged(a, by, nil, most)
+}
+
+// arranged is scaled with row order[i] as row i, if there is an order.
+func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 {
@@ -76,20 +83,39 @@ func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
 	}
 	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
 	to := raw.Matrix(z)
+	same := m.Arr.Format == to.Arr.Format
+	l := to.Arr.Limbs()
 	var buf [num.MaxValueWords]uint64
 	const far = 1 << 29
 	for j := range m.Cols {
 		for i := range m.Rows {
-			x := m.Arr.Value(m.At(i, j), buf[:])
+			k := i
+			if order != nil {
+				k = order[i]
+			}
+			from, at := m.At(k, j), to.At(i, j)
+			shift := by.rows[k] + by.cols[j]
+			if same {
+				e := int64(m.Arr.Exp[from])
+				switch {
+				case m.Arr.Class(from) != num.Finite:
+					continue
+				case max(e, -e) > far || max(shift, -shift) > far:
+					return nil
+				}
+				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
+				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
+				continue
+			}
+			x := m.Arr.Value(from, buf[:])
 			if x.Class != num.Finite {
 				continue
 			}
-			shift := by.rows[i] + by.cols[j]
 			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
 				return nil
 			}
 			x.Exp += shift
-			to.Arr.Set(to.At(i, j), x)
+			to.Arr.Set(at, x)
 		}
 	}
 	return z
@@ -231,62 +257,72 @@ func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c
 type adder struct {
 	words int
 	sum   []uint64
-	y     []uint64
 }
 
-func newAdder(words int) *adder {
-	return &adder{words, make([]uint64, words+1), make([]uint64, words+1)}
-}
+func newAdder(words int) *adder { return &adder{words, make([]uint64, words+1)} }
 
 // add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
 // 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
 func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
 	p, q := x.At(i, j), y.At(i, j)
-	zp, zq := x.Arr.Class(p) == num.Zero, y.Arr.Class(q) == num.Zero
+	m, n := x.Arr, y.Arr
 	switch {
-	case zp && zq:
+	case m.Class(p) == num.Zero && n.Class(q) == num.Zero:
 		return false, nil, 0
-	case zp:
-		exp = int64(y.Arr.Exp[q])
-	case zq:
-		exp = int64(x.Arr.Exp[p])
-	default:
-		exp = int64(max(x.Arr.Exp[p], y.Arr.Exp[q]))
+	case m.Class(p) == num.Zero, n.Class(q) != num.Zero && n.Exp[q] > m.Exp[p]:
+		m, n, p, q = n, m, q, p
 	}
-	exp -= int64(64 * a.words)
-	clear(a.sum)
-	if !zp {
-		a.place(a.sum, x.Arr, p, exp)
-		neg = x.Arr.Cls[p].Neg()
+	// Number p of m is the larger one but for a bit.
+	l := m.Limbs()
+	sum := a.sum[:a.words]
+	if l > a.words {
+		copy(sum, m.Sig[p*l+l-a.words:p*l+l])
+	} else {
+		clear(sum[:a.words-l])
+		copy(sum[a.words-l:], m.Sig[p*l:p*l+l])
 	}
-	if !zq {
-		a.place(a.y, y.Arr, q, exp)
-		if other := y.Arr.Cls[q].Neg(); zp || other == neg {
-			neg = other
-			num.AddShifted(a.sum, a.y)
-		} else {
-			num.SubShifted(a.sum, a.y)
-			if int64(a.sum[a.words]) < 0 {
-				num.Negate(a.sum)
-				neg = !neg
-			}
+	a.sum[a.words] = 0
+	neg = m.Cls[p].Neg()
+	if n.Class(q) != num.Zero {
+		l = n.Limbs()
+		if a.accumulate(n.Sig[q*l:q*l+l], int64(m.Exp[p])-int64(n.Exp[q]), n.Cls[q].Neg() != neg) {
+			num.Negate(a.sum)
+			neg = !neg
 		}
 	}
 	mag = a.sum
 	for len(mag) > 0 && mag[len(mag)-1] == 0 {
 		mag = mag[:len(mag)-1]
 	}
-	return neg, mag, exp
+	return neg, mag, int64(m.Exp[p]) - int64(64*a.words)
 }
 
-// place writes the magnitude of number i in units of 2^exp, cut off.
-func (a *adder) place(to []uint64, m *num.Array, i int, exp int64) {
-	l := m.Limbs()
-	sig := m.Sig[i*l : i*l+l]
-	from := exp - (int64(m.Exp[i]) - int64(64*l)) // bit of sig that is bit 0
-	for k := range to {
-		to[k] = num.WordAt(sig, from+int64(64*k))
+// accumulate adds to the sum, or subtracts from it, a significand shifted to the right, cut off,
+// and reports whether the sum is negative then.
+func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative bool) {
+	at := len(sig) - a.words + int(shift>>6) // the word of sig that meets the lowest one of the sum
+	if at >= len(sig) {
+		return false
 	}
+	s := uint(shift & 63)
+	var flip, carry, word uint64
+	if subtract {
+		flip, carry = ^uint64(0), 1
+	}
+	if at >= 0 {
+		word = sig[at]
+	}
+	for k, v := range a.sum[:a.words] {
+		at++
+		var next uint64
+		if uint(at) < uint(len(sig)) {
+			next = sig[at]
+		}
+		a.sum[k], carry = bits.Add64(v, (word>>s|next<<1<<(63-s))^flip, carry)
+		word = next
+	}
+	a.sum[a.words] += flip + carry
+	return a.sum[a.words] != 0 && subtract
 }
 
 // words returns how many words hold bits bits below the first one, 32 of them to spare.
