@@ -30,9 +30,10 @@
 // their solutions are exact ones; statistics of a fit are functions of components of such
 // solutions.
 //
-// Factors come from eliminations in enough bits: triangular S and T with ‖S A T - I‖ ≤ 1/8, which
-// is proved, enclose the exact factors of A, and arithmetic modulo primes proves entries that are 0
-// or halfway between two numbers.
+// Factors come from triangular S and T with a small S A T - I, which is proved: they enclose the
+// exact factors of A, and arithmetic modulo primes proves entries that are 0 or halfway between two
+// numbers. S and T are float64 seeds which products refine, or come from eliminations in enough
+// bits.
 //
 // Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
