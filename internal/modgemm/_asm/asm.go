@@ -85,7 +85,7 @@ func (m *machine) fold(acc []VecPhysical, inv, mod Mem, exact bool) {
 }
 
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512, amx or neon")
 	flag.Parse()
 	if *isa == "neon" {
 		writeNEON()
@@ -107,6 +107,10 @@ func main() {
 		m = avx512(true, k)
 		m.modTiles()
 		m.combineTiles()
+	case "amx":
+		byteTiles("byteTilesAMX", 0)
+		byteTiles("byteTilesAMXAhead", 1)
+		byteResidues()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
