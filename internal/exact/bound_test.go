@@ -161,7 +161,7 @@ func TestBoundedBase(t *testing.T) {
 		if !same(got, want) {
 			t.Fatalf("p = %d: other bits", p)
 		}
-		bits := int(pool().bits[st.Moduli])
+		bits := int(bestKernels().pool().bits[st.Moduli])
 		if saved := st.WidthL + st.WidthR - bits; saved < int(p)-20 || bits > 2*int(p)+60 || st.Exact > 20 {
 			t.Errorf("p = %d: a base of %d bits (%+v)", p, bits, st)
 		}

@@ -120,9 +120,9 @@ func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
 
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
 // to width bits, in the order of a packed operand with panel vectors a panel:
-// pair of h after pair, vector after vector. Vectors and numbers beyond the
+// group of h after group, vector after vector. Vectors and numbers beyond the
 // operand are zeros, as are infinities and NaN.
-func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, width int) {
+func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
 	switch two := d.pairs == 3 || d.pairs == 4; {
 	case two && o.mat.Arr.Kind == num.F64:
@@ -132,23 +132,21 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, width int) {
 	case o.mat.Arr.Kind == num.MP:
 		put = o.putMP
 	}
-	for h := h0; h < h1; h += 2 {
-		filled := max(0, min(panel, o.n-v0))
-		if h >= o.k {
-			filled = 0
-		}
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group {
+		there := max(0, min(group, o.k-h))
 		at := o.mat.At(v0, h)
 		for i := range filled {
 			shift := int64(width) - o.exp[v0+i]
-			put(d, at, shift)
-			if h+1 < o.k {
-				put(d, at+o.mat.CS, shift)
-			} else {
+			for g := range there {
+				put(d, at+g*o.mat.CS, shift)
+			}
+			for range group - there {
 				d.zero()
 			}
 			at += o.mat.RS
 		}
-		for range 2 * (panel - filled) {
+		for range group * (panel - filled) {
 			d.zero()
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
 )
@@ -17,20 +16,20 @@ const StartTime = startCost * time.Nanosecond
 // residues are there. It returns false if no base suffices.
 func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Duration, bool) {
 	p, q, ok := estimate(m, n, k, a, b, c, kept)
-	return duration(modgemm.Best(), threads, &p, &q), ok
+	return duration(bestKernels(), threads, &p, &q), ok
 }
 
 // estimate returns the plan of numbers that are assumed.
 func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (plan.Problem, plan.Plan, bool) {
 	p := plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
 	p.Assume()
-	q, ok := machine(modgemm.Best()).Choose(&p)
+	q, ok := machine(bestKernels()).Choose(&p)
 	return p, q, ok
 }
 
 // duration returns how long a plan takes on so many threads, which share the result's and the
 // operands' panels.
-func duration(kern *modgemm.Kernel, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
-	panels := max(1, (p.M+kern.MR-1)/kern.MR, (p.N+kern.NR-1)/kern.NR)
+func duration(k kernels, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
+	panels := max(1, k.panels(left, p.M), k.panels(right, p.N))
 	return startCost + time.Duration((q.Cost-startCost)/math.Min(float64(threads), float64(panels)))
 }

@@ -9,19 +9,54 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// A layout is a plan with the kernel and the base that run it.
+// A layout is a plan with the kernels and the base that run it.
 type layout struct {
 	plan.Plan
-	kernel *modgemm.Kernel
-	base   *base
+	kernels
+	base *base
 }
 
-// machine returns the processor as plans see it, with one thread that runs kern.
-func machine(kern *modgemm.Kernel) *plan.Machine {
-	c := kernelCosts[kern.Name]
+// kernels are those of a product: kernel converts and reconstructs, and multiplies unless bytes
+// does.
+type kernels struct {
+	kernel *modgemm.Kernel
+	bytes  *modgemm.ByteKernel
+}
+
+// bestKernels returns those of the level in force.
+func bestKernels() kernels { return kernels{modgemm.Best(), modgemm.BestBytes()} }
+
+// name returns what stats call them.
+func (k kernels) name() string { return modgemm.KernelNames(k.kernel, k.bytes) }
+
+// pool returns the moduli that they take.
+func (k kernels) pool() *pool {
+	if k.bytes != nil {
+		return bytePool()
+	}
+	return residuePool()
+}
+
+// panel returns the vectors of a panel of the operand of a side.
+func (k kernels) panel(s side) int {
+	switch {
+	case k.bytes != nil:
+		return modgemm.PanelVectors
+	case s == left:
+		return k.kernel.MR
+	}
+	return k.kernel.NR
+}
+
+// panels returns the panels that hold n vectors.
+func (k kernels) panels(s side, n int) int { return (n + k.panel(s) - 1) / k.panel(s) }
+
+// machine returns the processor as plans see it, with one thread that runs kernels.
+func machine(k kernels) *plan.Machine {
+	pool := k.pool()
 	return &plan.Machine{
-		Bits: pool().bits[:min(len(pool().moduli), maxModuli)+1],
-		Work: func(p *plan.Problem, q *plan.Plan) float64 { return work(kern, c, p, q) },
+		Bits: pool.bits[:min(len(pool.moduli), maxModuli)+1],
+		Work: func(p *plan.Problem, q *plan.Plan) float64 { return work(k, p, q) },
 		Exact: func(p *plan.Problem, share float64) float64 {
 			return share * float64(p.M) * float64(p.N) * direct.EntryCost(p.K, p.A, p.B)
 		},
@@ -45,10 +80,15 @@ const (
 )
 
 // work is the cost of a product by residues on one thread but for the exact pass.
-func work(kern *modgemm.Kernel, c kernelCost, p *plan.Problem, q *plan.Plan) float64 {
+func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
+	c := kernelCosts[kerns.kernel.Name]
 	count := float64(q.Moduli)
-	m, n, k := padded(p.M, kern.MR), padded(p.N, kern.NR), padded(p.K, 2)
-	cost := startCost + m*n*k*count*c.product // may fuse: an estimate
+	products, product, step := count, c.product, 2
+	if kerns.bytes != nil {
+		products, product, step = float64(kerns.pool().products(q.Moduli)), byteProductCost, modgemm.StepNumbers
+	}
+	m, n, k := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right)), padded(p.K, step)
+	cost := startCost + m*n*k*products*product // may fuse: an estimate
 	operand := func(kept bool, vectors int, f num.Format, width int) {
 		// may fuse: an estimate
 		number := alignCost + count*(residueCost+2*c.product*float64(digitPairs(width)))
