@@ -177,6 +177,17 @@ func (p *product) stage(name string) {
 	p.clock = now
 }
 
+// stages closes two stages that ran since the last call, side by side, in proportion to what their
+// work took.
+func (p *product) stages(first string, work1 time.Duration, second string, work2 time.Duration) {
+	now := time.Now()
+	took := now.Sub(p.clock)
+	part := time.Duration(float64(took) * float64(work1) / max(1, float64(work1+work2)))
+	p.stats.addStage(Stage{first, part})
+	p.stats.addStage(Stage{second, took - part})
+	p.clock = now
+}
+
 // progress adds share of the whole work to what is done.
 func (p *product) progress(share float64) {
 	if p.cfg.Progress == nil {
@@ -242,7 +253,6 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 			if preB == nil {
 				rb.release()
 			}
-			p.stage("products")
 		}
 		if preA == nil {
 			ra.release()
@@ -330,6 +340,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk
 		}
+		start := time.Now()
 		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
 		ldc := np * nr
 		stride := mp * mr * ldc
@@ -342,19 +353,26 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 			}
 			multiply(t, wk.c[t*stride:(t+1)*stride], ldc, pi, pj, mp, np, olds != nil)
 		}
+		multiplied := time.Now()
+		wk.multiplying += multiplied.Sub(start)
 		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
+		wk.rounding += time.Since(multiplied)
 		p.progress(share / float64(rowBlocks*colBlocks))
 	})
 	p.stats.Products += int64(b.pool.products(len(b.moduli)))
+	var multiplying, rounding time.Duration
 	for _, wk := range workers {
 		if wk == nil {
 			continue
 		}
+		multiplying += wk.multiplying
+		rounding += wk.rounding
 		failed = append(failed, wk.fin.failed...)
 		p.stats.Overflow += wk.fin.overflow
 		p.stats.Underflow += wk.fin.underflow
 		putBuffer(wk.c)
 	}
+	p.stages("products", multiplying, "rounding", rounding)
 	return failed, err
 }
 

@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"time"
+
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -18,6 +20,8 @@ type worker struct {
 	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
+
+	multiplying, rounding time.Duration
 }
 
 func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {

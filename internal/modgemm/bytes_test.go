@@ -15,7 +15,7 @@ import (
 func byteKernels(t testing.TB) []*ByteKernel {
 	ks := []*ByteKernel{ByteEmulation}
 	if k := BestBytes(); k != nil {
-		ks = append(ks, k)
+		ks = append(ks, measuredBytes()...)
 	} else {
 		t.Logf("level %v: no tiles, only the emulation runs", impl.Level())
 	}
