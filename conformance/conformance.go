@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -55,6 +56,9 @@ func CPU() Backend {
 		if l <= impl.Level() {
 			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
 		}
+	}
+	if modgemm.BestBytes() == nil {
+		b.Modes = append(b.Modes, Mode{"amx-emulated", modgemm.EmulateBytes})
 	}
 	return b
 }

@@ -118,6 +118,27 @@ func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
 	}
 }
 
+// put1 writes as put does the digits of round(m 2^-r), pairs being 1 or 2 and that number less than
+// 2^63. neg is 0 or 1.
+func (d *digitWriter) put1(neg, m uint64, r int64) {
+	x := m << uint64(-r) // shifts by 64 or more, negative ones among them, give 0
+	var carry uint64
+	if r > 0 {
+		x = m >> uint64(r)
+		carry = m >> uint64(r-1) & 1
+	}
+	x = x ^ -neg + bias + (carry ^ neg)
+	x ^= bias
+	at := d.next()
+	o := d.dst[at : at+2 : at+2]
+	o[0], o[1] = int16(x), int16(x>>16)
+	if d.pairs == 2 {
+		at += 2 * d.nr
+		o := d.dst[at : at+2 : at+2]
+		o[0], o[1] = int16(x>>32), int16(x>>48)
+	}
+}
+
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
 // to width bits, in the order of a packed operand with panel vectors a panel:
 // group of h after group, vector after vector. Vectors and numbers beyond the
@@ -125,6 +146,10 @@ func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
 func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
 	switch two := d.pairs == 3 || d.pairs == 4; {
+	case d.pairs <= 2 && o.mat.Arr.Kind == num.F64:
+		put = o.putF64Short
+	case d.pairs <= 2 && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() == 1:
+		put = o.putMPShort
 	case two && o.mat.Arr.Kind == num.F64:
 		put = o.putF64
 	case two && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() <= 2:
@@ -169,6 +194,26 @@ func (o *operand) putF64(d *digitWriter, at int, shift int64) {
 	}
 	m, exp := num.Decompose(x)
 	d.put2(math.Float64bits(x)>>63, 0, m, 64-(shift+exp))
+}
+
+func (o *operand) putF64Short(d *digitWriter, at int, shift int64) {
+	x := o.mat.Arr.F64[0][at]
+	if x == 0 || x-x != 0 {
+		d.zero()
+		return
+	}
+	m, exp := num.Decompose(x)
+	d.put1(math.Float64bits(x)>>63, m, -(shift + exp))
+}
+
+func (o *operand) putMPShort(d *digitWriter, at int, shift int64) {
+	a := o.mat.Arr
+	c := a.Cls[at]
+	if c.Class() != num.Finite {
+		d.zero()
+		return
+	}
+	d.put1(uint64(c&1), a.Sig[at], 64-shift-int64(a.Exp[at]))
 }
 
 func (o *operand) putMP(d *digitWriter, at int, shift int64) {

@@ -5,10 +5,15 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // byteKernels returns the kernels of bytes that run here, the emulated one always.
@@ -185,6 +190,62 @@ func packPlanesOfBytes(k *ByteKernel, x []int16, left bool, n, kk, vs, hs int, p
 		PackBytes(out[p*size:], wide, left, n, kk, vs, hs)
 	}
 	return out
+}
+
+// TestByteStress multiplies on many goroutines, with garbage collections, preemption, and signals,
+// which the runtime sends to threads that run long, and compares every result: tiles are part of a
+// thread's state. Long, it takes a minute.
+func TestByteStress(t *testing.T) {
+	k := BestBytes()
+	if k == nil {
+		t.Skipf("level %v: no tiles", impl.Level())
+	}
+	limit := time.Second
+	if testlength.Long() {
+		limit = time.Minute
+	}
+	deadline := time.Now().Add(limit)
+	pool := ByteModuli()
+	var group sync.WaitGroup
+	var stop, done atomic.Int64
+	for id := range 8 * runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(id)))
+			const panels, steps = 3, 16
+			mod := NewByteModulus(pool.Moduli[r.IntN(len(pool.Moduli))])
+			a, b := make([]int8, panels*PanelBytes(steps)), make([]int8, PanelBytes(steps))
+			randomBytes(r, a)
+			randomBytes(r, b)
+			want := make([]int16, panels*PanelVectors*PanelVectors)
+			byteTilesGeneric(want, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+			for time.Now().Before(deadline) && stop.Load() == 0 {
+				for range 100 {
+					c := make([]int16, len(want)) // garbage
+					k.tiles(c, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+					if !slices.Equal(c, want) {
+						t.Errorf("seed %d, goroutine %d: other numbers", seed, id)
+						stop.Store(1)
+						return
+					}
+					done.Add(1)
+				}
+				switch r.IntN(4) {
+				case 0:
+					runtime.Gosched()
+				case 1:
+					time.Sleep(time.Microsecond)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for time.Now().Before(deadline) && stop.Load() == 0 {
+			runtime.GC()
+			signalSelf()
+		}
+	})
+	group.Wait()
+	t.Logf("%d products", done.Load())
 }
 
 // TestNarrowSplit takes every residue of the largest moduli to bytes and back.
