@@ -32,7 +32,7 @@ func BenchmarkGemmLevels(b *testing.B) {
 							fillUniform(rand.New(rand.NewPCG(1, 1)), x.m.Arr)
 							fillUniform(rand.New(rand.NewPCG(1, 2)), y.m.Arr)
 						}
-						opt := &Options{Threads: threads, Method: "residue"}
+						opt := &Options{Threads: threads, Device: "cpu", Method: "residue"}
 						var stages = map[string]time.Duration{}
 						var s Stats
 						for b.Loop() {

@@ -57,9 +57,7 @@ func CPU() Backend {
 			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
 		}
 	}
-	if modgemm.BestBytes() == nil {
-		b.Modes = append(b.Modes, Mode{"amx-emulated", modgemm.EmulateBytes})
-	}
+	b.Modes = append(b.Modes, Mode{"bytes", modgemm.ForceBytes})
 	return b
 }
 

@@ -19,8 +19,13 @@ var kernelCosts = map[string]kernelCost{
 	"generic": {0.75},
 }
 
-// byteProductCost is what a multiply-add of bytes costs on tiles: 1.8 10^12 of them a second.
-const byteProductCost = 1 / 1800.
+// What products of bytes cost on tiles, in ns on one thread: a multiply-add, an entry of the result
+// each time that one is reduced, and a residue of a number of an operand.
+const (
+	byteProductCost = 0.0007
+	byteEntryCost   = 1.0
+	byteResidueCost = 1.0
+)
 
 // KernelCost returns what a multiply-add of residues costs in a kernel, in ns on one thread.
 func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }

@@ -16,15 +16,21 @@ const StartTime = startCost * time.Nanosecond
 // residues are there. It returns false if no base suffices.
 func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Duration, bool) {
 	p, q, ok := estimate(m, n, k, a, b, c, kept)
-	return duration(bestKernels(), threads, &p, &q), ok
+	if !ok {
+		return 0, false
+	}
+	return duration(q.kernels, threads, &p, &q.Plan), true
 }
 
 // estimate returns the plan of numbers that are assumed.
-func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (plan.Problem, plan.Plan, bool) {
-	p := plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
+func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (p plan.Problem, q layout, ok bool) {
+	p = plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
 	p.Assume()
-	q, ok := machine(bestKernels()).Choose(&p)
-	return p, q, ok
+	list := choose(&p)
+	if len(list) == 0 {
+		return p, q, false
+	}
+	return p, list[0], true
 }
 
 // duration returns how long a plan takes on so many threads, which share the result's and the

@@ -131,23 +131,27 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	if err != nil {
 		return nil, err
 	}
-	kerns := bestKernels()
 	p.problem = plan.Problem{
 		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
 		Left: l.summary(), Right: r.summary(),
 	}
 	p.bound(l, r)
 	p.problem.Samples = p.samples(l, r)
-	q, ok := machine(kerns).Choose(&p.problem)
-	if !ok {
+	for _, q := range choose(&p.problem) {
+		q.base = baseOf(q.pool(), q.Moduli)
+		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are the larger ones
+			break
+		}
+	}
+	q := &p.plan
+	if q.base == nil {
 		return nil, ErrRange
 	}
 	if p.within != nil {
 		p.within.fit(q.WidthL + q.WidthR)
 	}
-	p.plan = layout{Plan: q, kernels: kerns, base: baseOf(kerns.pool(), q.Moduli)}
 	p.stage("plan")
-	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, kerns.name(), q.Moduli
+	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
 	return &Planned{p, l, r, preA, preB}, nil
 }
@@ -204,13 +208,7 @@ func (p *product) progress(share float64) {
 func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	pl := &p.plan
 	mt, nt := l.n, r.n
-	tables := pl.base.tableBytes(pl.kernel, pl.WidthL, pl.WidthR)
-	need := func() int64 {
-		return tables + newResidues(pl.kernels, pl.base, left, mt, l.k, pl.WidthL).memory() +
-			newResidues(pl.kernels, pl.base, right, nt, r.k, pl.WidthR).memory() +
-			int64(p.cfg.Threads)*p.blockBytes(mt, nt)
-	}
-	for need() > p.cfg.Memory {
+	for p.need(mt, nt) > p.cfg.Memory {
 		switch {
 		case mt >= nt && mt > pl.panel(left):
 			mt = (mt + 1) / 2
@@ -262,6 +260,15 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	err := p.exactPass(failed)
 	p.stage("exact pass")
 	return err
+}
+
+// need returns the memory that tiles of m rows and n columns take.
+func (p *product) need(m, n int) int64 {
+	q := &p.plan
+	return q.base.tableBytes(q.kernel, q.WidthL, q.WidthR) +
+		newResidues(q.kernels, q.base, left, m, p.problem.K, q.WidthL).memory() +
+		newResidues(q.kernels, q.base, right, n, p.problem.K, q.WidthR).memory() +
+		int64(p.cfg.Threads)*p.blockBytes(m, n)
 }
 
 // slice returns the operand of vectors v0 <= v < v1.

@@ -42,8 +42,8 @@ func scalar(f num.Format, x float64) num.Real {
 // tiles.
 func eachUnit(t *testing.T, f func(t *testing.T)) {
 	t.Run("level "+impl.Level().String(), f)
-	t.Run("emulated tiles", func(t *testing.T) {
-		defer modgemm.EmulateBytes()()
+	t.Run("bytes", func(t *testing.T) {
+		defer modgemm.ForceBytes()()
 		f(t)
 	})
 }

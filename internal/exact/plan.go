@@ -1,7 +1,9 @@
 package exact
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
@@ -23,8 +25,24 @@ type kernels struct {
 	bytes  *modgemm.ByteKernel
 }
 
-// bestKernels returns those of the level in force.
-func bestKernels() kernels { return kernels{modgemm.Best(), modgemm.BestBytes()} }
+// choose returns the plans of the kernels of the level in force, the fastest first, without bases.
+func choose(p *plan.Problem) []layout {
+	var list []layout
+	add := func(k kernels) {
+		if q, ok := machine(k).Choose(p); ok {
+			list = append(list, layout{Plan: q, kernels: k})
+		}
+	}
+	best, bytes := modgemm.Best(), modgemm.BestBytes()
+	if bytes != nil {
+		add(kernels{best, bytes})
+	}
+	add(kernels{kernel: best})
+	if !modgemm.BytesForced() {
+		slices.SortStableFunc(list, func(x, y layout) int { return cmp.Compare(x.Cost, y.Cost) })
+	}
+	return list
+}
 
 // name returns what stats call them.
 func (k kernels) name() string { return modgemm.KernelNames(k.kernel, k.bytes) }
@@ -83,15 +101,19 @@ const (
 func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 	c := kernelCosts[kerns.kernel.Name]
 	count := float64(q.Moduli)
-	products, product, step := count, c.product, 2
+	m, n := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right))
+	residue, cost := residueCost, float64(startCost)
 	if kerns.bytes != nil {
-		products, product, step = float64(kerns.pool().products(q.Moduli)), byteProductCost, modgemm.StepNumbers
+		residue = byteResidueCost
+		products := float64(kerns.pool().products(q.Moduli))
+		sum := byteEntryCost + padded(p.K, modgemm.StepNumbers)*byteProductCost // may fuse: an estimate
+		cost += m * n * products * sum                                          // may fuse: an estimate
+	} else {
+		cost += m * n * padded(p.K, 2) * count * c.product // may fuse: an estimate
 	}
-	m, n, k := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right)), padded(p.K, step)
-	cost := startCost + m*n*k*products*product // may fuse: an estimate
 	operand := func(kept bool, vectors int, f num.Format, width int) {
 		// may fuse: an estimate
-		number := alignCost + count*(residueCost+2*c.product*float64(digitPairs(width)))
+		number := alignCost + count*(residue+2*c.product*float64(digitPairs(width)))
 		switch {
 		case kept:
 			return

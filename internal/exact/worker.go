@@ -58,7 +58,9 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 				return
 			}
 			end := min(e1, (e/ldc+1)*ldc)
-			f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+			if j < f.c.Cols { // a panel of bytes holds several of the kernel
+				f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+			}
 			e = end
 		}
 	}

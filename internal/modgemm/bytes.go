@@ -93,26 +93,29 @@ func NewByteModulus(m int) ByteModulus {
 	return r
 }
 
-// emulated is the kernel of EmulateBytes.
-var emulated atomic.Pointer[ByteKernel]
+// forced is set under ForceBytes.
+var forced atomic.Bool
 
 // BestBytes returns the kernel of the level in force, nil where there is none.
 func BestBytes() *ByteKernel {
-	if k := emulated.Load(); k != nil {
-		return k
-	}
-	if impl.Level() >= impl.AMX {
+	switch {
+	case impl.Level() >= impl.AMX:
 		return byteKernel
+	case forced.Load():
+		return ByteEmulation
 	}
 	return nil
 }
 
-// EmulateBytes lets BestBytes return a kernel that emulates the instructions of AMX, until the
-// returned function is called. It is for tests.
-func EmulateBytes() (restore func()) {
-	old := emulated.Swap(ByteEmulation)
-	return func() { emulated.Store(old) }
+// ForceBytes lets products be those of bytes wherever these apply, faster or not, by emulated tiles
+// on a machine without, until the returned function is called. It is for tests.
+func ForceBytes() (restore func()) {
+	old := forced.Swap(true)
+	return func() { forced.Store(old) }
 }
+
+// BytesForced reports whether ForceBytes is in force.
+func BytesForced() bool { return forced.Load() }
 
 // ByteEmulation runs the tile instructions of the assembly, in their order and on the same
 // operands, on emulated tiles.

@@ -20,22 +20,9 @@ var byteKernel = &ByteKernel{
 	},
 }
 
-// byteKernelAhead is byteKernel with prefetches.
-var byteKernelAhead = &ByteKernel{
-	Name: "amx ahead", kc: byteSteps, mc: 32,
-	tiles: tilesAMXAhead, narrow: byteKernel.narrow, split: byteKernel.split,
-}
-
 // tilesAMX calls byteTilesAMX with a block on the stack.
 func tilesAMX(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool) {
 	var room [amx.BlockBytes/4 + 15]int32
 	block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
 	byteTilesAMX(&c[0], ldc, &a[0], aStride, &b[0], panels, steps, block, mod.inv, float32(mod.m), float32(factor), factor == 1 && !accumulate, accumulate)
-}
-
-// tilesAMXAhead is tilesAMX with prefetches.
-func tilesAMXAhead(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool) {
-	var room [amx.BlockBytes/4 + 15]int32
-	block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
-	byteTilesAMXAhead(&c[0], ldc, &a[0], aStride, &b[0], panels, steps, block, mod.inv, float32(mod.m), float32(factor), factor == 1 && !accumulate, accumulate)
 }

@@ -10,12 +10,6 @@ package modgemm
 //go:noescape
 func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, factor float32, plain bool, accumulate bool)
 
-// byteTilesAMXAhead is byteTilesGeneric by the tiles of AMX-INT8, with inv next to 1/m and a block of
-// 32 x 32 words to work in. plain: factor is 1 and accumulate false.
-//
-//go:noescape
-func byteTilesAMXAhead(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, factor float32, plain bool, accumulate bool)
-
 // narrowAMX is narrowGeneric for n > 0, a multiple of 64.
 //
 //go:noescape

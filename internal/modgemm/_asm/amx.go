@@ -87,20 +87,19 @@ func reduceRow(plain bool) {
 	ADDQ(I32(4*amx.Block), R9)
 }
 
-// byteTiles writes byteTilesAMX. prefetch is the number of steps by which the panels of A are asked
-// for ahead.
-func byteTiles(name string, prefetch int) {
-	config := GLOBL("tileConfig"+name, RODATA|NOPTR)
+// byteTiles writes byteTilesAMX.
+func byteTiles() {
+	config := GLOBL("tileConfig", RODATA|NOPTR)
 	for i, b := range amx.Config() {
 		DATA(i, U8(b))
 	}
-	order := GLOBL("packedOrder"+name, RODATA|NOPTR)
+	order := GLOBL("packedOrder", RODATA|NOPTR)
 	for i, q := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
 		DATA(8*i, U64(q))
 	}
-	TEXT(name, NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m, factor float32, plain, accumulate bool)")
+	TEXT("byteTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m, factor float32, plain, accumulate bool)")
 	Pragma("noescape")
-	Doc(name+" is byteTilesGeneric by the tiles of AMX-INT8, with inv next to 1/m and a block of",
+	Doc("byteTilesAMX is byteTilesGeneric by the tiles of AMX-INT8, with inv next to 1/m and a block of",
 		"32 x 32 words to work in. plain: factor is 1 and accumulate false.")
 	Load(Param("c"), RBX)
 	Load(Param("ldc"), RCX)
@@ -133,10 +132,10 @@ func byteTiles(name string, prefetch int) {
 	Load(Param("plain"), AL)
 	TESTB(AL, AL)
 	JZ(LabelRef("general"))
-	byteLoop("plain", true, prefetch)
+	byteLoop("plain", true)
 	JMP(LabelRef("done"))
 	Label("general")
-	byteLoop("general", false, prefetch)
+	byteLoop("general", false)
 	Label("done")
 	tileOps(amx.End())
 	VZEROUPPER()
@@ -145,18 +144,13 @@ func byteTiles(name string, prefetch int) {
 
 // byteLoop emits the loop over panels of A. While a block is multiplied, the rows of the one before
 // are reduced.
-func byteLoop(label string, plain bool, prefetch int) {
+func byteLoop(label string, plain bool) {
 	Label(label + "Panel")
 	tileOps(amx.Clear())
 	MOVQ(R8, RSI)
 	Load(Param("b"), RDI)
 	Load(Param("steps"), RDX)
 	Label(label + "Step")
-	if prefetch > 0 {
-		for line := range amx.StepBytes / 64 {
-			PREFETCHT0(Mem{Base: RSI, Disp: prefetch*amx.StepBytes + 64*line})
-		}
-	}
 	tileOps(amx.Multiply())
 	ADDQ(I32(amx.StepBytes), RSI)
 	ADDQ(I32(amx.StepBytes), RDI)

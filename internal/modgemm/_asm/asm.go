@@ -108,8 +108,7 @@ func main() {
 		m.modTiles()
 		m.combineTiles()
 	case "amx":
-		byteTiles("byteTilesAMX", 0)
-		byteTiles("byteTilesAMXAhead", 1)
+		byteTiles()
 		byteResidues()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
