@@ -41,19 +41,25 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	tiles := r.panels * perPanel
 	run := max(1, min(tileRun, tiles/(8*max(threads, 1))))
 	tasks := (tiles + run - 1) / run
-	type scratch struct{ digits, residues []int16 }
+	type scratch struct {
+		digits, residues []int16
+		tile             tileNumbers
+	}
 	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = &scratch{make([]int16, 2*pairs*entries), make([]int16, r.planes()*stride)}
+			s = &scratch{digits: make([]int16, 2*pairs*entries), residues: make([]int16, r.planes()*stride)}
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
 			panel, step, half := tile/perPanel, tile%perPanel/2, tile%2
 			h := step * modgemm.StepNumbers
-			d := newDigitWriter(s.digits, r.kernel.NR, pairs)
-			o.digits(d, panel*r.panel+half*modgemm.TileVectors, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			v := panel*r.panel + half*modgemm.TileVectors
+			if !o.digitsTile(r.kernel, s.digits, pairs, &s.tile, v, h, r.side, r.width) {
+				d := newDigitWriter(s.digits, r.kernel.NR, pairs)
+				o.digits(d, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			}
 			modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 			for t := range r.base.moduli {
 				out := r.planed[r.base.pool.products(t)*r.stride+tile*entries:]

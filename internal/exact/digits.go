@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -175,6 +176,57 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 			d.zero()
 		}
 	}
+}
+
+// tileNumbers is what digitsTile has room for: a tile of bytes, aligned.
+type tileNumbers struct {
+	numbers [modgemm.TileVectors * modgemm.StepNumbers]float64
+	base    [modgemm.TileVectors]int64
+}
+
+// digitsTile is digits for a tile of bytes of binary64 in at most two pairs. It returns false where
+// numbers are not finite or are almost subnormal.
+func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileNumbers, v0, h0 int, s side, width int) bool {
+	const vectors, numbers = modgemm.TileVectors, modgemm.StepNumbers
+	if o.mat.Arr.Kind != num.F64 || pairs > 2 || o.specials {
+		return false
+	}
+	filled, there := max(0, min(vectors, o.n-v0)), max(0, min(numbers, o.k-h0))
+	for i := range t.base {
+		t.base[i] = 1084 // of zeros
+		if i < filled && o.exp[v0+i] != zeroExp {
+			if o.exp[v0+i] < -900 { // subnormal numbers must come out as 0: 2^width 2^900 2^-1022 < 1/2
+				return false
+			}
+			t.base[i] = 1084 - int64(width) + o.exp[v0+i]
+		}
+	}
+	src, rs := t.numbers[:], numbers
+	switch data, cs := o.mat.Arr.F64[0], o.mat.CS; {
+	case filled == vectors && there == numbers && cs == 1 && o.mat.RS >= 0:
+		src, rs = data[o.mat.At(v0, h0):], o.mat.RS
+	default:
+		if filled < vectors || there < numbers {
+			clear(src)
+		}
+		for h := range there {
+			at := o.mat.At(v0, h0+h)
+			for i := range filled {
+				src[i*numbers+h] = data[at]
+				at += o.mat.RS
+			}
+		}
+	}
+	if s == left {
+		for i := range vectors {
+			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[i:], 0, numbers/4)
+		}
+	} else {
+		for g := range numbers / 4 {
+			modgemm.Digits(k, dst[2*pairs*4*vectors*g:], pairs, src[4*g:], rs, t.base[:], 1, vectors)
+		}
+	}
+	return true
 }
 
 func (o *operand) putAny(d *digitWriter, at int, shift int64) {

@@ -98,6 +98,7 @@ func main() {
 		m.modTiles()
 		m.combineTiles()
 		m.packPlanes()
+		digits()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)
