@@ -67,19 +67,19 @@ type Op struct {
 	Disp    int32
 }
 
-// String returns the instruction in Intel's notation.
+// String returns the instruction in Intel's notation, as objdump prints it but for case and blanks.
 func (o Op) String() string {
 	switch o.Kind {
 	case Load:
-		return fmt.Sprintf("TILELOADD TMM%d, [%s+%s+%d]", o.T, regNames[o.Base], regNames[o.Stride], o.Disp)
+		return fmt.Sprintf("TILELOADD TMM%d, [%s+%s*1+%#x]", o.T, regNames[o.Base], regNames[o.Stride], o.Disp)
 	case Store:
-		return fmt.Sprintf("TILESTORED [%s+%s+%d], TMM%d", regNames[o.Base], regNames[o.Stride], o.Disp, o.T)
+		return fmt.Sprintf("TILESTORED [%s+%s*1+%#x], TMM%d", regNames[o.Base], regNames[o.Stride], o.Disp, o.T)
 	case Zero:
 		return fmt.Sprintf("TILEZERO TMM%d", o.T)
 	case Dot:
 		return fmt.Sprintf("TDPBSSD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
 	case Configure:
-		return fmt.Sprintf("LDTILECFG [%s+%d]", regNames[o.Base], o.Disp)
+		return fmt.Sprintf("LDTILECFG [%s+%#x]", regNames[o.Base], o.Disp)
 	}
 	return "TILERELEASE"
 }

@@ -107,7 +107,7 @@ TEXT ·byteTilesAMX(SB), NOSPLIT, $0-78
 	KMOVW        AX, K1
 	LEAQ         tileConfig<>+0(SB), AX
 
-	// LDTILECFG [RAX+0]
+	// LDTILECFG [RAX+0x0]
 	BYTE  $0xc4
 	BYTE  $0xe2
 	BYTE  $0x78
@@ -156,7 +156,7 @@ plainPanel:
 	MOVQ steps+48(FP), DX
 
 plainStep:
-	// TILELOADD TMM6, [RDI+R12+0]
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -168,7 +168,7 @@ plainStep:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD TMM4, [RSI+R12+0]
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -187,7 +187,7 @@ plainStep:
 	BYTE $0x5e
 	BYTE $0xc4
 
-	// TILELOADD TMM7, [RDI+R12+1024]
+	// TILELOADD TMM7, [RDI+R12*1+0x400]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -206,7 +206,7 @@ plainStep:
 	BYTE $0x5e
 	BYTE $0xcc
 
-	// TILELOADD TMM5, [RSI+R12+1024]
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -356,7 +356,7 @@ plainDrain:
 	JNZ          plainDrain
 
 plainDrained:
-	// TILESTORED [R11+R13+0], TMM0
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -368,7 +368,7 @@ plainDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+64], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -380,7 +380,7 @@ plainDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+2048], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -392,7 +392,7 @@ plainDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+2112], TMM3
+	// TILESTORED [R11+R13*1+0x840], TMM3
 	BYTE  $0xc4
 	BYTE  $0x82
 	BYTE  $0x7a
@@ -513,7 +513,7 @@ generalPanel:
 	MOVQ steps+48(FP), DX
 
 generalStep:
-	// TILELOADD TMM6, [RDI+R12+0]
+	// TILELOADD TMM6, [RDI+R12*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -525,7 +525,7 @@ generalStep:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILELOADD TMM4, [RSI+R12+0]
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -544,7 +544,7 @@ generalStep:
 	BYTE $0x5e
 	BYTE $0xc4
 
-	// TILELOADD TMM7, [RDI+R12+1024]
+	// TILELOADD TMM7, [RDI+R12*1+0x400]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -563,7 +563,7 @@ generalStep:
 	BYTE $0x5e
 	BYTE $0xcc
 
-	// TILELOADD TMM5, [RSI+R12+1024]
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
@@ -769,7 +769,7 @@ generalDrain:
 	JNZ          generalDrain
 
 generalDrained:
-	// TILESTORED [R11+R13+0], TMM0
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -781,7 +781,7 @@ generalDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+64], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -793,7 +793,7 @@ generalDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+2048], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -805,7 +805,7 @@ generalDrained:
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13+2112], TMM3
+	// TILESTORED [R11+R13*1+0x840], TMM3
 	BYTE  $0xc4
 	BYTE  $0x82
 	BYTE  $0x7a
