@@ -27,5 +27,13 @@ const (
 	byteResidueCost = 1.0
 )
 
+// ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product of
+// n x n matrices.
+func ByteCost(n int) float64 {
+	size := padded(n, modgemm.PanelVectors)
+	sum := byteEntryCost + padded(n, modgemm.StepNumbers)*byteProductCost // may fuse: an estimate
+	return size * size * sum / (float64(n) * float64(n) * float64(n))
+}
+
 // KernelCost returns what a multiply-add of residues costs in a kernel, in ns on one thread.
 func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }
