@@ -9,13 +9,25 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// BenchmarkGemmLevels measures whole products under the two best levels of the machine, by one
-// thread and by all, with their stages. One of n = 4000 takes some gigabytes, and on one thread
+// BenchmarkGemmLevels measures whole products under the two best levels of the machine, and those of
+// bytes where it has tiles, by one thread and by all, with their stages. One of n = 4000 takes some gigabytes, and on one thread
 // minutes: -bench selects.
 func BenchmarkGemmLevels(b *testing.B) {
+	type mode struct {
+		name  string
+		begin func() func()
+	}
+	var modes []mode
 	levels := impl.Levels()
+	for _, level := range levels[:min(2, len(levels))] {
+		modes = append(modes, mode{level.String(), func() func() { return impl.Force(level) }})
+	}
+	if modgemm.BestBytes() != nil {
+		modes = append(modes, mode{"bytes", modgemm.ForceBytes})
+	}
 	for _, n := range []int{32, 100, 300, 1000, 4000} {
 		for _, p := range benchBits {
 			f := MP(uint(p))
@@ -24,9 +36,9 @@ func BenchmarkGemmLevels(b *testing.B) {
 			}
 			var x, y, z *Matrix
 			for _, threads := range []int{1, runtime.GOMAXPROCS(0)} {
-				for _, level := range levels[:min(2, len(levels))] {
-					b.Run(fmt.Sprintf("n=%d/bits=%d/threads=%d/%v", n, p, threads, level), func(b *testing.B) {
-						defer impl.Force(level)()
+				for _, mode := range modes {
+					b.Run(fmt.Sprintf("n=%d/bits=%d/threads=%d/%s", n, p, threads, mode.name), func(b *testing.B) {
+						defer mode.begin()()
 						if x == nil {
 							x, y, z = NewMatrix(f, n, n), NewMatrix(f, n, n), NewMatrix(f, n, n)
 							fillUniform(rand.New(rand.NewPCG(1, 1)), x.m.Arr)
@@ -34,13 +46,17 @@ func BenchmarkGemmLevels(b *testing.B) {
 						}
 						opt := &Options{Threads: threads, Device: "cpu", Method: "residue"}
 						var stages = map[string]time.Duration{}
-						var s Stats
-						for b.Loop() {
-							var err error
-							s, err = Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, opt)
+						product := func() Stats {
+							s, err := Gemm(NoTrans, NoTrans, Float(1), x, y, Float(0), z, opt)
 							if err != nil {
 								b.Fatal(err)
 							}
+							return s
+						}
+						product() // buffers are kept for the next ones
+						var s Stats
+						for b.Loop() {
+							s = product()
 							for _, g := range s.Stages {
 								stages[g.Name] += g.Time
 							}
