@@ -12,9 +12,9 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// BenchmarkGemmLevels measures whole products under the two best levels of the machine, and those of
-// bytes where it has tiles, by one thread and by all, with their stages. One of n = 4000 takes some gigabytes, and on one thread
-// minutes: -bench selects.
+// BenchmarkGemmLevels measures whole products under the two best levels of the machine, and those
+// of bytes where it has tiles, by one thread and by all, with their stages. One of n = 4000 takes
+// some gigabytes, and on one thread minutes: -bench selects.
 func BenchmarkGemmLevels(b *testing.B) {
 	type mode struct {
 		name  string

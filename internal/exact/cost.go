@@ -27,8 +27,8 @@ const (
 	byteResidueCost = 1.0
 )
 
-// ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product of
-// n x n matrices.
+// ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product
+// of n x n matrices.
 func ByteCost(n int) float64 {
 	size := padded(n, modgemm.PanelVectors)
 	sum := byteEntryCost + padded(n, modgemm.StepNumbers)*byteProductCost // may fuse: an estimate

@@ -195,7 +195,8 @@ func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileN
 	for i := range t.base {
 		t.base[i] = 1084 // of zeros
 		if i < filled && o.exp[v0+i] != zeroExp {
-			if o.exp[v0+i] < -900 { // subnormal numbers must come out as 0: 2^width 2^900 2^-1022 < 1/2
+			// Subnormal numbers must come out as 0: 2^62 2^900 2^-1022 < 1/2.
+			if o.exp[v0+i] < -900 {
 				return false
 			}
 			t.base[i] = 1084 - int64(width) + o.exp[v0+i]

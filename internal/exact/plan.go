@@ -106,8 +106,9 @@ func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 	if kerns.bytes != nil {
 		residue = byteResidueCost
 		products := float64(kerns.pool().products(q.Moduli))
-		sum := byteEntryCost + padded(p.K, modgemm.StepNumbers)*byteProductCost // may fuse: an estimate
-		cost += m * n * products * sum                                          // may fuse: an estimate
+		k := padded(p.K, modgemm.StepNumbers)
+		sum := byteEntryCost + k*byteProductCost // may fuse: an estimate
+		cost += m * n * products * sum           // may fuse: an estimate
 	} else {
 		cost += m * n * padded(p.K, 2) * count * c.product // may fuse: an estimate
 	}

@@ -31,8 +31,8 @@ const (
 	// AVX512 is AVX2 with AVX-512 F, BW, DQ and VL: Skylake-SP, Zen 4 and later.
 	// Narrower extensions (VNNI) are features, see HasVNNI.
 	AVX512
-	// AMX is AVX512 with its VNNI and the tiles of AMX-INT8, which the system lets this process use:
-	// Sapphire Rapids and later, Linux 5.16 and later.
+	// AMX is AVX512 with its VNNI and the tiles of AMX-INT8, which the system lets this process
+	// use: Sapphire Rapids and later, Linux 5.16 and later.
 	AMX
 )
 

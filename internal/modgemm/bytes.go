@@ -20,7 +20,8 @@ import (
 // are padded with zeros to whole panels and steps.
 //
 // So number h of vector v lies in tile t = (v/32 K + h/64) 2 + v%32/16, K being the steps, at
-// 1024 t + v%16 64 + h%64 in a left operand, and at 1024 t + h%64/4 64 + v%16 4 + h%4 in a right one.
+// 1024 t + v%16 64 + h%64 in a left operand, and at 1024 t + h%64/4 64 + v%16 4 + h%4 in a right
+// one.
 //
 // # Reduction
 //
@@ -168,15 +169,14 @@ func checkBytes(have, n int) {
 }
 
 // MulBytes computes C = A B mod m, with representatives in (-m/2, m/2], for a plain modulus: the
-// 32 mPanels x 32 nPanels matrix C, row-major at c with leading dimension ldc, of packed operands of
-// so many steps, whose panels begin at multiples of aStride and bStride. With accumulate, C + A B,
-// for a C of any int16.
+// 32 mPanels x 32 nPanels matrix C, row-major at c with leading dimension ldc, of packed operands
+// of so many steps. With accumulate, C + A B, for a C of any int16.
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, b []int8, mPanels, nPanels, steps int, mod *ByteModulus, accumulate bool) {
 	k.sweep(c, ldc, a, b, mPanels, nPanels, steps, mod, 1, accumulate)
 }
 
-// MulKaratsuba is MulBytes for a Karatsuba modulus: the planes of a0, a1 and a0 + a1 of the operands
-// are aPlane and bPlane apart.
+// MulKaratsuba is MulBytes for a Karatsuba modulus: the planes of a0, a1 and a0 + a1 of the
+// operands are aPlane and bPlane apart.
 func MulKaratsuba(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps int, mod *ByteModulus, accumulate bool) {
 	for i, f := range mod.factor {
 		k.sweep(c, ldc, a[i*aPlane:], b[i*bPlane:], mPanels, nPanels, steps, mod, f, accumulate || i > 0)

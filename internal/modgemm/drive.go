@@ -73,9 +73,9 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 	}
 }
 
-// Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right operand
-// of Convert of one or two pairs, as said at digitsGeneric: four from src[g stride] on for group g,
-// times 2^(1084 - base[g step]).
+// Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right
+// operand of Convert of one or two pairs, as said at digitsGeneric: four from src[g stride] on for
+// group g, times 2^(1084 - base[g step]).
 func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base []int64, step, groups int) {
 	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > 2 {
 		panic(badSize)

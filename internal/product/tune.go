@@ -19,7 +19,8 @@ type Tuning struct {
 	Exact   []EntryTuning  `json:"exact"`
 }
 
-// KernelTuning is the cost of a multiply-add of residues, or of bytes on tiles, in ns on one thread.
+// KernelTuning is the cost of a multiply-add of residues, or of bytes on tiles, in ns on one
+// thread.
 type KernelTuning struct {
 	Name     string  `json:"name"`
 	Measured float64 `json:"measured_ns"`

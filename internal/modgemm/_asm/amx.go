@@ -13,8 +13,8 @@ import (
 // The tiles' functions name all registers: those of tile instructions are bytes to avo, which
 // therefore cannot choose any. A tile instruction changes no general register.
 const (
-	// pendingRows is the number of rows of the block before that a step reduces. 16 steps of 64, the
-	// most of a call, hide all 32 rows under the products.
+	// pendingRows is the number of rows of the block before that a step reduces. 16 steps of 64,
+	// the most of a call, hide all 32 rows under the products.
 	pendingRows = 2
 	// magic is 1.5 2^23: added to and taken off a float32 below 2^22 it rounds that to an integer.
 	magic = 1.5 * (1 << 23)
