@@ -113,7 +113,12 @@ levels() {
 	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
 	elif has_flags avx512f avx512bw avx512dq avx512vl; then
-		level avx2 # all tests that name no level run under avx512
+		level avx2 # all tests that name no level run under avx512, or amx
+		if has_flags avx512_vnni amx_tile amx_int8; then
+			level avx512
+		else
+			lacks "HALFULP_LEVEL=amx: this processor has no AMX" # emulated tiles run
+		fi
 	else
 		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512" # all tests run under avx2
 	fi
@@ -260,7 +265,7 @@ inputs() {
 		done
 		;;
 	*) # a package with generated assembly; generators that parse Go read all of the package
-		find internal/_neon "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
+		find internal/_neon internal/amx "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
 		grep -h '^//go:generate go -C _asm' "$1"/*.go
 		if grep -q '"go/parser"' "$1"/_asm/*.go; then
 			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
