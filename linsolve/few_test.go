@@ -282,9 +282,19 @@ type wrong struct {
 	c    []float64
 }
 
-func (w *wrong) correct(r *residual) ([]float64, error) {
-	c, err := w.inverse.correct(r)
-	w.c = c
+func (w *wrong) correct(r *residual) ([][]float64, error) {
+	pieces, err := w.inverse.correct(r)
+	if err != nil {
+		return nil, err
+	}
+	w.c = pieces[0]
+	for p := range pieces {
+		pieces[p] = w.spoil(pieces[p])
+	}
+	return pieces, nil
+}
+
+func (w *wrong) spoil(c []float64) []float64 {
 	z := append([]float64(nil), c...)
 	for i := range z {
 		switch w.how {
@@ -300,7 +310,7 @@ func (w *wrong) correct(r *residual) ([]float64, error) {
 			z[i] = []float64{z[i], math.NaN(), math.Inf(1)}[w.rand.IntN(3)]
 		}
 	}
-	return z, err
+	return z
 }
 
 func (w *wrong) radius(r *residual, _ []float64) []float64 { return w.inverse.radius(r, w.c) }

@@ -57,7 +57,7 @@ func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} 
 
 func (w *wideInverse) size() int { return w.bits }
 
-func (w *wideInverse) correct(r *residual) ([]float64, error) {
+func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 	n, pieces := len(r.lead), w.pieces()
 	top := r.exp - r.unit
 	if r.x == nil {
@@ -78,7 +78,7 @@ func (w *wideInverse) correct(r *residual) ([]float64, error) {
 	z := make([]float64, n)
 	words := len(w.f.planes) + 2
 	const some = 16 // rows a call
-	return z, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
+	return [][]float64{z}, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
 		// The product, of unit 2^(64-64 words), is below 2^bits in magnitude and has room for 2^60
 		// in the pieces of which it is a sum.
 		sum, x := make([]uint64, words+1), make([]uint64, words)
