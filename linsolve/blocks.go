@@ -4,8 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	mathbits "math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
@@ -26,7 +29,6 @@ import (
 //
 //	P G = [B 0; S21 I] [I X; 0 G'],  G = S in the last block,
 //	P (S - G) = [0 S12 - B X; 0 (S22 - S21 X - S') + (S' - G')],
-//	|G^-1| v ≤ (|B^-1| v1 + |X| y, y) with y = |G'^-1| (v2 + |S21 B^-1| v1), v = (v1, v2) ≥ 0.
 //
 // With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho, and
 // F^-1 = G^-1 (I + (F - G) G^-1)^-1 where rho < 1, so that
@@ -61,16 +63,27 @@ type block struct {
 	top     [2]int64        // |S| ≤ 2^top[0] before rounding, |S'| ≤ 2^top[1]
 	rest    *block
 
-	last *triangles      // of the last block
+	last *approximate    // of the last block
+	seed []float64       // by columns
 	all  *halfulp.Matrix // S
+
+	fixed [4]*shiftedFixed // V, S21 and X, or S
+}
+
+// shiftedFixed is 2^exp F.
+type shiftedFixed struct {
+	*fixed
+	exp int64
 }
 
 // errNoise says that what is left of a matrix is not known to any bits.
 var errNoise = errors.New("more bits are needed")
 
+var errProof = errors.New("more bits are needed for the proof")
+
 const (
 	// spareBits are those that G^-1 r has, and that the proof may take: about 2 log2 n a block.
-	spareBits = 170
+	spareBits = 90
 	// leastGood are the bits that a block must have.
 	leastGood = 64
 	// pivotRange is how much smaller than the largest entry pivots of a block may be.
@@ -88,11 +101,15 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
 		if err == nil {
 			return b, nil
 		}
-		if !errors.Is(err, errNoise) {
+		if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
 			if errors.Is(err, ErrRange) {
 				return nil, nil
 			}
 			return nil, err
+		}
+		if errors.Is(err, errProof) {
+			bits += done
+			continue
 		}
 		if try == 0 {
 			if err := s.regular(a); err != nil {
@@ -133,11 +150,10 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 	if z.first, done, err = s.newBlock(m, bits, f, max(n/4, 32)); err != nil {
 		return nil, done, err
 	}
-	ones := make([]*big.Float, n)
-	for i := range ones {
-		ones[i] = upper().SetInt64(1)
+	h, err := z.bound()
+	if err != nil {
+		return nil, 0, err
 	}
-	h := z.first.bound(ones)
 	defect := z.first.defect(h)
 	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
 		more := upper().Mul(sumOf(h), exp2(int(z.first.top[0])-bits+1))
@@ -145,8 +161,9 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 			defect[i] = upper().Add(d, more)
 		}
 	}
+	println("rho", largest(defect).MantExp(nil), z.first.lastGood())
 	if z.rho, _ = largest(defect).Float64(); !(z.rho <= mostRho) {
-		return nil, n, errNoise
+		return nil, largest(defect).MantExp(nil) + 16, errProof
 	}
 	z.h = make([]float64, n)
 	for i, v := range h {
@@ -160,7 +177,7 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 	return z, n, nil
 }
 
-const pivotBits = 40
+const pivotBits = 20
 
 // lastGood returns the bits of the last block.
 func (t *block) lastGood() int {
@@ -186,22 +203,28 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 		}
 		s.stats.Rounds++
 	}
-	t.top[0] = largestTop(raw.Matrix(m)); println("block", n, good, t.top[0])
+	t.top[0] = largestTop(raw.Matrix(m))
+	println("block", n, good, t.top[0])
 	r, large := 0, n
 	for k := range n {
 		switch p := math.Abs(f.lu[k+k*n]); {
 		case r == k && p > pivotRange:
 			r++
-		case !(p > 0x1p-44):
+		case !(p > 0x1p-33):
 			large = min(large, k)
 		}
 	}
 	if !first && large == n {
-		if t.last, err = s.invertTriangles(f); err != nil {
+		if t.last, err = s.first(raw.Matrix(m), f); err != nil {
 			return nil, 0, err
 		}
-		if t.last != nil {
-			t.all = m
+		if t.last.rho == nil {
+			t.last = nil
+		} else {
+			t.all, t.seed = m, make([]float64, n*n)
+			for i := range t.seed {
+				t.seed[i] = t.last.r.Float64(i%n, i/n)
+			}
 			return t, n, nil
 		}
 	}
@@ -211,7 +234,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	t.order, _ = f.order()
 	m = permuted(m, t.order)
 	var v *newton
-	for ; ; r /= 2 {
+	for ; ; r = r * 3 / 4 {
 		if r == 0 {
 			return nil, 0, errNoise
 		}
@@ -225,7 +248,8 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := v.refine(good + 8); err != nil {
 		return nil, 0, err
 	}
-println("r", r, good); 	t.inverse, t.rho, t.left = v.x, v.rho, m.Slice(r, n, 0, r)
+	println("r", r, good)
+	t.inverse, t.rho, t.left = v.x, v.rho, m.Slice(r, n, 0, r)
 	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
 	t.unit = exp2(-good - 8)
 	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
@@ -314,68 +338,149 @@ func rawBounds(m *halfulp.Matrix) bounds {
 	return boundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
 }
 
-// enter returns P diag(2^rows) v.
-func (t *block) enter(v []*big.Float) []*big.Float {
-	z := make([]*big.Float, len(v))
-	for i := range z {
-		k := i
-		if t.order != nil {
-			k = t.order[i]
-		}
-		z[i] = scaledUp(v[k], t.by.rows[k])
+// bound returns bounds h of |G^-1| e.
+//
+// With all rows in the order of the pivots G = L D U, where L and U are triangular with ones on
+// their diagonals, D is block diagonal, and their blocks are S21 B^-1, B and X but for powers of
+// two. For inverses Z and Y of L' and U', L and U rounded, as for triangles,
+//
+//	|L Z - I| ≤ (|L - L'| + γ |L'|) |Z| = E,  |L^-1| e ≤ |Z| e / (1 - ‖E‖∞),
+//
+// and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
+func (z *blocks) bound() ([]*big.Float, error) {
+	s, n := z.s, len(z.by.rows)
+	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	for _, x := range [][]float64{l, u, li, ui} {
+		clear(x)
 	}
-	return z
-}
-
-// bound returns bounds of |G^-1| v for v ≥ 0.
-func (t *block) bound(v []*big.Float) []*big.Float {
-	v = t.enter(v)
-	var y []*big.Float
-	if t.last != nil {
-		y = t.last.bound(v)
-	} else {
-		// B^-1 = V + (I - V B) B^-1, where no entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times
-		// the largest one of V, so that |(I - V B) B^-1| v1 ≤ 2 ε r max |V| v1.
+	rows, cols, labels := make([]int64, n), make([]int64, n), make([]int, n)
+	for i := range n {
+		labels[i], u[i+i*n] = i, 1
+	}
+	// Block k: S = diag(2^rows) F diag(2^cols), of rows labels.
+	type part struct {
+		*block
+		at         int
+		rows, cols []int64
+		labels     []int
+	}
+	var parts []part
+	position := make([]int, n)
+	for t, at := z.first, 0; ; t = t.rest {
+		p := part{t, at, make([]int64, n-at), make([]int64, n-at), make([]int, n-at)}
+		for i := range p.rows {
+			k := i
+			if t.order != nil {
+				k = t.order[i]
+			}
+			p.rows[i], p.labels[i] = rows[k]+t.by.rows[k], labels[k]
+			p.cols[i] = cols[i] + t.by.cols[i]
+			position[p.labels[i]] = at + i
+		}
+		parts = append(parts, p)
+		if t.last != nil {
+			break
+		}
 		r := t.inverse.Rows()
-		u := rawBounds(t.inverse).apply(v[:r])
-		lost := upper().Mul(t.rho, upper().Mul(largest(u), upper().SetInt64(int64(2*r))))
-		for i := range u {
-			u[i] = upper().Add(u[i], lost)
+		rows, cols, labels, at = p.rows[r:], p.cols[r:], p.labels[r:], at+r
+	}
+	for _, p := range parts[:len(parts)-1] {
+		r := p.inverse.Rows()
+		w, x := raw.Matrix(p.under), raw.Matrix(p.right)
+		for j := range r {
+			for i := range w.Rows {
+				f, e := w.Arr.Leading(w.At(i, j))
+				l[position[p.labels[r+i]]+(p.at+j)*n] = ldexp(f, e-p.rows[r+i]+p.rows[j])
+			}
 		}
-		// The same error times S21, whose rows have sums of up to r 2^top.
-		lost.Mul(lost, upper().Mul(exp2(int(t.top[0])), upper().SetInt64(int64(r))))
-		w := rawBounds(t.under).apply(v[:r])
-		for i := range w {
-			w[i] = upper().Add(upper().Add(upper().Mul(w[i], big.NewFloat(1+0x1p-50)), lost), v[r+i])
+		for j := range x.Cols {
+			for i := range r {
+				f, e := x.Arr.Leading(x.At(i, j))
+				u[p.at+i+(p.at+r+j)*n] = ldexp(f, e+p.cols[i]-p.cols[r+j])
+			}
 		}
-		w = t.rest.bound(w)
-		x := rawBounds(t.right).apply(w)
-		for i := range u {
-			u[i] = upper().Add(u[i], x[i])
+	}
+	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+		return nil, err
+	}
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+		return nil, err
+	}
+	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
+		return nil, ErrRange
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	// Leading is right to 2^-48, ldexp loses what is below 2^-1000, products in 53 bits are right
+	// to 2^-53.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v := absLower(n, li, ones)
+	lost := absLower(n, l, v) // |L'| |Z| e
+	for i := range lost {
+		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
+	}
+	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
+	// largest one of V, and no sum of a row of S21 r 2^top.
+	for _, p := range parts[:len(parts)-1] {
+		r := p.inverse.Rows()
+		size := upper().Mul(exp2(int(p.top[0]+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
+		size.Mul(size, p.rho)
+		sum := upper()
+		for j := range r {
+			sum.Add(sum, scaledUp(upper().SetFloat64(v[p.at+j]), p.rows[j]))
 		}
-		y = append(u, w...)
+		size.Mul(size, sum)
+		for i, label := range p.labels[r:] {
+			f, _ := scaledUp(size, -p.rows[r+i]).Float64()
+			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
+		}
 	}
-	for i, x := range y {
-		y[i] = scaledUp(x, t.by.cols[i])
+	e := float64(largestOf(lost) * (1 + 0x1p-30))
+	if !(e < mostRho) {
+		return nil, errNoise
 	}
-	return y
-}
-
-// bound returns bounds of |F^-1| v, F^-1 = R (F R)^-1.
-func (t *triangles) bound(v []*big.Float) []*big.Float {
-	most := largest(v)
-	e := most.MantExp(nil)
-	x := make([]float64, t.n)
-	for i, k := range t.perm {
-		f, _ := scaledUp(v[k], int64(-e)).Float64()
-		// ‖v‖∞ rho / (1 - rho) ≤ 2 rho
-		x[i] = float64((f+2*t.rho)*(1+0x1p-40)) + 0x1p-1000
+	middle := make([]*big.Float, n)
+	for _, p := range parts {
+		r := len(p.rows)
+		if p.last == nil {
+			r = p.inverse.Rows()
+		}
+		part := make([]*big.Float, r)
+		for i := range part {
+			part[i] = scaledUp(upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
+		}
+		var error *big.Float
+		if p.last != nil {
+			// S^-1 = (I - E)^-1 R with ‖E‖∞ ≤ rho ≤ 1/2
+			part = p.last.abs.apply(part)
+			error = upper().Mul(p.last.rho, upper().SetInt64(2))
+		} else {
+			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
+			part = rawBounds(p.inverse).apply(part)
+			error = upper().Mul(p.rho, upper().SetInt64(int64(2*r)))
+		}
+		error.Mul(error, largest(part))
+		for i, x := range part {
+			middle[p.at+i] = scaledUp(upper().Add(x, error), p.cols[i])
+		}
 	}
-	z := make([]*big.Float, t.n)
-	for i, f := range absUpper(t.n, t.y, absLower(t.n, t.x, x)) {
-		z[i] = scaledUp(upper().SetFloat64(f), int64(e))
+	top := largest(middle).MantExp(nil)
+	lost = absUpper(n, u, absUpper(n, ui, ones))
+	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
+	if !(e < mostRho) {
+		return nil, errNoise
 	}
-	return z
+	for i, x := range middle {
+		f, _ := scaledUp(x, int64(-top)).Float64()
+		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
+	}
+	h := make([]*big.Float, n)
+	for i, f := range absUpper(n, ui, v) {
+		h[i] = scaledUp(upper().SetFloat64(f), int64(top))
+	}
+	return h, nil
 }
 
 // defect returns bounds of |S - G| h for h ≥ 0.
@@ -446,7 +551,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	pieces := make([][]float64, 1+max(z.bits-pieceBits/2, 0)/seedBits)
+	pieces := make([][]float64, 1+max(z.bits, 0)/seedBits)
 	if r.x == nil {
 		pieces = pieces[:1]
 	}
@@ -491,30 +596,107 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 		}
 	} else {
 		r := t.inverse.Rows()
-		z := halfulp.NewMatrix(f, r, 1)
-		if err := t.s.gemm(1, t.inverse, w.Slice(0, r, 0, 1), 0, nil, z); err != nil {
+		z, err := t.times(0, w.Slice(0, r, 0, 1), nil)
+		if err != nil {
 			return nil, err
 		}
-		below := w.Slice(r, n, 0, 1)
-		if err := t.s.gemm(-1, t.left, z, 1, below, below); err != nil {
+		below, err := t.times(1, z, w.Slice(r, n, 0, 1))
+		if err != nil {
 			return nil, err
 		}
 		u, err := t.rest.solve(below)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.gemm(-1, t.right, u, 1, z, y.Slice(0, r, 0, 1)); err != nil {
+		if z, err = t.times(2, u, z); err != nil {
 			return nil, err
 		}
-		from, to := raw.Matrix(u), raw.Matrix(y)
-		for i := range n - r {
-			to.Arr.Convert(to.At(r+i, 0), from.Arr, from.At(i, 0))
+		to := raw.Matrix(y)
+		for i := range n {
+			from, k := raw.Matrix(z), i
+			if i >= r {
+				from, k = raw.Matrix(u), i-r
+			}
+			to.Arr.Convert(to.At(i, 0), from.Arr, from.At(k, 0))
 		}
 	}
 	z := halfulp.NewMatrix(f, n, 1)
 	from, to = raw.Matrix(y), raw.Matrix(z)
 	for i := range n {
 		shift(to, i, from, i, t.by.cols[i])
+	}
+	return z, nil
+}
+
+// times returns V v, or w - M v for another matrix M of the block.
+func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) {
+	m := []*halfulp.Matrix{t.inverse, t.left, t.right, t.all}[which]
+	n := m.Cols()
+	want := t.good + 32 + mathbits.Len(uint(n))
+	if t.fixed[which] == nil {
+		top := largestTop(raw.Matrix(m))
+		if top == none {
+			top = 0
+		}
+		by := unscaled(m.Rows(), n)
+		for i := range by.rows {
+			by.rows[i] = -top
+		}
+		f, err := t.s.newFixed(raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		if err != nil {
+			return nil, err
+		}
+		t.fixed[which] = &shiftedFixed{f, top}
+	}
+	f := t.fixed[which]
+	x := raw.Matrix(v)
+	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+32)), m.Rows(), 1)
+	to := raw.Matrix(z)
+	top := largestTop(x)
+	if top != none {
+		all := want + int(max(f.exp, 0))
+		vectors := make([]*vector, (all+pieceBits-1)/pieceBits)
+		words := make([][]uint64, n)
+		for i := range words {
+			words[i] = make([]uint64, (all+63)/64+1)
+			if at := x.At(i, 0); x.Arr.Class(at) == num.Finite {
+				l := x.Arr.Limbs()
+				magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
+				if x.Arr.Cls[at].Neg() {
+					num.Negate(words[i])
+				}
+			}
+		}
+		c := make([]int64, n)
+		for p := range vectors {
+			for i := range c {
+				c[i] = piece(words[i], all, p)
+			}
+			if slices.ContainsFunc(c, func(c int64) bool { return c != 0 }) {
+				vectors[p] = newVector(c)
+			}
+		}
+		sums, unit, err := f.times(t.s, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
+		if err != nil {
+			return nil, err
+		}
+		for i, sum := range sums {
+			neg := int64(sum[len(sum)-1]) >= 0 // sums are those of the negated product
+			if !neg {
+				num.Negate(sum)
+			}
+			if bitLen(sum) > 0 {
+				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: sum, Exp: f.exp + top - int64(unit)})
+			}
+		}
+	}
+	if w == nil {
+		return z, nil
+	}
+	prec := uint(t.good + 32)
+	for i := range m.Rows() {
+		d := new(big.Float).SetPrec(prec)
+		z.SetBig(i, 0, d.Sub(w.Big(i, 0), z.Big(i, 0)))
 	}
 	return z, nil
 }
@@ -527,33 +709,29 @@ func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
 	z.Arr.Set(z.At(i, 0), v)
 }
 
-// refine stores S^-1 w in y by the triangles of the last block. It overwrites w.
+// refine stores S^-1 w in y by the seed of the last block.
 func (t *block) refine(w, y *halfulp.Matrix) error {
 	n := w.Rows()
-	m := raw.Matrix(w)
-	c := halfulp.NewMatrix(halfulp.Float64, n, 1)
-	for known := 0; known < t.good; known += 40 {
+	for known := 0.0; known < float64(t.good); known += t.last.gain {
+		m := raw.Matrix(w)
 		top := largestTop(m)
 		if top == none {
 			return nil
 		}
-		r := &residual{lead: make([]float64, n)}
-		for i := range n {
-			x, e := m.Arr.Leading(m.At(i, 0))
-			r.lead[i] = ldexp(x, e-top)
+		v := make([]float64, n)
+		for j := range n {
+			x, e := m.Arr.Leading(m.At(j, 0))
+			dgemm.Axpy(ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
 		}
-		v, err := t.last.correct(r)
-		if err != nil {
-			return err
-		}
-		if top < -900 || top > 900 {
-			return nil
-		}
-		for i, x := range v[0] {
-			c.SetFloat64(i, 0, math.Ldexp(x, int(top)))
+		c := halfulp.NewMatrix(halfulp.MP(seedBits), n, 1)
+		to := raw.Matrix(c)
+		for i, x := range v {
+			c.SetFloat64(i, 0, x)
+			shift(to, i, to, i, top)
 			y.SetBig(i, 0, new(big.Float).SetPrec(uint(y.Format().Bits())).Add(y.Big(i, 0), c.Big(i, 0)))
 		}
-		if err := t.s.gemm(-1, t.all, c, 1, w, w); err != nil {
+		var err error
+		if w, err = t.times(3, c, w); err != nil {
 			return err
 		}
 	}

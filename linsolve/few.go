@@ -158,7 +158,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			}
 		}
 	}
-	began, last := false, math.Inf(1)
+	began, last, lastExp := false, math.Inf(1), math.MaxInt32
 	for ; ; y.s.stats.Steps++ {
 		top := r.look(u.lost)
 		floor := top <= int(log2(u.lost))+atFloor
@@ -180,10 +180,10 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if floor {
 			return true, nil
 		}
-		if est > last-2 {
+		if est > last-2 && r.exp > lastExp-2 {
 			return false, nil // R is not what it should be
 		}
-		println("est", int(est), r.exp, len(v)); last = est
+		last, lastExp = est, r.exp
 
 		for _, v := range v {
 			if ok, err := y.add(v, r, u); !ok || err != nil {

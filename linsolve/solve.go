@@ -142,9 +142,9 @@ func (s *solver) stage(name string) {
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	t0 := time.Now()
+
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-	if d.Cols()>1 { fmt.Printf("gemm %dx%dx%d %d*%d->%d %v %+v\n",d.Rows(),a.Cols(),d.Cols(),a.Format().Bits(),b.Format().Bits(),d.Format().Bits(),time.Since(t0),st) }
+
 	return s.within(st, d, err)
 }
 
