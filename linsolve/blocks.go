@@ -37,20 +37,18 @@ import (
 //
 // G^-1 r is computed without any claim.
 type blocks struct {
-	s       *solver
-	by      scaling // of F
-	first   *block
-	h       []float64 // bounds of |F^-1| e
-	rho     float64
-	bits    int // that G^-1 r has, about
-	rounded *big.Float
+	s     *solver
+	by    scaling // of F
+	first *block
+	h     []float64 // bounds of |F^-1| e
+	rho   float64
 }
 
-// block is one of the elimination. Its vectors are those of the scaled S.
+// block is one of the elimination.
 type block struct {
 	s     *solver
 	by    scaling // of S
-	order []int   // row order[i] of S is row i of P S
+	order []int   // row order[i] of S is row i of P S; nil in the last block
 	good  int     // bits of S that are right, about
 
 	inverse *halfulp.Matrix // V
@@ -59,8 +57,8 @@ type block struct {
 	right   *halfulp.Matrix // X
 	under   *halfulp.Matrix // S21 V in 53 bits
 	unit    *big.Float      // |X - V S12| ≤ unit |X|
+	top     int64           // |S| ≤ 2^top
 	lost    *big.Float      // |S' - (S22 - S21 X)| ≤ lost
-	top     [2]int64        // |S| ≤ 2^top[0] before rounding, |S'| ≤ 2^top[1]
 	rest    *block
 
 	last *approximate    // of the last block
@@ -76,70 +74,69 @@ type shiftedFixed struct {
 	exp int64
 }
 
-// errNoise says that what is left of a matrix is not known to any bits.
-var errNoise = errors.New("more bits are needed")
-
-var errProof = errors.New("more bits are needed for the proof")
+var (
+	errNoise = errors.New("what is left of the matrix is noise")
+	errProof = errors.New("more bits are needed for a proof")
+)
 
 const (
-	// spareBits are those that G^-1 r has, and that the proof may take: about 2 log2 n a block.
-	spareBits = 90
+	// spareBits are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
+	// the proof takes some 40; a step of refinement gains the others.
+	spareBits = 130
 	// leastGood are the bits that a block must have.
 	leastGood = 64
 	// pivotRange is how much smaller than the largest entry pivots of a block may be.
-	pivotRange = 0x1p-30
+	pivotRange = 0x1p-36
 	// mostBlockBits bounds the numbers of an elimination.
-	mostBlockBits = 1 << 14
+	mostBlockBits = 1 << 11
 )
 
 // invertBlocks returns an inverse by block elimination, nil if none is proved. The factors are
 // those of a.
 func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
-	bits := spareBits + f.conditionBits()
-	for try := 0; bits <= mostBlockBits; try++ {
-		b, done, err := s.blocksOf(a, f, bits)
-		if err == nil {
+	known := false // that a is regular
+	for bits := spareBits + f.conditionBits(); bits <= mostBlockBits; {
+		b, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+		switch {
+		case err == nil:
 			return b, nil
-		}
-		if !errors.Is(err, errNoise) && !errors.Is(err, errProof) {
-			if errors.Is(err, ErrRange) {
-				return nil, nil
-			}
+		case errors.Is(err, ErrRange):
+			return nil, nil
+		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
 			return nil, err
-		}
-		if errors.Is(err, errProof) {
-			bits += done
-			continue
-		}
-		if try == 0 {
+		case !known:
 			if err := s.regular(a); err != nil {
 				return nil, err
 			}
+			known = true
 		}
-		// As many bits again for each pivot, or twice as many.
-		next := 2 * bits
-		if done > 0 {
-			next = min(next, int(float64(bits)*float64(f.n)/float64(done)*1.05)+leastGood)
-		}
-		bits = max(next, bits+bits/4)
+		bits += max(more, bits/4)
 	}
 	return nil, nil
 }
 
-// conditionBits returns a guess of log2 of the condition number, by the pivots that are no noise.
+// conditionBits returns a guess of log2 of the condition number: pivots, as far as they are no
+// noise, go on falling.
 func (f *factors) conditionBits() int {
-	const range_ = 40
-	for k := range f.n {
-		if !(math.Abs(f.lu[k+k*f.n]) > math.Ldexp(1, -range_)) {
-			return min(range_*f.n/(k+1)+8, mostBlockBits)
-		}
+	const seen = 40 // bits of pivots
+	if k := f.pivotsAbove(math.Ldexp(1, -seen)); k < f.n {
+		return min(seen*f.n/(k+1)+8, mostBlockBits)
 	}
-	return range_ + 8
+	return seen + 8
 }
 
-// blocksOf is invertBlocks with numbers of some bits; errNoise, with the number of pivots found, if
-// these do not do.
-func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, done int, err error) {
+// pivotsAbove returns how many pivots come before the first one that is not larger than least.
+func (f *factors) pivotsAbove(least float64) int {
+	k := 0
+	for k < f.n && math.Abs(f.lu[k+k*f.n]) > least {
+		k++
+	}
+	return k
+}
+
+// blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits do
+// not do, it guesses how many more will.
+func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))
 	m := scaled(near, f.scaling, math.MaxInt32)
@@ -147,8 +144,13 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 		return nil, 0, ErrRange
 	}
 	z = &blocks{s: s, by: f.scaling}
-	if z.first, done, err = s.newBlock(m, bits, f, max(n/4, 32)); err != nil {
-		return nil, done, err
+	var done int
+	if z.first, done, err = s.newBlock(m, bits, f, most); err != nil {
+		// As many bits for each pivot that is left, or as many again if few are.
+		if more = bits; done < n-n/4 {
+			more = min(more, bits*(n-done)/max(done, 1)+leastGood/2)
+		}
+		return nil, more, err
 	}
 	h, err := z.bound()
 	if err != nil {
@@ -156,12 +158,11 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 	}
 	defect := z.first.defect(h)
 	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
-		more := upper().Mul(sumOf(h), exp2(int(z.first.top[0])-bits+1))
+		lost := upper().Mul(sumOf(h), exp2(int(z.first.top)-bits+1))
 		for i, d := range defect {
-			defect[i] = upper().Add(d, more)
+			defect[i] = upper().Add(d, lost)
 		}
 	}
-	println("rho", largest(defect).MantExp(nil), z.first.lastGood())
 	if z.rho, _ = largest(defect).Float64(); !(z.rho <= mostRho) {
 		return nil, largest(defect).MantExp(nil) + 16, errProof
 	}
@@ -170,14 +171,11 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits int) (z *blocks, d
 		x, _ := v.Float64()
 		z.h[i] = float64(x * (1 + 0x1p-50) / (1 - z.rho) * (1 + 0x1p-50))
 		if z.h[i] = z.h[i] + 0x1p-1000; !(z.h[i] < 0x1p900) {
-			return nil, n, ErrRange
+			return nil, 0, ErrRange
 		}
 	}
-	z.bits = z.first.lastGood() - pivotBits
-	return z, n, nil
+	return z, 0, nil
 }
-
-const pivotBits = 20
 
 // lastGood returns the bits of the last block.
 func (t *block) lastGood() int {
@@ -203,19 +201,10 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 		}
 		s.stats.Rounds++
 	}
-	t.top[0] = largestTop(raw.Matrix(m))
-	println("block", n, good, t.top[0])
-	r, large := 0, n
-	for k := range n {
-		switch p := math.Abs(f.lu[k+k*n]); {
-		case r == k && p > pivotRange:
-			r++
-		case !(p > 0x1p-33):
-			large = min(large, k)
-		}
-	}
-	if !first && large == n {
-		if t.last, err = s.first(raw.Matrix(m), f); err != nil {
+	t.top = largestTop(raw.Matrix(m))
+	r := f.pivotsAbove(pivotRange)
+	if !first && r == n {
+		if t.last, err = s.firstWithin(raw.Matrix(m), f, mostRho); err != nil {
 			return nil, 0, err
 		}
 		if t.last.rho == nil {
@@ -248,7 +237,6 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := v.refine(good + 8); err != nil {
 		return nil, 0, err
 	}
-	println("r", r, good)
 	t.inverse, t.rho, t.left = v.x, v.rho, m.Slice(r, n, 0, r)
 	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
 	t.unit = exp2(-good - 8)
@@ -275,14 +263,15 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
 		return nil, 0, err
 	}
-	t.top[1] = largestTop(raw.Matrix(next))
-	most2 := max(t.top[0], largestTop(raw.Matrix(minus)))
-	t.lost = upper().Add(exp2(int(most2)-good-4), exp2(int(most2)-places-28))
-	t.lost.Add(t.lost, exp2(int(max(t.top[1], most2-1024))-places))
-	left := good + int(min(t.top[1]-t.top[0], 0))
-	if t.top[1] == none || left < leastGood {
+	top := largestTop(raw.Matrix(next))
+	left := good + int(min(top-t.top, 0))
+	if top == none || left < leastGood {
 		return nil, r, errNoise
 	}
+	// What is rounded off the product, cut off the sum, and rounded off that.
+	both := max(t.top, largestTop(raw.Matrix(minus)))
+	t.lost = upper().Add(exp2(int(both)-good-3), exp2(int(both)-places-28))
+	t.lost.Add(t.lost, exp2(int(top)-places+1))
 	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
 	return t, r + done, err
 }
@@ -294,7 +283,7 @@ func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.first(raw.Matrix(b), f)
+	p, err := s.firstWithin(raw.Matrix(b), f, mostRho)
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
@@ -425,7 +414,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
 		r := p.inverse.Rows()
-		size := upper().Mul(exp2(int(p.top[0]+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
+		size := upper().Mul(exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
 		size.Mul(size, p.rho)
 		sum := upper()
 		for j := range r {
@@ -505,7 +494,7 @@ func (t *block) defect(h []*big.Float) []*big.Float {
 	}
 	most := largest(rawBounds(t.right).apply(below))
 	most.Mul(most, upper().Add(upper().Mul(t.rho, big.NewFloat(3)), t.unit))
-	most.Mul(most, upper().Mul(exp2(int(t.top[0])), upper().SetInt64(int64(r))))
+	most.Mul(most, upper().Mul(exp2(int(t.top)), upper().SetInt64(int64(r))))
 	lost := upper().Mul(sumOf(below), t.lost)
 	rest := t.rest.defect(below)
 	for i, k := range t.order {
@@ -522,7 +511,7 @@ func (z *blocks) scales() scaling { return z.by }
 
 func (z *blocks) size() int {
 	_, e := math.Frexp(largestOf(z.h))
-	return e
+	return 2 * e
 }
 
 func (z *blocks) correct(r *residual) ([][]float64, error) {
@@ -551,7 +540,8 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	pieces := make([][]float64, 1+max(z.bits, 0)/seedBits)
+	// The last block loses some 20 bits of those it has.
+	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/seedBits)
 	if r.x == nil {
 		pieces = pieces[:1]
 	}

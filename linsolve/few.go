@@ -23,7 +23,8 @@ func few(columns, n int) bool { return columns <= max(fewColumns, n/20) }
 // inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
 type inverse interface {
 	scales() scaling
-	// size returns log2 of a bound of ‖R‖∞.
+	// size returns how many bits residuals have beyond those wanted of y: log2 of a bound of ‖R‖∞
+	// or more.
 	size() int
 	// correct returns R r, without any claim: the sum of vectors, each small beside the one before,
 	// and just one where r has no x.
@@ -183,7 +184,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if est > last-2 && r.exp > lastExp-2 {
 			return false, nil // R is not what it should be
 		}
-		last, lastExp = est, r.exp
+		last, lastExp = min(last, est), min(lastExp, r.exp)
 
 		for _, v := range v {
 			if ok, err := y.add(v, r, u); !ok || err != nil {

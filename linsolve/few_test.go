@@ -343,6 +343,9 @@ func TestWrongCorrections(t *testing.T) {
 			t.Fatal(err)
 		} else if v != nil && trial%3 > 0 {
 			w.inverse = v
+		} else if v, _, err := s.blocksOf(a, lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+			kind = "blocks"
+			w.inverse = v
 		} else {
 			kind = "wide"
 			p, err := s.invertBy(a, lu)
@@ -373,7 +376,7 @@ func TestWrongCorrections(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"triangles0", "wide0", "triangles5", "wide5"} {
+	for _, name := range []string{"triangles0", "wide0", "blocks0", "triangles5", "wide5", "blocks5"} {
 		if decided[name] == 0 {
 			t.Errorf("%s: nothing was decided (%v)", name, decided)
 		}

@@ -71,7 +71,6 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 		t.rho = max(t.rho, float64(rho*1.001)+0x1p-700) // 1.001 covers roundings here
 		t.norm = max(t.norm, second[i])
 	}
-	println("tri", n, t.rho)
 	if !(t.rho <= mostRho) {
 		return nil, nil
 	}
