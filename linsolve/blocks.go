@@ -185,15 +185,15 @@ func (t *block) lastGood() int {
 	return t.good
 }
 
-// newBlock eliminates m, of which good bits are right; with factors f of m as it is, or nil. Blocks
-// have up to most pivots.
+// newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
+// as it is, or nil. Blocks have up to most pivots.
 func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
 	n := m.Rows()
 	t = &block{s: s, by: unscaled(n, n), good: good}
 	first := f != nil
 	if !first {
 		t.by = scale(raw.Matrix(m))
-		if m = scaled(m, t.by, math.MaxInt32); m == nil {
+		if !rescale(raw.Matrix(m), t.by) {
 			return nil, 0, ErrRange
 		}
 		if f, err = s.factor(raw.Matrix(m), unscaled(n, n)); err != nil {
@@ -296,10 +296,29 @@ func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
 	from, to := raw.Matrix(m), raw.Matrix(z)
 	for j := range to.Cols {
 		for i, k := range order {
-			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(k, j))
+			x, y, l := from.At(k, j), to.At(i, j), to.Arr.Limbs()
+			copy(to.Arr.Sig[y*l:(y+1)*l], from.Arr.Sig[x*l:(x+1)*l])
+			to.Arr.Exp[y], to.Arr.Cls[y] = from.Arr.Exp[x], from.Arr.Cls[x]
 		}
 	}
 	return z
+}
+
+// rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
+// products may have.
+func rescale(m num.Mat, by scaling) (ok bool) {
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
+				e := int64(m.Arr.Exp[at]) + by.rows[i] + by.cols[j]
+				if max(e, -e) > mostExponent {
+					return false
+				}
+				m.Arr.Exp[at] = int32(e)
+			}
+		}
+	}
+	return true
 }
 
 // largestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
@@ -516,7 +535,7 @@ func (z *blocks) size() int {
 
 func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
-	bits := uint(z.first.good + 32)
+	bits := uint(z.first.good + 16)
 	v := halfulp.NewMatrix(halfulp.MP(bits), n, 1)
 	to := raw.Matrix(v)
 	if r.x == nil {
@@ -569,7 +588,7 @@ func (z *blocks) correct(r *residual) ([][]float64, error) {
 // solve returns G^-1 v, about.
 func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 	n := v.Rows()
-	f := halfulp.MP(uint(t.good + 32))
+	f := halfulp.MP(uint(t.good + 16))
 	w := halfulp.NewMatrix(f, n, 1)
 	from, to := raw.Matrix(v), raw.Matrix(w)
 	for i := range n {
@@ -622,7 +641,7 @@ func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
 func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) {
 	m := []*halfulp.Matrix{t.inverse, t.left, t.right, t.all}[which]
 	n := m.Cols()
-	want := t.good + 32 + mathbits.Len(uint(n))
+	want := t.good + 4 + mathbits.Len(uint(n))/2
 	if t.fixed[which] == nil {
 		top := largestTop(raw.Matrix(m))
 		if top == none {
@@ -640,7 +659,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	}
 	f := t.fixed[which]
 	x := raw.Matrix(v)
-	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+32)), m.Rows(), 1)
+	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
 	to := raw.Matrix(z)
 	top := largestTop(x)
 	if top != none {
@@ -683,7 +702,7 @@ func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) 
 	if w == nil {
 		return z, nil
 	}
-	prec := uint(t.good + 32)
+	prec := uint(t.good + 16)
 	for i := range m.Rows() {
 		d := new(big.Float).SetPrec(prec)
 		z.SetBig(i, 0, d.Sub(w.Big(i, 0), z.Big(i, 0)))
