@@ -343,11 +343,12 @@ func bigFloat(x []uint64) *big.Float {
 }
 
 // largestOf returns the largest magnitude, NaN if there is one.
-func largestOf(x []float64) (most float64) {
+func largestOf(x []float64) float64 {
+	most := uint64(0) // magnitudes are in the order of their bits, NaN beyond them
 	for _, v := range x {
-		most = max(most, math.Abs(v))
+		most = max(most, math.Float64bits(v)&^(1<<63))
 	}
-	return most
+	return math.Float64frombits(most)
 }
 
 func log2(x float64) float64 { return math.Log2(x) }

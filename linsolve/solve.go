@@ -367,7 +367,11 @@ func finite(name string, m *halfulp.Matrix) error {
 	v := raw.Matrix(m)
 	for j := range v.Cols {
 		for i := range v.Rows {
-			if c := v.Arr.Class(v.At(i, j)); c == num.Inf || c == num.NaN {
+			at := v.At(i, j)
+			if v.Arr.Kind == num.F64 && v.Arr.F64[0][at]-v.Arr.F64[0][at] == 0 {
+				continue // the usual case
+			}
+			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
 				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
 			}
 		}
