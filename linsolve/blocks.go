@@ -134,8 +134,8 @@ func (f *factors) pivotsAbove(least float64) int {
 	return k
 }
 
-// blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits do
-// not do, it guesses how many more will.
+// blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
+// do not do, it guesses how many more will.
 func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
 	n := f.n
 	near, exact := narrow(a, uint(bits))

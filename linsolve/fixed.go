@@ -165,9 +165,8 @@ func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 	}
 }
 
-// times returns -F r in sums of two's complement of unit 2^-unit, for r = 2^top Σ_m v_m 2^(-61 (m+1))
-// and |F r| < 2^(top+60); piece m is multiplied by planes(m) planes,
-// and is 0 if it is nil.
+// times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
+// |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
 func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
 	words := len(f.planes) + 2
 	unit = 64 * (words - 1)
