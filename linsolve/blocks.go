@@ -14,7 +14,7 @@ import (
 )
 
 // blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
-// cubic work is about that of a product of half of them, whatever the condition.
+// cubic work is about that of one product of so many bits.
 //
 // At each block S, F at first, float64 factors of S, scaled and equilibrated, choose the pivots: as
 // many as float64 arithmetic tells from noise. With those rows in front,
@@ -23,7 +23,7 @@ import (
 //
 // where Newton's method gives V ≈ B^-1 with ‖I - V B‖∞ ≤ ε proved, and X and S' are exact products
 // with V and X rounded once. What is left, S', is smaller than S by what the pivots resolved, and
-// is rounded to so many bits less. The last block is one that triangles invert.
+// is rounded to so many bits less. Of the last block a float64 inverse is proved to be good.
 //
 // As for the proof, G is the matrix of which the elimination is exact:
 //
