@@ -283,7 +283,7 @@ func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.firstWithin(raw.Matrix(b), f, mostRho)
+	p, err := s.firstWithin(raw.Matrix(b), f, 0x1p-6) // steps from 2^-2 on gain nothing
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
