@@ -171,7 +171,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 		return Stats{}, err
 	}
 	if p != nil {
-		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle)
+		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, bound)
 		return stats(st, s.threads), err
 	}
 	out := c
@@ -186,7 +186,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 }
 
 // multiplyAt computes C = alpha A B + beta Old at the place where all of them live.
-func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte) (exact.Stats, error) {
+func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, bound *exact.Bound) (exact.Stats, error) {
 	if s.method == methodDirect {
 		return exact.Stats{}, product.ErrDirect
 	}
@@ -200,7 +200,7 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 	}
 	defer free()
 	cfg := s.config()
-	cfg.Triangle = triangle
+	cfg.Triangle, cfg.Bound = triangle, bound
 	st, err := p.Gemm(cfg, alpha, a, b, beta, old, c)
 	return st, gemmError(c.Rows, a.Cols, c.Cols, err)
 }

@@ -151,14 +151,21 @@ func (m *Matrix) Host() (*Matrix, error) { return m.On(CPU) }
 func (x *Vector) Host() (*Vector, error) { return x.On(CPU) }
 
 // CopyFrom copies a to m, of the same shape and format, wherever they live: it panics if those
-// differ. Between views on devices whose entries do not lie one after the other, what lies between
-// them travels as well. m and a may overlap.
+// differ. Copies within a device stay there, but for views whose entries do not lie one after the
+// other: these travel, with what lies between them. m and a may overlap.
 func (m *Matrix) CopyFrom(a *Matrix) error {
 	if m.m.Rows != a.m.Rows || m.m.Cols != a.m.Cols {
 		panic(errShape)
 	}
 	if m.m.Arr.Format != a.m.Arr.Format {
 		panic(errFormat)
+	}
+	if p, err := whereabouts("", m.m.Arr); err != nil {
+		return err
+	} else if q, err := whereabouts("", a.m.Arr); err != nil {
+		return err
+	} else if p != nil && p == q {
+		return p.Copy(place.Config{Ctx: context.Background()}, m.m, a.m)
 	}
 	from, err := onHost(a.m)
 	if err != nil {

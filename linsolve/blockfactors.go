@@ -80,9 +80,9 @@ var (
 )
 
 const (
-	// spareBits are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
+	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
 	// the proof takes some 40; a step of refinement gains the others.
-	spareBits = 130
+	blockSpare = 130
 	// leastGood are the bits that a block must have.
 	leastGood = 64
 	// pivotRange is how much smaller than the largest entry pivots of a block may be.
@@ -95,7 +95,7 @@ const (
 // those of a.
 func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
 	known := false // that a is regular
-	for bits := spareBits + f.conditionBits(); bits <= mostBlockBits; {
+	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
 		b, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
 		switch {
 		case err == nil:

@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // ErrNotPositiveDefinite is wrapped by errors about matrices that are proved not to be positive
@@ -39,8 +41,10 @@ type CholeskyFactors struct {
 // format f, every entry the exact one rounded once, ties to even, whatever the condition of A
 // (potrf of LAPACK with uplo = L). Factors are on the host.
 //
-// An elimination in so many bits gives triangular matrices S and T for which ‖S A T - I‖ is proved
-// to be small, hence enclosures of L; they are made again with twice as many bits until all entries
+// A triangular S for which ‖S A S^T - I‖ is proved to be small gives enclosures of L. It comes from
+// a float64 seed by products, each step of which has four times the bits of the one before; for
+// small n, and for matrices too ill-conditioned for float64, S and another factor T come from an
+// elimination in enough bits. Enclosures are made again with twice as many bits until all entries
 // round to one number. Zeros, and entries halfway between two numbers of the format, never get
 // there: those are proved modulo primes.
 //
@@ -79,7 +83,14 @@ func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			u.want(ofRoot, i, j, l, i, j)
 		}
 	}
+	d, err := s.newDoubling(a, n, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
 	return l, s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+			return u, e, err
+		}
 		e, worst, err := s.positive(a, n, bits)
 		if err == nil && e == nil {
 			err = s.definite(a, worst)
@@ -138,9 +149,10 @@ func (s *solver) definite(a *halfulp.Matrix, k int) error {
 // countOverflow counts the entries of factors that became infinite.
 func (s *solver) countOverflow(factors ...*halfulp.Matrix) {
 	for _, z := range factors {
-		for i := range z.Rows() {
-			for j := range z.Cols() {
-				if z.At(i, j).IsInf(0) {
+		m := raw.Matrix(z)
+		for j := range m.Cols {
+			for i := range m.Rows {
+				if m.Arr.Class(m.At(i, j)) == num.Inf {
 					s.stats.Overflow++
 				}
 			}

@@ -15,7 +15,7 @@ func TestFactorsOnDevices(t *testing.T) {
 	t.Run("reference", func(t *testing.T) {
 		devs, _ := gputest.References(t, 1)
 		defer mem.Substitute(devs...)()
-		compareDevices(t, 20)
+		compareDevices(t, fewest+2)
 	})
 	t.Run("device", func(t *testing.T) {
 		gputest.Machine(t)

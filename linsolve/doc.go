@@ -27,13 +27,17 @@
 // Residuals are known to be small before they are computed, so that their products take a residue
 // base of as many bits as the result has, and not of those of the factors together.
 //
+// Determinants are those of blocks times those of their Schur complements, which solutions with
+// many right-hand sides give in enough bits; an inverse in float64 bounds what their errors change.
+//
 // Least squares are solved by the normal equations, which are formed without rounding, so that
 // their solutions are exact ones; statistics of a fit are functions of components of such
 // solutions.
 //
-// Factors come from eliminations in enough bits: triangular S and T with ‖S A T - I‖ ≤ 1/8, which
-// is proved, enclose the exact factors of A, and arithmetic modulo primes proves entries that are 0
-// or halfway between two numbers.
+// Factors come from triangular S and T with a small S A T - I, which is proved: they enclose the
+// exact factors of A, and arithmetic modulo primes proves entries that are 0 or halfway between two
+// numbers. S and T are float64 seeds which products refine, or come from eliminations in enough
+// bits.
 //
 // Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.

@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/halfulp/halfulp"
@@ -22,68 +23,92 @@ import (
 // and all rows of C. Where ‖E‖ ≤ e ≤ 1/8, Brouwer's theorem has such an X + Y with a norm of at
 // most the smaller root r ≤ 2 e of r = e + r², in a weighted maximum norm, and (I + X)^-1 - I and
 // (I + Y)^-1 - I have norms of at most r/(1 - r) ≤ 4 e.
+//
+// The factors are those of F = D1 C D2, for powers of two that bring its entries near 1: those of C
+// are D1^-1 L D1 and D1^-1 U D2^-1.
 type enclosure struct {
-	v, w       *halfulp.Matrix // C T and S C, rounded to bits
-	bits       int
-	rows, cols []int64      // F = diag(2^rows) C diag(2^cols) has entries about 1
-	left       []*big.Float // of each row of |L - C T|, for the factors of F
-	right      *big.Float   // of |U - S C|, for those of F
+	l, u *nearly // of the transpose of L and of U, or
+	root *nearly // of the transpose of L diag(U)^(1/2)
+	bits int
 }
 
 // enclose returns enclosures by these S and T, nil if they are not good enough.
 func (s *solver) enclose(c, li, ui *halfulp.Matrix, bits int) (*enclosure, error) {
+	m, n := c.Dims()
 	k := li.Rows()
-	z := equilibrate(raw.Matrix(c), unscaled(c.Rows(), c.Cols()))
-	e := &enclosure{bits: bits, rows: z.rows, cols: z.cols}
-	e.v, e.w = halfulp.NewMatrix(halfulp.MP(uint(bits)), c.Rows(), k), halfulp.NewMatrix(halfulp.MP(uint(bits)), k, c.Cols())
-	if err := s.gemm(1, c.Slice(0, c.Rows(), 0, k), ui, 0, nil, e.v); err != nil {
+	z := equilibrate(raw.Matrix(c), unscaled(m, n))
+	top := z.rows[:k]
+	f := scaled(c, z, maxBits)
+	left := scaled(li, scaling{top, negated(top)}, maxBits)
+	right := scaled(ui, scaling{negated(z.cols[:k]), negated(top)}, maxBits)
+	if f == nil || left == nil || right == nil {
+		return nil, fmt.Errorf("numbers of more than %d bits, or exponents beyond 2^29: %w", maxBits, ErrRange)
+	}
+	v, w := halfulp.NewMatrix(halfulp.MP(uint(bits)), m, k), halfulp.NewMatrix(halfulp.MP(uint(bits)), k, n)
+	if err := s.gemm(1, f.Slice(0, m, 0, k), right, 0, nil, v); err != nil {
 		return nil, err
 	}
-	if err := s.gemm(1, li, c.Slice(0, k, 0, c.Cols()), 0, nil, e.w); err != nil {
+	if err := s.gemm(1, left, f.Slice(0, k, 0, n), 0, nil, w); err != nil {
 		return nil, err
 	}
 	near := halfulp.NewMatrix(halfulp.MP(64), k, k)
-	if err := s.gemm(1, li, e.v.Slice(0, k, 0, k), -1, halfulp.Identity(halfulp.Float64, k), near); err != nil {
+	if err := s.gemm(1, left, v.Slice(0, k, 0, k), -1, halfulp.Identity(halfulp.Float64, k), near); err != nil {
 		return nil, err
 	}
-	top := z.rows[:k]
-	up := negated(top)
 	// V is rounded, by less than 2^-bits of each entry, and so is E, which bounds cover.
-	lost := boundsOf(raw.Matrix(li), up, top).times(boundsOf(raw.Matrix(e.v.Slice(0, k, 0, k)), up, top).sums())
+	unit := make([]int64, max(m, n))
+	boundsOf := func(x *halfulp.Matrix) bounds { return boundsOf(raw.Matrix(x), unit, unit) }
+	lost := boundsOf(left).times(boundsOf(v.Slice(0, k, 0, k)).sums())
 	lost.SetMantExp(lost, 1-bits)
-	norm := upper().Add(boundsOf(raw.Matrix(near), up, top).norm(), lost)
+	norm := upper().Add(boundsOf(near).norm(), lost)
 	s.stats.Rho, _ = norm.Float64()
 	if norm.Cmp(big.NewFloat(0.125)) > 0 {
 		return nil, nil
 	}
-	four := upper().SetMantExp(norm, 2)
-	for _, sum := range boundsOf(raw.Matrix(e.v), negated(z.rows), top).sums() {
-		e.left = append(e.left, upper().Mul(sum, four))
+	// V and W are rounded, again.
+	four := upper().Add(upper().SetMantExp(norm, 2), exp2(1-bits))
+	e := &enclosure{bits: bits}
+	e.l = &nearly{x: v.T(), d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, m), words: words(bits), left: top, right: negated(z.rows)}
+	for _, sum := range boundsOf(v).sums() {
+		e.l.err = append(e.l.err, int64(upper().Mul(sum, four).MantExp(nil)))
 	}
-	e.right = upper().Mul(boundsOf(raw.Matrix(e.w), up, negated(z.cols)).norm(), four)
+	e.u = &nearly{x: w, d: halfulp.NewMatrix(halfulp.MP(halfulp.MinPrec), k, n), words: words(bits), left: negated(top), right: negated(z.cols)}
+	radius := int64(upper().Mul(boundsOf(w).norm(), four).MantExp(nil))
+	for range n {
+		e.u.err = append(e.u.err, radius)
+	}
 	return e, nil
 }
 
-// around returns mid ± (2^(1-bits) |mid| + radius 2^shift).
-func (e *enclosure) around(mid, radius *big.Float, shift int64) interval {
-	rad := upper().SetMantExp(radius, int(shift))
-	rounding := upper().Abs(mid)
-	rad = upper().Add(rad, upper().SetMantExp(rounding, 1-e.bits))
-	p := e.arithmetic()
-	return interval{p.down().Sub(mid, rad), p.up().Add(mid, rad)}
+// interval returns an enclosure of entry (i, j).
+func (y *nearly) interval(i, j, bits int) interval {
+	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
+	rad := exp2(int(y.err[j]))
+	p := intervals(bits + 64)
+	x := interval{p.down().Sub(mid, rad), p.up().Add(mid, rad)}
+	shift := int(y.left[i] + y.right[j])
+	return interval{x.lo.SetMantExp(x.lo, shift), x.hi.SetMantExp(x.hi, shift)}
 }
 
 // arithmetic is that of intervals of entries.
 func (e *enclosure) arithmetic() intervals { return intervals(e.bits + 64) }
 
 // lower encloses entry (i, j) of L.
-func (e *enclosure) lower(i, j int) interval {
-	return e.around(e.v.Big(i, j), e.left[i], e.rows[j]-e.rows[i])
-}
+func (e *enclosure) lower(i, j int) interval { return e.l.interval(j, i, e.bits) }
 
 // upper encloses entry (i, j) of U.
-func (e *enclosure) upper(i, j int) interval {
-	return e.around(e.w.Big(i, j), e.right, -e.rows[i]-e.cols[j])
+func (e *enclosure) upper(i, j int) interval { return e.u.interval(i, j, e.bits) }
+
+// entry returns what encloses an entry that is wanted, and where; nil if that is a product of
+// others.
+func (e *enclosure) entry(w *wanted) (y *nearly, i, j int) {
+	switch w.part {
+	case ofL:
+		return e.l, w.j, w.i
+	case ofU:
+		return e.u, w.i, w.j
+	}
+	return e.root, w.j, w.i
 }
 
 // below reports whether |x| ≤ bound for all of x.

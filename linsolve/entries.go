@@ -28,6 +28,7 @@ type wanted struct {
 	z    *halfulp.Matrix
 	at   [2]int
 	tie  *big.Float // a number that it may be
+	done bool       // decided
 }
 
 // unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
@@ -37,7 +38,7 @@ type unknown struct {
 	k      int
 	blocks []int // their sizes, each 1 or 2, k in all
 	filled [][]uint64
-	open   []*wanted
+	open   []wanted
 }
 
 // newUnknown returns the factors of c, none of whose entries is wanted yet.
@@ -111,7 +112,7 @@ func (u *unknown) has(i, j int) bool { return u.filled[i][j/64]>>(j%64)&1 != 0 }
 // not to be asked for.
 func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 	if u.has(i, j) {
-		u.open = append(u.open, &wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
+		u.open = append(u.open, wanted{part: p, i: i, j: j, z: z, at: [2]int{r, c}})
 	}
 }
 
@@ -120,42 +121,45 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 func (s *solver) decide(u *unknown, e *enclosure) error {
 	roots := map[int]interval{} // of the diagonal of U
 	for _, w := range u.open {
-		if _, known := roots[w.j]; w.part == ofRoot && !known {
+		if _, known := roots[w.j]; w.part == ofRoot && e.root == nil && !known {
 			roots[w.j] = e.arithmetic().sqrt(e.upper(w.j, w.j)) // positive, which is proved
 		}
 	}
-	decided := make([]bool, len(u.open))
-	err := s.each(len(u.open), func(k int) {
-		w := u.open[k]
-		var x interval
-		switch w.part {
-		case ofL:
-			x = e.lower(w.i, w.j)
-		case ofU:
-			x = e.upper(w.i, w.j)
-		case ofRoot:
-			if x = roots[w.j]; w.i != w.j {
+	settlers := make([]map[*nearly]*settler, s.threads)
+	const some = 256 // a call
+	err := par.For(s.ctx, s.threads, (len(u.open)+some-1)/some, func(worker, part int) {
+		if settlers[worker] == nil {
+			settlers[worker] = map[*nearly]*settler{}
+		}
+		for k := part * some; k < min(len(u.open), (part+1)*some); k++ {
+			w := &u.open[k]
+			y, i, j := e.entry(w)
+			var x interval
+			if y != nil {
+				t := settlers[worker][y]
+				if t == nil {
+					t = &settler{newAdder(y.words), num.New(raw.Matrix(w.z).Arr.Format, 2), nil}
+					settlers[worker][y] = t
+				}
+				z := raw.Matrix(w.z)
+				v := t.enclose(y, raw.Matrix(y.x), raw.Matrix(y.d), i, j)
+				if w.done = v.roundTo(t, z.Arr, z.At(w.at[0], w.at[1])); w.done {
+					continue
+				}
+				x = y.interval(i, j, e.bits)
+			} else if x = roots[w.j]; w.i != w.j {
 				x = e.arithmetic().mul(e.lower(w.i, w.j), x)
 			}
+			lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
+			if w.done = lower.Same(upper); w.done {
+				w.z.Set(w.at[0], w.at[1], lower)
+				continue
+			}
+			w.tie = x.simplest()
 		}
-		lower, upper := halfulp.NewScalar(w.z.Format(), x.lo), halfulp.NewScalar(w.z.Format(), x.hi)
-		if decided[k] = lower.Same(upper); decided[k] {
-			w.z.Set(w.at[0], w.at[1], lower)
-			return
-		}
-		w.tie = x.simplest()
 	})
-	if err != nil {
-		return err
-	}
-	open := u.open[:0]
-	for k, w := range u.open {
-		if !decided[k] {
-			open = append(open, w)
-		}
-	}
-	u.open = open
-	return nil
+	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
+	return err
 }
 
 // prove decides the entries that are the ties that they are suspected to be.
@@ -166,8 +170,8 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 // below a power of Hadamard's bound, and 0 if it is 0 modulo primes whose product exceeds that.
 func (s *solver) prove(u *unknown) error {
 	var ties []*wanted
-	for _, w := range u.open {
-		if w.tie != nil {
+	for k := range u.open {
+		if w := &u.open[k]; w.tie != nil {
 			ties = append(ties, w)
 		}
 	}
@@ -227,14 +231,13 @@ func (s *solver) prove(u *unknown) error {
 		have += 60
 		s.progress(min(1, float64(have)/float64(need)))
 	}
-	done := map[*wanted]bool{}
 	for _, w := range ties {
 		w.z.SetBig(w.at[0], w.at[1], w.tie)
-		done[w] = true
+		w.done = true
 		s.stats.Ties++
 		s.stats.Exact++
 	}
-	u.open = slices.DeleteFunc(u.open, func(w *wanted) bool { return done[w] })
+	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return nil
 }
 

@@ -124,7 +124,7 @@ func symmetric(a *halfulp.Matrix) error {
 	m := raw.Matrix(a)
 	for j := range m.Cols {
 		for i := range j {
-			if x, y := a.At(i, j), a.At(j, i); !x.Same(y) && x.Big().Cmp(y.Big()) != 0 {
+			if !m.Arr.SameBits(m.At(i, j), m.Arr, m.At(j, i)) && a.Big(i, j).Cmp(a.Big(j, i)) != 0 {
 				return fmt.Errorf("entries A[%d,%d] and A[%d,%d] differ: %w", i+1, j+1, j+1, i+1, ErrNotSymmetric)
 			}
 		}

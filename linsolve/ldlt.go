@@ -25,8 +25,10 @@ type LDLTFactors struct {
 //
 // Pivots are chosen by the method of Bunch and Kaufman with a rook's search (Ashcraft, Grimes and
 // Lewis, Accurate symmetric indefinite linear equation solvers, SIAM J. Matrix Anal. Appl. 20,
-// 1998), from computed numbers, where magnitudes that differ by less than 2^-64 of them pass for
-// equal: that no entry of L exceeds 2.79 is proved. See Cholesky for the method.
+// 1998), from computed numbers: those of float64 arithmetic, the same on every machine, where all
+// that decides differs by 2^-30 and more, or else of more bits than f has, where magnitudes that
+// differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79 is proved. See
+// Cholesky for the method.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
@@ -73,7 +75,30 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		checked = true
 		return nil, nil, s.full(a)
 	}
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	seed, err := s.newRook(a, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
+	set := func(order, blocks []int) {
+		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
+			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
+			u = z.unknown(chosen(a, order, order))
+		}
+	}
+	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if seed != nil {
+			e, err := seed.enclosure(s, bits)
+			if err != nil {
+				return nil, nil, err
+			}
+			if e != nil {
+				set(seed.order, seed.blocks)
+				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
+					return u, e, err
+				}
+			}
+			seed = nil // A is ill-conditioned, and these are not its pivots
+		}
 		r, err := s.rook(a, bits)
 		if err != nil {
 			return nil, nil, err
@@ -81,29 +106,30 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		if r == nil {
 			return fails()
 		}
-		if u == nil || !slices.Equal(z.P, r.order) || !slices.Equal(z.Blocks, r.blocks) {
-			z = &LDLTFactors{P: r.order, Blocks: r.blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
-			u = z.unknown(chosen(a, z.P, z.P))
-		}
-		li, ui, err := s.blockInverses(r, bits)
-		if err != nil {
-			return nil, nil, err
-		}
-		e, err := s.enclose(u.c, li, ui, bits)
+		set(r.order, r.blocks)
+		e, err := s.encloseRook(u.c, r, bits)
 		if err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
 			return fails()
 		}
-		for _, w := range u.lower() {
-			if !e.lower(w[0], w[1]).below(rookGrowth) {
-				return nil, nil, nil
-			}
+		if ok, err := s.below(u, e, rookGrowth); !ok || err != nil {
+			return nil, nil, err
 		}
 		return u, e, nil
 	})
-	return z, err
+	if err != nil {
+		return nil, err
+	}
+	b := 0
+	for _, size := range z.Blocks {
+		if size == 2 {
+			z.D.Set(b+1, b, z.D.At(b, b+1))
+		}
+		b += size
+	}
+	return z, nil
 }
 
 // lower returns the rows and columns of entries of L below the diagonal blocks that may differ from
@@ -133,8 +159,8 @@ func (z *LDLTFactors) unknown(c *halfulp.Matrix) *unknown {
 	for _, size := range z.Blocks {
 		for i := b; i < b+size; i++ {
 			one(z.L, i, i)
-			for j := b; j < b+size; j++ {
-				u.want(ofU, i, j, z.D, i, j)
+			for j := i; j < b+size; j++ {
+				u.want(ofU, i, j, z.D, i, j) // and D[j,i]
 			}
 		}
 		b += size
@@ -270,6 +296,15 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 	minus := number().Quo(off, det)
 	minus.Neg(minus)
 	return [][]*big.Float{{number().Quo(q, det), minus}, {minus, number().Quo(p, det)}}
+}
+
+// encloseRook encloses the factors of C = P A P^T, nil if the elimination is not good enough.
+func (s *solver) encloseRook(c *halfulp.Matrix, r *rook, bits int) (*enclosure, error) {
+	li, ui, err := s.blockInverses(r, bits)
+	if err != nil {
+		return nil, err
+	}
+	return s.enclose(c, li, ui, bits)
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.

@@ -21,7 +21,8 @@ type LUFactors struct {
 //
 // The pivot of a column is its largest entry, the first one of those whose magnitudes differ by
 // less than 2^-64 of them, by numbers computed in more bits than f has; proved is that no entry of
-// L exceeds 1 + 2^-60 before it is rounded. See Cholesky for the method.
+// L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic finds are taken if the
+// others are proved to be smaller by more than 2^-60 of them. See Cholesky for the method.
 //
 // The error wraps ErrSingular, a *SingularError for square matrices, if the first k columns of A
 // are linearly dependent, which is proved; for a matrix of less rows than columns these are the
@@ -58,7 +59,30 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		checked = true
 		return nil, nil, s.full(a.Slice(0, m, 0, k))
 	}
-	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	seed, err := s.newPivoted(a, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
+	set := func(order []int) {
+		if z == nil || !slices.Equal(z.P, order) {
+			z = &LUFactors{P: order, L: halfulp.NewMatrix(f, m, k), U: halfulp.NewMatrix(f, k, n)}
+			u = z.unknown(chosen(a, order, all(n)))
+		}
+	}
+	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if seed != nil {
+			e, err := seed.enclosure(bits - spareBits)
+			if err != nil {
+				return nil, nil, err
+			}
+			if e != nil {
+				set(seed.order)
+				if ok, err := s.below(u, e, distinct); ok || err != nil {
+					return u, e, err
+				}
+			}
+			seed = nil // pivots are about as large as others, or A is ill-conditioned
+		}
 		g, err := s.eliminate(a, k, bits, true)
 		if err != nil {
 			return nil, nil, err
@@ -66,10 +90,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		if g.zero >= 0 {
 			return fails()
 		}
-		if z == nil || !slices.Equal(z.P, g.order) {
-			z = &LUFactors{P: g.order, L: halfulp.NewMatrix(f, m, k), U: halfulp.NewMatrix(f, k, n)}
-			u = z.unknown(chosen(a, z.P, all(n)))
-		}
+		set(g.order)
 		li, ui, err := s.inverses(g.lu, k)
 		if err != nil {
 			return nil, nil, err
@@ -81,12 +102,8 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		if e == nil {
 			return fails()
 		}
-		for j := range k {
-			for i := j + 1; i < m; i++ {
-				if u.has(i, j) && !e.lower(i, j).below(slack) {
-					return nil, nil, nil
-				}
-			}
+		if ok, err := s.below(u, e, slack); !ok || err != nil {
+			return nil, nil, err
 		}
 		return u, e, nil
 	})

@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -26,7 +27,7 @@ type nearly struct {
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
 // bits, from Newton's method, and products with them are all its work.
 func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
-	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard
+	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(a.Rows())
 	most := 4*bits + 2048 // of numbers of A and B
 	t := s.newNewton(a, p, most)
 	if t == nil {
@@ -111,27 +112,50 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	rest := mul(t.rho, t.rho)
 	if cubic {
 		places := max(bits-2*t.gain()+2, 24)
-		square, sum := halfulp.NewMatrix(halfulp.MP(uint(places)), n, n), halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
+		square, err := t.s.matrix(halfulp.MP(uint(places)), n, n)
+		if err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(1, e, e, 0, nil, square); err != nil {
+			return nil, err
+		}
+		sum, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+		if err != nil {
 			return nil, err
 		}
 		if err := t.s.sum(e, square, sum); err != nil {
 			return nil, err
 		}
+		t.s.drop(e, square)
 		e = sum
 		// ‖E'² - E²‖ ≤ 2 h ‖E'‖ + h² ≤ 3 h near; the square and the sum are rounded.
 		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
 		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
 		rest = upper().Add(rest, mul(near, exp2(1-wide)))
 	}
-	d := halfulp.NewMatrix(halfulp.MP(uint(wide)), n, n)
-	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
+	d, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+	if err != nil {
 		return nil, err
 	}
+	// ‖E' + E'²‖ ≤ 2 near. D may be in error by 2^-wide near beside its rounding.
+	b := &exact.Bound{Rows: make([]int64, n)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(near.MantExp(nil)) + 1
+	}
+	for _, c := range t.col {
+		b.Cols = append(b.Cols, c+1)
+	}
+	if t.s.at != nil {
+		b.Within = int64(wide) + 2
+	}
+	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
+		return nil, err
+	}
+	t.s.drop(e)
 	t.s.stats.Precision = bits
 	// 1/(1 - rho) ≤ 2, and D is rounded.
 	lost := upper().Add(h, mul(rest, exp2(1)))
-	lost = upper().Add(lost, mul(near, exp2(1-wide)))
+	lost = upper().Add(lost, mul(near, exp2(2-wide)))
 	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
 	for _, c := range t.col {
 		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
@@ -172,11 +196,17 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		return nil, err
 	}
 	first := t.gain() + 2
-	x0 := halfulp.NewMatrix(halfulp.MP(uint(first)), n, k)
+	x0, err := t.s.matrix(halfulp.MP(uint(first)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemm(1, t.x, g, 0, nil, x0); err != nil {
 		return nil, err
 	}
-	size := columnTops(raw.Matrix(x0), none)
+	size, err := t.s.columnTops(x0, none)
+	if err != nil {
+		return nil, err
+	}
 	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and
 	// 1/(1 - rho) (1 + 2^-b) ≤ 2.
 	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
@@ -185,23 +215,135 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		b.Cols[j] = e + int64(small)
 	}
 	second := max(bits+cond+small+2, 24)
-	r := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	r, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemmWithin(-1, t.f, x0, 1, g, r, b); err != nil {
 		return nil, err
 	}
-	d := halfulp.NewMatrix(halfulp.MP(uint(second)), n, k)
+	d, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+		return nil, err
+	}
+	tops, err := t.s.columnTops(r, none)
+	if err != nil {
 		return nil, err
 	}
 	t.s.stats.Precision = bits
 	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖.
 	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(2-second)).MantExp(nil)
 	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
-	for j, e := range columnTops(raw.Matrix(r), none) {
+	for j, e := range tops {
 		// Errors that are less than what is cut off need not be known.
 		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
 	}
 	return y, nil
+}
+
+// coarseGain is log2 of how much of the bits of a few columns Newton's method makes: the others
+// come from residuals. Steps for matrices of small order take as long as products with columns.
+func coarseGain(n, bits int) int {
+	if n < 2048 {
+		return bits / 3
+	}
+	return bits / 6
+}
+
+// solveFew is solve for a few columns, at the solver's place: by x' = x + d, d = X r, r = g - F x,
+// as often as it takes. It returns nil if that gains nothing.
+//
+// Let |x* - x| ≤ 2^err for x* = F^-1 g: then |r_i| ≤ 2^(row_i + err). With δ and η for what the
+// computed r and d are in error by,
+//
+//	x* - x = (I - E)^-1 X r,    |x* - x - d| ≤ 2 rho |d| + |η| + 2 |X δ|
+//
+// in the norm of the largest entry, for rho ≤ 1/4 with |η| ≤ 2^-b |d|, and
+// |X δ| ≤ ‖X‖ (2^-b |r'| + 2^(row + err - b)) for results of b bits.
+func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
+	const none = math.MinInt32
+	n, k := g.Dims()
+	cond := int(slices.Max(t.row)) + t.norm + 1
+	if err := t.refine(coarseGain(n, bits)); err != nil {
+		return nil, err
+	}
+	first := t.gain() + 2
+	x, err := t.s.matrix(halfulp.MP(uint(max(first, 24))), n, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.s.gemm(1, t.x, g, 0, nil, x); err != nil {
+		return nil, err
+	}
+	size, err := t.s.columnTops(x, none)
+	if err != nil || slices.Contains(size, none) {
+		return nil, err
+	}
+	// As in solve: |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x|.
+	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
+	known := make([]int64, k)
+	for j, e := range size {
+		known[j] = e + int64(small)
+	}
+	wide := max(t.gain()+cond+lateBits, 24)
+	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(1-wide)).MantExp(nil)
+	for {
+		b := &exact.Bound{Rows: t.row, Cols: known, Within: int64(wide)}
+		r, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.gemmWithin(-1, t.f, x, 1, g, r, b); err != nil {
+			return nil, err
+		}
+		t.s.stats.Steps++
+		d, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+			return nil, err
+		}
+		t.s.drop(r)
+		tops, err := t.s.columnTops(d, none)
+		if err != nil {
+			return nil, err
+		}
+		next, prec, done := make([]int64, k), 24, true
+		for j, e := range tops {
+			// |r'| ≤ 2^(row + err + 1), and two such are 2^(cond + err + 3 - b) with ‖X‖.
+			next[j] = 1 + max(e+int64(lost), known[j]+int64(cond+3-wide))
+			if next[j] > known[j]-2 {
+				return nil, nil
+			}
+			done = done && next[j] <= size[j]-int64(bits)
+			prec = max(prec, int(size[j]-next[j])+lateBits)
+		}
+		if done {
+			t.s.stats.Precision = bits
+			y := &nearly{x: x, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
+			for j, e := range next {
+				y.err = append(y.err, max(e, size[j]-int64(bits)-8))
+			}
+			return y, nil
+		}
+		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next.
+		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.s.sum(x, d, z); err != nil {
+			return nil, err
+		}
+		t.s.drop(x, d)
+		x = z
+		for j := range next {
+			known[j] = next[j] + 1
+		}
+	}
 }
 
 // rounded is what rounding one leaves.
@@ -267,7 +409,11 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	e := y.err[j] - exp
 	if e >= 60 && len(mag) > 0 { // words that the error covers
 		k := min(int64(len(mag)-1), (e-60)/64+1)
-		mag, exp, e = mag[k:], exp+64*k, e-64*k
+		all := mag
+		mag, exp, e = all[k:], exp+64*k, e-64*k
+		if e < slight && k > 0 { // half a word less, so that what is cut off adds little
+			mag, exp, e = halfWordDown(all[k-1:]), exp-32, e+32
+		}
 	}
 	v := near{neg: neg, mag: mag, exp: exp + y.left[i] + y.right[j]}
 	if v.known = len(mag) > 0 && e < 60; !v.known {
@@ -280,6 +426,21 @@ func (t *settler) enclose(y *nearly, x, d num.Mat, i, j int) near {
 	}
 	v.zero = len(mag) == 1 && mag[0] <= v.err
 	return v
+}
+
+// slight is the exponent of an error beside which the 4 units of what is cut off count.
+const slight = 8
+
+// halfWordDown returns x 2^-32, cut off, in place of x, without leading zero words.
+func halfWordDown(x []uint64) []uint64 {
+	last := len(x) - 1
+	for i := range last {
+		x[i] = x[i]>>32 | x[i+1]<<32
+	}
+	if x[last] >>= 32; x[last] == 0 {
+		x = x[:last]
+	}
+	return x
 }
 
 // roundTo stores what all numbers of the enclosure round to, and reports whether there is such a
@@ -357,6 +518,10 @@ func (v *near) between(t *settler, a *num.Array, at int) bool {
 	return true
 }
 
+// fewer is how many bits less than its enclosure tells a number has that is suspected to be one of
+// few bits: all entries of a column have to be, so that hardly any column is suspected by chance.
+const fewer = 8
+
 // special reports whether the enclosure holds 0, or a number of one more bit than the format, and
 // is small beside its last place.
 func (v *near) special(f num.Format) bool {
@@ -364,7 +529,7 @@ func (v *near) special(f num.Format) bool {
 		return v.zero
 	}
 	tail, e, ok := v.tail(int64(num.BitLen(v.mag)) - int64(f.Bits()) - 1)
-	return ok && e < 1<<(64-special) && min(tail, -tail) <= e
+	return ok && e < 1<<(64-fewer) && min(tail, -tail) <= e
 }
 
 // check decides columns all of whose entries look like numbers of few bits: they are those numbers

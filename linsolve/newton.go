@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -12,10 +13,11 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// guard is how many bits, in units of the largest entry of a column, a result has beyond the last
-// place of its format: enclosures of entries that are 2^-20 of the largest one still decide all but
-// one of 2^28 entries that are no ties.
-const guard = 48
+// guard returns how many bits, in units of the largest entry of a column of n, a result has beyond
+// the last place of its format. An entry 2^-k times as large as that is undecided by chance with a
+// probability of some 2^(k+5-guard): with the k of random matrices' inverses, one of their entries
+// is in one matrix of twenty or more. Its column is then refined alone.
+func guard(n int) int { return 14 + 2*bits.Len(uint(n)) }
 
 // newton is an approximate inverse X of F = diag(2^scale) A diag(2^weights), with ‖I - X F‖∞ ≤ rho
 // proved.
@@ -38,6 +40,12 @@ type newton struct {
 	// most.
 	col  []int64
 	norm int
+	// E' that the proof has left, an upper bound of its norm, and what it is in error by beside its
+	// rounding; nil if a step has used it
+	early                 *halfulp.Matrix
+	earlyNorm, earlyError *big.Float
+
+	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }
 
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
@@ -66,6 +74,11 @@ func (t *newton) n() int { return t.f.Rows() }
 // scaled returns diag(2^rows) A diag(2^cols) exactly; nil for numbers of more than most bits, or of
 // exponents that MP may not have.
 func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
+	return arranged(a, by, nil, most)
+}
+
+// arranged is scaled with row order[i] as row i, if there is an order.
+func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Matrix {
 	bits := a.Format().Bits()
 	m := raw.Matrix(a)
 	if m.Arr.Terms() > 1 {
@@ -76,20 +89,39 @@ func scaled(a *halfulp.Matrix, by scaling, most int) *halfulp.Matrix {
 	}
 	z := halfulp.NewMatrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), m.Rows, m.Cols)
 	to := raw.Matrix(z)
+	same := m.Arr.Format == to.Arr.Format
+	l := to.Arr.Limbs()
 	var buf [num.MaxValueWords]uint64
 	const far = 1 << 29
 	for j := range m.Cols {
 		for i := range m.Rows {
-			x := m.Arr.Value(m.At(i, j), buf[:])
+			k := i
+			if order != nil {
+				k = order[i]
+			}
+			from, at := m.At(k, j), to.At(i, j)
+			shift := by.rows[k] + by.cols[j]
+			if same {
+				e := int64(m.Arr.Exp[from])
+				switch {
+				case m.Arr.Class(from) != num.Finite:
+					continue
+				case max(e, -e) > far || max(shift, -shift) > far:
+					return nil
+				}
+				copy(to.Arr.Sig[at*l:at*l+l], m.Arr.Sig[from*l:from*l+l])
+				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
+				continue
+			}
+			x := m.Arr.Value(from, buf[:])
 			if x.Class != num.Finite {
 				continue
 			}
-			shift := by.rows[i] + by.cols[j]
 			if e := x.Exp + int64(num.BitLen(x.Mag)); max(e, -e) > far || max(shift, -shift) > far {
 				return nil
 			}
 			x.Exp += shift
-			to.Arr.Set(to.At(i, j), x)
+			to.Arr.Set(at, x)
 		}
 	}
 	return z
@@ -139,19 +171,19 @@ const lateBits = 8
 // errorMatrix returns E' with ‖E' - E‖ ≤ h, which is about 2^-bits rho, and lowers rho to what E'
 // shows of it.
 func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err error) {
-	n := t.n()
-	e = halfulp.NewMatrix(halfulp.MP(uint(max(bits, 24))), n, n)
-	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
-	for i := range b.Rows {
-		b.Rows[i] = int64(t.rho.MantExp(nil))
+	e, norm, lost := t.early, t.earlyNorm, t.earlyError
+	if t.early = nil; e == nil || e.Format().Bits() < bits {
+		t.s.drop(e)
+		b := t.errorBound(int64(t.rho.MantExp(nil)), bits+lateBits)
+		if e, err = t.difference(bits, b); err != nil {
+			return nil, nil, err
+		}
+		if norm, err = t.s.rowNorm(e); err != nil {
+			return nil, nil, err
+		}
+		lost = t.lostBy(b)
 	}
-	t.s.stats.Steps++
-	if err := t.s.gemmWithin(-1, t.x, t.f, 1, halfulp.Identity(halfulp.Float64, n), e, b); err != nil {
-		return nil, nil, err
-	}
-	// |E' - E| ≤ 2^-bits |E'|
-	norm := rowNorm64(raw.Matrix(e))
-	h = upper().SetMantExp(norm, -max(bits, 24))
+	h = upper().Add(upper().SetMantExp(norm, -e.Format().Bits()), lost)
 	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
 	if norm.Add(norm, h).Cmp(least) < 0 {
 		norm = least
@@ -160,6 +192,42 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 		t.rho = norm
 	}
 	return e, h, nil
+}
+
+// errorBound returns the bound 2^top of all entries of E. Where products need not be rounded
+// correctly E' may be in error by 2^(top - places) beside its rounding, in the norm.
+func (t *newton) errorBound(top int64, places int) *exact.Bound {
+	b := &exact.Bound{Rows: make([]int64, t.n()), Cols: make([]int64, t.n())}
+	for i := range b.Rows {
+		b.Rows[i] = top
+	}
+	if t.s.at != nil {
+		b.Within = int64(places + bits.Len(uint(t.n())))
+	}
+	return b
+}
+
+// lostBy returns an upper bound of the norm of what b lets E' be in error by.
+func (t *newton) lostBy(b *exact.Bound) *big.Float {
+	if b.Within == 0 {
+		return upper()
+	}
+	return exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(t.n())))
+}
+
+// difference returns I - X F, which is proved to be within a bound, rounded to some bits.
+func (t *newton) difference(bits int, b *exact.Bound) (e *halfulp.Matrix, err error) {
+	t.s.stats.Steps++
+	n := t.n()
+	if t.one == nil {
+		if t.one, err = t.s.identity(n); err != nil {
+			return nil, err
+		}
+	}
+	if e, err = t.s.matrix(halfulp.MP(uint(max(bits, 24))), n, n); err != nil {
+		return nil, err
+	}
+	return e, t.s.gemmWithin(-1, t.x, t.f, 1, t.one, e, b)
 }
 
 // rowNorm64 returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
@@ -203,14 +271,21 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.amp.MantExp(nil)+4, 64)
-	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	d, err := t.s.matrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
 		return err
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.sum(t.x, d, x); err != nil {
 		return err
 	}
+	t.s.drop(e, d, t.x)
 	t.x = x
 	t.s.stats.Precision = prec
 	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
@@ -231,70 +306,79 @@ func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c
 type adder struct {
 	words int
 	sum   []uint64
-	y     []uint64
 }
 
-func newAdder(words int) *adder {
-	return &adder{words, make([]uint64, words+1), make([]uint64, words+1)}
-}
+func newAdder(words int) *adder { return &adder{words, make([]uint64, words+1)} }
 
 // add returns x_ij + y_ij: mag 2^exp, with an error below 2 units of mag, which are at most
 // 2^(1 - 64 words) times the larger of the two; an exponent of 0 and no mag for zeros.
 func (a *adder) add(x, y num.Mat, i, j int) (neg bool, mag []uint64, exp int64) {
 	p, q := x.At(i, j), y.At(i, j)
-	zp, zq := x.Arr.Class(p) == num.Zero, y.Arr.Class(q) == num.Zero
+	m, n := x.Arr, y.Arr
 	switch {
-	case zp && zq:
+	case m.Class(p) == num.Zero && n.Class(q) == num.Zero:
 		return false, nil, 0
-	case zp:
-		exp = int64(y.Arr.Exp[q])
-	case zq:
-		exp = int64(x.Arr.Exp[p])
-	default:
-		exp = int64(max(x.Arr.Exp[p], y.Arr.Exp[q]))
+	case m.Class(p) == num.Zero, n.Class(q) != num.Zero && n.Exp[q] > m.Exp[p]:
+		m, n, p, q = n, m, q, p
 	}
-	exp -= int64(64 * a.words)
-	clear(a.sum)
-	if !zp {
-		a.place(a.sum, x.Arr, p, exp)
-		neg = x.Arr.Cls[p].Neg()
+	// Number p of m is the larger one but for a bit.
+	l := m.Limbs()
+	sum := a.sum[:a.words]
+	if l > a.words {
+		copy(sum, m.Sig[p*l+l-a.words:p*l+l])
+	} else {
+		clear(sum[:a.words-l])
+		copy(sum[a.words-l:], m.Sig[p*l:p*l+l])
 	}
-	if !zq {
-		a.place(a.y, y.Arr, q, exp)
-		if other := y.Arr.Cls[q].Neg(); zp || other == neg {
-			neg = other
-			num.AddShifted(a.sum, a.y)
-		} else {
-			num.SubShifted(a.sum, a.y)
-			if int64(a.sum[a.words]) < 0 {
-				num.Negate(a.sum)
-				neg = !neg
-			}
+	a.sum[a.words] = 0
+	neg = m.Cls[p].Neg()
+	if n.Class(q) != num.Zero {
+		l = n.Limbs()
+		if a.accumulate(n.Sig[q*l:q*l+l], int64(m.Exp[p])-int64(n.Exp[q]), n.Cls[q].Neg() != neg) {
+			num.Negate(a.sum)
+			neg = !neg
 		}
 	}
 	mag = a.sum
 	for len(mag) > 0 && mag[len(mag)-1] == 0 {
 		mag = mag[:len(mag)-1]
 	}
-	return neg, mag, exp
+	return neg, mag, int64(m.Exp[p]) - int64(64*a.words)
 }
 
-// place writes the magnitude of number i in units of 2^exp, cut off.
-func (a *adder) place(to []uint64, m *num.Array, i int, exp int64) {
-	l := m.Limbs()
-	sig := m.Sig[i*l : i*l+l]
-	from := exp - (int64(m.Exp[i]) - int64(64*l)) // bit of sig that is bit 0
-	for k := range to {
-		to[k] = num.WordAt(sig, from+int64(64*k))
+// accumulate adds to the sum, or subtracts from it, a significand shifted to the right, cut off,
+// and reports whether the sum is negative then.
+func (a *adder) accumulate(sig []uint64, shift int64, subtract bool) (negative bool) {
+	at := len(sig) - a.words + int(shift>>6) // the word of sig that meets the lowest one of the sum
+	if at >= len(sig) {
+		return false
 	}
+	s := uint(shift & 63)
+	var flip, carry, word uint64
+	if subtract {
+		flip, carry = ^uint64(0), 1
+	}
+	if at >= 0 {
+		word = sig[at]
+	}
+	for k, v := range a.sum[:a.words] {
+		at++
+		var next uint64
+		if uint(at) < uint(len(sig)) {
+			next = sig[at]
+		}
+		a.sum[k], carry = bits.Add64(v, (word>>s|next<<1<<(63-s))^flip, carry)
+		word = next
+	}
+	a.sum[a.words] += flip + carry
+	return a.sum[a.words] != 0 && subtract
 }
 
 // words returns how many words hold bits bits below the first one, 32 of them to spare.
 func words(bits int) int { return (bits + 32 + 63) / 64 }
 
-// sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
-// first is below 2^-(prec+30) (|x| + |y|).
-func (s *solver) sum(x, y, z *halfulp.Matrix) error {
+// sumHere is sum on the host.
+func (s *solver) sumHere(x, y, z *halfulp.Matrix) error {
 	mx, my, mz := raw.Matrix(x), raw.Matrix(y), raw.Matrix(z)
 	count := words(z.Format().Bits())
 	adders := make([]*adder, s.threads)

@@ -72,6 +72,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 	}
 	var z *QRFactors
 	var u *unknown
+	var d *doubling
 	checked := false
 	fails := func() (*unknown, *enclosure, error) {
 		if checked {
@@ -94,6 +95,12 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
 			u = z.unknown(stacked(normal, a, order))
+			if d, err = s.newDoubling(u.c, n, mostBits(normal.Format())); err != nil {
+				return nil, nil, err
+			}
+		}
+		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+			return u, e, err
 		}
 		e, _, err := s.positive(u.c, n, bits)
 		if err != nil {
@@ -201,7 +208,7 @@ func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
 
 // exchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix, of which there is the
 // lower triangle; what lies left of column k as well.
-func exchangeSymmetric(x [][]*big.Float, k, p int) {
+func exchangeSymmetric[T any](x [][]T, k, p int) {
 	if k == p {
 		return
 	}

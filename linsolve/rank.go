@@ -174,9 +174,10 @@ func (s *solver) nullSpace(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix
 // chosen returns a copy of some rows and columns.
 func chosen(a *halfulp.Matrix, rows, cols []int) *halfulp.Matrix {
 	z := halfulp.NewMatrix(a.Format(), len(rows), len(cols))
+	from, to := raw.Matrix(a), raw.Matrix(z)
 	for j, c := range cols {
 		for i, r := range rows {
-			z.Set(i, j, a.At(r, c))
+			to.Arr.CopyFrom(to.At(i, j), from.Arr, from.At(r, c))
 		}
 	}
 	return z

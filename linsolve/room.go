@@ -30,5 +30,8 @@ func (s *solver) release() {
 	for _, x := range s.wordsTaken {
 		wordRoom.Put(x)
 	}
-	s.floatsTaken, s.wordsTaken = nil, nil
+	for _, m := range s.away {
+		m.Free()
+	}
+	s.floatsTaken, s.wordsTaken, s.away = nil, nil, nil
 }

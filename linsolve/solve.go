@@ -73,13 +73,41 @@ type solver struct {
 	stats    Stats
 	since    time.Time
 
+	at   place.Place       // where matrices of Newton's method live; nil: the host
+	away []*halfulp.Matrix // those that live there
+
 	floatsTaken []*[]float64 // see release
 	wordsTaken  []*[]uint64
 }
 
-// begin checks the options and operands of routine name: all operands live in one place, and all
-// their entries are finite. It returns them on the host.
+// begin checks the options and operands of routine name: all operands live in one place. It returns
+// them on the host.
 func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, []*halfulp.Matrix, error) {
+	s, err := start(name, opt, operands...)
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := onHost(name, operands...)
+	return s, here, err
+}
+
+// onHost returns copies of matrices that live elsewhere.
+func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error) {
+	here := make([]*halfulp.Matrix, len(operands))
+	for i, m := range operands {
+		here[i] = m
+		if m.Place() != place.Host {
+			var err error
+			if here[i], err = m.Host(); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return here, nil
+}
+
+// start is begin without copies.
+func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
 	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), progress: func(float64) {}, since: time.Now()}
 	if opt != nil {
 		s.opt = *opt
@@ -102,27 +130,17 @@ func begin(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 	s.opt.Progress = nil
 	for _, m := range operands {
 		if m.Place() != operands[0].Place() {
-			return nil, nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
+			return nil, fmt.Errorf("%s: operands on %s and %s: %w", name, operands[0].Place(), m.Place(), halfulp.ErrPlace)
 		}
 	}
 	if len(operands) > 0 && operands[0].Place() != place.Host {
 		s.opt.Device = operands[0].Place()
 	}
 	if err := s.opt.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s.stats.Stats = halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}
-	here := make([]*halfulp.Matrix, len(operands))
-	for i, m := range operands {
-		here[i] = m
-		if m.Place() != place.Host {
-			var err error
-			if here[i], err = m.Host(); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", name, err)
-			}
-		}
-	}
-	return s, here, nil
+	return s, nil
 }
 
 // stage ends a stage; stages of one name are one.
@@ -174,6 +192,9 @@ const errShape = "linsolve: shapes do not fit"
 // lie halfway between two numbers of the format, or are such numbers while others of their column
 // are not, take about n products with vectors more.
 //
+// Where A and B live on a GPU all of it runs there, but for what only arithmetic on the host
+// decides: ties, zeros, and matrices that are singular or nearly so.
+//
 // The error is a *SingularError, which wraps ErrSingular, if A is singular; it wraps ErrNotFinite
 // for infinities and NaN in A or B. Options.Method and MemoryLimit are of the products, and so is
 // Device. After an error X is unchanged. Solve panics if shapes do not fit.
@@ -181,16 +202,40 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || b.Rows() != a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("Solve", opt, a, b, x)
+	s, err := start("Solve", opt, a, b, x)
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Solve", on[0], on[1], x)
+	return s.solveTo("Solve", a, b, x)
 }
 
-// solveTo stores the solution in x, wherever it lives.
+// solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
 func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
-	z, err := s.solve(a, b, x.Format())
+	defer s.release()
+	if a.Place() != place.Host && x.Cols() > 0 {
+		s.at = place.Of(raw.Matrix(a).Arr)
+		z, err := s.solveThere(a, b, x.Format())
+		if err == nil && z != nil {
+			s.progress(1)
+			err = x.CopyFrom(z)
+		}
+		if err != nil {
+			return s.stats, fmt.Errorf("%s: %w", name, err)
+		}
+		if z != nil {
+			return s.stats, nil
+		}
+		s.release()
+		s.at = nil
+	}
+	if b == nil {
+		b = halfulp.Identity(halfulp.Float64, a.Rows())
+	}
+	here, err := onHost(name, a, b)
+	if err != nil {
+		return s.stats, err
+	}
+	z, err := s.solve(here[0], here[1], x.Format())
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", name, err)
 	}
@@ -224,11 +269,11 @@ func Inverse(a, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if a.Rows() != a.Cols() || x.Rows() != a.Rows() || x.Cols() != a.Rows() {
 		panic(errShape)
 	}
-	s, on, err := begin("Inverse", opt, a, x)
+	s, err := start("Inverse", opt, a, x)
 	if err != nil {
 		return Stats{}, err
 	}
-	return s.solveTo("Inverse", on[0], halfulp.Identity(halfulp.Float64, a.Rows()), x)
+	return s.solveTo("Inverse", a, nil, x)
 }
 
 func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {

@@ -16,9 +16,15 @@ func newWorker(ctx context.Context, threads int) *worker {
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
 // columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997): row i
 // was exchanged with row pivots[i] ≥ i, one after the other. L has a unit diagonal. Pivots that are
-// less than least are replaced by it. The error is that of the context.
+// less than least are replaced by it. No rows are exchanged if pivots is nil. The error is that of
+// the context.
 func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
-	return newWorker(ctx, threads).lu(matrix{n, n, max(n, 1), a}, pivots, least)
+	return LUTall(ctx, threads, n, n, a, least, pivots)
+}
+
+// LUTall is LU for an m x n matrix with leading dimension m ≥ n.
+func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
+	return newWorker(ctx, threads).lu(matrix{m, n, max(m, 1), a}, pivots, least)
 }
 
 func (w *worker) lu(a matrix, pivots []int, least float64) error {
@@ -28,10 +34,14 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	}
 	half := a.cols / 2
 	left, right := a.view(0, a.rows, 0, half), a.view(0, a.rows, half, a.cols)
-	if err := w.lu(left, pivots[:half], least); err != nil {
+	var first, second []int
+	if pivots != nil {
+		first, second = pivots[:half], pivots[half:]
+	}
+	if err := w.lu(left, first, least); err != nil {
 		return err
 	}
-	exchange(right, pivots[:half])
+	exchange(right, first)
 	top, bottom := right.view(0, half, 0, right.cols), right.view(half, right.rows, 0, right.cols)
 	if err := w.lower(left.view(0, half, 0, half), top); err != nil {
 		return err
@@ -39,12 +49,12 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	if err := w.subtract(bottom, left.view(half, a.rows, 0, half), top); err != nil {
 		return err
 	}
-	if err := w.lu(bottom, pivots[half:], least); err != nil {
+	if err := w.lu(bottom, second, least); err != nil {
 		return err
 	}
-	exchange(left.view(half, a.rows, 0, half), pivots[half:])
-	for i := half; i < len(pivots); i++ {
-		pivots[i] += half
+	exchange(left.view(half, a.rows, 0, half), second)
+	for i := range second {
+		second[i] += half
 	}
 	return nil
 }
@@ -63,16 +73,10 @@ func exchange(a matrix, pivots []int) {
 func luColumns(a matrix, pivots []int, least float64) {
 	for k := range a.cols {
 		column := a.data[k*a.ld:][:a.rows]
-		p := k
-		for i := k + 1; i < a.rows; i++ {
-			if math.Abs(column[i]) > math.Abs(column[p]) {
-				p = i
-			}
-		}
-		pivots[k] = p
-		if p != k {
+		if pivots != nil {
+			pivots[k] = largest(column, k)
 			for j := range a.cols {
-				x, y := &a.data[k+j*a.ld], &a.data[p+j*a.ld]
+				x, y := &a.data[k+j*a.ld], &a.data[pivots[k]+j*a.ld]
 				*x, *y = *y, *x
 			}
 		}
@@ -89,6 +93,17 @@ func luColumns(a matrix, pivots []int, least float64) {
 			Axpy(-other[k], below, other[k+1:])
 		}
 	}
+}
+
+// largest returns where the largest magnitude of x from entry k on is, the first one of them.
+func largest(x []float64, k int) int {
+	p := k
+	for i := k + 1; i < len(x); i++ {
+		if math.Abs(x[i]) > math.Abs(x[p]) {
+			p = i
+		}
+	}
+	return p
 }
 
 // Subtract sets C -= A B for n x n matrices. Each entry of the product is a sum of n products in

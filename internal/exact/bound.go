@@ -16,9 +16,16 @@ import (
 // b bits less for results of 2^-b.
 //
 // What is stated here must be proved. An entry beyond its bound comes out as another number, and
-// nothing tells: the integers are known modulo M only. Devices, the direct method, and products for
-// which the bound is of no use compute the same bits without it.
-type Bound struct{ Rows, Cols []int64 }
+// nothing tells: the integers are known modulo M only. Devices with operands of the host, the
+// direct method, and products for which the bound is of no use compute the same bits without it.
+type Bound struct {
+	Rows, Cols []int64
+	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded
+	// values of numbers that differ from the exact ones by at most 2^(Rows[i] + Cols[j] - Within).
+	// GPUs make use of it for operands that live there, whose bits then depend on how they run; all
+	// others round correctly.
+	Within int64
+}
 
 // samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic
 // computes them, since they cancel.

@@ -12,7 +12,7 @@ import (
 // boundOf returns the smallest bound of these entries of which one row's is given by its largest
 // entry.
 func boundOf(c num.Mat) *Bound {
-	b := &Bound{make([]int64, c.Rows), make([]int64, c.Cols)}
+	b := &Bound{Rows: make([]int64, c.Rows), Cols: make([]int64, c.Cols)}
 	top := func(i, j int) int64 {
 		if class, top, _ := c.Arr.Span(c.At(i, j)); class == num.Finite {
 			return top
@@ -201,7 +201,7 @@ func TestBoundedZeros(t *testing.T) {
 				*x = math.Copysign(0, -1)
 			}
 		}
-		b := &Bound{make([]int64, m), make([]int64, n)}
+		b := &Bound{Rows: make([]int64, m), Cols: make([]int64, n)}
 		for i := range b.Rows {
 			b.Rows[i] = -9
 		}

@@ -267,6 +267,9 @@ func (o *operand) slice(v0, v1 int) *operand {
 const (
 	blockRows = 252
 	blockCols = 512
+	// triangleBlock is the most of both where a triangle is asked for: what lies in other blocks is
+	// not computed.
+	triangleBlock = 126
 )
 
 // blocks returns the panels of rows and of columns of one block, such that the
@@ -274,8 +277,12 @@ const (
 func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 	k := p.plan.kernel
 	mp, np := modgemm.LeftPanels(k, m), modgemm.RightPanels(k, n)
-	rows := max(1, (m+blockRows-1)/blockRows)
-	cols := max(1, (n+blockCols-1)/blockCols)
+	rowsMost, colsMost := blockRows, blockCols
+	if p.cfg.Triangle != 0 {
+		rowsMost, colsMost = min(rowsMost, triangleBlock), min(colsMost, triangleBlock)
+	}
+	rows := max(1, (m+rowsMost-1)/rowsMost)
+	cols := max(1, (n+colsMost-1)/colsMost)
 	for rows*cols < 4*p.cfg.Threads && p.cfg.Threads > 1 {
 		if (mp+rows-1)/rows*k.MR >= (np+cols-1)/cols*k.NR && rows < mp {
 			rows++

@@ -33,7 +33,7 @@ func (p *product) samples(l, r *operand) []plan.Sample {
 		// A Weyl sequence over the rows and columns.
 		i := int(math.Mod((float64(s)+0.5)*0.7548776662466927, 1) * float64(l.n))
 		j := int(math.Mod((float64(s)+0.5)*0.5698402909980532, 1) * float64(r.n))
-		if l.special[i] || r.special[j] {
+		if l.special[i] || r.special[j] || p.skip(i, j) {
 			continue
 		}
 		if p.within != nil {

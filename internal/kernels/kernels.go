@@ -1,11 +1,11 @@
 // Package kernels holds the GPU kernels: CUDA sources, and the PTX generated from them.
 //
 // Folders are named for what their kernels serve: exact (matrix products), rows (level 1 and 2,
-// entry by entry), rns, ozaki and expansion (the packages of those names), selftest (tests of
-// package cuda); common has headers for all. Sources include nothing but headers of their folder
-// and of common (NVRTC has no system headers), and declare kernels extern "C". Files named
-// *_sm90a.cu are compiled for Hopper GPUs alone, the others for all from compute capability 8.0
-// on.
+// entry by entry), newton (Newton's method), seed (approximate inverses), rns, ozaki and expansion
+// (the packages of those names), selftest (tests of package cuda); common has headers for all.
+// Sources include nothing but headers of their folder and of common (NVRTC has no system headers),
+// and declare kernels extern "C". Files named *_sm90a.cu are compiled for Hopper GPUs alone, the
+// others for all from compute capability 8.0 on.
 package kernels
 
 import (

@@ -128,8 +128,19 @@ func (a *Array) setMP(i int, r Real) Flags {
 	n := int64(BitLen(r.Mag))
 	e := r.Exp + n // the value is 0.1... 2^e
 	// Word k of the result holds the bits from n-64(l-k) on.
+	at, s := int(n-int64(64*l))>>6, uint(n&63)
+	var word uint64
+	if uint(at) < uint(len(r.Mag)) {
+		word = r.Mag[at]
+	}
 	for k := range z {
-		z[k] = WordAt(r.Mag, n-int64(64*(l-k)))
+		at++
+		var next uint64
+		if uint(at) < uint(len(r.Mag)) {
+			next = r.Mag[at]
+		}
+		z[k] = word>>s | next<<1<<(63-s)
+		word = next
 	}
 	spare := uint(64*int64(l) - p) // low bits of z[0] below the precision
 	half := bit(r.Mag, n-p-1)

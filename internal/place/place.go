@@ -32,6 +32,9 @@ type Config struct {
 	HostMemory int64 // bytes that products left to the host may take
 	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
 	Triangle byte
+	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
+	// there.
+	Bound    *exact.Bound
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Progress func(done float64)
 }
@@ -80,6 +83,8 @@ type Place interface {
 	// Ger computes alpha x_i y_j + a_ij: in z, by columns, for operands of the host, else in A.
 	// alpha is not 0.
 	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
+
+	Newton
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.

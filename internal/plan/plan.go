@@ -54,6 +54,11 @@ type Problem struct {
 	// the integers, are known to be at most 2^Bound, relative to 2^(exponents of the vectors).
 	Bounded bool
 	Bound   float64
+
+	// Tolerant says that results need not be rounded correctly: integers that are in error by at
+	// most 2^Tolerance, relative to 2^(exponents of the vectors), will do.
+	Tolerant  bool
+	Tolerance float64
 }
 
 // limit returns log2 of a bound of the results, relative to 2^(exponents of the vectors).
@@ -265,15 +270,20 @@ type odds struct {
 	unit        int
 	least       float64 // log2 of the least of them
 	samples     int     // with those that are 0, which need the exact pass whatever the widths
+	tolerant    bool    // of one sample, whose last place is the tolerance
 }
 
 // maxShift bounds the units of odds, of which float64 has fewer than 2^1024.
 const maxShift = 900
 
 func newOdds(p *Problem) odds {
-	o := odds{least: math.Inf(1), samples: len(p.Samples)}
+	samples := p.Samples
+	if p.Tolerant {
+		samples = []Sample{{p.Tolerance, p.Left.Norm, p.Right.Norm}}
+	}
+	o := odds{least: math.Inf(1), samples: len(samples), tolerant: p.Tolerant}
 	l, r := p.Left.roundings()-1, p.Right.roundings()-1
-	for _, s := range p.Samples {
+	for _, s := range samples {
 		if !math.IsInf(s.Size, -1) {
 			o.left, o.right = append(o.left, s.NormR+l-s.Size), append(o.right, s.NormL+r-s.Size)
 		}
@@ -288,6 +298,9 @@ func newOdds(p *Problem) odds {
 	for i := range o.left {
 		o.left[i] = math.Exp2(min(o.left[i]-float64(o.unit), maxShift))
 		o.right[i] = math.Exp2(min(o.right[i]-float64(o.unit), maxShift))
+	}
+	if p.Tolerant {
+		return o
 	}
 	// Each term of an expansion but the last one leaves a rest that is a few bits shorter.
 	places := int(ResultBits(p.C)) + 3*max(p.C.Terms()-1, 0)
@@ -316,6 +329,9 @@ func (o *odds) failure(q *Plan) float64 {
 	for i := range o.left {
 		fail += min(1, l*o.left[i]+r*o.right[i]) // may fuse: an estimate
 	}
+	if o.tolerant { // all entries fail, or none does, with half of it to spare
+		return math.Floor(fail)
+	}
 	return fail / float64(o.samples)
 }
 
@@ -325,8 +341,12 @@ func (o *odds) failure(q *Plan) float64 {
 func (q *Plan) cut(p *Problem, slack float64) int {
 	e := math.Inf(1)
 	if q.ExactL && q.ExactR {
-		for _, s := range p.Samples {
-			e = min(e, float64(q.WidthL+q.WidthR)+s.Size-ResultBits(p.C)-30)
+		if p.Tolerant {
+			e = float64(q.WidthL+q.WidthR) + p.Tolerance
+		} else {
+			for _, s := range p.Samples {
+				e = min(e, float64(q.WidthL+q.WidthR)+s.Size-ResultBits(p.C)-30)
+			}
 		}
 		if math.IsInf(e, 0) {
 			return 0
@@ -339,6 +359,17 @@ func (q *Plan) cut(p *Problem, slack float64) int {
 		e = min(e, p.Right.Norm-1+float64(q.WidthR))
 	}
 	return int(max(0, math.Floor(e-3-slack)))
+}
+
+// Tolerated reports whether the integers' errors, as Errors has them, are within the tolerance.
+func (p *Problem) Tolerated(q *Plan, cut int, errL, errR, errAll float64) bool {
+	if !p.Tolerant {
+		return false
+	}
+	// 2^-30 covers the roundings of all that follows.
+	l, r := float64(errL*math.Exp2(p.Left.Norm)), float64(errR*math.Exp2(p.Right.Norm))
+	units := math.Log2(l+r+errAll) + 0x1p-30
+	return units+float64(cut-q.WidthL-q.WidthR) <= p.Tolerance
 }
 
 // Errors returns the bounds of the error of the integer product in units of 2^cut, where

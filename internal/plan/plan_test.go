@@ -93,6 +93,42 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestTolerance has plans within a tolerance, where there is one, and none with a smaller base.
+func TestTolerance(t *testing.T) {
+	found := 0
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(8, seed))
+		p := randomProblem(rng)
+		p.Tolerant, p.Tolerance = true, float64(-rng.IntN(1000))
+		m := testMachine(math.Exp2(30))
+		within := func(q *Plan, cut int) bool {
+			errL, errR, all := q.Errors(&p, cut, 0)
+			return p.Tolerated(q, cut, errL, errR, all)
+		}
+		q, ok := m.Choose(&p)
+		if !ok {
+			continue
+		}
+		found++
+		if !within(&q, q.Cut) && !(q.ExactL && q.ExactR) {
+			t.Errorf("seed %d: %+v beyond 2^%g", seed, q, p.Tolerance)
+		}
+		// Errors of half the tolerance need not be had with fewer moduli.
+		p.Tolerance -= 2
+		for count := 1; count < q.Moduli; count++ {
+			less := Plan{Moduli: count}
+			less.fill(m.Bits[count], &p)
+			if m.Fits(&p, &less) && min(less.WidthL, less.WidthR) >= 2 && within(&less, 0) {
+				t.Errorf("seed %d: %+v, and %d moduli do", seed, q, count)
+				break
+			}
+		}
+	}
+	if found < 300 {
+		t.Errorf("%d plans", found)
+	}
+}
+
 // TestZeros plans for a factor of zeros.
 func TestZeros(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(7, 1)))

@@ -1,5 +1,5 @@
-// Package gputest is for tests of what runs on GPUs: the kernels of products and rows in Go, which
-// stand for them on fake devices, the machine's GPU, and random operands.
+// Package gputest is for tests of what runs on GPUs: the kernels of products, rows, Newton's method
+// and seeds in Go, which stand for them on fake devices, the machine's GPU, and random operands.
 package gputest
 
 import (
@@ -33,6 +33,8 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 		drivers[i] = &fake.Driver{Devices: n}
 		Reference(t, drivers[i])
 		ElementReference(t, drivers[i])
+		NewtonReference(t, drivers[i])
+		SeedReference(t, drivers[i])
 		var err error
 		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {
 			t.Fatal(err)

@@ -55,6 +55,7 @@ func Reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	}
 	drv.Kernel("finishLong", func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, int(f.Steps)) })
 	drv.Kernel("settle", refSettle)
+	drv.Kernel("olds", refOlds)
 	drv.Kernel("exact", refExact)
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
@@ -523,8 +524,11 @@ func refFinish(l *fake.Launch, f abi.Finishing, steps int) {
 			c := arrayOf(l, f.C.A, int(f.C.Prec), to+1)
 			neg, mag := magnitudeOf(x)
 			err := float64(f.ErrorL*normL[i]) + float64(f.ErrorR*normR[j]) + f.Error
-			unit := f.Unit + expL[i] + expR[j]
-			if !storeReference(c, to, neg != (f.Neg != 0), mag, unit, err, flagsL[i]|flagsR[j]) {
+			unit, flags := f.Unit+expL[i]+expR[j], flagsL[i]|flagsR[j]
+			if err < 0 {
+				err, flags = 0, 0
+			}
+			if !storeReference(c, to, neg != (f.Neg != 0), mag, unit, err, flags) {
 				leave(l, f.Failed, gi, gj)
 			}
 		}
@@ -617,6 +621,9 @@ func refSettle(l *fake.Launch, p abi.Settling) {
 			}
 			flags := flagsL[i] | flagsR[j]
 			err := float64(p.ErrorL*normL[i]) + float64(p.ErrorR*normR[j]) + p.Error
+			if err < 0 {
+				err, flags = 0, flags&flagSpecial
+			}
 			if flags&flagSpecial != 0 || err >= 1<<60 || !refSettleEntry(l, &p, gi, gj, x, p.Unit+expL[i]+expR[j], err, flags) {
 				leave(l, p.Failed, gi, gj)
 			}

@@ -22,6 +22,9 @@ type Config struct {
 	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
 	Triangle byte
+	// Bound is what is known of the result, if not nil: see exact.Bound. It counts for operands
+	// that live on the device.
+	Bound *exact.Bound
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host

@@ -64,12 +64,13 @@ func (m *multiplication) expression() error {
 		m.native.Old, m.native.Off, m.native.RS, m.native.CS = abi.NumbersOf(o.Arr), int64(o.Off), int64(o.RS), int64(o.CS)
 		m.native.Adds = 1
 	}
-	m.settles = !alpha.plain || m.expr.adds() || m.format.Terms() > 1 || m.weights.words > maxFused
+	later := m.expr.adds() && !m.within // added to the integers
+	m.settles = !alpha.plain || later || m.format.Terms() > 1 || m.weights.words > maxFused
 	m.below = 0
 	if !alpha.plain {
 		m.below = len(alpha.words)
 	}
-	if m.expr.adds() {
+	if later {
 		// A window as long as the results, for sums that the old entries rule.
 		m.below += max(2, int(math.Ceil(plan.ResultBits(m.format)/32))+2-m.weights.words)
 	}

@@ -21,6 +21,7 @@ type multiplication struct {
 	format num.Format // of the result
 
 	native  abi.ExpressionArgs
+	within  bool // cfg.Bound makes the base, which holds the old entries as well
 	settles bool // kernels/exact/settle.cu rounds the results
 	below   int  // words below the integers that it wants
 
@@ -100,6 +101,9 @@ func (m *multiplication) prepare() error {
 func (m *multiplication) choose(samples []abi.Sample) error {
 	m.problem = problemOf(m.a.Rows, m.b.Rows, m.a.Cols, m.a.Arr.Format, m.b.Arr.Format, m.format)
 	know(&m.problem, m.left.totals, m.right.totals, samples)
+	if err := m.bound(); err != nil {
+		return err
+	}
 	var ok bool
 	if m.plan, ok = machine().Choose(&m.problem); !ok {
 		return errRange
@@ -170,6 +174,11 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 			return err
 		}
 	}
+	if m.within && m.expr.adds() {
+		if err := m.olds(l, r, b, room); err != nil {
+			return err
+		}
+	}
 	if err := m.finish(l, r, b, room); err != nil {
 		return err
 	}
@@ -203,7 +212,15 @@ func (m *multiplication) unit() int64 {
 	return int64(m.weights.cut - m.plan.WidthL - m.plan.WidthR)
 }
 
-// errors returns the bounds of the integers' errors.
+// errors returns the bounds of the integers' errors; less than 0 where these are tolerated: the
+// integers are rounded as they are then.
 func (m *multiplication) errors() (errL, errR, errAll float64) {
-	return m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
+	errL, errR, errAll = m.plan.Errors(&m.problem, m.weights.cut, m.weights.err)
+	if m.within && m.expr.adds() {
+		errAll++ // olds cuts off
+	}
+	if m.problem.Tolerated(&m.plan, m.weights.cut, errL, errR, errAll) {
+		return 0, 0, -1
+	}
+	return errL, errR, errAll
 }

@@ -85,11 +85,11 @@ func (m *multiplication) operand(a mem.Matrix, side int, offset int64) (*operand
 		total = 0
 	} else {
 		var err error
-		if o.exp, err = m.alloc(25 * n); err != nil {
+		if o.exp, err = m.alloc(scannedBytes * n); err != nil {
 			return nil, err
 		}
 	}
-	o.scanned = abi.Scanned{Exp: o.exp.Pointer(), Low: o.exp.At(8 * n), Norm: o.exp.At(16 * n), Flags: o.exp.At(24 * n), Total: total}
+	o.place(a.Rows, total)
 	return o, nil
 }
 

@@ -20,6 +20,9 @@ func (m *multiplication) settle(l, r *operand, b region, room room) error {
 		Words: int32(m.weights.words), Below: int32(m.below),
 		M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0), Triangle: int32(m.cfg.Triangle),
 	}
+	if m.within {
+		p.E.Adds = 0
+	}
 	p.ErrorL, p.ErrorR, p.Error = m.errors()
 	const warps = 8
 	strips := (l.n + 31) / 32 * r.n

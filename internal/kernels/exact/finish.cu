@@ -14,7 +14,9 @@ struct finishing {
 	target c;
 	leftovers failed;
 	vectorData l, r;
-	double errorL, errorR, error; // entry (i, j): errorL norm_i + errorR norm_j + error
+	// entry (i, j): errorL norm_i + errorR norm_j + error; below 0: the integers are rounded as
+	// they are, and zeros have no sign
+	double errorL, errorR, error;
 	u64 y, wide;                  // residues, bytes and half words
 	i64 stride, ld;               // entries from plane to plane, from column to column
 	i64 unit;                     // exponent of one unit, vectors' exponents aside
@@ -50,6 +52,8 @@ static __device__ void finishEntry(const finishing &f, integer x, int i, int j)
 		leave(f.failed, f.i0 + i, f.j0 + j);
 		return;
 	}
+	if (error < 0)
+		error = fl = fr = 0;
 	i64 to = f.c.off + (f.i0 + i) * f.c.rs + (f.j0 + j) * f.c.cs;
 	bool neg = x.magnitude() != (f.neg != 0);
 	int n = x.length();
@@ -298,6 +302,10 @@ static __device__ __forceinline__ void finishShort(const finishing &f)
 	i64 exp = f.unit + ((const i64 *)f.l.exp)[row] + ((const i64 *)f.r.exp)[j];
 	double error = f.errorL * ((const double *)f.l.norm)[row] + f.errorR * ((const double *)f.r.norm)[j] + f.error;
 	u32 flags = ((const u8 *)f.l.flags)[row] | ((const u8 *)f.r.flags)[j];
+	if (error < 0) {
+		error = 0;
+		flags &= SPECIAL;
+	}
 #pragma unroll
 	for (int h = 0; h < 2; h++)
 		transpose(r.y[0][h], true);

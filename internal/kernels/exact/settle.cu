@@ -137,6 +137,8 @@ static __device__ bool settleEntry(const settling &p, u32 *at, int i, int j)
 	v.unit = p.unit + ((const i64 *)p.l.exp)[i] + ((const i64 *)p.r.exp)[j] + p.e.alpha.exp;
 	if (v.error >= 0x1p60)
 		return false;
+	if (v.error < 0)
+		v.error = flags = 0;
 	bool exact = v.error == 0, zero = exact && v.x.length() == 0;
 	int base = p.below; // of what the words are
 	if (!p.e.alpha.plain && !zero) {

@@ -1,0 +1,21 @@
+package abi
+
+import "github.com/halfulp/halfulp/internal/cuda"
+
+// What kernels/newton/newton.cu takes.
+
+// Shifting is what shifted takes. Rows and Cols may be null.
+type Shifting struct {
+	X               Vectors
+	Z               Target
+	Rows, Cols, Odd cuda.Pointer
+}
+
+// Summing is what summed takes. Errors, Rows and Cols may be null.
+type Summing struct {
+	X, D               Vectors
+	Z                  Target
+	Rest               Leftovers
+	Errors, Rows, Cols cuda.Pointer
+	Words, _           int32
+}

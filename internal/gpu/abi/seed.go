@@ -1,0 +1,39 @@
+package abi
+
+import "github.com/halfulp/halfulp/internal/cuda"
+
+// What kernels of seeds take: kernels/seed/seed.cu.
+
+// SeedBlock is the number of columns that a step of the elimination takes, and SeedNode the most
+// rows of which a node of the tournament picks so many.
+const (
+	SeedBlock = 64
+	SeedNode  = 256
+)
+
+// NoTop is the exponent of rows and columns of zeros, of bytes NoTopByte.
+const (
+	NoTop     = -0x7f7f7f7f7f7f7f80
+	NoTopByte = 0x80
+)
+
+// What may go wrong in an elimination.
+const (
+	SeedSingular = 1 << iota
+	SeedNotFinite
+)
+
+// Equilibration is what scales a matrix. Rows and Cols have the negatives of exponents.
+type Equilibration struct {
+	A                  Vectors
+	Rows, Cols, Status cuda.Pointer
+}
+
+// Elimination is a step of the inversion of the scaled matrix.
+type Elimination struct {
+	F, Order, Slot cuda.Pointer
+	Lower, Upper   cuda.Pointer
+	Left, Right    cuda.Pointer
+	Status         cuda.Pointer
+	N, First       int32
+}

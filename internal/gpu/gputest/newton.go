@@ -1,0 +1,141 @@
+package gputest
+
+import (
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// NewtonReference returns a fake device with the kernels of kernels/newton/newton.cu in Go.
+func NewtonReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("shifted", refShifted)
+	drv.Kernel("summed", refSummed)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// exponentsOf returns a list of the fake's memory, or zeros.
+func exponentsOf(l *fake.Launch, at cuda.Pointer, n int32) []int64 {
+	if at == 0 {
+		return make([]int64, n)
+	}
+	return fake.Slice[int64](l, at, int(n))
+}
+
+// resultsOf returns the view of a target for the vectors x.
+func resultsOf(l *fake.Launch, z abi.Target, x abi.Vectors) num.Mat {
+	m := matOf(l, abi.Vectors{A: z.A, Off: z.Off, RS: z.RS, CS: z.CS, N: x.N, K: x.K})
+	if m.Arr.Kind == num.MP {
+		m.Arr.Prec = uint32(z.Prec)
+	}
+	return m
+}
+
+func refShifted(l *fake.Launch, k abi.Shifting) {
+	x, z := matOf(l, k.X), resultsOf(l, k.Z, k.X)
+	rows, cols := exponentsOf(l, k.Rows, k.X.N), exponentsOf(l, k.Cols, k.X.K)
+	odd := &fake.Slice[uint32](l, k.Odd, 1)[0]
+	const far = 1 << 29
+	var buf [num.MaxValueWords]uint64
+	for j := range x.Cols {
+		for i := range x.Rows {
+			r := x.Arr.Value(x.At(i, j), buf[:])
+			by := rows[i] + cols[j]
+			e := topOf(r)
+			if r.Class > num.Finite || r.Class == num.Finite && (max(e, -e) > far || max(by, -by) > far) {
+				*odd++
+				continue
+			}
+			r.Exp += by
+			if z.Arr.Set(z.At(i, j), r) != 0 {
+				panic("a shift rounds")
+			}
+		}
+	}
+}
+
+func refSummed(l *fake.Launch, k abi.Summing) {
+	x, d, z := matOf(l, k.X), matOf(l, k.D), resultsOf(l, k.Z, k.X)
+	rows, cols := exponentsOf(l, k.Rows, k.X.N), exponentsOf(l, k.Cols, k.X.K)
+	words := (int(k.Words) + 1) / 2 // of 64 bits
+	for j := range x.Cols {
+		for i := range x.Rows {
+			neg, mag, exp := refWindow(x, d, i, j, words)
+			to := z.At(i, j)
+			err := 0.0
+			if k.Errors != 0 {
+				e := exponentsOf(l, k.Errors, k.X.K)[j] - exp
+				if int64(num.BitLen(mag)) <= e {
+					leave(l, k.Rest, i, j)
+					continue
+				}
+				spare := max(e-26, 0) / 32 * 32 // bits that the error covers
+				for w := range mag {
+					mag[w] = num.WordAt(mag, spare+int64(64*w))
+				}
+				exp, e = exp+spare, e-spare
+				err = 4
+				if e >= 0 {
+					err += float64(int64(1) << e)
+				}
+			}
+			if num.IsZero(mag) {
+				if err == 0 {
+					z.Arr.Set(to, num.Real{})
+				} else {
+					leave(l, k.Rest, i, j)
+				}
+				continue
+			}
+			if !storeReference(z.Arr, to, neg, mag, exp+rows[i]+cols[j], err, 0) {
+				leave(l, k.Rest, i, j)
+			}
+		}
+	}
+}
+
+// refWindow returns x_ij + d_ij, both cut off below the last of so many words; no words for zeros.
+func refWindow(x, d num.Mat, i, j, words int) (neg bool, mag []uint64, exp int64) {
+	numbers := [2]num.Real{
+		x.Arr.Value(x.At(i, j), make([]uint64, num.ValueWords(x.Arr.Format))),
+		d.Arr.Value(d.At(i, j), make([]uint64, num.ValueWords(d.Arr.Format))),
+	}
+	some := false
+	for _, r := range numbers {
+		if r.Class == num.Finite {
+			if e := topOf(r) - int64(64*words); !some || e > exp {
+				exp = e
+			}
+			some = true
+		}
+	}
+	if !some {
+		return false, nil, 0
+	}
+	mag = make([]uint64, words+1)
+	for _, r := range numbers {
+		if r.Class != num.Finite {
+			continue
+		}
+		part := make([]uint64, words+1)
+		for k := range part {
+			part[k] = num.WordAt(r.Mag, exp-r.Exp+int64(64*k))
+		}
+		if r.Neg {
+			num.SubShifted(mag, part)
+		} else {
+			num.AddShifted(mag, part)
+		}
+	}
+	if neg = int64(mag[words]) < 0; neg {
+		num.Negate(mag)
+	}
+	return neg, mag, exp
+}

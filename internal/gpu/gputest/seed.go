@@ -1,0 +1,254 @@
+package gputest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// SeedReference returns a fake device with the kernels of kernels/seed/seed.cu in Go.
+func SeedReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("equilibrateTops", refEquilibrateTops)
+	drv.Kernel("equilibrated", refEquilibrated)
+	drv.Kernel("pivotCandidates", refPivotCandidates)
+	drv.Kernel("pivotBlock", refPivotBlock)
+	drv.Kernel("pivotPanels", refPivotPanels)
+	drv.Kernel("rankUpdate", refRankUpdate)
+	drv.Kernel("unscrambled", refUnscrambled)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+func refEquilibrateTops(l *fake.Launch, q abi.Equilibration, columns int32) {
+	a := matOf(l, q.A)
+	rows, cols := fake.Slice[int64](l, q.Rows, a.Rows), fake.Slice[int64](l, q.Cols, a.Cols)
+	for j := range a.Cols {
+		for i := range a.Rows {
+			if x, e := a.Arr.Leading(a.At(i, j)); x == 0 {
+				continue
+			} else if columns == 0 {
+				rows[i] = max(rows[i], e)
+			} else {
+				cols[j] = max(cols[j], e-rows[i])
+			}
+		}
+	}
+}
+
+func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
+	const far = 1000
+	a, n := matOf(l, q.A), int(g.N)
+	rows, cols := fake.Slice[int64](l, q.Rows, a.Rows), fake.Slice[int64](l, q.Cols, a.Cols)
+	f, status := fake.Slice[float64](l, g.F, n*n), fake.Slice[uint32](l, g.Status, 1)
+	clear(f)
+	for i := range n {
+		f[i+i*n] = 1
+		fake.Slice[int32](l, g.Order, n)[i], fake.Slice[int32](l, g.Slot, n)[i] = int32(i), -1
+	}
+	for j := range a.Cols {
+		for i := range a.Rows {
+			x, e := a.Arr.Leading(a.At(i, j))
+			e -= rows[i] + cols[j]
+			if c, _, _ := a.Arr.Span(a.At(i, j)); c > num.Finite || x != 0 && e > far {
+				status[0] |= abi.SeedNotFinite
+				x = 0
+			}
+			if f[i+j*n] = 0; x != 0 && e >= -far {
+				f[i+j*n] = math.Ldexp(x, int(e))
+			}
+		}
+	}
+}
+
+// panelRows are the step's columns of some rows, by rows.
+type panelRows struct {
+	places []int32
+	rows   [][]float64
+}
+
+// candidatesOf returns rows of the step's columns: those of a list of places in the order, or those
+// behind the pivots so far.
+func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, end int) panelRows {
+	n := int(g.N)
+	f, order := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Order, n)
+	var p panelRows
+	for i := begin; i < end; i++ {
+		place := g.First + int32(i)
+		if from != 0 {
+			place = fake.Slice[int32](l, from, end)[i]
+		}
+		row := make([]float64, abi.SeedBlock)
+		for j := range row {
+			row[j] = f[int(order[place])+(int(g.First)+j)*n]
+		}
+		p.places, p.rows = append(p.places, place), append(p.rows, row)
+	}
+	return p
+}
+
+// eliminate runs Gaussian elimination in place and returns which rows were pivots, in which it
+// leaves the inverses of the triangles. It is not regular if a pivot was 0.
+func (p *panelRows) eliminate() (pivots []int, regular bool) {
+	regular = true
+	for k := range abi.SeedBlock {
+		pivot := -1
+		for i, row := range p.rows {
+			if !slices.Contains(pivots, i) && (pivot < 0 || math.Abs(row[k]) > math.Abs(p.rows[pivot][k])) {
+				pivot = i
+			}
+		}
+		pivots = append(pivots, pivot)
+		top, inverse := p.rows[pivot], 0.0
+		if top[k] == 0 {
+			regular = false
+		} else {
+			inverse = 1 / top[k]
+		}
+		for i, row := range p.rows {
+			if i == pivot {
+				continue
+			}
+			m, from := row[k]*inverse, 0
+			if slices.Contains(pivots, i) {
+				from = k
+			}
+			for j := from; j < len(row); j++ {
+				row[j] -= float64(m * top[j])
+			}
+			row[k] = -m
+		}
+		for j := k + 1; j < len(top); j++ {
+			top[j] *= inverse
+		}
+		top[k] = inverse
+	}
+	return pivots, regular
+}
+
+func refPivotCandidates(l *fake.Launch, g abi.Elimination, from cuda.Pointer, count int32, to cuda.Pointer) {
+	for b := range int(l.Grid.X) {
+		p := candidatesOf(l, g, from, b*abi.SeedNode, min((b+1)*abi.SeedNode, int(count)))
+		pivots, _ := p.eliminate()
+		for k, i := range pivots {
+			fake.Slice[int32](l, to, (b+1)*abi.SeedBlock)[b*abi.SeedBlock+k] = p.places[i]
+		}
+	}
+}
+
+func refPivotBlock(l *fake.Launch, g abi.Elimination, from cuda.Pointer, count int32) {
+	n := int(g.N)
+	p := candidatesOf(l, g, from, 0, int(count))
+	pivots, regular := p.eliminate()
+	if !regular {
+		fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
+	}
+	order, slot := fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
+	lower := fake.Slice[float64](l, g.Lower, abi.SeedBlock*abi.SeedBlock)
+	upper := fake.Slice[float64](l, g.Upper, abi.SeedBlock*abi.SeedBlock)
+	clear(lower)
+	clear(upper)
+	chosen := map[int32]bool{}
+	var front []int32
+	for k, i := range pivots {
+		row := order[p.places[i]]
+		slot[row] = g.First + int32(k)
+		chosen[row] = true
+		front = append(front, row)
+		lower[k+k*abi.SeedBlock] = 1
+		for j, x := range p.rows[i] {
+			if j < k {
+				lower[k+j*abi.SeedBlock] = x
+			} else {
+				upper[k*abi.SeedBlock+j] = x
+			}
+		}
+	}
+	for _, row := range order[g.First:] {
+		if !chosen[row] {
+			front = append(front, row)
+		}
+	}
+	copy(order[g.First:], front)
+}
+
+func refPivotPanels(l *fake.Launch, g abi.Elimination) {
+	const k = abi.SeedBlock
+	n, first := int(g.N), int(g.First)
+	f, order, slot := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
+	lower, upper := fake.Slice[float64](l, g.Lower, k*k), fake.Slice[float64](l, g.Upper, k*k)
+	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
+	for h := range k {
+		for j := range n {
+			sum := 0.0
+			for m := range k {
+				sum += float64(lower[h+m*k] * f[int(order[first+m])+j*n])
+			}
+			if first <= j && j < first+k {
+				sum = lower[h+(j-first)*k]
+			}
+			right[h*n+j] = sum
+		}
+		for i := range n {
+			sum := 0.0
+			for m := range k {
+				sum -= float64(f[i+(first+m)*n] * upper[m*k+h])
+			}
+			if s := int(slot[i]) - first; 0 <= s && s < k {
+				sum = upper[s*k+h]
+			}
+			left[h*n+i] = sum
+		}
+	}
+}
+
+func refRankUpdate(l *fake.Launch, g abi.Elimination, begin, without int32) {
+	const k = abi.SeedBlock
+	n, first := int(g.N), int(g.First)
+	f, slot := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Slot, n)
+	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
+	for y := range int32(l.Grid.Y) {
+		tile := begin + y
+		if tile >= without {
+			tile++
+		}
+		for j := int(tile) * k; j < (int(tile)+1)*k; j++ {
+			for i := range n {
+				sum := f[i+j*n]
+				if s := int(slot[i]) - first; 0 <= s && s < k || first <= j && j < first+k {
+					sum = 0
+				}
+				for h := range k {
+					sum += float64(left[h*n+i] * right[h*n+j])
+				}
+				f[i+j*n] = sum
+			}
+		}
+	}
+}
+
+func refUnscrambled(l *fake.Launch, g abi.Elimination, n int32, to cuda.Pointer, rs, cs int64) {
+	order := int(g.N)
+	f, rows := fake.Slice[float64](l, g.F, order*order), fake.Slice[int32](l, g.Order, order)
+	for k := range order {
+		j := int64(rows[k])
+		for i := range int64(n) {
+			if j >= int64(n) {
+				break
+			}
+			x := f[int(rows[i])+k*order]
+			if x-x != 0 {
+				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
+			}
+			fake.Slice[float64](l, to+cuda.Pointer(8*(i*rs+j*cs)), 1)[0] = x
+		}
+	}
+}

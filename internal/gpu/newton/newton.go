@@ -1,0 +1,123 @@
+// Package newton runs what Newton's method of package linsolve does entry by entry on matrices in
+// the memory of NVIDIA GPUs: kernels/newton/newton.cu has the arithmetic.
+package newton
+
+import (
+	"fmt"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+const (
+	threads   = 256 // of a block, at most
+	maxAcross = 1<<16 - 1
+)
+
+// A task is a launch under way, with the lists that it takes.
+type task struct {
+	s     *cuda.Stream
+	count *cuda.Memory // u32: entries that are left
+	lists []*cuda.Memory
+}
+
+func newTask(s *cuda.Stream) (*task, error) {
+	count, err := s.Alloc(4)
+	if err != nil {
+		return nil, err
+	}
+	t := &task{s: s, count: count}
+	if err := s.Zero(count.Pointer(), 4); err != nil {
+		t.free()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *task) free() {
+	t.count.Free()
+	for _, m := range t.lists {
+		m.Free()
+	}
+}
+
+// list copies a list to the device, whose address is null for none.
+func (t *task) list(x []int64) (cuda.Pointer, error) {
+	if x == nil {
+		return 0, nil
+	}
+	m, err := cuda.NewCopy(t.s, x)
+	if err != nil {
+		return 0, err
+	}
+	t.lists = append(t.lists, m)
+	return m.Pointer(), nil
+}
+
+// launch runs a kernel for all entries of a rows x cols matrix, and returns the count.
+func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) (int, error) {
+	f, err := launch.KernelsOf(t.s).Function(t.s, "newton/newton", kernel)
+	if err != nil {
+		return 0, err
+	}
+	grid := cuda.Dim{X: (rows + threads - 1) / threads, Y: min(cols, maxAcross)}
+	if err := f.Launch(t.s, grid, cuda.Dim{X: threads}, shared, args); err != nil {
+		return 0, err
+	}
+	var n [1]uint32
+	err = cuda.Download(t.s, n[:], t.count.Pointer())
+	return int(n[0]), err
+}
+
+// Shift is place.Newton's.
+func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix) (odd int, err error) {
+	z.Changed()
+	t, err := newTask(s)
+	if err != nil {
+		return 0, err
+	}
+	defer t.free()
+	k := abi.Shifting{X: abi.RowsOf(x), Z: abi.TargetOf(z), Odd: t.count.Pointer()}
+	if k.Rows, err = t.list(rows); err != nil {
+		return 0, err
+	}
+	if k.Cols, err = t.list(cols); err != nil {
+		return 0, err
+	}
+	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
+}
+
+// Sum is place.Newton's, for matrices of the device.
+func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error) {
+	z.Changed()
+	t, err := newTask(s)
+	if err != nil {
+		return 0, err
+	}
+	defer t.free()
+	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()),
+		Rest: abi.Leftovers{Count: t.count.Pointer()}}
+	for _, l := range []struct {
+		to   *cuda.Pointer
+		list []int64
+	}{{&k.Errors, of.Errors}, {&k.Rows, of.Rows}, {&k.Cols, of.Cols}} {
+		if *l.to, err = t.list(l.list); err != nil {
+			return 0, err
+		}
+	}
+	each := 4 * (of.Words() + 1)
+	limit := s.Device().Info().SharedPerBlock
+	// A block has room for its threads' windows, three blocks to a multiprocessor where that may
+	// be.
+	n := threads
+	for n > 32 && n*each > limit/3 {
+		n /= 2
+	}
+	if n*each > limit {
+		return 0, fmt.Errorf("%v: %w: sums of %d bits", s.Device(), cuda.ErrMemory, of.Bits)
+	}
+	return t.launch("summed", x.Rows, x.Cols, n, n*each, k)
+}

@@ -1,0 +1,271 @@
+// Package seed inverts matrices approximately in float64 arithmetic on NVIDIA GPUs, where they
+// live: kernels/seed/seed.cu has the method.
+package seed
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// MaxOrder is the most rows of a matrix.
+const MaxOrder = 1<<16 - abi.SeedBlock
+
+const (
+	block = abi.SeedBlock
+	node  = abi.SeedNode
+
+	threads = 256 // of a block of most kernels
+	panel   = 32  // columns that a block of pivotPanels takes
+	tall    = 128 // rows that a block of rankUpdate takes
+
+	updateShared = 8 * block * (block + tall)
+)
+
+// lookAhead is the order from which pivots are sought beside the update before them. For smaller
+// matrices an update takes no longer than what the two streams cost.
+const lookAhead = 1536
+
+// Inverse stores an approximate inverse of F = diag(2^rows) A diag(2^cols) in the n x n matrix x of
+// Float64, whose entries share none with A, and returns the exponents, which bring the largest
+// magnitude of each row and column near 1. Nothing is known of the error. It is not ok, and x
+// unspecified, if a pivot is 0, or numbers are not finite or F's beyond float64's.
+//
+// All is queued on the stream of s, which it waits for but once.
+func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
+	return inverse(s, a, x, a.Rows >= lookAhead)
+}
+
+func inverse(s *cuda.Stream, a, x mem.Matrix, ahead bool) (rows, cols []int64, ok bool, err error) {
+	n := a.Rows
+	if n == 0 || n > MaxOrder {
+		return make([]int64, n), make([]int64, n), n == 0, nil
+	}
+	x.Changed()
+	w, err := newWork(s, a)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer w.free()
+	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }, func() error { return w.unscramble(x) }} {
+		if err := stage(); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	told := make([]int64, 1+2*n)
+	if err := cuda.Download(s, told, w.q.Status); err != nil {
+		return nil, nil, false, err
+	}
+	exps := told[1:]
+	for i, top := range exps {
+		if exps[i] = -top; top == abi.NoTop {
+			exps[i] = 0
+		}
+	}
+	return exps[:n], exps[n:], told[0] == 0, nil
+}
+
+// A work is an inversion under way.
+type work struct {
+	s       *cuda.Stream
+	kernels *launch.Kernels
+	memory  []*cuda.Memory
+	q       abi.Equilibration
+	g       abi.Elimination
+	lists   [2]cuda.Pointer // of candidates
+}
+
+func (w *work) free() {
+	for _, m := range w.memory {
+		m.Free()
+	}
+}
+
+// alloc returns the address of new memory.
+func (w *work) alloc(bytes int) (cuda.Pointer, error) {
+	m, err := w.s.Alloc(int64(bytes))
+	if err != nil {
+		return 0, err
+	}
+	w.memory = append(w.memory, m)
+	return m.Pointer(), nil
+}
+
+func newWork(s *cuda.Stream, a mem.Matrix) (*work, error) {
+	n := a.Rows
+	padded := (n + block - 1) / block * block
+	w := &work{s: s, kernels: launch.KernelsOf(s)}
+	w.q.A = abi.RowsOf(a)
+	w.g.N = int32(padded)
+	candidates := (padded + node - 1) / node * block
+	for _, m := range []struct {
+		to    *cuda.Pointer
+		bytes int
+	}{
+		{&w.q.Status, 8 * (1 + 2*n)}, // and rows and columns
+		{&w.g.F, 8 * padded * padded},
+		{&w.g.Order, 4 * padded},
+		{&w.g.Slot, 4 * padded},
+		{&w.g.Lower, 8 * block * block},
+		{&w.g.Upper, 8 * block * block},
+		{&w.g.Left, 8 * block * padded},
+		{&w.g.Right, 8 * block * padded},
+		{&w.lists[0], 4 * candidates},
+		{&w.lists[1], 4 * candidates},
+	} {
+		var err error
+		if *m.to, err = w.alloc(m.bytes); err != nil {
+			w.free()
+			return nil, err
+		}
+	}
+	w.q.Rows = w.q.Status + 8
+	w.q.Cols = w.q.Rows + cuda.Pointer(8*n)
+	w.g.Status = w.q.Status
+	return w, nil
+}
+
+// launch runs a kernel in stream s.
+func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, args ...any) error {
+	f, err := w.kernels.Function(s, "seed/seed", kernel)
+	if err != nil {
+		return err
+	}
+	return f.Launch(s, grid, cuda.Dim{X: threads}, shared, args...)
+}
+
+// equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
+// 1.
+func (w *work) equilibrate() error {
+	n := int(w.q.A.N)
+	if err := w.s.Zero(w.q.Status, 8); err != nil {
+		return err
+	}
+	if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(16*n)); err != nil {
+		return err
+	}
+	tiles := (n + block - 1) / block
+	for columns := range int32(2) {
+		if err := w.launch(w.s, "equilibrateTops", cuda.Dim{X: tiles, Y: tiles}, 0, w.q, columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes F.
+func (w *work) fill() error {
+	n := int(w.g.N)
+	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: n}, 0, w.q, w.g)
+}
+
+// eliminate inverts F but for the order of its rows and columns.
+func (w *work) eliminate(ahead bool) error {
+	if !ahead {
+		for w.g.First = 0; w.g.First < w.g.N; w.g.First += block {
+			if err := w.pivots(w.s, w.g); err != nil {
+				return err
+			}
+			if err := w.panels(); err != nil {
+				return err
+			}
+			if err := w.update(0, int(w.g.N)/block, math.MaxInt32); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	beside, err := w.s.NewStream()
+	if err != nil {
+		return err
+	}
+	err = w.eliminateAhead(beside)
+	if e := beside.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// eliminateAhead seeks the pivots of a step in another stream as soon as its columns are there.
+func (w *work) eliminateAhead(beside *cuda.Stream) error {
+	var events [2]*cuda.Event
+	for i := range events {
+		var err error
+		if events[i], err = w.s.NewEvent(); err != nil {
+			return err
+		}
+		defer events[i].Close()
+	}
+	columns, pivots := events[0], events[1]
+	tiles := int(w.g.N) / block
+	if err := w.pivots(w.s, w.g); err != nil {
+		return err
+	}
+	for k := range tiles {
+		w.g.First = int32(k * block)
+		if err := w.panels(); err != nil {
+			return err
+		}
+		if k == tiles-1 {
+			return w.update(0, tiles, math.MaxInt32)
+		}
+		if err := w.update(k+1, 1, math.MaxInt32); err != nil {
+			return err
+		}
+		if err := w.s.Record(columns); err != nil {
+			return err
+		}
+		if err := beside.Wait(columns); err != nil {
+			return err
+		}
+		next := w.g
+		next.First += block
+		if err := w.pivots(beside, next); err != nil {
+			return err
+		}
+		if err := beside.Record(pivots); err != nil {
+			return err
+		}
+		if err := w.update(0, tiles-1, k+1); err != nil {
+			return err
+		}
+		if err := w.s.Wait(pivots); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pivots chooses the pivot rows of a step in stream s.
+func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
+	var from cuda.Pointer
+	count := int(g.N - g.First)
+	for level := 0; count > node; level++ {
+		nodes, to := (count+node-1)/node, w.lists[level%2]
+		if err := w.launch(s, "pivotCandidates", cuda.Dim{X: nodes}, 0, g, from, int32(count), to); err != nil {
+			return err
+		}
+		from, count = to, nodes*block
+	}
+	return w.launch(s, "pivotBlock", cuda.Dim{X: 1}, 0, g, from, int32(count))
+}
+
+// panels makes the factors of the update.
+func (w *work) panels() error {
+	return w.launch(w.s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g)
+}
+
+// update updates so many blocks of columns from block begin on, but not block without.
+func (w *work) update(begin, count, without int) error {
+	return w.launch(w.s, "rankUpdate", cuda.Dim{X: (int(w.g.N) + tall - 1) / tall, Y: count}, updateShared, w.g, int32(begin), int32(without))
+}
+
+// unscramble stores the inverse.
+func (w *work) unscramble(x mem.Matrix) error {
+	w.g.First = w.g.N
+	to := x.Arr.Plane(0) + cuda.Pointer(8*x.Off)
+	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: int(w.g.N)}, 0, w.g, int32(x.Rows), to, int64(x.RS), int64(x.CS))
+}

@@ -1,0 +1,370 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A problem is a matrix to invert, and the most that the largest entry of I - R F may be, 0 for
+// none.
+type problem struct {
+	name string
+	n    int
+	at   func(i, j int) float64
+	most float64
+}
+
+// random returns the n x n matrix A = Q1 D Q2 of numbers, D running geometrically from 1 to
+// 1/condition, Q1 and Q2 being products of reflections.
+func random(n int, condition float64, seed uint64) func(i, j int) float64 {
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	a := make([]float64, n*n)
+	for i := range n {
+		a[i+i*n] = math.Pow(condition, -float64(i)/float64(max(n-1, 1)))
+	}
+	for round := range 4 {
+		v, norm := make([]float64, n), 0.0
+		for i := range v {
+			v[i] = rng.NormFloat64()
+			norm += float64(v[i] * v[i])
+		}
+		along, across := 1, n
+		if round%2 == 1 {
+			along, across = n, 1
+		}
+		for c := range n {
+			dot := 0.0
+			for i := range n {
+				dot += float64(v[i] * a[i*along+c*across])
+			}
+			for i := range n {
+				a[i*along+c*across] -= float64(2 * dot / norm * v[i])
+			}
+		}
+	}
+	return func(i, j int) float64 { return a[i+j*n] }
+}
+
+// problems returns matrices of order n.
+func problems(n int) []problem {
+	rng := rand.New(rand.NewPCG(7, uint64(n)))
+	dense := make([]float64, n*n)
+	for i := range dense {
+		dense[i] = rng.Float64() - 0.5
+	}
+	at := func(i, j int) float64 { return dense[i+j*n] }
+	order := rng.Perm(n)
+	unit := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	return []problem{
+		{"uniform", n, at, 1e-7},
+		{"permutation", n, func(i, j int) float64 { return unit(order[i] == j) }, 1e-300},
+		{"antidiagonal", n, func(i, j int) float64 { return float64(i+1) * unit(i+j == n-1) }, 1e-15},
+		{"zero leading minors", n, func(i, j int) float64 {
+			if i < (n+1)/2 && j < n/2 {
+				return 0
+			}
+			return at(i, j)
+		}, 1e-7},
+		{"graded", n, func(i, j int) float64 { return math.Ldexp(at(i, j), (i*7919%n-j)*600/n) }, 1e-7},
+		{"growth", min(n, 30), func(i, j int) float64 { // Wilkinson's
+			if i < j && j < min(n, 30)-1 {
+				return 0
+			} else if i > j && j < min(n, 30)-1 {
+				return -1
+			}
+			return 1
+		}, 1e-6},
+		{"Hilbert", min(n, 8), func(i, j int) float64 { return 1 / float64(i+j+1) }, 1e-4},
+		{"symmetric indefinite", n, func(i, j int) float64 { return unit(i != j || n == 1) * at(max(i, j), min(i, j)) }, 1e-7},
+		{"arrow", n, func(i, j int) float64 { return unit(i == 0 || j == 0 || i == j) * float64(1+i+j) }, 1e-7},
+		{"tridiagonal", n, func(i, j int) float64 { return 2*unit(i == j) - unit(i-j == 1 || j-i == 1) }, 1e-7},
+		{"kappa 1e8", n, random(n, 1e8, 1), 1e-4},
+		{"kappa 1e12", n, random(n, 1e12, 2), 1},
+	}
+}
+
+// residual returns the largest entry of I - R F, about, for F = diag(2^rows) A diag(2^cols).
+func residual(t testing.TB, a num.Mat, r []float64, rows, cols []int64) float64 {
+	n := a.Rows
+	f, c := make([]float64, n*n), make([]float64, n*n)
+	for j := range n {
+		c[j+j*n] = 1
+		for i := range n {
+			x, e := a.Arr.Leading(a.At(i, j))
+			f[i+j*n] = math.Ldexp(x, int(e+rows[i]+cols[j]))
+		}
+	}
+	if err := dgemm.Subtract(context.Background(), runtime.GOMAXPROCS(0), n, c, r, f); err != nil {
+		t.Fatal(err)
+	}
+	most := 0.0
+	for _, x := range c {
+		if x != x {
+			return x
+		}
+		most = max(most, math.Abs(x))
+	}
+	return most
+}
+
+// resident returns a matrix on the device of a view with strides, and the view.
+func resident(s *cuda.Stream, f num.Format, n int, transposed bool, at func(i, j int) float64) (mem.Matrix, num.Mat, error) {
+	h := num.Mat{Arr: num.New(f, n*(n+3)), RS: 1, CS: n + 3, Rows: n, Cols: n}
+	if transposed {
+		h.RS, h.CS = h.CS, h.RS
+	}
+	for j := range n {
+		for i := range n {
+			h.Arr.Set(h.At(i, j), gputest.Scalar(at(i, j)))
+		}
+	}
+	a, err := mem.Upload(s, h.Arr)
+	return mem.Matrix{Arr: a, RS: h.RS, CS: h.CS, Rows: n, Cols: n}, h, err
+}
+
+// check inverts a matrix in a format and returns the residual.
+func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, transposed, ahead bool) {
+	t.Helper()
+	name := fmt.Sprintf("%s, n = %d, %v, transposed %v, ahead %v", p.name, p.n, f, transposed, ahead)
+	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+		a, h, err := resident(s, f, p.n, transposed, p.at)
+		if err != nil {
+			return err
+		}
+		defer a.Arr.Free()
+		x, err := mem.NewArray(s, num.Float64, p.n*p.n+5)
+		if err != nil {
+			return err
+		}
+		defer x.Free()
+		to := mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}
+		rows, cols, ok, err := inverse(s, a, to, ahead)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			t.Errorf("%s: none", name)
+			return nil
+		}
+		for i := range p.n {
+			top := math.MinInt
+			for j := range p.n {
+				if x, e := h.Arr.Leading(h.At(i, j)); x != 0 {
+					top = max(top, int(e+rows[i]+cols[j]))
+				}
+			}
+			if top != 0 {
+				t.Fatalf("%s: row %d is scaled to 2^%d", name, i, top)
+			}
+		}
+		r, err := x.Host(s)
+		if err != nil {
+			return err
+		}
+		for i, v := range r.F64[0][:5] {
+			if v != 0 {
+				t.Fatalf("%s: number %d before the matrix is %g", name, i, v)
+			}
+		}
+		got := residual(t, h, r.F64[0][5:], rows, cols)
+		t.Logf("%s: %.2g", name, got)
+		if !(got <= p.most) {
+			t.Errorf("%s: |I - R F| is %g, want at most %g", name, got, p.most)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(name, err)
+	}
+}
+
+// checkAll inverts nasty matrices of some orders.
+func checkAll(t *testing.T, dev *cuda.Device, orders ...int) {
+	t.Helper()
+	formats := []num.Format{num.Float64, gputest.MP(424), num.Float64, num.DDouble, gputest.MP(53), num.QDouble}
+	for _, n := range orders {
+		for i, p := range problems(n) {
+			check(t, dev, p, formats[i%len(formats)], i%4 == 1, i%3 == 0)
+		}
+	}
+}
+
+// checkFailures inverts matrices that have no inverse in float64.
+func checkFailures(t *testing.T, dev *cuda.Device, n int) {
+	t.Helper()
+	fine := problems(n)[0].at
+	for name, at := range map[string]func(i, j int) float64{
+		"zeros":    func(int, int) float64 { return 0 },
+		"row of 0": func(i, j int) float64 { return fine(i, j) * math.Abs(float64(max(-1, min(1, i-n/2)))) },
+		"ones":     func(int, int) float64 { return 1 },
+		"infinity": func(i, j int) float64 {
+			if i == n-1 && j == n/3 {
+				return math.Inf(1)
+			}
+			return fine(i, j)
+		},
+		"NaN": func(i, j int) float64 {
+			if i == n/2 && j == n-1 {
+				return math.NaN()
+			}
+			return fine(i, j)
+		},
+	} {
+		for _, f := range []num.Format{num.Float64, gputest.MP(100)} {
+			if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+				a, _, err := resident(s, f, n, false, at)
+				if err != nil {
+					return err
+				}
+				defer a.Arr.Free()
+				x, err := mem.NewArray(s, num.Float64, n*n)
+				if err != nil {
+					return err
+				}
+				defer x.Free()
+				_, _, ok, err := Inverse(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n})
+				if ok {
+					t.Errorf("%s, n = %d, %v: an inverse", name, n, f)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(name, f, err)
+			}
+		}
+	}
+}
+
+func reference(t *testing.T) *cuda.Device { return gputest.SeedReference(t, new(fake.Driver)) }
+
+// TestInverse inverts on a fake device.
+func TestInverse(t *testing.T) {
+	dev := reference(t)
+	checkAll(t, dev, 1, 2, 63, 64, 65, 150, 330)
+	checkFailures(t, dev, 70)
+}
+
+// TestDeviceInverse inverts on the machine's GPU.
+func TestDeviceInverse(t *testing.T) {
+	dev := gputest.Machine(t)
+	checkAll(t, dev, 1, 2, 5, 63, 64, 65, 100, 128, 200, 256, 257, 320, 330, 1000, 1025, 1500)
+	checkFailures(t, dev, 70)
+	checkFailures(t, dev, 500)
+}
+
+// TestSanitizeInverse runs every kernel on small matrices.
+func TestSanitizeInverse(t *testing.T) {
+	dev := gputest.Machine(t)
+	for _, n := range []int{5, 330} {
+		p := problems(n)[0]
+		check(t, dev, p, num.Float64, false, false)
+		check(t, dev, p, gputest.MP(150), true, true)
+	}
+}
+
+// TestEmpty checks that there is an inverse of nothing, and none of matrices that are too large.
+func TestEmpty(t *testing.T) {
+	for n, want := range map[int]bool{0: true, MaxOrder + 1: false} {
+		if rows, cols, ok, err := Inverse(nil, mem.Matrix{Rows: n, Cols: n}, mem.Matrix{}); err != nil || ok != want || len(rows) != n || len(cols) != n {
+			t.Error(n, len(rows), len(cols), ok, err)
+		}
+	}
+}
+
+// BenchmarkInverse measures inverses of resident matrices of uniform numbers, with the pivots
+// sought beside updates and not, the residual, and the kernels of a step one by one.
+func BenchmarkInverse(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, n := range []int{256, 1000, 2048, 4096, 8192} {
+		err := dev.Do(context.Background(), func(s *cuda.Stream) error {
+			a, err := gputest.ResidentRandom(s, num.Float64, n, 0, 1)
+			if err != nil {
+				return err
+			}
+			defer a.Arr.Free()
+			x, err := mem.NewArray(s, num.Float64, n*n)
+			if err != nil {
+				return err
+			}
+			defer x.Free()
+			to := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
+			rho := 0.0
+			h, err := a.Get(s)
+			if err != nil {
+				return err
+			}
+			for _, ahead := range []bool{false, true} {
+				rows, cols, ok, err := inverse(s, a, to, ahead) // loads the kernels
+				if err != nil || !ok {
+					return fmt.Errorf("%v %w", ok, err)
+				}
+				r, err := x.Host(s)
+				if err != nil {
+					return err
+				}
+				rho = residual(b, h, r.F64[0], rows, cols)
+				b.Run(fmt.Sprintf("%d/ahead=%v", n, ahead), func(b *testing.B) {
+					for b.Loop() {
+						if _, _, _, err := inverse(s, a, to, ahead); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(rho, "residual")
+				})
+			}
+			w, err := newWork(s, a)
+			if err != nil {
+				return err
+			}
+			defer w.free()
+			tiles := int(w.g.N) / block
+			for _, stage := range []struct {
+				name string
+				run  func() error
+			}{
+				{"equilibrate", w.equilibrate},
+				{"fill", w.fill},
+				{"pivots", func() error { return w.pivots(s, w.g) }},
+				{"panels", w.panels},
+				{"update", func() error { return w.update(0, tiles, math.MaxInt32) }},
+				{"unscramble", func() error { return w.unscramble(to) }},
+			} {
+				if err := stage.run(); err != nil {
+					return err
+				}
+				b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
+					const each = 20
+					for b.Loop() {
+						for range each {
+							if err := stage.run(); err != nil {
+								b.Fatal(err)
+							}
+						}
+						if err := s.Synchronize(); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(each*b.N), "µs/launch")
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(n, err)
+		}
+	}
+}

@@ -1,0 +1,421 @@
+// An approximate inverse in binary64, with which Newton's method of package linsolve begins.
+// Nothing is known of its error.
+//
+// F = diag(2^rows) A diag(2^cols), equilibrated and padded by a unit matrix to order N, a multiple
+// of BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot
+// rows of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal.
+// Appl. 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is
+// left. Rows stay where they are: with pivot p_k of column k
+//
+//	(F^-1)[k][p_j] = M[p_k][j]
+//
+// for what is in F's place at last, M. In a step with columns K, pivot rows p, F[p,K] = L U and
+// other columns J and rows i
+//
+//	F[i,J] -= (F[i,K] U^-1) (L^-1 F[p,J])    F[i,K] = -(F[i,K] U^-1) L^-1
+//	F[p,J] = U^-1 (L^-1 F[p,J])              F[p,K] = U^-1 L^-1
+//
+// which is one product for all. (L U)^-1 is not formed for it, whose error may be large where those
+// of L^-1 F[p,J] and F[i,K] U^-1 are small.
+#include "../common/leading.cuh"
+#include "../common/mma.cuh"
+
+#define BLOCK 64
+#define NODE 256
+#define THREADS 256
+
+// Exponents of zeros, and of rows and columns of zeros: bytes 0x80.
+#define NONE ((i64)0x8080808080808080)
+
+// What went wrong.
+enum { SINGULAR = 1, NOT_FINITE = 2 };
+
+struct equilibration {
+	vectors a;      // rows of the matrix
+	u64 rows, cols; // i64: the negatives of the exponents
+	u64 status;     // u32
+};
+
+// The sides of a block of equilibrateTops.
+#define SIDE 64
+
+static_assert(SIDE == 64 && THREADS == 256, "threads of equilibrateTops");
+
+// equilibrateTops finds the exponents of the largest entries of rows, or of columns with their rows
+// scaled. It takes the maximum with what is there.
+extern "C" __global__ void __launch_bounds__(THREADS) equilibrateTops(const __grid_constant__ equilibration q, int columns)
+{
+	__shared__ i64 tops[THREADS / SIDE][SIDE];
+	int r = threadIdx.x % SIDE, group = threadIdx.x / SIDE, lane = threadIdx.x % 32;
+	int i = blockIdx.x * SIDE + r, j0 = blockIdx.y * SIDE;
+	i64 most = NONE, row = columns && i < q.a.n ? ((const i64 *)q.rows)[i] : 0;
+	for (int c = group; c < SIDE; c += THREADS / SIDE) {
+		i64 e = NONE, top;
+		if (i < q.a.n && j0 + c < q.a.k && leading(q.a.a, q.a.off + i * q.a.rs + (j0 + c) * q.a.cs, top) != 0)
+			e = top - row;
+		most = max64(most, e);
+		if (!columns)
+			continue;
+#pragma unroll
+		for (int step = 16; step > 0; step /= 2)
+			e = max64(e, __shfl_xor_sync(~0u, e, step));
+		if (lane == 0)
+			tops[r / 32][c] = e;
+	}
+	if (!columns)
+		tops[group][r] = most;
+	__syncthreads();
+	if (threadIdx.x >= SIDE)
+		return;
+	most = max64(tops[0][r], tops[1][r]);
+	for (int g = 2; !columns && g < THREADS / SIDE; g++)
+		most = max64(most, tops[g][r]);
+	if (most != NONE)
+		atomicMax((i64 *)(columns ? q.cols : q.rows) + (columns ? j0 : blockIdx.x * SIDE) + r, most);
+}
+
+struct elimination {
+	u64 f;           // double: F by columns
+	u64 order;       // int: all rows, the pivots so far before the others
+	u64 slot;        // int: of which column a row is the pivot, or -1
+	u64 lower;       // double: L^-1 of the step, by columns
+	u64 upper;       // double: U^-1, by rows
+	u64 left, right; // double: the update's factors, N x BLOCK by columns, BLOCK x N by rows
+	u64 status;      // u32
+	int n, first;    // N, the first column of the step
+};
+
+// far is where exponents are too large or too small for F.
+#define FAR 1000
+
+// equilibrated stores F, and begins the lists of rows.
+extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_constant__ equilibration q, const __grid_constant__ elimination g)
+{
+	int i = blockIdx.x * THREADS + threadIdx.x, j = blockIdx.y;
+	if (i >= g.n)
+		return;
+	double x = i == j;
+	if (i < q.a.n && j < q.a.k) {
+		i64 at = q.a.off + i * q.a.rs + j * q.a.cs, e;
+		x = leading(q.a.a, at, e);
+		e -= ((const i64 *)q.rows)[i] + ((const i64 *)q.cols)[j];
+		// Zeros may lie in rows and columns of zeros.
+		bool special = q.a.a.kind == MP ? ((const u8 *)q.a.a.plane[2])[at] >> 1 > FINITE : !finite(term(q.a.a, at, 0));
+		if (special || x != 0 && e > FAR)
+			atomicOr((u32 *)g.status, NOT_FINITE);
+		x = x == 0 || e < -FAR || e > FAR ? 0 : x * __longlong_as_double((e + 1023) << 52);
+	}
+	((double *)g.f)[i + (i64)j * g.n] = x;
+	if (j == 0) {
+		((int *)g.order)[i] = i;
+		((int *)g.slot)[i] = -1;
+	}
+}
+
+// What threads of a node share.
+struct nodeMemory {
+	double row[BLOCK];
+	u32 keys[NODE / 32];
+};
+
+// choose sets chosen to the step in the thread with the largest x of those with -1, and reports
+// whether that is this one.
+static __device__ __forceinline__ bool choose(double x, int &chosen, int step, nodeMemory &shared)
+{
+	// The leading bits of the magnitude, above 0, and the thread.
+	u32 key = chosen == -1 ? (u32)__double2hiint(x) << 1 & ~(2u * NODE - 1) | NODE | (NODE - 1 - threadIdx.x) : 0;
+	key = __reduce_max_sync(~0u, key);
+	if (threadIdx.x % 32 == 0)
+		shared.keys[threadIdx.x / 32] = key;
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < NODE / 32; i++)
+		key = max(key, shared.keys[i]);
+	bool here = threadIdx.x == NODE - 1 - key % NODE;
+	if (here)
+		chosen = step;
+	return here;
+}
+
+// reciprocal returns 1 / x, but 0 for 0.
+static __device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0 : 1 / x; }
+
+// candidateStep eliminates the first of W columns and shifts the others to the left, in all of the
+// NODE rows at once, one to a thread.
+template <int W> static __device__ __forceinline__ void candidateStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
+{
+	if (choose(a[0], chosen, step, shared)) {
+#pragma unroll
+		for (int j = 0; j < W; j++)
+			shared.row[j] = a[j];
+	}
+	__syncthreads();
+	double m = a[0] * reciprocal(shared.row[0]);
+#pragma unroll
+	for (int j = 0; j < W - 1; j++)
+		a[j] = fma(-m, shared.row[j + 1], a[j + 1]);
+}
+
+// blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and
+// rotates the others to the left. Columns from the step's on become U^-1 in the pivot rows, those
+// before it L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
+template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
+{
+	// The columns from the step's on are these registers: below surely, and up to below + 16 maybe.
+	const int below = BLOCK - 16 * (PHASE + 1), end = BLOCK - step;
+	bool here = choose(a[0], chosen, step, shared);
+	if (here) {
+#pragma unroll
+		for (int j = 0; j < BLOCK; j++) {
+			shared.row[j] = a[j];
+			if (j < below || j < below + 16 && j < end)
+				a[j] = 0;
+		}
+	}
+	__syncthreads();
+	double pivot = shared.row[0], inverse = reciprocal(pivot), m = here ? -inverse : a[0] * inverse;
+	double before = chosen >= 0 ? 0 : m; // for the columns before the step's
+#pragma unroll
+	for (int j = 1; j < BLOCK; j++)
+		a[j - 1] = fma(j < below || j < below + 16 && j < end ? -m : -before, shared.row[j], a[j]);
+	a[BLOCK - 1] = -m;
+	return pivot != 0;
+}
+
+// load reads row number index of count of the candidates, whose places in the order are in from, or
+// follow the pivots so far if that is null. It returns the place; chosen is -2 if there is none.
+static __device__ __forceinline__ int load(const elimination &g, u64 from, int index, int count, double (&a)[BLOCK], int &chosen)
+{
+	chosen = index < count ? -1 : -2;
+	int place = chosen == -2 ? -1 : from ? ((const int *)from)[index] : g.first + index;
+	const double *row = (const double *)g.f + (place < 0 ? 0 : ((const int *)g.order)[place]) + (i64)g.first * g.n;
+#pragma unroll
+	for (int j = 0; j < BLOCK; j++)
+		a[j] = place < 0 ? 0 : row[(i64)j * g.n];
+	return place;
+}
+
+// pivotCandidates is a level of the tournament: a block picks BLOCK of NODE candidates. Their
+// number is a multiple of BLOCK.
+extern "C" __global__ void __launch_bounds__(NODE, 1) pivotCandidates(const __grid_constant__ elimination g, u64 from, int count, u64 to)
+{
+	__shared__ __align__(16) nodeMemory shared;
+	double a[BLOCK];
+	int chosen, place = load(g, from, blockIdx.x * NODE + threadIdx.x, count, a, chosen);
+	for (int step = 0; step < 16; step++)
+		candidateStep<64>(a, chosen, step, shared);
+	for (int step = 16; step < 32; step++)
+		candidateStep<48>(a, chosen, step, shared);
+	for (int step = 32; step < 48; step++)
+		candidateStep<32>(a, chosen, step, shared);
+	for (int step = 48; step < 64; step++)
+		candidateStep<16>(a, chosen, step, shared);
+	if (chosen >= 0)
+		((int *)to)[blockIdx.x * BLOCK + chosen] = place;
+}
+
+// pivotBlock is the last level, in one block: it picks the pivot rows, inverts the
+// triangles of their block of the step's columns, and moves them to the front of the order.
+extern "C" __global__ void __launch_bounds__(NODE, 1) pivotBlock(const __grid_constant__ elimination g, u64 from, int count)
+{
+	__shared__ __align__(16) nodeMemory shared;
+	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];
+	__shared__ u32 taken[2], outside[2];
+	double a[BLOCK];
+	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
+	bool regular = true;
+	for (int step = 0; step < 16; step++)
+		regular &= blockStep<0>(a, chosen, step, shared);
+	for (int step = 16; step < 32; step++)
+		regular &= blockStep<1>(a, chosen, step, shared);
+	for (int step = 32; step < 48; step++)
+		regular &= blockStep<2>(a, chosen, step, shared);
+	for (int step = 48; step < 64; step++)
+		regular &= blockStep<3>(a, chosen, step, shared);
+	if (threadIdx.x < 2)
+		taken[threadIdx.x] = outside[threadIdx.x] = 0;
+	if (threadIdx.x == 0 && !regular)
+		atomicOr((u32 *)g.status, SINGULAR);
+	__syncthreads();
+	int *order = (int *)g.order + g.first;
+	if (chosen >= 0) {
+		double *lower = (double *)g.lower + chosen, *upper = (double *)g.upper + chosen * BLOCK;
+#pragma unroll
+		for (int j = 0; j < BLOCK; j++) {
+			lower[j * BLOCK] = j < chosen ? a[j] : j == chosen;
+			upper[j] = j < chosen ? 0 : a[j];
+		}
+		place -= g.first;
+		places[chosen] = place;
+		rows[chosen] = order[place];
+		((int *)g.slot)[order[place]] = g.first + chosen;
+		if (place < BLOCK)
+			atomicOr(&taken[place / 32], 1u << place % 32);
+		else
+			atomicOr(&outside[chosen / 32], 1u << chosen % 32);
+	}
+	__syncthreads();
+	// The rows of the front that are not chosen go where chosen ones were.
+	int t = threadIdx.x;
+	u32 below = (1u << t % 32) - 1;
+	if (t < BLOCK && !(taken[t / 32] >> t % 32 & 1))
+		displaced[__popc(~taken[t / 32] & below) + (t < 32 ? 0 : __popc(~taken[0]))] = order[t];
+	__syncthreads();
+	if (t >= BLOCK)
+		return;
+	if (outside[t / 32] >> t % 32 & 1)
+		order[places[t]] = displaced[__popc(outside[t / 32] & below) + (t < 32 ? 0 : __popc(outside[0]))];
+	order[t] = rows[t];
+}
+
+// swizzled is where number i of row k of a matrix of WIDTH columns lies in shared memory: what a
+// warp reads for an instruction of the tensor cores is in different banks, pairs stay together.
+template <int WIDTH> static __device__ __forceinline__ int swizzled(int k, int i) { return k * WIDTH + (i ^ (k & 3) << 2); }
+
+// multiplyAdd64: c += a b for a 8 x 4 and b 4 x 8 of doubles: number (lane / 4, lane mod 4) of a,
+// (lane mod 4, lane / 4) of b, (lane / 4, 2 (lane mod 4)) and the next one of c.
+static __device__ __forceinline__ void multiplyAdd64(double2 &c, double a, double b)
+{
+	asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"(c.x), "+d"(c.y) : "d"(a), "d"(b));
+}
+
+// Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
+#define PANEL 32
+
+// pivotPanels makes the factors of the update: blocks (b, 0) the right one, of rows L^-1 F[p,J], or
+// L^-1 for the step's columns; blocks (b, 1) the left one, of columns -F[i,K] U^-1, or U^-1 for the
+// pivot rows.
+extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_constant__ elimination g)
+{
+	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
+	const double *f = (const double *)g.f, *from = (const double *)(blockIdx.y ? g.upper : g.lower);
+	int i0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
+		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
+	if (blockIdx.y)
+		for (int k = warp; k < BLOCK; k += THREADS / 32)
+			panel[swizzled<PANEL>(k, lane)] = -f[i0 + lane + (i64)(g.first + k) * g.n];
+	else
+		for (int i = threadIdx.x; i < BLOCK * PANEL; i += THREADS) {
+			int k = i % BLOCK, j = i0 + i / BLOCK;
+			panel[swizzled<PANEL>(k, i / BLOCK)] = (u32)(j - g.first) < BLOCK ? j - g.first == k : f[((const int *)g.order)[g.first + k] + (i64)j * g.n];
+		}
+	__syncthreads();
+	double2 c[PANEL / 8] = {};
+#pragma unroll 4
+	for (int k = lane % 4; k < BLOCK; k += 4) {
+		double a = triangle[swizzled<BLOCK>(k, 8 * warp + lane / 4)];
+#pragma unroll
+		for (int t = 0; t < PANEL / 8; t++)
+			multiplyAdd64(c[t], a, panel[swizzled<PANEL>(k, 8 * t + lane / 4)]);
+	}
+	int k = 8 * warp + lane / 4;
+	double *to = (double *)(blockIdx.y ? g.left : g.right) + (i64)k * g.n;
+#pragma unroll
+	for (int t = 0; t < PANEL / 8; t++) {
+		int i = i0 + 8 * t + 2 * (lane % 4);
+		if (blockIdx.y) {
+			int2 slot = *(const int2 *)((const int *)g.slot + i);
+			u32 x = slot.x - g.first, y = slot.y - g.first;
+			if (x < BLOCK)
+				c[t].x = triangle[swizzled<BLOCK>(x, k)];
+			if (y < BLOCK)
+				c[t].y = triangle[swizzled<BLOCK>(y, k)];
+		}
+		*(double2 *)(to + i) = c[t];
+	}
+}
+
+static_assert(THREADS / 32 * 8 == BLOCK, "warps of pivotPanels");
+
+// A block of rankUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
+#define TALL 128
+
+// rankUpdate adds the product of the factors to F, of which the pivot rows and the step's columns
+// count as 0. Blocks (i, j) take column blocks begin + j, but not number without.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) rankUpdate(const __grid_constant__ elimination g, int begin, int without)
+{
+	extern __shared__ __align__(16) double shared[];
+	double *left = shared, *right = shared + BLOCK * TALL;
+	int tile = begin + blockIdx.y;
+	tile += tile >= without;
+	int i0 = blockIdx.x * TALL, j0 = tile * BLOCK;
+	const double *from = (const double *)g.left + i0;
+#pragma unroll
+	for (int half = 0; half < 2; half++) {
+#pragma unroll
+		for (int c = threadIdx.x; c < BLOCK * TALL / 4; c += THREADS) {
+			int k = half * (BLOCK / 2) + c / (TALL / 2), i = c % (TALL / 2) * 2;
+			if (i0 + i < g.n)
+				copyAsync(sharedAddress(left + swizzled<TALL>(k, i)), from + (i64)k * g.n + i);
+		}
+#pragma unroll
+		for (int c = threadIdx.x; c < BLOCK * BLOCK / 4; c += THREADS) {
+			int k = half * (BLOCK / 2) + c / (BLOCK / 2), j = c % (BLOCK / 2) * 2;
+			copyAsync(sharedAddress(right + swizzled<BLOCK>(k, j)), (const double *)g.right + (i64)k * g.n + j0 + j);
+		}
+		closeGroup();
+	}
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	int wi = warp % 4 * 32, wj = warp / 4 * 32;
+	bool there = i0 + wi < g.n;
+	// Number (lane / 4, 2 (lane mod 4)) of tile (s, t) is F's in row 8 t + 2 (lane mod 4) and
+	// column 8 s + lane / 4.
+	double *f = (double *)g.f + i0 + wi + 2 * (lane % 4) + (i64)(j0 + wj + lane / 4) * g.n;
+	double2 c[4][4] = {};
+	if (there && j0 != g.first) {
+#pragma unroll
+		for (int t = 0; t < 4; t++) {
+			int2 slot = *(const int2 *)((const int *)g.slot + i0 + wi + 8 * t + 2 * (lane % 4));
+			bool pivotX = (u32)(slot.x - g.first) < BLOCK, pivotY = (u32)(slot.y - g.first) < BLOCK;
+#pragma unroll
+			for (int s = 0; s < 4; s++) {
+				c[s][t] = *(const double2 *)(f + (i64)(8 * s) * g.n + 8 * t);
+				c[s][t].x = pivotX ? 0 : c[s][t].x;
+				c[s][t].y = pivotY ? 0 : c[s][t].y;
+			}
+		}
+	}
+#pragma unroll
+	for (int half = 0; half < 2; half++) {
+		if (half == 0)
+			waitGroups<1>();
+		else
+			waitGroups<0>();
+		__syncthreads();
+#pragma unroll 2
+		for (int k = half * (BLOCK / 2) + lane % 4; k < (half + 1) * (BLOCK / 2); k += 4) {
+			double a[4], b[4];
+#pragma unroll
+			for (int s = 0; s < 4; s++) {
+				a[s] = right[swizzled<BLOCK>(k, wj + 8 * s + lane / 4)];
+				b[s] = left[swizzled<TALL>(k, wi + 8 * s + lane / 4)];
+			}
+#pragma unroll
+			for (int s = 0; s < 4; s++)
+#pragma unroll
+				for (int t = 0; t < 4; t++)
+					multiplyAdd64(c[s][t], a[s], b[t]);
+		}
+	}
+	if (!there)
+		return;
+#pragma unroll
+	for (int s = 0; s < 4; s++)
+#pragma unroll
+		for (int t = 0; t < 4; t++)
+			*(double2 *)(f + (i64)(8 * s) * g.n + 8 * t) = c[s][t];
+}
+
+// unscrambled stores the inverse of F, n x n, from what is in F's place, in numbers off + i rs + j
+// cs of F64.
+extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_constant__ elimination g, int n, u64 to, i64 rs, i64 cs)
+{
+	int i = blockIdx.x * THREADS + threadIdx.x, j = ((const int *)g.order)[blockIdx.y];
+	if (i >= n || j >= n)
+		return;
+	double x = ((const double *)g.f)[((const int *)g.order)[i] + (i64)blockIdx.y * g.n];
+	if (!finite(x))
+		atomicOr((u32 *)g.status, NOT_FINITE);
+	((double *)to)[i * rs + j * cs] = x;
+}

@@ -1,0 +1,46 @@
+package place
+
+import "github.com/halfulp/halfulp/internal/num"
+
+// Newton is what places do for Newton's method in package linsolve, with matrices that live there.
+// Results share no entry with operands.
+type Newton interface {
+	// Copy copies a matrix to another one of its shape and format, which may overlap it.
+	Copy(cfg Config, to, from num.Mat) error
+	// Extents returns what bounds the rows of a matrix.
+	Extents(cfg Config, m num.Mat) (Extents, error)
+	// Inverse sets X, of Float64, to an approximate inverse of F = diag(2^rows) A diag(2^cols), A
+	// square, and returns the exponents, which bring the largest magnitude of each row and column
+	// near 1. Nothing is known of the error. It is not ok, and X unspecified, if there is none in
+	// float64 arithmetic.
+	Inverse(cfg Config, a, x num.Mat) (rows, cols []int64, ok bool, err error)
+	// Shift sets Z, of MP with at least as many bits as X has, to diag(2^rows) X diag(2^cols),
+	// where nil stands for zeros. It returns how many entries it cannot: those that are not finite,
+	// and those with exponents or shifts beyond 2^29. X is of Float32, Float64 or MP.
+	Shift(cfg Config, x num.Mat, rows, cols []int64, z num.Mat) (odd int, err error)
+	// Sum sets Z as s says and returns how many entries are left as they are: those whose rounding
+	// is not known, and results that are not normal.
+	Sum(cfg Config, s Sum, z num.Mat) (left int, err error)
+}
+
+// Extents are bounds of the rows of a matrix: numbers are below 2^Top[i], and the sum of their
+// magnitudes is at most Norm[i] 2^Top[i]; of zeros alone Top is below -2^60. Special says that
+// there are infinities or NaN.
+type Extents struct {
+	Top     []int64
+	Norm    []float64
+	Special bool
+}
+
+// Sum is Z = X + D, for finite numbers of MP. What is added is cut off below 2^-(32 words) times
+// the larger of the two. Without Errors the sum is rounded as it is then. With them entries of
+// column j of X + D are known up to 2^Errors[j], and are scaled by 2^(Rows[i] + Cols[j]) and
+// rounded to nearest, if all that they may be rounds to one number.
+type Sum struct {
+	X, D               num.Mat
+	Bits               int // that sums have at least
+	Errors, Rows, Cols []int64
+}
+
+// Words returns how many words of 32 bits hold the sums: 32 bits are to spare.
+func (s *Sum) Words() int { return (s.Bits+31)/32 + 1 }

@@ -1,0 +1,433 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// determinant is mid 2^shift, but for a factor in exp(±log), log ≥ 0.
+type determinant struct {
+	mid   *big.Float
+	shift int64
+	log   *big.Float
+}
+
+// leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
+// bits: a product of two grows faster with bits than what the moduli of products take.
+func leaf(bits int) int {
+	if bits < 192 {
+		return 80
+	}
+	return 40
+}
+
+// determinant returns the determinant of a regular matrix A with factors f, with a log of about
+// 2^-places; nil if float64 factors do not suffice.
+//
+// For F = D1 A D2 with its rows in the order of the pivots, and blocks of about half its order,
+//
+//	det F = det F11 det S,  S = F22 - F21 F11^-1 F12.
+//
+// Of S there is a matrix S' with |S - S'| ≤ δ entry by entry, which is known: what F11^-1 F12 is in
+// error by, times F21, and the last rounding. Then
+//
+//	det S = det S' det(I + K),  K = S'^-1 (S - S'),
+//
+// and |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ m k / (1 - k) for the order m of S and any norm k < 1
+// of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
+// which has an inverse of norm ‖X‖ / (1 - rho) at most.
+func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
+	loss, err := s.loss(f)
+	if err != nil || loss > lossy {
+		return nil, err
+	}
+	n := a.Rows()
+	size := bits.Len(uint(n))
+	order, odd := f.order()
+	z := arranged(a, f.scaling, order, math.MaxInt32)
+	if z == nil {
+		return nil, nil
+	}
+	var d *determinant
+	if n <= leaf {
+		d, err = s.eliminated(a, z, f, places+loss+2*size+8)
+	} else {
+		d, err = s.split(z, places, places+loss+2*size, leaf)
+	}
+	if err != nil || d == nil {
+		return nil, err
+	}
+	if odd {
+		d.mid.Neg(d.mid)
+	}
+	for i := range n {
+		d.shift -= f.rows[i] + f.cols[i]
+	}
+	return d, nil
+}
+
+// lossy is a loss that leaves nothing of float64 factors.
+const lossy = 60
+
+// loss returns about log2 ‖F^-1‖ and a few bits more. It is an estimate, from one system of float64
+// factors, and matters to the choice of bits alone.
+func (s *solver) loss(f *factors) (int, error) {
+	x := make([]float64, f.n)
+	for i := range x {
+		x[i] = float64(1 - 2*(i*40503>>9&1)) // signs without a pattern
+	}
+	if err := dgemm.SolveLower(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+		return 0, err
+	}
+	if err := dgemm.SolveUpper(s.ctx, s.threads, f.n, 1, f.lu, x); err != nil {
+		return 0, err
+	}
+	most := largestOf(x)
+	if !(most < 0x1p100) {
+		return lossy + 1, nil
+	}
+	_, e := math.Frexp(most)
+	return max(e, 0) + bits.Len(uint(f.n))/2 + 4, nil
+}
+
+// split is determinant for F by blocks, with S' rounded to wide bits.
+func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant, error) {
+	n := f.Rows()
+	h := n / 2
+	m := n - h
+	first := f.Slice(0, h, 0, h)
+	lu, err := s.factor(raw.Matrix(first), scale(raw.Matrix(first)))
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.first(raw.Matrix(first), lu)
+	if err != nil || p.rho == nil {
+		return nil, err
+	}
+	rho, _ := p.rho.Float64()
+	s.stats.Rho = max(s.stats.Rho, rho)
+	// F11^-1 F12 = D2 Y, with D2 of the scaling of F11.
+	t := s.newNewton(first, p, math.MaxInt32)
+	right := scaled(f.Slice(0, h, h, n), scaling{p.scale, make([]int64, m)}, math.MaxInt32)
+	left := scaled(f.Slice(h, n, 0, h), scaling{make([]int64, m), p.weights}, math.MaxInt32)
+	if t == nil || right == nil || left == nil {
+		return nil, nil
+	}
+	wider := wide + bits.Len(uint(n)) + 6
+	x, err := t.solve(right, wider)
+	if err != nil {
+		return nil, err
+	}
+	y, schur := halfulp.NewMatrix(halfulp.MP(uint(wider)), h, m), halfulp.NewMatrix(halfulp.MP(uint(wide)), m, m)
+	if err := s.sum(x.x, x.d, y); err != nil {
+		return nil, err
+	}
+	// S' by a product alone and a sum, which take less time than a product with an old matrix.
+	old, update := f.Slice(h, n, h, n), halfulp.NewMatrix(halfulp.MP(uint(wide+2)), m, m)
+	if err := s.gemm(-1, left, y, 0, nil, update); err != nil {
+		return nil, err
+	}
+	if err := s.sum(old, update, schur); err != nil {
+		return nil, err
+	}
+	s.stats.Precision = max(s.stats.Precision, wide)
+
+	slu, err := s.factor(raw.Matrix(schur), scale(raw.Matrix(schur)))
+	if err != nil {
+		return nil, err
+	}
+	q, err := s.first(raw.Matrix(schur), slu)
+	if err != nil || q.rho == nil {
+		return nil, err
+	}
+	// Column j of Y errs by 2^(err[j]+1); its entries are sums of two below 2^top, from whose
+	// rounding it has less than 2^(top+2-wider).
+	lost := upper()
+	const low = -1 << 29 // far below everything, of columns of zeros
+	large, small := columnTops(raw.Matrix(x.x), low), columnTops(raw.Matrix(x.d), low)
+	for j, e := range x.err {
+		top := max(large[j], small[j])
+		v := upper().Add(exp2(int(max(e+1, low))), exp2(int(top)+2-wider))
+		lost = upper().Add(lost, scaledUp(v, q.weights[j]))
+	}
+	// Rows of F21 D2, scaled, have sums of norm at most. The product is rounded by 2^-(wide+2) of
+	// itself, hence of |F22| + |S'| and a little more, and the sum by 2^-wide |S'| and what is cut
+	// off: that is less than 2^-wide (|F22| + 2 |S'|).
+	norm := boundsOf(raw.Matrix(left), negated(q.scale), make([]int64, h)).norm()
+	lost = upper().Mul(lost, norm)
+	size := boundsOf(raw.Matrix(schur), negated(q.scale), negated(q.weights)).norm()
+	size = upper().Add(upper().Add(size, size), boundsOf(raw.Matrix(old), negated(q.scale), negated(q.weights)).norm())
+	lost = upper().Add(lost, size.SetMantExp(size, -wide))
+	log := regular(q, lost, m)
+	if log == nil {
+		return nil, nil
+	}
+	one, err := s.determinant(first, lu, places, leaf)
+	if err != nil || one == nil {
+		return nil, err
+	}
+	other, err := s.determinant(schur, slu, places, leaf)
+	if err != nil || other == nil {
+		return nil, err
+	}
+	// The product is rounded.
+	log = upper().Add(upper().Add(log, exp2(1-int(one.mid.Prec()))), upper().Add(one.log, other.log))
+	return &determinant{one.mid.Mul(one.mid, other.mid), one.shift + other.shift, log}, nil
+}
+
+// regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
+// approximate inverse of, scaled by powers of two, and ‖Δ‖ ≤ delta; nil if that is not small.
+func regular(p *approximate, delta *big.Float, m int) *big.Float {
+	// 1/(1 - rho) ≤ 1 + 2^-7, and 1/(1 - k) likewise.
+	k := upper().Mul(upper().Mul(p.abs.norm(), delta), big.NewFloat(1+0x1p-7))
+	if k.Cmp(exp2(-8)) > 0 {
+		return nil
+	}
+	k.Mul(k, big.NewFloat(1+0x1p-7))
+	return k.Mul(k, new(big.Float).SetInt64(int64(m)))
+}
+
+// eliminated is determinant for F, A with factors f scaled and ordered, by elimination with numbers
+// that are integers times one unit. Taking entries over, and each product, errs by less than 2
+// units, and each entry of L by less than one, so that
+//
+//	L U = F + Δ,  |Δ| ≤ (2 n + 1 + max |u_ii|) units.
+func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*determinant, error) {
+	p, err := s.first(raw.Matrix(a), lu)
+	if err != nil || p.rho == nil {
+		return nil, err
+	}
+	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
+		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(f), headroom, places), p, places)
+		if err != nil || !far {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+// eliminatedIn is eliminated with p; far if entries become too large.
+func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
+	n := e.n
+	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
+	most := upper()
+	for k := range n {
+		if e.far {
+			return nil, true, nil
+		}
+		pivot := e.pivot(k)
+		if pivot.Sign() == 0 {
+			return nil, false, nil
+		}
+		mid.Mul(mid, pivot)
+		if v := upper().Abs(pivot); v.Cmp(most) > 0 {
+			most = v
+		}
+		e.step(k)
+		if err := s.ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+	delta := most.Add(most, upper().SetInt64(int64(2*n+1)))
+	delta.Mul(delta, upper().SetInt64(int64(n)))
+	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
+	if log == nil {
+		return nil, false, nil
+	}
+	// The product of the pivots is rounded n times.
+	return &determinant{mid, 0, log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
+}
+
+// fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in
+// two's complement, in units of 2^-fraction: headroom bits are no fraction. Entries are less than
+// 2^most, and so are those of L, and their products leave room for a sign.
+type fixedLU struct {
+	n, words, fraction int
+	headroom, most     uint
+	x                  []uint64
+	row                []uint64 // magnitudes of the pivot's row
+	neg                []bool   // their signs
+	far                bool     // an entry is not below 2^most
+}
+
+// newFixedLU takes over a matrix, cut off at places bits or more.
+func newFixedLU(f num.Mat, headroom uint, places int) *fixedLU {
+	n := f.Rows
+	w := max((places+int(headroom)+63)/64, 2)
+	e := &fixedLU{n: n, words: w, fraction: 64*w - int(headroom), headroom: headroom, most: headroom/2 - 1, x: make([]uint64, n*n*w), row: make([]uint64, n*w), neg: make([]bool, n)}
+	var buf [num.MaxValueWords]uint64
+	for i := range n {
+		for j := range n {
+			v := f.Arr.Value(f.At(i, j), buf[:])
+			if v.Class != num.Finite {
+				continue
+			}
+			if v.Exp+int64(num.BitLen(v.Mag)) > int64(e.most) {
+				e.far = true
+				return e
+			}
+			to := e.entry(i, j)
+			for k := range to {
+				to[k] = num.WordAt(v.Mag, -int64(e.fraction)-v.Exp+int64(64*k))
+			}
+			if v.Neg {
+				num.Negate(to)
+			}
+		}
+	}
+	return e
+}
+
+func (e *fixedLU) entry(i, j int) []uint64 {
+	at := (i*e.n + j) * e.words
+	return e.x[at : at+e.words]
+}
+
+// pivot returns entry (k, k).
+func (e *fixedLU) pivot(k int) *big.Float {
+	z := append([]uint64(nil), e.entry(k, k)...)
+	neg := absolute(z)
+	v := new(big.Float).SetInt(natural(new(big.Int), z))
+	if neg {
+		v.Neg(v)
+	}
+	return v.SetMantExp(v, -e.fraction)
+}
+
+// absolute makes an integer its magnitude and reports whether it was negative.
+func absolute(z []uint64) (neg bool) {
+	if neg = int64(z[len(z)-1]) < 0; neg {
+		num.Negate(z)
+	}
+	return neg
+}
+
+// natural sets z to a magnitude.
+func natural(z *big.Int, x []uint64) *big.Int {
+	w := z.Bits()[:0]
+	for _, v := range x {
+		if bits.UintSize == 32 {
+			w = append(w, big.Word(uint32(v)), big.Word(v>>32))
+		} else {
+			w = append(w, big.Word(v))
+		}
+	}
+	return z.SetBits(w)
+}
+
+// step eliminates column k below its pivot, which is not 0; entries of L are not kept.
+func (e *fixedLU) step(k int) {
+	n, w := e.n, e.words
+	limit := uint64(1) << (e.most + 64 - e.headroom)
+	row := e.row[:(n-k)*w]
+	copy(row, e.x[(k*n+k)*w:(k+1)*n*w])
+	for j := range n - k {
+		e.neg[j] = absolute(row[j*w : (j+1)*w])
+	}
+	pivot, quotient, rest := natural(new(big.Int), row[:w]), new(big.Int), new(big.Int)
+	numerator := new(big.Int)
+	l, product := make([]uint64, w), make([]uint64, w)
+	shifted := make([]uint64, 2*w)
+	for i := k + 1; i < n; i++ {
+		copy(l, e.entry(i, k))
+		neg := absolute(l) != e.neg[0]
+		clear(shifted)
+		for c, v := range l { // times 2^fraction
+			shifted[c+w-1] |= v << (64 - e.headroom)
+			shifted[c+w] = v >> e.headroom
+		}
+		quotient.QuoRem(natural(numerator, shifted), pivot, rest)
+		if quotient.BitLen() > e.fraction+int(e.most) {
+			e.far = true
+			return
+		}
+		if quotient.Sign() == 0 {
+			continue
+		}
+		clear(l)
+		for c, v := range quotient.Bits() {
+			l[c*bits.UintSize/64] |= uint64(v) << (c * bits.UintSize % 64)
+		}
+		at := (i*n + k + 1) * w
+		for j := 1; j < n-k; j++ {
+			multiplyFixed(product, l, row[j*w:(j+1)*w], e.headroom)
+			to := e.x[at : at+w]
+			var c uint64
+			if e.neg[j] == neg {
+				for q, v := range product[:len(to)] {
+					to[q], c = bits.Sub64(to[q], v, c)
+				}
+			} else {
+				for q, v := range product[:len(to)] {
+					to[q], c = bits.Add64(to[q], v, c)
+				}
+			}
+			if to[w-1]+limit >= 2*limit {
+				e.far = true
+			}
+			at += w
+		}
+		if e.far {
+			return
+		}
+	}
+}
+
+// multiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from
+// words of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add
+// less than len(z) 2^(64 (len(z) - 1)), which is less than a unit of z, and so is what is cut off.
+func multiplyFixed(z, x, y []uint64, headroom uint) {
+	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
+	s := headroom & 63
+	switch len(z) {
+	case 2:
+		x, y = x[:2], y[:2]
+		_, b, c = accumulate(0, 0, 0, x[0], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[1])
+		a, b, c = accumulate(a, b, c, x[1], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[1], y[1])
+		z[0], z[1] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	case 3:
+		x, y, z = x[:3], y[:3], z[:3]
+		a, b, c = accumulate(0, 0, 0, x[0], y[1])
+		_, b, c = accumulate(a, b, c, x[1], y[0])
+		a, b, c = accumulate(b, c, 0, x[0], y[2])
+		a, b, c = accumulate(a, b, c, x[1], y[1])
+		a, b, c = accumulate(a, b, c, x[2], y[0])
+		last, a, b, c = a, b, c, 0
+		a, b, c = accumulate(a, b, c, x[1], y[2])
+		a, b, c = accumulate(a, b, c, x[2], y[1])
+		z[0] = last>>(64-s) | a<<s
+		last, a, b, c = a, b, c, 0
+		a, b, _ = accumulate(a, b, c, x[2], y[2])
+		z[1], z[2] = last>>(64-s)|a<<s, a>>(64-s)|b<<s
+	default:
+		w := len(z)
+		x, y = x[:w], y[:w]
+		for k := w - 2; k < 2*w; k++ {
+			for i := max(0, k-w+1); i <= min(k, w-1); i++ {
+				a, b, c = accumulate(a, b, c, x[i], y[k-i])
+			}
+			if k >= w {
+				z[k-w] = last>>(64-s) | a<<s
+			}
+			last, a, b, c = a, b, c, 0
+		}
+	}
+}
+
+// accumulate returns a sum of three words and x y.
+func accumulate(a, b, c, x, y uint64) (uint64, uint64, uint64) {
+	hi, lo := bits.Mul64(x, y)
+	var carry uint64
+	a, carry = bits.Add64(a, lo, 0)
+	b, carry = bits.Add64(b, hi, carry)
+	return a, b, c + carry
+}

@@ -1,0 +1,226 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// growing is a matrix of Wilkinson: elimination with partial pivoting doubles its last column step
+// by step. Multiples of ε make it random.
+func growing(r *rand.Rand, n int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := range n {
+			switch x := r.Float64() * 0x1p-20; {
+			case i == j || j == n-1:
+				a.SetFloat64(i, j, 1-x)
+			case i > j:
+				a.SetFloat64(i, j, x-1)
+			default:
+				a.SetFloat64(i, j, x)
+			}
+		}
+	}
+	return a
+}
+
+// TestDetBlocks encloses determinants by blocks down to several orders: the exact ones lie inside,
+// and the ends near each other.
+func TestDetBlocks(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range testlength.Of(1, 3, 10) {
+		n := 6 + r.IntN(testlength.Of(10, 20, 30))
+		far := scaledRandom(r, halfulp.MP(80), n, 300)
+		for name, a := range map[string]*halfulp.Matrix{
+			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
+			"graded":     far,
+			"growing":    growing(r, n),
+			"unimodular": unimodular(r, n),
+			"integers":   lintest.Integers(r, n, n, 9),
+			"signs":      lintest.Integers(r, n, n, 1),
+			"identity":   halfulp.Identity(halfulp.Float64, n),
+			"triangular": triangular(r, n),
+		} {
+			want := lintest.Of(a).Det()
+			for _, leaf := range []int{1, 2, 5, n} {
+				for _, bits := range []int{40, 150, 700} {
+					name := fmt.Sprintf("seed %d, %s, n = %d, leaf %d, %d bits", seed, name, n, leaf, bits)
+					s, _, err := begin("Det", nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					d, err := s.determinant(a, f, bits, leaf)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if d == nil {
+						if name == "random" {
+							t.Errorf("%s: none", name)
+						}
+						continue
+					}
+					if d.log.Cmp(exp2(-bits+4)) > 0 {
+						t.Errorf("%s: log %v", name, d.log)
+					}
+					// |want / (mid 2^shift) - 1| ≤ 2 log
+					mid, _ := d.mid.Rat(nil)
+					power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.shift, -d.shift))))
+					if d.shift < 0 {
+						power.Inv(power)
+					}
+					off := new(big.Rat).Quo(want, mid.Mul(mid, power))
+					off.Abs(off.Sub(off, big.NewRat(1, 1)))
+					if most, _ := d.log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
+						t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.log)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFixedLU eliminates matrices whose entries grow beyond what a small headroom holds.
+func TestFixedLU(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	a := growing(r, 24)
+	e := newFixedLU(raw.Matrix(a), 16, 100)
+	for k := 0; k < 24 && !e.far; k++ {
+		e.step(k)
+	}
+	if !e.far {
+		t.Error("entries up to 2^22 are within 2^7")
+	}
+	checkDet(t, "growing", a, halfulp.MP(100))
+	large := halfulp.NewMatrix(halfulp.Float64, 2, 2)
+	large.SetFloat64(0, 0, 128)
+	if !newFixedLU(raw.Matrix(large), 16, 100).far {
+		t.Error("128 is within 2^7")
+	}
+}
+
+// TestMultiplyFixed compares with integers, of words that carry far.
+func TestMultiplyFixed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	word := func() uint64 {
+		return []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1, 1 << 63, r.Uint64()}[r.IntN(6)]
+	}
+	for range testlength.Of(2000, 20000, 200000) {
+		w := 2 + r.IntN(5)
+		headroom := []uint{16, 62}[r.IntN(2)]
+		x, y, z := make([]uint64, w), make([]uint64, w), make([]uint64, w)
+		for i := range w {
+			x[i], y[i] = word(), word()
+		}
+		// As numbers below 2^most are.
+		for _, v := range [][]uint64{x, y} {
+			v[w-1] >>= headroom/2 + 1
+		}
+		multiplyFixed(z, x, y, headroom)
+		want := new(big.Int).Mul(natural(new(big.Int), x), natural(new(big.Int), y))
+		want.Rsh(want, uint(64*w)-headroom)
+		if d := want.Sub(want, natural(new(big.Int), z)); d.Sign() < 0 || d.Cmp(big.NewInt(1)) > 0 {
+			t.Fatalf("%d words, headroom %d: %x times %x is off by %v", w, headroom, x, y, d)
+		}
+	}
+}
+
+// TestAdder compares sums of numbers, far apart or cancelling, with exact ones.
+func TestAdder(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for range testlength.Of(2000, 20000, 200000) {
+		p, q, w := uint(24+r.IntN(300)), uint(24+r.IntN(300)), 1+r.IntN(6)
+		number := func(f halfulp.Format) *halfulp.Matrix {
+			m := halfulp.NewMatrix(f, 1, 1)
+			if r.IntN(8) > 0 {
+				v := new(big.Float).SetPrec(400)
+				for range r.IntN(7) {
+					v.SetMantExp(v, 64)
+					v.Add(v, new(big.Float).SetUint64([]uint64{0, 1, math.MaxUint64, r.Uint64()}[r.IntN(4)]))
+				}
+				v.Add(v, big.NewFloat(1))
+				if r.IntN(2) > 0 {
+					v.Neg(v)
+				}
+				m.SetBig(0, 0, v.SetMantExp(v, []int{0, 0, 1, -1, 64, 63, -65, 200, -1000}[r.IntN(9)]-v.MantExp(nil)))
+			}
+			return m
+		}
+		x, y := number(halfulp.MP(p)), number(halfulp.MP(q))
+		if r.IntN(4) == 0 { // cancels, nearly or wholly
+			v := x.Big(0, 0)
+			y.SetBig(0, 0, v.Neg(v))
+		}
+		a := newAdder(w)
+		neg, mag, exp := a.add(raw.Matrix(x), raw.Matrix(y), 0, 0)
+		got := new(big.Float).SetInt(natural(new(big.Int), mag))
+		if neg {
+			got.Neg(got)
+		}
+		got.SetMantExp(got, int(exp))
+		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), y.Big(0, 0))
+		d := new(big.Float).SetPrec(4000).Sub(want, got)
+		if x.Big(0, 0).Sign() == 0 && y.Big(0, 0).Sign() == 0 {
+			if len(mag) > 0 {
+				t.Fatal("0 + 0 is not 0")
+			}
+			continue
+		}
+		if d.Abs(d).Cmp(new(big.Float).SetMantExp(big.NewFloat(2), int(exp))) >= 0 {
+			t.Fatalf("%d words: %v + %v is off by %v units", w, x, y, d.SetMantExp(d, -int(exp)))
+		}
+		top := max(x.Big(0, 0).MantExp(nil), y.Big(0, 0).MantExp(nil))
+		if x.Big(0, 0).Sign() != 0 && y.Big(0, 0).Sign() != 0 && int(exp) != top-64*w {
+			t.Fatalf("the unit is 2^%d for numbers below 2^%d", exp, top)
+		}
+		if n := len(mag); n > 0 && mag[n-1] == 0 {
+			t.Fatal("a leading zero")
+		}
+	}
+}
+
+// TestEncloseNear takes errors of all sizes beside the numbers: the exact number lies inside, and
+// what is cut off adds little.
+func TestEncloseNear(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	x, d := halfulp.NewMatrix(halfulp.MP(200), 1, 1), halfulp.NewMatrix(halfulp.MP(100), 1, 1)
+	for range testlength.Of(2000, 20000, 200000) {
+		x.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), r.IntN(5)))
+		d.SetBig(0, 0, new(big.Float).SetMantExp(big.NewFloat(1-2*r.Float64()), -r.IntN(150)))
+		y := &nearly{x: x, d: d, err: []int64{int64(-r.IntN(260))}, words: 4, left: []int64{3}, right: []int64{-5}}
+		set := &settler{newAdder(y.words), num.New(num.Float64, 2), nil}
+		v := set.enclose(y, raw.Matrix(x), raw.Matrix(d), 0, 0)
+		if !v.known {
+			continue
+		}
+		mid := new(big.Float).SetInt(natural(new(big.Int), v.mag))
+		if v.neg {
+			mid.Neg(mid)
+		}
+		mid.SetMantExp(mid, int(v.exp))
+		want := new(big.Float).SetPrec(4000).Add(x.Big(0, 0), d.Big(0, 0))
+		want.SetMantExp(want, -2)
+		off := want.Sub(want, mid)
+		radius := new(big.Float).SetPrec(4000).SetMantExp(new(big.Float).SetUint64(v.err), int(v.exp))
+		err := exp2(int(y.err[0]) - 2)
+		if off.Abs(off).Add(off, err).Cmp(radius) > 0 {
+			t.Fatalf("%v + %v ± 2^%d: off by %v, radius %v", x, d, y.err[0], off, radius)
+		}
+		if unit := int64(5 - 256); y.err[0] > unit+slight && radius.Cmp(err.Mul(err, big.NewFloat(1.1))) > 0 && len(v.mag) > 1 {
+			t.Fatalf("%v + %v ± 2^%d: radius %v", x, d, y.err[0], radius)
+		}
+	}
+}

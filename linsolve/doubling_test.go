@@ -1,0 +1,217 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// byProducts are orders of matrices whose factors are refined by products.
+func byProducts(r *rand.Rand) int { return fewest + r.IntN(8) }
+
+// outside returns how far a number lies outside of an enclosure of so many bits, as a multiple of
+// the width of that; 0 within.
+func (y *nearly) outside(i, j int, x *big.Float) float64 {
+	mid := exactAdd(y.x.Big(i, j), y.d.Big(i, j))
+	mid.SetMantExp(mid, int(y.left[i]+y.right[j]))
+	d, _ := exactSub(mid, x).Float64()
+	return max(0, math.Abs(math.Ldexp(d, -int(y.err[j]+y.left[i]+y.right[j])))-1)
+}
+
+// TestDoubling compares enclosures with factors in many more bits: all hold, and they are as narrow
+// as they were asked for, with corrections of all orders.
+func TestDoubling(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	const more = 1500
+	wide := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(more).SetRat(x) }
+	s := testSolver(t, 2)
+	for trial := range testlength.Of(1, 8, 60) {
+		n := byProducts(r)
+		extra := r.IntN(4)
+		a := halfulp.Random(halfulp.Float64, n+extra, n, r.IntN(12), r.Uint64())
+		c := gram(t, a.Slice(0, n, 0, n))
+		d, err := s.newDoubling(stacked(c, a, all(n)), n, maxBits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.newPivoted(a, maxBits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, ok := lintest.Of(stacked(c, a, all(n))).LU(n)
+		lu, regular := lintest.Of(a).Rows(p.order).LU(n)
+		if !ok || !regular {
+			continue
+		}
+		for bits := 20; bits < 900; bits += 1 + r.IntN(bits) {
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+			e, err := d.enclosure(bits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e == nil {
+				t.Logf("%s: no factors", name) // ill-conditioned
+				break
+			}
+			for j := range n {
+				diagonal := wide(root[j][j])
+				diagonal.Sqrt(diagonal)
+				for i := j; i < len(root); i++ {
+					x := diagonal
+					if i > j {
+						x = wide(root[i][j])
+						x.Mul(x, diagonal)
+					}
+					if by := e.root.outside(j, i, x); by > 0 {
+						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
+					}
+				}
+			}
+			checkWidth(t, name, e.root, bits)
+			if e, err = p.enclosure(bits); err != nil || e == nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for i := range n + extra {
+				for j := range n {
+					y, k, l := e.u, i, j
+					if i > j {
+						y, k, l = e.l, j, i
+					}
+					if by := y.outside(k, l, wide(lu[i][j])); by > 0 {
+						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
+					}
+				}
+			}
+			checkWidth(t, name, e.u, bits)
+			checkWidth(t, name, e.l, bits)
+		}
+	}
+}
+
+// checkWidth fails unless the errors are about 2^-bits of the largest entries of columns.
+func checkWidth(t *testing.T, name string, y *nearly, bits int) {
+	t.Helper()
+	for j, top := range columnTops(raw.Matrix(y.x), math.MinInt32) {
+		if y.err[j] > top-int64(bits)+9 {
+			t.Fatalf("%s: column %d has entries of 2^%d with errors of 2^%d", name, j, top, y.err[j])
+		}
+	}
+}
+
+// TestFactorsByProducts has matrices large enough for it: well and ill-conditioned ones, graded
+// ones, with entries of factors that are exact or ties, and near to singular ones.
+func TestFactorsByProducts(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	some := []halfulp.Format{halfulp.Float64, halfulp.MP(30), halfulp.DD, halfulp.Float32, halfulp.MP(300), halfulp.QD, halfulp.TD}
+	for trial := range testlength.Of(1, 4, 40) {
+		f := some[trial%len(some)]
+		n := byProducts(r)
+		m := n + r.IntN(3)
+		name := fmt.Sprintf("seed %d, trial %d, %v, %d x %d", seed, trial, f, m, n)
+		random := halfulp.Random(halfulp.Float64, m, n, 0, r.Uint64())
+		checkLU(t, name+", random", random, f)
+		checkLU(t, name+", wide", random.T(), f)
+		checkLU(t, name+", spread", halfulp.Random(halfulp.Float32, m, n, 20, r.Uint64()), f)
+		checkLU(t, name+", graded rows", scaledRows(r, n, 300), f)
+		checkLU(t, name+", graded columns", scaledRows(r, n, 300).T(), f)
+		checkLU(t, name+", signs", lintest.Integers(r, m, n, 1), f)
+		symmetric := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		for i := range n {
+			for j := range i {
+				symmetric.Set(i, j, symmetric.At(j, i))
+			}
+			if trial%2 == 0 {
+				symmetric.SetFloat64(i, i, 0)
+			}
+		}
+		checkLDLT(t, name+", indefinite", symmetric, f)
+		checkQR(t, name+", random", lintest.Integers(r, m, n, 1<<10), f, false)
+		checkCholesky(t, name+", random", gram(t, random), f)
+		checkCholesky(t, name+", graded", gram(t, scaledRows(r, n, 60).T()), f)
+		checkCholesky(t, name+", semidefinite", gram(t, lintest.Integers(r, n-1, n, 9)), f)
+
+		// A factor of integers: its entries, and some halfway between two numbers, are exact.
+		l := lintest.Integers(r, n, n, 1<<20)
+		for i := range n {
+			l.SetFloat64(i, i, 1+math.Abs(l.Float64(i, i)))
+			for j := i + 1; j < n; j++ {
+				l.SetFloat64(i, j, 0)
+			}
+		}
+		product := gram(t, l.T())
+		checkCholesky(t, name+", integer factor", product, halfulp.MP(24))
+		// Less the square of the last pivot, and an ulp of the least number there is.
+		last := product.Big(n-1, n-1)
+		square := exactMul(l.Big(n-1, n-1), l.Big(n-1, n-1))
+		product.SetBig(n-1, n-1, exactSub(last, square))
+		checkCholesky(t, name+", last pivot 0", product, f)
+		for _, sign := range []float64{1, -1} {
+			tiny := new(big.Float).SetMantExp(big.NewFloat(sign), -200)
+			product.SetBig(n-1, n-1, exactAdd(exactSub(last, square), tiny))
+			checkCholesky(t, name+", last pivot next to 0", product, f)
+		}
+
+		// Unit triangular factors of small multiples of 2^-26, in an order that pivoting finds.
+		u := lintest.Integers(r, n, n, 1<<20)
+		for i := range n {
+			u.SetFloat64(i, i, float64(1+r.IntN(1<<20)))
+			l.SetFloat64(i, i, 1)
+			for j := range i {
+				l.SetFloat64(i, j, math.Ldexp(float64(r.IntN(1<<26)-1<<25), -26))
+				u.SetFloat64(i, j, 0)
+			}
+		}
+		c := halfulp.NewMatrix(halfulp.MP(200), n, n)
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), chosen(l, r.Perm(n), all(n)), u, halfulp.Float(0), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		checkLU(t, name+", exact factors", c, halfulp.MP(24))
+
+		// A condition number of 2^50, and one of 2^80.
+		for _, low := range []int{-50, -80} {
+			d := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+			for i := range n {
+				for j := range n {
+					d.SetFloat64(i, j, math.Ldexp(d.Float64(i, j), low*j/(n-1)))
+				}
+			}
+			ill := halfulp.NewMatrix(halfulp.MP(200), n, n)
+			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d, halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64()), halfulp.Float(0), ill, nil); err != nil {
+				t.Fatal(err)
+			}
+			checkLU(t, fmt.Sprintf("%s, condition 2^%d", name, -low), ill, f)
+		}
+		checkLU(t, name+", Hilbert", halfulp.Hilbert(halfulp.MP(200), n), f)
+		checkCholesky(t, name+", Hilbert", halfulp.Hilbert(halfulp.Float64, n), f)
+	}
+}
+
+// TestFactorsSeeds has matrices whose factors are refined, and not eliminated.
+func TestFactorsSeeds(t *testing.T) {
+	const n = 60
+	a := halfulp.Random(halfulp.Float64, n, n, 0, 7)
+	c := gram(t, a)
+	c0 := c.Clone()
+	for i := range n {
+		c0.SetFloat64(i, i, float64(1+i)/64)
+	}
+	for name, factor := range map[string]func() (Stats, error){
+		"LU":       func() (Stats, error) { _, st, err := LU(a, halfulp.Float64, nil); return st, err },
+		"Cholesky": func() (Stats, error) { _, st, err := Cholesky(c, halfulp.MP(200), nil); return st, err },
+		"LDLT":     func() (Stats, error) { _, st, err := LDLT(c0, halfulp.Float64, nil); return st, err },
+		"QR":       func() (Stats, error) { _, st, err := QR(a, halfulp.DD, nil); return st, err },
+	} {
+		if st, err := factor(); err != nil || st.Steps == 0 || !(st.Rho < 1e-6) || st.Ties > 0 {
+			t.Errorf("%s: %v, %+v", name, err, st)
+		}
+	}
+}

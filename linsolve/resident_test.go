@@ -1,0 +1,122 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// onDevices runs f on a fake device, whose kernels are written in Go, and on the machine's, with
+// matrices of some order.
+func onDevices(t *testing.T, f func(t *testing.T, n int)) {
+	t.Run("reference", func(t *testing.T) {
+		devs, _ := gputest.References(t, 1)
+		defer mem.Substitute(devs...)()
+		f(t, 12)
+	})
+	t.Run("device", func(t *testing.T) {
+		gputest.Machine(t)
+		f(t, 150)
+	})
+}
+
+// put returns a copy of m on the device.
+func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
+	t.Helper()
+	z, err := m.On("cuda:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(z.Free)
+	return z
+}
+
+// TestResident compares inverses and solutions on a device with those on the host. Newton's method
+// there, and not the host, has made them.
+func TestResident(t *testing.T) {
+	onDevices(t, func(t *testing.T, n int) {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
+			for _, spread := range []int{0, 20} {
+				a, b := halfulp.Random(f, n, n, spread, 1), halfulp.Random(f, n, n, spread, 2)
+				for name, run := range map[string]func(a, b, x *halfulp.Matrix) (Stats, error){
+					"inverse": func(a, _, x *halfulp.Matrix) (Stats, error) { return Inverse(a, x, nil) },
+					"solve":   func(a, b, x *halfulp.Matrix) (Stats, error) { return Solve(a, b, x, nil) },
+					"few": func(a, b, x *halfulp.Matrix) (Stats, error) {
+						return Solve(a, b.Slice(0, n, 1, 3), x.Slice(0, n, 2, 4), nil)
+					},
+				} {
+					t.Run(fmt.Sprintf("%v/%d/%s", f, spread, name), func(t *testing.T) {
+						want, x := halfulp.NewMatrix(f, n, n), put(t, halfulp.NewMatrix(f, n, n))
+						if _, err := run(a, b, want); err != nil {
+							t.Fatal(err)
+						}
+						stats, err := run(put(t, a), put(t, b), x)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, err := x.Host()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if !got.Same(want) {
+							t.Error("not the host's bits")
+						}
+						if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" || stats.Device != "cuda:0" {
+							t.Errorf("stages %v on %s", stats.Stages, stats.Device)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// TestResidentLeft has matrices on a device that only the host's means decide: zeros and ties,
+// singular ones, infinities, exponents far away, and formats that overflow.
+func TestResidentLeft(t *testing.T) {
+	onDevices(t, func(t *testing.T, n int) {
+		n = min(n, 40) // the host decides about zeros column by column
+		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		for j := range n {
+			for i := range j {
+				triangle.SetFloat64(i, j, 0)
+			}
+		}
+		singular := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		infinite := singular.Clone()
+		for i := range n {
+			singular.Set(i, 1, singular.At(i, 0))
+		}
+		infinite.Set(1, 2, halfulp.NewScalar(halfulp.Float64, halfulp.Float(1).Big().SetInf(false)))
+		far := halfulp.Random(halfulp.MP(60), n, n, 0, 1)
+		far.SetBig(0, 0, halfulp.Float(1).Big().SetMantExp(halfulp.Float(1).Big(), 1<<30))
+		tiny := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+		for i := range n {
+			for j := range n {
+				tiny.SetFloat64(i, j, tiny.Float64(i, j)*0x1p-1022)
+			}
+		}
+		for name, a := range map[string]*halfulp.Matrix{"triangle": triangle, "singular": singular, "infinite": infinite, "far": far, "tiny": tiny} {
+			x, on := halfulp.NewMatrix(halfulp.Float64, n, n), put(t, halfulp.NewMatrix(halfulp.Float64, n, n))
+			_, want := Inverse(a, x, nil)
+			_, err := Inverse(put(t, a), on, nil)
+			if (want == nil) != (err == nil) || want != nil && err.Error() != want.Error() {
+				t.Errorf("%s: %v, the host says %v", name, err, want)
+			}
+			if errors.Is(want, ErrSingular) != (name == "singular") {
+				t.Errorf("%s: %v", name, want)
+			}
+			got, err := on.Host()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Same(x) {
+				t.Errorf("%s: not the host's bits", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package linsolve
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
+const doubt = 0x1p-30
+
+// rookSeed is rook in float64: the same numbers on every machine, since no sum has its terms in
+// another order or is fused. Where magnitudes that decide about pivots differ by less than doubt,
+// there is none.
+type rookSeed struct {
+	x      [][]float64 // L below the diagonal blocks, and the lower triangle of D
+	order  []int
+	blocks []int
+	doubts bool
+}
+
+// at returns entry (i, j) of what is left of the matrix.
+func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
+
+// rookSeed eliminates, nil if there are doubts or what is left vanishes.
+func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
+	n := a.Rows
+	f := by.float64s(a, s.floats(n*n))
+	r := &rookSeed{x: make([][]float64, n), order: all(n)}
+	for i := range r.x {
+		r.x[i] = append([]float64(nil), f[i*n:i*n+i+1]...) // symmetric
+	}
+	for k := 0; k < n; {
+		size := r.pivot(k)
+		if size == 0 || r.doubts {
+			return nil, nil
+		}
+		inverse, ok := r.inverse(k, size)
+		if !ok {
+			return nil, nil
+		}
+		first := k + size
+		l := make([][2]float64, n-first)
+		err := s.each(n-first, func(row int) {
+			x := r.x[first+row]
+			for c := range size {
+				m := 0.0
+				for d := range size {
+					m += float64(x[k+d] * inverse[d][c])
+				}
+				l[row][c] = m
+				for j := first; j <= first+row; j++ {
+					x[j] -= float64(m * r.x[j][k+c])
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for row := range l {
+			copy(r.x[first+row][k:first], l[row][:])
+		}
+		r.blocks = append(r.blocks, size)
+		k = first
+	}
+	return r, nil
+}
+
+// exchange exchanges rows and columns.
+func (r *rookSeed) exchange(i, j int) {
+	i, j = min(i, j), max(i, j)
+	exchangeSymmetric(r.x, i, j)
+	r.order[i], r.order[j] = r.order[j], r.order[i]
+}
+
+// largest is that of rook.
+func (r *rookSeed) largest(k, j int) (int, float64) {
+	at, most, next := j, 0.0, 0.0
+	for i := k; i < len(r.x); i++ {
+		if i == j {
+			continue
+		}
+		if v := math.Abs(r.at(i, j)); v > most {
+			at, most, next = i, v, most
+		} else {
+			next = max(next, v)
+		}
+	}
+	r.doubts = r.doubts || most > 0 && next >= float64(most*(1-doubt))
+	return at, most
+}
+
+// pivot is that of rook.
+func (r *rookSeed) pivot(k int) int {
+	alpha, _ := rookAlpha.Float64()
+	enough := func(i int, most float64) bool {
+		x, bound := math.Abs(r.at(i, i)), float64(most*alpha)
+		r.doubts = r.doubts || math.Abs(x-bound) <= float64(bound*doubt)
+		return x >= bound
+	}
+	i, most := r.largest(k, k)
+	if k == len(r.x)-1 || enough(k, most) {
+		if r.at(k, k) == 0 {
+			return 0
+		}
+		return 1
+	}
+	for p := k; !r.doubts; {
+		j, row := r.largest(k, i)
+		if enough(i, row) {
+			r.exchange(k, i)
+			return 1
+		}
+		if j == p || row <= most {
+			r.exchange(k, p)
+			if i == k {
+				i = p
+			}
+			r.exchange(k+1, i)
+			return 2
+		}
+		p, most, i = i, row, j
+	}
+	return 0
+}
+
+// inverse returns that of the block of D in row k; not ok if there is none.
+func (r *rookSeed) inverse(k, size int) (z [2][2]float64, ok bool) {
+	p := r.x[k][k]
+	if size == 1 {
+		z[0][0] = 1 / p
+		return z, math.Abs(p) > leastPivot
+	}
+	off, q := r.x[k+1][k], r.x[k+1][k+1]
+	det := float64(p*q) - float64(off*off)
+	z = [2][2]float64{{q / det, -off / det}, {-off / det, p / det}}
+	return z, math.Abs(det) > leastPivot*leastPivot
+}
+
+// newRook returns pivots and blocks for the factors of the symmetric a, P A P^T = L D L^T, that
+// float64 arithmetic found, with a seed if that suffices and no number has more than most bits; nil
+// if there are doubts.
+func (s *solver) newRook(a *halfulp.Matrix, most int) (*rooked, error) {
+	n := a.Rows()
+	if n < fewest {
+		return nil, nil
+	}
+	defer s.release()
+	even := unscaled(n, n) // powers of two that leave pivots as they are
+	high := int64(none)
+	for _, e := range topsOf(raw.Matrix(a)).top {
+		high = max(high, e)
+	}
+	if high == none {
+		return nil, nil
+	}
+	for j := range n {
+		even.cols[j] = -high
+	}
+	r, err := s.rookSeed(raw.Matrix(a), even)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	p := &rooked{pivoted{order: r.order, c: chosen(a, r.order, r.order)}, r.blocks}
+	t := &splitting{s: s, k: n, blocks: r.blocks, by: equilibrate(raw.Matrix(p.c), unscaled(n, n))}
+	if t.f = scaled(p.c, t.by, most); t.f == nil {
+		return p, nil
+	}
+	ok, err := t.invertBlocks(r, high)
+	if ok {
+		p.splitting = t
+	}
+	return p, err
+}
+
+// rooked is a pivoted one with the orders of the diagonal blocks.
+type rooked struct {
+	pivoted
+	blocks []int
+}
+
+// enclosure returns an enclosure for these pivots by products or, where float64 does not suffice,
+// by an elimination in so many bits: so whether they are taken is not a matter of float64
+// arithmetic, which differs from machine to machine but for rookSeed's. It is nil where the bits do
+// not suffice either.
+func (p *rooked) enclosure(s *solver, bits int) (*enclosure, error) {
+	if e, err := p.splitting.enclosure(bits - spareBits); e != nil || err != nil {
+		return e, err
+	}
+	if err := workable(bits, p.c); err != nil {
+		return nil, err
+	}
+	r := &rook{x: lowerTriangle(p.c, uint(bits)), order: p.order, blocks: p.blocks}
+	k := 0
+	for _, size := range p.blocks {
+		if ok, err := s.eliminateRook(r, k, size, uint(bits)); !ok || err != nil {
+			return nil, err
+		}
+		k += size
+	}
+	return s.encloseRook(p.c, r, bits)
+}
+
+// invertBlocks makes S and T the inverses of L and U = D L^T in float64, for the matrix that was
+// divided by 2^high, and reports whether they are of use.
+//
+// With G = U T - I and ‖G‖∞ ≤ 1/4, |T^-1| = |(I + G)^-1 U|, so that cond ≤ 4/3 ‖|U| |T|‖∞.
+func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
+	n := t.k
+	l, x := t.s.floats(n*n), t.s.floats(n*n)
+	clear(l)
+	clear(x)
+	u, y := t.s.floats(n*n), t.s.floats(n*n) // transposes of U and T
+	first := 0
+	for _, size := range r.blocks {
+		for j := first; j < first+size; j++ {
+			l[j+j*n] = 1
+			for i := first + size; i < n; i++ {
+				l[i+j*n] = r.x[i][j]
+			}
+		}
+		first += size
+	}
+	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, l, x); err != nil {
+		return false, err
+	}
+	first = 0
+	for _, size := range r.blocks {
+		inverse, _ := r.inverse(first, size)
+		for c := range size {
+			for i := range n {
+				sum, other := 0.0, 0.0
+				for d := range size {
+					sum += float64(l[i+(first+d)*n] * r.at(first+d, first+c))
+					other += float64(x[first+d+i*n] * inverse[d][c])
+				}
+				u[i+(first+c)*n] = sum   // U[first+c,i]
+				y[i+(first+c)*n] = other // T[i,first+c]
+			}
+		}
+		first += size
+	}
+	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
+		return false, nil
+	}
+	rows, up := t.by.rows, negated(t.by.rows)
+	format := halfulp.MP(seedBits)
+	f := &factors{n: n}
+	t.x, t.y = halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, n)
+	f.store(t.x, func(i, j int) float64 { return x[i+j*n] }, rows, up)
+	left, right := make([]int64, n), make([]int64, n)
+	for i := range n {
+		left[i], right[i] = -t.by.cols[i]-high, high+t.by.cols[i]
+	}
+	f.store(t.y, func(i, j int) float64 { return y[i+j*n] }, left, up)
+	upper := halfulp.NewMatrix(format, n, n)
+	f.store(upper, func(i, j int) float64 { return u[j+i*n] }, rows, right)
+	g := halfulp.NewMatrix(halfulp.MP(24), n, n)
+	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g); err != nil {
+		return false, err
+	}
+	near, err := t.s.magnitudes(g)
+	if err != nil || !(largestOf(near.rows()) <= 0.25) {
+		return false, err
+	}
+	a, b, err := t.s.bothMagnitudes(upper, t.y)
+	if err != nil {
+		return false, err
+	}
+	t.cond = float64(1.5 * largestOf(a.times(b.rows())))
+	t.amp = 2*sizeOf(t.cond) + 1
+	return t.amp < 1<<20, nil
+}
