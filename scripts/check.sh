@@ -48,6 +48,20 @@ install() {
 # gotest is go test that waits longer for a package: a machine may have other work.
 gotest() { go test -timeout 60m "$@"; }
 
+# have_numpy sees that tests have a Python with NumPy, in continuous integration from pip.
+have_numpy() {
+	local python=${HALFULP_PYTHON:-python3} folder=$PWD/.bin/numpy
+	if ! "$python" -c 'import numpy' 2>/dev/null && on_ci; then
+		python3 -m pip --version >/dev/null 2>&1 || install python3-pip || true
+		python3 -m pip install --quiet --target "$folder" numpy || true
+		printf '#!/bin/sh\nPYTHONPATH=%s exec python3 "$@"\n' "$folder" >"$folder.sh"
+		chmod +x "$folder.sh"
+		export HALFULP_PYTHON=$folder.sh
+		python=$HALFULP_PYTHON
+	fi
+	"$python" -c 'import numpy' 2>/dev/null || left_out "tests with NumPy: no Python has it"
+}
+
 # tool PACKAGE@VERSION: builds a program into .bin/tools.
 tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
@@ -310,6 +324,7 @@ passed() {
 
 steps=${*:-all}
 [ "$steps" != all ] || steps="quick levels generated" # read by quick
+[ "$steps" = generated ] || have_numpy
 times=()
 for name in $steps; do
 	case $name in
