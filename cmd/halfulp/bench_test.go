@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,12 @@ func TestBenchPlot(t *testing.T) {
 		}
 	}
 	r.Cases = append(r.Cases, benchCase{Operation: "inv", N: 300, Format: "f64", Device: "cpu", Error: "longer than 1s"})
+	var many benchReport // more lines than the usual height has room for
+	for _, o := range benchOperations {
+		for _, f := range []string{"f64", "dd"} {
+			many.Cases = append(many.Cases, benchCase{Operation: o.name, N: 5, Format: f, Device: "cpu", Median: 1}, benchCase{Operation: o.name, N: 6, Format: f, Device: "cpu", Median: 2})
+		}
+	}
 	for _, c := range []struct {
 		report benchReport
 		axis   string
@@ -102,13 +109,14 @@ func TestBenchPlot(t *testing.T) {
 		{r, "n", 6, []string{"gemm f64", "gemm mp:424"}},
 		{benchReport{Cases: r.Cases[:2]}, "bits", 2, []string{"gemm"}},
 		{benchReport{Cases: r.Cases[:1]}, "bits", 1, []string{"gemm"}},
+		{many, "n", len(many.Cases), []string{"sum f64", "qr dd"}},
 	} {
 		var b strings.Builder
 		if err := plotBench(&b, c.report); err != nil {
 			t.Fatal(err)
 		}
 		var texts []string
-		points, text := 0, false
+		points, text, height := 0, false, 0.
 		for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
@@ -124,6 +132,13 @@ func TestBenchPlot(t *testing.T) {
 					points++
 				}
 				for _, a := range e.Attr {
+					v, _ := strconv.ParseFloat(a.Value, 64)
+					if e.Name.Local == "rect" && a.Name.Local == "height" {
+						height = v
+					}
+					if a.Name.Local == "y" && v > height {
+						t.Errorf("a text at %v in a picture of height %v", v, height)
+					}
 					if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") {
 						t.Errorf("%s=%s", a.Name.Local, a.Value)
 					}

@@ -122,8 +122,9 @@ func plotBench(w io.Writer, r benchReport) error {
 	if len(xs) == 0 {
 		return fmt.Errorf("nothing to draw: no case came to its end")
 	}
+	height := max(plotHeight, plotTop+plotLegend*len(lines)) // the legend fits
 	x := newLogAxis(xs, plotLeft, plotWidth-plotRight)
-	y := newLogAxis(ys, plotHeight-plotBottom, plotTop)
+	y := newLogAxis(ys, float64(height-plotBottom), plotTop)
 
 	var b strings.Builder
 	text := func(x, y float64, anchor, s string) {
@@ -132,8 +133,8 @@ func plotBench(w io.Writer, r benchReport) error {
 	line := func(x0, y0, x1, y1 float64, colour, dashes string) {
 		fmt.Fprintf(&b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`+"\n", x0, y0, x1, y1, colour, dashes)
 	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="%d">`+"\n", plotWidth, plotHeight, plotFont)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", plotWidth, plotHeight)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="%d">`+"\n", plotWidth, height, plotFont)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", plotWidth, height)
 	for _, v := range x.ticks() {
 		line(x.at(v), y.from, x.at(v), y.to, "#dddddd", "none")
 		text(x.at(v), y.from+plotFont+5, "middle", fmt.Sprint(v))
