@@ -19,9 +19,9 @@ import (
 type benchCmd struct {
 	Operations []string `arg:"" name:"OPERATION" optional:"" help:"Operations, of those above (default: sum, dot, gemv, gemm, solve, inv)."`
 
-	Size      []int         `short:"n" group:"input" placeholder:"N,..." help:"Orders of matrices and lengths of vectors (default: 300 for matrices and 1000000 for vectors)."`
-	Format    []formatFlag  `group:"input" default:"f64,mp:106,mp:424" placeholder:"FORMAT,..." help:"Formats of operands and results. Default ${default}."`
-	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu, cuda:N, where operands live, auto, or several GPUs; may be repeated. Default ${default}."`
+	Size      []int         `short:"n" group:"input" placeholder:"N" help:"Orders of matrices and lengths of vectors (default: 300 for matrices and 1000000 for vectors)."`
+	Format    []formatFlag  `group:"input" default:"f64,mp:106,mp:424" placeholder:"FORMAT" help:"Formats of operands and results. Default ${default}."`
+	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, where the operands then live; auto, or several GPUs. May be repeated. Default ${default}."`
 	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
 	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
