@@ -27,11 +27,12 @@ type job struct {
 	progress *cli.Progress
 	began    time.Time
 	reading  time.Duration
-	operands map[string]*halfulp.Matrix // that were read
-	ran      []namedStats               // to be shown once the result is written
-	flat     bool                       // a NumPy operand has one dimension: so has a result of one column
-	rns      *rnsStats                  // of a method of package rns
-	ozaki    *ozakiStats                // of a method of package ozaki
+	// that were read, by name
+	operands map[string]*halfulp.Matrix
+	ran      []namedStats // to be shown once the result is written
+	flat     bool         // a NumPy operand has one dimension: so has a result of one column
+	rns      *rnsStats    // of a method of package rns
+	ozaki    *ozakiStats  // of a method of package ozaki
 	solver   *linsolve.Stats
 }
 
