@@ -330,11 +330,11 @@ type timedRun struct {
 
 // runs makes runs of an operation.
 func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
-	count := 3. * float64(g.n)
+	rows, cols := min(g.n, 1<<40), 3 // of all operands
 	if !o.vectors() {
-		count *= float64(g.n)
+		cols *= rows
 	}
-	if err := memorySize(0).checkSize(g.format, int(min(count, 1<<40)), 1); err != nil {
+	if err := memorySize(0).checkSize(g.format, rows, cols); err != nil {
 		return nil, err
 	}
 	if err := g.make(o.needs); err != nil {

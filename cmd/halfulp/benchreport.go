@@ -64,10 +64,7 @@ func readBench(env *cli.Environment, name string) (*benchReport, error) {
 		return nil, err
 	}
 	r := new(benchReport)
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(r.Cases) == 0 {
+	if err := json.Unmarshal(text, r); err != nil || len(r.Cases) == 0 {
 		return nil, fmt.Errorf("%s: not a run that halfulp bench --save kept", name)
 	}
 	return r, nil

@@ -99,11 +99,15 @@ func unknownCommand(app *kong.Application, name string) string {
 		return "it is called " + other + " here"
 	}
 	names := map[string][]string{}
+	var like []string
 	for _, c := range app.Children {
 		names[c.Group.Key] = append(names[c.Group.Key], c.Name)
 		if len(name) > 2 && (strings.HasPrefix(c.Name, name) || strings.HasPrefix(name, c.Name)) {
-			return "did you mean " + c.Name + "?"
+			like = append(like, c.Name)
 		}
+	}
+	if len(like) > 0 {
+		return "did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return "those of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", ")
 }
@@ -114,7 +118,7 @@ type inputFlags struct {
 
 	Columns      []string  `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price."`
 	Header       bool      `group:"input" help:"The first row of a table holds names, as it does by default where none of its fields is a number."`
-	Skip         int       `group:"input" placeholder:"N" help:"Lines before a table."`
+	Skip         uint      `group:"input" placeholder:"N" help:"Lines before a table."`
 	Delimiter    character `group:"input" placeholder:"CHAR" help:"What separates the fields of a table: a character, or tab, comma, semicolon or space (default: what the first row has)."`
 	DecimalComma bool      `group:"input" help:"Numbers of a table have a decimal comma: 1,5 is 1.5."`
 	Comment      character `group:"input" placeholder:"CHAR" help:"What begins a comment in a table (default #)."`
@@ -125,6 +129,22 @@ func (f *inputFlags) dialect() table.Dialect {
 	return table.Dialect{
 		Delimiter: rune(f.Delimiter), Comment: rune(f.Comment), Skip: f.Skip, Header: f.Header, Columns: f.Columns, DecimalComma: f.DecimalComma,
 	}
+}
+
+// tableFlag returns one of the flags given that say how a table is read, or nothing.
+func (f *inputFlags) tableFlag() string {
+	for _, x := range []struct {
+		name  string
+		given bool
+	}{
+		{"--columns", len(f.Columns) > 0}, {"--header", f.Header}, {"--skip", f.Skip != 0},
+		{"--delimiter", f.Delimiter != 0}, {"--comment", f.Comment != 0}, {"--decimal-comma", f.DecimalComma},
+	} {
+		if x.given {
+			return x.name
+		}
+	}
+	return ""
 }
 
 // character is one that separates or begins something in a text, 0 for none.
@@ -168,11 +188,16 @@ type printFlags struct {
 
 // runFlags say how a result is computed, which changes none of its bits.
 type runFlags struct {
-	Device  string     `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
-	Threads threads    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Memory  memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
-	Method  string     `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
-	Stats   statsFlag  `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
+	Device  string  `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
+	Threads threads `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	memoryFlag
+	Method string    `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
+	Stats  statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
+}
+
+// memoryFlag says how much memory to take.
+type memoryFlag struct {
+	Memory memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
 }
 
 // commonFlags are those of commands that read, compute and write.
@@ -190,12 +215,10 @@ func (f *commonFlags) job(env *cli.Environment, command string, makesMatrix bool
 // threads is a number of threads.
 type threads int
 
-// Decode takes the next argument, one that begins with a minus sign, too.
-func (t *threads) Decode(ctx *kong.DecodeContext) error {
-	token := ctx.Scan.Pop()
-	n, err := strconv.Atoi(token.String())
-	if token.IsEOL() || err != nil || n < 0 {
-		return fmt.Errorf("%q is no number of threads: 0 takes one for each processor, which is the default", token.String())
+func (t *threads) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no number of threads: 0 takes one for each processor, which is the default", text)
 	}
 	*t = threads(n)
 	return nil
@@ -213,7 +236,7 @@ func (m *memorySize) UnmarshalText(text []byte) error {
 		}
 	}
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x > 0) || x >= math.Ldexp(1, 62-shift) {
+	if err != nil || !(x >= math.Ldexp(1, -shift)) || x >= math.Ldexp(1, 62-shift) {
 		return fmt.Errorf("%q is no size of memory (want 500M or 8G, say)", text)
 	}
 	*m = memorySize(math.Ldexp(x, shift))

@@ -10,6 +10,7 @@ type convertCmd struct {
 	Format *formatFlag `group:"result" placeholder:"FORMAT" help:"Format of the result: f32, f64, dd, td, qd or mp:P (default: one that holds the file's numbers)."`
 	inputFlags
 	printFlags
+	memoryFlag
 }
 
 func (convertCmd) Help() string {
@@ -34,7 +35,7 @@ A .npy file holds f32 and f64, and dd, td and qd with the terms of a number alon
 }
 
 func (c *convertCmd) Run(env *cli.Environment) error {
-	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{}}
+	j := &job{env: env, command: "convert", in: &c.inputFlags, format: halfulp.Float64, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
 	var known []halfulp.Format
 	if c.Format != nil {
 		j.format, j.rounds = c.Format.Format, true

@@ -16,18 +16,19 @@ type genCmd struct {
 // genFlags are the flags of every generator.
 type genFlags struct {
 	resultFlags
+	memoryFlag
 }
 
 // write writes the matrix that generate makes, if one of that shape can be had.
 func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, generate func(halfulp.Format) *halfulp.Matrix) error {
-	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{}}
+	j := &job{env: env, command: "gen " + name, format: f.Format.Format, print: &f.printFlags, how: &runFlags{memoryFlag: f.memoryFlag}}
 	if rows < 0 || cols < 0 {
 		return cli.Misuse("%d x %d: a matrix has no negative dimensions", rows, cols)
 	}
 	if err := f.printFlags.check(true, f.Format.Format); err != nil {
 		return err
 	}
-	if err := memorySize(0).checkSize(f.Format.Format, rows, cols); err != nil {
+	if err := f.Memory.checkSize(f.Format.Format, rows, cols); err != nil {
 		return err
 	}
 	j.warnDigits(f.Format.Format)
@@ -74,7 +75,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 	case c.Nodes != "" && c.N != 0:
 		return cli.Misuse("give either the number of nodes or --nodes, not both")
 	case c.Nodes != "":
-		j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{}}
+		j := &job{env: env, command: "gen vandermonde", in: &c.inputFlags, format: c.Format.Format, print: &c.printFlags, how: &runFlags{memoryFlag: c.memoryFlag}}
 		var err error
 		if nodes, err = j.vector(c.Nodes); err != nil {
 			return err
@@ -82,7 +83,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 	case c.N <= 0:
 		return cli.Misuse("the number of nodes must be 1 or more, or --nodes be given")
 	default:
-		if err := memorySize(0).checkSize(halfulp.Float64, c.N, 1); err != nil {
+		if err := c.Memory.checkSize(halfulp.Float64, c.N, 1); err != nil {
 			return err
 		}
 		nodes = halfulp.NewVector(halfulp.Float64, c.N)

@@ -30,6 +30,7 @@ type job struct {
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
 	ran      []namedStats // to be shown once the result is written
+	table    bool         // an operand is a table
 	flat     bool         // a NumPy operand has one dimension: so has a result of one column
 	rns      *rnsStats    // of a method of package rns
 	ozaki    *ozakiStats  // of a method of package ozaki

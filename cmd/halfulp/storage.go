@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/matrixmarket"
@@ -73,6 +74,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 		Flat:     &j.flat,
 		Dialect:  j.in.dialect(),
 		Header:   new(string),
+		NoTable:  new(bool),
 
 		MemoryLimit: int64(j.how.Memory),
 	}
@@ -85,6 +87,7 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	z, err := from(name, j.env.Stdin, opt)
 	j.finish()
 	j.reading += time.Since(start)
+	j.table = j.table || !*opt.NoTable
 	if *opt.Header != "" && err == nil && !j.print.Quiet {
 		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: the first row is taken for a header: %.60q\n", shown(name), *opt.Header)
 	}
@@ -149,8 +152,14 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 	return j.writing(func() error { return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt) })
 }
 
-// writing calls a function that writes the result, and shows the statistics then.
+// writing calls a function that writes the result, and shows the statistics then. No result comes
+// from files to which a flag of tables does not apply.
 func (j *job) writing(write func() error) error {
+	if j.in != nil && !j.table {
+		if flag := j.in.tableFlag(); flag != "" {
+			return cli.Misuse("%s is for tables of numbers: no operand is one", flag)
+		}
+	}
 	start := time.Now()
 	if err := write(); err != nil {
 		return err
@@ -206,6 +215,9 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 			return cli.Misuse("--to %s: only a name that ends in .gz packs a file: --out FILE.gz", f.To)
 		}
 		name := f.as()
+		if name != "" && !files.IsKind(name) {
+			return cli.Misuse("--to %s: the kinds are mtx, npz, npy, csv, tsv, txt, flint, pari, mpmath and mathematica", f.To)
+		}
 		if name == "" {
 			name = "--out: " + f.target()
 		}
@@ -245,8 +257,7 @@ func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	}
 	need, limit := float64(rows)*float64(cols)*number, float64(m.limit())
 	if need > limit {
-		return fmt.Errorf("%d x %d numbers of format %v take %.3g GiB, the memory limit is %.3g GiB",
-			rows, cols, f, need/(1<<30), limit/(1<<30))
+		return fmt.Errorf("%d x %d numbers of format %v take %s, the memory limit is %s", rows, cols, f, lines.Bytes(need), lines.Bytes(limit))
 	}
 	return nil
 }

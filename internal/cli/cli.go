@@ -147,6 +147,12 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 		return Misuse("there is no command %s: %s (see %s --help)", name, p.Unknown(parser.Model, name), p.Name)
 	}
 	parsed, err := parser.Parse(args)
+	for joined := args; err != nil; {
+		if joined = joinNegative(joined, err); joined == nil {
+			break
+		}
+		parsed, err = parser.Parse(joined)
+	}
 	if err != nil {
 		return p.commandLineError(err)
 	}
@@ -171,15 +177,34 @@ func (p Program) commandLineError(err error) error {
 // parserError is an error of package kong in plainer words.
 type parserError struct{ error }
 
+// joinNegative joins a flag of the command line and the negative number after it, which package
+// kong took for flags; nil if that is not the error.
+func joinNegative(args []string, err error) []string {
+	found := negativeValue.FindStringSubmatch(err.Error())
+	if found == nil {
+		return nil
+	}
+	for i, a := range args[:len(args)-1] {
+		if a == found[1] && args[i+1] == found[2] {
+			return slices.Concat(args[:i], []string{a + "=" + args[i+1]}, args[i+2:])
+		}
+	}
+	return nil
+}
+
 var (
+	negativeValue = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[0-9.][^"]*)" \(short flag\)`)
+
 	notWhole = regexp.MustCompile(`expected a valid \d+ bit u?int but got ("[^"]*")`)
 	valued   = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[^"]*)" \(short flag\); perhaps try .*`)
+	missing  = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "EOL" \(<EOL>\)`)
 	negative = regexp.MustCompile(`^unknown flag (-[0-9.][^ ,]*).*`)
 )
 
 func (e parserError) Error() string {
 	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
 	text = valued.ReplaceAllString(text, "$1: $2 is taken for a flag: write $1=$2")
+	text = missing.ReplaceAllString(text, "$1: a value is missing")
 	return negative.ReplaceAllString(text, "$1 is taken for a flag: negative numbers go to the end, after --")
 }
 

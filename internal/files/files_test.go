@@ -379,7 +379,7 @@ func TestMapped(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			text, unmap, ok := mapNumPy(path, 1<<30)
+			_, text, unmap, ok := mapNumPy(path, 1<<30)
 			if ok {
 				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
 					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
@@ -393,6 +393,31 @@ func TestMapped(t *testing.T) {
 			if err != nil || !got.Same(m) {
 				t.Errorf("%v %s: %v", f, path, err)
 			}
+		}
+		// Files that become shorter while they are read.
+		for _, ext := range []string{".npz", ".npy"} {
+			if !mapsFiles || f.IsMP() && ext == ".npy" {
+				continue
+			}
+			path := filepath.Join(dir, "b"+ext)
+			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			k, text, unmap, ok := mapNumPy(path, 1<<30)
+			if !ok {
+				t.Fatalf("%s: not mapped", path)
+			}
+			for _, left := range []int64{int64(len(text)) - 1<<13, 1 << 12, 0} {
+				if err := os.Truncate(path, left); err != nil {
+					t.Fatal(err)
+				}
+				for _, threads := range []int{1, 3} {
+					if _, err := parse(k, path, text, ReadOptions{Threads: threads}.filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
+					}
+				}
+			}
+			unmap()
 		}
 		path := filepath.Join(dir, "a.npz")
 		whole, err := os.ReadFile(path)

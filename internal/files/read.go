@@ -39,6 +39,7 @@ type ReadOptions struct {
 	Progress    func(done float64) // as in matrixmarket.Options
 	Dialect     table.Dialect      // of a table
 	Header      *string            // if not nil, set to the row of names that begins a table
+	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 }
 
@@ -47,41 +48,45 @@ type ReadOptions struct {
 // numbers, any of them packed by gzip, with zeros after it or none.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.filled()
-	if text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
+	if k, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
 		defer unmap()
-		return parse(name, text, opt)
+		return parse(k, name, text, opt)
 	}
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
 	}
-	return parse(name, text, opt)
+	return parse(kindOf(name, text), name, text, opt)
 }
 
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
 const mappedSize = 1 << 16
 
-// mapNumPy maps a file of NumPy that is not packed into memory; not ok for other files, and where
-// that fails.
-func mapNumPy(name string, limit int64) (text []byte, unmap func(), ok bool) {
+// mapNumPy maps a file of NumPy that is not packed into memory, and tells which kind it is; not ok
+// for other files, and where that fails. Package npy alone may read the memory, which a file that
+// becomes shorter takes away.
+func mapNumPy(name string, limit int64) (k kind, text []byte, unmap func(), ok bool) {
 	if k := kindByName(name); name == Stdio || k != numpy && k != numpyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
-		return nil, nil, false
+		return unknown, nil, nil, false
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, false
+		return unknown, nil, nil, false
 	}
 	defer f.Close()
 	i, err := f.Stat()
 	if err != nil || !i.Mode().IsRegular() || i.Size() < mappedSize || i.Size() > limit {
-		return nil, nil, false
+		return unknown, nil, nil, false
+	}
+	head := make([]byte, len(npy.Magic))
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return unknown, nil, nil, false
+	}
+	if k = kindOf("", head); k != numpy && k != numpyZip { // packed, in spite of its name
+		return unknown, nil, nil, false
 	}
 	text, unmap, ok = mapped(f, i.Size())
-	if k := kindOf("", text); ok && k != numpy && k != numpyZip {
-		unmap() // packed, in spite of its name
-		return nil, nil, false
-	}
-	return text, unmap, ok
+	return k, text, unmap, ok
 }
 
 // ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
@@ -95,7 +100,7 @@ func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sp
 	if kindOf(name, text) == matrixMarket {
 		return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
 	}
-	m, err := parse(name, text, opt)
+	m, err := parse(kindOf(name, text), name, text, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +144,12 @@ func shown(name string) string {
 	return name
 }
 
-// parse reads the unpacked content of a file.
-func parse(name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
-	switch kindOf(name, text) {
+// parse reads the unpacked content of a file of some kind.
+func parse(k kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
+	if opt.NoTable != nil {
+		*opt.NoTable = k != tableText
+	}
+	switch k {
 	case matrixMarket:
 		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
 	case numpy:

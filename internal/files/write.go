@@ -129,6 +129,9 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 	return lines.Write(opt.Context, w, opt.Threads, a.Parts, a.Append, opt.Progress)
 }
 
+// IsKind reports whether the extension of a name stands for a kind of file.
+func IsKind(name string) bool { return kindByName(name) != unknown }
+
 // CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
 // one that cannot hold numbers of one of the formats.
 func CheckMatrixName(name string, formats ...halfulp.Format) error {

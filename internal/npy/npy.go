@@ -61,23 +61,28 @@ type Options struct {
 // that holds them all, else MP(64), long double as MP(64), and float64 with a third dimension of 2,
 // 3 or 4 as DD, TD or QD, if that is how these store their numbers.
 func Parse(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
-	a, err := parse(file)
-	if err != nil {
-		return nil, opt.placed(name, err)
-	}
-	m, err := a.matrix(opt)
-	if err != nil {
-		return nil, opt.placed(name, err)
-	}
-	return m, nil
+	return opt.named(name, func() (*halfulp.Matrix, error) {
+		a, err := parse(file)
+		if err != nil {
+			return nil, err
+		}
+		return a.matrix(opt)
+	})
 }
 
-// placed returns an error with the name of the file, unless it is the context's.
-func (opt *Options) placed(name string, err error) error {
-	if opt.Context.Err() != nil {
+// named returns what f reads, its error with the name of the file, unless it is the context's.
+func (opt *Options) named(name string, f func() (*halfulp.Matrix, error)) (m *halfulp.Matrix, err error) {
+	err = guarded(func() (err error) {
+		m, err = f()
 		return err
+	})
+	switch {
+	case err == nil:
+		return m, nil
+	case opt.Context.Err() != nil:
+		return nil, err
 	}
-	return &lines.Error{Name: name, Err: err}
+	return nil, &lines.Error{Name: name, Err: err}
 }
 
 var (
@@ -241,7 +246,11 @@ func (h *header) numbers(sums bool) (*array, error) {
 		if need < have {
 			what = "goes on after the array"
 		}
-		return nil, fmt.Errorf("the file %s: a %d x %d array takes %s, the file has %s", what, dims[0], dims[1], lines.Bytes(need), lines.Bytes(have))
+		takes, has := lines.Bytes(need), lines.Bytes(have)
+		if takes == has { // rounded
+			takes, has = fmt.Sprintf("%.0f bytes", need), fmt.Sprintf("%.0f", have)
+		}
+		return nil, fmt.Errorf("the file %s: a %d x %d array takes %s, the file has %s", what, dims[0], dims[1], takes, has)
 	}
 	const maxSide = math.MaxInt32
 	if dims[0] > maxSide || dims[1] > maxSide { // of an empty array
@@ -366,29 +375,38 @@ func (a *array) each(opt *Options, f func(w *worker, at, i, j int) error) error 
 	if a.rows%rows > 0 {
 		strips++
 	}
-	errs := make([]error, strips)
-	err := par.For(opt.Context, opt.Threads, strips, func(k, s int) {
+	err := opt.strips(strips, func(k, s int) error {
 		end := min((s+1)*rows, a.rows)
 		for i0 := s * rows; i0 < end; i0 += tile {
 			for j := range a.cols {
 				for i := i0; i < min(i0+tile, end); i++ {
-					if errs[s] = f(&workers[k], j*a.rows+i, i, j); errs[s] != nil {
-						return
+					if err := f(&workers[k], j*a.rows+i, i, j); err != nil {
+						return err
 					}
 				}
 			}
 		}
+		return nil
 	})
-	for _, e := range errs {
-		if err == nil {
-			err = e
-		}
-	}
 	if opt.Stats != nil && err == nil {
 		*opt.Stats = halfulp.InputStats{}
 		for k := range workers {
 			opt.Stats.ToInf.Count += workers[k].toInf
 			opt.Stats.ToZero.Count += workers[k].toZero
+		}
+	}
+	return err
+}
+
+// strips calls f for n strips on several goroutines, and returns the first one's error.
+func (opt *Options) strips(n int, f func(worker, s int) error) error {
+	errs := make([]error, n)
+	err := par.For(opt.Context, opt.Threads, n, func(k, s int) {
+		errs[s] = guarded(func() error { return f(k, s) })
+	})
+	for _, e := range errs {
+		if err == nil {
+			err = e
 		}
 	}
 	return err
@@ -405,12 +423,13 @@ func (a *array) fillDoubles(opt *Options, z []float64) error {
 	if opt.Stats != nil {
 		*opt.Stats = halfulp.InputStats{}
 	}
-	return par.For(opt.Context, opt.Threads, (len(z)+strip-1)/strip, func(_, s int) {
+	return opt.strips((len(z)+strip-1)/strip, func(_, s int) error {
 		z := z[s*strip : min((s+1)*strip, len(z))]
 		data := a.data[8*s*strip:]
 		for k := range z {
 			z[k] = oneNaN(math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
 		}
+		return nil
 	})
 }
 

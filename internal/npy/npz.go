@@ -22,11 +22,7 @@ const ZipMagic = "PK\x03\x04"
 // ParseZip reads a .npz file: one that [WriteZip] wrote, in the format that it names, or the only
 // array of another. The rest is as for [Parse].
 func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
-	m, err := parseZip(file, opt)
-	if err != nil {
-		return nil, opt.placed(name, err)
-	}
-	return m, nil
+	return opt.named(name, func() (*halfulp.Matrix, error) { return parseZip(file, opt) })
 }
 
 // member returns the content of a member of a .npz file: in place if it is not compressed.

@@ -22,7 +22,7 @@ type Dialect struct {
 	// between fields; 0: a semicolon, tab or comma, if the first row has one, or white space
 	Delimiter rune
 	Comment   rune // begins a comment; 0: #
-	Skip      int  // lines before the table
+	Skip      uint // lines before the table
 	// the first row holds names, as it is taken to do where none of its fields is a number
 	Header       bool
 	Columns      []string // to read: numbers from 1, ranges such as 2-4, names; nil: all
@@ -85,12 +85,12 @@ func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) e
 			if k := bytes.IndexRune(l, d.Comment); k >= 0 {
 				l = l[:k]
 			}
-			fields := strings.FieldsFunc(string(l), func(c rune) bool { return c < utf8.RuneSelf && lines.IsSpace(byte(c)) })
+			fields, err := splitBlanks(string(l))
+			if err != nil {
+				return &rowError{line, err}
+			}
 			if len(fields) == 0 {
 				continue
-			}
-			for i := range fields {
-				fields[i] = strings.Trim(fields[i], `"`)
 			}
 			if err := row(line, fields); err != nil {
 				return err
@@ -122,6 +122,29 @@ func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) e
 		if err := row(line, fields); err != nil {
 			return err
 		}
+	}
+}
+
+// splitBlanks returns the fields of a line that are apart by white space; fields in quotes may have
+// some.
+func splitBlanks(s string) (fields []string, err error) {
+	blank := func(c rune) bool { return c < utf8.RuneSelf && lines.IsSpace(byte(c)) }
+	for {
+		if s = strings.TrimLeftFunc(s, blank); s == "" {
+			return fields, nil
+		}
+		var field string
+		if s[0] == '"' {
+			var closed bool
+			if field, s, closed = strings.Cut(s[1:], `"`); !closed || s != "" && !blank(rune(s[0])) {
+				return nil, csv.ErrQuote
+			}
+		} else if end := strings.IndexFunc(s, blank); end >= 0 {
+			field, s = s[:end], s[end:]
+		} else {
+			field, s = s, ""
+		}
+		fields = append(fields, field)
 	}
 }
 
@@ -172,7 +195,7 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 		d.Comment = '#'
 	}
 	skipped := 0
-	for ; skipped < d.Skip && len(text) > 0; skipped++ {
+	for ; uint(skipped) < d.Skip && len(text) > 0; skipped++ {
 		_, text, _ = bytes.Cut(text, []byte{'\n'})
 	}
 	if d.Delimiter == 0 {
@@ -213,16 +236,9 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 			if c >= len(fields) {
 				return &rowError{line, fmt.Errorf("there is no column %d in a row of %d fields", c+1, len(fields))}
 			}
-			f := strings.TrimSpace(fields[c])
-			switch {
-			case f == "":
-				return &rowError{line, errField}
-			case d.DecimalComma:
-				f = strings.Replace(f, ",", ".", 1)
-			case strings.Contains(f, ","):
-				return &rowError{line, fmt.Errorf("%.40q is not a number: --decimal-comma takes its comma for a decimal point", f)}
-			case strings.ContainsAny(f, " \t\n"):
-				return &rowError{line, fmt.Errorf("%.40q is not a number", f)}
+			f, err := d.number(fields[c])
+			if err != nil {
+				return &rowError{line, err}
 			}
 			if i > 0 {
 				plain = append(plain, ',')
@@ -245,6 +261,24 @@ func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string,
 		plain = append(append(plain, line...), '\n')
 	}
 	return plain, header, nil
+}
+
+// number returns a field as a plain table has it: without a character that ends a number there.
+func (d *Dialect) number(field string) (string, error) {
+	field = strings.TrimSpace(field)
+	f := field
+	if d.DecimalComma {
+		f = strings.Replace(f, ",", ".", 1)
+	}
+	switch {
+	case f == "":
+		return "", errField
+	case !d.DecimalComma && strings.Contains(f, ","):
+		return "", fmt.Errorf("%.40q is not a number: --decimal-comma takes its comma for a decimal point", field)
+	case strings.ContainsFunc(f, func(c rune) bool { return c == ',' || c == '#' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) }):
+		return "", fmt.Errorf("%.40q is not a number", field)
+	}
+	return f, nil
 }
 
 // columns returns which fields to read, nil for all: names are those of the first row if it holds

@@ -131,7 +131,11 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 }
 
 func ragged(have, want int) error {
-	return fmt.Errorf("a row of %d numbers after rows of %d", have, want)
+	what := "numbers"
+	if have == 1 {
+		what = "number"
+	}
+	return fmt.Errorf("a row of %d %s after rows of %d", have, what, want)
 }
 
 // choose returns the format to store numbers in.
