@@ -2,7 +2,7 @@
 
 FUZZTIME ?= 30s
 
-.PHONY: help build test check quick levels generated generate fuzz bench tune gpu-pack install clean
+.PHONY: help build test check quick levels generated generate fuzz bench site tune gpu-pack install clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (30s).
 
 bench: ## Measure halfulp beside its peers (Debian 12; installs their packages).
 	cd bench && ./setup.sh && go run ./cmd/peers
+
+site: ## Make a website of the documents, as .bin/site/html (needs Python's pip).
+	scripts/site/build.sh
 
 tune: ## Measure this machine's kernels and the best thresholds.
 	go run ./cmd/halfulp tune

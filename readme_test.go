@@ -1,19 +1,46 @@
 package halfulp_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
-// TestReadme runs what README.md and the pages of examples show: the program in README.md's go
-// block, whose output is the text block after it, and the commands of console blocks, which are
-// followed by their output. A line "..." stands for any lines.
+// sized are the lines of sh blocks, which need a GPU, a network or more time than a test has, each
+// with what the test runs in its place, or nothing.
+var sized = map[string]string{
+	"go build ./... && go test ./...":              "go build ./...",
+	"cd bench && ./setup.sh && go run ./cmd/peers": "", // installs Debian packages
+	"make site": "", // needs a network
+
+	"halfulp gen random 4000 4000 --out A.npy":                       "halfulp gen random 40 40 --out A.npy",
+	"halfulp gemm A.npy A.npy --device cpu --out cpu.npy":            "halfulp gemm A.npy A.npy --device cpu --out cpu.npy",
+	"halfulp gemm A.npy A.npy --device cuda:0 --stats --out gpu.npy": "halfulp gemm A.npy A.npy --device cpu --stats --out gpu.npy",
+	"cmp cpu.npy gpu.npy":                                            "cmp cpu.npy gpu.npy",
+
+	"halfulp bench gemm --size 300 --format f64,mp:424 --save before.json":                    "halfulp bench gemm --size 20 --runs 1 --format f64 --save before.json",
+	"halfulp bench gemm --size 300 --format f64,mp:424 --against before.json --plot gemm.svg": "halfulp bench gemm --size 20 --runs 1 --format f64 --against before.json --plot gemm.svg",
+
+	// The scripts of cmd/halfulp-reproduce run experiments.
+	"halfulp reproduce mpres-sum --out sum":              "halfulp reproduce mpres-sum --help",
+	"halfulp reproduce mpres-gemv --out gemv":            "halfulp reproduce mpres-gemv --help",
+	"halfulp reproduce all --out report":                 "halfulp reproduce all --help",
+	"halfulp reproduce all --out report --device cuda:0": "halfulp reproduce all --help",
+	"halfulp reproduce all --out report --paper-size":    "halfulp reproduce all --help",
+}
+
+// TestReadme runs what README.md, the documents and the pages of examples show, in the order of a
+// page and in one folder: programs of go and python blocks, whose output is the text block after
+// them; commands of console blocks, which are followed by their output; and those of sh blocks, as
+// sized has them. A line "..." stands for any lines, at the end of a line it stands for the rest.
 func TestReadme(t *testing.T) {
-	for _, tool := range []string{"go", "sh", "seq", "grep"} {
+	for _, tool := range []string{"go", "sh", "seq", "grep", "awk", "sort", "tac", "split"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(err)
 		}
@@ -21,55 +48,143 @@ func TestReadme(t *testing.T) {
 	bin := t.TempDir()
 	runIn(t, ".", "go", "build", "-o", bin+string(os.PathSeparator), "./cmd/...")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	pages, err := filepath.Glob("examples/*/README.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatal(pages, err)
+	t.Setenv("GOBIN", t.TempDir())
+	t.Setenv("LC_ALL", "C")
+	shown := map[string]bool{} // commands of sh blocks
+	for _, page := range pages(t) {
+		switch {
+		case strings.HasPrefix(page, "docs/reproduce/"), strings.HasPrefix(page, "docs/reference/"):
+			// A report, and listings of doc comments, which other tests run.
+		case strings.HasPrefix(page, "docs/"), strings.HasPrefix(page, "examples/"), page == "README.md":
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := blocks.FindAllStringSubmatch(string(text), -1)
+			for _, block := range list {
+				if block[1] == "sh" {
+					for _, line := range shellLines(block[2]) {
+						shown[line] = true
+					}
+				}
+			}
+			t.Run(page, func(t *testing.T) { runPage(t, list, bin) })
+		}
 	}
-	for _, page := range append(pages, "examples/README.md", "README.md") {
-		t.Run(filepath.ToSlash(page), func(t *testing.T) { runPage(t, page, bin) })
+	for line := range sized {
+		if !shown[line] {
+			t.Errorf("no page has the command %q", line)
+		}
 	}
 }
 
-// runPage runs what a page shows.
-func runPage(t *testing.T, page, bin string) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
+// pages are the Markdown files that are for reading.
+func pages(t *testing.T) (list []string) {
+	for _, folder := range []string{"docs", "examples", "bench"} {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(path) == ".md" {
+				list = append(list, filepath.ToSlash(path))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	return append(list, "CHANGELOG.md", "CONTRIBUTING.md", "README.md")
+}
+
+var blocks = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+// shellLines are the commands of a block, without the comments behind them.
+func shellLines(text string) (list []string) {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		list = append(list, strings.TrimSpace(line))
+	}
+	return list
+}
+
+// runPage runs what the blocks of a page show: language and text of each are its last two strings.
+func runPage(t *testing.T, list [][]string, bin string) {
 	work := t.TempDir()
 	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS("examples")); err != nil {
 		t.Fatal(err)
 	}
-	var programs, commands int
 	var output string
-	for _, block := range regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+	last := ""
+	for _, block := range list {
 		language, text := block[1], block[2]
 		switch language {
 		case "go":
-			file := filepath.Join(bin, "main.go")
-			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			file, dir := filepath.Join(bin, "main.go"), "."
+			if _, err := os.Stat(filepath.Join(work, "go.work")); err == nil {
+				file, dir = "mine/main.go", work
+			}
+			if err := os.WriteFile(filepath.Join(relative(dir, file), file), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			output = runIn(t, ".", "go", "run", file)
-			programs++
+			output = runIn(t, dir, "go", "run", file)
+		case "python":
+			python := os.Getenv("HALFULP_PYTHON")
+			if python == "" {
+				python = "python3"
+			}
+			if exec.Command(python, "-c", "import numpy").Run() != nil {
+				t.Skip("the rest of the page: no NumPy; HALFULP_PYTHON names a Python that has it")
+			}
+			output = runIn(t, work, python, "-c", text)
 		case "text":
+			if last != "go" && last != "python" {
+				t.Errorf("no program prints\n%s", text)
+			}
 			compareLines(t, "the program", output, text)
 		case "console":
 			for _, entry := range strings.Split("\n"+text, "\n$ ")[1:] {
 				command, want, _ := strings.Cut(entry, "\n")
-				commands++
-				dir := work
-				if strings.HasPrefix(command, "go run ./examples/") {
-					dir = "."
-				}
-				got := runIn(t, dir, "sh", "-c", strings.Replace(command, "go run ./cmd/halfulp", "halfulp", 1))
-				compareLines(t, command, got, want)
+				compareLines(t, command, runLine(t, work, bin, command), want)
 			}
+		case "sh":
+			for _, line := range shellLines(text) {
+				command, ok := sized[line]
+				if !ok {
+					t.Errorf("nothing says how to test the command %q", line)
+				} else if command != "" {
+					runLine(t, work, bin, command)
+				}
+			}
+		default:
+			t.Errorf("a listing in the language %q, which no test runs:\n%s", language, text)
 		}
+		last = language
 	}
-	if commands == 0 || page == "README.md" && programs == 0 {
-		t.Errorf("%s shows %d programs and %d commands", page, programs, commands)
+}
+
+// relative is the folder that file is relative to.
+func relative(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return ""
 	}
+	return dir
+}
+
+// runLine returns what a command of a page prints in the folder work, or in the clone if it builds
+// or runs one of its packages.
+func runLine(t *testing.T, work, bin, command string) string {
+	t.Helper()
+	if strings.HasPrefix(command, "go run ./cmd/halfulp ") {
+		command = strings.TrimPrefix(command, "go run ./cmd/")
+	} else if regexp.MustCompile(`^([A-Z_0-9]+=\S+ )*go (run|build|install) `).MatchString(command) {
+		work = "."
+		command = strings.Replace(command, " -o halfulp ", " -o "+filepath.Join(bin, "another")+" ", 1)
+	} else if strings.HasPrefix(command, "go work init ") {
+		clone, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		command = strings.Replace(command, " ./halfulp ", " '"+clone+"' ", 1)
+	}
+	return runIn(t, work, "sh", "-c", command)
 }
 
 // runIn returns what a command prints.
@@ -88,7 +203,62 @@ func compareLines(t *testing.T, what, got, want string) {
 	t.Helper()
 	pattern := regexp.QuoteMeta(strings.TrimRight(want, "\n"))
 	pattern = regexp.MustCompile(`(?m)^\\\.\\\.\\\.$`).ReplaceAllString(pattern, `(?s:.*?)`)
-	if !regexp.MustCompile(`\A` + pattern + `\z`).MatchString(strings.TrimRight(got, "\n")) {
+	pattern = regexp.MustCompile(`(?m) \\\.\\\.\\\.$`).ReplaceAllString(pattern, `.*`)
+	if !regexp.MustCompile(`\A` + pattern + `\z`).MatchString(strings.TrimRight(got, " \n")) {
 		t.Errorf("%s prints\n%s\nthe page says\n%s", what, got, want)
 	}
+}
+
+// TestLinks finds links of the pages to files and headings that do not exist.
+func TestLinks(t *testing.T) {
+	headings := map[string][]string{}
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(blocks.ReplaceAllString(string(text), ""), -1) {
+			headings[page] = append(headings[page], slug(m[1]))
+		}
+	}
+	links := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(blocks.ReplaceAllString(string(text), ""), "")
+		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(plain, -1) {
+			if strings.Contains(m[1], "://") || page == "docs/reproduce/report.md" && strings.HasPrefix(m[1], "#") {
+				continue // the report's anchors are HTML
+			}
+			links++
+			path, anchor, _ := strings.Cut(m[1], "#")
+			target := page
+			if path != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(page), path))
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: link to %s: %v", page, m[1], err)
+			} else if anchor != "" && !slices.Contains(headings[target], anchor) {
+				t.Errorf("%s: link to %s: its headings are %q", page, m[1], headings[target])
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("the pages have %d links", links)
+	}
+}
+
+// slug is the anchor of a heading.
+func slug(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+			return unicode.ToLower(r)
+		case r == ' ':
+			return '-'
+		}
+		return -1
+	}, heading)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -56,6 +57,7 @@ func CPU() Backend {
 			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
 		}
 	}
+	b.Modes = append(b.Modes, Mode{"bytes", modgemm.ForceBytes})
 	return b
 }
 

@@ -10,7 +10,7 @@ import "github.com/halfulp/halfulp/internal/impl"
 
 func kernelsOf(level impl.Set) *kernels {
 	switch level {
-	case impl.AVX512:
+	case impl.AMX, impl.AVX512:
 		return &kernelsAVX512
 	case impl.AVX2:
 		return &kernelsAVX2

@@ -15,6 +15,10 @@
 // power of a prime beyond what Cramer's rule and Hadamard's bound allow for another (Dixon, Exact
 // solution of linear equations using p-adic expansions, 1982).
 //
+// For few right-hand sides of ill-conditioned systems it is elimination of blocks in numbers of
+// log2(kappa) bits and some more that comes next to A. Of the matrix of which that is exact the
+// inverse is bounded by those of its factors, and its distance to A by what roundings there were.
+//
 // Inverses and many right-hand sides come from Newton's method, X <- X + (I - X A) X, each step of
 // which doubles the bits and proves what the next one rests on:
 //

@@ -23,11 +23,13 @@ func few(columns, n int) bool { return columns <= max(fewColumns, n/20) }
 // inverse is an approximate inverse R of F = diag(2^rows) A diag(2^cols), proved to be one.
 type inverse interface {
 	scales() scaling
-	// size returns log2 of a bound of ‖R‖∞.
+	// size returns how many bits residuals have beyond those wanted of y: log2 of a bound of ‖R‖∞
+	// or more.
 	size() int
-	// correct returns R r in float64 arithmetic, without any claim.
-	correct(r *residual) ([]float64, error)
-	// radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r) being known.
+	// correct returns R r, without any claim: the sum of vectors, each small beside the one before,
+	// and just one where r has no x.
+	correct(r *residual) ([][]float64, error)
+	// radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r)[0] being known.
 	radius(r *residual, c []float64) []float64
 }
 
@@ -137,20 +139,19 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	most := largestOf(v)
+	most := largestOf(v[0])
 	if !(most > 0x1p-900 && most < 0x1p900) {
 		return false, nil
 	}
 	_, k := math.Frexp(most)
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
-	solBits := 64 * (words + 1)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
-	sol := make([][]uint64, n) // y, of unit 2^-solBits
+	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
 	room := make([]uint64, n*(2*words+3))
 	for i := range n {
-		r.x[i], sol[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
+		r.x[i], u.x[i], room = room[:words+1], room[words+1:2*words+3], room[2*words+3:]
 		if g[i].Class == num.Finite {
 			magnitude(r.x[i], g[i].Mag, g[i].Exp+by.rows[i]-shift+int64(64*words))
 			if g[i].Neg {
@@ -158,23 +159,21 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 			}
 		}
 	}
-	c := make([]int64, n)
-	lost, sum := 1.0, 0.0 // bounds of the error of r's entries, in its unit, and of |y|
-	began, last := false, math.Inf(1)
+	began, last, lastExp := false, math.Inf(1), math.MaxInt32
 	for ; ; y.s.stats.Steps++ {
-		top := r.look(lost)
-		floor := top <= int(log2(lost))+atFloor
+		top := r.look(u.lost)
+		floor := top <= int(log2(u.lost))+atFloor
 		if v, err = y.r.correct(r); err != nil {
 			return false, err
 		}
-		if most = largestOf(v); !(most < 0x1p900) {
+		if most = largestOf(v[0]); !(most < 0x1p900) {
 			return false, nil
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
 		if began && (floor || est <= -float64(bits+8)) {
-			radius := y.r.radius(r, v)
+			radius := y.r.radius(r, v[0])
 			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
-				if done, err := y.decide(e, sol, solBits, shift, radius, r.exp); done || err != nil {
+				if done, err := y.decide(e, u, shift, radius, r.exp); done || err != nil {
 					return false, err
 				}
 			}
@@ -182,45 +181,67 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if floor {
 			return true, nil
 		}
-		if est > last-2 {
+		if est > last-2 && r.exp > lastExp-2 {
 			return false, nil // R is not what it should be
 		}
-		last = est
+		last, lastExp = min(last, est), min(lastExp, r.exp)
 
-		// c = v 2^(exp+q), rounded to integers up to 2^61.
-		_, k = math.Frexp(most)
-		q := min(61-k-r.exp, solBits)
-		if q < 0 {
-			return false, nil
-		}
-		total := 0.0
-		for i, v := range v {
-			c[i] = int64(math.RoundToEven(math.Ldexp(v, r.exp+q)))
-			total += math.Abs(float64(c[i]))
-		}
-		// |y| and |F y|, and r with them, are far from the ends of their room.
-		if sum += math.Ldexp(total*1.01, -q); !(sum < 0x1p58) {
-			return false, nil
-		}
-		for i, c := range c {
-			addInteger(sol[i], c, solBits-q)
-		}
-		// Planes of F whose cutting loses less than r's last bit, as far as there are any:
-		// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
-		planes := max(1, (64*words-q+63+mathbits.Len(uint(n))+63)/64)
-		if err := y.provide(planes); err != nil {
-			return false, err
-		}
-		planes = min(planes, len(y.f.planes))
-		if err := y.subtract(r, newVector(c), q, planes); err != nil {
-			return false, err
-		}
-		lost += 1.01
-		if int64(64*planes)-1 < y.low {
-			lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.unit))
+		for _, v := range v {
+			if ok, err := y.add(v, r, u); !ok || err != nil {
+				return false, err
+			}
 		}
 		began = true
 	}
+}
+
+// partial is what is known of y.
+type partial struct {
+	x    [][]uint64 // y, of unit 2^-bits
+	bits int
+	sum  float64 // a bound of |y|
+	lost float64 // a bound of the error of the entries of r, in its unit
+}
+
+// add adds v 2^r.exp, rounded to integers up to 2^61 of some unit, to what is known of y; not ok if
+// that does not fit.
+func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err error) {
+	most := largestOf(v)
+	_, k := math.Frexp(most)
+	q := min(61-k-r.exp, u.bits)
+	if q < 0 || !(most < 0x1p900) {
+		return false, nil
+	}
+	c, total := make([]int64, y.n), 0.0
+	for i, v := range v {
+		c[i] = int64(math.RoundToEven(math.Ldexp(v, r.exp+q)))
+		total += math.Abs(float64(c[i]))
+	}
+	if total == 0 {
+		return true, nil
+	}
+	// |y| and |F y|, and r with them, are far from the ends of their room.
+	if u.sum += math.Ldexp(total*1.01, -q); !(u.sum < 0x1p58) {
+		return false, nil
+	}
+	for i, c := range c {
+		addInteger(u.x[i], c, u.bits-q)
+	}
+	// Planes of F whose cutting loses less than r's last bit, as far as there are any:
+	// total 2^(2-64w-q) ≤ n 2^(63-64w-q).
+	planes := max(1, (-r.unit-q+63+mathbits.Len(uint(y.n))+63)/64)
+	if err := y.provide(planes); err != nil {
+		return false, err
+	}
+	planes = min(planes, len(y.f.planes))
+	if err := y.subtract(r, newVector(c), q, planes); err != nil {
+		return false, err
+	}
+	u.lost += 1.01
+	if int64(64*planes)-1 < y.low {
+		u.lost += float64(1.01 * math.Ldexp(total, 2-64*planes-q-r.unit))
+	}
+	return true, nil
 }
 
 // atFloor is how many bits above the bound of its error a residual counts as nothing but error.
@@ -285,7 +306,7 @@ func addInteger(z []uint64, c int64, shift int) {
 }
 
 // decide decides entries by radius 2^exp around y 2^shift.
-func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int64, radius []float64, exp int) (bool, error) {
+func (y *fixedSystem) decide(e *entries, u *partial, shift int64, radius []float64, exp int) (bool, error) {
 	cols := y.r.scales().cols
 	r := make([]*big.Float, y.n)
 	for _, i := range e.open {
@@ -296,8 +317,8 @@ func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int6
 		r[i].SetMantExp(r[i], exp+int(shift+cols[i]))
 	}
 	mid := func(i int) *big.Float {
-		x := make([]uint64, len(sol[i]))
-		copy(x, sol[i])
+		x := make([]uint64, len(u.x[i]))
+		copy(x, u.x[i])
 		neg := int64(x[len(x)-1]) < 0
 		if neg {
 			num.Negate(x)
@@ -306,7 +327,7 @@ func (y *fixedSystem) decide(e *entries, sol [][]uint64, solBits int, shift int6
 		if neg {
 			z.Neg(z)
 		}
-		return z.SetMantExp(z, int(shift+cols[i])-solBits)
+		return z.SetMantExp(z, int(shift+cols[i])-u.bits)
 	}
 	most := new(big.Float).SetMantExp(big.NewFloat(1), int(shift))
 	return e.decide(mid, most, r, cols)
@@ -322,11 +343,12 @@ func bigFloat(x []uint64) *big.Float {
 }
 
 // largestOf returns the largest magnitude, NaN if there is one.
-func largestOf(x []float64) (most float64) {
+func largestOf(x []float64) float64 {
+	most := uint64(0) // magnitudes are in the order of their bits, NaN beyond them
 	for _, v := range x {
-		most = max(most, math.Abs(v))
+		most = max(most, math.Float64bits(v)&^(1<<63))
 	}
-	return most
+	return math.Float64frombits(most)
 }
 
 func log2(x float64) float64 { return math.Log2(x) }

@@ -282,9 +282,19 @@ type wrong struct {
 	c    []float64
 }
 
-func (w *wrong) correct(r *residual) ([]float64, error) {
-	c, err := w.inverse.correct(r)
-	w.c = c
+func (w *wrong) correct(r *residual) ([][]float64, error) {
+	pieces, err := w.inverse.correct(r)
+	if err != nil {
+		return nil, err
+	}
+	w.c = pieces[0]
+	for p := range pieces {
+		pieces[p] = w.spoil(pieces[p])
+	}
+	return pieces, nil
+}
+
+func (w *wrong) spoil(c []float64) []float64 {
 	z := append([]float64(nil), c...)
 	for i := range z {
 		switch w.how {
@@ -300,7 +310,7 @@ func (w *wrong) correct(r *residual) ([]float64, error) {
 			z[i] = []float64{z[i], math.NaN(), math.Inf(1)}[w.rand.IntN(3)]
 		}
 	}
-	return z, err
+	return z
 }
 
 func (w *wrong) radius(r *residual, _ []float64) []float64 { return w.inverse.radius(r, w.c) }
@@ -311,7 +321,7 @@ func TestWrongCorrections(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	decided := map[string]int{}
-	for trial := range testlength.Of(80, 500, 20000) {
+	for trial := range testlength.Of(160, 500, 20000) {
 		n := 1 + r.IntN(6)
 		f, g := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))]
 		a, b := ill(r, g, n, r.IntN(40)), halfulp.Random(g, n, 1, 0, r.Uint64())
@@ -332,6 +342,9 @@ func TestWrongCorrections(t *testing.T) {
 		if v, err := s.invertTriangles(lu); err != nil {
 			t.Fatal(err)
 		} else if v != nil && trial%3 > 0 {
+			w.inverse = v
+		} else if v, _, err := s.blocksOf(a, lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
+			kind = "blocks"
 			w.inverse = v
 		} else {
 			kind = "wide"
@@ -358,12 +371,13 @@ func TestWrongCorrections(t *testing.T) {
 				continue
 			}
 			decided[fmt.Sprint(kind, w.how)]++
+			decided[kind]++
 			if x := lintest.Nearest(f, want[i][0]); !z.At(i, 0).Same(x) {
 				t.Fatalf("seed %d, trial %d, %v, n = %d, %s, corrections wrong by %d: x[%d] = %s, want %s", seed, trial, f, n, kind, w.how, i, z.At(i, 0).Hex(), x.Hex())
 			}
 		}
 	}
-	for _, name := range []string{"triangles0", "wide0", "triangles5", "wide5"} {
+	for _, name := range []string{"triangles0", "wide0", "triangles5", "wide5", "blocks"} {
 		if decided[name] == 0 {
 			t.Errorf("%s: nothing was decided (%v)", name, decided)
 		}

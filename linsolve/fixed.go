@@ -8,17 +8,17 @@ import (
 	"github.com/halfulp/halfulp/internal/par"
 )
 
-// fixed is a scaled square matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors
-// of 62-bit integers.
+// fixed is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
+// 62-bit integers.
 //
-// Entry (i, j) is f = Σ_l planes[l][i n + j] 2^(1-64(l+1)) - 1, cut off towards 0 after the last
+// Entry (i, j) is f = Σ_l planes[l][i cols + j] 2^(1-64(l+1)) - 1, cut off towards 0 after the last
 // plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no signs, nor
 // have the integers to which vectors are moved, so that a row's product with a vector is one sum of
 // words for each plane.
 type fixed struct {
-	n      int
-	planes [][]uint64
-	sums   [][][2]uint64 // of the words of each row, by plane
+	rows, cols int
+	planes     [][]uint64
+	sums       [][][2]uint64 // of the words of each row, by plane
 }
 
 // shifted is what is added to the integers of vectors, which are smaller.
@@ -26,16 +26,16 @@ const shifted = 1 << 62
 
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
 func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
-	n := a.Rows
-	f := &fixed{n: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
+	m, n := a.Rows, a.Cols
+	f := &fixed{rows: m, cols: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
 	for l := range planes {
-		f.planes[l], f.sums[l] = s.words(n*n), make([][2]uint64, n)
+		f.planes[l], f.sums[l] = s.words(m*n), make([][2]uint64, m)
 	}
 	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
-	return f, par.For(s.ctx, s.threads, (n+some-1)/some, func(_, part int) {
+	return f, par.For(s.ctx, s.threads, (m+some-1)/some, func(_, part int) {
 		var buf [num.MaxValueWords]uint64
 		for j0 := 0; j0 < n; j0 += tile {
-			for i := part * some; i < min(n, (part+1)*some); i++ {
+			for i := part * some; i < min(m, (part+1)*some); i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
 					e, at := by.rows[i]+by.cols[j], a.At(i, j)
 					switch a.Arr.Kind { // much the faster way for the usual ones
@@ -55,7 +55,7 @@ func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 			}
 		}
 		for l, plane := range f.planes {
-			for i := part * some; i < min(n, (part+1)*some); i++ {
+			for i := part * some; i < min(m, (part+1)*some); i++ {
 				var s0, s1, carry uint64
 				for _, w := range plane[i*n : (i+1)*n] {
 					s0, carry = bits.Add64(s0, w, 0)
@@ -143,7 +143,7 @@ func newVector(c []int64) *vector {
 func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 	clear(z)
 	for l := range w {
-		p0, p1, p2 := dot(f.planes[l][i*f.n:(i+1)*f.n], c.x)
+		p0, p1, p2 := dot(f.planes[l][i*f.cols:(i+1)*f.cols], c.x)
 		sum := f.sums[l][i]
 		var b uint64
 		p0, b = bits.Sub64(p0, sum[0]<<62, 0)
@@ -163,6 +163,33 @@ func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 			z[k], b = bits.Add64(z[k], sign, b)
 		}
 	}
+}
+
+// times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
+// |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
+func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
+	words := len(f.planes) + 2
+	unit = 64 * (words - 1)
+	sums = make([][]uint64, f.rows)
+	room := make([]uint64, f.rows*(words+1))
+	for i := range sums {
+		sums[i], room = room[:words+1], room[words+1:]
+	}
+	const some = 16 // rows a call
+	return sums, unit, par.For(s.ctx, s.threads, (f.rows+some-1)/some, func(_, part int) {
+		x := make([]uint64, words)
+		for i := part * some; i < min(f.rows, (part+1)*some); i++ {
+			for m, v := range v {
+				if v == nil {
+					continue
+				}
+				w := min(planes(m), len(f.planes))
+				f.row(x[:w+2], i, v, w)
+				// x is that of unit 2^(1-64 w) 2^(-61 (m+1)).
+				subtractShifted(sums[i], x[:w+2], unit-64*w+1-pieceBits*(m+1))
+			}
+		}
+	})
 }
 
 // dot returns Σ x_j y_j in three words, least significant first.

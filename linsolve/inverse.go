@@ -56,12 +56,16 @@ func (s *solver) invert(a *halfulp.Matrix) (*approximate, error) {
 
 // invertBy is invert with factors of a.
 func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
-	m := raw.Matrix(a)
-	n := m.Rows
-	p, err := s.first(m, f)
+	p, err := s.first(raw.Matrix(a), f)
 	if err != nil || p.rho != nil {
 		return p, err
 	}
+	return s.multiply(p, a)
+}
+
+// multiply is invertBy with a seed of a, of which nothing is proved.
+func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, error) {
+	n := a.Rows()
 	if err := s.perturb(p.r); err != nil {
 		return nil, err
 	}
@@ -196,6 +200,11 @@ func widthFor(norm *big.Float) uint {
 // first returns the seed of a by factors, with rho if it is found to be good by float64 arithmetic
 // alone.
 func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
+	return s.firstWithin(a, f, goodRho)
+}
+
+// firstWithin is first for another limit of a good rho.
+func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
 	x, err := s.inverse(f)
 	if err != nil {
@@ -227,7 +236,7 @@ func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 		v = upper().Add(v, lost)
 		rho = largest([]*big.Float{rho, v})
 	}
-	if r, _ := rho.Float64(); r < goodRho {
+	if r, _ := rho.Float64(); r < limit {
 		p.rho = rho
 	}
 	return p, nil

@@ -131,8 +131,17 @@ var ErrRange = errors.New("exact products would be too wide")
 // far reports whether a finite matrix has exponents beyond most.
 func far(m *halfulp.Matrix, most int64) bool {
 	v := raw.Matrix(m)
+	if v.Arr.Kind != num.MP && most >= 1<<12 {
+		return false // they have 11 bits
+	}
+	bits := int64(v.Arr.Bits())
 	for j := range v.Cols {
 		for i := range v.Rows {
+			if at := v.At(i, j); v.Arr.Kind == num.MP {
+				if e := int64(v.Arr.Exp[at]); max(e, bits-e) <= most {
+					continue // the usual case
+				}
+			}
 			if _, top, low := v.Arr.Span(v.At(i, j)); max(top, -low) > most {
 				return true
 			}

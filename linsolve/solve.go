@@ -160,7 +160,9 @@ func (s *solver) stage(name string) {
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
+
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
+
 	return s.within(st, d, err)
 }
 
@@ -184,7 +186,8 @@ const errShape = "linsolve: shapes do not fit"
 //
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
-// above some 2^30 take inversion in float64 too, and a product or two for each 2^50. Many columns
+// above some 2^20 take inversion in float64 too, those above some 2^30 an elimination by products
+// of blocks, in numbers of 130 bits more than the condition number's logarithm. Many columns
 // take a few products of the format's bits, by an approximate inverse of half of them. Entries that
 // lie halfway between two numbers of the format, or are such numbers while others of their column
 // are not, take about n products with vectors more.
@@ -295,27 +298,53 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	if few(len(todo), a.Rows()) {
-		t, err := s.invertTriangles(lu)
-		if err != nil {
+	one := few(len(todo), a.Rows()) // by one
+	if one {
+		if t, err := s.invertTriangles(lu); err != nil {
 			return nil, err
-		}
-		s.stage("approximate inverse")
-		if t != nil {
+		} else if t != nil {
 			s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(lu.norm))
-			err := s.solveFew(a, b, z, t, todo)
-			s.stage("refinement")
-			if err != nil || open(todo) == 0 {
+			if done, err := s.solveFewBy(t, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
 	}
-	p, err := s.invertBy(a, lu)
-	s.stage("approximate inverse")
-	if err != nil {
-		return nil, err
+	var p *approximate
+	if lu.pivotsAbove(pivotRange) == a.Rows() || !one {
+		if p, err = s.first(raw.Matrix(a), lu); err != nil {
+			return nil, err
+		}
 	}
+	if one && (p == nil || p.rho == nil) {
+		if t, err := s.invertBlocks(a, lu); err != nil {
+			return nil, err
+		} else if t != nil {
+			s.note(1+s.stats.Rounds, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(lu.norm))
+			if done, err := s.solveFewBy(t, a, b, z, todo); done || err != nil {
+				return z, err
+			}
+		}
+	}
+	if p == nil {
+		if p, err = s.first(raw.Matrix(a), lu); err != nil {
+			return nil, err
+		}
+	}
+	if p.rho == nil {
+		if p, err = s.multiply(p, a); err != nil {
+			return nil, err
+		}
+	}
+	s.stage("approximate inverse")
 	return z, s.solveOpen(p, a, b, z, todo)
+}
+
+// solveFewBy is solveFew with an inverse that is just made; done if nothing is left.
+func (s *solver) solveFewBy(r inverse, a, b, z *halfulp.Matrix, todo []*entries) (done bool, err error) {
+	s.stage("approximate inverse")
+	err = s.solveFew(a, b, z, r, todo)
+	s.stage("refinement")
+	return open(todo) == 0, err
 }
 
 // approximate returns an approximate inverse of a.
@@ -383,7 +412,11 @@ func finite(name string, m *halfulp.Matrix) error {
 	v := raw.Matrix(m)
 	for j := range v.Cols {
 		for i := range v.Rows {
-			if c := v.Arr.Class(v.At(i, j)); c == num.Inf || c == num.NaN {
+			at := v.At(i, j)
+			if v.Arr.Kind == num.F64 && v.Arr.F64[0][at]-v.Arr.F64[0][at] == 0 {
+				continue // the usual case
+			}
+			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
 				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
 			}
 		}

@@ -84,7 +84,7 @@ func (t *triangles) size() int {
 	return e
 }
 
-func (t *triangles) correct(r *residual) ([]float64, error) {
+func (t *triangles) correct(r *residual) ([][]float64, error) {
 	n := t.n
 	v := make([]float64, n)
 	for i, k := range t.perm {
@@ -98,7 +98,7 @@ func (t *triangles) correct(r *residual) ([]float64, error) {
 	for j := range n {
 		dgemm.Axpy(w[j], t.y[j*n:j*n+j+1], z[:j+1])
 	}
-	return z, nil
+	return [][]float64{z}, nil
 }
 
 func (t *triangles) radius(r *residual, _ []float64) []float64 {

@@ -4,7 +4,6 @@ import (
 	"math"
 	mathbits "math/bits"
 
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -57,7 +56,7 @@ func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} 
 
 func (w *wideInverse) size() int { return w.bits }
 
-func (w *wideInverse) correct(r *residual) ([]float64, error) {
+func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 	n, pieces := len(r.lead), w.pieces()
 	top := r.exp - r.unit
 	if r.x == nil {
@@ -75,25 +74,17 @@ func (w *wideInverse) correct(r *residual) ([]float64, error) {
 		}
 		v[m] = newVector(c)
 	}
+	// The product is below 2^bits in magnitude.
+	sums, unit, err := w.f.times(w.s, v, w.planes)
+	if err != nil {
+		return nil, err
+	}
 	z := make([]float64, n)
-	words := len(w.f.planes) + 2
-	const some = 16 // rows a call
-	return z, par.For(w.s.ctx, w.s.threads, (n+some-1)/some, func(_, part int) {
-		// The product, of unit 2^(64-64 words), is below 2^bits in magnitude and has room for 2^60
-		// in the pieces of which it is a sum.
-		sum, x := make([]uint64, words+1), make([]uint64, words)
-		for i := part * some; i < min(n, (part+1)*some); i++ {
-			clear(sum)
-			for m, v := range v {
-				planes := min(w.planes(m), len(w.f.planes))
-				w.f.row(x[:planes+2], i, v, planes)
-				// x is that of unit 2^(1-64 planes) 2^(-61 (m+1)).
-				subtractShifted(sum, x[:planes+2], 64*(words-1)-64*planes+1-pieceBits*(m+1))
-			}
-			top := bitLen(sum)
-			z[i] = -math.Ldexp(leading(sum, top), top-64*(words-1)+w.bits)
-		}
-	})
+	for i, sum := range sums {
+		top := bitLen(sum)
+		z[i] = -math.Ldexp(leading(sum, top), top-unit+w.bits)
+	}
+	return [][]float64{z}, nil
 }
 
 // piece returns piece m of x in two's complement, |x| ≤ 2^top, as x 2^-top cut off downwards is the

@@ -100,7 +100,7 @@ func gemv(name string, t halfulp.Transpose, alpha *Number, a *Matrix, x *Vector,
 	}
 	var limit XFloat
 	if r.Bound != nil {
-		limit, err = boundOfOperands(trans, alpha, a, x, beta, y)
+		limit, err = boundOfOperands(r.ctx, trans, alpha, a, x, beta, y)
 	}
 	switch {
 	case err != nil:

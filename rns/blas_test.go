@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -401,7 +402,7 @@ func TestGemvBound(t *testing.T) {
 				var bound Bound
 				got := y.Clone()
 				done(f(transpose(trans), alpha, a, x, beta, got, &Options{Bound: &bound}))
-				if after := boundFrom(GemvBound(transpose(trans), alpha, a, x, beta, y, got)); after != bound {
+				if after := boundFrom(GemvBound(context.Background(), transpose(trans), alpha, a, x, beta, y, got)); after != bound {
 					t.Fatalf("%s: bound %v, GemvBound %v", name, bound, after)
 				}
 				diff := exactFloat()

@@ -1,6 +1,10 @@
 package rns
 
-import "github.com/halfulp/halfulp"
+import (
+	"context"
+
+	"github.com/halfulp/halfulp"
+)
 
 // Bound holds the papers' bounds on the error of a computed ŷ = α A x + β y in the 1-norm,
 // y* the exact result (001, formulas 18 and 19):
@@ -21,13 +25,13 @@ type Bound struct {
 
 // GemvBound returns what Options.Bound receives for a result that Gemv or GemvBasic
 // computed from the other arguments, y being the vector before. It runs on the CPU, to which
-// operands on a device travel; the error is of that.
-func GemvBound(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) (Bound, error) {
+// operands on a device travel; the error is of that, or of the context.
+func GemvBound(ctx context.Context, trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, beta *Number, y, result *Vector) (Bound, error) {
 	t := isTrans(trans)
 	gemvShapes(t, a, x, y)
 	_ = a.arr.b.scalars(alpha, beta)
 	y.like(result)
-	limit, err := boundOfOperands(t, alpha, a, x, beta, y)
+	limit, err := boundOfOperands(ctx, t, alpha, a, x, beta, y)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -35,7 +39,7 @@ func GemvBound(trans halfulp.Transpose, alpha *Number, a *Matrix, x *Vector, bet
 }
 
 // boundOfOperands is gemvBound for operands wherever they live.
-func boundOfOperands(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
+func boundOfOperands(ctx context.Context, trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
 	m, err := a.onHost()
 	if err != nil {
 		return xInf, err
@@ -48,7 +52,7 @@ func boundOfOperands(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Numb
 	if err != nil {
 		return xInf, err
 	}
-	return gemvBound(trans, alpha, m, u, beta, v), nil
+	return gemvBound(ctx, trans, alpha, m, u, beta, v)
 }
 
 // boundOfResult is newBound for a result wherever it lives.
@@ -66,8 +70,9 @@ func boundOfResult(absolute XFloat, y *Vector) (Bound, error) {
 //
 //	|s* - ŝ| ≤ Absolute = (N - 1) u / (1 - (N - 1) u) Σ |x_i|.
 //
-// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that.
-func SumBound(x *Vector, sum *Number) (Bound, error) {
+// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that, or
+// of the context.
+func SumBound(ctx context.Context, x *Vector, sum *Number) (Bound, error) {
 	b := x.arr.b
 	_ = b.scalars(sum)
 	x, err := x.onHost()
@@ -76,6 +81,9 @@ func SumBound(x *Vector, sum *Number) (Bound, error) {
 	}
 	var norm XFloat
 	for i := range x.n {
+		if cancelled(ctx, i) {
+			return Bound{}, ctx.Err()
+		}
 		v := x.val(i)
 		norm = norm.AddUp(b.magnitude(&v, true))
 	}
@@ -83,7 +91,7 @@ func SumBound(x *Vector, sum *Number) (Bound, error) {
 }
 
 // DotBound is SumBound for products, |s* - ŝ| ≤ N u / (1 - N u) Σ |x_i y_i|.
-func DotBound(x, y *Vector, dot *Number) (Bound, error) {
+func DotBound(ctx context.Context, x, y *Vector, dot *Number) (Bound, error) {
 	x.like(y)
 	b := x.arr.b
 	_ = b.scalars(dot)
@@ -96,6 +104,9 @@ func DotBound(x, y *Vector, dot *Number) (Bound, error) {
 	}
 	var norm, lost XFloat
 	for i := range x.n {
+		if cancelled(ctx, i) {
+			return Bound{}, ctx.Err()
+		}
 		u, v := x.val(i), y.val(i)
 		norm = norm.AddUp(b.magnitude(&u, true).MulUp(b.magnitude(&v, true)))
 		if underflows(&u, &v) {
@@ -110,8 +121,9 @@ func DotBound(x, y *Vector, dot *Number) (Bound, error) {
 //
 //	|‖x‖₂ - ‖x̂‖| ≤ Absolute = (N + 1) u / (1 - (N + 1) u) ‖x‖₂.
 //
-// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that.
-func Nrm2Bound(x *Vector, norm *Number) (Bound, error) {
+// It runs on the CPU, to which the entries of a vector on a device travel; the error is of that, or
+// of the context.
+func Nrm2Bound(ctx context.Context, x *Vector, norm *Number) (Bound, error) {
 	b := x.arr.b
 	_ = b.scalars(norm)
 	x, err := x.onHost()
@@ -120,6 +132,9 @@ func Nrm2Bound(x *Vector, norm *Number) (Bound, error) {
 	}
 	var sum, lost XFloat
 	for i := range x.n {
+		if cancelled(ctx, i) {
+			return Bound{}, ctx.Err()
+		}
 		v := x.val(i)
 		size := b.magnitude(&v, true)
 		sum = sum.AddUp(size.MulUp(size))
@@ -130,6 +145,9 @@ func Nrm2Bound(x *Vector, norm *Number) (Bound, error) {
 	// √(s - t) ≥ √s - √t for what squares lose.
 	return numberBound(sum.sqrt(true), lost.sqrt(true), x.n+1, norm), nil
 }
+
+// cancelled reports, now and then, whether a context is, before step k of many.
+func cancelled(ctx context.Context, k int) bool { return k%interval == 0 && ctx.Err() != nil }
 
 // numberBound returns the bounds of a number, of which an addend goes through k roundings.
 func numberBound(norm, lost XFloat, k int, z *Number) Bound {
@@ -175,12 +193,15 @@ func (b *Base) magnitude(v *val, up bool) XFloat {
 }
 
 // gemvBound returns the bound (18), and what underflows lose, rounded up.
-func gemvBound(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) XFloat {
+func gemvBound(ctx context.Context, trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
 	b := a.arr.b
 	al, be := b.magnitude(&alpha.v, true), b.magnitude(&beta.v, true)
 	var sum, lost XFloat
 	if !be.isZero() {
 		for i := range y.n {
+			if cancelled(ctx, i) {
+				return xInf, ctx.Err()
+			}
 			v := y.val(i)
 			sum = sum.AddUp(be.MulUp(b.magnitude(&v, true)))
 			if underflows(&beta.v, &v) {
@@ -196,6 +217,9 @@ func gemvBound(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y 
 			v := x.val(j)
 			column, line := XFloat{}, a.line(!trans, j)
 			for i := range line.n {
+				if cancelled(ctx, i) {
+					return xInf, ctx.Err()
+				}
 				u := line.val(i)
 				size := b.magnitude(&u, true)
 				column = column.AddUp(size)
@@ -206,7 +230,7 @@ func gemvBound(trans bool, alpha *Number, a *Matrix, x *Vector, beta *Number, y 
 			sum = sum.AddUp(column.MulUp(al.MulUp(b.magnitude(&v, true))))
 		}
 	}
-	return b.absolute(sum, lost, x.n+2)
+	return b.absolute(sum, lost, x.n+2), nil
 }
 
 // gamma returns k u / (1 - k u) rounded up, infinity unless k u < 1.

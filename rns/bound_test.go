@@ -1,6 +1,8 @@
 package rns
 
 import (
+	"context"
+	"errors"
 	"math/big"
 	"testing"
 
@@ -49,12 +51,12 @@ func TestSumBounds(t *testing.T) {
 				got    *Number
 				bound  func(*Number) Bound
 			}{
-				{"Reduce1", sum, norm, n - 1, sumOf(Reduce1(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
-				{"Reduce2", sum, norm, n - 1, sumOf(Reduce2(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
-				{"Reduce3", sum, norm, n - 1, sumOf(Reduce3(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
-				{"Asum", norm, norm, n - 1, sumOf(Asum(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(x, z)) }},
-				{"Nrm2", root, root, n + 1, sumOf(Nrm2(x, nil)), func(z *Number) Bound { return boundFrom(Nrm2Bound(x, z)) }},
-				{"Dot", dot, dotNorm, n, sumOf(Dot(x, y, nil)), func(z *Number) Bound { return boundFrom(DotBound(x, y, z)) }},
+				{"Reduce1", sum, norm, n - 1, sumOf(Reduce1(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(context.Background(), x, z)) }},
+				{"Reduce2", sum, norm, n - 1, sumOf(Reduce2(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(context.Background(), x, z)) }},
+				{"Reduce3", sum, norm, n - 1, sumOf(Reduce3(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(context.Background(), x, z)) }},
+				{"Asum", norm, norm, n - 1, sumOf(Asum(x, nil)), func(z *Number) Bound { return boundFrom(SumBound(context.Background(), x, z)) }},
+				{"Nrm2", root, root, n + 1, sumOf(Nrm2(x, nil)), func(z *Number) Bound { return boundFrom(Nrm2Bound(context.Background(), x, z)) }},
+				{"Dot", dot, dotNorm, n, sumOf(Dot(x, y, nil)), func(z *Number) Bound { return boundFrom(DotBound(context.Background(), x, y, z)) }},
 			} {
 				bound := c.bound(c.got)
 				z, err := c.got.Big()
@@ -152,7 +154,7 @@ func TestUnderflowBounds(t *testing.T) {
 			}
 			z := b.NewVector(1)
 			z.Set(0, sumOf(Dot(x, y, nil)))
-			check("Dot", z, []*big.Float{dot}, norm, n, boundFrom(DotBound(x, y, z.At(0))))
+			check("Dot", z, []*big.Float{dot}, norm, n, boundFrom(DotBound(context.Background(), x, y, z.At(0))))
 
 			// Squares underflow; their sum, and the bound, are off by a root of the least number.
 			squares := exactFloat()
@@ -161,7 +163,7 @@ func TestUnderflowBounds(t *testing.T) {
 			}
 			z.Set(0, sumOf(Nrm2(y, nil)))
 			root := exactFloat().Sqrt(squares)
-			check("Nrm2", z, []*big.Float{root}, exactFloat().Copy(root), n+1, boundFrom(Nrm2Bound(y, z.At(0))))
+			check("Nrm2", z, []*big.Float{root}, exactFloat().Copy(root), n+1, boundFrom(Nrm2Bound(context.Background(), y, z.At(0))))
 
 			// Exponents of α, A, x, of β and of y.
 			for _, e := range [][4]int{
@@ -205,7 +207,7 @@ func TestUnderflowBounds(t *testing.T) {
 					} {
 						z := y.Clone()
 						gemv(z)
-						check(name, z, exact, exactFloat().Copy(norm), k+2, boundFrom(GemvBound(trans, alpha, a, x, beta, y, z)))
+						check(name, z, exact, exactFloat().Copy(norm), k+2, boundFrom(GemvBound(context.Background(), trans, alpha, a, x, beta, y, z)))
 					}
 				}
 			}
@@ -248,10 +250,34 @@ func TestUpdateBounds(t *testing.T) {
 			for i := range n {
 				exact.Add(exact, times(exactly(w.At(i)), exactly(v.At(i))))
 			}
-			bound := boundFrom(DotBound(w, v, dot))
+			bound := boundFrom(DotBound(context.Background(), w, v, dot))
 			if d := size(minus(exactly(dot), exact)); d.Cmp(bound.Absolute.Big()) > 0 {
 				t.Fatalf("AxpyDot, %d bits: error %.3g, bound %v", b.prec, d, bound.Absolute)
 			}
+		}
+	}
+}
+
+// TestBoundsAreCancelled calls all bounds with a context that is cancelled.
+func TestBoundsAreCancelled(t *testing.T) {
+	b, err := SummationBase(SummationPrecisions[0])
+	must(t, err)
+	m := halfulp.Random(halfulp.Float64, 20, 20, 0, 1)
+	a, x, y := b.MatrixOf(m), b.VectorOf(m.Col(0)), b.VectorOf(m.Col(1))
+	one := b.NewNumber().SetScalar(halfulp.Float(1))
+	s, err := NewCSR(20, 20, make([]int, 21), nil, b.NewVector(0))
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, bound := range map[string]func() (Bound, error){
+		"GemvBound": func() (Bound, error) { return GemvBound(ctx, halfulp.NoTrans, one, a, x, one, y, y) },
+		"SumBound":  func() (Bound, error) { return SumBound(ctx, x, one) },
+		"DotBound":  func() (Bound, error) { return DotBound(ctx, x, y, one) },
+		"Nrm2Bound": func() (Bound, error) { return Nrm2Bound(ctx, x, one) },
+		"SpMVBound": func() (Bound, error) { return SpMVBound(ctx, s, x, y) },
+	} {
+		if _, err := bound(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -336,7 +336,7 @@ func (s *cgState) trueResidual() (Interval, error) {
 	}
 	b := s.run.b
 	var low, up XFloat // of the square
-	err = s.a.rowBounds(s.x, func(i int, bound XFloat) {
+	err = s.a.rowBounds(s.run.ctx, s.x, func(i int, bound XFloat) {
 		v := r.val(i)
 		if v.isNaN() {
 			up = xInf

@@ -1,6 +1,7 @@
 package rns_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -103,7 +104,7 @@ func ExampleSumBound() {
 			fmt.Println(err)
 			return
 		}
-		bound, err := rns.SumBound(v, sum)
+		bound, err := rns.SumBound(context.Background(), v, sum)
 		if err != nil {
 			fmt.Println(err)
 			return

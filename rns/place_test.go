@@ -183,7 +183,7 @@ func TestPlaceErrors(t *testing.T) {
 		func() { _, _ = Scal(one, d, nil) },
 		func() { _, _, _ = Reduce1(d.Slice(0, 1), nil) },
 		func() { _, _ = Gemv(halfulp.NoTrans, one, m, d, one, d, nil) },
-		func() { _, _ = GemvBound(halfulp.NoTrans, one, m, x, one, x, x) },
+		func() { _, _ = GemvBound(context.Background(), halfulp.NoTrans, one, m, x, one, x, x) },
 		func() { _, _ = NewCSR(1, 1, []int{0, 0}, nil, d.Slice(0, 0)) },
 	} {
 		if got := panicOf(f); got != errFreed {

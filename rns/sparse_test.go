@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -400,7 +401,7 @@ func TestSpMVBound(t *testing.T) {
 			for _, threads := range []int{1, 4} {
 				var bound Bound
 				done(SpMV(a, x, y, &Options{RowThreads: threads, Bound: &bound}))
-				again, err := SpMVBound(a, x, y)
+				again, err := SpMVBound(context.Background(), a, x, y)
 				must(t, err)
 				norm := new(big.Float).SetPrec(8000)
 				for i, row := range p.rows {

@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"context"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
@@ -30,7 +31,7 @@ func SpMV(a *Sparse, x, y *Vector, o *Options) (halfulp.Stats, error) {
 	}
 	var limit XFloat
 	if r.Bound != nil {
-		limit, err = a.boundOfProduct(x)
+		limit, err = a.boundOfProduct(r.ctx, x)
 	}
 	switch {
 	case err != nil:
@@ -109,10 +110,10 @@ func (a *Sparse) product(i, e int, x *Vector, s *block) val {
 // bound of [SpMV], summed over the rows. It is about the exact
 // product of the entries, float64 numbers as they are given: where the base has less than 53 bits
 // their conversion counts as one more rounding. It runs on the CPU, to which operands on a device
-// travel; the error is of that.
-func SpMVBound(a *Sparse, x, result *Vector) (Bound, error) {
+// travel; the error is of that, or of the context.
+func SpMVBound(ctx context.Context, a *Sparse, x, result *Vector) (Bound, error) {
 	a.fits(x, result)
-	limit, err := a.boundOfProduct(x)
+	limit, err := a.boundOfProduct(ctx, x)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -120,14 +121,14 @@ func SpMVBound(a *Sparse, x, result *Vector) (Bound, error) {
 }
 
 // boundOfProduct bounds the error of a product in the 1-norm.
-func (a *Sparse) boundOfProduct(x *Vector) (XFloat, error) {
+func (a *Sparse) boundOfProduct(ctx context.Context, x *Vector) (XFloat, error) {
 	var sum XFloat
-	err := a.rowBounds(x, func(_ int, bound XFloat) { sum = sum.AddUp(bound) })
+	err := a.rowBounds(ctx, x, func(_ int, bound XFloat) { sum = sum.AddUp(bound) })
 	return sum, err
 }
 
 // rowBounds calls f with a bound on the error of y_i for each row i of y = A x.
-func (a *Sparse) rowBounds(x *Vector, f func(i int, bound XFloat)) error {
+func (a *Sparse) rowBounds(ctx context.Context, x *Vector, f func(i int, bound XFloat)) error {
 	a, err := a.onHost()
 	if err != nil {
 		return err
@@ -144,9 +145,15 @@ func (a *Sparse) rowBounds(x *Vector, f func(i int, bound XFloat)) error {
 	defer b.putScratch(w)
 	var row []entry
 	for i := range a.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var norm, lost XFloat
 		row = a.appendRow(row[:0], i, w.s)
-		for _, e := range row {
+		for k, e := range row {
+			if k > 0 && cancelled(ctx, k) {
+				return ctx.Err()
+			}
 			u, v := a.get(e.k, w.s), x.val(e.column)
 			size := b.magnitude(&u, true)
 			if rounded > 0 { // before that it was up to 1/(1 - u) < 1 + 2 u times as large

@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/halfulp/halfulp"
@@ -57,7 +58,11 @@ func Symv(uplo halfulp.Uplo, alpha *Number, a *Matrix, x *Vector, beta *Number, 
 		return symv(t, alpha, a, x, beta, y, o)
 	}
 	_ = a.arr.b.scalars(alpha, beta)
-	limit, err := boundOfMirrored(t, alpha, a, x, beta, y)
+	ctx := o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	limit, err := boundOfMirrored(ctx, t, alpha, a, x, beta, y)
 	if err != nil {
 		return halfulp.Stats{}, fmt.Errorf("rns.Symv: %w", err)
 	}
@@ -87,7 +92,7 @@ func symv(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number
 }
 
 // boundOfMirrored is boundOfOperands for a symmetric matrix.
-func boundOfMirrored(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
+func boundOfMirrored(ctx context.Context, t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, beta *Number, y *Vector) (XFloat, error) {
 	full, err := a.mirrored(t)
 	if err != nil {
 		return xInf, err
@@ -100,7 +105,7 @@ func boundOfMirrored(t place.RNSTriangle, alpha *Number, a *Matrix, x *Vector, b
 	if err != nil {
 		return xInf, err
 	}
-	return gemvBound(false, alpha, full, x, beta, y), nil
+	return gemvBound(ctx, false, alpha, full, x, beta, y)
 }
 
 // mirrored returns a matrix of the host with both triangles of the symmetric matrix of which the

@@ -1,6 +1,7 @@
 package rns
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -266,7 +267,7 @@ func TestSymmetricPanics(t *testing.T) {
 		{errShape, func() { sumOf(AxpyDot(one, x, four, x, nil)) }},
 		{errShape, func() { done(Maxpy(one, x, x, four, nil)) }},
 		{errBase, func() { done(Maxpy(one, x, alien, x, nil)) }},
-		{errBase, func() { boundFrom(Nrm2Bound(x, c.NewNumber())) }},
+		{errBase, func() { boundFrom(Nrm2Bound(context.Background(), x, c.NewNumber())) }},
 	} {
 		if got := panicOf(test.f); got != test.want {
 			t.Errorf("call %d: %v, want %q", i, got, test.want)

@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/internal" # where the go.mod of generators look for it
-cp -r internal/_neon "$tmp/internal"
+cp -r internal/_neon internal/amx "$tmp/internal"
+cp go.mod "$tmp" # of internal/amx
 (cd "$tmp/internal/_neon" && go test .)
 status=0
 for package in "$@"; do
@@ -23,6 +24,13 @@ for package in "$@"; do
 		[ -e "$f" ] || continue # an architecture without assembly
 		cmp "$copy/$(basename "$f")" "$f" || fresh=0
 	done
+	tiles=$package/amx_amd64.s
+	if [ -e "$tiles" ] && command -v objdump >/dev/null && [ "$(go env GOARCH)" = amd64 ]; then
+		# The assembler sees tile instructions as bytes: do they mean what their comments say?
+		go test -c -o "$tmp/test" "./$package"
+		objdump -d -M intel --no-show-raw-insn "$tmp/test" | sed -E 's/^ *[0-9a-f]+:[[:space:]]*//' | grep -E '^(ld)?tile|^tdpb' | sed 's| ||g; s|riz\*1+||' >"$tmp/meant"
+		grep -oE '// (LDTILE|TILE|TDPB).*' "$tiles" | cut -c4- | tr 'A-Z' 'a-z' | tr -d ' ' | diff - "$tmp/meant" || fresh=0
+	fi
 	if [ $fresh = 1 ]; then
 		echo "$package: generated files are fresh"
 	else

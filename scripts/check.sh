@@ -48,6 +48,20 @@ install() {
 # gotest is go test that waits longer for a package: a machine may have other work.
 gotest() { go test -timeout 60m "$@"; }
 
+# have_numpy sees that tests have a Python with NumPy, in continuous integration from pip.
+have_numpy() {
+	local python=${HALFULP_PYTHON:-python3} folder=$PWD/.bin/numpy
+	if ! "$python" -c 'import numpy' 2>/dev/null && on_ci; then
+		python3 -m pip --version >/dev/null 2>&1 || install python3-pip || true
+		python3 -m pip install --quiet --target "$folder" numpy || true
+		printf '#!/bin/sh\nPYTHONPATH=%s exec python3 "$@"\n' "$folder" >"$folder.sh"
+		chmod +x "$folder.sh"
+		export HALFULP_PYTHON=$folder.sh
+		python=$HALFULP_PYTHON
+	fi
+	"$python" -c 'import numpy' 2>/dev/null || left_out "tests with NumPy: no Python has it"
+}
+
 # tool PACKAGE@VERSION: builds a program into .bin/tools.
 tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
@@ -113,7 +127,12 @@ levels() {
 	if ! has_flags avx2 fma; then
 		lacks "HALFULP_LEVEL=avx2: this processor has no AVX2"
 	elif has_flags avx512f avx512bw avx512dq avx512vl; then
-		level avx2 # all tests that name no level run under avx512
+		level avx2 # all tests that name no level run under avx512, or amx
+		if has_flags avx512_vnni amx_tile amx_int8; then
+			level avx512
+		else
+			lacks "HALFULP_LEVEL=amx: this processor has no AMX" # emulated tiles run
+		fi
 	else
 		lacks "HALFULP_LEVEL=avx512: this processor has no AVX-512" # all tests run under avx2
 	fi
@@ -260,7 +279,7 @@ inputs() {
 		done
 		;;
 	*) # a package with generated assembly; generators that parse Go read all of the package
-		find internal/_neon "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
+		find internal/_neon internal/amx "$1"/_asm "$1"/*_a*64.s "$1"/stubs_*.go scripts/check-asm.sh -type f -print0 | sort -z | xargs -0 sha256sum
 		grep -h '^//go:generate go -C _asm' "$1"/*.go
 		if grep -q '"go/parser"' "$1"/_asm/*.go; then
 			find "$1" -maxdepth 1 -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
@@ -305,6 +324,7 @@ passed() {
 
 steps=${*:-all}
 [ "$steps" != all ] || steps="quick levels generated" # read by quick
+[ "$steps" = generated ] || have_numpy
 times=()
 for name in $steps; do
 	case $name in

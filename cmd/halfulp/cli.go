@@ -2,73 +2,145 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/table"
 )
 
 const description = `Correctly rounded linear algebra at any precision.
 
 Every result is the number of the wanted format that lies nearest to the exact value of the whole expression, whatever the cancellation: the error is at most half a unit in the last place, and the bits do not depend on threads or machine. Only the methods of published papers, which are named rns-..., ozaki..., double-float and expansion, and the commands map, solve-gj and cg have error bounds of their own; no such method runs unless it is asked for.
 
-Files hold Matrix Market, NumPy's .npy and .npz, CSV or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. An n x 1 or 1 x n matrix serves as a vector.
+Files hold Matrix Market, NumPy's .npy and .npz, tables as spreadsheets export them (halfulp help convert) or numbers between blanks, compressed where the name ends in .gz; "-" is standard input. Where a vector is wanted, or may stand, an n x 1 and a 1 x n matrix serve alike; gemm alone takes them as matrices.
 
-Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file.`
+Exit status: 0 success; 1 a file cannot be read or written, the computation failed, or no digit of a solution can be trusted; 2 a mistake on the command line, or shapes that do not fit; 129, 130 and 143 after a hang-up, an interrupt or a termination, which leave no partial output file. An error is one line on standard error, with --json an object with the members error and status there.`
 
 // grammar is that of the command line.
 type grammar struct {
-	Info    infoCmd      `cmd:"" help:"Show the version, the processor, kernels, devices, formats and methods."`
-	Gen     genCmd       `cmd:"" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
-	Sum     sumCmd       `cmd:"" help:"Sum of all entries."`
-	Asum    asumCmd      `cmd:"" help:"Sum of the absolute values of all entries."`
-	Dot     dotCmd       `cmd:"" help:"Dot product of two vectors."`
-	Nrm2    nrm2Cmd      `cmd:"" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
-	Stats   statsCmd     `cmd:"" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
-	Gemv    gemvCmd      `cmd:"" help:"Matrix times vector: alpha A x + beta y."`
-	Spmv    spmvCmd      `cmd:"" help:"Sparse matrix times vector: A x."`
-	Gemm    gemmCmd      `cmd:"" help:"Matrix times matrix: alpha A B + beta C."`
-	Symm    symmCmd      `cmd:"" help:"Symmetric matrix times matrix: alpha A B + beta C."`
-	Syr2k   syr2kCmd     `cmd:"" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
-	Trmm    trmmCmd      `cmd:"" help:"Triangular matrix times matrix: alpha A B."`
-	Trsm    trsmCmd      `cmd:"" help:"Solution X of a triangular system: A X = alpha B."`
-	Solve   solveCmd     `cmd:"" help:"Solution X of a system A X = B, whatever the condition of A."`
-	Lstsq   lstsqCmd     `cmd:"" help:"Least squares, with standard errors, residuals, R² and F."`
-	Polyfit polyfitCmd   `cmd:"" help:"Polynomial fitted to points by least squares."`
-	Inv     invCmd       `cmd:"" help:"Inverse of a matrix."`
-	Det     detCmd       `cmd:"" help:"Determinant."`
-	Rank    rankCmd      `cmd:"" help:"Rank, proved."`
-	Cond    condCmd      `cmd:"" help:"Condition number, in the 1-norm or maximum norm."`
-	Null    nullSpaceCmd `cmd:"" name:"nullspace" help:"Basis of the null space."`
-	Pow     powCmd       `cmd:"" help:"Power of a matrix."`
-	Expm    expmCmd      `cmd:"" help:"Exponential of a matrix."`
-	Chol    cholCmd      `cmd:"" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
-	LU      luCmd        `cmd:"" name:"lu" help:"Factors P A = L U, by partial pivoting."`
-	QR      qrCmd        `cmd:"" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
-	LDLT    ldltCmd      `cmd:"" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
-	Verify  verifyCmd    `cmd:"" help:"Say how many entries of a solution or product from any program are right."`
-	SolveGJ solveGJCmd   `cmd:"" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
-	CG      cgCmd        `cmd:"" name:"cg" help:"Solve A x = b, A sparse, symmetric and positive definite, by conjugate gradients in RNS arithmetic."`
-	Map     mapCmd       `cmd:"" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
-	Convert convertCmd   `cmd:"" help:"Convert a matrix to another format or kind of file."`
-	Tune    tuneCmd      `cmd:"" help:"Measure this machine's kernels and where the methods cross."`
+	Sum   sumCmd   `cmd:"" group:"compute" help:"Sum of all entries."`
+	Asum  asumCmd  `cmd:"" group:"compute" help:"Sum of the absolute values of all entries."`
+	Dot   dotCmd   `cmd:"" group:"compute" help:"Dot product of two vectors."`
+	Nrm2  nrm2Cmd  `cmd:"" group:"compute" name:"nrm2" help:"Euclidean norm: the root of the sum of the squares of all entries."`
+	Stats statsCmd `cmd:"" group:"compute" help:"Count, mean, standard deviation and lag-1 autocorrelation."`
+	Axpy  axpyCmd  `cmd:"" group:"compute" help:"Vector or matrix times a number plus another: alpha X + Y."`
+	Add   addCmd   `cmd:"" group:"compute" help:"Sum of two matrices, entry by entry: alpha X + beta Y."`
+	Gemv  gemvCmd  `cmd:"" group:"compute" help:"Matrix times vector: alpha A x + beta y."`
+	Spmv  spmvCmd  `cmd:"" group:"compute" help:"Sparse matrix times vector: A x."`
+	Gemm  gemmCmd  `cmd:"" group:"compute" help:"Matrix times matrix: alpha A B + beta C."`
+	Symm  symmCmd  `cmd:"" group:"compute" help:"Symmetric matrix times matrix: alpha A B + beta C."`
+	Syrk  syrkCmd  `cmd:"" group:"compute" help:"Symmetric product: alpha A A' + beta C."`
+	Syr2k syr2kCmd `cmd:"" group:"compute" name:"syr2k" help:"Symmetric update: alpha (A B' + B A') + beta C."`
+	Trmm  trmmCmd  `cmd:"" group:"compute" help:"Triangular matrix times matrix: alpha A B."`
+	Pow   powCmd   `cmd:"" group:"compute" help:"Power of a matrix."`
+	Expm  expmCmd  `cmd:"" group:"compute" help:"Exponential of a matrix."`
 
-	Reproduce reproduceCmd `cmd:"" passthrough:"" help:"Run the papers' experiments, one or all of them, and print their figures beside those measured here (the program halfulp-reproduce)."`
+	Solve   solveCmd     `cmd:"" group:"solve" help:"Solution X of a system A X = B, whatever the condition of A."`
+	Trsm    trsmCmd      `cmd:"" group:"solve" help:"Solution X of a triangular system: A X = alpha B."`
+	Lstsq   lstsqCmd     `cmd:"" group:"solve" help:"Least squares, with standard errors, residuals, R² and F."`
+	Polyfit polyfitCmd   `cmd:"" group:"solve" help:"Polynomial fitted to points by least squares."`
+	Inv     invCmd       `cmd:"" group:"solve" help:"Inverse of a matrix."`
+	Det     detCmd       `cmd:"" group:"solve" help:"Determinant."`
+	Rank    rankCmd      `cmd:"" group:"solve" help:"Rank, proved."`
+	Cond    condCmd      `cmd:"" group:"solve" help:"Condition number, in the 1-norm or maximum norm."`
+	Null    nullSpaceCmd `cmd:"" group:"solve" name:"nullspace" help:"Basis of the null space."`
+	Chol    cholCmd      `cmd:"" group:"solve" name:"chol" help:"Cholesky factor of a symmetric positive definite matrix."`
+	LU      luCmd        `cmd:"" group:"solve" name:"lu" help:"Factors P A = L U, by partial pivoting."`
+	QR      qrCmd        `cmd:"" group:"solve" name:"qr" help:"Factors A = Q R, Q with orthonormal columns."`
+	LDLT    ldltCmd      `cmd:"" group:"solve" name:"ldlt" help:"Factors P A P' = L D L' of a symmetric matrix."`
+	Verify  verifyCmd    `cmd:"" group:"solve" help:"Say how many entries of a solution or product from any program are right."`
 
-	Version kong.VersionFlag `help:"Print the version and exit."`
+	Gen     genCmd     `cmd:"" group:"data" help:"Generate a matrix: hilbert, vandermonde, random, wampler, identity."`
+	Convert convertCmd `cmd:"" group:"data" help:"Convert a matrix to another format or kind of file."`
+
+	Info       infoCmd           `cmd:"" group:"machine" help:"Show the version, the processor, kernels, devices, formats and methods."`
+	Bench      benchCmd          `cmd:"" group:"machine" help:"Measure how long operations take here, at sizes and precisions, and compare with an earlier run."`
+	Tune       tuneCmd           `cmd:"" group:"machine" help:"Measure this machine's kernels and where the methods cross."`
+	Version    cli.VersionCmd    `cmd:"" group:"machine" help:"Print the version."`
+	Completion cli.CompletionCmd `cmd:"" group:"machine" help:"Print a script that completes command lines in bash, zsh or fish."`
+	Man        cli.ManCmd        `cmd:"" group:"machine" help:"Print a manual page."`
+	HelpOn     cli.HelpCmd       `cmd:"" group:"machine" name:"help" help:"Explain a command."`
+
+	Map       mapCmd       `cmd:"" group:"papers" help:"A function of every entry in double-double to quad-double arithmetic: exp, sin, mul, ..."`
+	SolveGJ   solveGJCmd   `cmd:"" group:"papers" name:"solve-gj" help:"Solve A X = B by Gauss-Jordan elimination in double-double to quad-double arithmetic."`
+	CG        cgCmd        `cmd:"" group:"papers" name:"cg" help:"Solve A x = b, A sparse, symmetric and positive definite, by conjugate gradients in RNS arithmetic."`
+	Reproduce reproduceCmd `cmd:"" group:"papers" passthrough:"" help:"Run the papers' experiments, one or all of them, and print their figures beside those measured here (the program halfulp-reproduce)."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
 }
 
 var flagGroups = []kong.Group{
 	{Key: "input", Title: "Input:"},
 	{Key: "result", Title: "Result:"},
 	{Key: "run", Title: "Run:"},
+	{Key: "compute", Title: "Compute:"},
+	{Key: "solve", Title: "Solve, factor, fit:"},
+	{Key: "data", Title: "Data:"},
+	{Key: "machine", Title: "Machine and program:"},
+	{Key: "papers", Title: "Methods of papers, with error bounds of their own:"},
+}
+
+// calledOtherwise are names that other programs have for commands.
+var calledOtherwise = map[string]string{
+	"plus": "add", "sub": "add", "scal": "add", "mul": "gemm", "matmul": "gemm", "mm": "gemm", "multiply": "gemm", "product": "gemm", "prod": "gemm",
+	"mv": "gemv", "matvec": "gemv", "norm": "nrm2", "mean": "stats", "std": "stats", "inverse": "inv", "determinant": "det", "slogdet": "det", "cholesky": "chol",
+	"potrf": "chol", "getrf": "lu", "geqrf": "qr", "sytrf": "ldlt", "gesv": "solve", "linsolve": "solve", "gels": "lstsq", "leastsquares": "lstsq", "fit": "polyfit",
+	"kernel": "nullspace", "null": "nullspace", "exp": "expm", "power": "pow", "condition": "cond", "hilbert": "gen", "random": "gen", "eye": "gen", "benchmark": "bench",
+}
+
+// unknownCommand says what there is in place of a command that does not exist.
+func unknownCommand(app *kong.Application, name string) string {
+	if other := calledOtherwise[strings.ToLower(name)]; other != "" {
+		return "it is called " + other + " here"
+	}
+	names := map[string][]string{}
+	for _, c := range app.Children {
+		names[c.Group.Key] = append(names[c.Group.Key], c.Name)
+		if len(name) > 2 && (strings.HasPrefix(c.Name, name) || strings.HasPrefix(name, c.Name)) {
+			return "did you mean " + c.Name + "?"
+		}
+	}
+	return "those of linear algebra are " + strings.Join(append(names["compute"], names["solve"]...), ", ")
 }
 
 // inputFlags say how files are read.
 type inputFlags struct {
 	In *formatFlag `group:"input" placeholder:"FORMAT" help:"Format that numbers of text files are rounded to when they are read (default: that which the file names, as those that halfulp writes do; else that of the result or, where a file's numbers have more digits than it holds, the mp:P that holds them)."`
+
+	Columns      []string  `group:"input" placeholder:"LIST" help:"Columns of a table to read: numbers from 1, ranges and names of its header, such as 2,4-6,price."`
+	Header       bool      `group:"input" help:"The first row of a table holds names, as it does by default where none of its fields is a number."`
+	Skip         int       `group:"input" placeholder:"N" help:"Lines before a table."`
+	Delimiter    character `group:"input" placeholder:"CHAR" help:"What separates the fields of a table: a character, or tab, comma, semicolon or space (default: what the first row has)."`
+	DecimalComma bool      `group:"input" help:"Numbers of a table have a decimal comma: 1,5 is 1.5."`
+	Comment      character `group:"input" placeholder:"CHAR" help:"What begins a comment in a table (default #)."`
+}
+
+// dialect is that of tables.
+func (f *inputFlags) dialect() table.Dialect {
+	return table.Dialect{
+		Delimiter: rune(f.Delimiter), Comment: rune(f.Comment), Skip: f.Skip, Header: f.Header, Columns: f.Columns, DecimalComma: f.DecimalComma,
+	}
+}
+
+// character is one that separates or begins something in a text, 0 for none.
+type character rune
+
+func (c *character) UnmarshalText(text []byte) error {
+	if r, ok := map[string]rune{"tab": '\t', `\t`: '\t', "comma": ',', "semicolon": ';', "space": table.Blank, "blank": table.Blank}[string(text)]; ok {
+		*c = character(r)
+		return nil
+	}
+	r, n := utf8.DecodeRune(text)
+	if n != len(text) || r == utf8.RuneError || r == '"' || r == '\r' || r == '\n' {
+		return fmt.Errorf("%q is not one character (nor tab, comma, semicolon or space)", text)
+	}
+	*c = character(r)
+	return nil
 }
 
 // in is the format asked for.
@@ -87,8 +159,8 @@ type resultFlags struct {
 
 // printFlags say how a result is printed and where it goes.
 type printFlags struct {
-	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .tsv, .txt, .npy, .npz, each also with .gz (default: standard output)."`
-	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz."`
+	Out    *string    `group:"result" short:"o" placeholder:"FILE" help:"Write to FILE, whole or not at all; its name says what kind: .mtx, .csv, .tsv, .txt, .npy, .npz, or .arb, .gp, .py and .wl for lists of FLINT, PARI/GP, mpmath and Mathematica, each also with .gz (default: standard output)."`
+	To     string     `group:"result" placeholder:"KIND" help:"Kind of file to write, whatever its name, and to standard output: mtx, csv, tsv, txt, npy, npz, flint, pari, mpmath, mathematica."`
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
 	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
@@ -96,10 +168,11 @@ type printFlags struct {
 
 // runFlags say how a result is computed, which changes none of its bits.
 type runFlags struct {
-	Device  string `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
-	Threads int    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
-	Method  string `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
-	Stats   bool   `group:"run" help:"Print on standard error how the result was computed, and the time of each stage."`
+	Device  string     `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
+	Threads threads    `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Memory  memorySize `group:"run" placeholder:"SIZE" help:"Memory for a file and for the work on it, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
+	Method  string     `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
+	Stats   statsFlag  `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
 }
 
 // commonFlags are those of commands that read, compute and write.
@@ -112,6 +185,75 @@ type commonFlags struct {
 // job begins a run, as newJob does.
 func (f *commonFlags) job(env *cli.Environment, command string, makesMatrix bool, validate func(*halfulp.Options) error, operands ...string) (*job, error) {
 	return newJob(env, command, &f.inputFlags, f.Format.Format, &f.printFlags, &f.runFlags, makesMatrix, validate, operands...)
+}
+
+// threads is a number of threads.
+type threads int
+
+// Decode takes the next argument, one that begins with a minus sign, too.
+func (t *threads) Decode(ctx *kong.DecodeContext) error {
+	token := ctx.Scan.Pop()
+	n, err := strconv.Atoi(token.String())
+	if token.IsEOL() || err != nil || n < 0 {
+		return fmt.Errorf("%q is no number of threads: 0 takes one for each processor, which is the default", token.String())
+	}
+	*t = threads(n)
+	return nil
+}
+
+// memorySize is a number of bytes; 0 is the default of a routine.
+type memorySize int64
+
+func (m *memorySize) UnmarshalText(text []byte) error {
+	s := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(string(text)), "B"), "I")
+	shift := 0
+	if s != "" {
+		if k := strings.IndexByte("KMGT", s[len(s)-1]); k >= 0 {
+			s, shift = s[:len(s)-1], 10*(k+1)
+		}
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x > 0) || x >= math.Ldexp(1, 62-shift) {
+		return fmt.Errorf("%q is no size of memory (want 500M or 8G, say)", text)
+	}
+	*m = memorySize(math.Ldexp(x, shift))
+	return nil
+}
+
+// limit is the memory to take.
+func (m memorySize) limit() int64 {
+	if m == 0 {
+		return halfulp.DefaultMemoryLimit()
+	}
+	return int64(m)
+}
+
+// statsFlag says whether and how statistics are printed.
+type statsFlag string
+
+// The values of statsFlag.
+const (
+	noStats   statsFlag = ""
+	textStats statsFlag = "text"
+	jsonStats statsFlag = "json"
+)
+
+// IsBool says that the flag needs no value.
+func (statsFlag) IsBool() bool { return true }
+
+// Decode takes a value that stands behind an equals sign.
+func (f *statsFlag) Decode(ctx *kong.DecodeContext) error {
+	*f = textStats
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	switch v := statsFlag(ctx.Scan.Pop().String()); v {
+	case textStats, jsonStats:
+		*f = v
+	default:
+		return fmt.Errorf("%q: want text or json", string(v))
+	}
+	return nil
 }
 
 // compareFlags ask for the same work in plain float64.

@@ -21,6 +21,14 @@ Examples:
   halfulp convert A.mtx --digits hex
   halfulp convert A.mtx --format f32 --out A.npy
   halfulp convert A.npy --format mp:424 --out A.npz
+  halfulp convert A.mtx --to mathematica
+
+Tables are read as spreadsheets export them, here and by every command: fields in quotes, apart by commas, semicolons, tabs or blanks; a first row without numbers is a header, of which a note tells. --columns, --header, --skip, --delimiter, --comment and --decimal-comma say what cannot be seen:
+
+  printf '"Zeit";"Höhe; m"\n"1,5";3\n' | halfulp convert - --decimal-comma --columns 'Höhe; m'
+  printf 'Report\n1990|1991\n1|2\n' | halfulp convert - --skip 1 --header --delimiter '|' --to csv
+
+Lists of other programs are written, not read: for FLINT lines that arb_load_str reads, row by row after a line with the numbers of rows and columns, exactly; a matrix of PARI/GP; the repr of a matrix of mpmath, which has the precision in a comment; lists of Mathematica, numbers of more than 53 bits with their precision.
 
 A .npy file holds f32 and f64, and dd, td and qd with the terms of a number along a third dimension. A .npz file holds every format without loss, in arrays that numpy.load reads: format, and values, terms, or limbs, exponents, signs and classes. Where an operand of a command is an array of one dimension, a result of one column is one, too.`
 }
@@ -40,5 +48,6 @@ func (c *convertCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.format = m.Format()
+	j.warnDigits(j.format)
 	return j.writeMatrix(m, nil)
 }

@@ -27,9 +27,10 @@ func (f *genFlags) write(env *cli.Environment, name string, rows, cols int, gene
 	if err := f.printFlags.check(true, f.Format.Format); err != nil {
 		return err
 	}
-	if err := checkSize(f.Format.Format, rows, cols); err != nil {
+	if err := memorySize(0).checkSize(f.Format.Format, rows, cols); err != nil {
 		return err
 	}
+	j.warnDigits(f.Format.Format)
 	return j.writeMatrix(generate(f.Format.Format), nil)
 }
 
@@ -81,7 +82,7 @@ func (c *genVandermondeCmd) Run(env *cli.Environment) error {
 	case c.N <= 0:
 		return cli.Misuse("the number of nodes must be 1 or more, or --nodes be given")
 	default:
-		if err := checkSize(halfulp.Float64, c.N, 1); err != nil {
+		if err := memorySize(0).checkSize(halfulp.Float64, c.N, 1); err != nil {
 			return err
 		}
 		nodes = halfulp.NewVector(halfulp.Float64, c.N)

@@ -19,7 +19,7 @@ type infoCmd struct {
 }
 
 func (infoCmd) Help() string {
-	return `Level is the set of instructions in use: avx512, avx2 or portable on x86-64, neon or portable on arm64. The environment variable ` + impl.Env + ` lowers it:
+	return `Level is the set of instructions in use: amx, avx512, avx2 or portable on x86-64, neon or portable on arm64. The environment variable ` + impl.Env + ` lowers it:
 
   HALFULP_LEVEL=portable halfulp info
 
@@ -135,6 +135,9 @@ func machine() machineInfo {
 	for _, l := range impl.Levels() {
 		m.Levels = append(m.Levels, l.String())
 	}
+	if k := modgemm.BestBytes(); k != nil {
+		m.Kernels = append(m.Kernels, k.Name)
+	}
 	for _, k := range modgemm.Kernels() {
 		m.Kernels = append(m.Kernels, k.Name)
 	}
@@ -181,6 +184,8 @@ func cpuFeatures() []string {
 		{"avx512vl", cpu.X86.HasAVX512VL},
 		{"avx512ifma", cpu.X86.HasAVX512IFMA},
 		{"avx512vnni", cpu.X86.HasAVX512VNNI},
+		{"amx-tile", cpu.X86.HasAMXTile},
+		{"amx-int8", cpu.X86.HasAMXInt8},
 		{"asimd", cpu.ARM64.HasASIMD},
 	} {
 		if f.has {

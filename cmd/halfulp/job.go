@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -24,10 +25,14 @@ type job struct {
 	print    *printFlags
 	how      *runFlags
 	progress *cli.Progress
+	began    time.Time
 	reading  time.Duration
-	flat     bool        // a NumPy operand has one dimension: so has a result of one column
-	rns      *rnsStats   // of a method of package rns
-	ozaki    *ozakiStats // of a method of package ozaki
+	// that were read, by name
+	operands map[string]*halfulp.Matrix
+	ran      []namedStats // to be shown once the result is written
+	flat     bool         // a NumPy operand has one dimension: so has a result of one column
+	rns      *rnsStats    // of a method of package rns
+	ozaki    *ozakiStats  // of a method of package ozaki
 	solver   *linsolve.Stats
 }
 
@@ -45,13 +50,11 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 	if stdin > 1 {
 		return nil, cli.Misuse("%d operands are -: standard input can be read only once", stdin)
 	}
-	if how.Threads < 0 {
-		return nil, cli.Misuse("--threads: %d is negative", how.Threads)
-	}
-	j := &job{env: env, command: command, in: in, format: format, print: print, how: how}
+	j := &job{began: time.Now(), env: env, command: command, in: in, format: format, print: print, how: how}
 	if err := print.check(makesMatrix, format); err != nil {
 		return nil, err
 	}
+	j.warnDigits(format)
 	if isRNS(how.Method) {
 		if err := rnsApplies(command, how.Method); err != nil {
 			return nil, err
@@ -61,6 +64,21 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 		return nil, err
 	}
 	return j, nil
+}
+
+// warnDigits says that --digits asks for more than the numbers of a format hold, and what holds
+// them.
+func (j *job) warnDigits(f halfulp.Format) {
+	n, bitsOfDigit := int(j.print.Digits), math.Log2(10)
+	if holds := float64(f.Bits()) / bitsOfDigit; n <= int(math.Ceil(holds))+1 || j.print.Quiet {
+		return
+	}
+	advice := ""
+	if p := int(math.Ceil(float64(n)*bitsOfDigit)) + 1; p <= halfulp.MaxPrec {
+		advice = fmt.Sprintf(": --format mp:%d has %d digits", p, n)
+	}
+	fmt.Fprintf(j.env.Stderr, "halfulp: warning: --digits %d: a number of format %v holds about %.0f, those after them are of its binary value%s\n",
+		n, f, math.Floor(float64(f.Bits())/bitsOfDigit), advice)
 }
 
 // validDirect returns an error unless a routine that has the method direct alone can run.
@@ -98,10 +116,12 @@ func validProduct(opt *halfulp.Options) error {
 func (j *job) options() *halfulp.Options {
 	return &halfulp.Options{
 		Device:   halfulp.Device(j.how.Device),
-		Threads:  j.how.Threads,
+		Threads:  int(j.how.Threads),
 		Method:   j.how.Method,
 		Context:  j.env.Ctx,
 		Progress: j.startProgress(j.command),
+
+		MemoryLimit: int64(j.how.Memory),
 	}
 }
 
@@ -171,16 +191,20 @@ func (j *job) factors(f *productFlags, last, file string) (alpha, beta halfulp.S
 		if *x.dst, loss, err = parseFactor(string(*x.text), j.factorFormat(string(*x.text))); err != nil {
 			return alpha, beta, cli.Misuse("%s: %w", x.name, err)
 		}
-		var stats halfulp.InputStats
-		switch loss {
-		case decimal.ToInf:
-			stats.ToInf.Count = 1
-		case decimal.ToZero:
-			stats.ToZero.Count = 1
-		}
-		j.warnInput(x.name, stats, x.dst.Format())
+		j.warnInput(x.name, lossOf(loss), x.dst.Format())
 	}
 	return alpha, beta, nil
+}
+
+// lossOf is what one number lost.
+func lossOf(loss decimal.Loss) (stats halfulp.InputStats) {
+	switch loss {
+	case decimal.ToInf:
+		stats.ToInf.Count = 1
+	case decimal.ToZero:
+		stats.ToZero.Count = 1
+	}
+	return stats
 }
 
 // factorFormat returns the format of a factor that no binary number equals: the
@@ -220,6 +244,7 @@ type matrixResult struct {
 // runStats are the library's statistics, with those of a method of packages rns and ozaki.
 type runStats struct {
 	*halfulp.Stats
+	Read     time.Duration   `json:"read_ns,omitempty"` // of files
 	RNS      *rnsStats       `json:"rns,omitempty"`
 	Ozaki    *ozakiStats     `json:"ozaki,omitempty"`
 	LinSolve *linsolve.Proof `json:"linsolve,omitempty"`
@@ -230,7 +255,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	r := &runStats{s, j.rns, j.ozaki, nil}
+	r := &runStats{s, j.reading, j.rns, j.ozaki, nil}
 	if j.solver != nil {
 		r.LinSolve = &j.solver.Proof
 	}
@@ -239,9 +264,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 
 // writeScalar writes z on a line of its own.
 func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
-	if err := j.report(&stats); err != nil {
-		return err
-	}
+	j.report(&stats)
 	if j.print.JSON {
 		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), j.runStats(&stats)}))
 	}
@@ -251,9 +274,7 @@ func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
 // writeMatrix writes z as a Matrix Market array, or as the name of the output
 // file asks for; stats is nil where nothing was computed.
 func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
-	if err := j.report(stats); err != nil {
-		return err
-	}
+	j.report(stats)
 	if !j.print.JSON {
 		return j.writeFile(z)
 	}
@@ -289,12 +310,8 @@ func (j *job) writeScalars(n int, results []namedScalar) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "count\t%d\n", n)
 	for _, r := range results {
-		if j.how.Stats {
-			fmt.Fprintf(j.env.Stderr, "%s:\n", r.name)
-		}
-		if err := j.report(&r.stats); err != nil {
-			return err
-		}
+		j.report(&r.stats)
+		j.ran[len(j.ran)-1].name = r.name
 		stats[r.name] = &r.stats
 		object[r.name] = j.text(r.value)
 		fmt.Fprintf(t, "%s\t%s\n", r.name, j.text(r.value))
@@ -317,31 +334,81 @@ func jsonText(v any) string {
 	return b.String()
 }
 
-// report writes statistics and warnings to standard error.
-func (j *job) report(stats *halfulp.Stats) error {
+// namedStats are the statistics of a routine, and which one it was where there are several.
+type namedStats struct {
+	name string
+	*halfulp.Stats
+}
+
+// report writes warnings to standard error, and statistics once the result is written.
+func (j *job) report(stats *halfulp.Stats) {
 	if stats == nil {
-		return nil
+		return
 	}
-	if !j.print.Quiet {
-		warn(j.env.Stderr, stats, j.format)
-		if j.rns != nil && j.rns.NaN > 0 {
-			fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities, of exponents beyond 2^30, of quotients by 0 and of roots of negative numbers\n", are(j.rns.NaN))
+	j.ran = append(j.ran, namedStats{"", stats})
+	if j.print.Quiet {
+		return
+	}
+	warn(j.env.Stderr, stats, j.format)
+	if j.rns != nil && j.rns.NaN > 0 {
+		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities, of exponents beyond 2^30, of quotients by 0 and of roots of negative numbers\n", are(j.rns.NaN))
+	}
+}
+
+// statsResult is what --stats=json prints.
+type statsResult struct {
+	Command string               `json:"command"`
+	Stats   *runStats            `json:"stats,omitempty"`
+	Several map[string]*runStats `json:"statistics,omitempty"` // of a command with several results
+	Write   time.Duration        `json:"write_ns"`
+	Total   time.Duration        `json:"total_ns"`
+}
+
+// showStats prints the statistics that --stats asks for, after writing took that long.
+func (j *job) showStats(writing time.Duration) error {
+	total := time.Since(j.began)
+	switch {
+	case j.how.Stats == noStats || len(j.ran) == 0:
+		return nil
+	case j.how.Stats == jsonStats:
+		r := statsResult{Command: j.command, Write: writing, Total: total}
+		if len(j.ran) == 1 {
+			r.Stats = j.runStats(j.ran[0].Stats)
+			return writeJSON(j.env.Stderr, r)
+		}
+		r.Several = map[string]*runStats{}
+		for _, s := range j.ran {
+			r.Several[s.name] = j.runStats(s.Stats)
+		}
+		return writeJSON(j.env.Stderr, r)
+	}
+	for _, s := range j.ran {
+		if s.name != "" {
+			fmt.Fprintf(j.env.Stderr, "%s:\n", s.name)
+		}
+		t := newRows(j.env.Stderr)
+		t.stats(s.Stats)
+		switch {
+		case j.rns != nil:
+			t.rns(j.rns)
+		case j.ozaki != nil:
+			t.ozaki(j.ozaki)
+		case j.solver != nil:
+			t.solver(&j.solver.Proof)
+		}
+		if s.name == "" {
+			t.times(j.reading, writing, total)
+		}
+		if err := t.Flush(); err != nil {
+			return err
 		}
 	}
-	if !j.how.Stats {
-		return nil
+	if len(j.ran) > 1 {
+		t := newRows(j.env.Stderr)
+		t.times(j.reading, writing, total)
+		return t.Flush()
 	}
-	t := newRows(j.env.Stderr)
-	t.stats(stats, j.reading)
-	switch {
-	case j.rns != nil:
-		t.rns(j.rns)
-	case j.ozaki != nil:
-		t.ozaki(j.ozaki)
-	case j.solver != nil:
-		t.solver(&j.solver.Proof)
-	}
-	return t.Flush()
+	return nil
 }
 
 // compareScalar prints the plain float64 value beside z.

@@ -252,9 +252,7 @@ type responseResult struct {
 // writeFit writes a table for each response; estimates are called name first, name first+1 and so
 // on.
 func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
-	if err := j.report(&j.solver.Stats); err != nil {
-		return err
-	}
+	j.report(&j.solver.Stats)
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
 		Centered: fit.Centered, Stats: j.runStats(&j.solver.Stats),

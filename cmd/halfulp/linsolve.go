@@ -143,9 +143,7 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		}
 		return j.writeMatrix(both, &j.solver.Stats)
 	}
-	if err := j.report(&j.solver.Stats); err != nil {
-		return err
-	}
+	j.report(&j.solver.Stats)
 	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.runStats(&j.solver.Stats)}))
 }
 
@@ -225,9 +223,7 @@ func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	if err != nil {
 		return err
 	}
-	if err := j.report(&j.solver.Stats); err != nil {
-		return err
-	}
+	j.report(&j.solver.Stats)
 	if j.print.JSON {
 		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.runStats(&j.solver.Stats)}))
 	}

@@ -15,6 +15,6 @@ func main() {
 
 // run runs the program and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Grammar: func() any { return new(grammar) }}
+	p := cli.Program{Name: "halfulp", Description: description, Groups: flagGroups, Unknown: unknownCommand, Grammar: func() any { return new(grammar) }}
 	return p.Run(args, stdin, stdout, stderr)
 }

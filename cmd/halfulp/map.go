@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,13 +10,14 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/decimal"
 )
 
 type mapCmd struct {
 	Func   string     `arg:"" name:"FUNC" help:"What to compute: see the list above."`
 	X      string     `arg:"" name:"X" help:"Matrix; - is standard input."`
-	Y      string     `arg:"" name:"Y" optional:"" help:"Second operand of the same shape."`
-	Z      string     `arg:"" name:"Z" optional:"" help:"Third operand of the same shape."`
+	Y      string     `arg:"" name:"Y" optional:"" help:"Second operand: a matrix of the same shape, or a number."`
+	Z      string     `arg:"" name:"Z" optional:"" help:"Third operand: a matrix of the same shape, or a number."`
 	Format formatFlag `group:"result" default:"dd" placeholder:"FORMAT" help:"Format of the result and of the arithmetic: dd, td, qd (2, 3 or 4 doubles); any with --method rns-elementwise. Default ${default}."`
 	inputFlags
 	printFlags
@@ -79,11 +81,12 @@ func (mapCmd) Help() string {
   of X and Y      %s
   of X, Y and Z   %s: X Y + Z
 
-Operands are rounded to --format. With --method expansion-published and --format dd or qd, add, sub, mul, div, sqrt, exp, log, sin and cos are by the algorithms that T. Sivkova and others print, whose sums may cancel.
+Operands are rounded to --format. Y and Z may be numbers, which stand for every entry: a file of such a name is ./2. With --method expansion-published and --format dd or qd, add, sub, mul, div, sqrt, exp, log, sin and cos are by the algorithms that T. Sivkova and others print, whose sums may cancel.
 
 Examples:
 
   halfulp map exp x.mtx
+  halfulp map pow x.mtx 2
   halfulp map log x.mtx --format qd --digits 64
   halfulp map atan2 y.mtx x.mtx --format td --out angles.mtx
   halfulp map div x.mtx y.mtx --method rns-elementwise --format mp:424 --stats%s`,
@@ -126,12 +129,22 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	j.rounds = choice == nil
 	var x []*halfulp.Matrix
 	for i, name := range operands {
+		if i > 0 {
+			m, ok, err := j.constant(name, x[0])
+			if err != nil {
+				return err
+			}
+			if ok {
+				x = append(x, m)
+				continue
+			}
+		}
 		m, err := j.matrix(name)
+		if err == nil && i > 0 {
+			m, err = likeVector(operands[0], x[0], name, m)
+		}
 		if err != nil {
 			return err
-		}
-		if i > 0 && (m.Rows() != x[0].Rows() || m.Cols() != x[0].Cols()) {
-			return cli.Misuse("%s is %d x %d, %s %d x %d: they must agree", shown(operands[0]), x[0].Rows(), x[0].Cols(), shown(name), m.Rows(), m.Cols())
 		}
 		x = append(x, m)
 	}
@@ -148,9 +161,32 @@ func (c *mapCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if c.Stats && f.bound != nil && c.Method != expansion.Published {
+	if c.Stats == textStats && f.bound != nil && c.Method != expansion.Published {
 		words := c.Format.Bits() / 53
 		fmt.Fprintf(env.Stderr, "relative error     at most %g x 2^%d\n", f.bound(words), -53*words)
 	}
 	return j.writeMatrix(z, &stats)
+}
+
+// constant returns a matrix of the shape of x whose entries are all the number that an operand is,
+// rounded like those of files; not ok for the name of a file.
+func (j *job) constant(operand string, x *halfulp.Matrix) (m *halfulp.Matrix, ok bool, err error) {
+	z, loss, err := parseFactor(operand, j.factorFormat(operand))
+	if errors.Is(err, decimal.ErrSyntax) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, cli.Misuse("%s: %w", operand, err)
+	}
+	j.warnInput(operand, lossOf(loss), z.Format())
+	m = halfulp.NewMatrix(z.Format(), x.Rows(), x.Cols())
+	for k := range m.Cols() {
+		for i := range m.Rows() {
+			m.Set(i, k, z)
+		}
+	}
+	if j.rounds {
+		m = m.Convert(j.format)
+	}
+	return m, true, nil
 }

@@ -213,21 +213,20 @@ type factorText struct {
 // writeFactors writes factors to their files, and all of them as one object or as a table if that
 // is asked for, or if there are no files.
 func (j *job) writeFactors(factors []namedFactor) error {
-	if err := j.report(&j.solver.Stats); err != nil {
-		return err
-	}
+	j.report(&j.solver.Stats)
 	var to []files.NamedMatrix
 	for _, f := range factors {
 		if f.file != "" {
 			to = append(to, files.NamedMatrix{Name: f.file, Matrix: f.matrix})
 		}
 	}
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx}
-	if err := files.WriteMatrices(to, j.env.Stdout, opt); err != nil {
-		return err
-	}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx}
+	written := func() error { return files.WriteMatrices(to, j.env.Stdout, opt) }
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
-		return nil
+		return j.writing(written)
+	}
+	if err := written(); err != nil {
+		return err
 	}
 	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&j.solver.Stats)}
 	var table strings.Builder

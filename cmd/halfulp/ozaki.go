@@ -59,7 +59,7 @@ func ozakiOptions(how *runFlags, f *ozakiFlags) (*ozaki.Options, error) {
 	if f.Block < 0 || f.Block > ozaki.MaxBlock {
 		return nil, cli.Misuse("--block: %d is not between 1 and %d", f.Block, ozaki.MaxBlock)
 	}
-	o := &ozaki.Options{Options: halfulp.Options{Device: halfulp.Device(how.Device), Threads: how.Threads}, Block: f.Block}
+	o := &ozaki.Options{Options: halfulp.Options{Device: halfulp.Device(how.Device), Threads: int(how.Threads), MemoryLimit: int64(how.Memory)}, Block: f.Block}
 	switch how.Method {
 	case doubleFloat:
 	case ozakiAuto:
@@ -140,7 +140,7 @@ func (j *job) ozakiProduct(o ozaki.Options, tA, tB bool, alpha halfulp.Scalar, a
 		result = double(c).Convert(halfulp.Float64)
 	}
 	o.Context, o.Progress = j.env.Ctx, j.startProgress(j.command)
-	if j.how.Stats || j.print.JSON {
+	if j.how.Stats != noStats || j.print.JSON {
 		o.Bound = halfulp.NewMatrix(halfulp.Float64, z.Rows(), z.Cols())
 	}
 	s, err := runOzaki(j.how.Method, transpose(tA), transpose(tB), factor(alpha), double(a), double(b), factor(beta), result, &o)

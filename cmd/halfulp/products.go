@@ -202,7 +202,7 @@ type product struct {
 
 func (j *job) product(p product) error {
 	rows, cols := p.a.Rows(), p.b.Cols()
-	if err := checkSize(j.format, rows, cols); err != nil {
+	if err := j.how.Memory.checkSize(j.format, rows, cols); err != nil {
 		return fmt.Errorf("the product: %w", err)
 	}
 	z := halfulp.NewMatrix(j.format, rows, cols)

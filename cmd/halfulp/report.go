@@ -26,7 +26,7 @@ func (t rows) some(name string, value int64) {
 }
 
 // stats prints how a routine ran.
-func (t rows) stats(s *halfulp.Stats, reading time.Duration) {
+func (t rows) stats(s *halfulp.Stats) {
 	t.row("device", s.Device)
 	t.row("method", s.Method)
 	if s.Kernel != "" {
@@ -53,10 +53,16 @@ func (t rows) stats(s *halfulp.Stats, reading time.Duration) {
 		t.row("condition number", fmt.Sprintf("about %.1e", c.Number))
 		t.row("digits to trust", fmt.Sprintf("about %d", c.Digits))
 	}
-	t.row("time: read", rounded(reading))
 	for _, g := range s.Stages {
 		t.row("time: "+g.Name, rounded(g.Time))
 	}
+}
+
+// times prints how long it took to read and write files, and all of it.
+func (t rows) times(reading, writing, total time.Duration) {
+	t.row("time: read", rounded(reading))
+	t.row("time: write", rounded(writing))
+	t.row("time: total", rounded(total))
 }
 
 // rounded keeps three digits of d or so.

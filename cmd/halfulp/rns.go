@@ -250,7 +250,7 @@ type rnsRun struct {
 
 // rnsRun begins a run.
 func (j *job) rnsRun(c *rnsChoice) *rnsRun {
-	threads := j.how.Threads
+	threads := int(j.how.Threads)
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -292,7 +292,7 @@ func (r *rnsRun) stage(name string) {
 // vector converts x to the base.
 func (r *rnsRun) vector(x *halfulp.Vector) (*rns.Vector, error) {
 	number := float64(4*r.base.Len() + 40)
-	if need, limit := number*float64(x.Len()), float64(halfulp.DefaultMemoryLimit()); need > limit {
+	if need, limit := number*float64(x.Len()), float64(r.job.how.Memory.limit()); need > limit {
 		return nil, fmt.Errorf("%d numbers with %d moduli take %.3g GiB, the memory limit is %.3g GiB", x.Len(), r.base.Len(), need/(1<<30), limit/(1<<30))
 	}
 	z := r.base.VectorOf(x)
@@ -411,7 +411,7 @@ func (j *job) rnsSum(c *rnsChoice, x *halfulp.Vector, asum bool) (halfulp.Scalar
 		return halfulp.Scalar{}, r.stats, err
 	}
 	r.stage("sum")
-	bound, err := rns.SumBound(v, z)
+	bound, err := rns.SumBound(j.env.Ctx, v, z)
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, err
 	}
@@ -450,7 +450,7 @@ func (j *job) rnsDot(c *rnsChoice, x, y *halfulp.Vector) (halfulp.Scalar, halful
 		return halfulp.Scalar{}, r.stats, err
 	}
 	r.stage("dot product")
-	bound, err := rns.DotBound(u, v, z)
+	bound, err := rns.DotBound(j.env.Ctx, u, v, z)
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, err
 	}
@@ -481,7 +481,7 @@ func (j *job) rnsNrm2(c *rnsChoice, x *halfulp.Vector) (halfulp.Scalar, halfulp.
 	}
 	z.Sqrt(z)
 	r.stage("norm")
-	bound, err := rns.Nrm2Bound(v, z)
+	bound, err := rns.Nrm2Bound(j.env.Ctx, v, z)
 	if err != nil {
 		return halfulp.Scalar{}, r.stats, err
 	}
@@ -568,7 +568,7 @@ func (j *job) rnsGemv(c *rnsChoice, trans bool, alpha halfulp.Scalar, a *halfulp
 		return r.stats, err
 	}
 	r.stage("product")
-	bound, err := rns.GemvBound(transpose(trans), al, m, v, be, old, result)
+	bound, err := rns.GemvBound(j.env.Ctx, transpose(trans), al, m, v, be, old, result)
 	if err != nil {
 		return r.stats, err
 	}

@@ -82,13 +82,14 @@ func (c *solveGJCmd) Run(env *cli.Environment) error {
 		}
 		return err
 	}
-	if c.Stats {
+	if c.Stats != noStats {
 		if err := j.residual(a, b, x); err != nil {
 			return err
 		}
 	}
 	if k := stats.Condition; k != nil && k.Digits < 1 {
-		if err := j.report(&stats); err != nil {
+		j.report(&stats)
+		if err := j.showStats(0); err != nil {
 			return err
 		}
 		return fmt.Errorf("%s: no digit of X can be trusted: %s", shown(c.A), c.remedy(x, k))
@@ -151,7 +152,7 @@ func (c *solveGJCmd) remedy(x *halfulp.Matrix, k *halfulp.Condition) string {
 // residual prints the largest entries of the residual and of the right-hand sides.
 func (j *job) residual(a, b, x *halfulp.Matrix) error {
 	r := halfulp.NewMatrix(halfulp.Float64, b.Rows(), b.Cols())
-	opt := &halfulp.Options{Threads: j.how.Threads, Context: j.env.Ctx}
+	opt := &halfulp.Options{Threads: int(j.how.Threads), Context: j.env.Ctx}
 	if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-1), a, x, halfulp.Float(1), b, r, opt); err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (c *spmvCmd) Run(env *cli.Environment) error {
 	if x.Len() != a.Cols {
 		return cli.Misuse("%s has %d columns, %s has %d entries: they must agree", shown(c.A), a.Cols, shown(c.X), x.Len())
 	}
-	if err := checkSize(j.format, a.Rows, 1); err != nil {
+	if err := j.how.Memory.checkSize(j.format, a.Rows, 1); err != nil {
 		return fmt.Errorf("the product: %w", err)
 	}
 	z := halfulp.NewVector(j.format, a.Rows)
@@ -158,7 +158,7 @@ func plainSpMV(a *matrixmarket.Sparse, x *halfulp.Vector) [][]float64 {
 // exactSpMV sets z to A x, or A x - y if there is a y, each entry rounded once.
 func (j *job) exactSpMV(a *matrixmarket.Sparse, x, y, z *halfulp.Vector, progress func(float64)) (halfulp.Stats, error) {
 	start := time.Now()
-	threads := j.how.Threads
+	threads := int(j.how.Threads)
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
@@ -313,7 +313,7 @@ func (j *job) rnsSpMV(c *rnsChoice, a *matrixmarket.Sparse, x, z *halfulp.Vector
 		return r.stats, err
 	}
 	r.stage("product")
-	bound, err := rns.SpMVBound(m, v, y)
+	bound, err := rns.SpMVBound(j.env.Ctx, m, v, y)
 	if err != nil {
 		return r.stats, err
 	}
@@ -424,13 +424,14 @@ func (c *cgCmd) Run(env *cli.Environment) error {
 	case err != nil:
 		return err
 	}
-	if c.Stats {
+	if c.Stats != noStats {
 		if err := j.exactResidual(a, vectors[0], x); err != nil {
 			return err
 		}
 	}
 	if s := j.rns.CG; !s.Converged {
-		if err := j.report(&stats); err != nil {
+		j.report(&stats)
+		if err := j.showStats(0); err != nil {
 			return err
 		}
 		return fmt.Errorf("%s: no convergence: after %d iterations the residual is %s times the first one, --tolerance is %s; more --precision or --max-iterations, or --preconditioner jacobi, may help",

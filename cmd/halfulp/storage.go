@@ -16,8 +16,11 @@ import (
 	"github.com/halfulp/halfulp/matrixmarket"
 )
 
-// matrix reads an operand.
+// matrix reads an operand, once where several operands are one file: nothing may change it.
 func (j *job) matrix(name string) (*halfulp.Matrix, error) {
+	if m := j.operands[name]; m != nil {
+		return m, nil
+	}
 	m, _, err := j.read(name, halfulp.AtLeast(j.format))
 	if err != nil {
 		return nil, err
@@ -26,6 +29,12 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 		var stats halfulp.InputStats
 		m, stats = convert(m, j.format)
 		j.warnInput(name, stats, j.format)
+	}
+	if name != files.Stdio {
+		if j.operands == nil {
+			j.operands = map[string]*halfulp.Matrix{}
+		}
+		j.operands[name] = m
 	}
 	return m, nil
 }
@@ -58,10 +67,14 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	opt := files.ReadOptions{
 		In:       in,
 		Stats:    &stats,
-		Threads:  j.how.Threads,
+		Threads:  int(j.how.Threads),
 		Context:  j.env.Ctx,
 		Progress: j.startProgress("reading " + name),
 		Flat:     &j.flat,
+		Dialect:  j.in.dialect(),
+		Header:   new(string),
+
+		MemoryLimit: int64(j.how.Memory),
 	}
 	if j.rounds {
 		opt.In = halfulp.OwnOr(j.format)
@@ -72,6 +85,9 @@ func read[T any](j *job, name string, in halfulp.InputFormat, from func(string, 
 	z, err := from(name, j.env.Stdin, opt)
 	j.finish()
 	j.reading += time.Since(start)
+	if *opt.Header != "" && err == nil && !j.print.Quiet {
+		fmt.Fprintf(j.env.Stderr, "halfulp: note: %s: the first row is taken for a header: %.60q\n", shown(name), *opt.Header)
+	}
 	return z, stats, err
 }
 
@@ -125,19 +141,30 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
-	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: j.how.Threads, Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
+	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
 	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
 	}
-	return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt)
+	return j.writing(func() error { return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt) })
+}
+
+// writing calls a function that writes the result, and shows the statistics then.
+func (j *job) writing(write func() error) error {
+	start := time.Now()
+	if err := write(); err != nil {
+		return err
+	}
+	return j.showStats(time.Since(start))
 }
 
 // writeText writes text there.
 func (j *job) writeText(text string) error {
-	return files.Write(j.print.target(), j.env.Stdout, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
+	return j.writing(func() error {
+		return files.Write(j.print.target(), j.env.Stdout, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
 	})
 }
 
@@ -207,9 +234,8 @@ func ending(name string, endings ...string) string {
 	return ""
 }
 
-// checkSize returns an error if a rows x cols matrix of format f takes more memory
-// than halfulp.DefaultMemoryLimit.
-func checkSize(f halfulp.Format, rows, cols int) error {
+// checkSize returns an error if a rows x cols matrix of format f takes more memory than allowed.
+func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	number := float64(math.Ceil(float64(f.Bits())/64) * 8)
 	switch {
 	case f == halfulp.Float32:
@@ -217,7 +243,7 @@ func checkSize(f halfulp.Format, rows, cols int) error {
 	case f.IsMP():
 		number += 8 // exponent, sign and class
 	}
-	need, limit := float64(rows)*float64(cols)*number, float64(halfulp.DefaultMemoryLimit())
+	need, limit := float64(rows)*float64(cols)*number, float64(m.limit())
 	if need > limit {
 		return fmt.Errorf("%d x %d numbers of format %v take %.3g GiB, the memory limit is %.3g GiB",
 			rows, cols, f, need/(1<<30), limit/(1<<30))

@@ -31,19 +31,26 @@ func (f sideFlag) side() halfulp.Side {
 	return halfulp.Left
 }
 
-// checkFit says what does not fit in A B, or B A for the side right, for a square matrix A.
-func (f sideFlag) checkFit(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) error {
+// fitting returns B as it stands in A B, or B A for the side right, for a square matrix A: a vector
+// may be a row or a column.
+func (f sideFlag) fitting(nameA string, a *halfulp.Matrix, nameB string, b *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if err := checkSquare(nameA, a); err != nil {
-		return err
+		return nil, err
 	}
-	n, what := b.Rows(), "rows"
-	if f.side() == halfulp.Right {
-		n, what = b.Cols(), "columns"
+	fits := func(b *halfulp.Matrix) (n int, what string) {
+		if f.side() == halfulp.Right {
+			return b.Cols(), "columns"
+		}
+		return b.Rows(), "rows"
+	}
+	n, what := fits(b)
+	if turned, _ := fits(b.T()); n == 1 && turned == a.Rows() {
+		return b.T(), nil
 	}
 	if n != a.Rows() {
-		return cli.Misuse("%s is of order %d, %s has %d %s: they must agree", shown(nameA), a.Rows(), shown(nameB), n, what)
+		return nil, cli.Misuse("%s is of order %d, %s has %d %s: they must agree", shown(nameA), a.Rows(), shown(nameB), n, what)
 	}
-	return nil
+	return b, nil
 }
 
 func checkSquare(name string, a *halfulp.Matrix) error {
@@ -70,7 +77,7 @@ func (j *job) oldResult(name string, rows, cols int) (*halfulp.Matrix, error) {
 
 // newResult makes room for a result, computes and writes it.
 func (j *job) newResult(rows, cols int, compute func(z *halfulp.Matrix) (halfulp.Stats, error)) error {
-	if err := checkSize(j.format, rows, cols); err != nil {
+	if err := j.how.Memory.checkSize(j.format, rows, cols); err != nil {
 		return fmt.Errorf("the result: %w", err)
 	}
 	z := halfulp.NewMatrix(j.format, rows, cols)
@@ -106,7 +113,7 @@ func (c *symmCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkFit(c.A, o.a, c.B, o.b); err != nil {
+	if o.b, err = c.fitting(c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
 	old, err := j.oldResult(c.C, o.b.Rows(), o.b.Cols())
@@ -178,15 +185,7 @@ func (c *syr2kCmd) Run(env *cli.Environment) error {
 	}
 	return j.newResult(n, n, func(z *halfulp.Matrix) (halfulp.Stats, error) {
 		st, err := halfulp.Syr2kTo(c.uplo(), transpose(c.Trans), o.alpha, o.a, o.b, o.beta, old, z, j.options())
-		for i := range n {
-			for k := range i {
-				if c.uplo() == halfulp.Upper {
-					z.Set(i, k, z.At(k, i))
-				} else {
-					z.Set(k, i, z.At(i, k))
-				}
-			}
-		}
+		mirror(z, c.uplo())
 		return st, err
 	})
 }
@@ -224,7 +223,7 @@ func (c *triangularCmd) run(env *cli.Environment, name string, routine triangula
 	if err != nil {
 		return err
 	}
-	if err := c.checkFit(c.A, o.a, c.B, o.b); err != nil {
+	if o.b, err = c.fitting(c.A, o.a, c.B, o.b); err != nil {
 		return err
 	}
 	return j.newResult(o.b.Rows(), o.b.Cols(), func(z *halfulp.Matrix) (halfulp.Stats, error) {

@@ -24,7 +24,7 @@ type tuneCmd struct {
 func (tuneCmd) Help() string {
 	return `Measures on one thread of this machine, within about two seconds, what the choice of methods rests on, and prints it beside the values built in:
 
-  - for each kernel, the time of one multiply-add of residues;
+  - for each kernel, the time of one multiply-add of residues, or, with AMX, of bytes;
   - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on a square product by residues is the faster one;
   - where there is a GPU, on all threads, the order from which on a square product is faster there, transfers included, and the one from which device auto takes it there once the GPU is open.
 

@@ -4,12 +4,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +39,9 @@ const grace = time.Second
 type Program struct {
 	Name        string // how it is called
 	Description string
-	Groups      []kong.Group // of flags
+	Groups      []kong.Group // of flags and commands
+	// Unknown, if not nil, says what to use in place of a command that does not exist.
+	Unknown func(app *kong.Application, command string) string
 	// Grammar returns commands and flags anew: a pointer to a structure that package kong
 	// understands, whose commands have methods Run(*Environment) error.
 	Grammar func() any
@@ -51,7 +55,7 @@ type Environment struct {
 }
 
 // Run runs the program and returns its exit status. Every error is one line on
-// stderr that begins "halfulp: ".
+// stderr that begins "halfulp: ", or with --json an object with the members error and status.
 func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
@@ -69,26 +73,44 @@ func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 			err = ctx.Err()
 		}
 	}
-	return report(err, context.Cause(ctx), stderr)
+	status, text := outcome(err, context.Cause(ctx))
+	switch {
+	case status == ExitOK:
+	case wantsJSON(args):
+		e := json.NewEncoder(stderr)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(struct { // there is no other place to tell of an error here
+			Error  string `json:"error"`
+			Status int    `json:"status"`
+		}{text, status})
+	default:
+		fmt.Fprintf(stderr, "halfulp: %s\n", text)
+	}
+	return status
 }
 
-// report writes what went wrong and returns the exit status; cause is why the run
-// was cancelled, if it was.
-func report(err, cause error, stderr io.Writer) int {
+// wantsJSON reports whether --json is among the arguments, however wrong the others are.
+func wantsJSON(args []string) bool {
+	if k := slices.Index(args, "--"); k >= 0 {
+		args = args[:k]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// outcome returns the exit status and what went wrong; cause is why the run was cancelled, if it
+// was.
+func outcome(err, cause error) (status int, text string) {
 	var caught signalError
 	var misuse usageError
 	switch {
 	case err == nil:
-		return ExitOK
+		return ExitOK, ""
 	case errors.As(cause, &caught):
-		fmt.Fprintf(stderr, "halfulp: %v\n", caught)
-		return ExitSignal + int(caught.Signal)
+		return ExitSignal + int(caught.Signal), caught.Error()
+	case errors.As(err, &misuse) || errors.Is(err, halfulp.ErrDevice) || errors.Is(err, halfulp.ErrMethod):
+		return ExitMisuse, oneLine(err)
 	}
-	fmt.Fprintf(stderr, "halfulp: %s\n", oneLine(err))
-	if errors.As(err, &misuse) || errors.Is(err, halfulp.ErrDevice) || errors.Is(err, halfulp.ErrMethod) {
-		return ExitMisuse
-	}
-	return ExitFailed
+	return ExitFailed, oneLine(err)
 }
 
 // runCommand parses the command line and runs the command it names.
@@ -115,8 +137,14 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 	if err != nil {
 		return err
 	}
+	if len(args) > 0 && args[0] == "help" && childOf(parser.Model.Node, "help") != nil {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	if name := args[0]; p.Unknown != nil && !strings.HasPrefix(name, "-") && childOf(parser.Model.Node, name) == nil {
+		return Misuse("there is no command %s: %s (see %s --help)", name, p.Unknown(parser.Model, name), p.Name)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -145,11 +173,13 @@ type parserError struct{ error }
 
 var (
 	notWhole = regexp.MustCompile(`expected a valid \d+ bit u?int but got ("[^"]*")`)
+	valued   = regexp.MustCompile(`(--[a-z-]+): expected \w+ value but got "(-[^"]*)" \(short flag\); perhaps try .*`)
 	negative = regexp.MustCompile(`^unknown flag (-[0-9.][^ ,]*).*`)
 )
 
 func (e parserError) Error() string {
 	text := notWhole.ReplaceAllString(e.error.Error(), "$1 is not a whole number in range")
+	text = valued.ReplaceAllString(text, "$1: $2 is taken for a flag: write $1=$2")
 	return negative.ReplaceAllString(text, "$1 is taken for a flag: negative numbers go to the end, after --")
 }
 
@@ -208,4 +238,37 @@ func withSignals(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(signals)
 		cancel(nil)
 	}
+}
+
+// VersionCmd is the command that prints the version.
+type VersionCmd struct{}
+
+// Help returns its description.
+func (VersionCmd) Help() string {
+	return `Prints the version, or the commit that the program was built from. halfulp info says more.
+
+Example:
+
+  halfulp version`
+}
+
+// Run prints it.
+func (VersionCmd) Run(env *Environment) error {
+	_, err := fmt.Fprintln(env.Stdout, "halfulp "+Version())
+	return err
+}
+
+// HelpCmd stands in the list of commands: help COMMAND is read as COMMAND --help.
+type HelpCmd struct {
+	Command []string `arg:"" optional:"" help:"Command to explain (default: all in short)."`
+}
+
+// Help returns its description.
+func (HelpCmd) Help() string {
+	return `Prints the help of a command, as its flag --help does.
+
+Examples:
+
+  halfulp help
+  halfulp help gen random`
 }

@@ -24,6 +24,7 @@ type Progress struct {
 	bar   *progressbar.ProgressBar
 	timer *time.Timer // of the time shown until there is a bar
 	shown bool        // that time is on the screen
+	drawn time.Time   // when the bar was drawn last
 }
 
 // NewProgress returns a bar on w, or nil, which is a bar as well, where w is not a
@@ -84,11 +85,21 @@ const progressSteps = 1000
 func (p *Progress) update(done float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.set(done, true)
+	taken := time.Since(p.start)
+	p.set(done, fmt.Sprintf("%s  [%v, %s left]", p.name, taken.Round(time.Second), remaining(taken, done)))
 }
 
-// set moves the bar, which by itself predicts the time that is left, or not.
-func (p *Progress) set(done float64, predict bool) {
+// remaining estimates how long the rest of work takes of which a share has taken some time: as long
+// in proportion. A bar's own estimate counts from its first appearance, progressDelay too late.
+func remaining(taken time.Duration, done float64) string {
+	if done <= 0 {
+		return "?"
+	}
+	return "about " + time.Duration(float64(taken)*(1-done)/done).Round(time.Second).String()
+}
+
+// set moves the bar, with a text before it.
+func (p *Progress) set(done float64, text string) {
 	if p.bar == nil {
 		if time.Since(p.start) < progressDelay || done >= 1 {
 			return
@@ -96,14 +107,18 @@ func (p *Progress) set(done float64, predict bool) {
 		p.hideTime()
 		p.bar = progressbar.NewOptions(progressSteps,
 			progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetDescription(p.name),
 			progressbar.OptionSetWidth(40),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetPredictTime(predict),
-			progressbar.OptionSetElapsedTime(predict),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetRenderBlankState(false),
 			progressbar.OptionClearOnFinish(),
 		)
 	}
+	if time.Since(p.drawn) < 100*time.Millisecond {
+		return
+	}
+	p.drawn = time.Now()
+	p.bar.Describe(text)
 	// A bar that cannot be drawn is no reason to fail.
 	_ = p.bar.Set(int(min(max(done, 0), 1) * (progressSteps - 1)))
 }
@@ -116,9 +131,7 @@ func (p *Progress) Show(done float64, at string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.set(done, false); p.bar != nil {
-		p.bar.Describe(at)
-	}
+	p.set(done, at)
 }
 
 // Say writes a line in place of the bar, which appears again below it.

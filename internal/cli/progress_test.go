@@ -24,10 +24,25 @@ func TestWait(t *testing.T) {
 	if got := screen.String(); !strings.HasPrefix(got, "\r\x1b[K") || p.timer != nil || p.bar == nil {
 		t.Errorf("%q, bar %v", got, p.bar)
 	}
+	if got := screen.String(); !strings.Contains(got, "lu  [5s, about 5s left]") {
+		t.Errorf("%q", got)
+	}
 	screen.Reset()
 	p.showTime() // a call that was under way
 	if screen.Len() > 0 {
 		t.Errorf("%q", screen.String())
 	}
 	p.Finish()
+}
+
+func TestRemaining(t *testing.T) {
+	for _, c := range []struct {
+		taken time.Duration
+		done  float64
+		want  string
+	}{{time.Second, 0, "?"}, {time.Second, 0.5, "about 1s"}, {3 * time.Second, 0.25, "about 9s"}, {time.Hour, 1, "about 0s"}} {
+		if got := remaining(c.taken, c.done); got != c.want {
+			t.Errorf("%v for %v: %s, want %s", c.taken, c.done, got, c.want)
+		}
+	}
 }

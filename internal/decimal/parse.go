@@ -1,6 +1,8 @@
 package decimal
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
@@ -19,6 +21,7 @@ type Parser struct {
 	high  []uint64   // upper end
 	pair  *num.Array // both ends rounded
 	bytes []byte
+	text  []byte // digits of a number
 }
 
 // NewParser returns a parser for format f.
@@ -194,17 +197,26 @@ func (p *Parser) setFloat(a *num.Array, i int, tok []byte, t *text) bool {
 	return true
 }
 
+const zeroDigits = "0000000000000000"
+
+// withoutPoint returns the digits of t after so many zeros, until it is called again.
+func (p *Parser) withoutPoint(t *text, zeros int) []byte {
+	p.text = append(p.text[:0], zeroDigits[:zeros]...)
+	if k := bytes.IndexByte(t.sig, '.'); k >= 0 {
+		p.text = append(append(p.text, t.sig[:k]...), t.sig[k+1:]...)
+	} else {
+		p.text = append(p.text, t.sig...)
+	}
+	return p.text
+}
+
 // hexReal returns the exact value of a hexadecimal number.
 func (p *Parser) hexReal(t *text) num.Real {
 	n := (t.n + 15) / 16
-	p.digit = append(p.digit[:0], make([]uint64, n)...)
-	pos := 4 * t.n
-	for _, c := range t.sig {
-		if c == '.' {
-			continue
-		}
-		pos -= 4
-		p.digit[pos>>6] |= uint64(hexDigit(c)) << uint(pos&63)
+	digits := p.withoutPoint(t, 16*n-t.n)
+	p.digit = p.digit[:0]
+	for end := 16 * n; end > 0; end -= 16 {
+		p.digit = append(p.digit, hexWord((*[16]byte)(digits[end-16:])))
 	}
 	if p.f.Kind != num.MP && t.exp+int64(4*t.n) < f64Low {
 		return num.Real{Neg: t.neg} // expansions would shift by the exponent
@@ -223,25 +235,19 @@ func (p *Parser) significand(t *text, max int) (exp int64, more bool) {
 		exp += int64(left - max)
 		left, more = max, true
 	}
-	var chunk uint64
-	k := 0
-	for _, c := range t.sig {
-		if c == '.' {
-			continue
-		}
-		if left == 0 {
-			break
-		}
-		left--
-		chunk = chunk*10 + uint64(c-'0')
-		if k++; k == 19 {
-			if c := mulWord(d, pow10[19], chunk); c != 0 {
-				d = append(d, c)
-			}
-			chunk, k = 0, 0
+	rest := p.withoutPoint(t, 0)[:left]
+	for ; len(rest) >= 19; rest = rest[19:] {
+		chunk := eightDigits(binary.LittleEndian.Uint64(rest))*1e11 + eightDigits(binary.LittleEndian.Uint64(rest[8:]))*1000 +
+			uint64(rest[16]-'0')*100 + uint64(rest[17]-'0')*10 + uint64(rest[18]-'0')
+		if c := mulWord(d, pow10[19], chunk); c != 0 {
+			d = append(d, c)
 		}
 	}
-	if k > 0 {
+	if k := len(rest); k > 0 {
+		var chunk uint64
+		for _, c := range rest {
+			chunk = chunk*10 + uint64(c-'0')
+		}
 		if c := mulWord(d, pow10[k], chunk); c != 0 {
 			d = append(d, c)
 		}

@@ -9,6 +9,7 @@
 package decimal
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -72,23 +73,19 @@ func scan(tok []byte) (text, error) {
 	if len(b) > 1 && b[0] == '0' && b[1]|0x20 == 'x' {
 		return t.scanHex(tok, b[2:])
 	}
-	first, last := -1, -1 // first digit and last digit that are not 0
-	point := -1
-	i := 0
-	for ; i < len(b); i++ {
-		c := b[i]
-		if d := c - '0'; d <= 9 {
-			if d != 0 {
-				if first < 0 {
-					first = i
-				}
-				last = i
-			}
-		} else if c == '.' && point < 0 {
-			point = i
-		} else {
+	point, i := -1, 0
+	for {
+		for i+8 <= len(b) && areDigits(binary.LittleEndian.Uint64(b[i:])) {
+			i += 8
+		}
+		for i < len(b) && b[i]-'0' <= 9 {
+			i++
+		}
+		if i == len(b) || b[i] != '.' || point >= 0 {
 			break
 		}
+		point = i
+		i++
 	}
 	end := i
 	digits := end
@@ -111,16 +108,39 @@ func scan(tok []byte) (text, error) {
 		}
 		t.whole = false
 	}
-	t.finish(b, first, last, point, end, 1)
+	t.finish(b, point, end, 1)
 	return t, nil
 }
 
-// finish sets class, sig, n and exp for digits in b[:end]; a digit after the
-// point is worth scale units of the exponent.
-func (t *text) finish(b []byte, first, last, point, end int, scale int64) {
-	if first < 0 {
+// areDigits reports whether eight bytes are decimal digits: 0x30 to 0x39, which 6 takes to 0x3f at
+// most.
+func areDigits(x uint64) bool {
+	const high, zeros = 0xf0f0f0f0f0f0f0f0, 0x3030303030303030
+	return x&high == zeros && (x+0x0606060606060606)&high == zeros
+}
+
+// eightDigits returns the number that eight decimal digits are, the first of which is the lowest
+// byte of x: pairs of them, then pairs of pairs, then both halves.
+func eightDigits(x uint64) uint64 {
+	x -= 0x3030303030303030
+	x = x*10 + x>>8 // a pair in every other byte
+	const mask = 0x000000ff000000ff
+	return ((x&mask)*(100+1000000<<32) + (x>>16&mask)*(1+10000<<32)) >> 32
+}
+
+// finish sets class, sig, n and exp for digits in b[:end], one of which may be a point; a digit
+// after the point is worth scale units of the exponent.
+func (t *text) finish(b []byte, point, end int, scale int64) {
+	first, last := 0, end-1 // that are not 0
+	for first < end && (b[first] == '0' || b[first] == '.') {
+		first++
+	}
+	if first == end {
 		t.class = num.Zero
 		return
+	}
+	for b[last] == '0' || b[last] == '.' {
+		last--
 	}
 	t.class = num.Finite
 	t.sig = b[first : last+1]
@@ -166,30 +186,20 @@ func fold(b []byte, word string) bool {
 
 func (t text) scanHex(tok, b []byte) (text, error) {
 	t.hex = true
-	first, last, point, digits := -1, -1, -1, 0
-	i := 0
+	point, i := -1, 0
 	for ; i < len(b); i++ {
-		if b[i] == '.' && point < 0 {
-			point = i
-			continue
-		}
-		d := hexDigit(b[i])
-		if d > 15 {
-			break
-		}
-		digits++
-		if d != 0 {
-			if first < 0 {
-				first = i
+		if hexValues[b[i]] > 15 {
+			if b[i] != '.' || point >= 0 {
+				break
 			}
-			last = i
+			point = i
 		}
 	}
-	if digits == 0 {
+	end := i
+	if end == 0 || end == 1 && point == 0 {
 		return t, syntax(tok)
 	}
 	t.whole = point < 0
-	end := i
 	if i < len(b) {
 		if b[i]|0x20 != 'p' {
 			return t, syntax(tok)
@@ -200,18 +210,35 @@ func (t text) scanHex(tok, b []byte) (text, error) {
 		}
 		t.whole = false
 	}
-	t.finish(b, first, last, point, end, 4)
+	t.finish(b, point, end, 4)
 	return t, nil
 }
 
-func hexDigit(c byte) byte {
-	switch {
-	case c-'0' <= 9:
-		return c - '0'
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
+// hexValues are those of the hexadecimal digits, 255 for other characters.
+var hexValues = func() (v [256]byte) {
+	for c := range v {
+		v[c] = 255
 	}
-	return 255
+	for d := range byte(16) {
+		v["0123456789abcdef"[d]], v["0123456789ABCDEF"[d]] = d, d
+	}
+	return v
+}()
+
+func hexDigit(c byte) byte { return hexValues[c] }
+
+// hexWord returns the number that 16 hexadecimal digits are.
+func hexWord(b *[16]byte) uint64 {
+	return hexHalf(binary.BigEndian.Uint64(b[:8]))<<32 | hexHalf(binary.BigEndian.Uint64(b[8:]))
+}
+
+// hexHalf returns the number that 8 hexadecimal digits are, the first of which is the highest byte
+// of x. A digit's value is its low nibble, and 9 more for a letter, which bit 6 tells.
+func hexHalf(x uint64) uint64 {
+	x = x&0x0f0f0f0f0f0f0f0f + 9*(x>>6&0x0101010101010101)
+	x = (x | x>>4) & 0x00ff00ff00ff00ff
+	x = (x | x>>8) & 0x0000ffff0000ffff
+	return (x | x>>16) & 0xffffffff
 }
 
 // exponent reads a signed integer; from ±maxExponent/10 on it is ±maxExponent.

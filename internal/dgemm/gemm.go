@@ -113,9 +113,10 @@ func (w *worker) subtract(c, a, b matrix) error {
 		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
 		err = par.For(w.ctx, threads, rows*cols, func(_, i int) {
 			i0, j0 := i%rows*rowBlock, i/rows*colBlock
+			t := new([maxTile]float64)
 			for i := i0; i < min(m, i0+rowBlock); i += mr {
 				for j := j0; j < min(n, j0+colBlock); j += nr {
-					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k)
+					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, t)
 				}
 			}
 		})
@@ -126,13 +127,13 @@ func (w *worker) subtract(c, a, b matrix) error {
 	return nil
 }
 
-// tile adds the product of two panels to a tile.
-func (w *worker) tile(c matrix, a, b []float64, k int) {
+// tile adds the product of two panels to a tile; t is room.
+func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
 	if c.rows == w.k.mr && c.cols == w.k.nr {
 		w.k.micro(c.data, c.ld, a, b, k)
 		return
 	}
-	var t [maxTile]float64
+	clear(t[:])
 	w.k.micro(t[:], w.k.mr, a, b, k)
 	for s := range c.cols {
 		for r := range c.rows {

@@ -11,10 +11,11 @@ import (
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// A base is a residue number system: the first n moduli of the pool, with what
+// A base is a residue number system: the first n moduli of a pool, with what
 // conversion and reconstruction need. Bases are shared and immutable but for
 // their caches.
 type base struct {
+	pool   *pool
 	moduli []int
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
@@ -41,13 +42,17 @@ type weightsKey struct {
 	cut    int
 }
 
-// pool holds the pairwise coprime moduli that bases take their moduli from,
+// A pool holds the pairwise coprime moduli that bases take their moduli from,
 // and the bits of the products of the first n of them, rounded down.
-var pool = sync.OnceValue(func() (p struct {
+type pool struct {
 	moduli []int
 	bits   []float64
-}) {
-	p.moduli = modgemm.Moduli(13)
+	bytes  *modgemm.BytePool // if products are those of bytes
+}
+
+// residuePool is the pool of products of residues of 13 bits.
+var residuePool = sync.OnceValue(func() *pool {
+	p := &pool{moduli: modgemm.Moduli(13)}
 	p.bits = make([]float64, len(p.moduli)+1)
 	for t, m := range p.moduli {
 		p.bits[t+1] = p.bits[t] + math.Log2(float64(m)) - 1e-12
@@ -55,14 +60,35 @@ var pool = sync.OnceValue(func() (p struct {
 	return p
 })
 
+// bytePool is the pool of products of bytes. Its moduli are among those that conversion and
+// reconstruction take, too: at most 8191.
+var bytePool = sync.OnceValue(func() *pool {
+	p := modgemm.ByteModuli()
+	return &pool{p.Moduli, p.Bits, p}
+})
+
+// products returns how many products of matrices the first n moduli take.
+func (p *pool) products(n int) int {
+	if p.bytes == nil {
+		return n
+	}
+	return p.bytes.Products(n)
+}
+
 // maxModuli bounds the moduli of a base: reconstruction sums them in int64.
 const maxModuli = 900
 
-// bases are those that products keep for the next ones, by the number of moduli.
+// bases are those that products keep for the next ones.
 var bases struct {
 	sync.Mutex
-	of   map[int]*base
+	of   map[baseKey]*base
 	time int64
+}
+
+// A baseKey is the pool of a base and the number of its moduli.
+type baseKey struct {
+	pool *pool
+	n    int
 }
 
 // keptBases bounds the bytes of bases that are kept between products.
@@ -76,7 +102,7 @@ func trimBases(limit int64) {
 	list := slices.SortedFunc(maps.Values(bases.of), func(x, y *base) int { return cmp.Compare(y.used, x.used) })
 	for _, b := range list {
 		if limit -= b.bytes(); limit < 0 {
-			delete(bases.of, len(b.moduli))
+			delete(bases.of, baseKey{b.pool, len(b.moduli)})
 		}
 	}
 }
@@ -103,17 +129,18 @@ func (b *base) tableBytes(k *modgemm.Kernel, widthL, widthR int) int64 {
 		modgemm.LeftLen(k, 3*(words+1), n))
 }
 
-// baseOf returns the base of the first n moduli.
-func baseOf(n int) *base {
+// baseOf returns the base of the first n moduli of a pool.
+func baseOf(p *pool, n int) *base {
 	bases.Lock()
 	defer bases.Unlock()
 	bases.time++
-	if b := bases.of[n]; b != nil {
+	key := baseKey{p, n}
+	if b := bases.of[key]; b != nil {
 		b.used = bases.time
 		return b
 	}
-	p := pool()
 	b := &base{
+		pool:      p,
 		moduli:    p.moduli[:n],
 		log2M:     p.bits[n],
 		big:       big.NewInt(1),
@@ -133,9 +160,9 @@ func baseOf(n int) *base {
 	}
 	b.used = bases.time
 	if bases.of == nil {
-		bases.of = map[int]*base{}
+		bases.of = map[baseKey]*base{}
 	}
-	bases.of[n] = b
+	bases.of[key] = b
 	return b
 }
 
@@ -197,7 +224,7 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 		return w
 	}
 	// Words needed for |W_t| <= M/m_t 2^-cut with a sign.
-	least := b.moduli[len(b.moduli)-1]
+	least := slices.Min(b.moduli)
 	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
 	words := max(1, (top-cut+wordBits-1)/wordBits)
 	n := len(b.moduli)

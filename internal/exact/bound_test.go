@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -106,7 +107,9 @@ func same(a, b num.Mat) bool {
 func mp(p uint32) num.Format { return num.Format{Kind: num.MP, Prec: p} }
 
 // TestBounded computes residuals with bounds that just suffice.
-func TestBounded(t *testing.T) {
+func TestBounded(t *testing.T) { eachUnit(t, testBounded) }
+
+func testBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(53), mp(106), mp(212), mp(500)}
 	fewer := 0
@@ -147,7 +150,9 @@ func TestBounded(t *testing.T) {
 // TestBoundedBase counts moduli: integers whose product has 3p bits, of which p are known to
 // cancel, take a base of 2p and a few bits. One whose bound is 40 bits too small, more than the
 // room that roundings have, comes out wrong.
-func TestBoundedBase(t *testing.T) {
+func TestBoundedBase(t *testing.T) { eachUnit(t, testBoundedBase) }
+
+func testBoundedBase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	for _, p := range []uint32{53, 106, 424} {
 		// I - A X: A of 2p bits, X of p bits, the result small by p bits.
@@ -161,7 +166,11 @@ func TestBoundedBase(t *testing.T) {
 		if !same(got, want) {
 			t.Fatalf("p = %d: other bits", p)
 		}
-		bits := int(pool().bits[st.Moduli])
+		pool := residuePool()
+		if st.Kernel != modgemm.Best().Name {
+			pool = bytePool()
+		}
+		bits := int(pool.bits[st.Moduli])
 		if saved := st.WidthL + st.WidthR - bits; saved < int(p)-20 || bits > 2*int(p)+60 || st.Exact > 20 {
 			t.Errorf("p = %d: a base of %d bits (%+v)", p, bits, st)
 		}

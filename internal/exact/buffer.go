@@ -1,23 +1,34 @@
 package exact
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Large buffers are kept between products: fresh memory costs as much time, in page
 // faults, as the products of small problems. The garbage collector takes those
 // that lie unused.
-var buffers sync.Pool
+var buffers struct{ words, bytes sync.Pool }
 
-func getBuffer(n int) []int16 {
-	if b, ok := buffers.Get().(*[]int16); ok {
+// buffersOf returns the pool of buffers of T.
+func buffersOf[T int8 | int16]() *sync.Pool {
+	if unsafe.Sizeof(T(0)) == 1 {
+		return &buffers.bytes
+	}
+	return &buffers.words
+}
+
+func getBuffer[T int8 | int16](n int) []T {
+	if b, ok := buffersOf[T]().Get().(*[]T); ok {
 		if cap(*b) >= n {
 			return (*b)[:n]
 		}
 	}
-	return make([]int16, n)
+	return make([]T, n)
 }
 
-func putBuffer(b []int16) {
+func putBuffer[T int8 | int16](b []T) {
 	if cap(b) > 0 {
-		buffers.Put(&b)
+		buffersOf[T]().Put(&b)
 	}
 }

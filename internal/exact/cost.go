@@ -19,5 +19,21 @@ var kernelCosts = map[string]kernelCost{
 	"generic": {0.75},
 }
 
+// What products of bytes cost on tiles, in ns on one thread: a multiply-add, an entry of the result
+// each time that one is reduced, and a residue of a number of an operand.
+const (
+	byteProductCost = 0.0007
+	byteEntryCost   = 1.0
+	byteResidueCost = 1.0
+)
+
+// ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product
+// of n x n matrices.
+func ByteCost(n int) float64 {
+	size := padded(n, modgemm.PanelVectors)
+	sum := byteEntryCost + padded(n, modgemm.StepNumbers)*byteProductCost // may fuse: an estimate
+	return size * size * sum / (float64(n) * float64(n) * float64(n))
+}
+
 // KernelCost returns what a multiply-add of residues costs in a kernel, in ns on one thread.
 func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -118,13 +119,38 @@ func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
 	}
 }
 
+// put1 writes as put does the digits of round(m 2^-r), pairs being 1 or 2 and that number less than
+// 2^63. neg is 0 or 1.
+func (d *digitWriter) put1(neg, m uint64, r int64) {
+	x := m << uint64(-r) // shifts by 64 or more, negative ones among them, give 0
+	var carry uint64
+	if r > 0 {
+		x = m >> uint64(r)
+		carry = m >> uint64(r-1) & 1
+	}
+	x = x ^ -neg + bias + (carry ^ neg)
+	x ^= bias
+	at := d.next()
+	o := d.dst[at : at+2 : at+2]
+	o[0], o[1] = int16(x), int16(x>>16)
+	if d.pairs == 2 {
+		at += 2 * d.nr
+		o := d.dst[at : at+2 : at+2]
+		o[0], o[1] = int16(x>>32), int16(x>>48)
+	}
+}
+
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
 // to width bits, in the order of a packed operand with panel vectors a panel:
-// pair of h after pair, vector after vector. Vectors and numbers beyond the
+// group of h after group, vector after vector. Vectors and numbers beyond the
 // operand are zeros, as are infinities and NaN.
-func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, width int) {
+func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
 	switch two := d.pairs == 3 || d.pairs == 4; {
+	case d.pairs <= 2 && o.mat.Arr.Kind == num.F64:
+		put = o.putF64Short
+	case d.pairs <= 2 && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() == 1:
+		put = o.putMPShort
 	case two && o.mat.Arr.Kind == num.F64:
 		put = o.putF64
 	case two && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() <= 2:
@@ -132,26 +158,76 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, width int) {
 	case o.mat.Arr.Kind == num.MP:
 		put = o.putMP
 	}
-	for h := h0; h < h1; h += 2 {
-		filled := max(0, min(panel, o.n-v0))
-		if h >= o.k {
-			filled = 0
-		}
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group {
+		there := max(0, min(group, o.k-h))
 		at := o.mat.At(v0, h)
 		for i := range filled {
 			shift := int64(width) - o.exp[v0+i]
-			put(d, at, shift)
-			if h+1 < o.k {
-				put(d, at+o.mat.CS, shift)
-			} else {
+			for g := range there {
+				put(d, at+g*o.mat.CS, shift)
+			}
+			for range group - there {
 				d.zero()
 			}
 			at += o.mat.RS
 		}
-		for range 2 * (panel - filled) {
+		for range group * (panel - filled) {
 			d.zero()
 		}
 	}
+}
+
+// tileNumbers is what digitsTile has room for: a tile of bytes, aligned.
+type tileNumbers struct {
+	numbers [modgemm.TileVectors * modgemm.StepNumbers]float64
+	base    [modgemm.TileVectors]int64
+}
+
+// digitsTile is digits for a tile of bytes of binary64 in at most two pairs. It returns false where
+// numbers are not finite or are almost subnormal.
+func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileNumbers, v0, h0 int, s side, width int) bool {
+	const vectors, numbers = modgemm.TileVectors, modgemm.StepNumbers
+	if o.mat.Arr.Kind != num.F64 || pairs > 2 || o.specials {
+		return false
+	}
+	filled, there := max(0, min(vectors, o.n-v0)), max(0, min(numbers, o.k-h0))
+	for i := range t.base {
+		t.base[i] = 1084 // of zeros
+		if i < filled && o.exp[v0+i] != zeroExp {
+			// Subnormal numbers must come out as 0: 2^62 2^900 2^-1022 < 1/2.
+			if o.exp[v0+i] < -900 {
+				return false
+			}
+			t.base[i] = 1084 - int64(width) + o.exp[v0+i]
+		}
+	}
+	src, rs := t.numbers[:], numbers
+	switch data, cs := o.mat.Arr.F64[0], o.mat.CS; {
+	case filled == vectors && there == numbers && cs == 1 && o.mat.RS >= 0:
+		src, rs = data[o.mat.At(v0, h0):], o.mat.RS
+	default:
+		if filled < vectors || there < numbers {
+			clear(src)
+		}
+		for h := range there {
+			at := o.mat.At(v0, h0+h)
+			for i := range filled {
+				src[i*numbers+h] = data[at]
+				at += o.mat.RS
+			}
+		}
+	}
+	if s == left {
+		for i := range vectors {
+			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[i:], 0, numbers/4)
+		}
+	} else {
+		for g := range numbers / 4 {
+			modgemm.Digits(k, dst[2*pairs*4*vectors*g:], pairs, src[4*g:], rs, t.base[:], 1, vectors)
+		}
+	}
+	return true
 }
 
 func (o *operand) putAny(d *digitWriter, at int, shift int64) {
@@ -171,6 +247,26 @@ func (o *operand) putF64(d *digitWriter, at int, shift int64) {
 	}
 	m, exp := num.Decompose(x)
 	d.put2(math.Float64bits(x)>>63, 0, m, 64-(shift+exp))
+}
+
+func (o *operand) putF64Short(d *digitWriter, at int, shift int64) {
+	x := o.mat.Arr.F64[0][at]
+	if x == 0 || x-x != 0 {
+		d.zero()
+		return
+	}
+	m, exp := num.Decompose(x)
+	d.put1(math.Float64bits(x)>>63, m, -(shift + exp))
+}
+
+func (o *operand) putMPShort(d *digitWriter, at int, shift int64) {
+	a := o.mat.Arr
+	c := a.Cls[at]
+	if c.Class() != num.Finite {
+		d.zero()
+		return
+	}
+	d.put1(uint64(c&1), a.Sig[at], 64-shift-int64(a.Exp[at]))
 }
 
 func (o *operand) putMP(d *digitWriter, at int, shift int64) {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/plan"
 )
@@ -17,20 +16,26 @@ const StartTime = startCost * time.Nanosecond
 // residues are there. It returns false if no base suffices.
 func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Duration, bool) {
 	p, q, ok := estimate(m, n, k, a, b, c, kept)
-	return duration(modgemm.Best(), threads, &p, &q), ok
+	if !ok {
+		return 0, false
+	}
+	return duration(q.kernels, threads, &p, &q.Plan), true
 }
 
 // estimate returns the plan of numbers that are assumed.
-func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (plan.Problem, plan.Plan, bool) {
-	p := plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
+func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (p plan.Problem, q layout, ok bool) {
+	p = plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
 	p.Assume()
-	q, ok := machine(modgemm.Best()).Choose(&p)
-	return p, q, ok
+	list := choose(&p)
+	if len(list) == 0 {
+		return p, q, false
+	}
+	return p, list[0], true
 }
 
 // duration returns how long a plan takes on so many threads, which share the result's and the
 // operands' panels.
-func duration(kern *modgemm.Kernel, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
-	panels := max(1, (p.M+kern.MR-1)/kern.MR, (p.N+kern.NR-1)/kern.NR)
+func duration(k kernels, threads int, p *plan.Problem, q *plan.Plan) time.Duration {
+	panels := max(1, k.panels(left, p.M), k.panels(right, p.N))
 	return startCost + time.Duration((q.Cost-startCost)/math.Min(float64(threads), float64(panels)))
 }

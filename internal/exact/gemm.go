@@ -131,23 +131,27 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	if err != nil {
 		return nil, err
 	}
-	kern := modgemm.Best()
 	p.problem = plan.Problem{
 		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
 		Left: l.summary(), Right: r.summary(),
 	}
 	p.bound(l, r)
 	p.problem.Samples = p.samples(l, r)
-	q, ok := machine(kern).Choose(&p.problem)
-	if !ok {
+	for _, q := range choose(&p.problem) {
+		q.base = baseOf(q.pool(), q.Moduli)
+		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are the larger ones
+			break
+		}
+	}
+	q := &p.plan
+	if q.base == nil {
 		return nil, ErrRange
 	}
 	if p.within != nil {
 		p.within.fit(q.WidthL + q.WidthR)
 	}
-	p.plan = layout{Plan: q, kernel: kern, base: baseOf(q.Moduli)}
 	p.stage("plan")
-	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, kern.Name, q.Moduli
+	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
 	return &Planned{p, l, r, preA, preB}, nil
 }
@@ -159,7 +163,7 @@ func Applies(alpha, beta num.Real, m, n, k int) bool {
 
 // Time returns about how long Run takes.
 func (q *Planned) Time() time.Duration {
-	return duration(q.p.plan.kernel, q.p.cfg.Threads, &q.p.problem, &q.p.plan.Plan)
+	return duration(q.p.plan.kernels, q.p.cfg.Threads, &q.p.problem, &q.p.plan.Plan)
 }
 
 // Run computes the product. It returns ErrMemory, with nothing written, if the smallest tiles do
@@ -174,6 +178,17 @@ func (q *Planned) Run() (Stats, error) {
 func (p *product) stage(name string) {
 	now := time.Now()
 	p.stats.addStage(Stage{name, now.Sub(p.clock)})
+	p.clock = now
+}
+
+// stages closes two stages that ran since the last call, side by side, in proportion to what their
+// work took.
+func (p *product) stages(first string, work1 time.Duration, second string, work2 time.Duration) {
+	now := time.Now()
+	took := now.Sub(p.clock)
+	part := time.Duration(float64(took) * float64(work1) / max(1, float64(work1+work2)))
+	p.stats.addStage(Stage{first, part})
+	p.stats.addStage(Stage{second, took - part})
 	p.clock = now
 }
 
@@ -193,19 +208,13 @@ func (p *product) progress(share float64) {
 func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	pl := &p.plan
 	mt, nt := l.n, r.n
-	tables := pl.base.tableBytes(pl.kernel, pl.WidthL, pl.WidthR)
-	need := func() int64 {
-		return tables + newResidues(pl.kernel, pl.base, left, mt, l.k, pl.WidthL).bytes() +
-			newResidues(pl.kernel, pl.base, right, nt, r.k, pl.WidthR).bytes() +
-			int64(p.cfg.Threads)*p.blockBytes(mt, nt)
-	}
-	for need() > p.cfg.Memory {
+	for p.need(mt, nt) > p.cfg.Memory {
 		switch {
-		case mt >= nt && mt > pl.kernel.MR:
+		case mt >= nt && mt > pl.panel(left):
 			mt = (mt + 1) / 2
-		case nt > pl.kernel.NR:
+		case nt > pl.panel(right):
 			nt = (nt + 1) / 2
-		case mt > pl.kernel.MR:
+		case mt > pl.panel(left):
 			mt = (mt + 1) / 2
 		default:
 			return ErrMemory
@@ -242,7 +251,6 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 			if preB == nil {
 				rb.release()
 			}
-			p.stage("products")
 		}
 		if preA == nil {
 			ra.release()
@@ -252,6 +260,15 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 	err := p.exactPass(failed)
 	p.stage("exact pass")
 	return err
+}
+
+// need returns the memory that tiles of m rows and n columns take.
+func (p *product) need(m, n int) int64 {
+	q := &p.plan
+	return q.base.tableBytes(q.kernel, q.WidthL, q.WidthR) +
+		newResidues(q.kernels, q.base, left, m, p.problem.K, q.WidthL).memory() +
+		newResidues(q.kernels, q.base, right, n, p.problem.K, q.WidthR).memory() +
+		int64(p.cfg.Threads)*p.blockBytes(m, n)
 }
 
 // slice returns the operand of vectors v0 <= v < v1.
@@ -265,7 +282,7 @@ func (o *operand) slice(v0, v1 int) *operand {
 // Blocks of the result: a worker multiplies a block modulo every modulus and
 // reconstructs it while its residues are in the last level cache.
 const (
-	blockRows = 252
+	blockRows = 256
 	blockCols = 512
 	// triangleBlock is the most of both where a triangle is asked for: what lies in other blocks is
 	// not computed.
@@ -275,8 +292,8 @@ const (
 // blocks returns the panels of rows and of columns of one block, such that the
 // workers get several blocks each where the result is large enough.
 func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
-	k := p.plan.kernel
-	mp, np := modgemm.LeftPanels(k, m), modgemm.RightPanels(k, n)
+	k := p.plan.kernels
+	mp, np := k.panels(left, m), k.panels(right, n)
 	rowsMost, colsMost := blockRows, blockCols
 	if p.cfg.Triangle != 0 {
 		rowsMost, colsMost = min(rowsMost, triangleBlock), min(colsMost, triangleBlock)
@@ -284,7 +301,7 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 	rows := max(1, (m+rowsMost-1)/rowsMost)
 	cols := max(1, (n+colsMost-1)/colsMost)
 	for rows*cols < 4*p.cfg.Threads && p.cfg.Threads > 1 {
-		if (mp+rows-1)/rows*k.MR >= (np+cols-1)/cols*k.NR && rows < mp {
+		if (mp+rows-1)/rows*k.panel(left) >= (np+cols-1)/cols*k.panel(right) && rows < mp {
 			rows++
 		} else if cols < np {
 			cols++
@@ -299,21 +316,19 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 
 func (p *product) blockBytes(m, n int) int64 {
 	rp, cp := p.blocks(m, n)
-	k := p.plan.kernel
-	return 2 * int64(p.planes()) * int64(rp*k.MR) * int64(cp*k.NR)
+	k := p.plan.kernels
+	return 2 * int64(p.planes()) * int64(rp*k.panel(left)) * int64(cp*k.panel(right))
 }
 
 // multiply computes the block of C at (i0, j0) that the residues make and returns
 // the entries that failed the rounding test.
 func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share float64) ([][2]int32, error) {
-	kern, b := p.plan.kernel, p.plan.base
-	w := b.reconstruction(kern, p.cut())
+	b := p.plan.base
+	w := b.reconstruction(p.plan.kernel, p.cut())
 	p.unit = int64(w.cut - p.plan.WidthL - p.plan.WidthR)
 	errL, errR, errAll := p.errors(l, r, w)
-	moduli := make([]modgemm.Modulus, len(b.moduli))
-	for t, m := range b.moduli {
-		moduli[t] = modgemm.NewModulus(m)
-	}
+	multiply := p.multiplier(ra, rb)
+	mr, nr := ra.panel, rb.panel
 	c, old := p.c, p.old
 	c.Off, c.Rows, c.Cols = c.At(i0, j0), l.n, r.n
 	if !p.beta.zero {
@@ -328,7 +343,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	var failed [][2]int32
 	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
 		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
-		if p.cfg.Triangle != 0 && p.outside(i0+pi*kern.MR, i0+(pi+rowPanels)*kern.MR, j0+pj*kern.NR, j0+(pj+colPanels)*kern.NR) {
+		if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+rowPanels)*mr, j0+pj*nr, j0+(pj+colPanels)*nr) {
 			p.progress(share / float64(rowBlocks*colBlocks))
 			return
 		}
@@ -339,34 +354,74 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk
 		}
+		start := time.Now()
 		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
-		ldc := np * kern.NR
-		stride := mp * kern.MR * ldc
-		mul := modgemm.Mul
+		ldc := np * nr
+		stride := mp * mr * ldc
 		if olds != nil {
-			wk.begin(olds, pi*kern.MR, pj*kern.NR, mp*kern.MR, ldc, stride)
-			mul = modgemm.MulAdd
+			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
 		}
-		for t, m := range moduli {
+		for t := range b.moduli {
 			if p.cfg.Ctx.Err() != nil {
 				return
 			}
-			mul(kern, wk.c[t*stride:(t+1)*stride], ldc, ra.plane(t, pi), rb.plane(t, pj), mp, np, ra.kPairs, m)
+			multiply(t, wk.c[t*stride:(t+1)*stride], ldc, pi, pj, mp, np, olds != nil)
 		}
-		wk.reconstruct(pi*kern.MR, pj*kern.NR, mp*kern.MR, ldc, stride)
+		multiplied := time.Now()
+		wk.multiplying += multiplied.Sub(start)
+		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
+		wk.rounding += time.Since(multiplied)
 		p.progress(share / float64(rowBlocks*colBlocks))
 	})
-	p.stats.Products += int64(len(moduli))
+	p.stats.Products += int64(b.pool.products(len(b.moduli)))
+	var multiplying, rounding time.Duration
 	for _, wk := range workers {
 		if wk == nil {
 			continue
 		}
+		multiplying += wk.multiplying
+		rounding += wk.rounding
 		failed = append(failed, wk.fin.failed...)
 		p.stats.Overflow += wk.fin.overflow
 		p.stats.Underflow += wk.fin.underflow
 		putBuffer(wk.c)
 	}
+	p.stages("products", multiplying, "rounding", rounding)
 	return failed, err
+}
+
+// A multiplier computes the product modulo modulus t of mp panels of the left residues, from panel
+// pi on, and np of the right ones, from pj on, and adds it to c if told to.
+type multiplier func(t int, c []int16, ldc, pi, pj, mp, np int, add bool)
+
+// multiplier returns that of the kernels.
+func (p *product) multiplier(ra, rb *residues) multiplier {
+	if k := p.plan.bytes; k != nil {
+		moduli := make([]modgemm.ByteModulus, len(p.plan.base.moduli))
+		for t, m := range p.plan.base.moduli {
+			moduli[t] = modgemm.NewByteModulus(m)
+		}
+		plain := p.plan.base.pool.bytes.Plain
+		return func(t int, c []int16, ldc, pi, pj, mp, np int, add bool) {
+			a, b := ra.bytePlanes(t, pi), rb.bytePlanes(t, pj)
+			if t < plain {
+				modgemm.MulBytes(k, c, ldc, a, b, mp, np, ra.steps, &moduli[t], add)
+			} else {
+				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, mp, np, ra.steps, &moduli[t], add)
+			}
+		}
+	}
+	moduli := make([]modgemm.Modulus, len(p.plan.base.moduli))
+	for t, m := range p.plan.base.moduli {
+		moduli[t] = modgemm.NewModulus(m)
+	}
+	return func(t int, c []int16, ldc, pi, pj, mp, np int, add bool) {
+		mul := modgemm.Mul
+		if add {
+			mul = modgemm.MulAdd
+		}
+		mul(p.plan.kernel, c, ldc, ra.plane(t, pi), rb.plane(t, pj), mp, np, ra.kPairs, moduli[t])
+	}
 }
 
 // outside reports whether the block of rows i0 <= i < i1 and columns j0 <= j < j1

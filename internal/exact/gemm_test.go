@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -36,8 +38,20 @@ func scalar(f num.Format, x float64) num.Real {
 	return a.Value(0, buf)
 }
 
+// eachUnit runs f with the kernels of the level in force, and with products of bytes on emulated
+// tiles.
+func eachUnit(t *testing.T, f func(t *testing.T)) {
+	t.Run("level "+impl.Level().String(), f)
+	t.Run("bytes", func(t *testing.T) {
+		defer modgemm.ForceBytes()()
+		f(t)
+	})
+}
+
 // TestResidueMatchesDirect pits the residue engine against exact accumulators.
-func TestResidueMatchesDirect(t *testing.T) {
+func TestResidueMatchesDirect(t *testing.T) { eachUnit(t, testResidueMatchesDirect) }
+
+func testResidueMatchesDirect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.TDouble, num.QDouble}
 	for _, p := range []uint32{2, 11, 53, 63, 64, 65, 106, 128, 190, 424, 1000} {

@@ -83,6 +83,11 @@ func (s *scanState) add(i int, lead float64, e, low int64) {
 // scanVectors handles the vectors v0 <= v < v1 and returns the exact width of
 // the widest.
 func (o *operand) scanVectors(v0, v1 int) (width int64) {
+	if o.mat.Arr.Kind == num.F64 {
+		if width, ok := o.scanFloats(v0, v1); ok {
+			return width
+		}
+	}
 	s := new(scanState)
 	for i := range v1 - v0 {
 		s.top[i], s.low[i] = zeroExp, math.MaxInt64
@@ -152,6 +157,90 @@ func (o *operand) scanF64(s *scanState, v0, v1, h int) {
 			s.add(i, float64(m)*0x1p-53, e-1022, e-1075+int64(bits.TrailingZeros64(m)))
 		}
 	}
+}
+
+// A floatScan is what scanFloats keeps of a vector: the largest magnitude's bits, the sum of
+// magnitudes, and the least exponent, plus 1075, of a power of two that divides all numbers.
+type floatScan struct {
+	most uint64
+	sum  float64
+	low  int64
+}
+
+// lower lowers low to what divides the number of magnitude b, whose exponent, plus 1075, is less.
+func (s *floatScan) lower(b uint64) {
+	if b != 0 {
+		m, e := b&(1<<52-1), int64(b>>52)
+		if e == 0 {
+			e = 1
+		} else {
+			m |= 1 << 52
+		}
+		s.low = min(s.low, e+int64(bits.TrailingZeros64(m)))
+	}
+}
+
+// scanFloats is scanVectors for binary64 where there are neither infinities nor NaN, nor sums of
+// magnitudes that overflow. Otherwise it returns false.
+func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
+	data := o.mat.Arr.F64[0]
+	const abs = 1<<63 - 1
+	var room [scanBlock]floatScan
+	state := room[:v1-v0]
+	for i := range state {
+		state[i].low = math.MaxInt32
+	}
+	if o.mat.CS == 1 {
+		for i := range state {
+			s := &state[i]
+			at := o.mat.At(v0+i, 0)
+			most, low := uint64(0), s.low
+			var sum [2]float64
+			for h, x := range data[at : at+o.k] {
+				b := math.Float64bits(x) & abs
+				most = max(most, b)
+				if int64(b>>52) < low {
+					s.lower(b)
+					low = s.low
+				}
+				sum[h&1] += math.Float64frombits(b)
+			}
+			s.most, s.sum = most, sum[0]+sum[1]
+		}
+	} else {
+		for h := range o.k {
+			at := o.mat.At(v0, h)
+			for i := range state {
+				s := &state[i]
+				b := math.Float64bits(data[at]) & abs
+				at += o.mat.RS
+				s.most = max(s.most, b)
+				if int64(b>>52) < s.low {
+					s.lower(b)
+				}
+				s.sum += math.Float64frombits(b)
+			}
+		}
+	}
+	for i, s := range state {
+		e := int64(s.most >> 52)
+		if e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+			return 0, false
+		}
+		v := v0 + i
+		if s.most == 0 {
+			o.exp[v], o.norm[v] = zeroExp, 0
+			continue
+		}
+		top := e - 1022
+		if e == 0 {
+			top = int64(bits.Len64(s.most)) - 1074
+		}
+		// Every addition errs by at most 2^-53 relatively; the scaling is exact.
+		o.exp[v], o.norm[v] = top, math.Ldexp(s.sum, int(-top))*(1+float64(float64(2*o.k+4)*0x1p-53))
+		width = max(width, top-(s.low-1075))
+	}
+	return width, true
 }
 
 func (o *operand) scanAny(s *scanState, v0, v1, h int) {

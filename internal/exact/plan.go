@@ -1,7 +1,9 @@
 package exact
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
@@ -9,19 +11,70 @@ import (
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
-// A layout is a plan with the kernel and the base that run it.
+// A layout is a plan with the kernels and the base that run it.
 type layout struct {
 	plan.Plan
-	kernel *modgemm.Kernel
-	base   *base
+	kernels
+	base *base
 }
 
-// machine returns the processor as plans see it, with one thread that runs kern.
-func machine(kern *modgemm.Kernel) *plan.Machine {
-	c := kernelCosts[kern.Name]
+// kernels are those of a product: kernel converts and reconstructs, and multiplies unless bytes
+// does.
+type kernels struct {
+	kernel *modgemm.Kernel
+	bytes  *modgemm.ByteKernel
+}
+
+// choose returns the plans of the kernels of the level in force, the fastest first, without bases.
+func choose(p *plan.Problem) []layout {
+	var list []layout
+	add := func(k kernels) {
+		if q, ok := machine(k).Choose(p); ok {
+			list = append(list, layout{Plan: q, kernels: k})
+		}
+	}
+	best, bytes := modgemm.Best(), modgemm.BestBytes()
+	if bytes != nil {
+		add(kernels{best, bytes})
+	}
+	add(kernels{kernel: best})
+	if !modgemm.BytesForced() {
+		slices.SortStableFunc(list, func(x, y layout) int { return cmp.Compare(x.Cost, y.Cost) })
+	}
+	return list
+}
+
+// name returns what stats call them.
+func (k kernels) name() string { return modgemm.KernelNames(k.kernel, k.bytes) }
+
+// pool returns the moduli that they take.
+func (k kernels) pool() *pool {
+	if k.bytes != nil {
+		return bytePool()
+	}
+	return residuePool()
+}
+
+// panel returns the vectors of a panel of the operand of a side.
+func (k kernels) panel(s side) int {
+	switch {
+	case k.bytes != nil:
+		return modgemm.PanelVectors
+	case s == left:
+		return k.kernel.MR
+	}
+	return k.kernel.NR
+}
+
+// panels returns the panels that hold n vectors.
+func (k kernels) panels(s side, n int) int { return (n + k.panel(s) - 1) / k.panel(s) }
+
+// machine returns the processor as plans see it, with one thread that runs kernels.
+func machine(k kernels) *plan.Machine {
+	pool := k.pool()
 	return &plan.Machine{
-		Bits: pool().bits[:min(len(pool().moduli), maxModuli)+1],
-		Work: func(p *plan.Problem, q *plan.Plan) float64 { return work(kern, c, p, q) },
+		Bits: pool.bits[:min(len(pool.moduli), maxModuli)+1],
+		Work: func(p *plan.Problem, q *plan.Plan) float64 { return work(k, p, q) },
 		Exact: func(p *plan.Problem, share float64) float64 {
 			return share * float64(p.M) * float64(p.N) * direct.EntryCost(p.K, p.A, p.B)
 		},
@@ -45,13 +98,23 @@ const (
 )
 
 // work is the cost of a product by residues on one thread but for the exact pass.
-func work(kern *modgemm.Kernel, c kernelCost, p *plan.Problem, q *plan.Plan) float64 {
+func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
+	c := kernelCosts[kerns.kernel.Name]
 	count := float64(q.Moduli)
-	m, n, k := padded(p.M, kern.MR), padded(p.N, kern.NR), padded(p.K, 2)
-	cost := startCost + m*n*k*count*c.product // may fuse: an estimate
+	m, n := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right))
+	residue, cost := residueCost, float64(startCost)
+	if kerns.bytes != nil {
+		residue = byteResidueCost
+		products := float64(kerns.pool().products(q.Moduli))
+		k := padded(p.K, modgemm.StepNumbers)
+		sum := byteEntryCost + k*byteProductCost // may fuse: an estimate
+		cost += m * n * products * sum           // may fuse: an estimate
+	} else {
+		cost += m * n * padded(p.K, 2) * count * c.product // may fuse: an estimate
+	}
 	operand := func(kept bool, vectors int, f num.Format, width int) {
 		// may fuse: an estimate
-		number := alignCost + count*(residueCost+2*c.product*float64(digitPairs(width)))
+		number := alignCost + count*(residue+2*c.product*float64(digitPairs(width)))
 		switch {
 		case kept:
 			return

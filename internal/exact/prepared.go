@@ -50,14 +50,14 @@ func (p *Prepared) scan(cfg Config, m num.Mat) (*operand, error) {
 // residues returns the residues of o on side s, kept if p is not nil.
 func (p *Prepared) residues(prod *product, o *operand, s side, width int, share float64) (*residues, error) {
 	done := func(d float64) { prod.progress(d * share) }
-	fresh := newResidues(prod.plan.kernel, prod.plan.base, s, o.n, o.k, width)
+	fresh := newResidues(prod.plan.kernels, prod.plan.base, s, o.n, o.k, width)
 	if p == nil {
 		return fresh, fresh.compute(prod.cfg.Ctx, prod.cfg.Threads, o, done)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := &p.kept[p.index(o.mat)][s.index()]
-	if k := *kept; k != nil && k.width == width && len(k.base.moduli) == len(fresh.base.moduli) && k.kernel == fresh.kernel {
+	if k := *kept; k != nil && k.width == width && k.base.pool == fresh.base.pool && len(k.base.moduli) == len(fresh.base.moduli) && k.kernels == fresh.kernels {
 		done(1)
 		return k, nil
 	}

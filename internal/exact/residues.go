@@ -25,24 +25,19 @@ func (s side) index() int {
 // residues are the residues of an aligned operand modulo every modulus of a
 // base, each plane a packed operand of the kernel.
 type residues struct {
-	kernel *modgemm.Kernel
-	base   *base
-	side   side
-	width  int // bits of the integers
+	kernels
+	base  *base
+	side  side
+	width int // bits of the integers
 
 	panel  int // vectors a panel
 	panels int
-	kPairs int
 	stride int // from plane to plane
+	kPairs int // of residues of 13 bits
 	data   []int16
-}
-
-// panelOf returns the vectors a panel of the side's packed operands.
-func panelOf(k *modgemm.Kernel, s side) int {
-	if s == left {
-		return k.MR
-	}
-	return k.NR
+	steps  int // of bytes
+	room   []int8
+	planed []int8 // in room, planes of bytes
 }
 
 // paddedPairs returns the pairs of an operand of k numbers a vector, padded so
@@ -53,22 +48,32 @@ func paddedPairs(kern *modgemm.Kernel, k int) int {
 }
 
 // newResidues lays out residues without computing them.
-func newResidues(kern *modgemm.Kernel, b *base, s side, vectors, k, width int) *residues {
-	r := &residues{kernel: kern, base: b, side: s, width: width, panel: panelOf(kern, s)}
-	r.panels = (vectors + r.panel - 1) / r.panel
-	r.kPairs = paddedPairs(kern, k)
+func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residues {
+	r := &residues{kernels: kerns, base: b, side: s, width: width, panel: kerns.panel(s), panels: kerns.panels(s, vectors)}
+	if kerns.bytes != nil {
+		r.steps = modgemm.ByteSteps(k)
+		r.stride = r.panels*modgemm.PanelBytes(r.steps) + 64
+		return r
+	}
+	r.kPairs = paddedPairs(kerns.kernel, k)
 	// An odd number of cache lines between planes keeps them out of each
 	// other's cache sets.
 	r.stride = (r.panels*r.panel*2*r.kPairs+31)/32*32 | 32
 	return r
 }
 
+// planes returns the planes of residues that the kernel writes.
 func (r *residues) planes() int {
 	return modgemm.LeftPanels(r.kernel, len(r.base.moduli)) * r.kernel.MR
 }
 
-// bytes returns the memory that the residues take.
-func (r *residues) bytes() int64 { return 2 * int64(r.planes()) * int64(r.stride) }
+// memory returns the bytes that the residues take.
+func (r *residues) memory() int64 {
+	if r.bytes != nil {
+		return int64(r.byteRoom())
+	}
+	return 2 * int64(r.planes()) * int64(r.stride)
+}
 
 // plane returns the packed operand modulo moduli[t], from panel p on.
 func (r *residues) plane(t, p int) []int16 {
@@ -82,7 +87,10 @@ const digitBytes = 128 << 10
 // compute fills in the residues of o. done is called with the share of the
 // work that each task was.
 func (r *residues) compute(ctx context.Context, threads int, o *operand, done func(share float64)) error {
-	r.data = getBuffer(r.planes() * r.stride)
+	if r.bytes != nil {
+		return r.computeBytes(ctx, threads, o, done)
+	}
+	r.data = getBuffer[int16](r.planes() * r.stride)
 	pairs := digitPairs(r.width)
 	constants := r.base.conversion(r.kernel, pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
@@ -101,7 +109,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
 		}
 		d := newDigitWriter(scratch[worker], r.kernel.NR, pairs)
-		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, r.width)
+		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
 		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
 		done(1 / float64(tasks))
@@ -111,5 +119,6 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 // release hands the memory back for the next product.
 func (r *residues) release() {
 	putBuffer(r.data)
-	r.data = nil
+	putBuffer(r.room)
+	r.data, r.room, r.planed = nil, nil, nil
 }

@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"time"
+
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -18,15 +20,18 @@ type worker struct {
 	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
+
+	multiplying, rounding time.Duration
 }
 
 func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
-	kern, n := p.plan.kernel, len(p.plan.base.moduli)
+	k, n := p.plan.kernels, len(p.plan.base.moduli)
+	kern := k.kernel
 	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
 	wk.fin.pad = max(c.Arr.Limbs(), 1) + 1
 	wk.fin.padded = make([]uint64, wk.fin.pad+len(w.m)+2)
 	wk.fin.mag = wk.fin.padded[wk.fin.pad:]
-	wk.c = getBuffer(p.planes() * rowPanels * kern.MR * colPanels * kern.NR)
+	wk.c = getBuffer[int16](p.planes() * rowPanels * k.panel(left) * colPanels * k.panel(right))
 	wk.entries = max(reconstructBytes/(2*n)/kern.NR, 1) * kern.NR
 	wk.y = make([]int16, 2*modgemm.Pairs(n)*wk.entries)
 	wk.words = make([]int64, w.panels*kern.MR/3*wk.entries)
@@ -53,7 +58,9 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 				return
 			}
 			end := min(e1, (e/ldc+1)*ldc)
-			f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+			if j < f.c.Cols { // a panel of bytes holds several of the kernel
+				f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+			}
 			e = end
 		}
 	}

@@ -349,7 +349,7 @@ func TestUnreadable(t *testing.T) {
 		{write("a.mtx.gz", "%%MatrixMarket matrix array real general\n1 1\n1\n"), "not packed"},
 		{write("short.csv.gz", packed.String()), "ends early"},
 		{write("damaged.csv.gz", string(damaged)), "checksum"},
-		{write("a.dat", "Dataset Name: x\n"), `a.dat:1: "Dataset" is not a number`},
+		{write("a.dat", "Dataset Name: x\nFile Format: y\n"), `a.dat:2: "File" is not a number`},
 	} {
 		if _, err := ReadMatrix(c.path, nil, ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.path, err, c.want)
@@ -363,5 +363,48 @@ func TestUnreadable(t *testing.T) {
 	cancel()
 	if _, err := ReadMatrix(big, nil, ReadOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestMapped reads files of NumPy that are large enough to be mapped, and damaged ones.
+func TestMapped(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.QD, halfulp.MP(424)} {
+		m := halfulp.Random(f, 150, 100, 20, 1)
+		for _, ext := range []string{".npz", ".npy", ".npz.gz"} {
+			if f.IsMP() && ext == ".npy" {
+				continue
+			}
+			path := filepath.Join(dir, "a"+ext)
+			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			text, unmap, ok := mapNumPy(path, 1<<30)
+			if ok {
+				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
+					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
+				}
+				unmap()
+			}
+			if want := ext != ".npz.gz" && mapsFiles; ok != want {
+				t.Errorf("%v %s: mapped %v, want %v", f, path, ok, want)
+			}
+			got, err := ReadMatrix(path, nil, ReadOptions{})
+			if err != nil || !got.Same(m) {
+				t.Errorf("%v %s: %v", f, path, err)
+			}
+		}
+		path := filepath.Join(dir, "a.npz")
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[len(whole)/2] ^= 1
+		if err := os.WriteFile(path, whole, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadMatrix(path, nil, ReadOptions{}); err == nil || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("%v: a damaged file: %v", f, err)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/listing"
 	"github.com/halfulp/halfulp/internal/npy"
 	"github.com/halfulp/halfulp/internal/table"
 	"github.com/halfulp/halfulp/matrixmarket"
@@ -36,6 +37,8 @@ type ReadOptions struct {
 	MemoryLimit int64
 	Context     context.Context    // cancels
 	Progress    func(done float64) // as in matrixmarket.Options
+	Dialect     table.Dialect      // of a table
+	Header      *string            // if not nil, set to the row of names that begins a table
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 }
 
@@ -44,11 +47,41 @@ type ReadOptions struct {
 // numbers, any of them packed by gzip, with zeros after it or none.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.filled()
+	if text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
+		defer unmap()
+		return parse(name, text, opt)
+	}
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
 	}
 	return parse(name, text, opt)
+}
+
+// mappedSize is how large a file of NumPy is that is worth mapping into memory.
+const mappedSize = 1 << 16
+
+// mapNumPy maps a file of NumPy that is not packed into memory; not ok for other files, and where
+// that fails.
+func mapNumPy(name string, limit int64) (text []byte, unmap func(), ok bool) {
+	if k := kindByName(name); name == Stdio || k != numpy && k != numpyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
+		return nil, nil, false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, false
+	}
+	defer f.Close()
+	i, err := f.Stat()
+	if err != nil || !i.Mode().IsRegular() || i.Size() < mappedSize || i.Size() > limit {
+		return nil, nil, false
+	}
+	text, unmap, ok = mapped(f, i.Size())
+	if k := kindOf("", text); ok && k != numpy && k != numpyZip {
+		unmap() // packed, in spite of its name
+		return nil, nil, false
+	}
+	return text, unmap, ok
 }
 
 // ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
@@ -67,6 +100,11 @@ func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sp
 		return nil, err
 	}
 	return matrixmarket.SparseOf(m), nil
+}
+
+// Read returns the unpacked content of the file called name, or of stdin for "-".
+func Read(name string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
+	return readAll(name, shown(name), stdin, opt.filled())
 }
 
 // filled returns the options with defaults.
@@ -110,9 +148,12 @@ func parse(name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 		return npy.Parse(text, shown(name), opt.numpy())
 	case numpyZip:
 		return npy.ParseZip(text, shown(name), opt.numpy())
+	case list:
+		return nil, fmt.Errorf("%s: lists of %s are written, not read", shown(name), listOf(name).Name)
 	}
 	return table.Parse(text, shown(name), table.Options{
-		In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
+		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Header: opt.Header,
+		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	})
 }
 
@@ -228,6 +269,7 @@ const (
 	matrixMarket
 	numpy
 	numpyZip
+	list    // of another program, which is written only
 	unknown // to write: an extension that stands for nothing
 )
 
@@ -262,7 +304,25 @@ func kindByName(name string) kind {
 	case ".csv", ".tsv", ".txt", ".dat":
 		return tableText
 	}
+	if listOf(name) != nil {
+		return list
+	}
 	return unknown
+}
+
+// listExtensions are those of the lists of other programs.
+var listExtensions = map[string]string{".arb": "flint", ".gp": "pari", ".py": "mpmath", ".wl": "mathematica"}
+
+// listOf returns which program's lists a file has by its extension, the program's name or another;
+// nil for another kind.
+func listOf(name string) *listing.Kind {
+	e := extension(name)
+	for _, k := range listing.Kinds {
+		if e == "."+k.Name || listExtensions[e] == k.Name {
+			return k
+		}
+	}
+	return nil
 }
 
 // extension returns the extension of a name, in lower case and without .gz.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/listing"
 	"github.com/halfulp/halfulp/internal/npy"
 	"github.com/halfulp/halfulp/internal/table"
 	"github.com/halfulp/halfulp/matrixmarket"
@@ -33,10 +34,11 @@ type WriteOptions struct {
 	As       string             // a name that chooses the file format in place of the file's
 }
 
-// WriteMatrix writes m to the file called name, or to stdout for "-". The name
-// chooses the file format: .npy, .npz, .csv, .tsv, or .txt and .dat for tables, .mtx, .mm or no
-// extension for Matrix Market; .gz after it packs the file, and another extension is an error. The
-// file appears under its name when it is complete, in place of an older one, or not at all.
+// WriteMatrix writes m to the file called name, or to stdout for "-". The name chooses the file
+// format: .npy, .npz, .csv, .tsv, or .txt and .dat for tables, .arb, .gp, .py and .wl for lists of
+// other programs, .mtx, .mm or no extension for Matrix Market; .gz after it packs the file, and
+// another extension is an error. The file appears under its name when it is complete, in place of
+// an older one, or not at all.
 func WriteMatrix(name string, stdout io.Writer, m *halfulp.Matrix, opt WriteOptions) error {
 	return WriteMatrices([]NamedMatrix{{name, m}}, stdout, opt)
 }
@@ -103,6 +105,8 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 			return err
 		}
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
+	case list:
+		return listOf(name).Write(w, m, listing.Options{Digits: opt.Digits, Threads: opt.Threads, Context: opt.Context, Progress: opt.Progress})
 	case tableText:
 		separator := byte(' ')
 		switch extension(name) {
@@ -130,7 +134,7 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 func CheckMatrixName(name string, formats ...halfulp.Format) error {
 	switch kindByName(name) {
 	case unknown:
-		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt or .dat, and .gz after it",
+		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt, .dat, or .arb, .gp, .py or .wl for lists of FLINT, PARI/GP, mpmath or Mathematica, and .gz after it",
 			name, extension(name))
 	case numpy:
 		for _, f := range formats {

@@ -31,9 +31,12 @@ const (
 	// AVX512 is AVX2 with AVX-512 F, BW, DQ and VL: Skylake-SP, Zen 4 and later.
 	// Narrower extensions (VNNI) are features, see HasVNNI.
 	AVX512
+	// AMX is AVX512 with its VNNI and the tiles of AMX-INT8, which the system lets this process
+	// use: Sapphire Rapids and later, Linux 5.16 and later.
+	AMX
 )
 
-var names = [...]string{Portable: "portable", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
+var names = [...]string{Portable: "portable", NEON: "neon", AVX2: "avx2", AVX512: "avx512", AMX: "amx"}
 
 func (l Set) String() string {
 	if l < 0 || int(l) >= len(names) {
@@ -112,5 +115,5 @@ func Force(level Set) (restore func()) {
 }
 
 // HasVNNI reports whether the 16-bit dot product VPDPWSSD and the 8-bit
-// VPDPBUSD may be used: the machine has them and the level in force is AVX512.
+// VPDPBUSD may be used: the machine has them and the level in force is AVX512 or above.
 func HasVNNI() bool { return vnni && Level() >= AVX512 }

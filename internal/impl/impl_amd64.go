@@ -19,5 +19,8 @@ func detect() []Set {
 	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL:
 		return []Set{AVX2, Portable}
 	}
+	if x.HasAVX512VNNI && x.HasAMXTile && x.HasAMXInt8 && permitTiles() {
+		return []Set{AMX, AVX512, AVX2, Portable}
+	}
 	return []Set{AVX512, AVX2, Portable}
 }

@@ -13,13 +13,13 @@ func TestMain(m *testing.M) {
 }
 
 func TestParse(t *testing.T) {
-	for l := Portable; l <= AVX512; l++ {
+	for l := Portable; l <= AMX; l++ {
 		if got, err := Parse(l.String()); got != l || err != nil {
 			t.Errorf("Parse(%q) = %v, %v", l.String(), got, err)
 		}
 	}
 	for _, s := range []string{"", "AVX2", "sse2", "avx512vnni"} {
-		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "portable, neon, avx2, avx512") {
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "portable, neon, avx2, avx512, amx") {
 			t.Errorf("Parse(%q): error %v does not list the names", s, err)
 		}
 	}
@@ -36,6 +36,8 @@ func TestFromEnv(t *testing.T) {
 		{"portable", []Set{AVX512, AVX2, Portable}, Portable, ""},
 		{"avx2", []Set{AVX2, Portable}, AVX2, ""},
 		{"neon", []Set{NEON, Portable}, NEON, ""},
+		{"amx", []Set{AMX, AVX512, AVX2, Portable}, AMX, ""},
+		{"amx", []Set{AVX512, AVX2, Portable}, AVX512, `HALFULP_LEVEL: level "amx" is not available here, the best is "avx512"`},
 		{"avx512", []Set{AVX2, Portable}, AVX2, `HALFULP_LEVEL: level "avx512" is not available here, the best is "avx2"`},
 		{"neon", []Set{AVX2, Portable}, AVX2, `HALFULP_LEVEL: level "neon" is not available here, the best is "avx2"`},
 		{"avx2", []Set{NEON, Portable}, NEON, `HALFULP_LEVEL: level "avx2" is not available here, the best is "neon"`},
@@ -71,7 +73,7 @@ func TestForce(t *testing.T) {
 	if Level() != Best() {
 		t.Errorf("Level() = %v after all Forces ended, want %v", Level(), Best())
 	}
-	if Best() < AVX512 {
+	if Best() < AMX {
 		defer func() {
 			if recover() == nil {
 				t.Error("Force of an unavailable level did not panic")

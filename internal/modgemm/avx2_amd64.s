@@ -1134,3 +1134,84 @@ odd:
 done:
 	VZEROUPPER
 	RET
+
+// func digitsAVX2(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)
+// Requires: AVX, AVX2
+TEXT ·digitsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         panel+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	MOVQ         base+40(FP), SI
+	MOVQ         step+48(FP), DI
+	MOVQ         groups+56(FP), R8
+	MOVQ         pairs+8(FP), R9
+	SHLQ         $0x02, CX
+	SHLQ         $0x03, BX
+	SHLQ         $0x03, DI
+	MOVQ         $0x3fffffffffffffff, R10
+	VMOVQ        R10, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4000000000000000, R10
+	VMOVQ        R10, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x8000800080008000, R10
+	VMOVQ        R10, X2
+	VPBROADCASTQ X2, Y2
+	VPCMPEQQ     Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VMOVDQU      digitLanes<>+0(SB), Y5
+
+panel:
+	MOVQ CX, R10
+
+group:
+	VMOVDQU      (DX), Y6
+	VPSLLQ       $0x01, Y6, Y7
+	VPSRLQ       $0x35, Y7, Y7
+	VPBROADCASTQ (SI), Y8
+	VPSUBQ       Y7, Y8, Y8
+	VPSLLQ       $0x0a, Y6, Y7
+	VPAND        Y0, Y7, Y7
+	VPOR         Y1, Y7, Y7
+	VPSRLVQ      Y8, Y7, Y7
+	VPSUBQ       Y3, Y7, Y7
+	VPSRLQ       $0x01, Y7, Y7
+	VPCMPGTQ     Y6, Y4, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSUBQ       Y8, Y7, Y7
+	VPADDQ       Y2, Y7, Y7
+	VPXOR        Y2, Y7, Y7
+	VPERMD       Y7, Y5, Y7
+	VMOVDQU      X7, (AX)
+	CMPQ         R9, $+1
+	JE           one
+	VEXTRACTI128 $0x01, Y7, (AX)(CX*1)
+
+one:
+	ADDQ  $+16, AX
+	ADDQ  BX, DX
+	ADDQ  DI, SI
+	DECQ  R8
+	JZ    done
+	SUBQ  $+16, R10
+	JNZ   group
+	MOVQ  R9, R10
+	DECQ  R10
+	IMULQ CX, R10
+	ADDQ  R10, AX
+	JMP   panel
+
+done:
+	VZEROUPPER
+	RET
+
+DATA digitLanes<>+0(SB)/4, $0x00000000
+DATA digitLanes<>+4(SB)/4, $0x00000002
+DATA digitLanes<>+8(SB)/4, $0x00000004
+DATA digitLanes<>+12(SB)/4, $0x00000006
+DATA digitLanes<>+16(SB)/4, $0x00000001
+DATA digitLanes<>+20(SB)/4, $0x00000003
+DATA digitLanes<>+24(SB)/4, $0x00000005
+DATA digitLanes<>+28(SB)/4, $0x00000007
+GLOBL digitLanes<>(SB), RODATA|NOPTR, $32

@@ -72,3 +72,16 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 		}
 	}
 }
+
+// Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right
+// operand of Convert of one or two pairs, as said at digitsGeneric: four from src[g stride] on for
+// group g, times 2^(1084 - base[g step]).
+func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base []int64, step, groups int) {
+	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > 2 {
+		panic(badSize)
+	}
+	checkLen(len(dst), 8*groups*pairs)
+	checkLen(len(src), (groups-1)*stride+4)
+	checkLen(len(base), (groups-1)*step+1)
+	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
+}

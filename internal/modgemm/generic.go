@@ -1,5 +1,7 @@
 package modgemm
 
+import "math"
+
 // The generic kernel is the definition of what every kernel computes. Its sums are
 // int64, so it needs neither blocks between folds nor reciprocals.
 const (
@@ -14,6 +16,7 @@ var generic = &Kernel{
 	modTiles:     modTilesGeneric,
 	combineTiles: combineTilesGeneric,
 	packPlanes:   packPlanesGeneric,
+	digits:       digitsGeneric,
 }
 
 // modTilesGeneric computes tiles that lie below each other: for p < panels, i < MR,
@@ -94,6 +97,36 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 			} else {
 				to[2*j+h%2] = 0
 			}
+		}
+	}
+}
+
+// digitsGeneric writes the digits of groups of four binary64 as columns of a right operand of
+// panel columns: of x = src[g stride + i], g < groups, i < 4, the balanced digits -2^15 <= d < 2^15
+// of
+//
+//	y = sign(x) floor(|x| 2^(1084 - base[g step]) + 1/2)
+//
+// modulo 2^(32 pairs), pairs <= 2, for normal numbers for which |x| 2^(1084 - base) < 2^62. Other
+// finite ones are to be so small that y = 0; base is to be at least 64 then.
+//
+// With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - base)) is m 2^10 shifted to
+// the right by s = base - e: u < 2^63 and the leading bit of m 2^10 is that of 2^62, so s >= 0. A
+// shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2). A y with 2^15
+// added to each of its digits has plain digits, d + 2^15.
+func digitsGeneric(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
+	const bias = 0x8000_8000_8000_8000
+	for n := range 4 * groups {
+		b := math.Float64bits(src[n/4*stride+n%4])
+		s := base[n/4*step] - int64(b>>52&0x7ff)
+		u := (b<<10&(1<<62-1) | 1<<62) >> uint64(s)
+		sign := uint64(int64(b) >> 63)
+		y := (((u+1)>>1 ^ sign) - sign + bias) ^ bias
+		at := 2 * (n/panel*pairs*panel + n%panel)
+		for range pairs {
+			dst[at], dst[at+1] = int16(y), int16(y>>16)
+			at += 2 * panel
+			y >>= 32
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Kernel struct {
 	modTiles     func(c []int16, ldc int, a []int16, aStride int, b []int16, panels, kPairs, block int, mod []int32, inv []float32, step []int32, modStep int, accumulate bool)
 	combineTiles func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)
 	packPlanes   func(dst, src []int16, planeStride, planes int)
+	digits       func(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int)
 }
 
 func (k *Kernel) available() bool {

@@ -14,6 +14,7 @@ var kernels = []*Kernel{
 		modTiles:     modTilesAVX512VNNI,
 		combineTiles: combineTilesAVX512VNNI,
 		packPlanes:   packPlanesAVX512,
+		digits:       digits4,
 	},
 	{
 		Name: "avx512", MR: 12, NR: 32,
@@ -23,6 +24,7 @@ var kernels = []*Kernel{
 		modTiles:     modTilesAVX512,
 		combineTiles: combineTilesAVX512,
 		packPlanes:   packPlanesAVX512,
+		digits:       digits4,
 	},
 	{
 		Name: "avx2", MR: 6, NR: 16,
@@ -32,6 +34,11 @@ var kernels = []*Kernel{
 		modTiles:     modTilesAVX2,
 		combineTiles: combineTilesAVX2,
 		packPlanes:   packPlanesAVX2,
+		digits:       digits4,
 	},
 	generic,
+}
+
+func digits4(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
+	digitsAVX2(&dst[0], pairs, panel, &src[0], stride, &base[0], step, groups)
 }

@@ -15,6 +15,7 @@ var kernels = []*Kernel{
 		modTiles:     modTilesNEON,
 		combineTiles: combineTilesNEON,
 		packPlanes:   packPlanesNEON,
+		digits:       digitsGeneric,
 	},
 	generic,
 }

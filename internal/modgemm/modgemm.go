@@ -31,4 +31,5 @@ package modgemm
 
 //go:generate go -C _asm run . -isa avx2 -out ../avx2_amd64.s -stubs ../stubs_avx2_amd64.go -pkg modgemm
 //go:generate go -C _asm run . -isa avx512 -out ../avx512_amd64.s -stubs ../stubs_avx512_amd64.go -pkg modgemm
+//go:generate go -C _asm run . -isa amx -out ../amx_amd64.s -stubs ../stubs_amx_amd64.go -pkg modgemm
 //go:generate go -C _asm run . -isa neon -out ../neon_arm64.s -stubs ../stubs_neon_arm64.go -pkg modgemm

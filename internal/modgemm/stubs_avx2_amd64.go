@@ -12,3 +12,8 @@ func combineTilesAVX2(out []int64, ldo int, a []int16, aStride int, b []int16, p
 
 // packPlanesAVX2 is packPlanesGeneric for the panels of this kernel.
 func packPlanesAVX2(dst []int16, src []int16, planeStride int, planes int)
+
+// digitsAVX2 is digitsGeneric.
+//
+//go:noescape
+func digitsAVX2(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)

@@ -3,6 +3,7 @@ package npy
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -186,8 +187,16 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 			}
 			x, n = w.x, 0
 		}
-		for t := range l {
-			x.Sig[n*l+t] = limbs.order.Uint64(limbs.data[8*limbs.index(i, j, t):])
+		if limbs.order == littleEndian && !limbs.fortran {
+			data := limbs.data[8*limbs.index(i, j, 0):][:8*l]
+			sig := x.Sig[n*l:][:l]
+			for t := range sig {
+				sig[t] = binary.LittleEndian.Uint64(data[8*t:])
+			}
+		} else {
+			for t := range l {
+				x.Sig[n*l+t] = limbs.order.Uint64(limbs.data[8*limbs.index(i, j, t):])
+			}
 		}
 		x.Exp[n] = int32(exponents.order.Uint32(exponents.data[4*exponents.index(i, j, 0):]))
 		sign, class := int8(signs.data[signs.index(i, j, 0)]), classes.data[classes.index(i, j, 0)]

@@ -19,7 +19,8 @@ type Tuning struct {
 	Exact   []EntryTuning  `json:"exact"`
 }
 
-// KernelTuning is the cost of a multiply-add of residues, in ns on one thread.
+// KernelTuning is the cost of a multiply-add of residues, or of bytes on tiles, in ns on one
+// thread.
 type KernelTuning struct {
 	Name     string  `json:"name"`
 	Measured float64 `json:"measured_ns"`
@@ -43,7 +44,7 @@ type EntryTuning struct {
 // called with the share done.
 func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 	var t Tuning
-	kernels := modgemm.Kernels()
+	kernels, bytes := modgemm.Kernels(), modgemm.BestBytes()
 	precisions := []int{53, 106, 212, 424, 848, 1696}
 	steps, done := len(kernels)+len(precisions), 0
 	step := func() error {
@@ -52,6 +53,9 @@ func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 			progress(float64(done) / float64(steps))
 		}
 		return ctx.Err()
+	}
+	if bytes != nil {
+		t.Kernels = append(t.Kernels, KernelTuning{bytes.Name, byteSpeed(bytes), exact.ByteCost(tuneOrder)})
 	}
 	for _, k := range kernels {
 		t.Kernels = append(t.Kernels, KernelTuning{k.Name, kernelSpeed(k), exact.KernelCost(k)})
@@ -92,8 +96,26 @@ func medianTime(f func()) time.Duration {
 	return d[len(d)/2]
 }
 
+// tuneOrder is the order of the products that measure kernels.
+const tuneOrder = 480
+
+func byteSpeed(k *modgemm.ByteKernel) float64 {
+	const n = tuneOrder
+	panels, steps := modgemm.BytePanels(n), modgemm.ByteSteps(n)
+	operand := func() []int8 {
+		size := panels * modgemm.PanelBytes(steps)
+		return modgemm.AlignedBytes(make([]int8, size+63), size)
+	}
+	a, b := operand(), operand()
+	ldc := panels * modgemm.PanelVectors
+	c := make([]int16, ldc*ldc)
+	m := modgemm.NewByteModulus(modgemm.ByteModuli().Moduli[0])
+	d := medianTime(func() { modgemm.MulBytes(k, c, ldc, a, b, panels, panels, steps, &m, false) })
+	return float64(d.Nanoseconds()) / (n * n * n)
+}
+
 func kernelSpeed(k *modgemm.Kernel) float64 {
-	n := 480
+	n := tuneOrder
 	if k.Name == "generic" {
 		n = 96
 	}

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 	"strings"
@@ -292,7 +293,7 @@ func (e *experiment) gemvTimes(r *Report, d *gemvData) error {
 		published := strings.Replace(m.name, fused, algorithm1, 1)
 		switch {
 		case published == m.name:
-			if bounds[m.name], err = d.errors(m, k.z, exact[m.trans]); err != nil {
+			if bounds[m.name], err = d.errors(e.Context, m, k.z, exact[m.trans]); err != nil {
 				return err
 			}
 		case k.z.Same(results[published]):
@@ -376,14 +377,14 @@ func (r *Report) addGemv(d *gemvData, m gemvMethod, device string, run gemvRun) 
 }
 
 // errors returns the relative error of a result and its bound.
-func (d *gemvData) errors(m gemvMethod, z *rns.Vector, exact []*big.Float) (list [2]*big.Float, err error) {
+func (d *gemvData) errors(ctx context.Context, m gemvMethod, z *rns.Vector, exact []*big.Float) (list [2]*big.Float, err error) {
 	got := make([]*big.Float, z.Len())
 	for i := range got {
 		if got[i], err = z.At(i).Big(); err != nil {
 			return list, err
 		}
 	}
-	bound, err := rns.GemvBound(transpose(m.trans), d.al, d.ar, d.xr, d.be, d.yr, z)
+	bound, err := rns.GemvBound(ctx, transpose(m.trans), d.al, d.ar, d.xr, d.be, d.yr, z)
 	return [2]*big.Float{normError(got, exact), bound.Relative.Big()}, err
 }
 

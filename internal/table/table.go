@@ -1,6 +1,6 @@
 // Package table reads and writes matrices as plain text: a row a line, numbers
 // separated by commas or by white space. # begins a comment. A line ends with a line
-// feed, a carriage return or both.
+// feed, a carriage return or both. A Dialect is what spreadsheets make of that.
 package table
 
 import (
@@ -18,11 +18,13 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Options change how a table is read or written; all but In, Stats, Digits,
-// Separator and Progress must be set.
+// Options change how a table is read or written; all but In, Stats, Dialect,
+// Header, Digits, Separator and Progress must be set.
 type Options struct {
 	In          halfulp.InputFormat // how numbers are stored (Parse)
 	Stats       *halfulp.InputStats // if not nil, set to what the range of the format took (Parse)
+	Dialect     Dialect             // of the file (Parse)
+	Header      *string             // if not nil, set to a row of names that was found (Parse)
 	Digits      int                 // how numbers are written (Write), as in Matrix.AppendText
 	Separator   byte                // between the numbers of a row (Write)
 	Threads     int
@@ -47,6 +49,16 @@ type piece struct {
 // has one, else by white space; every row has the same length.
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if !o.Dialect.plain(text) {
+		plain, header, err := o.Dialect.rewrite(text, name)
+		if err != nil {
+			return nil, err
+		}
+		text = plain
+		if o.Header != nil && header != "" {
+			*o.Header = header
+		}
+	}
 	pieces := lines.Cut(text, 1)
 	found := make([]piece, len(pieces))
 	err := lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {

@@ -42,14 +42,19 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "a.csv: the file has no numbers"},
 		{"# nothing\n\n", "a.csv: the file has no numbers"},
-		{"x,y\n1,2\n", `a.csv:1: "x" is not a number`},
+		{"x,1\n1,2\n", `a.csv:1: "x" is not a number`},
+		{"x,y\n1,2\nz,3\n", `a.csv:3: "z" is not a number`},
+		{"x,y\n", "a.csv: the file has no numbers"},
 		{"1,2\n3\n", "a.csv:2: a row of 1 numbers after rows of 2"},
 		{"1 2\n\n3 4 5\n", "a.csv:3: a row of 3 numbers after rows of 2"},
 		{"1,2\n3,,4\n", "a.csv:2: an empty field"},
 		{"1,2\n3,4,\n", "a.csv:2: an empty field"},
 		{",", "a.csv:1: an empty field"},
-		{"1;2\n", `a.csv:1: "1;2" is not a number`},
-		{"\"1\",2\n", "a.csv:1:"},
+		{"1;2,5\n", `a.csv:1: "2,5" is not a number: --decimal-comma `},
+		{"1;2\n3;;\n", "a.csv:2: a row of 3 numbers after rows of 2"},
+		{"1;2\n3;\n", "a.csv:2: an empty field"},
+		{"\"1\",\"2 3\"\n", `a.csv:1: "2 3" is not a number`},
+		{"\"1\",\"2\n", "a.csv:1: extraneous"},
 		{"1 2+3i\n", "a.csv:1:"},
 		// Bytes that are no text separate nothing: half of UTF-16 and the like.
 		{"1\x00\n\x002\x00\n\x00", `a.csv:1: "1\x00" is not a number: it has a byte 0x00`},
@@ -73,6 +78,63 @@ func TestErrors(t *testing.T) {
 	o.In = halfulp.Exactly(halfulp.MP(1 << 20))
 	if _, err := Parse([]byte(strings.Repeat("1 ", 1000)), "a", o); err == nil || !strings.Contains(err.Error(), "needs") {
 		t.Errorf("no limit: %v", err)
+	}
+}
+
+// TestDialects reads what spreadsheets and others write.
+func TestDialects(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		d        Dialect
+		want     string // rows, or the beginning of an error
+		header   string
+	}{
+		{"header", "x,y\n1,2\n3,4\n", Dialect{}, "1 2\n3 4\n", "x,y"},
+		{"header with blanks", "time height\n1 2\n", Dialect{}, "1 2\n", "time height"},
+		{"header after comments", "# c\n\nx,y\n1,2\n", Dialect{}, "1 2\n", "x,y"},
+		{"spreadsheet", "\ufeff\"Größe; m\";\"Preis\"\r\n\"1,5\";2\r\n-3;4e1\r\n", Dialect{DecimalComma: true}, "1.5 2\n-3 40\n", "Größe; m;Preis"},
+		{"header of numbers", "1990,1991\n1,2\n", Dialect{Header: true}, "1 2\n", ""},
+		{"nan is no name", "nan,inf\n1,2\n", Dialect{}, "nan inf\n1 2\n", ""},
+		{"columns", "a,b,c,d\n1,x,3,4\n5,y,7,8\n", Dialect{Columns: []string{"c-d", "1", "d", "3-4"}}, "a.csv:1: --columns: there is no column \"c-d\": the header has a, b, c, d", ""},
+		{"columns by name and range", "a,b,c-d,d\n1,x,3,4\n5,y,7,8\n", Dialect{Columns: []string{"c-d", "1", "d", "3-4"}}, "3 1 4 3 4\n7 5 8 7 8\n", "a,b,c-d,d"},
+		{"column without a header", "1,x,3\n4,y,6\n", Dialect{Columns: []string{"3", "1"}}, "3 1\n6 4\n", ""},
+		{"too many columns", "1,2\n", Dialect{Columns: []string{"3"}}, "a.csv:1: --columns: there is no column 3 in a row of 2", ""},
+		{"a short row", "1,2,3\n4,5\n", Dialect{Columns: []string{"3"}}, "a.csv:2: there is no column 3 in a row of 2", ""},
+		{"no such name", "x,y\n1,2\n", Dialect{Columns: []string{"z"}}, "a.csv:1: --columns: there is no column \"z\": the header has x, y", ""},
+		{"blanks and columns", "x  y z\n1 2   3\n 4 5 6 \n", Dialect{Columns: []string{"z", "x"}}, "3 1\n6 4\n", "x y z"},
+		{"tabs", "1\t2,5\n3\t4\n", Dialect{DecimalComma: true}, "1 2.5\n3 4\n", ""},
+		{"decimal commas between blanks", "1,5 2,25\n", Dialect{DecimalComma: true}, "1.5 2.25\n", ""},
+		{"delimiter", "1|2\n3|4\n", Dialect{Delimiter: '|'}, "1 2\n3 4\n", ""},
+		{"comments", "% c\n1,2 % e\n3,4\n", Dialect{Comment: '%'}, "1 2\n3 4\n", ""},
+		{"lines before", "Report; of 2026\n\nx;y\n1;2\nz;3\n", Dialect{Skip: 2}, `a.csv:5: "z" is not a number`, ""},
+		{"quotes in a header", "\"a \"\"b\"\"\",c\n1,2\n", Dialect{Columns: []string{`a "b"`}}, "1\n", `a "b",c`},
+		{"ragged", "1;2\n3\n", Dialect{}, "a.csv:2: a row of 1 numbers after rows of 2", ""},
+		{"many digits", "x;y\n0.1234567890123456789;2\n", Dialect{}, "0.1234567890123456789 2\n", "x;y"},
+	} {
+		o := options(2)
+		var header string
+		o.Dialect, o.Header = c.d, &header
+		m, err := Parse([]byte(c.in), "a.csv", o)
+		if err != nil || strings.HasPrefix(c.want, "a.csv") {
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.name, err, c.want)
+			}
+			continue
+		}
+		got := ""
+		for i := range m.Rows() {
+			for j := range m.Cols() {
+				got += m.At(i, j).String() + map[bool]string{true: "\n", false: " "}[j == m.Cols()-1]
+			}
+		}
+		if got != c.want || header != c.header {
+			t.Errorf("%s: got\n%swith header %q, want\n%swith %q", c.name, got, header, c.want, c.header)
+		}
+	}
+	// The format that a file names counts in all of them.
+	m, err := Parse([]byte("# halfulp format dd\nx,y\n1,2\n"), "a", options(1))
+	if err != nil || m.Format() != halfulp.DD {
+		t.Errorf("%v, %v", m, err)
 	}
 }
 

@@ -72,12 +72,6 @@ var FinishSteps = []int{1, 2, 3, 5, 9, 13, 17, 20}
 // QuotientBits is the scale of the weights of the quotient: F_t = round(2^33/m_t).
 const QuotientBits = 33
 
-// Split returns a0 and a1 with a = 128 a1 + a0 and -64 <= a0 <= 63.
-func Split(a int64) (a0, a1 int64) {
-	a1 = (a + 64) >> 7
-	return a - a1<<7, a1
-}
-
 // Groups returns the groups of residues of an entry: 16 bytes or 8 half words.
 func Groups(plain, karatsuba int) (bytes, halfWords int) {
 	return (plain + 15) / 16, (karatsuba + 7) / 8

@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -333,7 +334,7 @@ func refResiduesOf(l *fake.Launch, x abi.Vectors, exps cuda.Pointer, c abi.Conve
 		mod := moduli[16*plainTiles+t]
 		plane := planes[(int(c.Plain)+3*t)*int(c.Stride):]
 		put := func(at int, s int32) {
-			a0, a1 := abi.Split(int64(s - mulHigh(s+mod.M/2, int32(mod.Inverse))*mod.M))
+			a0, a1 := modgemm.SplitByte(int64(s - mulHigh(s+mod.M/2, int32(mod.Inverse))*mod.M))
 			plane[at], plane[at+int(c.Stride)], plane[at+2*int(c.Stride)] = int8(a0), int8(a1), int8(a0+a1)
 		}
 		if !more {

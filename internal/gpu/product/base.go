@@ -3,18 +3,12 @@ package product
 import (
 	"math"
 	"math/big"
-	"sync"
 
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// A base is a residue number system: the first moduli of the pool. The plain ones come
-// first, at most 256, whose balanced residues are bytes; then Karatsuba moduli, whose
-// residues are a = 128 a1 + a0 with -64 <= a0 <= 63 and -64 <= a1 <= 64, so that a0 + a1 is
-// a byte, too:
-//
-//	a b = -127 a0 b0 + 16256 a1 b1 + 128 (a0 + a1)(b0 + b1).
+// A base is a residue number system: the first moduli of the pool.
 type base struct {
 	moduli []int
 	plain  int      // number of plain moduli
@@ -28,60 +22,19 @@ type base struct {
 // words (kernels/exact/product.cuh).
 const maxKaratsuba = 14979
 
-// minKaratsuba bounds Karatsuba moduli from below: 2^quotientBits/m has three bytes. Sums of
-// products of bytes over all of the pool stay below 2^31, and the error of the quotient below
-// 1/250.
-const minKaratsuba = 512
-
 // maxInner is the greatest inner dimension of a product: its sums of products of bytes
 // stay within 2^30.
 const maxInner = 1 << 16
 
-type moduliPool struct {
-	moduli []int
-	plain  int
-	bits   []float64 // of the products of the first n, rounded down
-}
-
-var pool = sync.OnceValue(func() *moduliPool {
-	p := new(moduliPool)
-	// A plain modulus of b bits costs one product, a Karatsuba modulus of 13.8 three; F_t
-	// fits 32 bits.
-	const least = 32
-	for m := 256; m >= least; m-- {
-		if coprime(m, p.moduli) {
-			p.moduli = append(p.moduli, m)
-		}
-	}
-	p.plain = len(p.moduli)
-	for m := maxKaratsuba; m > minKaratsuba; m -= 2 {
-		if big.NewInt(int64(m)).ProbablyPrime(0) {
-			p.moduli = append(p.moduli, m)
-		}
-	}
-	p.bits = make([]float64, len(p.moduli)+1)
-	for t, m := range p.moduli {
-		p.bits[t+1] = p.bits[t] + math.Log2(float64(m)) - 1e-12
-	}
-	return p
-})
-
-func coprime(m int, with []int) bool {
-	for _, q := range with {
-		if modgemm.GCD(m, q) != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// products returns how many products of byte matrices n moduli of the pool take.
-func (p *moduliPool) products(n int) int { return n + 2*max(0, n-p.plain) }
+// pool holds the moduli: F_t fits 32 bits of the least one, and 2^quotientBits/m has three bytes
+// for Karatsuba moduli. Sums of products of bytes over all of the pool stay below 2^31, and the
+// error of the quotient below 1/250.
+var pool = modgemm.NewBytePool(maxKaratsuba)
 
 // newBase returns the base of the first n moduli of the pool.
 func newBase(n int) *base {
 	p := pool()
-	b := &base{moduli: p.moduli[:n], plain: min(n, p.plain), log2M: p.bits[n], big: big.NewInt(1), inv: make([]int64, n)}
+	b := &base{moduli: p.Moduli[:n], plain: min(n, p.Plain), log2M: p.Bits[n], big: big.NewInt(1), inv: make([]int64, n)}
 	for _, m := range b.moduli {
 		b.big.Mul(b.big, big.NewInt(int64(m)))
 	}
@@ -158,7 +111,7 @@ func (b *base) constants(first, steps int, left bool) []uint32 {
 				put(t/tileRows, t%tileRows, s, c)
 			} else {
 				u := t - b.plain
-				c0, c1 := abi.Split(c)
+				c0, c1 := modgemm.SplitByte(c)
 				put(plain+u/tileRows*2, u%tileRows, s, c0)
 				put(plain+u/tileRows*2+1, u%tileRows, s, c1)
 			}
@@ -187,7 +140,7 @@ func (b *base) reductions() []abi.Reduction {
 			}
 			r.Scale[0] = int32((int64(1)<<(33+r.Shift)/int64(m) + 1) / 2)
 		} else {
-			for i, f := range []int64{-127, 16256, 128} {
+			for i, f := range modgemm.KaratsubaFactors {
 				f = modgemm.Balanced(f, int64(m))
 				r.Factor[i] = int32(f)
 				r.Scale[i] = int32(math.RoundToEven(float64(f) * 0x1p32 / float64(m)))

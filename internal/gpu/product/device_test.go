@@ -163,7 +163,7 @@ func TestExtremes(t *testing.T) {
 func extremes(t *testing.T, dev *cuda.Device, k int) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		e := engineOf(s)
-		b := e.base(pool().plain + 5)
+		b := e.base(pool().Plain + 5)
 		m := &multiplication{e: e, s: s, base: b, a: mem.Matrix{Cols: k}, plan: plan.Plan{Moduli: len(b.moduli)}}
 		defer m.free()
 		c := chunk{plain1: b.plain, kar1: len(b.moduli) - b.plain}

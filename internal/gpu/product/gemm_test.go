@@ -329,9 +329,9 @@ func residuals(t *testing.T, dev *cuda.Device, n int) {
 // kernels/exact/finish.cu takes, for residues of two bytes as for those of one.
 func TestQuotientWeights(t *testing.T) {
 	p := pool()
-	for i, m := range p.moduli {
+	for i, m := range p.Moduli {
 		bits := 32
-		if i >= p.plain {
+		if i >= p.Plain {
 			bits = 24
 		}
 		if f := (int64(1)<<abi.QuotientBits + int64(m)/2) / int64(m); f>>bits != 0 {

@@ -73,7 +73,7 @@ func (m *multiplication) layout() (layout, error) {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
-	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), pool().products(m.plan.Moduli)}
+	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), pool().Products(m.plan.Moduli)}
 	least := 3 * tileRows
 	for m.bytes(l) > budget {
 		switch {

@@ -22,7 +22,7 @@ const (
 
 // machine returns a GPU as plans see it.
 func machine() *plan.Machine {
-	return &plan.Machine{Bits: pool().bits, Work: work, Exact: exactPassCost, Slack: slack, Fits: digitsFit}
+	return &plan.Machine{Bits: pool().Bits, Work: work, Exact: exactPassCost, Slack: slack, Fits: digitsFit}
 }
 
 // problemOf returns the product of an m x k matrix by a k x n one, of formats a and b, with results
@@ -62,7 +62,7 @@ func digitsFit(p *plan.Problem, q *plan.Plan) bool {
 // work is the cost of a product but for the exact pass.
 func work(p *plan.Problem, q *plan.Plan) float64 {
 	m, n, k := float64(p.M), float64(p.N), float64(p.K)
-	planes := float64(pool().products(q.Moduli))
+	planes := float64(pool().Products(q.Moduli))
 	words := float64(q.WidthL+q.WidthR)/2/32 + 2 // may fuse: an estimate
 	// may fuse: an estimate
 	return planes*(m*n*k*productCost+(m+n)*k*residueCost*float64(passes(q))) + float64(q.Moduli)*words*m*n*finishCost
@@ -79,7 +79,7 @@ func exactPassCost(p *plan.Problem, share float64) float64 {
 
 // slack is log2 of the error of reconstruction in units of what it drops.
 func slack(moduli int) float64 {
-	return max(math.Log2(float64(moduli-min(moduli, pool().plain))), 0) + 18
+	return max(math.Log2(float64(moduli-min(moduli, pool().Plain))), 0) + 18
 }
 
 // cutWords returns the words that reconstruction drops.

@@ -89,7 +89,7 @@ func (m *multiplication) reuse() {
 		if !ok {
 			continue
 		}
-		planes := float64(pool().products(q.Moduli))
+		planes := float64(pool().Products(q.Moduli))
 		for i, k := range try {
 			if k != nil {
 				// may fuse: an estimate
@@ -158,7 +158,7 @@ func (m *multiplication) keep(o *operand) error {
 	}
 	(*kept).free()
 	*kept = nil
-	size := int64(pool().products(m.plan.Moduli)) * residueBytes(vectors, o.k)
+	size := int64(pool().Products(m.plan.Moduli)) * residueBytes(vectors, o.k)
 	if m.e.kept.Load()+size > m.e.mayKeep() || m.cfg.Memory > 0 && size > m.cfg.Memory/maxPrepared {
 		return nil
 	}

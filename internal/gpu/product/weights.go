@@ -41,7 +41,7 @@ func (b *base) dropped() float64 {
 
 // finishStepsFor returns the steps of the kernel that takes n moduli.
 func finishStepsFor(n int) int {
-	plain := min(n, pool().plain)
+	plain := min(n, pool().Plain)
 	a, b := abi.Groups(plain, n-plain)
 	for _, k := range abi.FinishSteps {
 		if 2*k >= a+b {

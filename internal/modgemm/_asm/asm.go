@@ -85,7 +85,7 @@ func (m *machine) fold(acc []VecPhysical, inv, mod Mem, exact bool) {
 }
 
 func main() {
-	isa := flag.String("isa", "", "instruction set: avx2, avx512 or neon")
+	isa := flag.String("isa", "", "instruction set: avx2, avx512, amx or neon")
 	flag.Parse()
 	if *isa == "neon" {
 		writeNEON()
@@ -98,6 +98,7 @@ func main() {
 		m.modTiles()
 		m.combineTiles()
 		m.packPlanes()
+		digits()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)
@@ -107,6 +108,9 @@ func main() {
 		m = avx512(true, k)
 		m.modTiles()
 		m.combineTiles()
+	case "amx":
+		byteTiles()
+		byteResidues()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}

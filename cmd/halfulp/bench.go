@@ -1,0 +1,381 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+type benchCmd struct {
+	Operations []string `arg:"" name:"OPERATION" optional:"" help:"Operations, of those above (default: sum, dot, gemv, gemm, solve, inv)."`
+
+	Size      []int         `short:"n" group:"input" placeholder:"N" help:"Orders of matrices and lengths of vectors (default: 300 for matrices and 1000000 for vectors)."`
+	Format    []formatFlag  `group:"input" default:"f64,mp:106,mp:424" placeholder:"FORMAT" help:"Formats of operands and results. Default ${default}."`
+	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, where the operands then live; auto, or several GPUs. May be repeated. Default ${default}."`
+	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
+	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
+	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`
+	Runs      int           `group:"run" placeholder:"N" help:"Make so many runs of each case instead."`
+	Limit     time.Duration `group:"run" placeholder:"TIME" help:"Give a case up whose single run takes longer than that."`
+
+	Save    string `group:"result" placeholder:"FILE" help:"Keep the run in FILE, as JSON, from case to case."`
+	Against string `group:"result" placeholder:"FILE" help:"Compare with an earlier run, which --save kept in FILE."`
+	Plot    string `group:"result" placeholder:"FILE.svg" help:"Draw times over sizes, or over precisions where there is one size."`
+	JSON    bool   `group:"result" name:"json" help:"Write one JSON object in place of the table: machine, times of all runs in nanoseconds, stages."`
+	Quiet   bool   `group:"run" short:"q" help:"No progress bar on standard error."`
+}
+
+func (benchCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Measures how long operations take on this machine. Operands are random numbers, uniform in (-1, 1), always the same; symmetric matrices are A A' + n I. The operations, with n the size:
+
+`)
+	for _, o := range benchOperations {
+		fmt.Fprintf(&b, "  %-8s  %s\n", o.name, o.text)
+	}
+	b.WriteString(`
+A run before the others, which does not count, warms up, unless it takes longer than --time. A line has the median of all runs, the shortest and the longest, the rate in 10^9 multiply-adds a second (as LAPACK counts them), and the median as a multiple of the median time of a product of two n x n matrices of the same format on the same device, which is measured with it.
+
+--against FILE adds the ratio of the medians, below 1 where this run is faster, and the probability that chance alone makes runs differ so (Mann-Whitney U test); ~ where that exceeds 0.05.
+
+Examples:
+
+  halfulp bench gemm --size 100 --runs 3
+  halfulp bench sum dot --size 1000,100000 --format f64 --time 50ms --plot sums.svg
+  halfulp bench solve inv det --size 50 --format mp:106 --runs 3 --save before.json
+  halfulp bench solve --size 50 --format mp:106 --runs 3 --against before.json --limit 1m
+  halfulp bench gemm lu --size 1000 --device cpu --device cuda:0`)
+	return b.String()
+}
+
+// benchCase is what was measured of one operation.
+type benchCase struct {
+	Operation string `json:"operation"`
+	N         int    `json:"n"`
+	Format    string `json:"format"`
+	Device    string `json:"device"`
+	Resident  bool   `json:"resident"` // operands live on the device
+	Method    string `json:"method"`
+	Threads   int    `json:"threads"`
+
+	Times    []time.Duration `json:"ns"`        // of all runs, in their order
+	Median   time.Duration   `json:"median_ns"` // 0 where no run came to its end
+	Rate     float64         `json:"rate"`      // multiply-adds a second
+	Products float64         `json:"products,omitempty"`
+	Stats    *runStats       `json:"stats,omitempty"` // of the median run
+	Error    string          `json:"error,omitempty"` // why there are no runs
+
+	// Beside an earlier run.
+	Before time.Duration `json:"before_median_ns,omitempty"`
+	Ratio  float64       `json:"ratio,omitempty"`
+	P      *float64      `json:"p,omitempty"`
+}
+
+// benchReport is a run of halfulp bench.
+type benchReport struct {
+	Version string       `json:"version"`
+	Go      string       `json:"go"`
+	System  string       `json:"system"`
+	CPU     string       `json:"cpu"`
+	Threads int          `json:"threads"` // of the machine
+	Level   string       `json:"level"`
+	Devices []deviceInfo `json:"devices"`
+	Date    time.Time    `json:"date"`
+	Cases   []benchCase  `json:"cases"`
+}
+
+// benchDefaults are the operations of a run that names none.
+var benchDefaults = []string{"sum", "dot", "gemv", benchProduct, "solve", "inv"}
+
+const (
+	benchOrder  = 300     // of matrices, by default
+	benchLength = 1000000 // of vectors
+	benchLeast  = 3       // runs of a case
+	benchMost   = 1000
+)
+
+func (c *benchCmd) Run(env *cli.Environment) error {
+	operations, err := c.check(env)
+	if err != nil {
+		return err
+	}
+	var before *benchReport
+	if c.Against != "" {
+		if before, err = readBench(env, c.Against); err != nil {
+			return err
+		}
+	}
+	r := benchReport{
+		Version: cli.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cli.CPUModel(),
+		Threads: runtime.GOMAXPROCS(0), Level: impl.Level().String(), Date: time.Now().UTC().Truncate(time.Second),
+		Devices: append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
+	}
+	table := benchTable{w: env.Stdout, against: before != nil}
+	if !c.JSON {
+		table.head(r)
+	}
+	err = c.measure(env, operations, func(one benchCase) error {
+		if before != nil {
+			one.compare(before)
+		}
+		r.Cases = append(r.Cases, one)
+		if c.Save != "" { // what is known when a later case is interrupted, too
+			if err := writeBench(env, c.Save, r); err != nil {
+				return err
+			}
+		}
+		if c.JSON {
+			return nil
+		}
+		return table.row(one)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := writeBench(env, files.Stdio, r); err != nil {
+			return err
+		}
+	}
+	if c.Plot == "" {
+		return nil
+	}
+	return files.Write(c.Plot, env.Stdout, func(w io.Writer) error { return plotBench(w, r) })
+}
+
+func writeBench(env *cli.Environment, name string, r benchReport) error {
+	return files.Write(name, env.Stdout, func(w io.Writer) error { return writeJSON(w, r) })
+}
+
+// check returns the operations to measure, or what is wrong with the command line.
+func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
+	names := c.Operations
+	if len(names) == 0 {
+		names = benchDefaults
+	}
+	var list []benchOperation
+	for _, name := range names {
+		o, ok := findBenchOperation(name)
+		if !ok {
+			return nil, cli.Misuse("there is no operation %q: there are %s", name, benchNames())
+		}
+		list = append(list, o)
+	}
+	for _, n := range c.Size {
+		if n < 1 {
+			return nil, cli.Misuse("--size: %d is not 1 or more", n)
+		}
+	}
+	switch {
+	case c.Runs < 0:
+		return nil, cli.Misuse("--runs: %d is negative", c.Runs)
+	case c.Time < 0 || c.Limit < 0:
+		return nil, cli.Misuse("--time and --limit: times are not negative")
+	case c.Plot != "" && ending(c.Plot, ".svg") == "":
+		return nil, cli.Misuse("--plot: %s: a name that ends in .svg is wanted", c.Plot)
+	}
+	for _, d := range c.Device {
+		if err := (&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(d), Method: c.Method}).Validate(); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{c.Save, c.Plot} {
+		if name == "" {
+			continue
+		}
+		if err := files.CheckWritable(name); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// sizes are those of an operation.
+func (c *benchCmd) sizes(o benchOperation) []int {
+	switch {
+	case len(c.Size) > 0:
+		return c.Size
+	case o.vectors():
+		return []int{benchLength}
+	default:
+		return []int{benchOrder}
+	}
+}
+
+// measure measures all cases, and calls found for each. Cases of one size, format and device come
+// one after the other, for they share operands.
+func (c *benchCmd) measure(env *cli.Environment, operations []benchOperation, found func(benchCase) error) error {
+	for _, vectors := range []bool{true, false} {
+		var some []benchOperation
+		for _, o := range operations {
+			if o.vectors() == vectors {
+				some = append(some, o)
+			}
+		}
+		if len(some) == 0 {
+			continue
+		}
+		for _, device := range c.Device {
+			for _, n := range c.sizes(some[0]) {
+				for _, f := range c.Format {
+					g := benchGroup{
+						benchData: benchData{n: n, format: f.Format, on: c.place(device), made: map[operand]*halfulp.Matrix{}},
+						cmd:       c, env: env, device: device,
+					}
+					err := g.measure(some, found)
+					g.free()
+					if err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// place is where the operands live for a device.
+func (c *benchCmd) place(device string) halfulp.Device {
+	name, list, _ := strings.Cut(device, ":")
+	if c.Transfers || name != "cuda" || list == "all" || strings.ContainsAny(list, ",-") {
+		return halfulp.CPU
+	}
+	return halfulp.Device(device)
+}
+
+// benchGroup are cases with the same operands.
+type benchGroup struct {
+	benchData
+	cmd    *benchCmd
+	env    *cli.Environment
+	device string
+}
+
+// measure measures them, the product first, of which the times of the others are multiples.
+func (g *benchGroup) measure(operations []benchOperation, found func(benchCase) error) error {
+	var product benchCase
+	if !operations[0].vectors() {
+		o, _ := findBenchOperation(benchProduct)
+		var err error
+		if product, err = g.one(o); err != nil {
+			return err
+		}
+	}
+	for _, o := range operations {
+		z := product
+		if o.name != benchProduct {
+			var err error
+			if z, err = g.one(o); err != nil {
+				return err
+			}
+		}
+		if product.Median > 0 && z.Median > 0 {
+			z.Products = float64(z.Median) / float64(product.Median)
+		}
+		if err := found(z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one measures one operation. What the operation fails with is in the case; the error is that of
+// the context, or misuse.
+func (g *benchGroup) one(o benchOperation) (z benchCase, err error) {
+	z = benchCase{
+		Operation: o.name, N: g.n, Format: g.format.String(), Device: g.device, Resident: g.on != halfulp.CPU,
+		Method: g.cmd.Method, Threads: int(g.cmd.Threads),
+	}
+	var bar *cli.Progress
+	if !g.cmd.Quiet {
+		bar = cli.NewProgress(g.env.Stderr, fmt.Sprintf("%s n=%d %v %s", o.name, g.n, g.format, g.device))
+		bar.Wait()
+	}
+	defer bar.Finish()
+	runs, err := g.runs(o)
+	if e := g.env.Ctx.Err(); e != nil {
+		return z, e
+	}
+	if err != nil {
+		z.Error = err.Error()
+		return z, nil
+	}
+	for _, r := range runs {
+		z.Times = append(z.Times, r.took)
+	}
+	slices.SortStableFunc(runs, func(a, b timedRun) int { return int(a.took - b.took) })
+	middle := runs[(len(runs)-1)/2]
+	z.Median = (middle.took + runs[len(runs)/2].took) / 2
+	z.Rate = o.work(float64(g.n)) / z.Median.Seconds()
+	z.Stats = &runStats{Stats: &middle.stats, LinSolve: middle.proof}
+	return z, nil
+}
+
+// timedRun is a run and its time.
+type timedRun struct {
+	benchRun
+	took time.Duration
+}
+
+// runs makes runs of an operation.
+func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
+	count := 3. * float64(g.n)
+	if !o.vectors() {
+		count *= float64(g.n)
+	}
+	if err := memorySize(0).checkSize(g.format, int(min(count, 1<<40)), 1); err != nil {
+		return nil, err
+	}
+	if err := g.make(o.needs); err != nil {
+		return nil, err
+	}
+	most, budget := g.cmd.Runs, g.cmd.Time
+	began := time.Now()
+	for warm := false; ; {
+		r, err := g.run(o)
+		if err != nil {
+			return nil, err
+		}
+		if !warm && r.took <= budget {
+			warm, began = true, time.Now()
+			continue
+		}
+		warm = true
+		all = append(all, r)
+		switch {
+		case most > 0 && len(all) < most:
+		case most == 0 && len(all) < benchLeast:
+		case most == 0 && len(all) < benchMost && time.Since(began) < budget:
+		default:
+			return all, nil
+		}
+	}
+}
+
+// run makes one run.
+func (g *benchGroup) run(o benchOperation) (timedRun, error) {
+	ctx, cancel := g.env.Ctx, context.CancelFunc(func() {})
+	if g.cmd.Limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, g.cmd.Limit)
+	}
+	defer cancel()
+	opt := &halfulp.Options{Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method}
+	start := time.Now()
+	r, err := o.run(&g.benchData, opt)
+	took := time.Since(start)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("longer than %v", g.cmd.Limit)
+	}
+	return timedRun{r, took}, err
+}

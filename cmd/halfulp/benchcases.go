@@ -1,0 +1,205 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+// benchRun is what one run of an operation tells.
+type benchRun struct {
+	stats halfulp.Stats
+	proof *linsolve.Proof // of operations of package linsolve
+}
+
+// benchOperation is an operation that halfulp bench measures.
+type benchOperation struct {
+	name, text string
+	needs      string                  // operands
+	work       func(n float64) float64 // multiply-adds, or additions, as LAPACK counts them
+	run        func(d *benchData, opt *halfulp.Options) (benchRun, error)
+}
+
+// benchProduct is the operation that the times of others are multiples of.
+const benchProduct = "gemm"
+
+func linear(n float64) float64 { return n }
+
+func square(n float64) float64 { return n * n }
+
+// cubic returns the function share n³.
+func cubic(share float64) func(n float64) float64 {
+	return func(n float64) float64 { return share * n * n * n }
+}
+
+// blas is a run of a routine of the root package.
+func blas(stats halfulp.Stats, err error) (benchRun, error) { return benchRun{stats: stats}, err }
+
+// solving is a run of a routine of package linsolve.
+func solving(stats linsolve.Stats, err error) (benchRun, error) {
+	return benchRun{stats.Stats, &stats.Proof}, err
+}
+
+// vectors reports whether an operation has no operand of n x n.
+func (o benchOperation) vectors() bool { return !strings.ContainsAny(o.needs, "ABS") }
+
+var benchOperations = []benchOperation{
+	{"sum", "sum of n numbers", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := halfulp.Sum(d.vector(opX), d.format, opt)
+		return blas(st, err)
+	}},
+	{"dot", "dot product", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := halfulp.Dot(d.vector(opX), d.vector(opY), d.format, opt)
+		return blas(st, err)
+	}},
+	{"nrm2", "Euclidean norm", "x", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := halfulp.Nrm2(d.vector(opX), d.format, opt)
+		return blas(st, err)
+	}},
+	{"axpy", "y <- 3 x + y", "xy", linear, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return blas(halfulp.Axpy(halfulp.Float(3), d.vector(opX), d.vector(opY), opt))
+	}},
+	{"gemv", "matrix times vector", "Axz", square, func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return blas(halfulp.GemvTo(halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.vector(opX), halfulp.Float(0), nil, d.vector(opZ), opt))
+	}},
+	{benchProduct, "matrix times matrix", "ABC", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return blas(halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), d.matrix(opB), halfulp.Float(0), nil, d.matrix(opC), opt))
+	}},
+	{"syrk", "lower triangle of A A'", "AC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return blas(halfulp.Syrk(halfulp.Lower, halfulp.NoTrans, halfulp.Float(1), d.matrix(opA), halfulp.Float(0), d.matrix(opC), opt))
+	}},
+	{"trsm", "triangular system, n right-hand sides", "SBC", cubic(1. / 2), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return blas(halfulp.TrsmTo(halfulp.Left, halfulp.Lower, halfulp.NoTrans, halfulp.NonUnit, halfulp.Float(1), d.matrix(opS), d.matrix(opB), d.matrix(opC), opt))
+	}},
+	{"solve", "system, 1 right-hand side", "Axz", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return solving(linsolve.Solve(d.matrix(opA), d.matrix(opX), d.matrix(opZ), opt))
+	}},
+	{"solve-n", "system, n right-hand sides", "ABC", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return solving(linsolve.Solve(d.matrix(opA), d.matrix(opB), d.matrix(opC), opt))
+	}},
+	{"inv", "inverse", "AC", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		return solving(linsolve.Inverse(d.matrix(opA), d.matrix(opC), opt))
+	}},
+	{"det", "determinant", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.Det(d.matrix(opA), d.format, opt)
+		return solving(st, err)
+	}},
+	{"rank", "rank", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.Rank(d.matrix(opA), opt)
+		return solving(st, err)
+	}},
+	{"cond", "condition number in the 1-norm", "A", cubic(1), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.Cond(linsolve.OneNorm, d.matrix(opA), d.format, opt)
+		return solving(st, err)
+	}},
+	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
+		return solving(st, err)
+	}},
+	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
+		return solving(st, err)
+	}},
+	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.LU(d.matrix(opA), d.format, opt)
+		return solving(st, err)
+	}},
+	{"qr", "factors A = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		_, st, err := linsolve.QR(d.matrix(opA), d.format, opt)
+		return solving(st, err)
+	}},
+}
+
+// findBenchOperation returns the operation of that name.
+func findBenchOperation(name string) (benchOperation, bool) {
+	k := slices.IndexFunc(benchOperations, func(o benchOperation) bool { return o.name == name })
+	if k < 0 {
+		return benchOperation{}, false
+	}
+	return benchOperations[k], true
+}
+
+// benchNames lists the operations.
+func benchNames() string {
+	var names []string
+	for _, o := range benchOperations {
+		names = append(names, o.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// operand is one of a benchmark: a letter for each, in the formulas' own names.
+type operand byte
+
+const (
+	opA operand = 'A' // n x n, random, uniform in (-1, 1)
+	opB operand = 'B' // another
+	opS operand = 'S' // A A' + n I, symmetric and positive definite
+	opC operand = 'C' // room for a result of n x n
+	opX operand = 'x' // n random numbers
+	opY operand = 'y' // others
+	opZ operand = 'z' // room for a result of n
+)
+
+// benchData are the operands of one order, format and place.
+type benchData struct {
+	n      int
+	format halfulp.Format
+	on     halfulp.Device // where they live
+	made   map[operand]*halfulp.Matrix
+}
+
+func (d *benchData) matrix(o operand) *halfulp.Matrix { return d.made[o] }
+func (d *benchData) vector(o operand) *halfulp.Vector { return d.made[o].Col(0) }
+
+// make makes operands, unless they are there, on the host, and copies them to their place.
+func (d *benchData) make(needs string) error {
+	for _, o := range []operand(needs) {
+		if d.made[o] != nil {
+			continue
+		}
+		if o == opS {
+			if err := d.make(string(opA)); err != nil {
+				return err
+			}
+		}
+		m, err := d.build(o).On(d.on)
+		if err != nil {
+			return err
+		}
+		d.made[o] = m
+		if o == opS {
+			a := d.matrix(opA)
+			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(float64(d.n)), m, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// build returns an operand on the host, and I for S.
+func (d *benchData) build(o operand) *halfulp.Matrix {
+	switch o {
+	case opA, opB:
+		return halfulp.Random(d.format, d.n, d.n, 0, uint64(o))
+	case opX, opY:
+		return halfulp.Random(d.format, d.n, 1, 0, uint64(o))
+	case opS:
+		return halfulp.Identity(d.format, d.n)
+	case opC:
+		return halfulp.NewMatrix(d.format, d.n, d.n)
+	default:
+		return halfulp.NewMatrix(d.format, d.n, 1)
+	}
+}
+
+// free gives up the operands.
+func (d *benchData) free() {
+	for _, m := range d.made {
+		m.Free()
+	}
+	clear(d.made)
+}

@@ -1,0 +1,29 @@
+package amx
+
+import (
+	"encoding/hex"
+	"testing"
+)
+
+// TestEncode compares with what GNU binutils reads as these instructions.
+func TestEncode(t *testing.T) {
+	for _, c := range []struct {
+		op         Op
+		text, code string
+	}{
+		{Op{Kind: Load, T: 4, Base: RSI, Stride: R12}, "TILELOADD TMM4, [RSI+R12*1+0x0]", "c4a27b4ba42600000000"},
+		{Op{Kind: Load, T: 7, Base: R11, Stride: RCX, Disp: 64}, "TILELOADD TMM7, [R11+RCX*1+0x40]", "c4c27b4bbc0b40000000"},
+		{Op{Kind: Store, T: 3, Base: R9, Stride: R13, Disp: 0x840}, "TILESTORED [R9+R13*1+0x840], TMM3", "c4827a4b9c2940080000"},
+		{Op{Kind: Zero, T: 5}, "TILEZERO TMM5", "c4e27b49e8"},
+		{Op{Kind: Dot, T: 1, A: 5, B: 6}, "TDPBSSD TMM1, TMM5, TMM6", "c4e24b5ecd"},
+		{Op{Kind: Configure, Base: RAX}, "LDTILECFG [RAX+0x0]", "c4e27849842000000000"},
+		{Op{Kind: Release}, "TILERELEASE", "c4e27849c0"},
+	} {
+		if got := hex.EncodeToString(c.op.Encode()); got != c.code {
+			t.Errorf("%v: %s, want %s", c.op, got, c.code)
+		}
+		if got := c.op.String(); got != c.text {
+			t.Errorf("%q, want %q", got, c.text)
+		}
+	}
+}

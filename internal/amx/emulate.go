@@ -1,0 +1,70 @@
+package amx
+
+import "encoding/binary"
+
+// A Machine has the tile registers of one thread. The zero Machine has none until Configure.
+type Machine struct {
+	tiles      [tiles][Bytes]byte
+	configured bool
+}
+
+// Memory is what the registers of a program point to: bytes from there on, and strides.
+type Memory struct {
+	At     map[Reg][]byte
+	Stride map[Reg]int
+}
+
+// Run executes a program. It panics where a processor would fault: tiles that are not configured,
+// or memory that is not there.
+func (m *Machine) Run(program []Op, mem *Memory) {
+	for _, o := range program {
+		switch o.Kind {
+		case Configure:
+			if [64]byte(mem.At[o.Base][o.Disp:]) != Config() {
+				panic("amx: another configuration")
+			}
+			*m = Machine{configured: true}
+			continue
+		case Release:
+			*m = Machine{}
+			continue
+		}
+		if !m.configured {
+			panic("amx: no tiles are configured")
+		}
+		t := &m.tiles[o.T]
+		switch o.Kind {
+		case Zero:
+			clear(t[:])
+		case Dot:
+			dot(t, &m.tiles[o.A], &m.tiles[o.B])
+		case Load, Store:
+			at, stride := mem.At[o.Base][o.Disp:], mem.Stride[o.Stride]
+			for r := range Rows {
+				row, out := t[r*RowBytes:][:RowBytes], at[r*stride:][:RowBytes]
+				if o.Kind == Load {
+					copy(row, out)
+				} else {
+					copy(out, row)
+				}
+			}
+		}
+	}
+}
+
+// dot is TDPBSSD.
+func dot(c, a, b *[Bytes]byte) {
+	for m := range Rows {
+		for n := range RowBytes / 4 {
+			at := c[m*RowBytes+4*n:]
+			sum := int32(binary.LittleEndian.Uint32(at))
+			for r := range Rows {
+				x, y := a[m*RowBytes+4*r:][:4], b[r*RowBytes+4*n:][:4]
+				for i := range x {
+					sum += int32(int8(x[i])) * int32(int8(y[i]))
+				}
+			}
+			binary.LittleEndian.PutUint32(at, uint32(sum))
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package modgemm
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"sync"
+)
+
+// A BytePool holds the moduli of machines that multiply matrices of bytes, GPUs and processors with
+// matrix units. It is immutable.
+//
+// The plain moduli come first, at most 256, whose balanced residues are bytes (128 modulo 256 is
+// the byte -128). Then come Karatsuba moduli, whose residues are a = 128 a1 + a0 with
+// -64 <= a0 <= 63 and -64 <= a1 <= 64, so that a0 + a1 is a byte, too, and three products of bytes
+// make one of residues:
+//
+//	a b = -127 a0 b0 + 16256 a1 b1 + 128 (a0 + a1)(b0 + b1).
+type BytePool struct {
+	Moduli []int     // pairwise coprime
+	Plain  int       // number of plain moduli
+	Bits   []float64 // of the products of the first n moduli, rounded down
+}
+
+// KaratsubaFactors are those of a0 b0, a1 b1 and (a0 + a1)(b0 + b1) in a b.
+var KaratsubaFactors = [3]int64{-127, 16256, 128}
+
+const (
+	// minPlain is the least plain modulus: one of b bits costs one product, a Karatsuba modulus of
+	// 13 bits or more three.
+	minPlain = 32
+	// minKaratsuba bounds Karatsuba moduli from below. They are prime, and the plain moduli have
+	// lesser factors.
+	minKaratsuba = 512
+)
+
+// SplitByte returns a0 and a1 with a = 128 a1 + a0 and -64 <= a0 <= 63. For |a| <= 8192, |a1| is at
+// most 64.
+func SplitByte(a int64) (a0, a1 int64) {
+	a1 = (a + 64) >> 7
+	return a - a1<<7, a1
+}
+
+// NewBytePool returns a function that makes, once, the pool with Karatsuba moduli up to most, at
+// most 16384.
+func NewBytePool(most int) func() *BytePool {
+	return sync.OnceValue(func() *BytePool {
+		p := new(BytePool)
+		for m := 256; m >= minPlain; m-- {
+			if !slices.ContainsFunc(p.Moduli, func(q int) bool { return GCD(m, q) != 1 }) {
+				p.Moduli = append(p.Moduli, m)
+			}
+		}
+		p.Plain = len(p.Moduli)
+		for m := (most - 1) | 1; m > minKaratsuba; m -= 2 {
+			if big.NewInt(int64(m)).ProbablyPrime(0) {
+				p.Moduli = append(p.Moduli, m)
+			}
+		}
+		p.Bits = make([]float64, len(p.Moduli)+1)
+		for t, m := range p.Moduli {
+			p.Bits[t+1] = p.Bits[t] + math.Log2(float64(m)) - 1e-12
+		}
+		return p
+	})
+}
+
+// Products returns how many products of matrices of bytes the first n moduli take. It is also the
+// first plane of bytes of modulus n: one of a plain modulus; those of a0, a1 and a0 + a1 of a
+// Karatsuba modulus.
+func (p *BytePool) Products(n int) int { return n + 2*max(0, n-p.Plain) }

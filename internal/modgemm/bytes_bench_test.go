@@ -1,0 +1,101 @@
+package modgemm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// benchBytes measures the kernel of bytes of the machine.
+func benchBytes(b *testing.B, f func(b *testing.B, k *ByteKernel)) {
+	k := BestBytes()
+	if k == nil {
+		b.Skip("no tiles")
+	}
+	f(b, k)
+}
+
+// someBytes returns n random bytes that begin at a multiple of 64.
+func someBytes(n int) []int8 {
+	s := AlignedBytes(make([]int8, n+63), n)
+	r := newRand()
+	for i := range s {
+		s[i] = int8(r.Uint32())
+	}
+	return s
+}
+
+// BenchmarkByteTiles is the rate of blocks with all operands in the first level cache, 16 blocks a
+// call.
+func BenchmarkByteTiles(b *testing.B) {
+	for _, steps := range []int{2, 5, 8, 16} {
+		for _, plain := range []bool{true, false} {
+			b.Run(fmt.Sprintf("steps=%d/plain=%v", steps, plain), func(b *testing.B) {
+				benchBytes(b, func(b *testing.B, k *ByteKernel) {
+					const panels = 16
+					x, y, c := someBytes(PanelBytes(steps)), someBytes(PanelBytes(steps)), randomSlice(panels*PanelVectors*PanelVectors)
+					mod := NewByteModulus(ByteModuli().Moduli[ByteModuli().Plain])
+					factor := mod.factor[1]
+					if plain {
+						factor = 1
+					}
+					for b.Loop() {
+						k.tiles(c, PanelVectors, x, 0, y, panels, steps, &mod, factor, !plain)
+					}
+					report(b, panels*PanelVectors*PanelVectors*steps*StepNumbers)
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkByteMul multiplies packed operands modulo plain and Karatsuba moduli; the rate counts
+// products of bytes.
+func BenchmarkByteMul(b *testing.B) {
+	for _, n := range []int{100, 300, 1000, 4000} {
+		for _, plain := range []bool{true, false} {
+			for _, kc := range []int{4, 8, 16} {
+				b.Run(fmt.Sprintf("n=%d/plain=%v/kc=%d", n, plain, kc), func(b *testing.B) {
+					benchBytes(b, func(b *testing.B, k *ByteKernel) {
+						own := *k
+						own.kc = kc
+						rows, cols := min(n, 256), min(n, 512) // a block of package exact
+						steps, mp, np := ByteSteps(n), BytePanels(rows), BytePanels(cols)
+						planes := 3
+						if plain {
+							planes = 1
+						}
+						pa, pb := mp*PanelBytes(steps)+64, np*PanelBytes(steps)+64
+						x, y, c := someBytes(planes*pa), someBytes(planes*pb), make([]int16, mp*np*PanelVectors*PanelVectors)
+						mod := NewByteModulus(ByteModuli().Moduli[ByteModuli().Plain])
+						for b.Loop() {
+							if plain {
+								MulBytes(&own, c, np*PanelVectors, x, y, mp, np, steps, &mod, false)
+							} else {
+								MulKaratsuba(&own, c, np*PanelVectors, x, pa, y, pb, mp, np, steps, &mod, false)
+							}
+						}
+						report(b, planes*rows*cols*n)
+					})
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkByteResidues takes residues to bytes.
+func BenchmarkByteResidues(b *testing.B) {
+	benchBytes(b, func(b *testing.B, k *ByteKernel) {
+		const n = 1024
+		src, dst := make([]int16, n), make([]int8, 3*n)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range src {
+			src[i] = int16(r.IntN(8192) - 4096)
+		}
+		for b.Loop() {
+			k.Narrow(dst, src)
+			k.Split(dst, n, src)
+		}
+		b.SetBytes(2 * n)
+	})
+}

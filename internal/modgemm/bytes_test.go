@@ -1,0 +1,369 @@
+package modgemm
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// byteKernels returns the kernels of bytes that run here, the emulated one always.
+func byteKernels(t testing.TB) []*ByteKernel {
+	ks := []*ByteKernel{ByteEmulation}
+	if k := BestBytes(); k != nil {
+		ks = append(ks, k)
+	} else {
+		t.Logf("level %v: no tiles, only the emulation runs", impl.Level())
+	}
+	return ks
+}
+
+// randomBytes fills s with bytes of one kind: any, the extremes, or zeros.
+func randomBytes(r *rand.Rand, s []int8) {
+	kind := r.IntN(5)
+	for i := range s {
+		switch kind {
+		case 0:
+			s[i] = math.MinInt8
+		case 1:
+			s[i] = math.MaxInt8
+		case 2:
+			s[i] = int8(255*r.IntN(2) - 128)
+		default:
+			s[i] = int8(r.Uint32())
+		}
+	}
+}
+
+func guardedBytes(n int) ([]int8, func() bool) {
+	const g = 128
+	all := make([]int8, n+2*g)
+	for i := range all {
+		all[i] = 0x5a
+	}
+	return all[g : g+n : g+n], func() bool {
+		for i := range g {
+			if all[i] != 0x5a || all[g+n+i] != 0x5a {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// TestByteTiles compares blocks with byteTilesGeneric.
+func TestByteTiles(t *testing.T) {
+	pool := ByteModuli()
+	for _, k := range byteKernels(t) {
+		t.Run(k.Name, func(t *testing.T) {
+			r := newRand()
+			trials := 400
+			if k == ByteEmulation {
+				trials = 40
+			}
+			for trial := range trials {
+				m := pool.Moduli[r.IntN(len(pool.Moduli))]
+				switch trial {
+				case 0:
+					m = 256
+				case 1:
+					m = pool.Moduli[pool.Plain]
+				case 2:
+					m = pool.Moduli[pool.Plain-1]
+				}
+				mod := NewByteModulus(m)
+				steps, panels := 1+r.IntN(byteSteps), 1+r.IntN(2)
+				if trial < 5 {
+					steps = byteSteps
+				}
+				factor := []int{1, mod.factor[0], mod.factor[1], mod.factor[2], m / 2, -(m - 1) / 2}[r.IntN(6)]
+				accumulate := r.IntN(2) == 0
+				aStride := PanelBytes(steps) + 64*r.IntN(3)
+				a, aOK := guardedBytes(aStride * panels)
+				b, bOK := guardedBytes(PanelBytes(steps))
+				randomBytes(r, a)
+				randomBytes(r, b)
+				ldc := PanelVectors + r.IntN(40)
+				c, cOK := guarded[int16]((panels*PanelVectors-1)*ldc + PanelVectors)
+				fill(r, c, digitFillers[r.IntN(3)], 0)
+				want := slices.Clone(c)
+				byteTilesGeneric(want, ldc, a, aStride, b, panels, steps, &mod, factor, accumulate)
+				k.tiles(c, ldc, a, aStride, b, panels, steps, &mod, factor, accumulate)
+				if !aOK() || !bOK() || !cOK() {
+					t.Fatalf("seed %d, trial %d: write outside", seed, trial)
+				}
+				for i := range c {
+					if c[i] != want[i] {
+						t.Fatalf("seed %d, trial %d: m %d, %d panels, %d steps, factor %d, accumulate %v: c[%d,%d] = %d, want %d",
+							seed, trial, m, panels, steps, factor, accumulate, i/ldc, i%ldc, c[i], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestByteMul multiplies whole matrices of residues by way of the packing functions, modulo plain
+// and Karatsuba moduli.
+func TestByteMul(t *testing.T) {
+	pool := ByteModuli()
+	for _, k := range byteKernels(t) {
+		t.Run(k.Name, func(t *testing.T) {
+			r := newRand()
+			for _, s := range [][3]int{{1, 1, 1}, {3, 0, 2}, {33, 31, 64}, {20, 70, 65}, {40, 33, 1100}, {(8+1)*32 + 1, 5, 10}} {
+				for _, plain := range []bool{true, false} {
+					m, n, kk := s[0], s[1], s[2]
+					modulus := pool.Moduli[r.IntN(pool.Plain)]
+					if !plain {
+						modulus = pool.Moduli[pool.Plain+r.IntN(len(pool.Moduli)-pool.Plain)]
+					}
+					f := fillers[r.IntN(4)]
+					x, y := make([]int16, m*kk), make([]int16, kk*n)
+					fill(r, x, f, modulus/2)
+					fill(r, y, fillers[r.IntN(4)], modulus/2)
+					steps, mp, np := ByteSteps(kk), BytePanels(m), BytePanels(n)
+					left := packPlanesOfBytes(k, x, true, m, kk, kk, 1, plain)
+					right := packPlanesOfBytes(k, y, false, n, kk, 1, n, plain)
+					ldc := np*PanelVectors + 3
+					c, cOK := guarded[int16](max(0, (mp*PanelVectors-1)*ldc+np*PanelVectors))
+					fill(r, c, digitFillers[0], 0)
+					c0 := slices.Clone(c)
+					accumulate := r.IntN(2) == 0
+					mod := NewByteModulus(modulus)
+					if plain {
+						MulBytes(k, c, ldc, left, right, mp, np, steps, &mod, accumulate)
+					} else {
+						MulKaratsuba(k, c, ldc, left, len(left)/3, right, len(right)/3, mp, np, steps, &mod, accumulate)
+					}
+					what := fmt.Sprintf("seed %d, %d x %d x %d modulo %d, accumulate %v", seed, m, n, kk, modulus, accumulate)
+					if !cOK() {
+						t.Fatalf("%s: write outside", what)
+					}
+					for i := range m {
+						for j := range n {
+							var sum int64
+							if accumulate {
+								sum = int64(c0[i*ldc+j])
+							}
+							for h := range kk {
+								sum += int64(x[i*kk+h]) * int64(y[h*n+j])
+							}
+							if want := referenceMod(sum, modulus); int64(c[i*ldc+j]) != want {
+								t.Fatalf("%s: c[%d,%d] = %d, want %d", what, i, j, c[i*ldc+j], want)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// packPlanesOfBytes returns an operand of residues as bytes: one plane, or three.
+func packPlanesOfBytes(k *ByteKernel, x []int16, left bool, n, kk, vs, hs int, plain bool) []int8 {
+	size := BytePanels(n) * PanelBytes(ByteSteps(kk))
+	length := (len(x) + 63) / 64 * 64
+	padded := append(slices.Clone(x), make([]int16, length-len(x))...)
+	narrow := make([]int8, 3*length)
+	planes := 3
+	if plain {
+		planes = 1
+		k.Narrow(narrow, padded)
+	} else {
+		k.Split(narrow, length, padded)
+	}
+	out := make([]int8, planes*size)
+	for p := range planes {
+		wide := make([]int16, length)
+		for i := range wide {
+			wide[i] = int16(narrow[p*length+i])
+		}
+		PackBytes(out[p*size:], wide, left, n, kk, vs, hs)
+	}
+	return out
+}
+
+// TestByteStress multiplies on many goroutines, with garbage collections, preemption, and signals,
+// which the runtime sends to threads that run long, and compares every result: tiles are part of a
+// thread's state. Long, it takes a minute.
+func TestByteStress(t *testing.T) {
+	k := BestBytes()
+	if k == nil {
+		t.Skipf("level %v: no tiles", impl.Level())
+	}
+	limit := time.Second
+	if testlength.Long() {
+		limit = time.Minute
+	}
+	deadline := time.Now().Add(limit)
+	pool := ByteModuli()
+	var group sync.WaitGroup
+	var stop, done atomic.Int64
+	for id := range 8 * runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(id)))
+			const panels, steps = 3, 16
+			mod := NewByteModulus(pool.Moduli[r.IntN(len(pool.Moduli))])
+			a, b := make([]int8, panels*PanelBytes(steps)), make([]int8, PanelBytes(steps))
+			randomBytes(r, a)
+			randomBytes(r, b)
+			want := make([]int16, panels*PanelVectors*PanelVectors)
+			byteTilesGeneric(want, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+			for time.Now().Before(deadline) && stop.Load() == 0 {
+				for range 100 {
+					c := make([]int16, len(want)) // garbage
+					k.tiles(c, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+					if !slices.Equal(c, want) {
+						t.Errorf("seed %d, goroutine %d: other numbers", seed, id)
+						stop.Store(1)
+						return
+					}
+					done.Add(1)
+				}
+				switch r.IntN(4) {
+				case 0:
+					runtime.Gosched()
+				case 1:
+					time.Sleep(time.Microsecond)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for time.Now().Before(deadline) && stop.Load() == 0 {
+			runtime.GC()
+			signalSelf()
+		}
+	})
+	group.Wait()
+	t.Logf("%d products", done.Load())
+}
+
+// TestNarrowSplit takes every residue of the largest moduli to bytes and back.
+func TestNarrowSplit(t *testing.T) {
+	for _, k := range byteKernels(t) {
+		t.Run(k.Name, func(t *testing.T) {
+			src := make([]int16, 1<<14)
+			for i := range src {
+				src[i] = int16(i - 1<<13)
+			}
+			dst, ok := guardedBytes(3*len(src) + 128)
+			k.Split(dst, len(src)+64, src)
+			for i, x := range src {
+				x0, x1, s := int(dst[i]), int(dst[i+len(src)+64]), int(dst[i+2*(len(src)+64)])
+				if 128*x1+x0 != int(x) || x0 < -64 || x0 > 63 || s != x0+x1 {
+					t.Fatalf("%d is split into %d, %d, %d", x, x0, x1, s)
+				}
+			}
+			k.Narrow(dst, src)
+			for i, x := range src {
+				if dst[i] != int8(x) {
+					t.Fatalf("%d is narrowed to %d", x, dst[i])
+				}
+			}
+			if !ok() {
+				t.Fatal("write outside")
+			}
+		})
+	}
+}
+
+// TestByteReduction follows the reduction of the assembly, float32 operation by operation, where it
+// is hardest: sums next to half odd multiples of m, and the largest ones.
+func TestByteReduction(t *testing.T) {
+	fma := func(x, y, z float32) float32 {
+		s := new(big.Float).SetPrec(300).SetFloat64(float64(x))
+		s.Mul(s, new(big.Float).SetFloat64(float64(y)))
+		if z != 0 {
+			s.Add(s, new(big.Float).SetFloat64(float64(z)))
+		}
+		f, _ := s.Float32()
+		return f
+	}
+	const magic, bias = float32(1.5 * (1 << 23)), float32(1.0 / (1 << 15))
+	coarse := func(x, inv, m float32) float32 { return fma(-(fma(x, inv, magic) - magic), m, x) }
+	exact := func(x, inv, m float32) float32 {
+		q := fma(x, inv, -bias) + magic
+		return fma(-float32(q-magic), m, x)
+	}
+	const most = 1 << 24
+	r := newRand()
+	pool := ByteModuli()
+	for i, m := range pool.Moduli {
+		if i > 70 && i%97 != 0 && i != len(pool.Moduli)-1 {
+			continue
+		}
+		mod := NewByteModulus(m)
+		fm := float32(m)
+		for range 200 {
+			sum := int64(r.IntN(2*most+1) - most)
+			switch r.IntN(4) {
+			case 0: // next to half an odd multiple of m
+				sum = sum/int64(m)*int64(m) + int64(m/2) + int64(r.IntN(3)-1)
+			case 1:
+				sum = int64(most - 2*most*r.IntN(2))
+			}
+			sum = max(-most, min(most, sum))
+			x := coarse(float32(sum), mod.inv, fm)
+			if math.Abs(float64(x)) > float64(m)/2+1.001 {
+				t.Fatalf("coarse fold of %d modulo %d: %g", sum, m, x)
+			}
+			if got := int64(exact(x, mod.inv, fm)); got != referenceMod(sum, m) {
+				t.Fatalf("%d mod %d = %d, want %d", sum, m, got, referenceMod(sum, m))
+			}
+			f := []int{mod.factor[0], mod.factor[1], mod.factor[2], m / 2, -(m - 1) / 2}[r.IntN(5)]
+			old := int64(int16(r.Uint32()))
+			if r.IntN(2) == 0 {
+				old = math.MinInt16
+			}
+			y := exact(coarse(fma(x, float32(f), float32(old)), mod.inv, fm), mod.inv, fm)
+			if want := referenceMod(sum*int64(f)+old, m); int64(y) != want {
+				t.Fatalf("%d %d + %d mod %d = %g, want %d", sum, f, old, m, y, want)
+			}
+		}
+	}
+	if byteSteps*StepNumbers<<14 != most {
+		t.Errorf("sums of %d steps leave the bound", byteSteps)
+	}
+	half := big.NewRat(maxByteModulus, 2)
+	bound := new(big.Rat).Mul(new(big.Rat).Add(half, big.NewRat(1, 1)), half)
+	if bound.Add(bound, big.NewRat(1<<15, 1)).Cmp(big.NewRat(most, 1)) > 0 {
+		t.Errorf("sums with a factor reach %v", bound)
+	}
+}
+
+// TestBytePool checks what the proofs take from the pool.
+func TestBytePool(t *testing.T) {
+	pool := ByteModuli()
+	var bits float64
+	for i, m := range pool.Moduli {
+		if plain := i < pool.Plain; plain != (m <= 256) || m < minPlain || !plain && m <= minKaratsuba || m > maxByteModulus {
+			t.Fatalf("modulus %d at %d", m, i)
+		}
+		for _, n := range pool.Moduli[:i] {
+			if GCD(m, n) != 1 {
+				t.Fatalf("GCD(%d, %d) = %d", m, n, GCD(m, n))
+			}
+		}
+		bits += math.Log2(float64(m))
+	}
+	t.Logf("%d moduli, %d of them plain, of %.0f bits; %.0f in all", len(pool.Moduli), pool.Plain, pool.Bits[pool.Plain], bits)
+	if d := bits - pool.Bits[len(pool.Moduli)]; d < 0 || d > 1e-6 {
+		t.Errorf("bits %g, want %g", pool.Bits[len(pool.Moduli)], bits)
+	}
+	for a := int64(-8192); a <= 8192; a++ {
+		x0, x1 := SplitByte(a)
+		if 128*x1+x0 != a || x0 < -64 || x0 > 63 || max(x1, -x1) > 64 || x0+x1 != int64(int8(x0+x1)) {
+			t.Fatalf("%d is split into %d and %d", a, x0, x1)
+		}
+	}
+}

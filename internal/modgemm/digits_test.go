@@ -1,0 +1,70 @@
+package modgemm
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// TestDigits puts numbers of all magnitudes and signs, ties, zeros and subnormal ones into digits,
+// and adds these up again.
+func TestDigits(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 400 {
+				pairs, step := 1+trial%2, trial/2%2
+				groups := k.NR / 4 * (1 + r.IntN(3))
+				stride := 4 + r.IntN(9)
+				src := make([]float64, (groups-1)*stride+4)
+				base := make([]int64, (groups-1)*step+1)
+				// Numbers below 2^top, to be below 2^width.
+				top, width := make([]int, len(base)), make([]int, len(base))
+				for g := range base {
+					top[g], width[g] = r.IntN(1900)-900, 2+r.IntN(61)
+					base[g] = 1084 - int64(width[g]-top[g])
+				}
+				for i := range src {
+					g := min(i/stride, groups-1) * step
+					m := 1<<52 | r.Uint64()>>12
+					if r.IntN(3) == 0 {
+						m &^= 1<<r.IntN(53) - 1
+					}
+					x := math.Ldexp(float64(m|1<<52), top[g]-53-r.IntN(1+r.IntN(width[g]+5)))
+					switch r.IntN(20) {
+					case 0:
+						x = 0
+					case 1:
+						x = math.Float64frombits(r.Uint64() >> 12)
+					}
+					src[i] = math.Copysign(x, float64(r.IntN(2))-0.5)
+				}
+				got := make([]int16, 8*groups*pairs+1)
+				got[len(got)-1] = 77
+				Digits(k, got, pairs, src, stride, base, step, groups)
+				if got[len(got)-1] != 77 {
+					t.Fatalf("seed %d: writes beyond the end", seed)
+				}
+				for n := range 4 * groups {
+					g := n / 4
+					x := src[g*stride+n%4]
+					// floor(|x| 2^(1084 - base) + 1/2)
+					f := new(big.Float).SetPrec(2300).SetFloat64(math.Abs(x))
+					f.SetMantExp(f, width[g*step]-top[g*step])
+					want, _ := f.Add(f, big.NewFloat(0.5)).Int(nil)
+					if x < 0 {
+						want.Neg(want)
+					}
+					sum := new(big.Int)
+					for d := 2*pairs - 1; d >= 0; d-- {
+						digit := got[2*((n/k.NR*pairs+d/2)*k.NR+n%k.NR)+d%2]
+						sum.Add(sum.Lsh(sum, 16), big.NewInt(int64(digit)))
+					}
+					if d := sum.Sub(sum, want); d.Sign() != 0 && new(big.Int).And(d, new(big.Int).SetUint64(1<<(32*pairs)-1)).Sign() != 0 {
+						t.Fatalf("seed %d, trial %d: digits of %g 2^%d are off by %v", seed, trial, x, width[g*step]-top[g*step], d)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,282 @@
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
+)
+
+// Dialect says how a table is written that is more than rows of numbers: what spreadsheets export,
+// say. The zero value finds it out, but for what cannot be seen.
+type Dialect struct {
+	// between fields; 0: a semicolon, tab or comma, if the first row has one, or white space
+	Delimiter rune
+	Comment   rune // begins a comment; 0: #
+	Skip      int  // lines before the table
+	// the first row holds names, as it is taken to do where none of its fields is a number
+	Header       bool
+	Columns      []string // to read: numbers from 1, ranges such as 2-4, names; nil: all
+	DecimalComma bool     // 1,5 is 1.5
+}
+
+// Blank is the delimiter white space, as much of it as there is.
+const Blank = ' '
+
+// plain reports whether a text needs no dialect: rows of numbers apart by commas or white space.
+func (d *Dialect) plain(text []byte) bool {
+	if d.Delimiter != 0 || d.Comment != 0 || d.Skip != 0 || d.Header || len(d.Columns) > 0 || d.DecimalComma ||
+		bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, ';') >= 0 {
+		return false
+	}
+	fields := d.firstRow(text)
+	return len(fields) == 0 || !namesOnly(fields)
+}
+
+// firstRow returns the fields of the first row of a text without quotes.
+func (d *Dialect) firstRow(text []byte) []string {
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		if k := bytes.IndexByte(line, '#'); k >= 0 {
+			line = line[:k]
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			return strings.FieldsFunc(string(line), func(c rune) bool { return c == ',' || c < utf8.RuneSelf && lines.IsSpace(byte(c)) })
+		}
+	}
+	return nil
+}
+
+// namesOnly reports whether fields are names: each has a letter first, or nothing, one has a
+// letter, and none is a number.
+func namesOnly(fields []string) bool {
+	letters := false
+	for _, f := range fields {
+		f = strings.TrimSpace(f)
+		var e decimal.Extent
+		if f == "" {
+			continue
+		}
+		first, _ := utf8.DecodeRuneInString(f)
+		if e.Add([]byte(f), false) == nil || first < 'A' {
+			return false
+		}
+		letters = true
+	}
+	return letters
+}
+
+// rows calls row for each row of the text, with its line, from 1.
+func (d *Dialect) rows(text []byte, row func(line int, fields []string) error) error {
+	if d.Delimiter == Blank {
+		line := 0
+		for l := range bytes.Lines(text) {
+			line++
+			if k := bytes.IndexRune(l, d.Comment); k >= 0 {
+				l = l[:k]
+			}
+			fields := strings.FieldsFunc(string(l), func(c rune) bool { return c < utf8.RuneSelf && lines.IsSpace(byte(c)) })
+			if len(fields) == 0 {
+				continue
+			}
+			for i := range fields {
+				fields[i] = strings.Trim(fields[i], `"`)
+			}
+			if err := row(line, fields); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma, r.Comment, r.FieldsPerRecord, r.ReuseRecord, r.TrimLeadingSpace = d.Delimiter, d.Comment, -1, true, true
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			return &rowError{bad.Line, bad.Err}
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := r.FieldPos(0)
+		if strings.TrimSpace(strings.Join(fields, "")) == "" && len(fields) == 1 {
+			continue
+		}
+		if k := strings.IndexRune(fields[len(fields)-1], d.Comment); k >= 0 { // behind the numbers
+			fields[len(fields)-1] = fields[len(fields)-1][:k]
+		}
+		if err := row(line, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// rowError is an error in a line.
+type rowError struct {
+	line int
+	error
+}
+
+// detect returns the delimiter of a text.
+func (d *Dialect) detect(text []byte) rune {
+	for line := range bytes.Lines(text) {
+		quoted := false
+		found := map[rune]bool{}
+		content := false
+		for _, c := range string(line) {
+			if c == d.Comment && !quoted {
+				break
+			}
+			if c == '"' {
+				quoted = !quoted
+			}
+			if !quoted && (c == ';' || c == ',' || c == '\t') {
+				found[c] = true
+			}
+			content = content || c > ' '
+		}
+		if !content {
+			continue
+		}
+		for _, c := range []rune{';', '\t', ','} {
+			if found[c] && (c != ',' || !d.DecimalComma) {
+				return c
+			}
+		}
+		return Blank
+	}
+	return Blank
+}
+
+// rewrite turns a text into rows of numbers between commas, of the same lines; header is the row of
+// names that was found though nobody said that there is one.
+func (d Dialect) rewrite(text []byte, name string) (plain []byte, header string, err error) {
+	fail := func(line int, err error) ([]byte, string, error) {
+		return nil, "", &lines.Error{Name: name, Line: line, Err: err}
+	}
+	if d.Comment == 0 {
+		d.Comment = '#'
+	}
+	skipped := 0
+	for ; skipped < d.Skip && len(text) > 0; skipped++ {
+		_, text, _ = bytes.Cut(text, []byte{'\n'})
+	}
+	if d.Delimiter == 0 {
+		d.Delimiter = d.detect(text)
+	}
+	plain = bytes.Repeat([]byte{'\n'}, skipped)
+	at := 1 // line that is written next
+	first := true
+	var columns []int
+	err = d.rows(text, func(line int, fields []string) error {
+		if first {
+			first = false
+			names := d.Header || namesOnly(fields)
+			var err error
+			if columns, err = d.columns(fields, names); err != nil {
+				return &rowError{line, err}
+			}
+			if names {
+				if !d.Header {
+					header = strings.Join(fields, string(d.Delimiter))
+				}
+				return nil
+			}
+		}
+		for ; at < line; at++ {
+			plain = append(plain, '\n')
+		}
+		if columns == nil {
+			columns = make([]int, len(fields))
+			for i := range columns {
+				columns[i] = i
+			}
+		}
+		if len(d.Columns) == 0 && len(fields) != len(columns) {
+			return &rowError{line, ragged(len(fields), len(columns))}
+		}
+		for i, c := range columns {
+			if c >= len(fields) {
+				return &rowError{line, fmt.Errorf("there is no column %d in a row of %d fields", c+1, len(fields))}
+			}
+			f := strings.TrimSpace(fields[c])
+			switch {
+			case f == "":
+				return &rowError{line, errField}
+			case d.DecimalComma:
+				f = strings.Replace(f, ",", ".", 1)
+			case strings.Contains(f, ","):
+				return &rowError{line, fmt.Errorf("%.40q is not a number: --decimal-comma takes its comma for a decimal point", f)}
+			case strings.ContainsAny(f, " \t\n"):
+				return &rowError{line, fmt.Errorf("%.40q is not a number", f)}
+			}
+			if i > 0 {
+				plain = append(plain, ',')
+			}
+			plain = append(plain, f...)
+		}
+		return nil
+	})
+	var bad *rowError
+	if errors.As(err, &bad) {
+		return fail(skipped+bad.line, bad.error)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	plain = append(plain, '\n')
+	// The comment that names a format counts wherever it stands.
+	if k := bytes.Index(text, []byte("# "+formatComment)); k >= 0 && d.Comment == '#' {
+		line, _, _ := bytes.Cut(text[k:], []byte{'\n'})
+		plain = append(append(plain, line...), '\n')
+	}
+	return plain, header, nil
+}
+
+// columns returns which fields to read, nil for all: names are those of the first row if it holds
+// some.
+func (d *Dialect) columns(first []string, names bool) ([]int, error) {
+	var all []int
+	for _, c := range d.Columns {
+		if names {
+			if k := slices.IndexFunc(first, func(f string) bool { return strings.TrimSpace(f) == c }); k >= 0 {
+				all = append(all, k)
+				continue
+			}
+		}
+		low, high, ranged := strings.Cut(c, "-")
+		if !ranged {
+			high = low
+		}
+		from, err1 := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err1 != nil || err2 != nil || from < 1 || to < from || to > math.MaxInt32 {
+			what := "there is no header"
+			if names {
+				what = "the header has " + strings.Join(first, ", ")
+			}
+			return nil, fmt.Errorf("--columns: there is no column %q: %s", c, what)
+		}
+		if to > len(first) {
+			return nil, fmt.Errorf("--columns: there is no column %d in a row of %d fields", to, len(first))
+		}
+		for k := from; k <= to; k++ {
+			all = append(all, k-1)
+		}
+	}
+	return all, nil
+}

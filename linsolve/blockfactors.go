@@ -1,0 +1,757 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	mathbits "math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// blocks is an approximate inverse of an ill-conditioned F, by block elimination in some bits: the
+// cubic work is about that of one product of so many bits.
+//
+// At each block S, F at first, float64 factors of S, scaled and equilibrated, choose the pivots: as
+// many as float64 arithmetic tells from noise. With those rows in front,
+//
+//	P S = [B S12; S21 S22],  X ≈ B^-1 S12,  S' ≈ S22 - S21 X,
+//
+// where Newton's method gives V ≈ B^-1 with ‖I - V B‖∞ ≤ ε proved, and X and S' are exact products
+// with V and X rounded once. What is left, S', is smaller than S by what the pivots resolved, and
+// is rounded to so many bits less. Of the last block a float64 inverse is proved to be good.
+//
+// As for the proof, G is the matrix of which the elimination is exact:
+//
+//	P G = [B 0; S21 I] [I X; 0 G'],  G = S in the last block,
+//	P (S - G) = [0 S12 - B X; 0 (S22 - S21 X - S') + (S' - G')],
+//
+// With e = (1, ..., 1) and h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho, and
+// F^-1 = G^-1 (I + (F - G) G^-1)^-1 where rho < 1, so that
+//
+//	|F^-1 r| ≤ h ‖r‖∞ / (1 - rho).
+//
+// G^-1 r is computed without any claim.
+type blocks struct {
+	s     *solver
+	by    scaling // of F
+	first *block
+	h     []float64 // bounds of |F^-1| e
+	rho   float64
+}
+
+// block is one of the elimination.
+type block struct {
+	s     *solver
+	by    scaling // of S
+	order []int   // row order[i] of S is row i of P S; nil in the last block
+	good  int     // bits of S that are right, about
+
+	inverse *halfulp.Matrix // V
+	rho     *big.Float      // ε
+	left    *halfulp.Matrix // S21
+	right   *halfulp.Matrix // X
+	under   *halfulp.Matrix // S21 V in 53 bits
+	unit    *big.Float      // |X - V S12| ≤ unit |X|
+	top     int64           // |S| ≤ 2^top
+	lost    *big.Float      // |S' - (S22 - S21 X)| ≤ lost
+	rest    *block
+
+	last *approximate    // of the last block
+	seed []float64       // by columns
+	all  *halfulp.Matrix // S
+
+	fixed [4]*shiftedFixed // V, S21 and X, or S
+}
+
+// shiftedFixed is 2^exp F.
+type shiftedFixed struct {
+	*fixed
+	exp int64
+}
+
+var (
+	errNoise = errors.New("what is left of the matrix is noise")
+	errProof = errors.New("more bits are needed for a proof")
+)
+
+const (
+	// blockSpare are those beyond the condition number's, for the proof and for G^-1 r. At n = 1000
+	// the proof takes some 40; a step of refinement gains the others.
+	blockSpare = 130
+	// leastGood are the bits that a block must have.
+	leastGood = 64
+	// pivotRange is how much smaller than the largest entry pivots of a block may be.
+	pivotRange = 0x1p-36
+	// mostBlockBits bounds the numbers of an elimination.
+	mostBlockBits = 1 << 11
+)
+
+// invertBlocks returns an inverse by block elimination, nil if none is proved. The factors are
+// those of a.
+func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
+	known := false // that a is regular
+	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
+		b, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+		switch {
+		case err == nil:
+			return b, nil
+		case errors.Is(err, ErrRange):
+			return nil, nil
+		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+			return nil, err
+		case !known:
+			if err := s.regular(a); err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		bits += max(more, bits/4)
+	}
+	return nil, nil
+}
+
+// conditionBits returns a guess of log2 of the condition number: pivots, as far as they are no
+// noise, go on falling.
+func (f *factors) conditionBits() int {
+	const seen = 40 // bits of pivots
+	if k := f.pivotsAbove(math.Ldexp(1, -seen)); k < f.n {
+		return min(seen*f.n/(k+1)+8, mostBlockBits)
+	}
+	return seen + 8
+}
+
+// pivotsAbove returns how many pivots come before the first one that is not larger than least.
+func (f *factors) pivotsAbove(least float64) int {
+	k := 0
+	for k < f.n && math.Abs(f.lu[k+k*f.n]) > least {
+		k++
+	}
+	return k
+}
+
+// blocksOf is invertBlocks with numbers of some bits and up to most pivots a block; if these bits
+// do not do, it guesses how many more will.
+func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blocks, more int, err error) {
+	n := f.n
+	near, exact := narrow(a, uint(bits))
+	m := scaled(near, f.scaling, math.MaxInt32)
+	if m == nil {
+		return nil, 0, ErrRange
+	}
+	z = &blocks{s: s, by: f.scaling}
+	var done int
+	if z.first, done, err = s.newBlock(m, bits, f, most); err != nil {
+		// As many bits for each pivot that is left, or as many again if few are.
+		if more = bits; done < n-n/4 {
+			more = min(more, bits*(n-done)/max(done, 1)+leastGood/2)
+		}
+		return nil, more, err
+	}
+	h, err := z.bound()
+	if err != nil {
+		return nil, 0, err
+	}
+	defect := z.first.defect(h)
+	if !exact { // |f| ≤ 2^top, and 2^-bits of that is rounded off
+		lost := upper().Mul(sumOf(h), exp2(int(z.first.top)-bits+1))
+		for i, d := range defect {
+			defect[i] = upper().Add(d, lost)
+		}
+	}
+	if z.rho, _ = largest(defect).Float64(); !(z.rho <= mostRho) {
+		return nil, largest(defect).MantExp(nil) + 16, errProof
+	}
+	z.h = make([]float64, n)
+	for i, v := range h {
+		x, _ := v.Float64()
+		z.h[i] = float64(x * (1 + 0x1p-50) / (1 - z.rho) * (1 + 0x1p-50))
+		if z.h[i] = z.h[i] + 0x1p-1000; !(z.h[i] < 0x1p900) {
+			return nil, 0, ErrRange
+		}
+	}
+	return z, 0, nil
+}
+
+// lastGood returns the bits of the last block.
+func (t *block) lastGood() int {
+	for t.rest != nil {
+		t = t.rest
+	}
+	return t.good
+}
+
+// newBlock eliminates m, which it overwrites, and of which good bits are right; with factors f of m
+// as it is, or nil. Blocks have up to most pivots.
+func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t *block, done int, err error) {
+	n := m.Rows()
+	t = &block{s: s, by: unscaled(n, n), good: good}
+	first := f != nil
+	if !first {
+		t.by = scale(raw.Matrix(m))
+		if !rescale(raw.Matrix(m), t.by) {
+			return nil, 0, ErrRange
+		}
+		if f, err = s.factor(raw.Matrix(m), unscaled(n, n)); err != nil {
+			return nil, 0, err
+		}
+		s.stats.Rounds++
+	}
+	t.top = largestTop(raw.Matrix(m))
+	r := f.pivotsAbove(pivotRange)
+	if !first && r == n {
+		if t.last, err = s.firstWithin(raw.Matrix(m), f, mostRho); err != nil {
+			return nil, 0, err
+		}
+		if t.last.rho == nil {
+			t.last = nil
+		} else {
+			t.all, t.seed = m, make([]float64, n*n)
+			for i := range t.seed {
+				t.seed[i] = t.last.r.Float64(i%n, i/n)
+			}
+			return t, n, nil
+		}
+	}
+	if r = min(r, most, n-1); r == 0 {
+		return nil, 0, errNoise
+	}
+	t.order, _ = f.order()
+	m = permuted(m, t.order)
+	var v *newton
+	for ; ; r = r * 3 / 4 {
+		if r == 0 {
+			return nil, 0, errNoise
+		}
+		if v, err = s.newtonOf(m.Slice(0, r, 0, r)); err != nil {
+			return nil, 0, err
+		}
+		if v != nil {
+			break
+		}
+	}
+	if err := v.refine(good + 8); err != nil {
+		return nil, 0, err
+	}
+	t.inverse, t.rho, t.left = v.x, v.rho, m.Slice(r, n, 0, r)
+	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
+	t.unit = exp2(-good - 8)
+	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
+		return nil, 0, err
+	}
+	t.under = halfulp.NewMatrix(halfulp.MP(seedBits), n-r, r)
+	if err := s.gemm(1, t.left, t.inverse, 0, nil, t.under); err != nil {
+		return nil, 0, err
+	}
+	// Row r of U is one of S', about.
+	row := 0.0
+	for j := r; j < n; j++ {
+		row = max(row, math.Abs(f.lu[r+j*n]))
+	}
+	smaller := min(max(-int(log2(row+0x1p-60))-4, 0), good-leastGood)
+	places := good - smaller + 4
+	next := halfulp.NewMatrix(halfulp.MP(uint(places)), n-r, n-r)
+	// Its own rounding, since a product that is cancelled takes more than it is planned for.
+	minus := halfulp.NewMatrix(halfulp.MP(uint(good+4)), n-r, n-r)
+	if err := s.gemm(-1, t.left, t.right, 0, nil, minus); err != nil {
+		return nil, 0, err
+	}
+	if err := s.sum(m.Slice(r, n, r, n), minus, next); err != nil {
+		return nil, 0, err
+	}
+	top := largestTop(raw.Matrix(next))
+	left := good + int(min(top-t.top, 0))
+	if top == none || left < leastGood {
+		return nil, r, errNoise
+	}
+	// What is rounded off the product, cut off the sum, and rounded off that.
+	both := max(t.top, largestTop(raw.Matrix(minus)))
+	t.lost = upper().Add(exp2(int(both)-good-3), exp2(int(both)-places-28))
+	t.lost.Add(t.lost, exp2(int(top)-places+1))
+	t.rest, done, err = s.newBlock(next, min(left, places), nil, most)
+	return t, r + done, err
+}
+
+// newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
+func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
+	n := b.Rows()
+	f, err := s.factor(raw.Matrix(b), unscaled(n, n))
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.firstWithin(raw.Matrix(b), f, 0x1p-6) // steps from 2^-2 on gain nothing
+	if err != nil || p.rho == nil {
+		return nil, err
+	}
+	return s.newNewton(b, p, math.MaxInt32), nil
+}
+
+// permuted returns a matrix in MP with row order[i] as row i.
+func permuted(m *halfulp.Matrix, order []int) *halfulp.Matrix {
+	z := halfulp.NewMatrix(m.Format(), m.Rows(), m.Cols())
+	from, to := raw.Matrix(m), raw.Matrix(z)
+	for j := range to.Cols {
+		for i, k := range order {
+			x, y, l := from.At(k, j), to.At(i, j), to.Arr.Limbs()
+			copy(to.Arr.Sig[y*l:(y+1)*l], from.Arr.Sig[x*l:(x+1)*l])
+			to.Arr.Exp[y], to.Arr.Cls[y] = from.Arr.Exp[x], from.Arr.Cls[x]
+		}
+	}
+	return z
+}
+
+// rescale replaces a matrix in MP by diag(2^rows) M diag(2^cols); not ok if exponents leave what
+// products may have.
+func rescale(m num.Mat, by scaling) (ok bool) {
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if at := m.At(i, j); m.Arr.Cls[at].Class() == num.Finite {
+				e := int64(m.Arr.Exp[at]) + by.rows[i] + by.cols[j]
+				if max(e, -e) > mostExponent {
+					return false
+				}
+				m.Arr.Exp[at] = int32(e)
+			}
+		}
+	}
+	return true
+}
+
+// largestTop returns the exponent of the largest entry of a matrix in MP, none for zeros.
+func largestTop(m num.Mat) int64 {
+	most := int64(none)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			most = max(most, exponent(m.Arr, m.At(i, j)))
+		}
+	}
+	return most
+}
+
+// sumOf returns a bound of the sum of numbers that are not negative.
+func sumOf(x []*big.Float) *big.Float {
+	z := upper()
+	for _, v := range x {
+		z.Add(z, v)
+	}
+	return z
+}
+
+// rawBounds returns bounds of a matrix in MP.
+func rawBounds(m *halfulp.Matrix) bounds {
+	return boundsOf(raw.Matrix(m), make([]int64, m.Rows()), make([]int64, m.Cols()))
+}
+
+// bound returns bounds h of |G^-1| e.
+//
+// With all rows in the order of the pivots G = L D U, where L and U are triangular with ones on
+// their diagonals, D is block diagonal, and their blocks are S21 B^-1, B and X but for powers of
+// two. For inverses Z and Y of L' and U', L and U rounded, as for triangles,
+//
+//	|L Z - I| ≤ (|L - L'| + γ |L'|) |Z| = E,  |L^-1| e ≤ |Z| e / (1 - ‖E‖∞),
+//
+// and the same for U, with |U^-1| v ≤ |Y| (v + ‖E‖∞ / (1 - ‖E‖∞) max v e).
+func (z *blocks) bound() ([]*big.Float, error) {
+	s, n := z.s, len(z.by.rows)
+	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	for _, x := range [][]float64{l, u, li, ui} {
+		clear(x)
+	}
+	rows, cols, labels := make([]int64, n), make([]int64, n), make([]int, n)
+	for i := range n {
+		labels[i], u[i+i*n] = i, 1
+	}
+	// Block k: S = diag(2^rows) F diag(2^cols), of rows labels.
+	type part struct {
+		*block
+		at         int
+		rows, cols []int64
+		labels     []int
+	}
+	var parts []part
+	position := make([]int, n)
+	for t, at := z.first, 0; ; t = t.rest {
+		p := part{t, at, make([]int64, n-at), make([]int64, n-at), make([]int, n-at)}
+		for i := range p.rows {
+			k := i
+			if t.order != nil {
+				k = t.order[i]
+			}
+			p.rows[i], p.labels[i] = rows[k]+t.by.rows[k], labels[k]
+			p.cols[i] = cols[i] + t.by.cols[i]
+			position[p.labels[i]] = at + i
+		}
+		parts = append(parts, p)
+		if t.last != nil {
+			break
+		}
+		r := t.inverse.Rows()
+		rows, cols, labels, at = p.rows[r:], p.cols[r:], p.labels[r:], at+r
+	}
+	for _, p := range parts[:len(parts)-1] {
+		r := p.inverse.Rows()
+		w, x := raw.Matrix(p.under), raw.Matrix(p.right)
+		for j := range r {
+			for i := range w.Rows {
+				f, e := w.Arr.Leading(w.At(i, j))
+				l[position[p.labels[r+i]]+(p.at+j)*n] = ldexp(f, e-p.rows[r+i]+p.rows[j])
+			}
+		}
+		for j := range x.Cols {
+			for i := range r {
+				f, e := x.Arr.Leading(x.At(i, j))
+				u[p.at+i+(p.at+r+j)*n] = ldexp(f, e+p.cols[i]-p.cols[r+j])
+			}
+		}
+	}
+	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+		return nil, err
+	}
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+		return nil, err
+	}
+	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
+		return nil, ErrRange
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	// Leading is right to 2^-48, ldexp loses what is below 2^-1000, products in 53 bits are right
+	// to 2^-53.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v := absLower(n, li, ones)
+	lost := absLower(n, l, v) // |L'| |Z| e
+	for i := range lost {
+		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
+	}
+	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
+	// largest one of V, and no sum of a row of S21 r 2^top.
+	for _, p := range parts[:len(parts)-1] {
+		r := p.inverse.Rows()
+		size := upper().Mul(exp2(int(p.top+largestTop(raw.Matrix(p.inverse)))), upper().SetInt64(int64(2*r)))
+		size.Mul(size, p.rho)
+		sum := upper()
+		for j := range r {
+			sum.Add(sum, scaledUp(upper().SetFloat64(v[p.at+j]), p.rows[j]))
+		}
+		size.Mul(size, sum)
+		for i, label := range p.labels[r:] {
+			f, _ := scaledUp(size, -p.rows[r+i]).Float64()
+			lost[position[label]] += float64(f*(1+0x1p-50)) + 0x1p-1000
+		}
+	}
+	e := float64(largestOf(lost) * (1 + 0x1p-30))
+	if !(e < mostRho) {
+		return nil, errNoise
+	}
+	middle := make([]*big.Float, n)
+	for _, p := range parts {
+		r := len(p.rows)
+		if p.last == nil {
+			r = p.inverse.Rows()
+		}
+		part := make([]*big.Float, r)
+		for i := range part {
+			part[i] = scaledUp(upper().SetFloat64(float64(v[p.at+i]/(1-e)*(1+0x1p-50))), p.rows[i])
+		}
+		var error *big.Float
+		if p.last != nil {
+			// S^-1 = (I - E)^-1 R with ‖E‖∞ ≤ rho ≤ 1/2
+			part = p.last.abs.apply(part)
+			error = upper().Mul(p.last.rho, upper().SetInt64(2))
+		} else {
+			// No entry of a column of B^-1 exceeds 1/(1 - ε) ≤ 2 times the largest one of V.
+			part = rawBounds(p.inverse).apply(part)
+			error = upper().Mul(p.rho, upper().SetInt64(int64(2*r)))
+		}
+		error.Mul(error, largest(part))
+		for i, x := range part {
+			middle[p.at+i] = scaledUp(upper().Add(x, error), p.cols[i])
+		}
+	}
+	top := largest(middle).MantExp(nil)
+	lost = absUpper(n, u, absUpper(n, ui, ones))
+	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
+	if !(e < mostRho) {
+		return nil, errNoise
+	}
+	for i, x := range middle {
+		f, _ := scaledUp(x, int64(-top)).Float64()
+		v[i] = float64(f*(1+0x1p-50)) + float64(e/(1-e)*(1+0x1p-50)) + 0x1p-1000
+	}
+	h := make([]*big.Float, n)
+	for i, f := range absUpper(n, ui, v) {
+		h[i] = scaledUp(upper().SetFloat64(f), int64(top))
+	}
+	return h, nil
+}
+
+// defect returns bounds of |S - G| h for h ≥ 0.
+//
+// With V B = I - E, ‖E‖∞ ≤ ε ≤ 1/2, and X = V S12 + D, |D| ≤ 2^-bits |X|:
+//
+//	B^-1 S12 = (I - E)^-1 (X - D),  B V = I - B E B^-1,  S12 - B X = B E B^-1 S12 - B D,
+//
+// so that |S12 - B X| h ≤ |B| e (2 ε (1 + 2^-bits) + 2^-bits) max |X| h.
+func (t *block) defect(h []*big.Float) []*big.Float {
+	d := make([]*big.Float, len(h))
+	if t.last != nil {
+		for i := range d {
+			d[i] = upper()
+		}
+		return d
+	}
+	r := t.inverse.Rows()
+	below := make([]*big.Float, len(h)-r)
+	for i := range below {
+		below[i] = scaledUp(h[r+i], -t.by.cols[r+i])
+	}
+	most := largest(rawBounds(t.right).apply(below))
+	most.Mul(most, upper().Add(upper().Mul(t.rho, big.NewFloat(3)), t.unit))
+	most.Mul(most, upper().Mul(exp2(int(t.top)), upper().SetInt64(int64(r))))
+	lost := upper().Mul(sumOf(below), t.lost)
+	rest := t.rest.defect(below)
+	for i, k := range t.order {
+		v := most
+		if i >= r {
+			v = upper().Add(rest[i-r], lost)
+		}
+		d[k] = scaledUp(v, -t.by.rows[k])
+	}
+	return d
+}
+
+func (z *blocks) scales() scaling { return z.by }
+
+func (z *blocks) size() int {
+	_, e := math.Frexp(largestOf(z.h))
+	return 2 * e
+}
+
+func (z *blocks) correct(r *residual) ([][]float64, error) {
+	n := len(r.lead)
+	bits := uint(z.first.good + 16)
+	v := halfulp.NewMatrix(halfulp.MP(bits), n, 1)
+	to := raw.Matrix(v)
+	if r.x == nil {
+		for i, x := range r.lead {
+			v.SetFloat64(i, 0, x)
+		}
+	} else {
+		x := make([]uint64, len(r.x[0]))
+		for i := range n {
+			copy(x, r.x[i])
+			neg := int64(x[len(x)-1]) < 0
+			if neg {
+				num.Negate(x)
+			}
+			if bitLen(x) > 0 {
+				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: x, Exp: int64(r.unit - r.exp)})
+			}
+		}
+	}
+	y, err := z.first.solve(v)
+	if err != nil {
+		return nil, err
+	}
+	// The last block loses some 20 bits of those it has.
+	pieces := make([][]float64, 1+max(z.first.lastGood()-20, 0)/seedBits)
+	if r.x == nil {
+		pieces = pieces[:1]
+	}
+	for p := range pieces {
+		pieces[p] = make([]float64, n)
+	}
+	// Piece p is a multiple of 2^(top - 53 (p+1)).
+	top := largestTop(raw.Matrix(y))
+	if top == none || max(top, -top) > 900 {
+		return pieces, nil
+	}
+	for i := range n {
+		x := y.Big(i, 0)
+		for p := range pieces {
+			unit := top - int64(seedBits*(p+1))
+			f, _ := x.Float64()
+			f = math.RoundToEven(math.Ldexp(f, -int(unit)))
+			pieces[p][i] = math.Ldexp(f, int(unit))
+			x.Sub(x, big.NewFloat(pieces[p][i]))
+		}
+	}
+	return pieces, nil
+}
+
+// solve returns G^-1 v, about.
+func (t *block) solve(v *halfulp.Matrix) (*halfulp.Matrix, error) {
+	n := v.Rows()
+	f := halfulp.MP(uint(t.good + 16))
+	w := halfulp.NewMatrix(f, n, 1)
+	from, to := raw.Matrix(v), raw.Matrix(w)
+	for i := range n {
+		k := i
+		if t.order != nil {
+			k = t.order[i]
+		}
+		shift(to, i, from, k, t.by.rows[k])
+	}
+	y := halfulp.NewMatrix(f, n, 1)
+	if t.last != nil {
+		if err := t.refine(w, y); err != nil {
+			return nil, err
+		}
+	} else {
+		r := t.inverse.Rows()
+		z, err := t.times(0, w.Slice(0, r, 0, 1), nil)
+		if err != nil {
+			return nil, err
+		}
+		below, err := t.times(1, z, w.Slice(r, n, 0, 1))
+		if err != nil {
+			return nil, err
+		}
+		u, err := t.rest.solve(below)
+		if err != nil {
+			return nil, err
+		}
+		if z, err = t.times(2, u, z); err != nil {
+			return nil, err
+		}
+		to := raw.Matrix(y)
+		for i := range n {
+			from, k := raw.Matrix(z), i
+			if i >= r {
+				from, k = raw.Matrix(u), i-r
+			}
+			to.Arr.Convert(to.At(i, 0), from.Arr, from.At(k, 0))
+		}
+	}
+	z := halfulp.NewMatrix(f, n, 1)
+	from, to = raw.Matrix(y), raw.Matrix(z)
+	for i := range n {
+		shift(to, i, from, i, t.by.cols[i])
+	}
+	return z, nil
+}
+
+// times returns V v, or w - M v for another matrix M of the block.
+func (t *block) times(which int, v, w *halfulp.Matrix) (*halfulp.Matrix, error) {
+	m := []*halfulp.Matrix{t.inverse, t.left, t.right, t.all}[which]
+	n := m.Cols()
+	want := t.good + 4 + mathbits.Len(uint(n))/2
+	if t.fixed[which] == nil {
+		top := largestTop(raw.Matrix(m))
+		if top == none {
+			top = 0
+		}
+		by := unscaled(m.Rows(), n)
+		for i := range by.rows {
+			by.rows[i] = -top
+		}
+		f, err := t.s.newFixed(raw.Matrix(m), by, (want+int(max(top, 0))+63)/64)
+		if err != nil {
+			return nil, err
+		}
+		t.fixed[which] = &shiftedFixed{f, top}
+	}
+	f := t.fixed[which]
+	x := raw.Matrix(v)
+	z := halfulp.NewMatrix(halfulp.MP(uint(t.good+16)), m.Rows(), 1)
+	to := raw.Matrix(z)
+	top := largestTop(x)
+	if top != none {
+		all := want + int(max(f.exp, 0))
+		vectors := make([]*vector, (all+pieceBits-1)/pieceBits)
+		words := make([][]uint64, n)
+		for i := range words {
+			words[i] = make([]uint64, (all+63)/64+1)
+			if at := x.At(i, 0); x.Arr.Class(at) == num.Finite {
+				l := x.Arr.Limbs()
+				magnitude(words[i], x.Arr.Sig[at*l:(at+1)*l], int64(x.Arr.Exp[at])-top-int64(64*l)+int64(all))
+				if x.Arr.Cls[at].Neg() {
+					num.Negate(words[i])
+				}
+			}
+		}
+		c := make([]int64, n)
+		for p := range vectors {
+			for i := range c {
+				c[i] = piece(words[i], all, p)
+			}
+			if slices.ContainsFunc(c, func(c int64) bool { return c != 0 }) {
+				vectors[p] = newVector(c)
+			}
+		}
+		sums, unit, err := f.times(t.s, vectors, func(p int) int { return max(1, (all-pieceBits*p+63)/64) })
+		if err != nil {
+			return nil, err
+		}
+		for i, sum := range sums {
+			neg := int64(sum[len(sum)-1]) >= 0 // sums are those of the negated product
+			if !neg {
+				num.Negate(sum)
+			}
+			if bitLen(sum) > 0 {
+				to.Arr.Set(to.At(i, 0), num.Real{Class: num.Finite, Neg: neg, Mag: sum, Exp: f.exp + top - int64(unit)})
+			}
+		}
+	}
+	if w == nil {
+		return z, nil
+	}
+	prec := uint(t.good + 16)
+	for i := range m.Rows() {
+		d := new(big.Float).SetPrec(prec)
+		z.SetBig(i, 0, d.Sub(w.Big(i, 0), z.Big(i, 0)))
+	}
+	return z, nil
+}
+
+// shift stores 2^by x_k in z_i.
+func shift(z num.Mat, i int, x num.Mat, k int, by int64) {
+	var buf [num.MaxValueWords]uint64
+	v := x.Arr.Value(x.At(k, 0), buf[:])
+	v.Exp += by
+	z.Arr.Set(z.At(i, 0), v)
+}
+
+// refine stores S^-1 w in y by the seed of the last block.
+func (t *block) refine(w, y *halfulp.Matrix) error {
+	n := w.Rows()
+	for known := 0.0; known < float64(t.good); known += t.last.gain {
+		m := raw.Matrix(w)
+		top := largestTop(m)
+		if top == none {
+			return nil
+		}
+		v := make([]float64, n)
+		for j := range n {
+			x, e := m.Arr.Leading(m.At(j, 0))
+			dgemm.Axpy(ldexp(x, e-top), t.seed[j*n:(j+1)*n], v)
+		}
+		c := halfulp.NewMatrix(halfulp.MP(seedBits), n, 1)
+		to := raw.Matrix(c)
+		for i, x := range v {
+			c.SetFloat64(i, 0, x)
+			shift(to, i, to, i, top)
+			y.SetBig(i, 0, new(big.Float).SetPrec(uint(y.Format().Bits())).Add(y.Big(i, 0), c.Big(i, 0)))
+		}
+		var err error
+		if w, err = t.times(3, c, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (z *blocks) radius(r *residual, _ []float64) []float64 {
+	most := float64((largestOf(r.lead) + r.slop) * (1 + 0x1p-50))
+	v := make([]float64, len(z.h))
+	for i, h := range z.h {
+		v[i] = float64(h*most*(1+0x1p-50)) + 0x1p-1000
+	}
+	return v
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Makes a website of the documents in .bin/site/html, with Zensical, the successor of Material for
+# MkDocs, in a virtual environment of its own. It needs Python 3 with pip and, the first time, a
+# network. The pages lie in the site as in the tree, so that links between them are the same. A
+# broken link is an error.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+environment=$PWD/.bin/site-python
+if ! cmp -s scripts/site/requirements.txt "$environment/requirements.txt"; then
+	rm -rf "$environment"
+	python3 -m venv "$environment"
+	"$environment/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/site/requirements.txt
+	cp scripts/site/requirements.txt "$environment/"
+fi
+
+rm -rf .bin/site
+mkdir -p .bin/site/pages
+git ls-files -z --cached --others --exclude-standard -- README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples bench/README.md bench/records |
+	xargs -0 cp --parents -t .bin/site/pages
+rm .bin/site/pages/docs/reproduce/report.md # would take the place of report.html
+cp scripts/site/site.css .bin/site/pages/
+cp scripts/site/mkdocs.yml .bin/site/
+cd .bin/site
+"$environment/bin/zensical" build --strict
+echo "$PWD/html/index.html"
