@@ -141,6 +141,9 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, lu, x); err != nil {
 		return nil, 0, err
 	}
+	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
+		return nil, 0, nil
+	}
 	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
 	(&factors{n: n}).store(z, func(i, j int) float64 {
 		if i < j {
