@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +13,8 @@ import (
 )
 
 // BenchmarkDevice has times of routines on matrices that live on a GPU in units of one product of
-// their order and precision.
+// their order and precision. With -v it prints a figure of a record as JSON for each: seconds, and
+// the stages of the last run.
 func BenchmarkDevice(b *testing.B) {
 	if gpus, err := halfulp.GPUs(); err != nil || len(gpus) == 0 {
 		b.Skip("no GPU")
@@ -59,7 +61,14 @@ func BenchmarkDevice(b *testing.B) {
 					}
 					b.ReportMetric(t*1e3, "ms")
 					b.ReportMetric(t/product, "products")
-					b.Log(st.Stages)
+					figure, err := json.Marshal(map[string]any{
+						"n": n, "bits": f.Bits(), "method": r.name, "median": t, "min": times[0], "max": times[len(times)-1],
+						"repeats": len(times), "products": t / product, "stages": st.Stages, "device": st.Device,
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.Logf("%s", figure)
 				})
 			}
 			for _, m := range []*halfulp.Matrix{a, y, x, z, spd} {

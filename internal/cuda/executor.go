@@ -88,7 +88,7 @@ func (d *Device) start() error {
 		}
 		if err = d.drv.CtxSetCurrent(c); err != nil {
 			err = d.failed(err)
-		} else if d.main, err = d.newStream(); err == nil {
+		} else if d.main, err = d.newStream(usual); err == nil {
 			return nil
 		}
 		_ = d.drv.CtxSetCurrent(0)

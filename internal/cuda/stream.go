@@ -20,17 +20,23 @@ func (s *Stream) Device() *Device { return s.dev }
 // called within Device.Do, where the device's context is current.
 func (s *Stream) Handle() uintptr { return uintptr(s.h) }
 
-// NewStream creates a further stream, whose operations run beside those of s. It is
-// ended by Close.
+// NewStream creates a further stream, whose operations run beside those of s, and whose blocks of
+// kernels go before those of the main stream that have not begun. It is ended by Close.
 func (s *Stream) NewStream() (*Stream, error) {
 	if err := s.dev.check(); err != nil {
 		return nil, err
 	}
-	return s.dev.newStream()
+	return s.dev.newStream(urgent)
 }
 
-func (d *Device) newStream() (*Stream, error) {
-	h, err := d.drv.StreamCreate()
+// Priorities of streams.
+const (
+	usual  = 0
+	urgent = -1
+)
+
+func (d *Device) newStream(priority int) (*Stream, error) {
+	h, err := d.drv.StreamCreate(priority)
 	if err != nil {
 		return nil, d.failed(err)
 	}

@@ -115,7 +115,10 @@ type Driver interface {
 	MemcpyDtoDAsync(dst, src Pointer, bytes uint64, s Stream) error
 	MemsetD8Async(dst Pointer, value byte, bytes uint64, s Stream) error
 
-	StreamCreate() (Stream, error) // does not wait for the default stream
+	// StreamCreate returns a stream that does not wait for the default stream. Of blocks that wait
+	// for a multiprocessor those of streams of the least priority go first: 0 is most streams', and
+	// numbers out of the device's range mean its ends.
+	StreamCreate(priority int) (Stream, error)
 	StreamDestroy(Stream) error
 	StreamSynchronize(Stream) error
 	StreamWaitEvent(Stream, Event) error

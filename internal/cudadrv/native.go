@@ -65,7 +65,7 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 		{&d.memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", false},
 		{&d.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", false},
 		{&d.memsetD8Async, "cuMemsetD8Async", false},
-		{&d.streamCreate, "cuStreamCreate", false},
+		{&d.streamCreate, "cuStreamCreateWithPriority", false},
 		{&d.streamDestroy, "cuStreamDestroy_v2", false},
 		{&d.streamSynchronize, "cuStreamSynchronize", false},
 		{&d.streamWaitEvent, "cuStreamWaitEvent", false},
@@ -235,10 +235,10 @@ func (d *native) MemsetD8Async(dst Pointer, value byte, n uint64, s Stream) erro
 	return d.do(d.memsetD8Async, uintptr(dst), uintptr(value), uintptr(n), uintptr(s))
 }
 
-func (d *native) StreamCreate() (Stream, error) {
+func (d *native) StreamCreate(priority int) (Stream, error) {
 	const nonBlocking = 1
 	var s Stream
-	err := d.do(d.streamCreate, uintptr(addr(&s)), nonBlocking)
+	err := d.do(d.streamCreate, uintptr(addr(&s)), nonBlocking, uintptr(priority))
 	return s, err
 }
 

@@ -58,8 +58,8 @@ func (d *Driver) CtxSynchronize() error {
 	return d.drainAll("CtxSynchronize")
 }
 
-// StreamCreate creates a stream.
-func (d *Driver) StreamCreate() (cudadrv.Stream, error) {
+// StreamCreate creates a stream. Its priority changes nothing.
+func (d *Driver) StreamCreate(int) (cudadrv.Stream, error) {
 	defer d.mu.Unlock()
 	if err := d.inContext("StreamCreate"); err != nil {
 		return 0, err

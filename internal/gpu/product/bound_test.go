@@ -21,7 +21,7 @@ import (
 // too small by 2^-40 shows.
 func TestBounded(t *testing.T) {
 	t.Run("reference", func(t *testing.T) { testBounded(t, gputest.Reference(t, &fake.Driver{}), 10) })
-	t.Run("device", func(t *testing.T) { testBounded(t, gputest.Machine(t), 150) })
+	t.Run("device", func(t *testing.T) { testBounded(t, gputest.Machine(t), 80) })
 }
 
 func testBounded(t *testing.T, dev *cuda.Device, size int) {
@@ -68,7 +68,7 @@ func testBounded(t *testing.T, dev *cuda.Device, size int) {
 // beside their rounding, none takes the exact pass, and the base is smaller.
 func TestTolerant(t *testing.T) {
 	t.Run("reference", func(t *testing.T) { testTolerant(t, gputest.Reference(t, &fake.Driver{}), 10) })
-	t.Run("device", func(t *testing.T) { testTolerant(t, gputest.Machine(t), 150) })
+	t.Run("device", func(t *testing.T) { testTolerant(t, gputest.Machine(t), 80) })
 }
 
 func testTolerant(t *testing.T, dev *cuda.Device, size int) {

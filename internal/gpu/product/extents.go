@@ -30,21 +30,22 @@ func Extents(s *cuda.Stream, a mem.Matrix) (x place.Extents, err error) {
 	if err != nil {
 		return x, err
 	}
-	// The rows are those of both factors, of which the second needs no scan.
+	// The rows are those of both factors, of which the second needs no scan. Samples of a product,
+	// which nobody wants here, take a block each, beside those of the rows.
 	again := o.scanned
 	again.Total = 0
-	if err := m.launch("scan", "scan", cuda.Dim{X: (n + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
+	if err := m.launch("scan", "scan", cuda.Dim{X: max((n+7)/8, abi.MaxSamples), Y: 3}, cuda.Dim{X: 256}, 0,
 		o.vectors, o.scanned, o.vectors, again, abi.OldSample{}, m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
 		return x, err
 	}
-	if err := box.Await(s); err != nil {
-		return x, err
-	}
-	x.Special = told[abi.Report](box).Left.Flags&special != 0
 	all := make([]int64, 3*n) // with the least exponents
 	if err := cuda.Download(s, all, o.exp.Pointer()); err != nil {
 		return x, err
 	}
+	if err := box.Await(s); err != nil { // there by now
+		return x, err
+	}
+	x.Special = told[abi.Report](box).Left.Flags&special != 0
 	x.Top, x.Norm = all[:n:n], make([]float64, n)
 	for i, bits := range all[2*n:] {
 		x.Norm[i] = math.Float64frombits(uint64(bits))

@@ -34,7 +34,8 @@ const lookAhead = 1536
 // magnitude of each row and column near 1. Nothing is known of the error. It is not ok, and x
 // unspecified, if a pivot is 0, or numbers are not finite or F's beyond float64's.
 //
-// All is queued on the stream of s, which it waits for but once.
+// All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
+// for but once.
 func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
 	return inverse(s, a, x, a.Rows >= lookAhead)
 }

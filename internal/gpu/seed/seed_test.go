@@ -289,82 +289,87 @@ func TestEmpty(t *testing.T) {
 // sought beside updates and not, the residual, and the kernels of a step one by one.
 func BenchmarkInverse(b *testing.B) {
 	dev := gputest.Machine(b)
+	do := func(b *testing.B, f func(s *cuda.Stream) error) {
+		b.Helper()
+		if err := dev.Do(context.Background(), f); err != nil {
+			b.Fatal(err)
+		}
+	}
 	for _, n := range []int{256, 1000, 2048, 4096, 8192} {
-		err := dev.Do(context.Background(), func(s *cuda.Stream) error {
-			a, err := gputest.ResidentRandom(s, num.Float64, n, 0, 1)
-			if err != nil {
+		var a, to mem.Matrix
+		var w *work
+		do(b, func(s *cuda.Stream) (err error) {
+			if a, err = gputest.ResidentRandom(s, num.Float64, n, 0, 1); err != nil {
 				return err
 			}
-			defer a.Arr.Free()
 			x, err := mem.NewArray(s, num.Float64, n*n)
 			if err != nil {
 				return err
 			}
-			defer x.Free()
-			to := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
+			to = mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
+			w, err = newWork(s, a)
+			return err
+		})
+		for _, ahead := range []bool{false, true} {
 			rho := 0.0
-			h, err := a.Get(s)
-			if err != nil {
-				return err
-			}
-			for _, ahead := range []bool{false, true} {
+			do(b, func(s *cuda.Stream) error {
 				rows, cols, ok, err := inverse(s, a, to, ahead) // loads the kernels
 				if err != nil || !ok {
 					return fmt.Errorf("%v %w", ok, err)
 				}
-				r, err := x.Host(s)
+				h, err := a.Get(s)
+				if err != nil {
+					return err
+				}
+				r, err := to.Arr.Host(s)
 				if err != nil {
 					return err
 				}
 				rho = residual(b, h, r.F64[0], rows, cols)
-				b.Run(fmt.Sprintf("%d/ahead=%v", n, ahead), func(b *testing.B) {
-					for b.Loop() {
-						if _, _, _, err := inverse(s, a, to, ahead); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(rho, "residual")
-				})
-			}
-			w, err := newWork(s, a)
-			if err != nil {
-				return err
-			}
-			defer w.free()
-			tiles := int(w.g.N) / block
-			for _, stage := range []struct {
-				name string
-				run  func() error
-			}{
-				{"equilibrate", w.equilibrate},
-				{"fill", w.fill},
-				{"pivots", func() error { return w.pivots(s, w.g) }},
-				{"panels", w.panels},
-				{"update", func() error { return w.update(0, tiles, math.MaxInt32) }},
-				{"unscramble", func() error { return w.unscramble(to) }},
-			} {
-				if err := stage.run(); err != nil {
-					return err
+				return nil
+			})
+			b.Run(fmt.Sprintf("%d/ahead=%v", n, ahead), func(b *testing.B) {
+				for b.Loop() {
+					do(b, func(s *cuda.Stream) error {
+						_, _, _, err := inverse(s, a, to, ahead)
+						return err
+					})
 				}
-				b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
-					const each = 20
-					for b.Loop() {
+				b.ReportMetric(1e15*rho, "residual/1e-15")
+			})
+		}
+		tiles := int(w.g.N) / block
+		for _, stage := range []struct {
+			name string
+			run  func() error
+		}{
+			{"equilibrate", w.equilibrate},
+			{"fill", w.fill},
+			{"pivots", func() error { return w.pivots(w.s, w.g) }},
+			{"panels", w.panels},
+			{"update", func() error { return w.update(0, tiles, math.MaxInt32) }},
+			{"unscramble", func() error { return w.unscramble(to) }},
+		} {
+			b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {
+				const each = 20
+				for b.Loop() {
+					do(b, func(s *cuda.Stream) error {
 						for range each {
 							if err := stage.run(); err != nil {
-								b.Fatal(err)
+								return err
 							}
 						}
-						if err := s.Synchronize(); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(each*b.N), "µs/launch")
-				})
-			}
+						return s.Synchronize()
+					})
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(each*b.N), "µs/launch")
+			})
+		}
+		do(b, func(*cuda.Stream) error {
+			w.free()
+			to.Arr.Free()
+			a.Arr.Free()
 			return nil
 		})
-		if err != nil {
-			b.Fatal(n, err)
-		}
 	}
 }

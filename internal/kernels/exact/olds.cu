@@ -36,12 +36,25 @@ struct significand {
 	int words;
 
 	__device__ __forceinline__ u32 word(int k) const { return (u32)k >= (u32)words ? 0 : at ? at[k] : (u32)(m >> 32 * k); }
+};
 
-	// piece returns the 16 bits from position pos >= -15 on.
-	__device__ __forceinline__ u32 piece(int pos) const
+// The pieces of 16 bits of a significand from a position on downwards. Each word is read once.
+struct pieces {
+	const significand &s;
+	int pos; // of the next piece: its lowest bit
+	u32 low, high; // words pos / 32 and the next one
+
+	__device__ __forceinline__ pieces(const significand &s, int pos) : s(s), pos(pos), low(s.word(pos >> 5)), high(s.word((pos >> 5) + 1)) {}
+
+	__device__ __forceinline__ u32 next()
 	{
-		int k = pos >> 5;
-		return __funnelshift_r(word(k), word(k + 1), (u32)pos & 31) & 0xffff;
+		u32 piece = __funnelshift_r(low, high, (u32)pos & 31) & 0xffff;
+		if ((pos & 31) < 16) {
+			high = low;
+			low = s.word((pos >> 5) - 1);
+		}
+		pos -= 16;
+		return piece;
 	}
 };
 
@@ -78,7 +91,7 @@ static __device__ __forceinline__ void addOld(const adding &a, int i, int j, i64
 		return;
 	// Its pieces of 16 bits lie at positions first + 16 k of the significand, above zeros of them.
 	int zeros = low > 0 ? (int)(low >> 4) : 0, first = (int)(16 * zeros - low);
-	int pieces = (int)((bits - 16 * zeros + 15) >> 4);
+	int many = (int)((bits - 16 * zeros + 15) >> 4);
 	neg = neg != (a.neg != 0);
 	const u32 *constants = (const u32 *)a.moduli;
 	int count = a.plain + a.karatsuba;
@@ -91,8 +104,9 @@ static __device__ __forceinline__ void addOld(const adding &a, int i, int j, i64
 			inverse[k] = c[1];
 			r[k] = 0;
 		}
-		for (int p = pieces - 1; p >= 0; p--) {
-			u32 w = s.piece(first + 16 * p);
+		pieces from(s, first + 16 * (many - 1));
+		for (int p = many; p > 0; p--) {
+			u32 w = from.next();
 #pragma unroll
 			for (int k = 0; k < SOME; k++)
 				r[k] = nearly(r[k] << 16 | w, m[k], inverse[k]); // below 2^15, like m[k] below 2^14
