@@ -170,7 +170,7 @@ func sizeOf(x float64) int {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
 // V; nil if the seed is not good enough.
 func (t *doubling) enclosure(bits int) (*enclosure, error) {
-	for t != nil {
+	for t != nil && bits+t.amp+4 <= maxBits { // of V, at last
 		g := t.gain
 		if g == 0 {
 			g = likely
