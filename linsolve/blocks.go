@@ -226,7 +226,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, nil
 		}
 		mid.Mul(mid, pivot)
-		if v := upper().Abs(pivot); v.Cmp(most) > 0 {
+		if v := upperOf(pivot); v.Cmp(most) > 0 {
 			most = v
 		}
 		e.step(k)

@@ -230,3 +230,14 @@ func TestEncloseNear(t *testing.T) {
 		}
 	}
 }
+
+// TestUpperOf bounds numbers of more bits than bounds have.
+func TestUpperOf(t *testing.T) {
+	for _, x := range []float64{1, -1} {
+		v := new(big.Float).SetPrec(200).SetFloat64(x)
+		v.Mul(v, new(big.Float).SetPrec(200).Add(big.NewFloat(1), exp2(-100)))
+		if upperOf(v).Cmp(new(big.Float).Abs(v)) < 0 {
+			t.Errorf("%v is no bound of %v", upperOf(v), v)
+		}
+	}
+}
