@@ -157,10 +157,15 @@ func sumLogs(logs []float64) float64 {
 // fill gives the operands the largest widths for which a base of log2M bits holds their product.
 func (q *Plan) fill(log2M float64, p *Problem) {
 	room := log2M - Margin
-	for total := int(math.Floor(room - p.limit())); ; total-- {
-		if q.split(total, p.Left.Width, p.Right.Width); total <= 0 || q.bits(p) <= room {
+	// A bound of results that vanish is far below all.
+	total := int(math.Floor(min(room-p.limit(), float64(p.Left.Width+p.Right.Width))))
+	for {
+		q.split(total, p.Left.Width, p.Right.Width)
+		over := q.bits(p) - room
+		if total <= 0 || over <= 0 {
 			return
 		}
+		total -= max(1, int(over)) // a bit less in total is at most one less of the product
 	}
 }
 

@@ -195,3 +195,19 @@ func BenchmarkChoose(b *testing.B) {
 		})
 	}
 }
+
+// TestVanishing plans for results that are known to be far below the last places of the operands, as
+// those are that vanish: in a moment, and with integers that hold the operands.
+func TestVanishing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 13))
+	m := testMachine(1e6)
+	m.Fits = nil
+	for trial := range 100 {
+		p := randomProblem(rng)
+		p.Left.Terms, p.Right.Terms = 1, 1
+		p.Bounded, p.Bound = true, -math.Exp2(31+20*rng.Float64())
+		if q, ok := m.Choose(&p); !ok || !q.ExactL || !q.ExactR {
+			t.Errorf("trial %d: %+v (%v) for %+v", trial, q, ok, p)
+		}
+	}
+}
