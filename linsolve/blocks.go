@@ -194,10 +194,10 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 }
 
 // eliminated is determinant for F, A with factors f scaled and ordered, by elimination with numbers
-// that are integers times one unit. Taking entries over, and each product, errs by less than 2
-// units, and each entry of L by less than one, so that
+// that are integers times one unit. Taking entries over, and each product, errs by less than e
+// units (see fixedLU.lost), and each entry of L by less than one, so that
 //
-//	L U = F + Δ,  |Δ| ≤ (2 n + 1 + max |u_ii|) units.
+//	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
 func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*determinant, error) {
 	p, err := s.first(raw.Matrix(a), lu)
 	if err != nil || p.rho == nil {
@@ -226,7 +226,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, nil
 		}
 		mid.Mul(mid, pivot)
-		if v := upper().Abs(pivot); v.Cmp(most) > 0 {
+		if v := upperOf(pivot); v.Cmp(most) > 0 {
 			most = v
 		}
 		e.step(k)
@@ -234,7 +234,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			return nil, false, err
 		}
 	}
-	delta := most.Add(most, upper().SetInt64(int64(2*n+1)))
+	delta := most.Add(most, upper().SetInt64(int64(e.lost()*n+1)))
 	delta.Mul(delta, upper().SetInt64(int64(n)))
 	log := regular(p, delta.SetMantExp(delta, -e.fraction), n)
 	if log == nil {
@@ -283,6 +283,10 @@ func newFixedLU(f num.Mat, headroom uint, places int) *fixedLU {
 	}
 	return e
 }
+
+// lost returns a bound, in units, of what multiplyFixed loses: less than words / 2^(64 - headroom)
+// of words that are left out, and what is cut off.
+func (e *fixedLU) lost() int { return 2 + e.words>>(64-e.headroom) }
 
 func (e *fixedLU) entry(i, j int) []uint64 {
 	at := (i*e.n + j) * e.words
@@ -381,7 +385,8 @@ func (e *fixedLU) step(k int) {
 
 // multiplyFixed sets z to about x y 2^(headroom - 64 len(z)), of as many words all three, from
 // words of the product from len(z)-2 on: the words x_i y_k below, i + k ≤ len(z) - 3, would add
-// less than len(z) 2^(64 (len(z) - 1)), which is less than a unit of z, and so is what is cut off.
+// less than len(z) 2^(64 (len(z) - 1)), where a unit of z is 2^(64 len(z) - headroom), and what is
+// cut off is less than a unit.
 func multiplyFixed(z, x, y []uint64, headroom uint) {
 	var a, b, c, last uint64 // of three words of the product, from the one that is summed on
 	s := headroom & 63

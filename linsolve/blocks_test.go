@@ -120,10 +120,15 @@ func TestMultiplyFixed(t *testing.T) {
 	}
 	for range testlength.Of(2000, 20000, 200000) {
 		w := 2 + r.IntN(5)
+		if r.IntN(8) == 0 { // so many words that those left out add more than a unit
+			w = 20
+		}
 		headroom := []uint{16, 62}[r.IntN(2)]
 		x, y, z := make([]uint64, w), make([]uint64, w), make([]uint64, w)
 		for i := range w {
-			x[i], y[i] = word(), word()
+			if x[i], y[i] = word(), word(); w == 20 {
+				x[i], y[i] = x[i]|1<<63, y[i]|1<<63
+			}
 		}
 		// As numbers below 2^most are.
 		for _, v := range [][]uint64{x, y} {
@@ -132,7 +137,8 @@ func TestMultiplyFixed(t *testing.T) {
 		multiplyFixed(z, x, y, headroom)
 		want := new(big.Int).Mul(natural(new(big.Int), x), natural(new(big.Int), y))
 		want.Rsh(want, uint(64*w)-headroom)
-		if d := want.Sub(want, natural(new(big.Int), z)); d.Sign() < 0 || d.Cmp(big.NewInt(1)) > 0 {
+		most := (&fixedLU{words: w, headroom: headroom}).lost()
+		if d := want.Sub(want, natural(new(big.Int), z)); d.Sign() < 0 || d.Cmp(big.NewInt(int64(most))) >= 0 {
 			t.Fatalf("%d words, headroom %d: %x times %x is off by %v", w, headroom, x, y, d)
 		}
 	}
@@ -221,6 +227,17 @@ func TestEncloseNear(t *testing.T) {
 		}
 		if unit := int64(5 - 256); y.err[0] > unit+slight && radius.Cmp(err.Mul(err, big.NewFloat(1.1))) > 0 && len(v.mag) > 1 {
 			t.Fatalf("%v + %v ± 2^%d: radius %v", x, d, y.err[0], radius)
+		}
+	}
+}
+
+// TestUpperOf bounds numbers of more bits than bounds have.
+func TestUpperOf(t *testing.T) {
+	for _, x := range []float64{1, -1} {
+		v := new(big.Float).SetPrec(200).SetFloat64(x)
+		v.Mul(v, new(big.Float).SetPrec(200).Add(big.NewFloat(1), exp2(-100)))
+		if upperOf(v).Cmp(new(big.Float).Abs(v)) < 0 {
+			t.Errorf("%v is no bound of %v", upperOf(v), v)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		return nil, nil, 0, err
 	}
 	// exp(±log) lies within 1 ± 2 log.
-	radius := upper().Mul(upper().Abs(d.mid), upper().Add(d.log, d.log))
+	radius := upper().Mul(upperOf(d.mid), upper().Add(d.log, d.log))
 	wide := uint(bits + 256)
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)

@@ -141,6 +141,9 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if err := dgemm.InvertLower(s.ctx, s.threads, n, lu, x); err != nil {
 		return nil, 0, err
 	}
+	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
+		return nil, 0, nil
+	}
 	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
 	(&factors{n: n}).store(z, func(i, j int) float64 {
 		if i < j {
@@ -167,7 +170,7 @@ func sizeOf(x float64) int {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
 // V; nil if the seed is not good enough.
 func (t *doubling) enclosure(bits int) (*enclosure, error) {
-	for t != nil {
+	for t != nil && bits+t.amp+4 <= maxBits { // of V, at last
 		g := t.gain
 		if g == 0 {
 			g = likely

@@ -215,3 +215,24 @@ func TestFactorsSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestMostBits asks for enclosures of more bits than formats have.
+func TestMostBits(t *testing.T) {
+	const n = 24
+	a := halfulp.Random(halfulp.Float64, n, n, 0, 1)
+	s := testSolver(t, 1)
+	d, err := s.newDoubling(gram(t, a), n, maxBits)
+	if err != nil || d == nil {
+		t.Fatalf("no seed: %v", err)
+	}
+	p, err := s.newPivoted(a, maxBits)
+	if err != nil || p.splitting == nil {
+		t.Fatalf("no seed: %v", err)
+	}
+	if e, err := d.enclosure(maxBits - 4); e != nil || err != nil {
+		t.Errorf("an enclosure of Cholesky's factor, %v", err)
+	}
+	if e, err := p.enclosure(maxBits - 4); e != nil || err != nil {
+		t.Errorf("an enclosure of L and U, %v", err)
+	}
+}

@@ -234,7 +234,7 @@ func (e *exponential) entry(i, j int) (mid, radius *big.Float) {
 	p := e.p.Big(i, j)
 	mid = new(big.Float).SetPrec(p.Prec()+64).Mul(p, e.factor)
 	radius = upper().Mul(e.lost, e.factor)
-	radius.Add(radius, upper().SetMantExp(upper().Abs(mid), 1-e.bits))
+	radius.Add(radius, upper().SetMantExp(upperOf(mid), 1-e.bits))
 	radius.Add(radius, radius) // the factor in the first term is not exact either
 	return mid, radius
 }

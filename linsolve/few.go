@@ -166,8 +166,8 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		if v, err = y.r.correct(r); err != nil {
 			return false, err
 		}
-		if most = largestOf(v[0]); !(most < 0x1p900) {
-			return false, nil
+		if most = largestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
+			return false, nil // the latter would be no progress
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
 		if began && (floor || est <= -float64(bits+8)) {

@@ -400,3 +400,37 @@ func TestSolveIll(t *testing.T) {
 		check(t, fmt.Sprintf("seed %d, trial %d, %v, n = %d", seed, trial, f, n), a, b, f)
 	}
 }
+
+// idle is an inverse whose corrections vanish after the first one.
+type idle struct{ inverse }
+
+func (t idle) correct(r *residual) ([][]float64, error) {
+	z, err := t.inverse.correct(r)
+	if r.x != nil {
+		clear(z[0])
+	}
+	return z, err
+}
+
+// TestNoCorrection gives up where corrections vanish and the residual does not.
+func TestNoCorrection(t *testing.T) {
+	const n = 5
+	a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 1, 0, 2)
+	z := halfulp.NewMatrix(halfulp.Float64, n, 1)
+	s, _, err := begin("Solve", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.invertTriangles(lu)
+	if err != nil || r == nil {
+		t.Fatalf("no inverse: %v", err)
+	}
+	todo := s.undecided(a, b, z)
+	if err := s.solveFew(a, b, z, idle{r}, todo); err != nil || open(todo) != n {
+		t.Errorf("%d entries are left, %v", open(todo), err)
+	}
+}

@@ -278,6 +278,9 @@ func narrow(a *halfulp.Matrix, width uint) (near *halfulp.Matrix, exact bool) {
 // upper returns 0 in a precision for bounds, whose operations round up.
 func upper() *big.Float { return new(big.Float).SetPrec(64).SetMode(big.ToPositiveInf) }
 
+// upperOf returns a bound of |x|. Abs would round a negative x itself up, towards 0.
+func upperOf(x *big.Float) *big.Float { return upper().Set(new(big.Float).Abs(x)) }
+
 // scaledUp returns a bound x 2^e, x ≥ 0: not 0 where that is below all numbers.
 func scaledUp(x *big.Float, e int64) *big.Float {
 	z := upper().SetMantExp(x, int(max(math.MinInt32, min(e, math.MaxInt32))))

@@ -158,7 +158,8 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	lost = upper().Add(lost, mul(near, exp2(2-wide)))
 	y := &nearly{x: t.x, d: d, words: words(bits), left: t.by.cols, right: t.by.rows}
 	for _, c := range t.col {
-		y.err = append(y.err, c+1+int64(lost.MantExp(nil)))
+		// Errors that are less than what is cut off need not be known.
+		y.err = append(y.err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
 	}
 	return y, nil
 }

@@ -48,11 +48,17 @@ type newton struct {
 	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }
 
+// leastNewton is the least gain that steps raise: from a gain g ≥ 3 one leads to g + 1 at least.
+const leastNewton = 3
+
 // newNewton returns X = R for a matrix that p approximates the inverse of; nil if A has numbers of
-// more than most bits.
+// more than most bits, or if R is so far from the inverse that steps would gain nothing.
 func (s *solver) newNewton(a *halfulp.Matrix, p *approximate, most int) *newton {
 	by := scaling{p.scale, p.weights}
 	t := &newton{s: s, by: by, rho: largest([]*big.Float{p.rho, exp2(-2 * seedBits)})}
+	if t.gain() < leastNewton {
+		return nil
+	}
 	if t.f = scaled(a, by, most); t.f == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
@@ -181,5 +182,74 @@ func TestNewtonExtremes(t *testing.T) {
 	}
 	for _, f := range formats {
 		checkInverse(t, "extremes", a, f)
+	}
+}
+
+// nearTies is a unit matrix with an entry that is nearly a tie of Float32: a float64 inverse of it
+// is off by some 2^-bits, far less than bits that float64 numbers have.
+func nearTies(n, bits int) *halfulp.Matrix {
+	a := halfulp.NewMatrix(halfulp.MP(400), n, n)
+	for i := range n {
+		a.SetFloat64(i, i, 1)
+	}
+	v := new(big.Float).SetPrec(400).SetFloat64(1 + 0x1p-24)
+	a.SetBig(0, n-1, v.Add(v, new(big.Float).SetMantExp(big.NewFloat(1), -bits)))
+	return a
+}
+
+// TestInverseErrors asks for errors that cover what sums cut off, and for numbers of one more bit
+// than the format beside the exact ones, where a float64 inverse is better than expected: on that
+// rests the bound of the residuals of suspected ties.
+func TestInverseErrors(t *testing.T) {
+	const n = 12
+	for bits := 60; bits < 300; bits += 7 {
+		a := nearTies(n, bits)
+		s, _, err := begin("Inverse", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.approximate(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 24 + guard(n)
+		y, err := s.newNewton(a, p, math.MaxInt32).inverse(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, top := range columnTops(raw.Matrix(y.x), -1<<30) {
+			if least := top - int64(want) - 10; y.err[j] < least {
+				t.Errorf("%d bits: column %d of %d words has errors below 2^%d, numbers 2^%d", bits, j, y.words, y.err[j], top)
+			}
+		}
+		checkInverse(t, fmt.Sprintf("%d bits", bits), a, halfulp.Float32)
+	}
+}
+
+// TestNewtonFar asks for no steps from an inverse that they would not improve.
+func TestNewtonFar(t *testing.T) {
+	const n = 3
+	s, _, err := begin("Inverse", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := halfulp.Identity(halfulp.Float64, n)
+	p, err := s.approximate(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := 1; e <= 8; e++ {
+		p.rho = exp2(-e)
+		switch v := s.newNewton(a, p, math.MaxInt32); {
+		case v == nil && e > leastNewton:
+			t.Errorf("none for 2^-%d", e)
+		case v == nil:
+		case v.gain() < leastNewton:
+			t.Errorf("one for 2^-%d", e)
+		default:
+			if err := v.refine(100); err != nil || v.gain() < 100 {
+				t.Errorf("gain %d from 2^-%d: %v", v.gain(), e, err)
+			}
+		}
 	}
 }

@@ -162,7 +162,7 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
 // of L and the columns of U; nil if the seed is not good enough.
 func (t *splitting) enclosure(bits int) (*enclosure, error) {
-	for t != nil {
+	for t != nil && bits+t.amp+4 <= maxBits { // of V, at last
 		g := t.gain
 		if g == 0 {
 			g = likely
