@@ -196,8 +196,8 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// TestVanishing plans for results that are known to be far below the last places of the operands, as
-// those are that vanish: in a moment, and with integers that hold the operands.
+// TestVanishing plans for results that are known to be far below the last places of the operands,
+// as those are that vanish: in a moment, and with integers that hold the operands.
 func TestVanishing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 13))
 	m := testMachine(1e6)
