@@ -120,3 +120,23 @@ func TestResidentLeft(t *testing.T) {
 		}
 	})
 }
+
+// TestResidentEmpty has systems without equations or without columns on a device.
+func TestResidentEmpty(t *testing.T) {
+	onDevices(t, func(t *testing.T, n int) {
+		empty := func(rows, cols int) *halfulp.Matrix {
+			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
+		}
+		for _, k := range []int{0, 1, 100} {
+			if _, err := Solve(empty(0, 0), empty(0, k), empty(0, k), nil); err != nil {
+				t.Errorf("order 0, %d columns: %v", k, err)
+			}
+		}
+		if _, err := Inverse(empty(0, 0), empty(0, 0), nil); err != nil {
+			t.Errorf("inverse of order 0: %v", err)
+		}
+		if _, err := Solve(put(t, halfulp.Identity(halfulp.Float64, n)), empty(n, 0), empty(n, 0), nil); err != nil {
+			t.Errorf("order %d, no columns: %v", n, err)
+		}
+	})
+}

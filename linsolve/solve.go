@@ -212,7 +212,7 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 // solveTo stores the solution in x, wherever it lives; without b that of the unit matrix.
 func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 	defer s.release()
-	if a.Place() != place.Host && x.Cols() > 0 {
+	if a.Place() != place.Host && a.Rows() > 0 && x.Cols() > 0 {
 		s.at = place.Of(raw.Matrix(a).Arr)
 		z, err := s.solveThere(a, b, x.Format())
 		if err == nil && z != nil {
