@@ -6,21 +6,12 @@ import (
 	"github.com/halfulp/halfulp"
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
-	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // TestFactorsOnDevices has the same bits for matrices that live on a GPU: on a fake device whose
 // kernels are written in Go, and on the machine's.
 func TestFactorsOnDevices(t *testing.T) {
-	t.Run("reference", func(t *testing.T) {
-		devs, _ := gputest.References(t, 1)
-		defer mem.Substitute(devs...)()
-		compareDevices(t, fewest+2)
-	})
-	t.Run("device", func(t *testing.T) {
-		gputest.Machine(t)
-		compareDevices(t, 150)
-	})
+	gputest.OnDevices(t, fewest+2, 150, compareDevices)
 }
 
 func compareDevices(t *testing.T, n int) {

@@ -68,13 +68,12 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //
 // up to 2 h + 32 e⁴, and twice what Φ(E') is in error by.
 type doubling struct {
-	s    *solver
-	by   scaling
-	f    *halfulp.Matrix // m x n
-	x    *halfulp.Matrix // S
-	n    int
-	gain int // ‖E‖ ≤ 2^-gain if it is proved
-	amp  int // ‖|S| |V|‖∞ + ‖|S| |V|‖1 ≤ 2^amp: proved by errorMatrix, a guess before
+	s           *solver
+	by          scaling
+	f           *halfulp.Matrix // m x n
+	x           *halfulp.Matrix // S
+	n           int
+	improvement // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
 // newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
@@ -170,31 +169,10 @@ func sizeOf(x float64) int {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
 // V; nil if the seed is not good enough.
 func (t *doubling) enclosure(bits int) (*enclosure, error) {
-	for t != nil && bits+t.amp+4 <= maxBits { // of V, at last
-		g := t.gain
-		if g == 0 {
-			g = likely
-		}
-		next := bits
-		for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
-			next = (next+3)/4 + 3
-		}
-		width := next + t.amp + 4
-		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
-		if err != nil {
-			return nil, err
-		}
-		if t.gain < leastGain {
-			return nil, nil
-		}
-		if next == bits && order(t.gain, bits+3) <= 4 {
-			return t.finish(bits, width, v, e, h)
-		}
-		if err := t.step(e, h, next); err != nil {
-			return nil, err
-		}
+	if t == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return improved(t, bits)
 }
 
 // errorMatrix returns V of so many bits and the lower triangle of E of so many places, up to h, and
@@ -218,23 +196,11 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	var bound *exact.Bound
-	if t.gain > 0 {
-		bound = &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
-		for i := range bound.Rows {
-			bound.Rows[i] = int64(upper().Add(exp2(-t.gain), lost).MantExp(nil))
-		}
-	}
-	if err := t.s.gemmTriangle('L', 1, t.x, v.Slice(0, n, 0, n), -1, halfulp.Identity(halfulp.Float64, n), e, bound); err != nil {
+	if err := t.s.gemmTriangle('L', 1, t.x, v.Slice(0, n, 0, n), -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
 		return nil, nil, nil, err
 	}
-	norm := symmetricNorm(raw.Matrix(e))
-	t.s.stats.Rho, _ = norm.Float64()
-	h = upper().Add(lost, upper().SetMantExp(norm, -places))
-	norm.Add(norm, h)
-	t.gain = -norm.MantExp(nil)
 	t.s.stats.Precision = width
-	return v, e, h, nil
+	return v, e, t.learn(t.s, symmetricNorm(raw.Matrix(e)), lost, places), nil
 }
 
 // correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-bits or what four

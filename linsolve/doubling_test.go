@@ -236,3 +236,16 @@ func TestMostBits(t *testing.T) {
 		t.Errorf("an enclosure of L and U, %v", err)
 	}
 }
+
+// TestPoorSeed asks seeds again that have proved to be far off: no number of steps makes them
+// better.
+func TestPoorSeed(t *testing.T) {
+	for _, gain := range []int{-1000, -9, -5, -1, 1, leastGain - 1} {
+		poor := improvement{gain: gain, amp: 10}
+		for _, seed := range []improving{&doubling{improvement: poor}, &splitting{improvement: poor}} {
+			if e, err := improved(seed, 200); e != nil || err != nil {
+				t.Errorf("%T of gain %d: %v, %v", seed, gain, e, err)
+			}
+		}
+	}
+}

@@ -7,22 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
-	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
-
-// onDevices runs f on a fake device, whose kernels are written in Go, and on the machine's, with
-// matrices of some order.
-func onDevices(t *testing.T, f func(t *testing.T, n int)) {
-	t.Run("reference", func(t *testing.T) {
-		devs, _ := gputest.References(t, 1)
-		defer mem.Substitute(devs...)()
-		f(t, 12)
-	})
-	t.Run("device", func(t *testing.T) {
-		gputest.Machine(t)
-		f(t, 150)
-	})
-}
 
 // put returns a copy of m on the device.
 func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
@@ -38,7 +23,7 @@ func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 // TestResident compares inverses and solutions on a device with those on the host. Newton's method
 // there, and not the host, has made them.
 func TestResident(t *testing.T) {
-	onDevices(t, func(t *testing.T, n int) {
+	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			for _, spread := range []int{0, 20} {
 				a, b := halfulp.Random(f, n, n, spread, 1), halfulp.Random(f, n, n, spread, 2)
@@ -78,7 +63,7 @@ func TestResident(t *testing.T) {
 // TestResidentLeft has matrices on a device that only the host's means decide: zeros and ties,
 // singular ones, infinities, exponents far away, and formats that overflow.
 func TestResidentLeft(t *testing.T) {
-	onDevices(t, func(t *testing.T, n int) {
+	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
 		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 		for j := range n {
@@ -123,7 +108,7 @@ func TestResidentLeft(t *testing.T) {
 
 // TestResidentEmpty has systems without equations or without columns on a device.
 func TestResidentEmpty(t *testing.T) {
-	onDevices(t, func(t *testing.T, n int) {
+	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		empty := func(rows, cols int) *halfulp.Matrix {
 			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
-	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -32,15 +31,14 @@ import (
 // with the parts X' and Y' of E' up to 2 h + 32 e⁴, and twice what they are in error by, if
 // e ≤ 2^-8.
 type splitting struct {
-	s      *solver
-	by     scaling
-	f      *halfulp.Matrix // m x n
-	x, y   *halfulp.Matrix // S and T
-	k      int
-	blocks []int
-	gain   int     // ‖E‖∞ ≤ 2^-gain if it is proved
-	cond   float64 // ≥ ‖|T^-1| |T|‖∞
-	amp    int     // ‖|S| |F T|‖∞ + cond ≤ 2^amp: proved by errorMatrix, a guess before
+	s           *solver
+	by          scaling
+	f           *halfulp.Matrix // m x n
+	x, y        *halfulp.Matrix // S and T
+	k           int
+	blocks      []int
+	cond        float64 // ≥ ‖|T^-1| |T|‖∞
+	improvement         // amp: of ‖|S| |F T|‖∞ + cond
 }
 
 // pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
@@ -162,31 +160,10 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
 // of L and the columns of U; nil if the seed is not good enough.
 func (t *splitting) enclosure(bits int) (*enclosure, error) {
-	for t != nil && bits+t.amp+4 <= maxBits { // of V, at last
-		g := t.gain
-		if g == 0 {
-			g = likely
-		}
-		next := bits
-		for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
-			next = (next+3)/4 + 3
-		}
-		width := next + t.amp + 4
-		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
-		if err != nil {
-			return nil, err
-		}
-		if t.gain < leastGain {
-			return nil, nil
-		}
-		if next == bits && order(t.gain, bits+3) <= 4 {
-			return t.finish(bits, width, v, e, h)
-		}
-		if err := t.step(e, h, next); err != nil {
-			return nil, err
-		}
+	if t == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return improved(t, bits)
 }
 
 // errorMatrix returns V = F T of so many bits and E of so many places, up to h, and finds out what
@@ -212,23 +189,11 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	var bound *exact.Bound
-	if t.gain > 0 {
-		bound = &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
-		for i := range bound.Rows {
-			bound.Rows[i] = int64(upper().Add(exp2(-t.gain), lost).MantExp(nil))
-		}
-	}
-	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, bound); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
 		return nil, nil, nil, err
 	}
-	norm := rowNorm64(raw.Matrix(e))
-	t.s.stats.Rho, _ = norm.Float64()
-	h = upper().Add(lost, upper().SetMantExp(norm, -places))
-	norm.Add(norm, h)
-	t.gain = -largest([]*big.Float{norm, exp2(-maxBits)}).MantExp(nil) // a number, too, for E = 0
 	t.s.stats.Precision = width
-	return v, e, h, nil
+	return v, e, t.learn(t.s, rowNorm64(raw.Matrix(e)), lost, places), nil
 }
 
 // split returns the strictly block lower and the block upper triangle.

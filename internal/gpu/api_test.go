@@ -21,20 +21,6 @@ import (
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
-// onDevices runs f on a fake device with small problems and on the machine's with larger ones, of
-// about 12 and of 50 rows.
-func onDevices(t *testing.T, f func(t *testing.T, size int)) {
-	t.Run("reference", func(t *testing.T) {
-		devs, _ := gputest.References(t, 1)
-		defer mem.Substitute(devs...)()
-		f(t, 12)
-	})
-	t.Run("device", func(t *testing.T) {
-		gputest.Machine(t)
-		f(t, 50)
-	})
-}
-
 // onCPU keeps auto from choosing a GPU.
 var onCPU = &Options{Device: "cpu"}
 
@@ -73,7 +59,7 @@ func (o *operands) free() {
 
 // TestResident compares the routines for resident operands with the host's, bit for bit.
 func TestResident(t *testing.T) {
-	onDevices(t, func(t *testing.T, size int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
 			o := newOperands(f, size)
 			third := must(ParseScalar(MP(80), "0.33333"))
@@ -255,7 +241,7 @@ func TestSeveral(t *testing.T) {
 
 // TestDevicePrepare multiplies by a prepared resident matrix, changes it and frees it.
 func TestDevicePrepare(t *testing.T) {
-	onDevices(t, func(t *testing.T, size int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		for _, f := range []Format{Float64, MP(212)} {
 			o := newOperands(f, size)
 			o.alpha, o.beta = Float(1), Float(0)
@@ -381,7 +367,7 @@ func conjugateGradients(f Format, a *Matrix, x, r, p, q *Vector) int {
 // TestConjugateGradients solves a system of equations on the CPU and, with a resident matrix, on a
 // GPU: the same steps, bit for bit.
 func TestConjugateGradients(t *testing.T) {
-	onDevices(t, func(t *testing.T, size int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		f := MP(212)
 		a := NewMatrix(f, size, size)
 		b := Random(f, size, size, 0, 1)
@@ -533,7 +519,7 @@ func TestConformance(t *testing.T) {
 // TestMethodResidue: where residues do not reach, neither on the GPU nor on the CPU, the method
 // residue is refused and auto takes another.
 func TestMethodResidue(t *testing.T) {
-	onDevices(t, func(t *testing.T, n int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, n int) {
 		a, c := Random(Float64, n, n, 0, 1), NewMatrix(Float64, n, n)
 		da, dc := must(a.On("cuda:0")), must(c.On("cuda:0"))
 		defer da.Free()

@@ -13,7 +13,7 @@ import (
 // on the CPU.
 func TestElements(t *testing.T) {
 	onGPU := &Options{Device: "cuda:0"}
-	onDevices(t, func(t *testing.T, size int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
 			a, x := Random(f, size, size+3, 5, 1), Random(MP(80), size, 1, 5, 2).Col(0)
 			y := Random(Float64, 2*size+6, 1, 5, 3).Col(0).Stride(-2)

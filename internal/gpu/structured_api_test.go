@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	. "github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
 )
 
 // TestStructured runs routines with band, symmetric and triangular matrices on a GPU for operands
 // of the host, and compares with the CPU, bit for bit: ordinary numbers, infinities and zeros.
 func TestStructured(t *testing.T) {
 	onGPU := &Options{Device: "cuda:0"}
-	onDevices(t, func(t *testing.T, size int) {
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		formats := []Format{DD, Float64, MP(106)}
 		if testing.Short() {
 			formats = formats[:1]

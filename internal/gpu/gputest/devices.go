@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // Machine returns the machine's first GPU, or skips.
@@ -41,4 +42,18 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 		}
 	}
 	return devs, drivers
+}
+
+// OnDevices runs f on a fake device, which stands for the machine's, with problems of a small size,
+// and on the machine's first GPU with larger ones.
+func OnDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
+	t.Run("reference", func(t *testing.T) {
+		devs, _ := References(t, 1)
+		defer mem.Substitute(devs...)()
+		f(t, small)
+	})
+	t.Run("device", func(t *testing.T) {
+		Machine(t)
+		f(t, large)
+	})
 }

@@ -1,0 +1,84 @@
+package linsolve
+
+import (
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
+)
+
+// improvement is how far the approximate inverses of factors have come, and what is lost with them.
+type improvement struct {
+	gain int // ‖E‖ ≤ 2^-gain if it is proved; 0 if nothing is known
+	amp  int // products of the factors' magnitudes are at most 2^amp: a guess before the first E
+}
+
+func (t *improvement) known() *improvement { return t }
+
+// improving are approximate inverses of factors that products make better: doubling and splitting.
+type improving interface {
+	known() *improvement
+	// errorMatrix returns V of width bits and E of so many places, up to h, and finds out what it
+	// shows of the gain.
+	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
+	// step makes ‖E‖ about 2^-next by E.
+	step(e *halfulp.Matrix, h *big.Float, next int) error
+	// finish returns the enclosure that E leads to.
+	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
+}
+
+// improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
+// columns of the factors; nil if the seed is not good enough.
+func improved(t improving, bits int) (*enclosure, error) {
+	at := t.known()
+	for bits+at.amp+4 <= maxBits { // of V, at last
+		g := at.gain
+		if g == 0 {
+			g = likely
+		}
+		if g < leastGain { // as an earlier call found out
+			return nil, nil
+		}
+		next := bits
+		for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
+			next = (next+3)/4 + 3
+		}
+		width := next + at.amp + 4
+		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
+		if err != nil {
+			return nil, err
+		}
+		if at.gain < leastGain {
+			return nil, nil
+		}
+		if next == bits && order(at.gain, bits+3) <= 4 {
+			return t.finish(bits, width, v, e, h)
+		}
+		if err := t.step(e, h, next); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// bound returns one of an E of order n that was computed from factors up to lost; nil if nothing is
+// known of it.
+func (t *improvement) bound(n int, lost *big.Float) *exact.Bound {
+	if t.gain == 0 {
+		return nil
+	}
+	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(upper().Add(exp2(-t.gain), lost).MantExp(nil))
+	}
+	return b
+}
+
+// learn takes the gain from the norm of an E that is rounded to so many places and was computed
+// from factors up to lost > 0, and returns what E is in error by.
+func (t *improvement) learn(s *solver, norm, lost *big.Float, places int) (h *big.Float) {
+	s.stats.Rho, _ = norm.Float64()
+	h = upper().Add(lost, upper().SetMantExp(norm, -places))
+	t.gain = -upper().Add(norm, h).MantExp(nil)
+	return h
+}
