@@ -72,6 +72,7 @@ type doubling struct {
 	by          scaling
 	f           *halfulp.Matrix // m x n
 	x           *halfulp.Matrix // S
+	one         *halfulp.Matrix // the unit matrix; nil until it is needed
 	n           int
 	improvement // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
@@ -172,7 +173,7 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return improved(t, bits)
+	return t.s.improved(t, bits)
 }
 
 // errorMatrix returns V of so many bits and the lower triangle of E of so many places, up to h, and
@@ -182,92 +183,110 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
 	m, n := t.f.Rows(), t.n
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), m, n)
+	if v, err = t.s.matrix(halfulp.MP(uint(width)), m, n); err != nil {
+		return nil, nil, nil, err
+	}
 	if err := t.s.gemm(1, t.f, t.x.T(), 0, nil, v); err != nil {
 		return nil, nil, nil, err
 	}
-	x, leading, err := t.s.bothMagnitudes(t.x, v.Slice(0, n, 0, n))
-	if err != nil {
+	leading := v.Slice(0, n, 0, n)
+	if t.amp, err = t.s.spread(t.x, leading); err != nil {
 		return nil, nil, nil, err
 	}
-	if t.amp = x.spread(leading); t.amp > 1<<20 {
+	if t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
 	lost := exp2(t.amp - width)
-	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle('L', 1, t.x, v.Slice(0, n, 0, n), -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
+		return nil, nil, nil, err
+	}
+	if t.one == nil {
+		if t.one, err = t.s.identity(n); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	bound := t.bound(t.s, n, places, width, lost)
+	if err := t.s.gemmTriangle('L', 1, t.x, leading, -1, t.one, e, bound); err != nil {
+		return nil, nil, nil, err
+	}
+	lost.Add(lost, lostBy(bound))
+	norm, err := t.s.symmetricNorm(e)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
-	return v, e, t.learn(t.s, symmetricNorm(raw.Matrix(e)), lost, places), nil
+	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-bits or what four
 // powers of 2^-gain leave, from E, which it changes and which is known up to h.
 func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *halfulp.Matrix, lost *big.Float, err error) {
-	n, g := t.n, t.gain
+	s, n, g := t.s, t.n, t.gain
 	terms := order(g, bits+3)
-	halveDiagonal(e) // Z1
+	if err := s.halveDiagonal(e); err != nil { // Z1
+		return nil, nil, err
+	}
 	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
 	if terms == 2 {
 		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
 	}
-	gemm := func(alpha float64, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.gemmTriangle('L', alpha, a, b, 0, nil, d, nil)
+	// The first error ends it.
+	product := func(alpha float64, a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.gemmTriangle('L', alpha, a, b, 0, nil, d, nil)
+		}
+		return d
 	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.sum(a, b, d)
+	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.sum(a, b, d)
+		}
+		return d
+	}
+	in := func(change func(*halfulp.Matrix) error, a *halfulp.Matrix) {
+		if err == nil {
+			err = change(a)
+		}
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	square, err := gemm(-1, e, e, format(2))
-	if err != nil {
-		return nil, nil, err
-	}
-	outer, err := gemm(-1, e, e.T(), format(2))
-	if err != nil {
-		return nil, nil, err
-	}
+	square, outer := product(-1, e, e, format(2)), product(-1, e, e.T(), format(2))
 	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
 	if terms > 3 {
-		mirror(outer)
-		both, err := sum(square, outer, format(3))
-		if err != nil {
-			return nil, nil, err
-		}
-		if cube, err = gemm(-1, both, e.T(), format(3)); err != nil {
-			return nil, nil, err
-		}
-		halveDiagonal(cube)
-		outer = lowerTriangleOf(outer)
+		in(s.mirror, outer)
+		both := sum(square, outer, format(3))
+		cube = product(-1, both, e.T(), format(3))
+		s.drop(both)
+		in(s.halveDiagonal, cube)
+		in(s.keepLower, outer)
 	}
-	halveDiagonal(outer)
-	second, err := sum(square, outer, format(2)) // Φ(E')
-	if err != nil {
-		return nil, nil, err
-	}
+	in(s.halveDiagonal, outer)
+	second := sum(square, outer, format(2)) // Φ(E')
+	s.drop(square, outer)
 	// Two products of 4^-g, their sum, and a third of it, were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
-		if second, err = sum(second, cube, format(2)); err != nil {
-			return nil, nil, err
-		}
-		product, err := gemm(-1, second, e, format(3))
-		if err != nil {
-			return nil, nil, err
-		}
-		if second, err = sum(second, product, format(2)); err != nil {
-			return nil, nil, err
-		}
+		more := sum(second, cube, format(2))
+		last := product(-1, more, e, format(3))
+		s.drop(second, cube)
+		second = sum(more, last, format(2))
+		s.drop(more, last)
 		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
 	} else {
 		lost.Add(lost, exp2(3-3*g))
 	}
 	lost.Add(lost, exp2(1-g-format(1).Bits()))
-	z, err = sum(e, second, format(1))
+	z = sum(e, second, format(1))
+	s.drop(e, second)
 	return z, lost, err
 }
 
@@ -284,14 +303,21 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	}
 	n := t.n
 	prec := max(next+t.amp+4, 64)
-	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	d, err := t.s.matrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, nil); err != nil {
 		return err
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.sum(t.x, d, x); err != nil {
 		return err
 	}
+	t.s.drop(z, d, t.x)
 	t.x = x
 	lost.Add(lost, upper().SetMantExp(lost, 1))
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
@@ -301,8 +327,8 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 // finish returns the enclosure by a V and an E that tell so many bits.
 func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n, g := t.f.Rows(), t.n, t.gain
-	if !positiveDiagonal(raw.Matrix(t.x)) {
-		return nil, nil
+	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
+		return nil, err
 	}
 	z, lost, err := t.correction(e, h, bits)
 	if err != nil {
@@ -312,7 +338,10 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	places := max(bits-g+4, 24)
 	lost.Add(lost, exp2(1-width))
 	lost.Add(lost, exp2(1-g-places))
-	d := halfulp.NewMatrix(halfulp.MP(uint(places)), m, n)
+	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
 		return nil, err
 	}
@@ -321,13 +350,13 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 			return nil, err
 		}
 	}
+	t.s.drop(z)
 	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
-	sizes, err := t.s.magnitudes(v)
-	if err != nil {
+	if y.err, err = t.s.rowTops(v); err != nil {
 		return nil, err
 	}
-	for _, sum := range sizes.rows() {
-		y.err = append(y.err, int64(sizeOf(sum)+lost.MantExp(nil)))
+	for i := range y.err {
+		y.err[i] += int64(lost.MantExp(nil))
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }
@@ -414,9 +443,9 @@ func (a magnitudes) spread(b magnitudes) int {
 	return sizeOf(float64((largestOf(a.times(b.rows())) + largestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
 }
 
-// symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle.
-func symmetricNorm(m num.Mat) *big.Float {
+func symmetricNorm64(m num.Mat) *big.Float {
 	high := int64(math.MinInt32)
 	for _, e := range columnTops(m, high) {
 		high = max(high, e)
@@ -437,46 +466,5 @@ func symmetricNorm(m num.Mat) *big.Float {
 	}
 	norm := upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
-	return largest([]*big.Float{norm, exp2(-maxBits)}) // so that a gain remains finite
-}
-
-// mirror copies the lower triangle of a square matrix to the upper one.
-func mirror(a *halfulp.Matrix) {
-	m := raw.Matrix(a)
-	for j := range m.Cols {
-		for i := j + 1; i < m.Rows; i++ {
-			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
-		}
-	}
-}
-
-// lowerTriangleOf replaces what lies above the diagonal by zeros, and returns the matrix.
-func lowerTriangleOf(a *halfulp.Matrix) *halfulp.Matrix {
-	m := raw.Matrix(a)
-	for j := range m.Cols {
-		for i := range j {
-			m.Arr.Set(m.At(i, j), num.Real{Class: num.Zero})
-		}
-	}
-	return a
-}
-
-// halveDiagonal halves the diagonal of a matrix in MP.
-func halveDiagonal(a *halfulp.Matrix) {
-	m := raw.Matrix(a)
-	for i := range m.Rows {
-		if at := m.At(i, i); m.Arr.Class(at) == num.Finite {
-			m.Arr.Exp[at]--
-		}
-	}
-}
-
-// positiveDiagonal reports whether all numbers of the diagonal of a matrix in MP are positive.
-func positiveDiagonal(m num.Mat) bool {
-	for i := range m.Rows {
-		if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {
-			return false
-		}
-	}
-	return true
+	return norm
 }

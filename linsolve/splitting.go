@@ -163,7 +163,7 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return improved(t, bits)
+	return t.s.improved(t, bits)
 }
 
 // errorMatrix returns V = F T of so many bits and E of so many places, up to h, and finds out what
@@ -189,7 +189,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(t.s, n, places, width, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width

@@ -98,7 +98,7 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error)
 		return 0, err
 	}
 	defer t.free()
-	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()),
+	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle),
 		Rest: abi.Leftovers{Count: t.count.Pointer()}}
 	for _, l := range []struct {
 		to   *cuda.Pointer
