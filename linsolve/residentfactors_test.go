@@ -68,7 +68,7 @@ func TestResidentCholesky(t *testing.T) {
 		a := gramIn(t, halfulp.Float64, n, 0, 2)
 		for i := range n {
 			for j := range n {
-				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), (i*37%n+j*37%n)*500/n-500))
+				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*500/n+j*37%n*500/n-500))
 			}
 		}
 		checkResidentCholesky(t, "scaled", a, halfulp.MP(106), true)
