@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -73,8 +74,10 @@ type doubling struct {
 	f           *halfulp.Matrix // m x n
 	x           *halfulp.Matrix // S
 	one         *halfulp.Matrix // the unit matrix; nil until it is needed
+	size        *big.Float      // ≥ ‖F‖∞; nil until it is needed
 	n           int
-	improvement // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
+	off         int // entries of V are in error by 2^off at most beside their rounding, at a place
+	improvement     // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
 // newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
@@ -186,8 +189,16 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if v, err = t.s.matrix(halfulp.MP(uint(width)), m, n); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := t.s.gemm(1, t.f, t.x.T(), 0, nil, v); err != nil {
+	tolerance, err := t.tolerance(width)
+	if err != nil {
 		return nil, nil, nil, err
+	}
+	if err := t.s.gemmTriangle(0, 1, t.f, t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
+		return nil, nil, nil, err
+	}
+	lost := upper()
+	if tolerance != nil {
+		lost = exp2(t.amp - width)
 	}
 	leading := v.Slice(0, n, 0, n)
 	if t.amp, err = t.s.spread(t.x, leading); err != nil {
@@ -197,7 +208,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost := exp2(t.amp - width)
+	lost.Add(lost, exp2(t.amp-width))
 	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
@@ -207,7 +218,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		}
 	}
 	bound := t.bound(t.s, n, places, width, lost)
-	if err := t.s.gemmTriangle('L', 1, t.x, leading, -1, t.one, e, bound); err != nil {
+	if err := t.s.gemmTriangle('L', 1, t.x, leading, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
 		return nil, nil, nil, err
 	}
 	lost.Add(lost, lostBy(bound))
@@ -219,11 +230,11 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
-// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-bits or what four
-// powers of 2^-gain leave, from E, which it changes and which is known up to h.
-func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *halfulp.Matrix, lost *big.Float, err error) {
+// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what
+// four powers of 2^-gain leave, from E, which it changes and which is known up to h.
+func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
-	terms := order(g, bits+3)
+	terms := order(g, places+3)
 	if err := s.halveDiagonal(e); err != nil { // Z1
 		return nil, nil, err
 	}
@@ -232,13 +243,16 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
 	}
 	// The first error ends it.
-	product := func(alpha float64, a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
+	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top int) *halfulp.Matrix {
+		bound := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
+		lost.Add(lost, upper().SetMantExp(lostBy(bound), 2))
 		var d *halfulp.Matrix
 		if err == nil {
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmTriangle('L', alpha, a, b, 0, nil, d, nil)
+			err = s.gemmTriangle('L', -1, a, b, 0, nil, d, factors, bound)
 		}
 		return d
 	}
@@ -257,13 +271,13 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 			err = change(a)
 		}
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	square, outer := product(-1, e, e, format(2)), product(-1, e, e.T(), format(2))
+	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
+	square, outer := product(e, e, format(2), [2]byte{'L', 'L'}, -2*g), product(e, e.T(), format(2), [2]byte{'L', 'U'}, -2*g)
 	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
 	if terms > 3 {
 		in(s.mirror, outer)
 		both := sum(square, outer, format(3))
-		cube = product(-1, both, e.T(), format(3))
+		cube = product(both, e.T(), format(3), [2]byte{0, 'U'}, 1-3*g)
 		s.drop(both)
 		in(s.halveDiagonal, cube)
 		in(s.keepLower, outer)
@@ -275,7 +289,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
-		last := product(-1, more, e, format(3))
+		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g)
 		s.drop(second, cube)
 		second = sum(more, last, format(2))
 		s.drop(more, last)
@@ -295,8 +309,9 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 // If I - N is (I + Z)^-1 + D with N(D) ≤ lost, (I - N) S F S^T (I - N)^T is the product of
 // I + D (I + Z) and its transpose, I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|:
 // d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
-// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1.
-func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
+// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
+// d may have beside that.
+func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
@@ -307,7 +322,11 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, nil); err != nil {
+	bound, err := t.stepTolerance(v, prec)
+	if err != nil {
+		return err
+	}
+	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
 		return err
 	}
 	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
@@ -320,8 +339,65 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	t.s.drop(z, d, t.x)
 	t.x = x
 	lost.Add(lost, upper().SetMantExp(lost, 1))
+	if bound != nil {
+		lost.Add(lost, exp2(t.amp-prec))
+	}
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
+}
+
+// tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
+// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms of
+// that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
+func (t *doubling) tolerance(width int) (*exact.Bound, error) {
+	if t.s.at == nil {
+		return nil, nil
+	}
+	f, s, err := t.sizes()
+	if err != nil {
+		return nil, err
+	}
+	t.off = t.amp - width - 1 - bits.Len(uint(t.n)) - s
+	return t.s.uniform(t.n, f+s, f+s-t.off), nil
+}
+
+// stepTolerance returns what the product N S of a step is known to be bounded by where it need not be
+// rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its transpose
+// to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times those of V, of
+// which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than a tenth of that
+// if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec) at most.
+func (t *doubling) stepTolerance(v *halfulp.Matrix, prec int) (*exact.Bound, error) {
+	if t.s.at == nil {
+		return nil, nil
+	}
+	f, s, err := t.sizes()
+	if err != nil {
+		return nil, err
+	}
+	norm, err := t.s.rowNorm(v)
+	if err != nil {
+		return nil, err
+	}
+	length := bits.Len(uint(t.n))
+	off := t.amp - prec - norm.MantExp(nil) - 2*length - 1
+	if s+f > prec-6 || length+f+off > -6 {
+		return nil, nil
+	}
+	return t.s.uniform(t.n, 1-t.gain+s, 1-t.gain+s-off), nil
+}
+
+// sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
+func (t *doubling) sizes() (f, s int, err error) {
+	if t.size == nil {
+		if t.size, err = t.s.rowNorm(t.f); err != nil {
+			return 0, 0, err
+		}
+	}
+	x, err := t.s.rowNorm(t.x)
+	if err != nil {
+		return 0, 0, err
+	}
+	return t.size.MantExp(nil), x.MantExp(nil), nil
 }
 
 // finish returns the enclosure by a V and an E that tell so many bits.
@@ -342,7 +418,22 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
+	tops, err := t.s.rowTops(v)
+	if err != nil {
+		return nil, err
+	}
+	var bound *exact.Bound
+	if t.s.at != nil {
+		// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
+		bound = &exact.Bound{Rows: tops, Cols: make([]int64, n), Within: int64(places + 2)}
+		for j := range n {
+			bound.Cols[j] = int64(1 - g)
+		}
+		lost.Add(lost, exp2(-g-places))
+		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
+		lost.Add(lost, exp2(t.off+2))
+	}
+	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
 		return nil, err
 	}
 	if m > n {
@@ -352,18 +443,16 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	}
 	t.s.drop(z)
 	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
-	if y.err, err = t.s.rowTops(v); err != nil {
-		return nil, err
-	}
-	for i := range y.err {
-		y.err[i] += int64(lost.MantExp(nil))
+	for _, top := range tops {
+		y.err = append(y.err, top+int64(lost.MantExp(nil)))
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }
 
-// gemmTriangle is gemm for a triangle of d, of a square matrix, with a bound that is proved or nil.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, bound, &s.opt)
+// gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that is
+// proved or nil. Of a and b there are zeros beyond the triangles factors, unless those are 0.
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }
 

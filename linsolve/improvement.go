@@ -22,8 +22,8 @@ type improving interface {
 	// errorMatrix returns V of width bits and E of so many places, up to h, and finds out what it
 	// shows of the gain.
 	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
-	// step makes ‖E‖ about 2^-next by E.
-	step(e *halfulp.Matrix, h *big.Float, next int) error
+	// step makes ‖E‖ about 2^-next by E, of V.
+	step(v, e *halfulp.Matrix, h *big.Float, next int) error
 	// finish returns the enclosure that E leads to.
 	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
 }
@@ -55,10 +55,10 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 		if next == bits && order(at.gain, bits+3) <= 4 {
 			return t.finish(bits, width, v, e, h)
 		}
-		s.drop(v)
-		if err := t.step(e, h, next); err != nil {
+		if err := t.step(v, e, h, next); err != nil {
 			return nil, err
 		}
+		s.drop(v)
 	}
 	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -103,6 +104,20 @@ func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
 	}
 	rows, cols, err := s.at.Spread(s.config(), raw.Matrix(a), raw.Matrix(b))
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
+}
+
+// uniform returns the bound 2^top of the entries of an n x n matrix where products need not be
+// rounded correctly: entries may be in error by 2^(top - within) beside their rounding, within > 0;
+// else nil.
+func (s *solver) uniform(n, top, within int) *exact.Bound {
+	if s.at == nil {
+		return nil
+	}
+	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(top)
+	}
+	return b
 }
 
 // rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.

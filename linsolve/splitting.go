@@ -189,7 +189,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(t.s, n, places, width, lost)); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, [2]byte{}, t.bound(t.s, n, places, width, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
@@ -230,7 +230,7 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C. An entry of D below the diagonal is the sum of two products.
 func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, nil); err != nil {
+	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, [2]byte{}, nil); err != nil {
 		return err
 	}
 	first := 0
@@ -257,7 +257,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	}
 	gemm := func(triangle byte, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
 		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, nil)
+		return d, t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, [2]byte{}, nil)
 	}
 	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
 		d := halfulp.NewMatrix(format, n, n)
@@ -325,7 +325,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 // known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
 // S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
 // factor of less than 1.05.
-func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	prec := max(next+t.amp+4, 64)
 	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
 	dx, dy := halfulp.NewMatrix(format, t.k, t.k), halfulp.NewMatrix(format, t.k, t.k)
-	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, [2]byte{}, nil); err != nil {
 		return err
 	}
 	if err := t.upperProduct(-1, t.y, y, 0, nil, dy); err != nil {
@@ -371,7 +371,7 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	lost.Add(lost, exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, dw := halfulp.NewMatrix(format, m, k), halfulp.NewMatrix(format, k, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, k, 0, k), y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, v.Slice(0, k, 0, k), y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{}, nil); err != nil {
 		return nil, err
 	}
 	if m > k {
@@ -379,7 +379,7 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 			return nil, err
 		}
 	}
-	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), nil); err != nil {
+	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), [2]byte{}, nil); err != nil {
 		return nil, err
 	}
 	if n > k {

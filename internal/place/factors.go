@@ -22,9 +22,9 @@ type TriangleOperation int
 
 // The operations.
 const (
-	HalveDiagonal TriangleOperation = iota // halves the diagonal
-	MirrorLower                            // copies the lower triangle to the upper one
-	KeepLower                              // replaces what lies above the diagonal by zeros
+	HalveDiagonal    TriangleOperation = iota // halves the diagonal
+	MirrorLower                               // copies the lower triangle to the upper one
+	KeepLower                                 // replaces what lies above the diagonal by zeros
 	CountNotPositive                          // counts the numbers of the diagonal that are not positive
-	CountAsymmetric                          // counts the numbers below it with bits unlike those across
+	CountAsymmetric                           // counts the numbers below it with bits unlike those across
 )

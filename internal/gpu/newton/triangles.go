@@ -10,11 +10,11 @@ import (
 
 // operations are the kernel's numbers of those of places.
 var operations = map[place.TriangleOperation]int32{
-	place.HalveDiagonal: abi.TriangleHalve,
-	place.MirrorLower:   abi.TriangleMirror,
-	place.KeepLower:     abi.TriangleLower,
+	place.HalveDiagonal:    abi.TriangleHalve,
+	place.MirrorLower:      abi.TriangleMirror,
+	place.KeepLower:        abi.TriangleLower,
 	place.CountNotPositive: abi.TrianglePositive,
-	place.CountAsymmetric: abi.TriangleSymmetric,
+	place.CountAsymmetric:  abi.TriangleSymmetric,
 }
 
 // Triangle is place.Factors'.
