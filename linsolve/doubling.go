@@ -347,8 +347,8 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 }
 
 // tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
-// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms of
-// that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
+// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
+// of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
 func (t *doubling) tolerance(width int) (*exact.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
@@ -361,11 +361,12 @@ func (t *doubling) tolerance(width int) (*exact.Bound, error) {
 	return t.s.uniform(t.n, f+s, f+s-t.off), nil
 }
 
-// stepTolerance returns what the product N S of a step is known to be bounded by where it need not be
-// rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its transpose
-// to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times those of V, of
-// which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than a tenth of that
-// if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec) at most.
+// stepTolerance returns what the product N S of a step is known to be bounded by where it need not
+// be rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its
+// transpose to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times
+// those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
+// a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
+// at most.
 func (t *doubling) stepTolerance(v *halfulp.Matrix, prec int) (*exact.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
@@ -449,8 +450,8 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	return &enclosure{root: y, bits: bits}, nil
 }
 
-// gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that is
-// proved or nil. Of a and b there are zeros beyond the triangles factors, unless those are 0.
+// gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
+// is proved or nil. Of a and b there are zeros beyond the triangles factors, unless those are 0.
 func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
 	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)

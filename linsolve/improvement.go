@@ -63,9 +63,10 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 	return nil, nil
 }
 
-// bound returns one of an E of order n and so many places that was computed from factors up to lost,
-// V being of width bits; nil if nothing is known of it. Where products need not be rounded correctly
-// E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in the norm.
+// bound returns one of an E of order n and so many places that was computed from factors up to
+// lost, V being of width bits; nil if nothing is known of it. Where products need not be rounded
+// correctly E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in
+// the norm.
 func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *exact.Bound {
 	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.gain > 0 {

@@ -213,8 +213,8 @@ func (t *newton) errorBound(top int64, places int) *exact.Bound {
 	return b
 }
 
-// lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix be
-// in error by.
+// lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
+// be in error by.
 func lostBy(b *exact.Bound) *big.Float {
 	if b == nil || b.Within == 0 {
 		return upper()

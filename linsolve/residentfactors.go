@@ -17,7 +17,8 @@ import (
 
 // choleskyThere returns the Cholesky factor, where A lives, of a matrix that does not live on the
 // host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
-// are not positive definite or too ill-conditioned, numbers that products of some bits do not reach.
+// are not positive definite or too ill-conditioned, numbers that products of some bits do not
+// reach.
 func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	if a.Place() == place.Host || a.Rows() < fewest {
 		return nil, nil

@@ -20,11 +20,13 @@ type Factors interface {
 // TriangleOperation is something that Factors.Triangle does.
 type TriangleOperation int
 
-// The operations.
+// The operations: halving the diagonal; copying the lower triangle to the upper one; replacing what
+// lies above the diagonal by zeros; counting the numbers of the diagonal that are not positive, and
+// those below it whose bits are not those of the numbers across.
 const (
-	HalveDiagonal    TriangleOperation = iota // halves the diagonal
-	MirrorLower                               // copies the lower triangle to the upper one
-	KeepLower                                 // replaces what lies above the diagonal by zeros
-	CountNotPositive                          // counts the numbers of the diagonal that are not positive
-	CountAsymmetric                           // counts the numbers below it with bits unlike those across
+	HalveDiagonal TriangleOperation = iota
+	MirrorLower
+	KeepLower
+	CountNotPositive
+	CountAsymmetric
 )

@@ -1,5 +1,5 @@
-// Package newton runs what Newton's method of package linsolve does entry by entry on matrices in
-// the memory of NVIDIA GPUs: kernels/newton/newton.cu has the arithmetic.
+// Package newton runs what Newton's method and factors of package linsolve do entry by entry on
+// matrices in the memory of NVIDIA GPUs: kernels/newton has the arithmetic.
 package newton
 
 import (

@@ -101,8 +101,8 @@ static __device__ __forceinline__ double magnitude(const numbers &a, i64 i)
 	return (e < -1000 ? 0 : x * __longlong_as_double((e + 1023) << 52)) + 0x1p-1000;
 }
 
-// Each of k products, and of their sums in any order, errs by 2^-53 relatively; products that vanish
-// take less than 2^-1074 each. So 1 + (k + 4) 2^-52 and 2^-900 make a bound of the sum.
+// Each of k products, and of their sums in any order, errs by 2^-53 relatively; products that
+// vanish take less than 2^-1074 each. So 1 + (k + 4) 2^-52 and 2^-900 make a bound of the sum.
 extern "C" __global__ void __launch_bounds__(THREADS) magnitudesTimes(const __grid_constant__ bounding b)
 {
 	__shared__ double parts[THREADS];

@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rootMatrix(const __grid_co
 	((double *)g.f)[i + (i64)j * g.n] = x;
 }
 
-// Threads of rootBlock are a square of SIDE, each with the entries (SIDE a, SIDE b) from its own on.
+// Threads of rootBlock are a square of SIDE, each with entries (SIDE a, SIDE b) from its own on.
 #define SIDE 16
 #define PART (BLOCK / SIDE)
 
@@ -191,8 +191,8 @@ static_assert(THREADS / 32 * 8 == BLOCK, "warps of rootPanel");
 // A block of rootUpdate has TALL rows and BLOCK columns, a warp 32 rows and 32 columns.
 #define TALL 128
 
-// rootUpdate subtracts P^T P from the rows behind the step's, as far as blocks (i, j) reach into the
-// lower triangle. The step's columns count as 0.
+// rootUpdate subtracts P^T P from the rows behind the step's, as far as blocks (i, j) reach into
+// the lower triangle. The step's columns count as 0.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) rootUpdate(const __grid_constant__ root g)
 {
 	extern __shared__ __align__(16) double shared[];
