@@ -53,7 +53,8 @@ func (r *residues) length() int {
 	return r.kPairs
 }
 
-// unit returns the numbers of a pair, or step of bytes, and of how many of these spans are multiples.
+// unit returns the numbers of a pair, or step of bytes, and of how many of these spans are
+// multiples.
 func (r *residues) unit() (numbers, align int) {
 	if r.bytes != nil {
 		return modgemm.StepNumbers, 1

@@ -170,8 +170,8 @@ func checkBytes(have, n int) {
 
 // MulBytes computes C = A B mod m, with representatives in (-m/2, m/2], for a plain modulus: the
 // 32 mPanels x 32 nPanels matrix C, row-major at c with leading dimension ldc, of packed operands
-// of so many steps, of which those from <= s < to are multiplied and read. With accumulate, C + A B,
-// for a C of any int16.
+// of so many steps, of which those from <= s < to are multiplied and read. With accumulate,
+// C + A B, for a C of any int16.
 func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, b []int8, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	k.sweep(c, ldc, a, b, mPanels, nPanels, steps, from, to, mod, 1, accumulate)
 }

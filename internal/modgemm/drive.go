@@ -27,9 +27,9 @@ func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16,
 	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, 0, digitPairs, k.DigitPairs, moduli.r, k.MR, false)
 }
 
-// sweep runs modTiles over all tiles and the pairs from <= p < to, blocked for the caches as in BLIS: a block of mc
-// panels of A stays in the second level cache while the panels of B pass through the
-// first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
+// sweep runs modTiles over all tiles and the pairs from <= p < to, blocked for the caches as in
+// BLIS: a block of mc panels of A stays in the second level cache while the panels of B pass
+// through the first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
 // as residues, which the first block begins with if accumulate is set. Tiles in row panel i use the
 // moduli from i modStep on.
 func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to, block int, mod Modulus, modStep int, accumulate bool) {
