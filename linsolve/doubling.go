@@ -208,8 +208,9 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *halfulp.Matrix, lost *big.Float, err error) {
 	n, g := t.n, t.gain
 	terms := order(g, bits+3)
-	halveDiagonal(e) // Z1
 	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
+	whole := e.Clone()
+	halveDiagonal(e) // Z1
 	if terms == 2 {
 		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
 	}
@@ -222,33 +223,20 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 		return d, t.s.sum(a, b, d)
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	square, err := gemm(-1, e, e, format(2))
+	mirror(whole)
+	second, err := gemm(-1, e, whole, format(2)) // -Z1 E
 	if err != nil {
 		return nil, nil, err
 	}
-	outer, err := gemm(-1, e, e.T(), format(2))
-	if err != nil {
-		return nil, nil, err
-	}
-	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
+	var cube *halfulp.Matrix
 	if terms > 3 {
-		mirror(outer)
-		both, err := sum(square, outer, format(3))
-		if err != nil {
-			return nil, nil, err
-		}
-		if cube, err = gemm(-1, both, e.T(), format(3)); err != nil {
+		if cube, err = gemm(-1, second, e.T(), format(3)); err != nil {
 			return nil, nil, err
 		}
 		halveDiagonal(cube)
-		outer = lowerTriangleOf(outer)
 	}
-	halveDiagonal(outer)
-	second, err := sum(square, outer, format(2)) // Φ(E')
-	if err != nil {
-		return nil, nil, err
-	}
-	// Two products of 4^-g, their sum, and a third of it, were rounded.
+	halfOfSquare(second, e)
+	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		if second, err = sum(second, cube, format(2)); err != nil {
@@ -450,15 +438,16 @@ func mirror(a *halfulp.Matrix) {
 	}
 }
 
-// lowerTriangleOf replaces what lies above the diagonal by zeros, and returns the matrix.
-func lowerTriangleOf(a *halfulp.Matrix) *halfulp.Matrix {
-	m := raw.Matrix(a)
-	for j := range m.Cols {
-		for i := range j {
-			m.Arr.Set(m.At(i, j), num.Real{Class: num.Zero})
-		}
+// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z and
+// E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i], and
+// half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+func halfOfSquare(minus, z *halfulp.Matrix) {
+	square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
+	for i := range z.Rows() {
+		x := z.Big(i, i)
+		d := square.Sub(minus.Big(i, i), square.Mul(x, x))
+		minus.SetBig(i, i, d.SetMantExp(d, -1))
 	}
-	return a
 }
 
 // halveDiagonal halves the diagonal of a matrix in MP.

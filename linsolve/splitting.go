@@ -264,7 +264,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		return d, t.s.sum(a, b, d)
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	left, err := gemm('L', x, x, format(2))
+	first, err := gemm(0, x, e, format(2)) // -(X1² + X1 Y1)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -272,22 +272,14 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	if err := t.upperProduct(-1, y, y, 0, nil, right); err != nil {
 		return nil, nil, nil, err
 	}
-	mixed, err := gemm(0, x, y, format(2))
+	second, err := sum(first, right, format(2)) // E'
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	second, err := sum(t.merged(left, right), mixed, format(2)) // E'
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	// Three products of 4^-g and their sum were rounded.
+	// Two products of 4^-g and their sum were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
-		both, err := sum(left, mixed, format(3))
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		cube, err := gemm(0, both, y, format(3)) // X1 E Y1 = (X1² + X1 Y1) Y1
+		cube, err := gemm(0, first, y, format(3)) // X1 E Y1
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -295,7 +287,8 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 			return nil, nil, nil, err
 		}
 		x2, y2 := t.split(second)
-		if left, err = gemm('L', x2, x, format(3)); err != nil {
+		left, err := gemm('L', x2, x, format(3))
+		if err != nil {
 			return nil, nil, nil, err
 		}
 		right = halfulp.NewMatrix(format(3), n, n)
@@ -362,8 +355,13 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 		return nil, err
 	}
 	w := halfulp.NewMatrix(halfulp.MP(uint(width)), k, n)
-	if err := t.s.gemm(1, t.x, t.f.Slice(0, k, 0, n), 0, nil, w); err != nil {
+	if err := t.s.gemmTriangle('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
+	}
+	if n > k {
+		if err := t.s.gemm(1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n)); err != nil {
+			return nil, err
+		}
 	}
 	// V, W and the corrections are rounded, these at most 2 2^-g of the others.
 	places := max(bits-g+4, 24)
@@ -396,6 +394,8 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	for _, sum := range sizes.rows() {
 		l.err = append(l.err, int64(sizeOf(sum)+lost.MantExp(nil)))
 	}
+	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
+	// strictly block lower triangular, like the error of its inverse.
 	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols)}
 	for _, e := range columnTops(raw.Matrix(w), none32) {
 		u.err = append(u.err, e+int64(lost.MantExp(nil)))
