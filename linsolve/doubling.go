@@ -175,18 +175,18 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	return improved(t, bits)
 }
 
-// errorMatrix returns V of so many bits and the lower triangle of E of so many places, up to h, and
-// finds out what it shows of the gain.
+// errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many
+// places, up to h, and finds out what it shows of the gain.
 //
 // V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
 func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
-	m, n := t.f.Rows(), t.n
+	n := t.n
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), m, n)
-	if err := t.s.gemm(1, t.f, t.x.T(), 0, nil, v); err != nil {
+	v = halfulp.NewMatrix(halfulp.MP(uint(width)), n, n)
+	if err := t.s.gemm(1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v); err != nil {
 		return nil, nil, nil, err
 	}
-	x, leading, err := t.s.bothMagnitudes(t.x, v.Slice(0, n, 0, n))
+	x, leading, err := t.s.bothMagnitudes(t.x, v)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -196,7 +196,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle('L', 1, t.x, v.Slice(0, n, 0, n), -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	if err := t.s.gemmTriangle('L', 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
@@ -286,8 +286,8 @@ func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	return nil
 }
 
-// finish returns the enclosure by a V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n, g := t.f.Rows(), t.n, t.gain
 	if !positiveDiagonal(raw.Matrix(t.x)) {
 		return nil, nil
@@ -301,10 +301,15 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	lost.Add(lost, exp2(1-width))
 	lost.Add(lost, exp2(1-g-places))
 	d := halfulp.NewMatrix(halfulp.MP(uint(places)), m, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
 		return nil, err
 	}
+	v := leading
 	if m > n {
+		v = taller(leading, m)
+		if err := t.s.gemm(1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n)); err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
 			return nil, err
 		}
@@ -318,6 +323,18 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 		y.err = append(y.err, int64(sizeOf(sum)+lost.MantExp(nil)))
 	}
 	return &enclosure{root: y, bits: bits}, nil
+}
+
+// taller returns a matrix of m rows that begins with those of another one.
+func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
+	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
+	x, y := raw.Matrix(z), raw.Matrix(first)
+	for j := range y.Cols {
+		for i := range y.Rows {
+			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	return z
 }
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, with a bound that is proved or nil.
@@ -438,9 +455,9 @@ func mirror(a *halfulp.Matrix) {
 	}
 }
 
-// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z and
-// E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i], and
-// half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
+// and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
+// and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
 func halfOfSquare(minus, z *halfulp.Matrix) {
 	square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
 	for i := range z.Rows() {

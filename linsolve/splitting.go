@@ -166,19 +166,18 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 	return improved(t, bits)
 }
 
-// errorMatrix returns V = F T of so many bits and E of so many places, up to h, and finds out what
-// it shows of the gain.
+// errorMatrix returns the first k rows of V = F T of so many bits and E of so many places, up to h,
+// and finds out what it shows of the gain.
 //
 // V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
 func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
-	m, n := t.f.Rows(), t.k
+	n := t.k
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), m, n)
-	if err := t.s.gemm(1, t.f.Slice(0, m, 0, n), t.y, 0, nil, v); err != nil {
+	v = halfulp.NewMatrix(halfulp.MP(uint(width)), n, n)
+	if err := t.s.gemm(1, t.f.Slice(0, n, 0, n), t.y, 0, nil, v); err != nil {
 		return nil, nil, nil, err
 	}
-	top := v.Slice(0, n, 0, n)
-	left, right, err := t.s.bothMagnitudes(t.x, top)
+	left, right, err := t.s.bothMagnitudes(t.x, v)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -189,7 +188,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
@@ -346,8 +345,8 @@ func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	return nil
 }
 
-// finish returns the enclosure by a V and an E that tell so many bits.
-func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n := t.f.Dims()
 	k, g := t.k, t.gain
 	x, y, lost, err := t.correction(e, h, bits)
@@ -369,10 +368,15 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	lost.Add(lost, exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, dw := halfulp.NewMatrix(format, m, k), halfulp.NewMatrix(format, k, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, k, 0, k), y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
+	v := leading
 	if m > k {
+		v = taller(leading, m)
+		if err := t.s.gemm(1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k)); err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(-1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k)); err != nil {
 			return nil, err
 		}
