@@ -66,7 +66,23 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //
 //	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
 //
-// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by.
+// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by. As E = Z1 + Z1^T, and Z1 E = Z1² +
+// Z1 Z1^T, the lower triangle of that is all that Φ(E') needs but for its diagonal, and the lower
+// triangle of Z1 E Z1^T is made of that of Z1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for n³, the last step to b bits has
+//
+//	V = F S^T                     1/2  of b bits
+//	E = S V - I, lower triangle   1/3  of b - g bits, as its size is known
+//	Z1 E, lower triangle          1/3  of b - 2 g
+//	Z1 E Z1^T, lower triangle     1/6  of b - 3 g
+//	Φ(E') Z1                      1/6  of b - 3 g
+//	V (I + Z^T)^-1 - V, lower     1/6  of b - g
+//
+// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4 bits,
+// has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
+// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which for
+// small n take longer than the multiplications.
 type doubling struct {
 	s           *solver
 	by          scaling

@@ -29,7 +29,23 @@ import (
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //
 // with the parts X' and Y' of E' up to 2 h + 32 e⁴, and twice what they are in error by, if
-// e ≤ 2^-8.
+// e ≤ 2^-8. X1² + X1 Y1 is X1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for k³, m = n = k, the last step to
+// b bits has
+//
+//	V = F T                              1/2  of b bits
+//	E = S V - I                          1/2  of b - g bits, as its size is known
+//	X1 E                                 1/2  of b - 2 g
+//	Y1², upper triangle                  1/6  of b - 2 g
+//	X1 E Y1                              1/2  of b - 3 g
+//	X' X1, Y1 Y', a triangle             1/3  of b - 3 g
+//	W = S F, upper triangle              1/6  of b
+//	V (I + Y)^-1 - V, lower triangle     1/6  of b - g
+//	(I + X)^-1 W - W, upper triangle     1/6  of b - g
+//
+// with g of about b/4: 3 altogether; the step before, to about b/4 bits, has (I + X)^-1 S - S and
+// T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
 	s           *solver
 	by          scaling
