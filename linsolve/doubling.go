@@ -79,10 +79,10 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //	Φ(E') Z1                      1/6  of b - 3 g
 //	V (I + Z^T)^-1 - V, lower     1/6  of b - g
 //
-// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4 bits,
-// has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
-// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which for
-// small n take longer than the multiplications.
+// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4
+// bits, has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
+// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
+// for small n take longer than the multiplications.
 type doubling struct {
 	s           *solver
 	by          scaling
