@@ -95,6 +95,7 @@ type product struct {
 	a, b        num.Mat // b as its columns: row v of b is column v of the factor
 	old, c      num.Mat // the C that is read, and the one that is written
 	alpha, beta scaling
+	l, r        *operand // nil for a Finisher
 	// unit is the exponent of one unit of 2^cut of the integer product, vectors' exponents aside.
 	unit    int64
 	problem plan.Problem
@@ -111,7 +112,6 @@ type product struct {
 // beta zero leaves Old unread.
 type Planned struct {
 	p          *product
-	l, r       *operand
 	preA, preB *Prepared
 }
 
@@ -135,6 +135,7 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
 		Left: l.summary(), Right: r.summary(),
 	}
+	p.l, p.r = l, r
 	p.bound(l, r)
 	p.problem.Samples = p.samples(l, r)
 	for _, q := range choose(&p.problem) {
@@ -153,7 +154,7 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	p.stage("plan")
 	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
-	return &Planned{p, l, r, preA, preB}, nil
+	return &Planned{p, preA, preB}, nil
 }
 
 // Applies reports whether residues apply to m x n results of k products each.
@@ -170,7 +171,7 @@ func (q *Planned) Time() time.Duration {
 // not fit.
 func (q *Planned) Run() (Stats, error) {
 	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
-	err := q.p.tiles(q.l, q.r, q.preA, q.preB)
+	err := q.p.tiles(q.p.l, q.p.r, q.preA, q.preB)
 	return q.p.stats, err
 }
 

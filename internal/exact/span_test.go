@@ -183,7 +183,7 @@ func testRegions(t *testing.T) {
 			r.spans = o.panelSpans(r)
 			return r
 		}
-		ra, rb := residues(p.l, left), residues(p.r, right)
+		ra, rb := residues(q.l, left), residues(q.r, right)
 		unit, _ := ra.unit()
 		sum := 0
 		for _, r := range q.regions(nil, ra, rb, 0, 0, ra.panels, rb.panels, 0, 0) {

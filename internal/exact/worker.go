@@ -117,6 +117,19 @@ type directWorker struct {
 	overflow, underflow int64
 }
 
+// vectors returns row i of A and column j of B without numbers that have zeros on the other side, if
+// both are finite.
+func (p *product) vectors(i, j int) (x, y num.Vec) {
+	x, y = p.a.Row(i), p.b.Row(j)
+	if p.l == nil || p.l.special[i] || p.r.special[j] {
+		return x, y
+	}
+	s := p.l.spans[i].and(p.r.spans[j])
+	x.Off, x.N = x.At(s.from), s.length()
+	y.Off, y.N = y.At(s.from), s.length()
+	return x, y
+}
+
 func newDirectWorker(p *product) *directWorker { return &directWorker{p: p} }
 
 func (w *directWorker) entry(i, j int) {
@@ -125,7 +138,11 @@ func (w *directWorker) entry(i, j int) {
 	if !p.beta.zero {
 		old = p.old.Arr.Value(p.old.At(i, j), w.buf[:])
 	}
-	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	x, y := p.vectors(i, j)
+	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, x, y, p.beta.real, old)
+	if r.Class == num.Zero && x.N < p.a.Cols { // its sign depends on all addends
+		r = w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	}
 	fl := p.c.Arr.Set(p.c.At(i, j), r)
 	if fl&num.Overflow != 0 {
 		w.overflow++
