@@ -14,8 +14,7 @@ import (
 )
 
 // fewest is the least order of matrices whose factors come from a float64 seed by products: there
-// they take 0.5 to 0.9 of the time of an elimination for Float64 and MP(424), at n = 64 a quarter
-// to a half.
+// they take 0.3 to 1.3 of the time of an elimination for Float64 and MP(424), at n = 64 0.2 to 0.5.
 const fewest = 24
 
 // likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
@@ -67,7 +66,23 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //
 //	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
 //
-// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by.
+// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by. As E = Z1 + Z1^T, and Z1 E = Z1² +
+// Z1 Z1^T, the lower triangle of that is all that Φ(E') needs but for its diagonal, and the lower
+// triangle of Z1 E Z1^T is made of that of Z1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for n³, the last step to b bits has
+//
+//	V = F S^T                     1/2  of b bits
+//	E = S V - I, lower triangle   1/3  of b - g bits, as its size is known
+//	Z1 E, lower triangle          1/3  of b - 2 g
+//	Z1 E Z1^T, lower triangle     1/6  of b - 3 g
+//	Φ(E') Z1                      1/6  of b - 3 g
+//	V (I + Z^T)^-1 - V, lower     1/6  of b - g
+//
+// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4
+// bits, has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
+// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
+// for small n take longer than the multiplications.
 type doubling struct {
 	s           *solver
 	by          scaling
@@ -179,29 +194,28 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	return t.s.improved(t, bits)
 }
 
-// errorMatrix returns V of so many bits and the lower triangle of E of so many places, up to h, and
-// finds out what it shows of the gain.
+// errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many
+// places, up to h, and finds out what it shows of the gain.
 //
 // V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
 func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
-	m, n := t.f.Rows(), t.n
+	n := t.n
 	t.s.stats.Steps++
-	if v, err = t.s.matrix(halfulp.MP(uint(width)), m, n); err != nil {
+	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
 	tolerance, err := t.tolerance(width)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := t.s.gemmTriangle(0, 1, t.f, t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
 	lost := upper()
 	if tolerance != nil {
 		lost = exp2(t.amp - width)
 	}
-	leading := v.Slice(0, n, 0, n)
-	if t.amp, err = t.s.spread(t.x, leading); err != nil {
+	if t.amp, err = t.s.spread(t.x, v); err != nil {
 		return nil, nil, nil, err
 	}
 	if t.amp > 1<<20 {
@@ -218,7 +232,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		}
 	}
 	bound := t.bound(t.s, n, places, width, lost)
-	if err := t.s.gemmTriangle('L', 1, t.x, leading, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	if err := t.s.gemmTriangle('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
 		return nil, nil, nil, err
 	}
 	lost.Add(lost, lostBy(bound))
@@ -230,17 +244,21 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
-// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what
-// four powers of 2^-gain leave, from E, which it changes and which is known up to h.
+// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
+// powers of 2^-gain leave, from E, which it changes and which is known up to h.
 func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
 	s, n, g := t.s, t.n, t.gain
 	terms := order(g, places+3)
-	if err := s.halveDiagonal(e); err != nil { // Z1
-		return nil, nil, err
-	}
 	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
+		return e, lost.Add(lost, exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
+	}
+	whole, err := s.mirrored(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.halveDiagonal(e); err != nil { // Z1
+		return nil, nil, err
 	}
 	// The first error ends it.
 	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top int) *halfulp.Matrix {
@@ -266,26 +284,20 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		}
 		return d
 	}
-	in := func(change func(*halfulp.Matrix) error, a *halfulp.Matrix) {
+	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
+	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g) // -Z1 E
+	s.drop(whole)
+	var cube *halfulp.Matrix
+	if terms > 3 {
+		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g)
 		if err == nil {
-			err = change(a)
+			err = s.halveDiagonal(cube)
 		}
 	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
-	square, outer := product(e, e, format(2), [2]byte{'L', 'L'}, -2*g), product(e, e.T(), format(2), [2]byte{'L', 'U'}, -2*g)
-	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
-	if terms > 3 {
-		in(s.mirror, outer)
-		both := sum(square, outer, format(3))
-		cube = product(both, e.T(), format(3), [2]byte{0, 'U'}, 1-3*g)
-		s.drop(both)
-		in(s.halveDiagonal, cube)
-		in(s.keepLower, outer)
+	if err == nil {
+		err = s.halfOfSquare(second, e)
 	}
-	in(s.halveDiagonal, outer)
-	second := sum(square, outer, format(2)) // Φ(E')
-	s.drop(square, outer)
-	// Two products of 4^-g, their sum, and a third of it, were rounded.
+	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
@@ -401,8 +413,8 @@ func (t *doubling) sizes() (f, s int, err error) {
 	return t.size.MantExp(nil), x.MantExp(nil), nil
 }
 
-// finish returns the enclosure by a V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n, g := t.f.Rows(), t.n, t.gain
 	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
 		return nil, err
@@ -419,6 +431,16 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	if err != nil {
 		return nil, err
 	}
+	v := leading
+	if m > n {
+		v = taller(leading, m)
+		if err := t.s.gemm(1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n)); err != nil {
+			return nil, err
+		}
+		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
+			return nil, err
+		}
+	}
 	tops, err := t.s.rowTops(v)
 	if err != nil {
 		return nil, err
@@ -434,13 +456,8 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
 		lost.Add(lost, exp2(t.off+2))
 	}
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
+	if err := t.s.gemmTriangle('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
 		return nil, err
-	}
-	if m > n {
-		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
-			return nil, err
-		}
 	}
 	t.s.drop(z)
 	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
@@ -448,6 +465,18 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 		y.err = append(y.err, top+int64(lost.MantExp(nil)))
 	}
 	return &enclosure{root: y, bits: bits}, nil
+}
+
+// taller returns a matrix of the host of m rows that begins with those of another one.
+func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
+	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
+	x, y := raw.Matrix(z), raw.Matrix(first)
+	for j := range y.Cols {
+		for i := range y.Rows {
+			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	return z
 }
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that

@@ -19,8 +19,8 @@ func (t *improvement) known() *improvement { return t }
 // improving are approximate inverses of factors that products make better: doubling and splitting.
 type improving interface {
 	known() *improvement
-	// errorMatrix returns V of width bits and E of so many places, up to h, and finds out what it
-	// shows of the gain.
+	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and
+	// finds out what it shows of the gain.
 	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
 	// step makes ‖E‖ about 2^-next by E, of V.
 	step(v, e *halfulp.Matrix, h *big.Float, next int) error

@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -172,6 +173,18 @@ func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
 	return nil
 }
 
+// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
+func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := s.matrix(a.Format(), a.Rows(), a.Rows())
+	if err != nil {
+		return nil, err
+	}
+	if err := z.CopyFrom(a); err != nil {
+		return nil, err
+	}
+	return z, s.mirror(z)
+}
+
 // mirror copies the lower triangle of a square matrix in MP to the upper one.
 func (s *solver) mirror(a *halfulp.Matrix) error {
 	m := raw.Matrix(a)
@@ -187,19 +200,66 @@ func (s *solver) mirror(a *halfulp.Matrix) error {
 	return nil
 }
 
-// keepLower replaces what lies above the diagonal of a square matrix in MP by zeros.
-func (s *solver) keepLower(a *halfulp.Matrix) error {
-	m := raw.Matrix(a)
-	if s.at != nil {
-		_, err := s.at.Triangle(s.config(), place.KeepLower, m)
+// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
+// and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
+// and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
+	d, err := s.diagonal(minus)
+	if err != nil {
 		return err
 	}
-	for j := range m.Cols {
-		for i := range j {
-			m.Arr.Set(m.At(i, j), num.Real{Class: num.Zero})
-		}
+	x, err := s.diagonal(z)
+	if err != nil {
+		return err
 	}
-	return nil
+	square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
+	for i := range d.Rows() {
+		v := x.Big(i, 0)
+		y := square.Sub(d.Big(i, 0), square.Mul(v, v))
+		d.SetBig(i, 0, y.SetMantExp(y, -1))
+	}
+	if s.at == nil {
+		return nil
+	}
+	there, err := s.upload(d)
+	if err != nil {
+		return err
+	}
+	defer s.drop(there)
+	return s.shift(there, diagonalOf(minus))
+}
+
+// diagonalOf returns the diagonal of a square matrix as a column of it.
+func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
+	m := raw.Matrix(a)
+	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
+}
+
+// diagonal returns the diagonal of a square matrix in MP as a column on the host: a copy, or of the
+// matrix if that is there.
+func (s *solver) diagonal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	d := diagonalOf(a)
+	if s.at == nil {
+		return d, nil
+	}
+	z, err := s.matrix(a.Format(), a.Rows(), 1)
+	if err != nil {
+		return nil, err
+	}
+	defer s.drop(z)
+	if err := s.shift(d, z); err != nil {
+		return nil, err
+	}
+	return z.Host()
+}
+
+// shift copies finite numbers from one view of matrices in MP at the solver's place to another.
+func (s *solver) shift(from, to *halfulp.Matrix) error {
+	odd, err := s.at.Shift(s.config(), raw.Matrix(from), nil, nil, raw.Matrix(to))
+	if err == nil && odd > 0 {
+		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
+	}
+	return err
 }
 
 // positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are

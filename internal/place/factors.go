@@ -20,13 +20,12 @@ type Factors interface {
 // TriangleOperation is something that Factors.Triangle does.
 type TriangleOperation int
 
-// The operations: halving the diagonal; copying the lower triangle to the upper one; replacing what
-// lies above the diagonal by zeros; counting the numbers of the diagonal that are not positive, and
-// those below it whose bits are not those of the numbers across.
+// The operations: halving the diagonal; copying the lower triangle to the upper one; counting the
+// numbers of the diagonal that are not positive, and those below it whose bits are not those of the
+// numbers across.
 const (
 	HalveDiagonal TriangleOperation = iota
 	MirrorLower
-	KeepLower
 	CountNotPositive
 	CountAsymmetric
 )

@@ -8,7 +8,6 @@ import "github.com/halfulp/halfulp/internal/cuda"
 const (
 	TriangleHalve     = iota // halves the diagonal
 	TriangleMirror           // copies the lower triangle to the upper one
-	TriangleLower            // replaces what lies above the diagonal by zeros
 	TrianglePositive         // counts the numbers of the diagonal that are not positive
 	TriangleSymmetric        // counts the numbers below the diagonal that differ from those across
 )

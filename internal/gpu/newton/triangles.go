@@ -12,7 +12,6 @@ import (
 var operations = map[place.TriangleOperation]int32{
 	place.HalveDiagonal:    abi.TriangleHalve,
 	place.MirrorLower:      abi.TriangleMirror,
-	place.KeepLower:        abi.TriangleLower,
 	place.CountNotPositive: abi.TrianglePositive,
 	place.CountAsymmetric:  abi.TriangleSymmetric,
 }

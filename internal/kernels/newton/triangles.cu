@@ -8,9 +8,8 @@
 enum {
 	HALVE = 0,     // halves the diagonal
 	MIRROR = 1,    // copies the lower triangle to the upper one
-	LOWER = 2,     // replaces what lies above the diagonal by zeros
-	POSITIVE = 3,  // counts the numbers of the diagonal that are not positive
-	SYMMETRIC = 4, // counts the numbers below the diagonal that differ from those across
+	POSITIVE = 2,  // counts the numbers of the diagonal that are not positive
+	SYMMETRIC = 3, // counts the numbers below the diagonal that differ from those across
 };
 
 struct triangular {
@@ -60,12 +59,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) triangle(const __grid_cons
 	}
 	for (int j = blockIdx.y; j < n; j += gridDim.y) {
 		i64 at = t.a.off + i * t.a.rs + j * t.a.cs, across = t.a.off + j * t.a.rs + i * t.a.cs;
-		if (t.operation == LOWER) {
-			if (i < j)
-				classOf(a, at) = ZERO << 1;
-		} else if (i <= j) {
+		if (i <= j)
 			continue;
-		} else if (t.operation == SYMMETRIC) {
+		if (t.operation == SYMMETRIC) {
 			if (!same(a, at, across))
 				atomicAdd((u32 *)t.count, 1);
 		} else {
