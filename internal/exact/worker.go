@@ -45,7 +45,8 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
 	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
-	for e0, e1 := 0, 0; e0 < rows*ldc; e0 = e1 {
+	var e1 int
+	for e0 := 0; e0 < rows*ldc; e0 = e1 {
 		e1 = min(e0+wk.entries, rows*ldc)
 		if i0+e0/ldc >= f.c.Rows {
 			return
