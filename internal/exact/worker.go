@@ -118,8 +118,8 @@ type directWorker struct {
 	overflow, underflow int64
 }
 
-// vectors returns row i of A and column j of B without numbers that have zeros on the other side, if
-// both are finite.
+// vectors returns row i of A and column j of B without numbers that have zeros on the other side,
+// if both are finite.
 func (p *product) vectors(i, j int) (x, y num.Vec) {
 	x, y = p.a.Row(i), p.b.Row(j)
 	if p.l == nil || p.l.special[i] || p.r.special[j] {
