@@ -53,7 +53,7 @@ func TestZerosLeftOut(t *testing.T) { eachUnit(t, testZerosLeftOut) }
 func testZerosLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	formats := []num.Format{num.Float64, {Kind: num.MP, Prec: 53}, {Kind: num.MP, Prec: 200}, num.Float32, num.DDouble}
-	trials := 40
+	trials := 24
 	if testlength.Long() {
 		trials = 400
 	}

@@ -45,7 +45,8 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
 	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
-	for e0, e1 := 0, 0; e0 < rows*ldc; e0 = e1 {
+	var e1 int
+	for e0 := 0; e0 < rows*ldc; e0 = e1 {
 		e1 = min(e0+wk.entries, rows*ldc)
 		if i0+e0/ldc >= f.c.Rows {
 			return
@@ -117,8 +118,8 @@ type directWorker struct {
 	overflow, underflow int64
 }
 
-// vectors returns row i of A and column j of B without numbers that have zeros on the other side, if
-// both are finite.
+// vectors returns row i of A and column j of B without numbers that have zeros on the other side,
+// if both are finite.
 func (p *product) vectors(i, j int) (x, y num.Vec) {
 	x, y = p.a.Row(i), p.b.Row(j)
 	if p.l == nil || p.l.special[i] || p.r.special[j] {
