@@ -85,6 +85,7 @@ type Place interface {
 	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 
 	Newton
+	Determinant
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.
