@@ -53,16 +53,18 @@ func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
 	if err != nil || t == nil {
 		return nil, err
 	}
-	defer s.stage("products")
 	for gain := seedGain; gain >= leastNear; gain = gainOf(t.rho) {
 		if _, step := traceCost(gain, places); step {
-			if err := t.step(2*gain + lateBits); err != nil {
+			err := t.step(2*gain + lateBits)
+			s.stage("refinement")
+			if err != nil {
 				return nil, err
 			}
 			continue
 		}
 		first := t.rho == nil
 		e, f, h, err := t.errorMatrix(places + 2)
+		s.stage("products")
 		if err != nil {
 			return nil, err
 		}
@@ -416,7 +418,9 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	// add adds (-1)^(k+1) tr(X Y) / k for the transpose of Y, and an error.
 	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
 		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
+		s.stage("products")
 		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &s.opt)
+		s.stage("traces")
 		if failed != nil {
 			return failed
 		}
