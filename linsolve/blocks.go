@@ -73,8 +73,8 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	return d, nil
 }
 
-// A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in numbers
-// of some places.
+// A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
+// numbers of some places.
 type leafBlock struct {
 	f      *halfulp.Matrix
 	p      *approximate // of A
