@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/bigfun"
@@ -13,18 +14,18 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// A nearUnit is Z and U with Z F U = I + E for a small E, F = diag(2^rows) A diag(2^cols). Z is a
-// lower triangular matrix with ones on its diagonal, of columns in the order of F's pivots, and U
-// is upper triangular, so that
+// A nearUnit is Z and U with Z F U = I + E for a small E, F = diag(2^rows) A diag(2^cols) with its
+// rows in the order of pivots. Z is lower triangular with ones on its diagonal, U upper triangular,
+// so that
 //
-//	det F = ± det(I + E) / Π u_jj,    log det(I + E) = Σ (-1)^(k+1) tr(E^k) / k.
+//	det F = det(I + E) / Π u_jj,    log det(I + E) = Σ (-1)^(k+1) tr(E^k) / k.
 //
 // Norms are Frobenius's: |tr(X Y)| ≤ ‖X‖ ‖Y‖, hence |tr(E^k)| ≤ ‖E‖^k for k ≥ 2. What an E' that
 // differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
 type nearUnit struct {
 	s       *solver
 	by      scaling
-	odd     bool // the order of pivots is an odd permutation
+	odd     bool // the order of F's rows is an odd permutation
 	f, z, u *halfulp.Matrix
 	one     *halfulp.Matrix
 	cols    []int64    // column j of F is at most 2^cols[j]
@@ -124,9 +125,17 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if t.odd, ok = parity(order); !ok {
 		return nil, nil
 	}
-	if t.f, err = s.scaled(a, t.by, most); err != nil || t.f == nil {
+	f, err := s.scaled(a, t.by, most)
+	if err != nil || f == nil {
 		return nil, err
 	}
+	if t.f, err = s.matrix(f.Format(), n, n); err != nil {
+		return nil, err
+	}
+	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(t.f)); err != nil {
+		return nil, err
+	}
+	s.drop(f)
 	if t.z, err = s.scaled(z, unscaled(n, n), most); err != nil || t.z == nil {
 		return nil, err
 	}
@@ -180,16 +189,34 @@ func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err err
 		return nil, nil, fmt.Errorf("an infinity or NaN among results: %w", ErrRange)
 	}
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
-	square := upper()
+	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
-		if top > noNumber {
-			_, e := math.Frexp(x.Norm[i])
-			x.Top[i] += int64(e)
-			square.Add(square, scaledUp(upper().SetFloat64(x.Norm[i]), 2*top))
+		if squares[i] = noNumber; top > noNumber {
+			frac, e := math.Frexp(x.Norm[i])
+			x.Norm[i], x.Top[i] = frac, top+int64(e)
+			squares[i] = 2*top + int64(e)
 		}
 	}
 	// Sizes have logarithms.
-	return largest([]*big.Float{rootUp(square), exp2(-maxBits)}), x.Top, nil
+	return largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top, nil
+}
+
+// sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1; noNumber is the exponent of zeros. Without x all of them are 1.
+func sumUp(x []float64, exps []int64) *big.Float {
+	most := slices.Max(exps)
+	if most <= noNumber {
+		return upper()
+	}
+	sum := 0.0
+	for i, e := range exps {
+		v := 1.0
+		if x != nil {
+			v = x[i]
+		}
+		sum += ldexp(v, max(e-most, -1000)) + 0x1p-1000
+	}
+	// Each addition errs by 2^-53 relatively.
+	return scaledUp(upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
 }
 
 // rootUp returns an upper bound of a square root.
@@ -214,12 +241,7 @@ type residue struct {
 // and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
 func (t *nearUnit) residue(places int) (*residue, error) {
 	n := t.f.Rows()
-	rows, cols := upper(), upper()
-	for i := range n {
-		rows.Add(rows, scaledUp(upper().SetInt64(1), 2*t.rows[i]))
-		cols.Add(cols, scaledUp(upper().SetInt64(1), 2*t.cols[i]))
-	}
-	omega := rootUp(upper().Mul(rows, cols))
+	omega := rootUp(upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
 	amp := upper().Mul(omega, t.sizeU)
 	r := &residue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
@@ -246,6 +268,15 @@ func (t *nearUnit) residue(places int) (*residue, error) {
 	r.within = max(int64(places+size+3)+r.top, 1)
 	r.bits = max(places-gain+size/2+4, 24)
 	return r, nil
+}
+
+// doubled returns 2 x.
+func doubled(x []int64) []int64 {
+	y := make([]int64, len(x))
+	for i, v := range x {
+		y[i] = 2 * v
+	}
+	return y
 }
 
 // bound returns that of m rows and columns of W' U - I.
@@ -296,13 +327,14 @@ func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Floa
 //
 //	Z' = Z - N Z + ζ,    U' = U - U M + η
 //
-// for the roundings ζ and η, ‖ζ‖ ≤ 2^(1-prec) ‖Z‖ and ‖η‖ ≤ 2^(1-prec) ‖U‖. Without them
+// for the roundings ζ and η, of sums to prec bits and of products, less than 2^-gain of them, to
+// gain - 1 bits less: ‖ζ‖ ≤ 2^(1-prec) ‖Z‖, ‖η‖ ≤ 2^(1-prec) ‖U‖. Without them
 //
 //	Z' F U' - I = (I - N) (I + E) (I - M) - I = E - E' - N E - E M + N M + N E M,
 //
 // which is h + 3 rho² + rho³ at most, since ‖N‖, ‖M‖ ≤ ‖E'‖. They add ζ F U', Z' F η and ζ F η: at
-// most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Zeros of Z and U are exact, and so are those of products and sums of
-// theirs; so is the diagonal of Z.
+// most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Of the products no more than the triangle is computed where they
+// are not 0: Z' and U' have the zeros and ones of Z and U.
 func (t *nearUnit) step(places int) error {
 	s, n := t.s, t.f.Rows()
 	r, err := t.residue(places)
@@ -341,10 +373,24 @@ func (t *nearUnit) step(places int) error {
 	}
 	amp := upper().Mul(upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
 	prec := max(2*gain+amp.MantExp(nil)+5, 64)
-	if t.z, err = s.corrected(t.z, low, t.z, 0, prec, gain); err != nil {
+	format = halfulp.MP(uint(max(prec-gain+1, 24)))
+	d, err := s.matrix(format, n, n)
+	if err != nil {
 		return err
 	}
-	if t.u, err = s.corrected(t.u, t.u, up, 'U', prec, gain); err != nil {
+	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, nil, d.Slice(1, n, 0, n-1), nil); err != nil {
+		return err
+	}
+	if t.z, err = s.plus(t.z, d, prec); err != nil {
+		return err
+	}
+	if d, err = s.matrix(format, n, n); err != nil {
+		return err
+	}
+	if err := s.gemmTriangle('U', -1, t.u, up, 0, nil, d, nil); err != nil {
+		return err
+	}
+	if t.u, err = s.plus(t.u, d, prec); err != nil {
 		return err
 	}
 	s.drop(low, up)
@@ -358,18 +404,9 @@ func (t *nearUnit) step(places int) error {
 	return err
 }
 
-// corrected returns X - A B, of prec bits, and drops X, for a product, or a triangle of it, beyond
-// which it is 0, of 2^-gain X at most: both roundings together are less than 2^(1-prec) ‖X‖.
-func (s *solver) corrected(x, a, b *halfulp.Matrix, triangle byte, prec, gain int) (*halfulp.Matrix, error) {
-	n := x.Rows()
-	d, err := s.matrix(halfulp.MP(uint(max(prec-gain+1, 24))), n, n)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.gemmTriangle(triangle, -1, a, b, 0, nil, d, nil); err != nil {
-		return nil, err
-	}
-	z, err := s.matrix(halfulp.MP(uint(prec)), n, n)
+// plus returns X + D of prec bits and drops both.
+func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
+	z, err := s.matrix(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -486,14 +523,15 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		rest = mul(rest, f)
 	}
 	lost.Add(lost, rest)
-	mid := bigfun.Exp(log, prec).SetPrec(prec)
+	product := new(big.Float).SetPrec(prec).SetInt64(1)
 	for i := range n {
-		d := pivots.Big(i, 0)
-		if d.Sign() == 0 {
-			return nil, nil
-		}
-		mid.Quo(mid, d)
+		product.Mul(product, pivots.Big(i, 0))
 	}
+	if product.Sign() == 0 {
+		return nil, nil
+	}
+	mid := bigfun.Exp(log, prec).SetPrec(prec)
+	mid.Quo(mid, product)
 	if t.odd {
 		mid.Neg(mid)
 	}

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -13,4 +14,8 @@ func (p *gpus) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, o
 		return err
 	})
 	return rows, cols, order, ok, err
+}
+
+func (p *gpus) Gather(c place.Config, x num.Mat, order []int32, z num.Mat) error {
+	return p.do(c.Ctx, func(s *cuda.Stream) error { return newton.Gather(s, Matrix(x), order, Matrix(z)) })
 }

@@ -276,7 +276,7 @@ func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
 			if j == k {
 				x = 1
 			}
-			store(t.Lower, int64(k)*t.LowerRS+int64(row)*t.LowerCS, x)
+			store(t.Lower, int64(k)*t.LowerRS+int64(j)*t.LowerCS, x)
 			store(t.Upper, int64(j)*t.UpperRS+int64(k)*t.UpperCS, left[h*n+int(row)])
 		}
 	}

@@ -7,10 +7,10 @@ import (
 )
 
 // Triangles stores approximate inverses of the triangles of P F = L U, with the F of Inverse and a
-// permutation P that makes row order[j] of F row j of P F: L^-1 P in the n x n matrix z, U^-1 in u,
-// both of Float64, which are zeros and share no entry. Their entries where L^-1 and U^-1 have none
-// stay zeros, and the diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not
-// ok, and z and u unspecified, where Inverse is not.
+// permutation P that makes row order[j] of F row j of P F: L^-1 in the n x n matrix z, U^-1 in u,
+// both of Float64, which are zeros and share no entry. Their other triangles stay zeros, and the
+// diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
+// unspecified, where Inverse is not.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
 	return triangles(s, a, z, u, a.Rows >= lookAhead)
 }

@@ -430,10 +430,9 @@ struct triangles {
 #define BESIDE (THREADS / BLOCK)
 
 // triangularInverses stores what a step makes of the inverses of the triangles of P F = L U, row j
-// of P F being row order[j] of F, where both are zeros: blocks (b, 0) rows of L^-1 P, which the
-// right factor has before the step's columns, as F's have the rows of the inverse so far; blocks
-// (b, 1) columns of U^-1, which the left factor has in the pivot rows, those of steps before
-// included.
+// of P F being row order[j] of F, where both are zeros: blocks (b, 0) rows of L^-1, which the right
+// factor has before the step's columns, as F's have the rows of the inverse so far; blocks (b, 1)
+// columns of U^-1, which the left factor has in the pivot rows, those of steps before included.
 extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
 {
 	const int *order = (const int *)g.order;
@@ -452,5 +451,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const _
 	if (blockIdx.y)
 		((double *)t.upper)[j * t.upperRS + k * t.upperCS] = x;
 	else
-		((double *)t.lower)[k * t.lowerRS + row * t.lowerCS] = x;
+		((double *)t.lower)[k * t.lowerRS + j * t.lowerCS] = x;
 }
