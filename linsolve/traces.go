@@ -28,8 +28,8 @@ type nearUnit struct {
 	odd     bool // the order of F's rows is an odd permutation
 	f, z, u *halfulp.Matrix
 	one     *halfulp.Matrix
-	cols    []int64    // column j of F is at most 2^cols[j]
 	rows    []int64    // row i of |Z| sums up to 2^rows[i] at most
+	cols    []int64    // column j of |F| likewise
 	sizeF   *big.Float // bounds of norms
 	sizeZ   *big.Float
 	sizeU   *big.Float
@@ -136,20 +136,11 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 		return nil, err
 	}
 	s.drop(f)
-	if t.z, err = s.scaled(z, unscaled(n, n), most); err != nil || t.z == nil {
-		return nil, err
-	}
-	if t.u, err = s.scaled(u, unscaled(n, n), most); err != nil || t.u == nil {
-		return nil, err
-	}
-	s.drop(z, u)
+	t.z, t.u = z, u
 	if t.one, err = s.identity(n); err != nil {
 		return nil, err
 	}
-	if t.sizeF, _, err = s.size(t.f); err != nil {
-		return nil, err
-	}
-	if t.cols, err = s.columnTops(t.f, -1<<31); err != nil {
+	if t.sizeF, t.cols, err = s.size(t.f.T()); err != nil {
 		return nil, err
 	}
 	if t.sizeU, _, err = s.size(t.u); err != nil {
@@ -178,8 +169,8 @@ func parity(order []int32) (odd, ok bool) {
 	return odd, true
 }
 
-// size returns a bound of the norm of a matrix in MP, at the solver's place, and exponents of
-// bounds of the sums of magnitudes of its rows.
+// size returns a bound of the norm of a matrix at the solver's place, and exponents of bounds of
+// the sums of magnitudes of its rows.
 func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err error) {
 	x, err := s.at.Extents(s.config(), raw.Matrix(m))
 	if err != nil {
@@ -201,7 +192,8 @@ func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err err
 	return largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top, nil
 }
 
-// sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1; noNumber is the exponent of zeros. Without x all of them are 1.
+// sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
+// zeros. Without x all of them are 1.
 func sumUp(x []float64, exps []int64) *big.Float {
 	most := slices.Max(exps)
 	if most <= noNumber {
@@ -404,8 +396,16 @@ func (t *nearUnit) step(places int) error {
 	return err
 }
 
-// plus returns X + D of prec bits and drops both.
+// plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
 func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
+	if x.Format() == halfulp.Float64 {
+		y, err := s.shifted(raw.Matrix(x), halfulp.MP(seedBits))
+		if err != nil {
+			return nil, err
+		}
+		s.drop(x)
+		x = y
+	}
 	z, err := s.matrix(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
 	if err != nil {
 		return nil, err
@@ -542,11 +542,11 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	return d, nil
 }
 
-// diagonal returns the diagonal of a square matrix in MP, on the host.
+// diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
 func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	v := raw.Matrix(m)
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
-	z, err := s.shifted(v, m.Format())
+	z, err := s.shifted(v, halfulp.MP(uint(m.Format().Bits())))
 	if err != nil {
 		return nil, err
 	}
@@ -559,7 +559,7 @@ func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	return s.shifted(raw.Matrix(m).T(), m.Format())
 }
 
-// shifted returns a copy of a view of finite numbers in MP.
+// shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
 func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
 	z, err := s.matrix(f, v.Rows, v.Cols)
 	if err != nil {
