@@ -49,6 +49,9 @@ const leastNear = 8
 // traced returns the determinant of a regular A, at the solver's place, with a log of about
 // 2^-places; nil if float64 factors do not suffice.
 func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
+	if places > maxBits-4*hopeless {
+		return nil, nil
+	}
 	t, err := s.newNearUnit(a, 4*places+2048)
 	s.stage("approximate factors")
 	if err != nil || t == nil {
@@ -146,8 +149,21 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if t.sizeU, _, err = s.size(t.u); err != nil {
 		return nil, err
 	}
-	t.sizeZ, t.rows, err = s.size(t.z)
-	return t, err
+	if t.sizeZ, t.rows, err = s.size(t.z); err != nil {
+		return nil, err
+	}
+	if t.amp().MantExp(nil) > hopeless {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// hopeless is log2 of a ‖Z‖ ‖F‖ ‖U‖ that leaves nothing of float64 factors.
+const hopeless = 256
+
+// amp returns a bound of ‖Z‖ ‖F‖ ‖U‖.
+func (t *nearUnit) amp() *big.Float {
+	return upper().Mul(upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
 }
 
 // parity reports whether an order is an odd permutation, and whether it is a permutation.
@@ -280,16 +296,13 @@ func (r *residue) bound(m int) *exact.Bound {
 	return b
 }
 
-// learn returns h for an E' of a norm of at most size, and takes rho from it.
+// learn returns h for an E' of a norm of at most size, and takes rho from both.
 func (r *residue) learn(size *big.Float) (h *big.Float) {
 	order := bits.Len(uint(r.t.f.Rows()))
 	h = upper().Add(r.lost, exp2(int(r.top-r.within)+order))
 	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
 	h.Add(h, upper().Mul(size, exp2(order/2+1-r.bits)))
-	rho := upper().Add(size, h)
-	if r.t.rho == nil || rho.Cmp(r.t.rho) < 0 {
-		r.t.rho = rho
-	}
+	r.t.rho = upper().Add(size, h) // of E' as well
 	r.t.s.stats.Rho, _ = r.t.rho.Float64()
 	return h
 }
@@ -363,7 +376,7 @@ func (t *nearUnit) step(places int) error {
 	if gain < leastNear {
 		return nil
 	}
-	amp := upper().Mul(upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
+	amp := t.amp()
 	prec := max(2*gain+amp.MantExp(nil)+5, 64)
 	format = halfulp.MP(uint(max(prec-gain+1, 24)))
 	d, err := s.matrix(format, n, n)
