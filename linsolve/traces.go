@@ -36,6 +36,9 @@ type nearUnit struct {
 	rho     *big.Float // ‖E‖ ≤ rho; nil if nothing is known
 }
 
+// On the host blocks are as fast or faster: with two threads traces took 1.0 to 1.6 times their
+// time at n = 300 and 1.0 to 2.2 times at n = 600, for Float64, MP(106) and MP(424).
+
 // leastTraces is the least order of matrices whose determinants are made of traces where they live:
 // the host takes about a millisecond for those of a smaller order, launches take that as well.
 const leastTraces = 96
@@ -265,11 +268,9 @@ func (t *nearUnit) residue(places int) (*residue, error) {
 	t.s.stats.Precision = width
 	r.lost = upper().Mul(amp, exp2(2-width))
 	// |W' U - I| ≤ ‖E‖ + lost, or all that is known is |I| + |W'| |U|.
-	most, gain := t.rho, 0
-	if most == nil {
-		most, gain = upper().Add(upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
-	} else {
-		gain = gainOf(t.rho)
+	most, gain := upper().Add(upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
+	if t.rho != nil {
+		most, gain = t.rho, gainOf(t.rho)
 	}
 	r.top = int64(upper().Add(most, r.lost).MantExp(nil))
 	size := bits.Len(uint(n))
