@@ -39,8 +39,9 @@ type nearUnit struct {
 // On the host blocks are as fast or faster: with two threads traces took 1.0 to 1.6 times their
 // time at n = 300 and 1.0 to 2.2 times at n = 600, for Float64, MP(106) and MP(424).
 
-// leastTraces is the least order of matrices whose determinants are made of traces where they live:
-// the host takes about a millisecond for those of a smaller order, launches take that as well.
+// leastTraces is the least order of matrices whose determinants are made of traces where they live.
+// At n = 100 an H100 takes 4.1 ms for Float64 and 9.8 ms for MP(424), 16 threads of its host 32 ms
+// for both; times of the host fall with n, those of the GPU do not.
 const leastTraces = 96
 
 // seedGain is about the gain of a seed, the bits g of ‖E‖ ≤ 2^-g.
