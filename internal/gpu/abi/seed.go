@@ -37,10 +37,3 @@ type Elimination struct {
 	Status         cuda.Pointer
 	N, First       int32
 }
-
-// Triangles is where inverses of triangles of order N go.
-type Triangles struct {
-	Lower, Upper                       cuda.Pointer
-	LowerRS, LowerCS, UpperRS, UpperCS int64
-	N, _                               int32
-}
