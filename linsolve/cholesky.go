@@ -174,7 +174,7 @@ func (s *solver) positive(c *halfulp.Matrix, n, bits int) (e *enclosure, worst i
 
 // definite returns an error if the leading minor that ends with row k is proved not to be positive.
 func (s *solver) definite(a *halfulp.Matrix, k int) error {
-	d, err := s.det(a.Slice(0, k+1, 0, k+1), halfulp.MP(64))
+	d, _, err := s.det(a.Slice(0, k+1, 0, k+1), halfulp.MP(64))
 	if err != nil {
 		return err
 	}

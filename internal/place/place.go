@@ -63,6 +63,8 @@ type Place interface {
 	// Overlap reports whether matrices that live there have an entry in common.
 	Overlap(a, b num.Mat) bool
 
+	Determinant
+
 	// Gemm sets C to alpha A B + beta Old like exact.Gemm. C shares no entry with A and B, and with
 	// Old only if it is the same view.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)

@@ -19,3 +19,10 @@ type Summing struct {
 	Errors, Rows, Cols cuda.Pointer
 	Words, Triangle    int32
 }
+
+// Gathering is what gathered takes: kernels/newton/gather.cu.
+type Gathering struct {
+	X     Vectors
+	Z     Target
+	Order cuda.Pointer
+}

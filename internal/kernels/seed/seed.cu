@@ -400,3 +400,37 @@ extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_c
 		atomicOr((u32 *)g.status, NOT_FINITE);
 	((double *)to)[i * rs + j * cs] = x;
 }
+
+struct triangles {
+	u64 lower, upper; // double
+	i64 lowerRS, lowerCS, upperRS, upperCS;
+	int n, pad;
+};
+
+// Rows or columns beside those of a step that a block of triangularInverses stores.
+#define BESIDE (THREADS / BLOCK)
+
+// triangularInverses stores what a step makes of the inverses of the triangles of P F = L U, row j
+// of P F being row order[j] of F, where both are zeros: blocks (b, 0) rows of L^-1, which the right
+// factor has before the step's columns, as F's have the rows of the inverse so far; blocks (b, 1)
+// columns of U^-1, which the left factor has in the pivot rows, those of steps before included.
+extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
+{
+	const int *order = (const int *)g.order;
+	int h = blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK;
+	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.first + h;
+	if (k >= t.n || j > k)
+		return;
+	int row = order[j];
+	if (row >= t.n) { // of a pivot 0
+		atomicOr((u32 *)g.status, SINGULAR);
+		return;
+	}
+	double x = blockIdx.y ? ((const double *)g.left)[h * (i64)g.n + row] : j == k ? 1 : ((const double *)g.right)[h * (i64)g.n + j];
+	if (!finite(x))
+		atomicOr((u32 *)g.status, NOT_FINITE);
+	if (blockIdx.y)
+		((double *)t.upper)[j * t.upperRS + k * t.upperCS] = x;
+	else
+		((double *)t.lower)[k * t.lowerRS + j * t.lowerCS] = x;
+}
