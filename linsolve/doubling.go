@@ -208,7 +208,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := t.s.gemmTriangle(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
+	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
 		return nil, nil, nil, err
 	}
 	lost := upper()
@@ -232,7 +232,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 		}
 	}
 	bound := t.bound(t.s, n, places, width, lost)
-	if err := t.s.gemmTriangle('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
 		return nil, nil, nil, err
 	}
 	lost.Add(lost, lostBy(bound))
@@ -270,7 +270,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 			d, err = s.matrix(format, n, n)
 		}
 		if err == nil {
-			err = s.gemmTriangle('L', -1, a, b, 0, nil, d, factors, bound)
+			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, bound)
 		}
 		return d
 	}
@@ -338,7 +338,7 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
 		return err
 	}
 	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
@@ -456,7 +456,7 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
 		lost.Add(lost, exp2(t.off+2))
 	}
-	if err := t.s.gemmTriangle('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
 		return nil, err
 	}
 	t.s.drop(z)
@@ -480,8 +480,13 @@ func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
 }
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
-// is proved or nil. Of a and b there are zeros beyond the triangles factors, unless those are 0.
-func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+// is proved or nil.
+func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, bound)
+}
+
+// gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
 	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }

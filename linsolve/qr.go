@@ -124,7 +124,7 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
-	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, [2]byte{}, nil); err != nil {
+	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
 		return nil, err
 	}
 	s.stage("A^T A")

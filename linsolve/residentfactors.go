@@ -204,11 +204,11 @@ func (s *solver) mirror(a *halfulp.Matrix) error {
 // and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
 // and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
 func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
-	d, err := s.diagonal(minus)
+	d, err := s.diagonalHere(minus)
 	if err != nil {
 		return err
 	}
-	x, err := s.diagonal(z)
+	x, err := s.diagonalHere(z)
 	if err != nil {
 		return err
 	}
@@ -235,9 +235,9 @@ func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
 	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
 }
 
-// diagonal returns the diagonal of a square matrix in MP as a column on the host: a copy, or of the
+// diagonalHere returns the diagonal of a square matrix in MP as a column on the host: a copy, or of the
 // matrix if that is there.
-func (s *solver) diagonal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	d := diagonalOf(a)
 	if s.at == nil {
 		return d, nil

@@ -204,7 +204,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, [2]byte{}, t.bound(t.s, n, places, width, lost)); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(t.s, n, places, width, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
@@ -245,7 +245,7 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
 // triangular C. An entry of D below the diagonal is the sum of two products.
 func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, [2]byte{}, nil); err != nil {
+	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, nil); err != nil {
 		return err
 	}
 	first := 0
@@ -272,7 +272,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	}
 	gemm := func(triangle byte, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
 		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, [2]byte{}, nil)
+		return d, t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, nil)
 	}
 	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
 		d := halfulp.NewMatrix(format, n, n)
@@ -341,7 +341,7 @@ func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	prec := max(next+t.amp+4, 64)
 	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
 	dx, dy := halfulp.NewMatrix(format, t.k, t.k), halfulp.NewMatrix(format, t.k, t.k)
-	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, [2]byte{}, nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, nil); err != nil {
 		return err
 	}
 	if err := t.upperProduct(-1, t.y, y, 0, nil, dy); err != nil {
@@ -370,7 +370,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 		return nil, err
 	}
 	w := halfulp.NewMatrix(halfulp.MP(uint(width)), k, n)
-	if err := t.s.gemmTriangle('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), [2]byte{}, nil); err != nil {
+	if err := t.s.gemmTriangle('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
 	if n > k {
@@ -384,7 +384,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	lost.Add(lost, exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, dw := halfulp.NewMatrix(format, m, k), halfulp.NewMatrix(format, k, n)
-	if err := t.s.gemmTriangle('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{}, nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
 	v := leading
@@ -397,7 +397,7 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 			return nil, err
 		}
 	}
-	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), [2]byte{}, nil); err != nil {
+	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
 	if n > k {
