@@ -235,8 +235,8 @@ func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
 	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
 }
 
-// diagonalHere returns the diagonal of a square matrix in MP as a column on the host: a copy, or of the
-// matrix if that is there.
+// diagonalHere returns the diagonal of a square matrix in MP as a column on the host: a copy, or of
+// the matrix if that is there.
 func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	d := diagonalOf(a)
 	if s.at == nil {
