@@ -8,7 +8,7 @@ import (
 )
 
 // across holds what rounding many numbers at a time needs, for the plain expression (-1)^s 2^e A B
-// in MP or Float64.
+// in MP, Float64 or Float32.
 type across struct {
 	format rounding.Format
 	count  int      // words of an integer
@@ -23,7 +23,7 @@ type across struct {
 // the integers.
 func (p *product) across(w *weights) bool {
 	f := p.c.Arr.Format
-	return p.alpha.pow && (p.beta.zero || p.within != nil) && (f.Kind == num.F64 || f.Kind == num.MP && f.Limbs() <= 2*w.mod.Count()+4)
+	return p.alpha.pow && (p.beta.zero || p.within != nil) && (f.Kind == num.F64 || f.Kind == num.F32 || f.Kind == num.MP && f.Limbs() <= 2*w.mod.Count()+4)
 }
 
 // newAcross returns what it needs for rows of so many numbers, in s.
@@ -50,7 +50,8 @@ func (f *finisher) roundRow(a *across, i, j, n int, words []int64, stride, e int
 	}
 	at, step := f.c.At(i, j)-f.c.CS, f.c.CS
 	arr, limbs := f.c.Arr, a.format.Limbs
-	if arr.Kind == num.F64 {
+	switch arr.Kind {
+	case num.F64:
 		out := arr.F64[0]
 		for d, z := range a.z[:n] {
 			at += step
@@ -61,6 +62,18 @@ func (f *finisher) roundRow(a *across, i, j, n int, words []int64, stride, e int
 			}
 			// The leading bit goes into the exponent.
 			out[at] = math.Float64frombits(z>>11 + uint64(exp+1021)<<52 | (neg[d]^flip)<<63)
+		}
+		return
+	case num.F32:
+		out := arr.F32
+		for d, z := range a.z[:n] {
+			at += step
+			exp := unit + exps[d] + tops[d]
+			if oks[d] == 0 || exp < -120 || exp > 120 {
+				f.entry(i, j+d, words, stride, e+d)
+				continue
+			}
+			out[at] = math.Float32frombits(uint32(z>>40) + uint32(exp+125)<<23 | uint32(neg[d]^flip)<<31)
 		}
 		return
 	}

@@ -19,12 +19,12 @@ func TestAcross(t *testing.T) { eachUnit(t, testAcross) }
 
 func testAcross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
-	formats := []num.Format{num.Float64}
+	formats := []num.Format{num.Float64, num.Float32}
 	for _, p := range []uint32{2, 24, 53, 64, 65, 106, 128, 129, 424} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
 	families := []string{"ties", "cancel", "range", "integers", "special"}
-	for trial := range 100 {
+	for trial := range 110 {
 		f := formats[trial%len(formats)]
 		family := families[trial/len(formats)%len(families)]
 		m, k, n := 1+rng.IntN(20), 2+rng.IntN(20), 1+rng.IntN(70)
@@ -33,7 +33,7 @@ func testAcross(t *testing.T) {
 			m = n
 		}
 		operand := num.Format{Kind: num.MP, Prec: 2*f.Prec + 8}
-		if f.Kind == num.F64 {
+		if f.Kind != num.MP {
 			operand.Prec = 120
 		}
 		a, b := randomMat(rng, operand, m, k, 3), randomMat(rng, operand, n, k, 3).T()
@@ -85,8 +85,11 @@ func adversary(rng *rand.Rand, family string, f num.Format, a, b num.Mat) {
 		m.Arr.Set(m.At(i, j), num.Real{Class: num.Finite, Neg: neg, Mag: mag, Exp: exp})
 	}
 	prec := int64(f.Prec)
-	if f.Kind == num.F64 {
+	switch f.Kind {
+	case num.F64:
 		prec = 53
+	case num.F32:
+		prec = 24
 	}
 	switch family {
 	case "ties": // 1 + 2^-prec, or one or two units of the operands' last bits beside it
@@ -124,13 +127,13 @@ func adversary(rng *rand.Rand, family string, f num.Format, a, b num.Mat) {
 		}
 	case "range": // rows and columns that take the results to the ends of float64 and MP
 		for i := range a.Rows {
-			e := []int64{0, 520, -520, -560, math.MaxInt32 / 2, math.MinInt32 / 2}[rng.IntN(4)]
+			e := []int64{0, 60, -60, -80, 520, -520, -560, math.MaxInt32 / 2, math.MinInt32 / 2}[rng.IntN(9)]
 			for h := range a.Cols {
 				set(a, i, h, rng.IntN(2) == 0, e-60, rng.Uint64())
 			}
 		}
 		for j := range b.Cols {
-			e := []int64{0, 500, -500, -540, 510}[rng.IntN(5)]
+			e := []int64{0, 60, -60, -70, 500, -500, -540, 510}[rng.IntN(8)]
 			for h := range b.Rows {
 				set(b, h, j, rng.IntN(2) == 0, e-int64(rng.IntN(4))-60, rng.Uint64())
 			}
