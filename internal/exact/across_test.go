@@ -19,22 +19,22 @@ func TestAcross(t *testing.T) { eachUnit(t, testAcross) }
 
 func testAcross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
-	formats := []num.Format{num.Float64, num.Float32}
+	formats := []num.Format{num.Float64, num.Float32, num.DDouble, num.TDouble, num.QDouble}
 	for _, p := range []uint32{2, 24, 53, 64, 65, 106, 128, 129, 424} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
 	families := []string{"ties", "cancel", "range", "integers", "special"}
-	for trial := range 110 {
+	for trial := range 140 {
 		f := formats[trial%len(formats)]
 		family := families[trial/len(formats)%len(families)]
-		m, k, n := 1+rng.IntN(20), 2+rng.IntN(20), 1+rng.IntN(70)
+		m, k, n := 1+rng.IntN(20), 3+rng.IntN(20), 1+rng.IntN(70)
 		triangle := "\x00\x00UL"[rng.IntN(4)]
 		if triangle != 0 {
 			m = n
 		}
 		operand := num.Format{Kind: num.MP, Prec: 2*f.Prec + 8}
 		if f.Kind != num.MP {
-			operand.Prec = 120
+			operand.Prec = uint32(2*f.Bits() + 14)
 		}
 		a, b := randomMat(rng, operand, m, k, 3), randomMat(rng, operand, n, k, 3).T()
 		adversary(rng, family, f, a, b)
@@ -86,19 +86,20 @@ func adversary(rng *rand.Rand, family string, f num.Format, a, b num.Mat) {
 	}
 	prec := int64(f.Prec)
 	switch f.Kind {
-	case num.F64:
-		prec = 53
+	case num.F64, num.DD, num.TD, num.QD:
+		prec = 53 * int64(1+rng.IntN(max(f.Terms(), 1)))
 	case num.F32:
 		prec = 24
 	}
 	switch family {
-	case "ties": // 1 + 2^-prec, or one or two units of the operands' last bits beside it
+	case "ties": // 1 + 2^-prec and its like, or next to it
 		for i := range a.Rows {
 			for h := range a.Cols {
 				set(a, i, h, false, 0, 0)
 			}
 			set(a, i, 0, false, int64(i%3), 1)
 			set(a, i, 1, false, int64(i%3), 1)
+			set(a, i, 2, false, int64(i%3), 1)
 		}
 		for j := range b.Cols {
 			for h := range b.Rows {
@@ -107,6 +108,14 @@ func adversary(rng *rand.Rand, family string, f num.Format, a, b num.Mat) {
 			neg := rng.IntN(2) == 0
 			set(b, 0, j, neg, 0, uint64(rng.IntN(4)))
 			set(b, 1, j, neg, -prec-int64(rng.IntN(3)), 1+2*uint64(rng.IntN(2)))
+			if rng.IntN(2) == 0 {
+				set(b, 2, j, rng.IntN(2) == 0, -prec-int64(rng.IntN(130)), 1)
+			}
+			if j%4 == 3 { // less than a tie, whose first term is odd and the second half a unit of it
+				set(b, 0, j, neg, -52, 1<<52+1)
+				set(b, 1, j, neg, -53, 1)
+				set(b, 2, j, !neg, -53-54-int64(rng.IntN(40)), 1)
+			}
 		}
 	case "cancel": // the second half is the first one with the other sign, but for some entries
 		for i := range a.Rows {

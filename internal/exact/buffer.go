@@ -39,6 +39,7 @@ type scratch struct {
 	y               []int16
 	words, top      []int64
 	mag, z, neg, ok []uint64
+	open            []bool
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -85,12 +85,12 @@ func (wk *worker) row(i, j, n, e int) {
 	if from >= to {
 		return
 	}
-	j, e, n = j+from, e+from, to-from
 	if wk.across != nil && !f.left.special[i] {
-		f.roundRow(wk.across, i, j, n, wk.words, wk.stride, e)
+		start := from / rounding.Group * rounding.Group
+		f.roundRow(wk.across, i, j+start, from-start, to-start, wk.words, wk.stride, e+start)
 		return
 	}
-	for d := range n {
+	for d := from; d < to; d++ {
 		f.entry(i, j+d, wk.words, wk.stride, e+d)
 	}
 }

@@ -109,3 +109,27 @@ func (f Format) round(z []uint64, top *int64, mag []uint64, stride, at int, err 
 	*top = b
 	return ok
 }
+
+// remaindersGeneric is Remainders, mag being that from row pad on.
+func remaindersGeneric(mag, neg []uint64, top []int64, stride, count, prec, n int) {
+	for e := range n {
+		drop := top[e] - int64(prec)
+		var up uint64
+		if k := (drop - 1) >> 6; k >= 0 && k < int64(count) {
+			up = -(mag[int(k)*stride+e] >> (uint(drop-1) & 63) & 1)
+		}
+		c := up & 1
+		for k := range count {
+			var mask uint64
+			switch keep := drop - int64(64*k); {
+			case keep >= 64:
+				mask = math.MaxUint64
+			case keep > 0:
+				mask = 1<<uint(keep) - 1
+			}
+			at := k*stride + e
+			mag[at], c = bits.Add64((mag[at]^up)&mask, 0, c)
+		}
+		neg[e] ^= up
+	}
+}

@@ -23,3 +23,11 @@ func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f F
 	}
 	roundAVX2(&z[0], &top[0], &ok[0], &mag[Pad(f.Limbs)*stride], stride, count, f.Limbs, f.Spare, errRow, &errCol[0], n)
 }
+
+func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) {
+	if impl.Level() < impl.AVX2 {
+		remaindersGeneric(mag, neg, top, stride, count, prec, n)
+		return
+	}
+	remaindersAVX2(&mag[0], stride, &neg[0], &top[0], count, prec, n)
+}

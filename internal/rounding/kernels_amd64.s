@@ -452,3 +452,69 @@ next:
 	JNZ  group
 	VZEROUPPER
 	RET
+
+// func remaindersAVX2(mag *uint64, stride int, neg *uint64, top *int64, count int, prec int, n int)
+// Requires: AVX, AVX2
+TEXT ·remaindersAVX2(SB), NOSPLIT, $0-56
+	MOVQ     mag+0(FP), AX
+	MOVQ     stride+8(FP), CX
+	SHLQ     $0x03, CX
+	MOVQ     neg+16(FP), DX
+	MOVQ     top+24(FP), BX
+	MOVQ     n+48(FP), SI
+	VMOVDQU  wordBits<>+0(SB), Y0
+	VPCMPEQQ Y1, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+
+group:
+	VPBROADCASTQ prec+40(FP), Y4
+	VMOVDQU      (BX), Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPADDQ       Y1, Y3, Y4
+	VPXOR        Y6, Y6, Y6
+	MOVQ         AX, DI
+	MOVQ         count+32(FP), R8
+
+bit:
+	VMOVDQU  (DI), Y5
+	VPSRLVQ  Y4, Y5, Y5
+	VPOR     Y5, Y6, Y6
+	VPSUBQ   Y0, Y4, Y4
+	ADDQ     CX, DI
+	DECQ     R8
+	JNZ      bit
+	VPSLLQ   $0x3f, Y6, Y6
+	VPCMPGTQ Y6, Y2, Y6
+	VPXOR    (DX), Y6, Y5
+	VMOVDQU  Y5, (DX)
+	VMOVDQA  Y6, Y8
+	MOVQ     AX, DI
+	MOVQ     count+32(FP), R8
+
+word:
+	VPSLLVQ  Y3, Y1, Y7
+	VPCMPGTQ Y2, Y3, Y4
+	VPANDN   Y4, Y7, Y7
+	VPXOR    (DI), Y6, Y5
+	VPAND    Y7, Y5, Y5
+	VPSUBQ   Y8, Y5, Y5
+	VMOVDQU  Y5, (DI)
+	VPCMPEQQ Y5, Y2, Y5
+	VPAND    Y5, Y8, Y8
+	VPSUBQ   Y0, Y3, Y3
+	ADDQ     CX, DI
+	DECQ     R8
+	JNZ      word
+	ADDQ     $+32, AX
+	ADDQ     $+32, DX
+	ADDQ     $+32, BX
+	SUBQ     $+4, SI
+	JNZ      group
+	VZEROUPPER
+	RET
+
+DATA wordBits<>+0(SB)/8, $0x0000000000000040
+DATA wordBits<>+8(SB)/8, $0x0000000000000040
+DATA wordBits<>+16(SB)/8, $0x0000000000000040
+DATA wordBits<>+24(SB)/8, $0x0000000000000040
+GLOBL wordBits<>(SB), RODATA|NOPTR, $32

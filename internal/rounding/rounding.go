@@ -111,6 +111,25 @@ func Round(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Forma
 	roundFast(z, top, ok, mag, stride, count, f, errRow, errCol, n)
 }
 
+// Remainders replaces the n numbers x of count words at mag[pad stride], of signs neg, by |x - r|
+// and the sign of x - r, for the r that Round made of x with prec bits, and top its exponents. n is
+// a multiple of Group.
+//
+// x - r is the remainder of x modulo 2^(top - prec) that is smallest in magnitude: no tie where
+// Round marked x. Where it did not, the result has no meaning.
+func Remainders(mag, neg []uint64, top []int64, pad, stride, count, prec, n int) {
+	if n%Group != 0 || n > stride || pad < 0 || count < 1 {
+		panic(badSize)
+	}
+	if n <= 0 {
+		return
+	}
+	if len(mag) < (pad+count-1)*stride+n || len(neg) < n || len(top) < n {
+		panic(short)
+	}
+	remaindersFast(mag[pad*stride:], neg, top, stride, count, prec, n)
+}
+
 const (
 	badSize = "rounding: bad size"
 	short   = "rounding: operand too short"

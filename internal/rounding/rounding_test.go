@@ -227,9 +227,42 @@ func testRound(t *testing.T) {
 				carried++
 			}
 		}
+		checkRemainders(t, rng, mag, z, top, ok, pad, stride, count, f, n)
 	}
 	if safe < 5000 || unsafe < 1000 || carried < 10 {
 		t.Fatalf("%d numbers safe, %d not, %d powers of two", safe, unsafe, carried)
+	}
+}
+
+// checkRemainders compares the remainders of the marked numbers with differences.
+func checkRemainders(t *testing.T, rng *rand.Rand, mag, z []uint64, top []int64, ok []uint64, pad, stride, count int, f Format, n int) {
+	t.Helper()
+	prec := 64*f.Limbs - f.Spare
+	rest := append([]uint64(nil), mag...)
+	neg := make([]uint64, n)
+	for e := range neg {
+		neg[e] = -rng.Uint64N(2)
+	}
+	was := append([]uint64(nil), neg...)
+	Remainders(rest, neg, top, pad, stride, count, prec, n)
+	for e := range n {
+		if ok[e] == 0 {
+			continue
+		}
+		rounded := number(z, stride, f.Limbs, e)
+		if d := int(top[e]) - 64*f.Limbs; d > 0 {
+			rounded.Lsh(rounded, uint(d))
+		} else {
+			rounded.Rsh(rounded, uint(-d))
+		}
+		want := new(big.Int).Sub(number(mag[pad*stride:], stride, count, e), rounded)
+		sign := was[e]
+		if want.Sign() < 0 {
+			sign = ^sign
+		}
+		if got := number(rest[pad*stride:], stride, count, e); got.CmpAbs(want) != 0 || neg[e] != sign {
+			t.Fatalf("number %d: remainder %x with sign %x, want %x with %x", e, got, neg[e], want.Abs(want), sign)
+		}
 	}
 }
 

@@ -14,3 +14,8 @@ func integersAVX2(mag *uint64, stride int, neg *uint64, words *int64, wordStride
 //
 //go:noescape
 func roundAVX2(z *uint64, top *int64, ok *uint64, mag *uint64, stride int, count int, limbs int, spare int, errRow float64, errCol *float64, n int)
+
+// remaindersAVX2 is remaindersGeneric for n > 0, a multiple of 4.
+//
+//go:noescape
+func remaindersAVX2(mag *uint64, stride int, neg *uint64, top *int64, count int, prec int, n int)

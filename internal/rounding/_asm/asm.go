@@ -25,6 +25,7 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	integers()
 	round()
+	remainders()
 	Generate()
 }
 
@@ -382,6 +383,70 @@ func round() {
 	Label("next")
 	for _, p := range []Register{z, tops, oks, mag, errCol} {
 		ADDQ(I8(32), p)
+	}
+	SUBQ(I8(4), n)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
+
+// remainders writes remaindersAVX2.
+func remainders() {
+	TEXT("remaindersAVX2", NOSPLIT, "func(mag *uint64, stride int, neg *uint64, top *int64, count, prec, n int)")
+	Pragma("noescape")
+	Doc("remaindersAVX2 is remaindersGeneric for n > 0, a multiple of 4.")
+	mag, stride, neg, top := arg("mag", 0), arg("stride", 3), arg("neg", 0), arg("top", 0)
+	n := arg("n", 0)
+	prec, err := Param("prec").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	word := load(constant("wordBits", 64))
+	ones, zero := YMM(), YMM()
+	VPCMPEQQ(ones, ones, ones)
+	VPXOR(zero, zero, zero)
+	Label("group")
+	drop, keep, w, up, mask, carry := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+	p, k := GP64(), GP64()
+	VPBROADCASTQ(prec.Addr, keep)
+	VMOVDQU(Mem{Base: top}, drop)
+	VPSUBQ(keep, drop, drop)
+	// The bit below the rounded number decides the sign.
+	VPADDQ(ones, drop, keep)
+	VPXOR(up, up, up)
+	MOVQ(mag, p)
+	Load(Param("count"), k)
+	Label("bit")
+	VMOVDQU(Mem{Base: p}, w)
+	VPSRLVQ(keep, w, w)
+	VPOR(w, up, up)
+	VPSUBQ(word, keep, keep)
+	ADDQ(stride, p)
+	DECQ(k)
+	JNZ(LabelRef("bit"))
+	VPSLLQ(U8(63), up, up)
+	VPCMPGTQ(up, zero, up)
+	VPXOR(Mem{Base: neg}, up, w)
+	VMOVDQU(w, Mem{Base: neg})
+	VMOVDQA(up, carry)
+	MOVQ(mag, p)
+	Load(Param("count"), k)
+	Label("word")
+	VPSLLVQ(drop, ones, mask)
+	VPCMPGTQ(zero, drop, keep)
+	VPANDN(keep, mask, mask)
+	VPXOR(Mem{Base: p}, up, w)
+	VPAND(mask, w, w)
+	VPSUBQ(carry, w, w)
+	VMOVDQU(w, Mem{Base: p})
+	VPCMPEQQ(w, zero, w)
+	VPAND(w, carry, carry)
+	VPSUBQ(word, drop, drop)
+	ADDQ(stride, p)
+	DECQ(k)
+	JNZ(LabelRef("word"))
+	for _, r := range []Register{mag, neg, top} {
+		ADDQ(I8(32), r)
 	}
 	SUBQ(I8(4), n)
 	JNZ(LabelRef("group"))
