@@ -111,7 +111,7 @@ func adversary(rng *rand.Rand, family string, f num.Format, a, b num.Mat) {
 			if rng.IntN(2) == 0 {
 				set(b, 2, j, rng.IntN(2) == 0, -prec-int64(rng.IntN(130)), 1)
 			}
-			if j%4 == 3 { // less than a tie, whose first term is odd and the second half a unit of it
+			if j%4 == 3 { // below a tie: terms that are odd, and half a unit of that
 				set(b, 0, j, neg, -52, 1<<52+1)
 				set(b, 1, j, neg, -53, 1)
 				set(b, 2, j, !neg, -53-54-int64(rng.IntN(40)), 1)
