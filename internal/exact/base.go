@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/modgemm"
+	"github.com/halfulp/halfulp/internal/rounding"
 )
 
 // A base is a residue number system: the first n moduli of a pool, with what
@@ -20,6 +21,10 @@ type base struct {
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
 	inv    []int64  // (M/m_t)^-1 mod m_t
+
+	prepare      sync.Once
+	kernelModuli []modgemm.Modulus     // the moduli as kernels take them
+	byteModuli   []modgemm.ByteModulus // or those of bytes
 
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
@@ -107,11 +112,28 @@ func trimBases(limit int64) {
 	}
 }
 
+// prepared returns the moduli as the kernels of the pool take them.
+func (b *base) prepared() ([]modgemm.Modulus, []modgemm.ByteModulus) {
+	b.prepare.Do(func() {
+		for _, m := range b.moduli {
+			if b.pool.bytes != nil {
+				b.byteModuli = append(b.byteModuli, modgemm.NewByteModulus(m))
+			} else {
+				b.kernelModuli = append(b.kernelModuli, modgemm.NewModulus(m))
+			}
+		}
+	})
+	return b.kernelModuli, b.byteModuli
+}
+
+// modulusBytes is about what prepared moduli take each.
+const modulusBytes = 256
+
 // bytes returns about what the base takes in memory.
 func (b *base) bytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := 8*int64(len(b.inv)) + int64(b.big.BitLen()/8)
+	n := (8+modulusBytes)*int64(len(b.inv)) + int64(b.big.BitLen()/8)
 	for _, c := range b.constants {
 		n += 2 * int64(len(c))
 	}
@@ -198,7 +220,7 @@ func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
 }
 
 // wordBits is the radix of the words that Combine forms from three digits.
-const wordBits = 39
+const wordBits = rounding.WordBits
 
 // weights is the way back from residues y_t: with W_t = round(M/m_t 2^-cut) and
 // q the integer nearest to sum y_t/m_t, the number that the residues stand for
@@ -211,8 +233,9 @@ type weights struct {
 	words  int
 	panels int
 	packed []int16
-	m      []int64 // round(M 2^-cut) in radix 2^39; the last word takes what is left
-	err    float64 // bound of the reconstruction error in units of 2^cut
+	m      []int64           // round(M 2^-cut) in radix 2^39; the last word takes what is left
+	mod    *rounding.Modulus // the same
+	err    float64           // bound of the reconstruction error in units of 2^cut
 }
 
 // reconstruction returns weights that drop the bits below 2^cut.
@@ -247,6 +270,7 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 		r.Rsh(r, wordBits)
 	}
 	w.m[words-1] = r.Int64()
+	w.mod = rounding.NewModulus(w.m)
 	if cut > 0 {
 		// |y_t| <= 2^12 and |q| <= n/2 + 1, each times a rounding of at most 1/2.
 		w.err = float64(float64(n)*2048) + float64(float64(n)/4) + 1

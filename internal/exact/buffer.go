@@ -32,3 +32,22 @@ func putBuffer[T int8 | int16](b []T) {
 		buffersOf[T]().Put(&b)
 	}
 }
+
+// A scratch is what a worker of a product writes to in steps. Products keep those of the ones
+// before for the same reason.
+type scratch struct {
+	y               []int16
+	words, top      []int64
+	mag, z, neg, ok []uint64
+	open            []bool
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// grow returns n elements of *s, with any values, for which there is room then.
+func grow[T any](s *[]T, n int) []T {
+	if cap(*s) < n {
+		*s = make([]T, n)
+	}
+	return (*s)[:n]
+}

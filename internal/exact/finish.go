@@ -59,8 +59,6 @@ type finisher struct {
 	errL   []float64 // error a row, in units of 2^cut of the integer product
 	errR   []float64 // error a column, likewise
 	errAll float64   // and of every entry
-	padded []uint64  // pad words of zeros, then mag
-	pad    int
 	mag    []uint64
 	scaled []uint64 // the product with alpha
 

@@ -6,6 +6,7 @@ package exact
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/plan"
+	"github.com/halfulp/halfulp/internal/rounding"
 )
 
 // Stats tells how a product ran.
@@ -389,7 +391,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		failed = append(failed, wk.fin.failed...)
 		p.stats.Overflow += wk.fin.overflow
 		p.stats.Underflow += wk.fin.underflow
-		putBuffer(wk.c)
+		wk.release()
 	}
 	p.stages("products", multiplying, "rounding", rounding)
 	return failed, err
@@ -400,24 +402,17 @@ type multiplier func(t int, c []int16, ldc int, r region, add bool)
 
 // multiplier returns that of the kernels.
 func (p *product) multiplier(ra, rb *residues) multiplier {
+	moduli, bytes := p.plan.base.prepared()
 	if k := p.plan.bytes; k != nil {
-		moduli := make([]modgemm.ByteModulus, len(p.plan.base.moduli))
-		for t, m := range p.plan.base.moduli {
-			moduli[t] = modgemm.NewByteModulus(m)
-		}
 		plain := p.plan.base.pool.bytes.Plain
 		return func(t int, c []int16, ldc int, r region, add bool) {
 			a, b := ra.bytePlanes(t, r.pi), rb.bytePlanes(t, r.pj)
 			if t < plain {
-				modgemm.MulBytes(k, c, ldc, a, b, r.mp, r.np, ra.steps, r.from, r.to, &moduli[t], add)
+				modgemm.MulBytes(k, c, ldc, a, b, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
 			} else {
-				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &moduli[t], add)
+				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
 			}
 		}
-	}
-	moduli := make([]modgemm.Modulus, len(p.plan.base.moduli))
-	for t, m := range p.plan.base.moduli {
-		moduli[t] = modgemm.NewModulus(m)
 	}
 	return func(t int, c []int16, ldc int, r region, add bool) {
 		mul := modgemm.Mul
@@ -448,6 +443,17 @@ func (p *product) skip(i, j int) bool {
 	return false
 }
 
+// span returns which of the n entries of row i from column j on are in the triangle asked for.
+func (p *product) span(i, j, n int) (from, to int) {
+	switch p.cfg.Triangle {
+	case 'U':
+		return min(max(i-j, 0), n), n
+	case 'L':
+		return 0, min(max(i-j+1, 0), n)
+	}
+	return 0, n
+}
+
 // cut returns the bits that reconstruction drops.
 func (p *product) cut() int {
 	q := &p.plan
@@ -461,7 +467,8 @@ func (p *product) cut() int {
 }
 
 // errors returns the bounds of the error of the integer product in units of
-// 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll.
+// 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll. That of a special column is
+// infinite, and as many more as rounding wants follow the last.
 func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
 	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
 	if p.within != nil && p.within.rounded { // by half a unit of the integers at most
@@ -476,7 +483,13 @@ func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAl
 		}
 		return e
 	}
-	return scaled(l.norm, scaleL), scaled(r.norm, scaleR), errAll
+	errR = append(scaled(r.norm, scaleR), make([]float64, rounding.Group)...)
+	for j, special := range r.special {
+		if special {
+			errR[j] = math.Inf(1)
+		}
+	}
+	return scaled(l.norm, scaleL), errR, errAll
 }
 
 // exactPass computes the failed entries in exact arithmetic.

@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/rounding"
 )
 
 // reconstructBytes bounds the residues that one step of the reconstruction
@@ -16,10 +17,13 @@ const reconstructBytes = 64 << 10
 type worker struct {
 	fin     finisher
 	c       []int16 // residues of a block, plane after plane
+	scratch *scratch
 	y       []int16 // packed residues of one step
 	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
+	stride  int     // from row to row of words: an odd number of cache lines
+	across  *across // if results are rounded many at a time
 	regions []region
 
 	multiplying, rounding time.Duration
@@ -29,14 +33,24 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 	k, n := p.plan.kernels, len(p.plan.base.moduli)
 	kern := k.kernel
 	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
-	wk.fin.pad = max(c.Arr.Limbs(), 1) + 1
-	wk.fin.padded = make([]uint64, wk.fin.pad+len(w.m)+2)
-	wk.fin.mag = wk.fin.padded[wk.fin.pad:]
-	wk.c = getBuffer[int16](p.planes() * rowPanels * k.panel(left) * colPanels * k.panel(right))
-	wk.entries = max(reconstructBytes/(2*n)/kern.NR, 1) * kern.NR
-	wk.y = make([]int16, 2*modgemm.Pairs(n)*wk.entries)
-	wk.words = make([]int64, w.panels*kern.MR/3*wk.entries)
+	wk.fin.mag = make([]uint64, len(w.m)+2)
+	block := rowPanels * k.panel(left) * colPanels * k.panel(right)
+	wk.c = getBuffer[int16](p.planes() * block)
+	wk.entries = min(max(reconstructBytes/(2*n)/kern.NR, 1)*kern.NR, block)
+	wk.stride = wk.entries | rounding.Group
+	wk.scratch = scratches.Get().(*scratch)
+	wk.y = grow(&wk.scratch.y, 2*modgemm.Pairs(n)*wk.entries)
+	wk.words = grow(&wk.scratch.words, w.panels*kern.MR/3*wk.stride)
+	if p.across(w) {
+		wk.across = newAcross(c.Arr.Format, w.mod, wk.stride, wk.scratch)
+	}
 	return wk
+}
+
+// release hands the memory back for the next product.
+func (wk *worker) release() {
+	putBuffer(wk.c)
+	scratches.Put(wk.scratch)
 }
 
 // reconstruct turns the residues of the block at (i0, j0) of rows x ldc entries
@@ -44,18 +58,16 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
+	rows = min(rows, f.c.Rows-i0)
 	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
 	var e1 int
 	for e0 := 0; e0 < rows*ldc; e0 = e1 {
 		e1 = min(e0+wk.entries, rows*ldc)
-		if i0+e0/ldc >= f.c.Rows {
-			return
-		}
 		if f.p.cfg.Triangle != 0 {
 			// No farther than the row's end, and without what lies outside of the triangle.
 			row := e0 / ldc * ldc
 			end := row + ldc
-			first, last := f.within(i0+e0/ldc, j0, ldc)
+			first, last := f.p.span(f.i0+i0+e0/ldc, f.j0+j0, ldc)
 			e0 = max(e0, row+first/kern.NR*kern.NR)
 			if e1 = min(e0+wk.entries, row+(last+kern.NR-1)/kern.NR*kern.NR); e0 >= e1 {
 				e1 = end
@@ -64,49 +76,35 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 		}
 		panels := (e1 - e0) / kern.NR
 		modgemm.PackPlanes(kern, wk.y, wk.c[e0:], stride, n, panels)
-		modgemm.Combine(kern, wk.words, wk.entries, f.w.packed, wk.y, f.w.panels, panels, modgemm.Pairs(n))
+		modgemm.Combine(kern, wk.words, wk.stride, f.w.packed, wk.y, f.w.panels, panels, modgemm.Pairs(n))
+		if a := wk.across; a != nil {
+			rounding.Integers(a.mag, a.neg, rounding.Pad(a.format.Limbs), wk.stride, wk.words, wk.stride, f.w.mod, e1-e0)
+		}
 		for e := e0; e < e1; {
 			i, j := i0+e/ldc, j0+e%ldc
-			if i >= f.c.Rows {
-				return
-			}
 			end := min(e1, (e/ldc+1)*ldc)
 			if j < f.c.Cols { // a panel of bytes holds several of the kernel
-				f.row(i, j, min(end-e, f.c.Cols-j), wk.words, wk.entries, e-e0)
+				wk.row(i, j, min(end-e, f.c.Cols-j), e-e0)
 			}
 			e = end
 		}
 	}
 }
 
-// within returns which of n entries of row i from column j on are in the triangle asked for:
-// first <= d < last.
-func (f *finisher) within(i, j, n int) (first, last int) {
-	switch d := f.i0 + i - f.j0 - j; f.p.cfg.Triangle { // where the diagonal is
-	case 'U':
-		return min(max(d, 0), n), n
-	case 'L':
-		return 0, min(max(d+1, 0), n)
-	}
-	return 0, n
-}
-
-// row finishes those of n entries of row i from column j on that are asked for.
-func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
-	p := f.p
-	first, last := f.within(i, j, n)
-	j, e, n = j+first, e+first, last-first
-	if p.alpha.pow && (p.beta.zero || p.within != nil) && !f.left.special[i] &&
-		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
-		if (f.c.Arr.Kind == num.F64 || f.c.Arr.Prec <= 64) && len(f.w.m) <= fastWords {
-			f.fastRow1(i, j, n, words, stride, e)
-		} else {
-			f.fastRow(i, j, n, words, stride, e)
-		}
+// row finishes n entries of row i from column j on, numbers e on of the step.
+func (wk *worker) row(i, j, n, e int) {
+	f := &wk.fin
+	from, to := f.p.span(f.i0+i, f.j0+j, n)
+	if from >= to {
 		return
 	}
-	for d := range n {
-		f.entry(i, j+d, words, stride, e+d)
+	if wk.across != nil && !f.left.special[i] {
+		start := from / rounding.Group * rounding.Group
+		f.roundRow(wk.across, i, j+start, from-start, to-start, wk.words, wk.stride, e+start)
+		return
+	}
+	for d := from; d < to; d++ {
+		f.entry(i, j+d, wk.words, wk.stride, e+d)
 	}
 }
 

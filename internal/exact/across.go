@@ -1,0 +1,142 @@
+package exact
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/rounding"
+)
+
+// across holds what rounding many numbers at a time needs, for the plain expression (-1)^s 2^e A B.
+type across struct {
+	format rounding.Format
+	count  int      // words of an integer
+	mag    []uint64 // above rounding.Pad rows of zeros
+	neg    []uint64
+	z      []uint64
+	top    []int64
+	ok     []uint64
+	open   []bool // of expansions
+}
+
+// across reports whether results are rounded many at a time: not where they hold far more bits than
+// the integers.
+func (p *product) across(w *weights) bool {
+	return p.alpha.pow && (p.beta.zero || p.within != nil) && p.c.Arr.Limbs() <= 2*w.mod.Count()+4
+}
+
+// newAcross returns what it needs for rows of so many numbers, in s.
+func newAcross(f num.Format, m *rounding.Modulus, stride int, s *scratch) *across {
+	prec := f.Bits()
+	if f.Terms() > 1 {
+		prec = 53
+		s.open = grow(&s.open, stride)
+	}
+	a := &across{format: rounding.FormatOf(prec), count: m.Count(), open: s.open}
+	pad := rounding.Pad(a.format.Limbs)
+	a.mag = grow(&s.mag, (pad+a.count)*stride)
+	clear(a.mag[:pad*stride])
+	a.z = grow(&s.z, a.format.Limbs*stride)
+	a.neg, a.ok, a.top = grow(&s.neg, stride), grow(&s.ok, stride), grow(&s.top, stride)
+	return a
+}
+
+// roundRow finishes entries of row i like entry, from column j + first to j + n - 1. Those of
+// column j on lie in a, from number e on, a multiple of rounding.Group. What is not certain goes to
+// entry.
+func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride, e int) {
+	padded := (n + rounding.Group - 1) / rounding.Group * rounding.Group
+	rounding.Round(a.z, a.top, a.ok, a.mag[e:], stride, a.count, a.format, f.errL[i]+f.errAll, f.errR[j:], padded)
+	unit := f.p.unit + f.left.exp[i] + f.p.alpha.exp
+	exps, tops, oks, neg := f.right.exp[j:][:n], a.top[:n], a.ok[:n], a.neg[e:][:n]
+	flip := uint64(0)
+	if f.p.alpha.neg {
+		flip = 1
+	}
+	at, step := f.c.At(i, j+first), f.c.CS
+	arr, limbs := f.c.Arr, a.format.Limbs
+	switch {
+	case arr.Kind == num.F64:
+		out := arr.F64[0]
+		for d := first; d < n; d++ {
+			if exp := unit + exps[d] + tops[d]; oks[d] == 0 || exp < -maxExp || exp > maxExp {
+				f.entry(i, j+d, words, stride, e+d)
+			} else {
+				out[at] = float(a.z[d], exp, neg[d]^flip)
+			}
+			at += step
+		}
+	case arr.Kind == num.F32:
+		out := arr.F32
+		for d := first; d < n; d++ {
+			if exp := unit + exps[d] + tops[d]; oks[d] == 0 || exp < -120 || exp > 120 {
+				f.entry(i, j+d, words, stride, e+d)
+			} else {
+				out[at] = math.Float32frombits(uint32(a.z[d]>>40) + uint32(exp+125)<<23 | uint32(neg[d]^flip)<<31)
+			}
+			at += step
+		}
+	case arr.Terms() > 1:
+		f.roundExpansions(a, i, j, first, n, words, stride, e, unit, flip)
+	default:
+		for d := first; d < n; d++ {
+			exp := unit + exps[d] + tops[d]
+			if oks[d] == 0 || exp > math.MaxInt32-2 || exp < math.MinInt32+2 {
+				f.entry(i, j+d, words, stride, e+d)
+			} else {
+				sig := arr.Sig[at*limbs:][:limbs]
+				from := d
+				for k := range sig {
+					sig[k] = a.z[from]
+					from += stride
+				}
+				arr.Exp[at], arr.Cls[at] = int32(exp), num.MakeCls((neg[d]^flip)&1 != 0, num.Finite)
+			}
+			at += step
+		}
+	}
+}
+
+// maxExp bounds the exponents of float64 numbers that are stored without a look at the range.
+const maxExp = 1000
+
+// float returns the float64 of a significand whose leading bit is the top one, as a fraction in
+// [1/2, 1), times 2^exp, |exp| <= maxExp.
+func float(z uint64, exp int64, neg uint64) float64 {
+	// The leading bit goes into the exponent.
+	return math.Float64frombits(z>>11 + uint64(exp+1021)<<52 | neg<<63)
+}
+
+// roundExpansions is roundRow for expansions, whose first terms are rounded. Every further one is
+// the rounded difference of the number and those before, which an error of the number shifts by as
+// much. So an expansion whose terms are all safe, and normal, is that of every number of the
+// enclosure. It is the canonical one, too: a term of half a unit of the last place of the one
+// before, which would be another, comes from a difference of at least 1 - 2^-54 of that, so that
+// the tail of the one before was within 2^63 2^-54 + 1 of the tie, and not safe.
+func (f *finisher) roundExpansions(a *across, i, j, first, n int, words []int64, stride, e int, unit int64, flip uint64) {
+	exps, open, neg := f.right.exp[j:][:n], a.open[:n], a.neg[e:][:n]
+	clear(open)
+	padded := (n + rounding.Group - 1) / rounding.Group * rounding.Group
+	begin, step := f.c.At(i, j+first), f.c.CS
+	for t := range f.c.Arr.Terms() {
+		out := f.c.Arr.F64[t]
+		if t > 0 {
+			rounding.Remainders(a.mag[e:], a.neg[e:], a.top, rounding.Pad(1), stride, a.count, 53, padded)
+			rounding.Round(a.z, a.top, a.ok, a.mag[e:], stride, a.count, a.format, f.errL[i]+f.errAll, f.errR[j:], padded)
+		}
+		at := begin
+		for d := first; d < n; d++ {
+			if exp := unit + exps[d] + a.top[d]; a.ok[d] == 0 || exp < -maxExp || exp > maxExp {
+				open[d] = true
+			} else {
+				out[at] = float(a.z[d], exp, neg[d]^flip)
+			}
+			at += step
+		}
+	}
+	for d := first; d < n; d++ {
+		if open[d] {
+			f.entry(i, j+d, words, stride, e+d)
+		}
+	}
+}

@@ -1,0 +1,455 @@
+// Command _asm writes the kernels of package rounding:
+//
+//	go run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg rounding
+//
+// Each is described by the loop it equals in ../generic.go.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	// wordBits is the radix of the sums.
+	wordBits = 39
+	// magic is 1.5 2^52 as a word: added to a float64 below 2^51 it makes an integer of it.
+	magic = 0x4338_0000_0000_0000
+	sign  = 1 << 63
+	// lowBits are those of the lower half of the last word of M.
+	lowBits = 31
+)
+
+func main() {
+	ConstraintExpr("amd64,!purego")
+	integers()
+	round()
+	remainders()
+	Generate()
+}
+
+// constant is a vector of four equal words in memory.
+func constant(name string, x uint64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range 4 {
+		DATA(8*i, U64(x))
+	}
+	return m
+}
+
+func load(m Mem) VecVirtual {
+	v := YMM()
+	VMOVDQU(m, v)
+	return v
+}
+
+// arg returns an integer argument, times 2^shift.
+func arg(name string, shift uint64) GPVirtual {
+	r := Load(Param(name), GP64()).(GPVirtual)
+	if shift > 0 {
+		SHLQ(U8(shift), r)
+	}
+	return r
+}
+
+// integers writes integersAVX2. Carries are kept as carry + magic + 2^63, since vectors shift words
+// without a sign: with x' = x + 2^63, floor(x/2^39) = floor(x'/2^39) - 2^24.
+func integers() {
+	half := constant("half", sign+1<<(wordBits-1))
+	quotient := constant("quotient", magic-1<<24)
+	first := constant("first", magic+sign)
+	last := constant("last", 1<<64-(magic+sign))
+	TEXT("integersAVX2", NOSPLIT, "func(mag *uint64, stride int, neg *uint64, words *int64, wordStride int, m *float64, count int, low, high int64, n int)")
+	Pragma("noescape")
+	Doc("integersAVX2 is integersGeneric for n > 0, a multiple of 8: count words of M at m, each below 2^39,",
+		"then low + 2^31 high.")
+	mag, stride, neg := arg("mag", 0), arg("stride", 3), arg("neg", 0)
+	words, wordStride := arg("words", 0), arg("wordStride", 3)
+	n := arg("n", 0)
+	vMagic := load(constant("magic", magic))
+	vNext := load(constant("next", magic+sign-1<<24))
+	vMask := load(constant("mask", 1<<wordBits-1))
+
+	Label("group")
+	var q, c, acc, x, t [2]VecVirtual
+	for v := range q {
+		q[v], c[v], acc[v], x[v], t[v] = YMM(), YMM(), YMM(), YMM(), YMM()
+	}
+	p, out, m, left, have, cnt := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	shift := XMM()
+	MOVQ(words, p)
+	MOVQ(mag, out)
+	Load(Param("m"), m)
+	Load(Param("count"), left)
+	XORQ(have, have)
+	for v := range q {
+		VMOVDQU(half, q[v])
+		VPADDQ(Mem{Base: p, Disp: 32 * v}, q[v], q[v])
+		VPSRLQ(U8(wordBits), q[v], q[v])
+		VPADDQ(quotient, q[v], q[v])
+		VSUBPD(vMagic, q[v], q[v])
+		VMOVDQU(first, c[v])
+		VPXOR(acc[v], acc[v], acc[v])
+	}
+	TESTQ(left, left)
+	JZ(LabelRef("last"))
+	Label("word")
+	ADDQ(wordStride, p)
+	VMOVQ(have, shift)
+	for v := range q {
+		VBROADCASTSD(Mem{Base: m}, t[v])
+		VFMADD213PD(vMagic, q[v], t[v])
+		VPADDQ(Mem{Base: p, Disp: 32 * v}, c[v], c[v])
+		VPSUBQ(t[v], c[v], x[v])
+		VPSRLQ(U8(wordBits), x[v], c[v])
+		VPADDQ(vNext, c[v], c[v])
+		VPAND(vMask, x[v], x[v])
+		VPSLLQ(shift, x[v], t[v])
+		VPOR(t[v], acc[v], acc[v])
+	}
+	ADDQ(I8(wordBits), have)
+	CMPQ(have, I8(64))
+	JLT(LabelRef("next"))
+	SUBQ(I8(64), have)
+	MOVQ(U64(wordBits), cnt)
+	SUBQ(have, cnt)
+	VMOVQ(cnt, shift)
+	for v := range q {
+		VMOVDQU(acc[v], Mem{Base: out, Disp: 32 * v})
+		VPSRLQ(shift, x[v], acc[v])
+	}
+	ADDQ(stride, out)
+	Label("next")
+	ADDQ(I8(8), m)
+	DECQ(left)
+	JNZ(LabelRef("word"))
+
+	Label("last")
+	ADDQ(wordStride, p)
+	VMOVQ(have, shift)
+	for v := range q {
+		VADDPD(vMagic, q[v], q[v])
+		VPADDQ(last, c[v], x[v])
+		VPADDQ(Mem{Base: p, Disp: 32 * v}, x[v], x[v])
+		for i, name := range []string{"low", "high"} {
+			a, err := Param(name).Resolve()
+			if err != nil {
+				panic(err)
+			}
+			VPBROADCASTQ(a.Addr, t[v])
+			VPMULDQ(t[v], q[v], t[v])
+			if i == 1 {
+				VPSLLQ(U8(lowBits), t[v], t[v])
+			}
+			VPSUBQ(t[v], x[v], x[v])
+		}
+		VPSLLQ(shift, x[v], t[v])
+		VPOR(t[v], acc[v], acc[v])
+		VMOVDQU(acc[v], Mem{Base: out, Disp: 32 * v})
+		VPXOR(t[v], t[v], t[v])
+		VPCMPGTQ(x[v], t[v], q[v]) // signs
+		VMOVDQU(q[v], Mem{Base: neg, Disp: 32 * v})
+	}
+	ADDQ(stride, out)
+	TESTQ(have, have)
+	JZ(LabelRef("negate"))
+	MOVQ(U64(64), cnt)
+	SUBQ(have, cnt)
+	for v := range q {
+		VPSLLQ(shift, q[v], t[v])
+		VMOVDQA(t[v], acc[v])
+	}
+	VMOVQ(cnt, shift)
+	for v := range q {
+		VPSRLQ(shift, x[v], t[v])
+		VPOR(t[v], acc[v], acc[v])
+		VMOVDQU(acc[v], Mem{Base: out, Disp: 32 * v})
+	}
+	ADDQ(stride, out)
+	Label("negate")
+	for v := range q {
+		VMOVDQA(q[v], c[v])
+		VPXOR(acc[v], acc[v], acc[v])
+	}
+	MOVQ(mag, p)
+	Label("negation")
+	for v := range q {
+		at := Mem{Base: p, Disp: 32 * v}
+		VPXOR(at, q[v], x[v])
+		VPSUBQ(c[v], x[v], x[v])
+		VMOVDQU(x[v], at)
+		VPCMPEQQ(x[v], acc[v], x[v])
+		VPAND(x[v], c[v], c[v])
+	}
+	ADDQ(stride, p)
+	CMPQ(p, out)
+	JNE(LabelRef("negation"))
+	ADDQ(I8(64), mag)
+	ADDQ(I8(64), neg)
+	ADDQ(I8(64), words)
+	SUBQ(I8(8), n)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
+
+// round writes roundAVX2.
+func round() {
+	lowHalf := constant("lowHalf", 0x4330_0000_0000_0000)   // 2^52
+	highHalf := constant("highHalf", 0x4530_0000_0000_0000) // 2^84
+	bothHalves := constant("bothHalves", 0x4530_0000_0010_0000)
+	word, one, two := constant("wordOf64", 64), constant("one", 1), constant("two", 2)
+	top, unbias := constant("topBit", sign), constant("unbias", 1086)
+	most, scale := constant("mostDropped", 1070), constant("scale", 1076)
+	limit, slack := constant("limit", 0x4320_0000_0000_0000), constant("slack", 0x4000_0000_0000_0000)
+	TEXT("roundAVX2", NOSPLIT, "func(z *uint64, top *int64, ok, mag *uint64, stride, count, limbs, spare int, errRow float64, errCol *float64, n int)")
+	Pragma("noescape")
+	Doc("roundAVX2 is roundGeneric for n > 0, a multiple of 4, with mag at the lowest words of the numbers.")
+	z, tops, oks, mag := arg("z", 0), arg("top", 0), arg("ok", 0), arg("mag", 0)
+	stride, errCol := arg("stride", 3), arg("errCol", 0)
+	n := arg("n", 0)
+	// Vectors that the registers do not hold: spare - 64 limbs, and the counts spare, 64 - spare.
+	local := AllocLocal(3 * 32)
+	negPrec, spares, rest := local, local.Offset(32), local.Offset(64)
+	{
+		s, l, v := arg("spare", 0), arg("limbs", 6), YMM()
+		keep := func(to Mem) {
+			VPBROADCASTQ(v.AsX(), v)
+			VMOVDQU(v, to)
+		}
+		VMOVQ(s, v.AsX())
+		keep(spares)
+		SUBQ(s, l)
+		NEGQ(l)
+		VMOVQ(l, v.AsX())
+		keep(negPrec)
+		NEGQ(s)
+		ADDQ(I8(64), s)
+		VMOVQ(s, v.AsX())
+		keep(rest)
+	}
+	r, h := GP64(), GP64()
+
+	Label("group")
+	lower := GP64()
+	Load(Param("count"), h)
+	MOVQ(stride, r)
+	IMULQ(h, r)
+	ADDQ(mag, r)
+	t, z1 := YMM(), YMM()
+	Label("search")
+	SUBQ(stride, r)
+	VMOVDQU(Mem{Base: r}, t)
+	VPTEST(t, t)
+	JNZ(LabelRef("found"))
+	DECQ(h)
+	JNZ(LabelRef("search"))
+	VMOVDQU(t, Mem{Base: oks})
+	JMP(LabelRef("next"))
+
+	Label("found")
+	// z1 marks the numbers whose first word is the one below.
+	bad := YMM()
+	VPXOR(bad, bad, bad)
+	VPCMPEQQ(t, bad, z1)
+	MOVQ(r, lower)
+	SUBQ(stride, lower)
+	VBLENDVPD(z1, Mem{Base: lower}, t, t)
+	VPCMPEQQ(t, bad, bad)
+	// The exponent of the first word as a float64 counts its bits. Without the second of two
+	// leading ones the conversion does not reach the next power of two.
+	s, s2, x := YMM(), YMM(), YMM()
+	VPSRLQ(U8(1), t, x)
+	VPANDN(t, x, t)
+	VPSRLQ(U8(32), t, x)
+	VPOR(highHalf, x, x)
+	VPBLENDD(U8(0xaa), lowHalf, t, t)
+	VSUBPD(bothHalves, x, x)
+	VADDPD(t, x, x)
+	VPSRLQ(U8(52), x, x)
+	VMOVDQU(unbias, s)
+	VPSUBQ(x, s, s)
+	VMOVDQU(word, s2)
+	VPSUBQ(s, s2, s2)
+	bits := YMM()
+	SHLQ(U8(6), h)
+	VMOVQ(h, bits.AsX())
+	VPBROADCASTQ(bits.AsX(), bits)
+	VPSUBQ(s, bits, bits)
+	VPAND(word, z1, x)
+	VPSUBQ(x, bits, bits)
+
+	// From the lowest of limbs + 3 words on.
+	left := GP64()
+	Load(Param("limbs"), left)
+	MOVQ(left, h)
+	ADDQ(I8(2), h)
+	IMULQ(stride, h)
+	SUBQ(h, r)
+	r0, r1, prev := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: r}, r0)
+	take := func(dst VecVirtual) {
+		ADDQ(stride, r)
+		VMOVDQU(Mem{Base: r}, r1)
+		VBLENDVPD(z1, r0, r1, dst)
+		VMOVDQA(r1, r0)
+	}
+	// shifted leaves the next word of the shifted number in dst.
+	hi := YMM()
+	shifted := func(dst VecVirtual) {
+		take(hi)
+		VPSRLVQ(s2, prev, prev)
+		VPSLLVQ(s, hi, dst)
+		VPOR(prev, dst, dst)
+		VMOVDQA(hi, prev)
+	}
+	take(prev)
+	tail, w := YMM(), YMM()
+	shifted(tail)
+	shifted(w)
+	VPSRLQ(spares, tail, tail)
+	VPSLLQ(rest, w, x)
+	VPOR(x, tail, tail)
+	// How far the tail is from the tie, without 11 bits.
+	up, zero := YMM(), YMM()
+	VPXOR(zero, zero, zero)
+	VPCMPGTQ(tail, zero, up)
+	VPXOR(top, tail, tail)
+	VPCMPGTQ(tail, zero, x)
+	VPXOR(x, tail, tail)
+	VPSUBQ(x, tail, tail)
+	VPSRLQ(U8(11), tail, tail)
+	VPADDQ(lowHalf, tail, tail)
+	VSUBPD(lowHalf, tail, tail)
+	// The error in units of 2^11 of the tail.
+	drop, e, ok := YMM(), YMM(), YMM()
+	VPADDQ(negPrec, bits, drop)
+	VPCMPGTQ(one, drop, ok)
+	VPMAXSD(two, drop, drop)
+	VPMINSD(most, drop, drop)
+	VMOVDQU(scale, x)
+	VPSUBQ(drop, x, x)
+	VPSLLQ(U8(52), x, x)
+	errRow, err := Param("errRow").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSD(errRow.Addr, e)
+	VADDPD(Mem{Base: errCol}, e, e)
+	const equal, less = 0, 17
+	VCMPPD(U8(equal), zero, e, drop)
+	VPOR(drop, ok, ok)
+	VMULPD(x, e, e)
+	VCMPPD(U8(less), limit, e, x)
+	VPAND(x, ok, ok)
+	VADDPD(slack, e, e)
+	VCMPPD(U8(less), tail, e, x)
+	VPAND(x, ok, ok)
+	VPANDN(ok, bad, ok)
+	VMOVDQU(ok, Mem{Base: oks})
+	// The lowest word, rounded. up becomes the carry.
+	VPCMPEQQ(x, x, x)
+	VPSLLQ(spares, x, x)
+	VPAND(x, w, w)
+	out := GP64()
+	MOVQ(z, out)
+	VPCMPEQQ(x, x, x)
+	VPSRLQ(U8(63), x, x)
+	VPSLLQ(spares, x, x)
+	VPAND(x, up, x)
+	VPADDQ(x, w, w)
+	VMOVDQU(w, Mem{Base: out})
+	VPCMPEQQ(w, zero, x)
+	VPAND(x, up, up)
+	DECQ(left)
+	JZ(LabelRef("rounded"))
+	Label("limb")
+	ADDQ(stride, out)
+	shifted(w)
+	VPSUBQ(up, w, w)
+	VMOVDQU(w, Mem{Base: out})
+	VPCMPEQQ(w, zero, x)
+	VPAND(x, up, up)
+	DECQ(left)
+	JNZ(LabelRef("limb"))
+	Label("rounded")
+	// A carry beyond the first word leaves a power of two.
+	VPAND(top, up, x)
+	VPOR(x, w, w)
+	VMOVDQU(w, Mem{Base: out})
+	VPSUBQ(up, bits, bits)
+	VMOVDQU(bits, Mem{Base: tops})
+	Label("next")
+	for _, p := range []Register{z, tops, oks, mag, errCol} {
+		ADDQ(I8(32), p)
+	}
+	SUBQ(I8(4), n)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
+
+// remainders writes remaindersAVX2.
+func remainders() {
+	TEXT("remaindersAVX2", NOSPLIT, "func(mag *uint64, stride int, neg *uint64, top *int64, count, prec, n int)")
+	Pragma("noescape")
+	Doc("remaindersAVX2 is remaindersGeneric for n > 0, a multiple of 4.")
+	mag, stride, neg, top := arg("mag", 0), arg("stride", 3), arg("neg", 0), arg("top", 0)
+	n := arg("n", 0)
+	prec, err := Param("prec").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	word := load(constant("wordBits", 64))
+	ones, zero := YMM(), YMM()
+	VPCMPEQQ(ones, ones, ones)
+	VPXOR(zero, zero, zero)
+	Label("group")
+	drop, keep, w, up, mask, carry := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+	p, k := GP64(), GP64()
+	VPBROADCASTQ(prec.Addr, keep)
+	VMOVDQU(Mem{Base: top}, drop)
+	VPSUBQ(keep, drop, drop)
+	// The bit below the rounded number decides the sign.
+	VPADDQ(ones, drop, keep)
+	VPXOR(up, up, up)
+	MOVQ(mag, p)
+	Load(Param("count"), k)
+	Label("bit")
+	VMOVDQU(Mem{Base: p}, w)
+	VPSRLVQ(keep, w, w)
+	VPOR(w, up, up)
+	VPSUBQ(word, keep, keep)
+	ADDQ(stride, p)
+	DECQ(k)
+	JNZ(LabelRef("bit"))
+	VPSLLQ(U8(63), up, up)
+	VPCMPGTQ(up, zero, up)
+	VPXOR(Mem{Base: neg}, up, w)
+	VMOVDQU(w, Mem{Base: neg})
+	VMOVDQA(up, carry)
+	MOVQ(mag, p)
+	Load(Param("count"), k)
+	Label("word")
+	VPSLLVQ(drop, ones, mask)
+	VPCMPGTQ(zero, drop, keep)
+	VPANDN(keep, mask, mask)
+	VPXOR(Mem{Base: p}, up, w)
+	VPAND(mask, w, w)
+	VPSUBQ(carry, w, w)
+	VMOVDQU(w, Mem{Base: p})
+	VPCMPEQQ(w, zero, w)
+	VPAND(w, carry, carry)
+	VPSUBQ(word, drop, drop)
+	ADDQ(stride, p)
+	DECQ(k)
+	JNZ(LabelRef("word"))
+	for _, r := range []Register{mag, neg, top} {
+		ADDQ(I8(32), r)
+	}
+	SUBQ(I8(4), n)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,33 @@
+//go:build amd64 && !purego
+
+package rounding
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/impl"
+)
+
+func integersFast(mag, neg []uint64, stride int, words []int64, wordStride int, m *Modulus, n int) {
+	if impl.Level() < impl.AVX2 {
+		integersGeneric(mag, neg, stride, words, wordStride, m, n)
+		return
+	}
+	integersAVX2(&mag[0], stride, &neg[0], &words[0], wordStride, unsafe.SliceData(m.m), len(m.m), m.low, m.high, n)
+}
+
+func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {
+	if impl.Level() < impl.AVX2 {
+		roundGeneric(z, top, ok, mag, stride, count, f, errRow, errCol, n)
+		return
+	}
+	roundAVX2(&z[0], &top[0], &ok[0], &mag[Pad(f.Limbs)*stride], stride, count, f.Limbs, f.Spare, errRow, &errCol[0], n)
+}
+
+func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) {
+	if impl.Level() < impl.AVX2 {
+		remaindersGeneric(mag, neg, top, stride, count, prec, n)
+		return
+	}
+	remaindersAVX2(&mag[0], stride, &neg[0], &top[0], count, prec, n)
+}

@@ -1,0 +1,15 @@
+//go:build !amd64 || purego
+
+package rounding
+
+func integersFast(mag, neg []uint64, stride int, words []int64, wordStride int, m *Modulus, n int) {
+	integersGeneric(mag, neg, stride, words, wordStride, m, n)
+}
+
+func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {
+	roundGeneric(z, top, ok, mag, stride, count, f, errRow, errCol, n)
+}
+
+func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) {
+	remaindersGeneric(mag, neg, top, stride, count, prec, n)
+}

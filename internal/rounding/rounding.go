@@ -1,0 +1,136 @@
+// Package rounding takes the words of many Chinese remainder sums to rounded significands, vectors
+// of numbers at a time.
+//
+// Words of numbers lie in rows: word k of number e at k stride + e.
+package rounding
+
+//go:generate go -C _asm run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg rounding
+
+// WordBits is the radix of the words of sums.
+const WordBits = 39
+
+// lowBits are those of the lower half of the last word of a modulus.
+const lowBits = 31
+
+// Group is what numbers of numbers are to be a multiple of.
+const Group = 8
+
+// A Modulus is the M that sums are reduced by.
+type Modulus struct {
+	m         []float64 // words but the last
+	low, high int64     // the last one: low + 2^31 high
+}
+
+// NewModulus returns M = Σ_w m_w 2^(39 w) of at least one word, 0 <= m_w < 2^39, the last below
+// 2^59.
+func NewModulus(m []int64) *Modulus {
+	last := len(m) - 1
+	r := &Modulus{low: m[last] & (1<<lowBits - 1), high: m[last] >> lowBits}
+	if m[last]>>59 != 0 {
+		panic("rounding: modulus out of range")
+	}
+	for _, w := range m[:last] {
+		if w>>WordBits != 0 {
+			panic("rounding: modulus out of range")
+		}
+		r.m = append(r.m, float64(w))
+	}
+	return r
+}
+
+// Count is the number of 64-bit words of an integer modulo M.
+func (m *Modulus) Count() int { return (WordBits*len(m.m) + 127) / 64 }
+
+// Pad is the number of words of 0 that Round wants below the lowest of its numbers.
+func Pad(limbs int) int { return limbs + 2 }
+
+// Integers computes, for e < n, n a multiple of Group,
+//
+//	x = Σ_w 2^(39 w) (words[(w+1) wordStride + e] - q m_w),  q = floor(words[e] 2^-39 + 1/2),
+//
+// and writes the m.Count() words of |x| to mag[(pad+k) stride + e], and all ones to neg[e] if x is
+// negative, else 0. The words are below 2^62 in magnitude, and |q| <= 2^11.
+//
+// All that is exact: carries are below 2^24, so that sums stay below 2^63; a q m_w, below 2^50, is
+// exact in a fused multiply-add to 1.5 2^52, whose low bits are the integer; and the last word, of
+// which |x| < 2^(39 w + 62) is required, is right modulo 2^64.
+func Integers(mag, neg []uint64, pad, stride int, words []int64, wordStride int, m *Modulus, n int) {
+	if n%Group != 0 || n > stride || n > wordStride || pad < 0 {
+		panic(badSize)
+	}
+	if n <= 0 {
+		return
+	}
+	rows := pad + m.Count()
+	if len(mag) < (rows-1)*stride+n || len(neg) < n || len(words) < (len(m.m)+1)*wordStride+n {
+		panic(short)
+	}
+	integersFast(mag[pad*stride:], neg, stride, words, wordStride, m, n)
+}
+
+// A Format is that of significands: prec bits in limbs words, the leading bit on top and spare
+// zeros below.
+type Format struct{ Limbs, Spare int }
+
+// FormatOf returns that of prec > 0 bits.
+func FormatOf(prec int) Format {
+	limbs := (prec + 63) / 64
+	return Format{limbs, 64*limbs - prec}
+}
+
+// Round rounds the n numbers of count words at mag[Pad(f.Limbs) stride], above that many rows of
+// zeros, to nearest: significands to z, and to top the b for which the rounded number is its
+// significand, as a fraction in [1/2, 1), times 2^b. n is a multiple of Group.
+//
+// A number of mag stands for any real one within errRow + errCol[e] of it. ok[e] is all ones if
+// all of them round to what is written, none being a tie, else 0. It may be 0 where it need not,
+// as for 0 and for numbers whose first word lies more than one below that of another of its four.
+//
+// With b bits of the number, drop = b - prec of them dropped, and the tail the 64 bits that follow
+// the significand, ok says that
+//
+//   - drop >= 2, or that the error is 0;
+//   - E = error 2^(53 - drop) < 2^51: less than a quarter of the last place, so that no power of
+//     two is crossed by half of the finer place below it;
+//   - floor(|tail - 2^63| 2^-11) > E + 2.
+//
+// The true tail, a real number, lies within 1 + 2^11 E of the tail: 1 for the bits below. So it is
+// on the same side of the tie as the tail where |tail - 2^63| > 1 + 2^11 E. What float64 does to
+// E + 2 and to the sum of the errors is at most 2^-53 (2^51 + 2) each, less than the slack. Where
+// drop > 1070, E is taken for 1070, which is larger.
+func Round(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {
+	if n%Group != 0 || n > stride || count < 1 || f.Limbs < 1 || f.Spare < 0 || f.Spare > 63 {
+		panic(badSize)
+	}
+	if n <= 0 {
+		return
+	}
+	if len(z) < (f.Limbs-1)*stride+n || len(top) < n || len(ok) < n || len(errCol) < n || len(mag) < (Pad(f.Limbs)+count-1)*stride+n {
+		panic(short)
+	}
+	roundFast(z, top, ok, mag, stride, count, f, errRow, errCol, n)
+}
+
+// Remainders replaces the n numbers x of count words at mag[pad stride], of signs neg, by |x - r|
+// and the sign of x - r, for the r that Round made of x with prec bits, and top its exponents. n is
+// a multiple of Group.
+//
+// x - r is the remainder of x modulo 2^(top - prec) that is smallest in magnitude: no tie where
+// Round marked x. Where it did not, the result has no meaning.
+func Remainders(mag, neg []uint64, top []int64, pad, stride, count, prec, n int) {
+	if n%Group != 0 || n > stride || pad < 0 || count < 1 {
+		panic(badSize)
+	}
+	if n <= 0 {
+		return
+	}
+	if len(mag) < (pad+count-1)*stride+n || len(neg) < n || len(top) < n {
+		panic(short)
+	}
+	remaindersFast(mag[pad*stride:], neg, top, stride, count, prec, n)
+}
+
+const (
+	badSize = "rounding: bad size"
+	short   = "rounding: operand too short"
+)
