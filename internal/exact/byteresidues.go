@@ -43,7 +43,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	tasks := (tiles + run - 1) / run
 	type scratch struct {
 		digits, residues []int16
-		tile             tileNumbers
+		tile             floatDigits
 	}
 	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {

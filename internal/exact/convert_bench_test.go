@@ -40,7 +40,7 @@ func BenchmarkOperands(b *testing.B) {
 			b.Run(fmt.Sprintf("digits/%s/width=%d", s.name, width), func(b *testing.B) {
 				kern, pairs := modgemm.Best(), digitPairs(width)
 				dst := make([]int16, 2*pairs*modgemm.TileBytes)
-				tile := new(tileNumbers)
+				tile := new(floatDigits)
 				for b.Loop() {
 					for v := 0; v < n; v += modgemm.TileVectors {
 						for h := 0; h < n; h += modgemm.StepNumbers {
@@ -54,4 +54,56 @@ func BenchmarkOperands(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkResidues measures on one thread all of what makes residues of an operand: digits, their
+// conversion, and the planes, of as many moduli as a product of that precision takes.
+func BenchmarkResidues(b *testing.B) {
+	const n = 1000
+	for _, c := range []struct{ bits, width, moduli int }{{53, 71, 20}, {106, 124, 35}, {424, 445, 92}} {
+		f := num.Float64
+		if c.bits != 53 {
+			f = num.Format{Kind: num.MP, Prec: c.bits}
+		}
+		m := randomMat(rand.New(rand.NewPCG(6, 9)), f, n, n, 0)
+		for _, k := range []kernels{{kernel: modgemm.Best()}, {modgemm.Best(), modgemm.BestBytes()}}[:1+bytesThere()] {
+			moduli := c.moduli
+			if k.bytes == nil {
+				if moduli > modgemm.ByteModuli().Plain {
+					moduli = c.moduli * 9 / 10
+				} else {
+					moduli = (c.moduli*15/2 + 12) / 13
+				}
+			}
+			base := baseOf(k.pool(), moduli)
+			for _, s := range []side{left, right} {
+				mat := m
+				if s == right {
+					mat = m.T()
+				}
+				o, err := scan(context.Background(), 1, mat)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Run(fmt.Sprintf("%d/%s/side=%d", c.bits, k.name(), s.index()), func(b *testing.B) {
+					for b.Loop() {
+						r := newResidues(k, base, s, o.n, o.k, c.width)
+						if err := r.compute(context.Background(), 1, o, func(float64) {}); err != nil {
+							b.Fatal(err)
+						}
+						r.release()
+					}
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/(n*n*float64(moduli)), "ns/residue")
+				})
+			}
+		}
+	}
+}
+
+// bytesThere returns 1 if there are products of bytes at the level in force, else 0.
+func bytesThere() int {
+	if modgemm.BestBytes() == nil {
+		return 0
+	}
+	return 1
 }

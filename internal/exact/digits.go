@@ -178,36 +178,53 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	}
 }
 
-// tileNumbers is what digitsTile has room for: a tile of bytes, aligned.
-type tileNumbers struct {
+// floatDigits is what the digits of binary64 take in vectors: numbers in the order of their digits,
+// and what they are scaled by, groups of four of both.
+type floatDigits struct {
 	numbers [modgemm.TileVectors * modgemm.StepNumbers]float64
-	base    [modgemm.TileVectors]int64
+	base    [modgemm.TileVectors * modgemm.StepNumbers]int64
 }
 
-// digitsTile is digits for a tile of bytes of binary64 in at most two pairs. It returns false where
-// numbers are not finite or are almost subnormal.
-func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileNumbers, v0, h0 int, s side, width int) bool {
+// float reports whether modgemm.Digits applies to the operand: it is of finite binary64.
+func (o *operand) float(pairs int) bool {
+	return o.mat.Arr.Kind == num.F64 && pairs <= modgemm.MaxDigitsPairs && !o.specials
+}
+
+// scaling returns the base of modgemm.Digits for vector v. It returns false if numbers that are
+// almost subnormal are in the way: subnormal ones must come out as 0, 2^126 2^890 2^-1022 < 1/2,
+// and 1084 - 126 - 890 >= 64.
+func (o *operand) scaling(v, width int) (base int64, ok bool) {
+	if v >= o.n || o.exp[v] == zeroExp {
+		return 1084, true
+	}
+	return 1084 - int64(width) + o.exp[v], o.exp[v] >= -890
+}
+
+// digitsTile is digits for a tile of bytes of binary64. It returns false where it does not apply.
+func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, h0 int, s side, width int) bool {
 	const vectors, numbers = modgemm.TileVectors, modgemm.StepNumbers
-	if o.mat.Arr.Kind != num.F64 || pairs > 2 || o.specials {
+	if !o.float(pairs) {
 		return false
 	}
 	filled, there := max(0, min(vectors, o.n-v0)), max(0, min(numbers, o.k-h0))
-	for i := range t.base {
-		t.base[i] = 1084 // of zeros
-		if i < filled && o.exp[v0+i] != zeroExp {
-			// Subnormal numbers must come out as 0: 2^62 2^900 2^-1022 < 1/2.
-			if o.exp[v0+i] < -900 {
-				return false
-			}
-			t.base[i] = 1084 - int64(width) + o.exp[v0+i]
+	for i := range vectors {
+		b, ok := o.scaling(v0+i, width)
+		if !ok {
+			return false
+		}
+		for j := range 4 {
+			t.base[4*i+j] = b
 		}
 	}
 	src, rs := t.numbers[:], numbers
-	switch data, cs := o.mat.Arr.F64[0], o.mat.CS; {
-	case filled == vectors && there == numbers && cs == 1 && o.mat.RS >= 0:
+	data, cs, whole := o.mat.Arr.F64[0], o.mat.CS, filled == vectors && there == numbers
+	switch {
+	case whole && cs == 1 && o.mat.RS >= numbers:
 		src, rs = data[o.mat.At(v0, h0):], o.mat.RS
+	case whole && o.mat.RS == 1 && cs >= vectors:
+		modgemm.Transpose(k, src, rs, data[o.mat.At(v0, h0):], cs, vectors, numbers)
 	default:
-		if filled < vectors || there < numbers {
+		if !whole {
 			clear(src)
 		}
 		for h := range there {
@@ -220,11 +237,58 @@ func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileN
 	}
 	if s == left {
 		for i := range vectors {
-			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[i:], 0, numbers/4)
+			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[4*i:], 0, numbers/4)
 		}
 	} else {
 		for g := range numbers / 4 {
 			modgemm.Digits(k, dst[2*pairs*4*vectors*g:], pairs, src[4*g:], rs, t.base[:], 1, vectors)
+		}
+	}
+	return true
+}
+
+// digitsPairs is digits for groups of two binary64, from panel boundary to panel boundary of
+// modgemm.Convert. It returns false where it does not apply.
+func (o *operand) digitsPairs(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, panel, h0, h1, width int) bool {
+	const group = 2
+	if !o.float(pairs) {
+		return false
+	}
+	// Columns of two numbers a vector, as many as fill whole panels of Convert.
+	step := k.NR / modgemm.GCD(group*panel, k.NR)
+	step *= len(t.numbers) / (step * group * panel)
+	for e := range t.base[:step*group*panel] {
+		b, ok := o.scaling(v0+e/group%panel, width)
+		if !ok {
+			return false
+		}
+		t.base[e] = b
+	}
+	data, rs, cs := o.mat.Arr.F64[0], o.mat.RS, o.mat.CS
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group * step {
+		columns := min(step, (h1-h)/group)
+		numbers := t.numbers[:columns*group*panel]
+		if filled < panel || h+group*columns > o.k {
+			clear(numbers)
+		}
+		for q := range columns {
+			there := min(group, o.k-(h+group*q))
+			if there <= 0 {
+				break
+			}
+			at, to := o.mat.At(v0, h+group*q), numbers[q*group*panel:]
+			for i := range filled {
+				to[group*i] = data[at]
+				if there == group {
+					to[group*i+1] = data[at+cs]
+				}
+				at += rs
+			}
+		}
+		modgemm.Digits(k, dst, pairs, numbers, 4, t.base[:], 1, len(numbers)/4)
+		if h+group*columns < h1 {
+			dst = dst[2*pairs*len(numbers):]
 		}
 	}
 	return true

@@ -100,18 +100,26 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
 	chunks := (r.kPairs + chunk - 1) / chunk
 	tasks := r.panels * chunks
-	scratch := make([][]int16, max(threads, 1))
+	type scratch struct {
+		digits []int16
+		floats floatDigits
+	}
+	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		p, q0 := task/chunks, task%chunks*chunk
 		q1 := min(q0+chunk, r.kPairs)
 		entries := r.panel * 2 * (q1 - q0)
-		if scratch[worker] == nil {
-			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
+		s := work[worker]
+		if s == nil {
+			s = &scratch{digits: make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))}
+			work[worker] = s
 		}
-		d := newDigitWriter(scratch[worker], r.kernel.NR, pairs)
-		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
+		if !o.digitsPairs(r.kernel, s.digits, pairs, &s.floats, p*r.panel, r.panel, 2*q0, 2*q1, r.width) {
+			d := newDigitWriter(s.digits, r.kernel.NR, pairs)
+			o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
+		}
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
-		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
+		modgemm.Convert(r.kernel, out, r.stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 		done(1 / float64(tasks))
 	})
 }

@@ -1148,7 +1148,7 @@ TEXT ·digitsAVX2(SB), NOSPLIT, $0-64
 	MOVQ         pairs+8(FP), R9
 	SHLQ         $0x02, CX
 	SHLQ         $0x03, BX
-	SHLQ         $0x03, DI
+	SHLQ         $0x05, DI
 	MOVQ         $0x3fffffffffffffff, R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
@@ -1158,49 +1158,118 @@ TEXT ·digitsAVX2(SB), NOSPLIT, $0-64
 	MOVQ         $0x8000800080008000, R10
 	VMOVQ        R10, X2
 	VPBROADCASTQ X2, Y2
-	VPCMPEQQ     Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VMOVDQU      digitLanes<>+0(SB), Y5
+	MOVQ         $0x0000800080008000, R10
+	VMOVQ        R10, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000000000040, R10
+	VMOVQ        R10, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x8000000000000000, R10
+	VMOVQ        R10, X5
+	VPBROADCASTQ X5, Y5
+	VPCMPEQQ     Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VMOVDQU      digitLanes<>+0(SB), Y8
+	LEAQ         (CX)(CX*2), R10
+	MOVQ         R9, R11
+	DECQ         R11
+	IMULQ        CX, R11
+	CMPQ         R9, $+2
+	JG           widePanel
 
-panel:
-	MOVQ CX, R10
+narrowPanel:
+	MOVQ CX, R12
 
-group:
-	VMOVDQU      (DX), Y6
-	VPSLLQ       $0x01, Y6, Y7
-	VPSRLQ       $0x35, Y7, Y7
-	VPBROADCASTQ (SI), Y8
-	VPSUBQ       Y7, Y8, Y8
-	VPSLLQ       $0x0a, Y6, Y7
-	VPAND        Y0, Y7, Y7
-	VPOR         Y1, Y7, Y7
-	VPSRLVQ      Y8, Y7, Y7
-	VPSUBQ       Y3, Y7, Y7
-	VPSRLQ       $0x01, Y7, Y7
-	VPCMPGTQ     Y6, Y4, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSUBQ       Y8, Y7, Y7
-	VPADDQ       Y2, Y7, Y7
-	VPXOR        Y2, Y7, Y7
-	VPERMD       Y7, Y5, Y7
-	VMOVDQU      X7, (AX)
+narrowGroup:
+	VMOVDQU      (DX), Y3
+	VPSLLQ       $0x01, Y3, Y4
+	VPSRLQ       $0x35, Y4, Y4
+	VMOVDQU      (SI), Y5
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x0a, Y3, Y4
+	VPAND        Y0, Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VPSRLVQ      Y5, Y4, Y4
+	VPSUBQ       Y6, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y4
+	VPCMPGTQ     Y3, Y7, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VPADDQ       Y2, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPERMD       Y4, Y8, Y4
+	VMOVDQU      X4, (AX)
 	CMPQ         R9, $+1
-	JE           one
-	VEXTRACTI128 $0x01, Y7, (AX)(CX*1)
+	JE           narrowShort
+	VEXTRACTI128 $0x01, Y4, (AX)(CX*1)
 
-one:
-	ADDQ  $+16, AX
-	ADDQ  BX, DX
-	ADDQ  DI, SI
-	DECQ  R8
-	JZ    done
-	SUBQ  $+16, R10
-	JNZ   group
-	MOVQ  R9, R10
-	DECQ  R10
-	IMULQ CX, R10
-	ADDQ  R10, AX
-	JMP   panel
+narrowShort:
+	ADDQ $+16, AX
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ R8
+	JZ   done
+	SUBQ $+16, R12
+	JNZ  narrowGroup
+	ADDQ R11, AX
+	JMP  narrowPanel
+
+widePanel:
+	MOVQ CX, R12
+
+wideGroup:
+	VMOVDQU      (DX), Y9
+	VPSLLQ       $0x01, Y9, Y13
+	VPSRLQ       $0x35, Y13, Y13
+	VMOVDQU      (SI), Y11
+	VPSUBQ       Y13, Y11, Y11
+	VPSLLQ       $0x0a, Y9, Y10
+	VPAND        Y0, Y10, Y10
+	VPOR         Y1, Y10, Y10
+	VPSRLVQ      Y11, Y10, Y12
+	VPSUBQ       Y11, Y7, Y13
+	VPSLLVQ      Y13, Y10, Y13
+	VPOR         Y13, Y12, Y12
+	VPADDQ       Y4, Y11, Y13
+	VPSRLVQ      Y13, Y10, Y10
+	VPSUBQ       Y6, Y12, Y12
+	VPSRLQ       $0x01, Y12, Y12
+	VPSLLQ       $0x3f, Y10, Y13
+	VPOR         Y13, Y12, Y12
+	VPSRLQ       $0x01, Y10, Y10
+	VPCMPGTQ     Y9, Y7, Y11
+	VPXOR        Y11, Y10, Y10
+	VPCMPEQQ     Y7, Y12, Y13
+	VPAND        Y11, Y13, Y13
+	VPSUBQ       Y13, Y10, Y10
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPADDQ       Y2, Y12, Y12
+	VPXOR        Y5, Y12, Y13
+	VPCMPGTQ     Y13, Y3, Y13
+	VPADDQ       Y2, Y10, Y10
+	VPSUBQ       Y13, Y10, Y10
+	VPXOR        Y2, Y10, Y10
+	VPERMD       Y10, Y8, Y10
+	VPXOR        Y2, Y12, Y12
+	VPERMD       Y12, Y8, Y12
+	VMOVDQU      X12, (AX)
+	VEXTRACTI128 $0x01, Y12, (AX)(CX*1)
+	VMOVDQU      X10, (AX)(CX*2)
+	CMPQ         R9, $+3
+	JE           wideShort
+	VEXTRACTI128 $0x01, Y10, (AX)(R10*1)
+
+wideShort:
+	ADDQ $+16, AX
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ R8
+	JZ   done
+	SUBQ $+16, R12
+	JNZ  wideGroup
+	ADDQ R11, AX
+	JMP  widePanel
 
 done:
 	VZEROUPPER
@@ -1215,3 +1284,55 @@ DATA digitLanes<>+20(SB)/4, $0x00000003
 DATA digitLanes<>+24(SB)/4, $0x00000005
 DATA digitLanes<>+28(SB)/4, $0x00000007
 GLOBL digitLanes<>(SB), RODATA|NOPTR, $32
+
+// func transposeAVX2(dst *float64, dstStride int, src *float64, srcStride int, rows int, columns int)
+// Requires: AVX
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStride+24(FP), BX
+	MOVQ columns+40(FP), SI
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+
+column:
+	MOVQ DX, DI
+	MOVQ AX, R8
+	MOVQ rows+32(FP), R9
+
+block:
+	MOVQ       DI, R10
+	VMOVUPD    (R10), Y0
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y4
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y6
+	ADDQ       BX, R10
+	VUNPCKLPD  Y2, Y0, Y1
+	VUNPCKHPD  Y2, Y0, Y3
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y6
+	VPERM2F128 $0x20, Y5, Y1, Y0
+	VPERM2F128 $0x20, Y6, Y3, Y2
+	VPERM2F128 $0x31, Y5, Y1, Y4
+	VPERM2F128 $0x31, Y6, Y3, Y6
+	VMOVUPD    Y0, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y2, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y4, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y6, (R8)
+	ADDQ       CX, R8
+	ADDQ       $+32, DI
+	SUBQ       $+4, R9
+	JNZ        block
+	LEAQ       (DX)(BX*4), DX
+	ADDQ       $+32, AX
+	SUBQ       $+4, SI
+	JNZ        column
+	VZEROUPPER
+	RET

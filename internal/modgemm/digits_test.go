@@ -13,19 +13,19 @@ func TestDigits(t *testing.T) {
 	for _, k := range Kernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			for trial := range 400 {
-				pairs, step := 1+trial%2, trial/2%2
+				pairs, step := 1+trial%MaxDigitsPairs, trial/MaxDigitsPairs%2
 				groups := k.NR / 4 * (1 + r.IntN(3))
 				stride := 4 + r.IntN(9)
 				src := make([]float64, (groups-1)*stride+4)
-				base := make([]int64, (groups-1)*step+1)
+				base := make([]int64, 4*((groups-1)*step+1))
 				// Numbers below 2^top, to be below 2^width.
 				top, width := make([]int, len(base)), make([]int, len(base))
 				for g := range base {
-					top[g], width[g] = r.IntN(1900)-900, 2+r.IntN(61)
+					top[g], width[g] = r.IntN(1890)-890, 2+r.IntN(61+pairs/3*64)
 					base[g] = 1084 - int64(width[g]-top[g])
 				}
 				for i := range src {
-					g := min(i/stride, groups-1) * step
+					g := min(i/stride, groups-1)*4*step + min(i%stride, 3)
 					m := 1<<52 | r.Uint64()>>12
 					if r.IntN(3) == 0 {
 						m &^= 1<<r.IntN(53) - 1
@@ -46,11 +46,11 @@ func TestDigits(t *testing.T) {
 					t.Fatalf("seed %d: writes beyond the end", seed)
 				}
 				for n := range 4 * groups {
-					g := n / 4
-					x := src[g*stride+n%4]
+					g := n/4*4*step + n%4
+					x := src[n/4*stride+n%4]
 					// floor(|x| 2^(1084 - base) + 1/2)
 					f := new(big.Float).SetPrec(2300).SetFloat64(math.Abs(x))
-					f.SetMantExp(f, width[g*step]-top[g*step])
+					f.SetMantExp(f, width[g]-top[g])
 					want, _ := f.Add(f, big.NewFloat(0.5)).Int(nil)
 					if x < 0 {
 						want.Neg(want)
@@ -61,10 +61,40 @@ func TestDigits(t *testing.T) {
 						sum.Add(sum.Lsh(sum, 16), big.NewInt(int64(digit)))
 					}
 					if d := sum.Sub(sum, want); d.Sign() != 0 && new(big.Int).And(d, new(big.Int).SetUint64(1<<(32*pairs)-1)).Sign() != 0 {
-						t.Fatalf("seed %d, trial %d: digits of %g 2^%d are off by %v", seed, trial, x, width[g*step]-top[g*step], d)
+						t.Fatalf("seed %d, trial %d: digits of %g 2^%d are off by %v", seed, trial, x, width[g]-top[g], d)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestTranspose compares with the definition, between guards.
+func TestTranspose(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		for rows := 4; rows <= 20; rows += 4 {
+			for columns := 4; columns <= 64; columns += 12 {
+				dstStride, srcStride := columns+r.IntN(5), rows+r.IntN(5)
+				src := make([]float64, (columns-1)*srcStride+rows)
+				for i := range src {
+					src[i] = float64(i)
+				}
+				dst := make([]float64, (rows-1)*dstStride+columns+1)
+				for i := range dst {
+					dst[i] = -1
+				}
+				Transpose(k, dst, dstStride, src, srcStride, rows, columns)
+				for i := range dst {
+					want := -1.0
+					if row, h := i/dstStride, i%dstStride; row < rows && h < columns {
+						want = float64(h*srcStride + row)
+					}
+					if dst[i] != want {
+						t.Fatalf("%s, seed %d: %d x %d, strides %d and %d: element %d is %g, not %g", k.Name, seed, rows, columns, dstStride, srcStride, i, dst[i], want)
+					}
+				}
+			}
+		}
 	}
 }

@@ -73,15 +73,29 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 	}
 }
 
+// MaxDigitsPairs is the most pairs of digits that Digits writes a number.
+const MaxDigitsPairs = 4
+
 // Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right
-// operand of Convert of one or two pairs, as said at digitsGeneric: four from src[g stride] on for
-// group g, times 2^(1084 - base[g step]).
+// operand of Convert of at most MaxDigitsPairs pairs, as said at digitsGeneric: those from
+// src[g stride] on for group g, number i of it times 2^(1084 - base[4 g step + i]).
 func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base []int64, step, groups int) {
-	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > 2 {
+	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > MaxDigitsPairs {
 		panic(badSize)
 	}
 	checkLen(len(dst), 8*groups*pairs)
 	checkLen(len(src), (groups-1)*stride+4)
-	checkLen(len(base), (groups-1)*step+1)
+	checkLen(len(base), 4*((groups-1)*step+1))
 	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
+}
+
+// Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns, positive
+// multiples of 4.
+func Transpose(k *Kernel, dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
+	if rows <= 0 || columns <= 0 || rows%4 != 0 || columns%4 != 0 {
+		panic(badSize)
+	}
+	checkRows(len(dst), rows, columns, dstStride)
+	checkRows(len(src), columns, rows, srcStride)
+	k.transpose(dst, dstStride, src, srcStride, rows, columns)
 }

@@ -15,6 +15,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512VNNI,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		transpose:    transpose4,
 	},
 	{
 		Name: "avx512", MR: 12, NR: 32,
@@ -25,6 +26,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		transpose:    transpose4,
 	},
 	{
 		Name: "avx2", MR: 6, NR: 16,
@@ -35,10 +37,15 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX2,
 		packPlanes:   packPlanesAVX2,
 		digits:       digits4,
+		transpose:    transpose4,
 	},
 	generic,
 }
 
 func digits4(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
 	digitsAVX2(&dst[0], pairs, panel, &src[0], stride, &base[0], step, groups)
+}
+
+func transpose4(dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
+	transposeAVX2(&dst[0], dstStride, &src[0], srcStride, rows, columns)
 }

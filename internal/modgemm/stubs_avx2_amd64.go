@@ -17,3 +17,8 @@ func packPlanesAVX2(dst []int16, src []int16, planeStride int, planes int)
 //
 //go:noescape
 func digitsAVX2(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)
+
+// transposeAVX2 is transposeGeneric.
+//
+//go:noescape
+func transposeAVX2(dst *float64, dstStride int, src *float64, srcStride int, rows int, columns int)

@@ -99,6 +99,7 @@ func main() {
 		m.combineTiles()
 		m.packPlanes()
 		digits()
+		transpose()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)

@@ -6,7 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// digits writes digitsAVX2.
+// digits writes digitsAVX2. The loop for three or four pairs differs from that for one or two by
+// the upper words.
 func digits() {
 	TEXT("digitsAVX2", NOSPLIT, "func(dst *int16, pairs, panel int, src *float64, stride int, base *int64, step, groups int)")
 	Pragma("noescape")
@@ -21,7 +22,7 @@ func digits() {
 	pairs := Load(Param("pairs"), GP64()).(GPVirtual)
 	SHLQ(U8(2), second)
 	SHLQ(U8(3), stride)
-	SHLQ(U8(3), step)
+	SHLQ(U8(5), step)
 	constant := func(x uint64) VecVirtual {
 		v, r := YMM(), GP64()
 		MOVQ(U64(x), r)
@@ -30,50 +31,94 @@ func digits() {
 		return v
 	}
 	fraction, leading := constant(1<<62-1), constant(1<<62)
-	bias, ones, zero := constant(0x8000_8000_8000_8000), YMM(), YMM()
+	bias, biasFlipped, word := constant(0x8000_8000_8000_8000), constant(0x0000_8000_8000_8000), constant(64)
+	flip, ones, zero := constant(1<<63), YMM(), YMM()
 	VPCMPEQQ(ones, ones, ones)
 	VPXOR(zero, zero, zero)
 	order := YMM()
 	VMOVDQU(lanes(), order)
-	end, left := GP64(), GP64()
-	Label("panel")
-	MOVQ(second, left)
-	Label("group")
-	x, e, s := YMM(), YMM(), YMM()
-	VMOVDQU(Mem{Base: src}, x)
-	VPSLLQ(U8(1), x, e)
-	VPSRLQ(U8(53), e, e)
-	VPBROADCASTQ(Mem{Base: base}, s)
-	VPSUBQ(e, s, s)
-	VPSLLQ(U8(10), x, e)
-	VPAND(fraction, e, e)
-	VPOR(leading, e, e)
-	VPSRLVQ(s, e, e)
-	VPSUBQ(ones, e, e)
-	VPSRLQ(U8(1), e, e)
-	VPCMPGTQ(x, zero, s)
-	VPXOR(s, e, e)
-	VPSUBQ(s, e, e)
-	VPADDQ(bias, e, e)
-	VPXOR(bias, e, e)
-	VPERMD(e, order, e)
-	VMOVDQU(e.AsX(), Mem{Base: dst})
-	CMPQ(pairs, I8(1))
-	JE(LabelRef("one"))
-	VEXTRACTI128(U8(1), e, Mem{Base: dst, Index: second, Scale: 1})
-	Label("one")
-	ADDQ(I8(16), dst)
-	ADDQ(stride, src)
-	ADDQ(step, base)
-	DECQ(groups)
-	JZ(LabelRef("done"))
-	SUBQ(I8(16), left)
-	JNZ(LabelRef("group"))
+	third, end, left := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: second, Index: second, Scale: 2}, third)
 	MOVQ(pairs, end)
 	DECQ(end)
 	IMULQ(second, end)
-	ADDQ(end, dst)
-	JMP(LabelRef("panel"))
+
+	loop := func(name string, wide bool) {
+		Label(name + "Panel")
+		MOVQ(second, left)
+		Label(name + "Group")
+		x, m, s := YMM(), YMM(), YMM()
+		lo, hi, t := YMM(), YMM(), YMM()
+		VMOVDQU(Mem{Base: src}, x)
+		VPSLLQ(U8(1), x, t)
+		VPSRLQ(U8(53), t, t)
+		VMOVDQU(Mem{Base: base}, s)
+		VPSUBQ(t, s, s)
+		VPSLLQ(U8(10), x, m)
+		VPAND(fraction, m, m)
+		VPOR(leading, m, m)
+		VPSRLVQ(s, m, lo)
+		if wide {
+			VPSUBQ(s, zero, t)
+			VPSLLVQ(t, m, t)
+			VPOR(t, lo, lo)
+			VPADDQ(word, s, t)
+			VPSRLVQ(t, m, hi)
+		}
+		VPSUBQ(ones, lo, lo)
+		VPSRLQ(U8(1), lo, lo)
+		if wide {
+			VPSLLQ(U8(63), hi, t)
+			VPOR(t, lo, lo)
+			VPSRLQ(U8(1), hi, hi)
+		}
+		VPCMPGTQ(x, zero, s)
+		if wide {
+			VPXOR(s, hi, hi)
+			VPCMPEQQ(zero, lo, t)
+			VPAND(s, t, t)
+			VPSUBQ(t, hi, hi)
+		}
+		VPXOR(s, lo, lo)
+		VPSUBQ(s, lo, lo)
+		VPADDQ(bias, lo, lo)
+		if wide { // a carry leaves a sum below bias
+			VPXOR(flip, lo, t)
+			VPCMPGTQ(t, biasFlipped, t)
+			VPADDQ(bias, hi, hi)
+			VPSUBQ(t, hi, hi)
+			VPXOR(bias, hi, hi)
+			VPERMD(hi, order, hi)
+		}
+		VPXOR(bias, lo, lo)
+		VPERMD(lo, order, lo)
+		VMOVDQU(lo.AsX(), Mem{Base: dst})
+		if wide {
+			VEXTRACTI128(U8(1), lo, Mem{Base: dst, Index: second, Scale: 1})
+			VMOVDQU(hi.AsX(), Mem{Base: dst, Index: second, Scale: 2})
+			CMPQ(pairs, I8(3))
+			JE(LabelRef(name + "Short"))
+			VEXTRACTI128(U8(1), hi, Mem{Base: dst, Index: third, Scale: 1})
+		} else {
+			CMPQ(pairs, I8(1))
+			JE(LabelRef(name + "Short"))
+			VEXTRACTI128(U8(1), lo, Mem{Base: dst, Index: second, Scale: 1})
+		}
+		Label(name + "Short")
+		ADDQ(I8(16), dst)
+		ADDQ(stride, src)
+		ADDQ(step, base)
+		DECQ(groups)
+		JZ(LabelRef("done"))
+		SUBQ(I8(16), left)
+		JNZ(LabelRef(name + "Group"))
+		ADDQ(end, dst)
+		JMP(LabelRef(name + "Panel"))
+	}
+	CMPQ(pairs, I8(2))
+	JG(LabelRef("widePanel"))
+	loop("narrow", false)
+	loop("wide", true)
 	Label("done")
 	VZEROUPPER()
 	RET()
@@ -86,4 +131,54 @@ func lanes() Mem {
 		DATA(4*i, U32(l))
 	}
 	return m
+}
+
+// transpose writes transposeAVX2.
+func transpose() {
+	TEXT("transposeAVX2", NOSPLIT, "func(dst *float64, dstStride int, src *float64, srcStride int, rows, columns int)")
+	Pragma("noescape")
+	Doc("transposeAVX2 is transposeGeneric.")
+	dst := Load(Param("dst"), GP64()).(GPVirtual)
+	dstStride := Load(Param("dstStride"), GP64()).(GPVirtual)
+	src := Load(Param("src"), GP64()).(GPVirtual)
+	srcStride := Load(Param("srcStride"), GP64()).(GPVirtual)
+	columns := Load(Param("columns"), GP64()).(GPVirtual)
+	SHLQ(U8(3), dstStride)
+	SHLQ(U8(3), srcStride)
+	Label("column")
+	from, to, rows, p := GP64(), GP64(), GP64(), GP64()
+	MOVQ(src, from)
+	MOVQ(dst, to)
+	Load(Param("rows"), rows)
+	Label("block")
+	var x, y [4]VecVirtual
+	for i := range x {
+		x[i], y[i] = YMM(), YMM()
+	}
+	MOVQ(from, p)
+	for i := range x {
+		VMOVUPD(Mem{Base: p}, x[i])
+		ADDQ(srcStride, p)
+	}
+	for i := range 2 {
+		VUNPCKLPD(x[2*i+1], x[2*i], y[2*i])
+		VUNPCKHPD(x[2*i+1], x[2*i], y[2*i+1])
+	}
+	VPERM2F128(U8(0x20), y[2], y[0], x[0])
+	VPERM2F128(U8(0x20), y[3], y[1], x[1])
+	VPERM2F128(U8(0x31), y[2], y[0], x[2])
+	VPERM2F128(U8(0x31), y[3], y[1], x[3])
+	for i := range x {
+		VMOVUPD(x[i], Mem{Base: to})
+		ADDQ(dstStride, to)
+	}
+	ADDQ(I8(32), from)
+	SUBQ(I8(4), rows)
+	JNZ(LabelRef("block"))
+	LEAQ(Mem{Base: src, Index: srcStride, Scale: 4}, src)
+	ADDQ(I8(32), dst)
+	SUBQ(I8(4), columns)
+	JNZ(LabelRef("column"))
+	VZEROUPPER()
+	RET()
 }
