@@ -63,10 +63,10 @@ func BenchmarkResidues(b *testing.B) {
 	for _, c := range []struct{ bits, width, moduli int }{{53, 71, 20}, {106, 124, 35}, {424, 445, 92}} {
 		f := num.Float64
 		if c.bits != 53 {
-			f = num.Format{Kind: num.MP, Prec: c.bits}
+			f = num.Format{Kind: num.MP, Prec: uint32(c.bits)}
 		}
 		m := randomMat(rand.New(rand.NewPCG(6, 9)), f, n, n, 0)
-		for _, k := range []kernels{{kernel: modgemm.Best()}, {modgemm.Best(), modgemm.BestBytes()}}[:1+bytesThere()] {
+		for _, k := range conversions() {
 			moduli := c.moduli
 			if k.bytes == nil {
 				if moduli > modgemm.ByteModuli().Plain {
@@ -100,10 +100,11 @@ func BenchmarkResidues(b *testing.B) {
 	}
 }
 
-// bytesThere returns 1 if there are products of bytes at the level in force, else 0.
-func bytesThere() int {
-	if modgemm.BestBytes() == nil {
-		return 0
+// conversions returns the kernels of the level in force, for residues of both kinds.
+func conversions() []kernels {
+	list := []kernels{{kernel: modgemm.Best()}}
+	if bytes := modgemm.BestBytes(); bytes != nil {
+		list = append(list, kernels{modgemm.Best(), bytes})
 	}
-	return 1
+	return list
 }
