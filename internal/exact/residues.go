@@ -92,7 +92,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	}
 	r.data = getBuffer[int16](r.planes() * r.stride)
 	pairs := digitPairs(r.width)
-	constants := r.base.conversion(r.kernel, pairs, r.side == left)
+	constants := r.base.conversion(r.kernel, 0, pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
 	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
 

@@ -112,6 +112,7 @@ func main() {
 	case "amx":
 		byteTiles()
 		byteResidues()
+		byteConversion()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
