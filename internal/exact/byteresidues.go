@@ -49,7 +49,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	tasks := (tiles + run - 1) / run
 	type scratch struct {
 		digits, residues []int16
-		floats           floatDigits
+		room             digitScratch
 	}
 	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
@@ -62,9 +62,8 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 			panel, step, half := tile/perPanel, tile%perPanel/2, tile%2
 			h := step * modgemm.StepNumbers
 			v := panel*r.panel + half*modgemm.TileVectors
-			if !o.digitsTile(r.kernel, s.digits, pairs, &s.floats, v, h, r.side, r.width) {
-				d := newDigitWriter(s.digits, r.kernel.NR, pairs)
-				o.digits(d, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			if !o.digitsTile(r.kernel, s.digits, pairs, &s.room.floats, v, h, r.side, r.width) {
+				o.write(r.kernel, s.digits, pairs, &s.room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
 			}
 			if direct > 0 {
 				modgemm.ConvertBytes(r.bytes, r.planed[tile*entries:], r.stride, conversion, s.digits, r.kernel.NR, entries)

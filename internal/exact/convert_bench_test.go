@@ -40,12 +40,12 @@ func BenchmarkOperands(b *testing.B) {
 			b.Run(fmt.Sprintf("digits/%s/width=%d", s.name, width), func(b *testing.B) {
 				kern, pairs := modgemm.Best(), digitPairs(width)
 				dst := make([]int16, 2*pairs*modgemm.TileBytes)
-				tile := new(floatDigits)
+				room := new(digitScratch)
 				for b.Loop() {
 					for v := 0; v < n; v += modgemm.TileVectors {
 						for h := 0; h < n; h += modgemm.StepNumbers {
-							if !o.digitsTile(kern, dst, pairs, tile, v, h, s.side, width) {
-								o.digits(newDigitWriter(dst, kern.NR, pairs), v, modgemm.TileVectors, h, h+modgemm.StepNumbers, s.group, width)
+							if !o.digitsTile(kern, dst, pairs, &room.floats, v, h, s.side, width) {
+								o.write(kern, dst, pairs, room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, s.group, width)
 							}
 						}
 					}

@@ -89,55 +89,59 @@ func (d *digitWriter) zero() {
 	}
 }
 
-// put2 writes as put does the digits of round((hi 2^64 + lo) 2^-r), pairs being 3 or 4
-// and that number less than 2^127. neg is 0 or 1.
-func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
-	var x0, x1, carry uint64
-	if r > 0 {
-		// Shifts by 64 or more, negative ones among them, give 0.
-		x0 = lo>>uint64(r) | hi<<uint64(64-r) | hi>>uint64(r-64)
-		x1 = hi >> uint64(r)
-		carry = (lo>>uint64(r-1) | hi<<uint64(65-r) | hi>>uint64(r-65)) & 1
-	} else {
-		x1 = hi<<uint64(-r) | lo>>uint64(64+r) | lo<<uint64(-r-64)
-		x0 = lo << uint64(-r)
-	}
-	flip := -neg
-	x0, carry = bits.Add64(x0^flip, bias, carry^neg)
-	x1 = x1 ^ flip + bias + carry
-	x0 ^= bias
-	x1 ^= bias
-	at := d.next()
-	step := 2 * d.nr
-	o := d.dst[at : at+2*step+2]
-	o[0], o[1] = int16(x0), int16(x0>>16)
-	o[step], o[step+1] = int16(x0>>32), int16(x0>>48)
-	o[2*step], o[2*step+1] = int16(x1), int16(x1>>16)
-	if d.pairs == 4 {
-		o := d.dst[at+3*step : at+3*step+2]
-		o[0], o[1] = int16(x1>>32), int16(x1>>48)
+// digitScratch is what the digits of one goroutine take.
+type digitScratch struct {
+	floats floatDigits
+	words  [wordBatch / 4]modgemm.WordGroup
+}
+
+// wordBatch is the number of numbers of words whose digits are written at a time, a multiple of the
+// columns of every kernel's panels.
+const wordBatch = 256
+
+// write writes the digits of the numbers h0 <= h < h1 of panel vectors from v0 on, aligned to width
+// bits: in the order of a packed operand of group numbers at a time, as columns of a right operand
+// of Convert of so many pairs.
+func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
+	switch {
+	case o.mat.Arr.Kind == num.MP:
+		o.digitsWords(k, dst, pairs, s.words[:], v0, panel, h0, h1, group, width)
+	case group == 2 && o.digitsPairs(k, dst, pairs, &s.floats, v0, panel, h0, h1, width):
+	default:
+		o.digits(newDigitWriter(dst, k.NR, pairs), v0, panel, h0, h1, group, width)
 	}
 }
 
-// put1 writes as put does the digits of round(m 2^-r), pairs being 1 or 2 and that number less than
-// 2^63. neg is 0 or 1.
-func (d *digitWriter) put1(neg, m uint64, r int64) {
-	x := m << uint64(-r) // shifts by 64 or more, negative ones among them, give 0
-	var carry uint64
-	if r > 0 {
-		x = m >> uint64(r)
-		carry = m >> uint64(r-1) & 1
+// digitsWords is digits for MP, in vectors.
+func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words []modgemm.WordGroup, v0, panel, h0, h1, group, width int) {
+	a := o.mat.Arr
+	l := a.Limbs()
+	n := 0
+	flush := func() {
+		modgemm.WordDigits(k, dst[:2*pairs*n], pairs, a.Sig, l, words[:n/4])
+		dst, n = dst[2*pairs*n:], 0
 	}
-	x = x ^ -neg + bias + (carry ^ neg)
-	x ^= bias
-	at := d.next()
-	o := d.dst[at : at+2 : at+2]
-	o[0], o[1] = int16(x), int16(x>>16)
-	if d.pairs == 2 {
-		at += 2 * d.nr
-		o := d.dst[at : at+2 : at+2]
-		o[0], o[1] = int16(x>>32), int16(x>>48)
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group {
+		there := max(0, min(group, o.k-h))
+		at := o.mat.At(v0, h)
+		for i := range panel {
+			for g := range group {
+				if n == wordBatch {
+					flush()
+				}
+				w := &words[n/4]
+				if at := at + g*o.mat.CS; i >= filled || g >= there || a.Cls[at].Class() != num.Finite {
+					w.Clear(n%4, l)
+				} else {
+					w.Set(n%4, at*l, l, int64(64*l-width)+o.exp[v0+i]-int64(a.Exp[at]), uint64(a.Cls[at]&1))
+				}
+				n++
+			}
+			at += o.mat.RS
+		}
 	}
+	flush()
 }
 
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
@@ -146,17 +150,8 @@ func (d *digitWriter) put1(neg, m uint64, r int64) {
 // operand are zeros, as are infinities and NaN.
 func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
-	switch two := d.pairs == 3 || d.pairs == 4; {
-	case d.pairs <= 2 && o.mat.Arr.Kind == num.F64:
-		put = o.putF64Short
-	case d.pairs <= 2 && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() == 1:
-		put = o.putMPShort
-	case two && o.mat.Arr.Kind == num.F64:
+	if o.mat.Arr.Kind == num.F64 {
 		put = o.putF64
-	case two && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() <= 2:
-		put = o.putMP2
-	case o.mat.Arr.Kind == num.MP:
-		put = o.putMP
 	}
 	filled := max(0, min(panel, o.n-v0))
 	for h := h0; h < h1; h += group {
@@ -310,51 +305,5 @@ func (o *operand) putF64(d *digitWriter, at int, shift int64) {
 		return
 	}
 	m, exp := num.Decompose(x)
-	d.put2(math.Float64bits(x)>>63, 0, m, 64-(shift+exp))
-}
-
-func (o *operand) putF64Short(d *digitWriter, at int, shift int64) {
-	x := o.mat.Arr.F64[0][at]
-	if x == 0 || x-x != 0 {
-		d.zero()
-		return
-	}
-	m, exp := num.Decompose(x)
-	d.put1(math.Float64bits(x)>>63, m, -(shift + exp))
-}
-
-func (o *operand) putMPShort(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	c := a.Cls[at]
-	if c.Class() != num.Finite {
-		d.zero()
-		return
-	}
-	d.put1(uint64(c&1), a.Sig[at], 64-shift-int64(a.Exp[at]))
-}
-
-func (o *operand) putMP(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	if c := a.Cls[at]; c.Class() == num.Finite {
-		l := a.Limbs()
-		d.put(c.Neg(), a.Sig[at*l:at*l+l], shift+int64(a.Exp[at])-int64(64*l))
-	} else {
-		d.zero()
-	}
-}
-
-func (o *operand) putMP2(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	c := a.Cls[at]
-	if c.Class() != num.Finite {
-		d.zero()
-		return
-	}
-	var lo, hi uint64
-	if a.Prec <= 64 {
-		hi = a.Sig[at]
-	} else {
-		lo, hi = a.Sig[2*at], a.Sig[2*at+1]
-	}
-	d.put2(uint64(c&1), lo, hi, 128-shift-int64(a.Exp[at]))
+	d.put(math.Signbit(x), []uint64{m}, shift+exp)
 }

@@ -102,7 +102,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	tasks := r.panels * chunks
 	type scratch struct {
 		digits []int16
-		floats floatDigits
+		room   digitScratch
 	}
 	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
@@ -114,10 +114,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 			s = &scratch{digits: make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))}
 			work[worker] = s
 		}
-		if !o.digitsPairs(r.kernel, s.digits, pairs, &s.floats, p*r.panel, r.panel, 2*q0, 2*q1, r.width) {
-			d := newDigitWriter(s.digits, r.kernel.NR, pairs)
-			o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
-		}
+		o.write(r.kernel, s.digits, pairs, &s.room, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
 		modgemm.Convert(r.kernel, out, r.stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 		done(1 / float64(tasks))

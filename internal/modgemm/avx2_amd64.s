@@ -1336,3 +1336,275 @@ block:
 	JNZ        column
 	VZEROUPPER
 	RET
+
+DATA signBits<>+0(SB)/8, $0x8000000000000000
+DATA signBits<>+8(SB)/8, $0x8000000000000000
+DATA signBits<>+16(SB)/8, $0x8000000000000000
+DATA signBits<>+24(SB)/8, $0x8000000000000000
+GLOBL signBits<>(SB), RODATA|NOPTR, $32
+
+DATA minusOne<>+0(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+8(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+16(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+24(SB)/8, $0xffffffffffffffff
+GLOBL minusOne<>(SB), RODATA|NOPTR, $32
+
+DATA wordNumbers<>+0(SB)/8, $0x0000000000000000
+DATA wordNumbers<>+8(SB)/8, $0x0000000000000001
+DATA wordNumbers<>+16(SB)/8, $0x0000000000000002
+DATA wordNumbers<>+24(SB)/8, $0x0000000000000003
+GLOBL wordNumbers<>(SB), RODATA|NOPTR, $32
+
+DATA fourWords<>+0(SB)/8, $0x0000000000000004
+DATA fourWords<>+8(SB)/8, $0x0000000000000004
+DATA fourWords<>+16(SB)/8, $0x0000000000000004
+DATA fourWords<>+24(SB)/8, $0x0000000000000004
+GLOBL fourWords<>(SB), RODATA|NOPTR, $32
+
+DATA digitBiases<>+0(SB)/8, $0x8000800080008000
+DATA digitBiases<>+8(SB)/8, $0x8000800080008000
+DATA digitBiases<>+16(SB)/8, $0x8000800080008000
+DATA digitBiases<>+24(SB)/8, $0x8000800080008000
+GLOBL digitBiases<>(SB), RODATA|NOPTR, $32
+
+// func wordDigitsAVX2(dst *int16, pairs int, panel int, src *uint64, limbs int, numbers *int64, groups int)
+// Requires: AVX, AVX2
+TEXT ·wordDigitsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         panel+16(FP), CX
+	MOVQ         numbers+40(FP), DX
+	SHLQ         $0x02, CX
+	VMOVDQU      digitBiases<>+0(SB), Y0
+	VMOVDQU      digitLanes<>+0(SB), Y1
+	MOVQ         limbs+32(FP), BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Y2
+
+panel:
+	MOVQ CX, BX
+
+group:
+	MOVQ         src+24(FP), SI
+	MOVQ         (DX), DI
+	LEAQ         (SI)(DI*8), DI
+	MOVQ         8(DX), R8
+	LEAQ         (SI)(R8*8), R8
+	MOVQ         16(DX), R9
+	LEAQ         (SI)(R9*8), R9
+	MOVQ         24(DX), R10
+	LEAQ         (SI)(R10*8), R10
+	VMOVDQU      wordNumbers<>+0(SB), Y3
+	MOVQ         AX, SI
+	MOVQ         pairs+8(FP), R11
+	VPBROADCASTQ 32(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (DI), Y5, Y7
+	ADDQ         $+32, DI
+	VPBROADCASTQ 40(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (R8), Y5, Y8
+	ADDQ         $+32, R8
+	VPBROADCASTQ 48(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (R9), Y5, Y4
+	ADDQ         $+32, R9
+	VPBROADCASTQ 56(DX), Y5
+	VPADDQ       Y3, Y5, Y5
+	VPCMPGTQ     Y5, Y2, Y6
+	VPCMPGTQ     minusOne<>+0(SB), Y5, Y5
+	VPAND        Y5, Y6, Y6
+	VPMASKMOVQ   (R10), Y6, Y5
+	ADDQ         $+32, R10
+	VPADDQ       fourWords<>+0(SB), Y3, Y3
+	VPUNPCKLQDQ  Y8, Y7, Y6
+	VPUNPCKHQDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ  Y5, Y4, Y9
+	VPUNPCKHQDQ  Y5, Y4, Y8
+	VPERM2I128   $0x20, Y9, Y6, Y4
+	VPERM2I128   $0x20, Y8, Y7, Y5
+	VPERM2I128   $0x31, Y9, Y6, Y6
+	VPERM2I128   $0x31, Y8, Y7, Y7
+	VPSRLVQ      64(DX), Y4, Y4
+	VPSLLVQ      96(DX), Y5, Y8
+	VPOR         Y8, Y4, Y4
+	VPXOR        Y8, Y8, Y8
+	VPCMPGTQ     Y4, Y8, Y4
+	VPXOR        128(DX), Y4, Y4
+	VPSRLVQ      64(DX), Y5, Y5
+	VPSLLVQ      96(DX), Y6, Y8
+	VPOR         Y8, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y8
+	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y6, Y5
+	VPSLLVQ      96(DX), Y7, Y6
+	VPOR         Y6, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y6
+	VPCMPGTQ     Y6, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VMOVDQA      Y7, Y5
+
+words:
+	VPBROADCASTQ 32(DX), Y6
+	VPADDQ       Y3, Y6, Y6
+	VPCMPGTQ     Y6, Y2, Y7
+	VPCMPGTQ     minusOne<>+0(SB), Y6, Y6
+	VPAND        Y6, Y7, Y7
+	VPMASKMOVQ   (DI), Y7, Y6
+	ADDQ         $+32, DI
+	VPBROADCASTQ 40(DX), Y7
+	VPADDQ       Y3, Y7, Y7
+	VPCMPGTQ     Y7, Y2, Y8
+	VPCMPGTQ     minusOne<>+0(SB), Y7, Y7
+	VPAND        Y7, Y8, Y8
+	VPMASKMOVQ   (R8), Y8, Y7
+	ADDQ         $+32, R8
+	VPBROADCASTQ 48(DX), Y8
+	VPADDQ       Y3, Y8, Y8
+	VPCMPGTQ     Y8, Y2, Y9
+	VPCMPGTQ     minusOne<>+0(SB), Y8, Y8
+	VPAND        Y8, Y9, Y9
+	VPMASKMOVQ   (R9), Y9, Y8
+	ADDQ         $+32, R9
+	VPBROADCASTQ 56(DX), Y9
+	VPADDQ       Y3, Y9, Y9
+	VPCMPGTQ     Y9, Y2, Y10
+	VPCMPGTQ     minusOne<>+0(SB), Y9, Y9
+	VPAND        Y9, Y10, Y10
+	VPMASKMOVQ   (R10), Y10, Y9
+	ADDQ         $+32, R10
+	VPADDQ       fourWords<>+0(SB), Y3, Y3
+	VPUNPCKLQDQ  Y7, Y6, Y10
+	VPUNPCKHQDQ  Y7, Y6, Y6
+	VPUNPCKLQDQ  Y9, Y8, Y7
+	VPUNPCKHQDQ  Y9, Y8, Y11
+	VPERM2I128   $0x20, Y7, Y10, Y8
+	VPERM2I128   $0x20, Y11, Y6, Y9
+	VPERM2I128   $0x31, Y7, Y10, Y7
+	VPERM2I128   $0x31, Y11, Y6, Y6
+	VPSRLVQ      64(DX), Y5, Y5
+	VPSLLVQ      96(DX), Y8, Y10
+	VPOR         Y10, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y10
+	VPCMPGTQ     Y10, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y8, Y5
+	VPSLLVQ      96(DX), Y9, Y8
+	VPOR         Y8, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y8
+	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y9, Y5
+	VPSLLVQ      96(DX), Y7, Y8
+	VPOR         Y8, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y8
+	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y7, Y5
+	VPSLLVQ      96(DX), Y6, Y7
+	VPOR         Y7, Y5, Y5
+	VPXOR        128(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y7
+	VPCMPGTQ     Y7, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VMOVDQA      Y6, Y5
+	JMP          words
+
+next:
+	ADDQ  $+16, AX
+	ADDQ  $0x000000a0, DX
+	MOVQ  groups+48(FP), SI
+	DECQ  SI
+	MOVQ  SI, groups+48(FP)
+	JZ    done
+	SUBQ  $+16, BX
+	JNZ   group
+	MOVQ  pairs+8(FP), BX
+	DECQ  BX
+	IMULQ CX, BX
+	ADDQ  BX, AX
+	JMP   panel
+
+done:
+	VZEROUPPER
+	RET

@@ -98,3 +98,72 @@ func TestTranspose(t *testing.T) {
 		}
 	}
 }
+
+// TestWordDigits puts numbers of words, cut off at any bit and below or above all of them, into
+// digits, and adds these up again. The words around a number are ones: they must not count.
+func TestWordDigits(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 300 {
+				pairs, limbs := 1+r.IntN(20), 1+r.IntN(10)
+				groups := k.NR / 4 * (1 + r.IntN(3))
+				count := 4*groups + 2
+				src := make([]uint64, count*limbs)
+				for i := range src {
+					switch src[i] = r.Uint64(); trial % 4 {
+					case 0:
+						src[i] = 1<<64 - 1
+					case 1:
+						src[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, 0x7fff_7fff_7fff_7fff, 0x7fff_7fff_7fff_8000, 1<<64 - 1}[r.IntN(7)]
+					}
+				}
+				numbers := make([]WordGroup, groups)
+				at, pos, neg := make([]int, 4*groups), make([]int64, 4*groups), make([]uint64, 4*groups)
+				for n := range at {
+					at[n], neg[n] = r.IntN(count)*limbs, r.Uint64()&1
+					// |y| <= 2^(32 pairs - 2), or whole words.
+					pos[n] = int64(64*limbs-32*pairs+2) + r.Int64N(40)
+					switch r.IntN(6) {
+					case 0:
+						pos[n] = (pos[n] + 63) &^ 63
+					case 1:
+						pos[n] += int64(r.IntN(64 * (limbs + 2)))
+					}
+					if numbers[n/4].Set(n%4, at[n], limbs, pos[n], neg[n]); r.IntN(9) == 0 {
+						numbers[n/4].Clear(n%4, limbs)
+						pos[n] = math.MaxInt32
+					}
+				}
+				got := make([]int16, 8*groups*pairs+1)
+				got[len(got)-1] = 77
+				WordDigits(k, got, pairs, src, limbs, numbers)
+				if got[len(got)-1] != 77 {
+					t.Fatalf("seed %d: writes beyond the end", seed)
+				}
+				for n := range at {
+					want := new(big.Int)
+					for i := limbs - 1; i >= 0 && pos[n] != math.MaxInt32; i-- {
+						want.Or(want.Lsh(want, 64), new(big.Int).SetUint64(src[at[n]+i]))
+					}
+					if pos[n] > 0 {
+						want.Rsh(want, uint(pos[n]-1)).Add(want, big.NewInt(1)).Rsh(want, 1)
+					} else {
+						want.Lsh(want, uint(-pos[n]))
+					}
+					if neg[n] != 0 {
+						want.Neg(want)
+					}
+					sum := new(big.Int)
+					for d := 2*pairs - 1; d >= 0; d-- {
+						digit := got[2*((n/k.NR*pairs+d/2)*k.NR+n%k.NR)+d%2]
+						sum.Add(sum.Lsh(sum, 16), big.NewInt(int64(digit)))
+					}
+					if sum.Cmp(want) != 0 {
+						t.Fatalf("seed %d, trial %d: digits of number %d (limbs %d, from bit %d, sign %d) make %x, not %x", seed, trial, n, limbs, pos[n], neg[n], sum, want)
+					}
+				}
+			}
+		})
+	}
+}

@@ -89,6 +89,46 @@ func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base [
 	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
 }
 
+// A WordGroup says which bits of four numbers become digits, as said at wordDigitsGeneric. The
+// assembly knows its layout.
+type WordGroup struct {
+	At    [4]int64  // where in the words number First of the number's words is, or would be
+	First [4]int64  // the word before that of the digits' lowest bit, or what stands for it
+	Shift [4]int64  // 0 to 63, the lowest bit in its word
+	Rest  [4]int64  // 64 - Shift
+	Sign  [4]uint64 // all ones of negative numbers, else 0
+}
+
+// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the integer
+// of the limbs words from number at on.
+func (g *WordGroup) Set(i, at, limbs int, pos int64, neg uint64) {
+	first := pos>>6 - 1
+	if first >= int64(limbs) {
+		g.Clear(i, limbs)
+		return
+	}
+	g.At[i], g.First[i] = int64(at)+first, first
+	g.Shift[i], g.Rest[i] = pos&63, 64-pos&63
+	g.Sign[i] = -neg
+}
+
+// Clear says that number i, 0 to 3, of the group, of so many limbs, is 0.
+func (g *WordGroup) Clear(i, limbs int) {
+	g.At[i], g.First[i], g.Shift[i], g.Rest[i], g.Sign[i] = 0, int64(limbs), 0, 64, 0
+}
+
+// WordDigits writes the balanced 16-bit digits of groups of four numbers of limbs words of src, a
+// multiple of NR numbers, as a right operand of Convert of so many pairs. The numbers are to lie in
+// src: the assembly trusts that.
+func WordDigits(k *Kernel, dst []int16, pairs int, src []uint64, limbs int, numbers []WordGroup) {
+	if len(numbers) == 0 || 4*len(numbers)%k.NR != 0 || pairs < 1 || limbs < 1 {
+		panic(badSize)
+	}
+	checkLen(len(dst), 8*len(numbers)*pairs)
+	checkLen(len(src), limbs)
+	k.wordDigits(dst, pairs, k.NR, src, limbs, numbers)
+}
+
 // Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns, positive
 // multiples of 4.
 func Transpose(k *Kernel, dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {

@@ -20,6 +20,7 @@ var generic = &Kernel{
 	combineTiles: combineTilesGeneric,
 	packPlanes:   packPlanesGeneric,
 	digits:       digitsGeneric,
+	wordDigits:   wordDigitsGeneric,
 	transpose:    transposeGeneric,
 }
 
@@ -148,6 +149,40 @@ func transposeGeneric(dst []float64, dstStride int, src []float64, srcStride, ro
 	for h := range columns {
 		for i, x := range src[h*srcStride:][:rows] {
 			dst[i*dstStride+h] = x
+		}
+	}
+}
+
+// wordDigitsGeneric writes the digits of groups of four numbers as columns of a right operand of
+// panel columns: of the integers N = Σ_{i < limbs} src[At - First + i] 2^(64 i) the balanced digits
+// -2^15 <= d < 2^15 of
+//
+//	y = (-1)^(Sign & 1) floor(N 2^-(64 (First + 1) + Shift) + 1/2)
+//
+// modulo 2^(32 pairs). Words beyond a number are zeros, and not read.
+func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup) {
+	const bias = 0x8000_8000_8000_8000
+	for n := range 4 * len(numbers) {
+		g, i := &numbers[n/4], n%4
+		word := func(w int64) uint64 {
+			if w += g.First[i]; w < 0 || w >= int64(limbs) {
+				return 0
+			}
+			return src[g.At[i]-g.First[i]+w]
+		}
+		shifted := func(w int64) uint64 { return word(w)>>uint64(g.Shift[i]) | word(w+1)<<uint64(g.Rest[i]) }
+		// Rounding adds the top bit of the word below. -x is ^x + 1, of x + 1: ^x.
+		carry := shifted(0)>>63 ^ g.Sign[i]&1
+		at := 2 * (n/panel*pairs*panel + n%panel)
+		var y uint64
+		for p := range pairs {
+			if p%2 == 0 {
+				y, carry = bits.Add64(shifted(int64(p/2+1))^g.Sign[i], bias, carry)
+				y ^= bias
+			}
+			dst[at], dst[at+1] = int16(y), int16(y>>16)
+			at += 2 * panel
+			y >>= 32
 		}
 	}
 }

@@ -34,6 +34,7 @@ type Kernel struct {
 	combineTiles func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)
 	packPlanes   func(dst, src []int16, planeStride, planes int)
 	digits       func(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int)
+	wordDigits   func(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup)
 	transpose    func(dst []float64, dstStride int, src []float64, srcStride, rows, columns int)
 }
 

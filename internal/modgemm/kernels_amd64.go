@@ -15,6 +15,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512VNNI,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
 	{
@@ -26,6 +27,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
 	{
@@ -37,6 +39,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX2,
 		packPlanes:   packPlanesAVX2,
 		digits:       digits4,
+		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
 	generic,
@@ -48,4 +51,8 @@ func digits4(dst []int16, pairs, panel int, src []float64, stride int, base []in
 
 func transpose4(dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
 	transposeAVX2(&dst[0], dstStride, &src[0], srcStride, rows, columns)
+}
+
+func wordDigits4(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup) {
+	wordDigitsAVX2(&dst[0], pairs, panel, &src[0], limbs, &numbers[0].At[0], len(numbers))
 }

@@ -22,3 +22,8 @@ func digitsAVX2(dst *int16, pairs int, panel int, src *float64, stride int, base
 //
 //go:noescape
 func transposeAVX2(dst *float64, dstStride int, src *float64, srcStride int, rows int, columns int)
+
+// wordDigitsAVX2 is wordDigitsGeneric.
+//
+//go:noescape
+func wordDigitsAVX2(dst *int16, pairs int, panel int, src *uint64, limbs int, numbers *int64, groups int)

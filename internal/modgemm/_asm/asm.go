@@ -100,6 +100,7 @@ func main() {
 		m.packPlanes()
 		digits()
 		transpose()
+		wordDigits()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)

@@ -182,3 +182,140 @@ func transpose() {
 	VZEROUPPER()
 	RET()
 }
+
+// wordDigits writes wordDigitsAVX2. Four numbers at a time, their words are loaded, zeros where there
+// are none, transposed, and shifted, each lane by its own count.
+func wordDigits() {
+	word := func(name string, words ...uint64) Mem {
+		m := GLOBL(name, RODATA|NOPTR)
+		for i := range 4 {
+			DATA(8*i, U64(words[i%len(words)]))
+		}
+		return m
+	}
+	flip, minusOne := word("signBits", 1<<63), word("minusOne", 1<<64-1)
+	iota0, four := word("wordNumbers", 0, 1, 2, 3), word("fourWords", 4)
+	biases, orders := word("digitBiases", 0x8000_8000_8000_8000), Mem{Symbol: Symbol{Name: "digitLanes", Static: true}, Base: StaticBase}
+	TEXT("wordDigitsAVX2", NOSPLIT, "func(dst *int16, pairs, panel int, src *uint64, limbs int, numbers *int64, groups int)")
+	Pragma("noescape")
+	Doc("wordDigitsAVX2 is wordDigitsGeneric.")
+	dst := Load(Param("dst"), GP64()).(GPVirtual)
+	second := Load(Param("panel"), GP64()).(GPVirtual) // bytes to the second pair
+	group := Load(Param("numbers"), GP64()).(GPVirtual)
+	SHLQ(U8(2), second)
+	bias, order, limbs := YMM(), YMM(), YMM()
+	VMOVDQU(biases, bias)
+	VMOVDQU(orders, order)
+	r := Load(Param("limbs"), GP64()).(GPVirtual)
+	VMOVQ(r, limbs.AsX())
+	VPBROADCASTQ(limbs.AsX(), limbs)
+	// The arrays of a WordGroup.
+	const at, first, shift, rest, sign, size = 0, 32, 64, 96, 128, 160
+	left := GP64()
+	field := func(disp int) Mem { return Mem{Base: group, Disp: disp} }
+
+	Label("panel")
+	MOVQ(second, left)
+	Label("group")
+	src := Load(Param("src"), GP64()).(GPVirtual)
+	var p [4]GPVirtual
+	for n := range p {
+		p[n] = GP64()
+		MOVQ(field(at+8*n), p[n])
+		LEAQ(Mem{Base: src, Index: p[n], Scale: 8}, p[n])
+	}
+	numbers, carry, last := YMM(), YMM(), YMM()
+	VMOVDQU(iota0, numbers)
+	out, pairs := GP64(), GP64()
+	MOVQ(dst, out)
+	Load(Param("pairs"), pairs)
+
+	load := func() (m [4]VecVirtual) {
+		var a, y [4]VecVirtual
+		for n := range a {
+			a[n] = YMM()
+			i, k := YMM(), YMM()
+			VPBROADCASTQ(field(first+8*n), i)
+			VPADDQ(numbers, i, i)
+			VPCMPGTQ(i, limbs, k)
+			VPCMPGTQ(minusOne, i, i)
+			VPAND(i, k, k)
+			VPMASKMOVQ(Mem{Base: p[n]}, k, a[n])
+			ADDQ(I8(32), p[n])
+		}
+		VPADDQ(four, numbers, numbers)
+		for n := range y {
+			y[n], m[n] = YMM(), YMM()
+		}
+		for n := range 2 {
+			VPUNPCKLQDQ(a[2*n+1], a[2*n], y[2*n])
+			VPUNPCKHQDQ(a[2*n+1], a[2*n], y[2*n+1])
+		}
+		VPERM2I128(U8(0x20), y[2], y[0], m[0])
+		VPERM2I128(U8(0x20), y[3], y[1], m[1])
+		VPERM2I128(U8(0x31), y[2], y[0], m[2])
+		VPERM2I128(U8(0x31), y[3], y[1], m[3])
+		return m
+	}
+	shifted := func(lo, hi VecVirtual) VecVirtual {
+		x, t := YMM(), YMM()
+		VPSRLVQ(field(shift), lo, x)
+		VPSLLVQ(field(rest), hi, t)
+		VPOR(t, x, x)
+		return x
+	}
+	write := func(lo, hi VecVirtual) {
+		x, b, t := shifted(lo, hi), YMM(), YMM()
+		VPXOR(field(sign), x, x)
+		// A carry leaves a sum below bias and the carry before.
+		VPSUBQ(carry, bias, b)
+		VPADDQ(b, x, x)
+		VPXOR(flip, b, b)
+		VPXOR(flip, x, t)
+		VPCMPGTQ(t, b, carry)
+		VPXOR(bias, x, x)
+		VPERMD(x, order, x)
+		VMOVDQU(x.AsX(), Mem{Base: out})
+		DECQ(pairs)
+		JZ(LabelRef("next"))
+		VEXTRACTI128(U8(1), x, Mem{Base: out, Index: second, Scale: 1})
+		LEAQ(Mem{Base: out, Index: second, Scale: 2}, out)
+		DECQ(pairs)
+		JZ(LabelRef("next"))
+	}
+	m := load()
+	// The word below the digits, whose top bit rounds. -x is ^x + 1, of x + 1: ^x.
+	below, zero := shifted(m[0], m[1]), YMM()
+	VPXOR(zero, zero, zero)
+	VPCMPGTQ(below, zero, carry)
+	VPXOR(field(sign), carry, carry)
+	write(m[1], m[2])
+	write(m[2], m[3])
+	VMOVDQA(m[3], last)
+	Label("words")
+	m = load()
+	write(last, m[0])
+	for n := range 3 {
+		write(m[n], m[n+1])
+	}
+	VMOVDQA(m[3], last)
+	JMP(LabelRef("words"))
+
+	Label("next")
+	ADDQ(I8(16), dst)
+	ADDQ(U32(size), group)
+	groups := Load(Param("groups"), GP64()).(GPVirtual)
+	DECQ(groups)
+	Store(groups, Param("groups"))
+	JZ(LabelRef("done"))
+	SUBQ(I8(16), left)
+	JNZ(LabelRef("group"))
+	end := Load(Param("pairs"), GP64()).(GPVirtual)
+	DECQ(end)
+	IMULQ(second, end)
+	ADDQ(end, dst)
+	JMP(LabelRef("panel"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
