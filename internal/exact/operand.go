@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
 
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/plan"
@@ -159,88 +161,68 @@ func (o *operand) scanF64(s *scanState, v0, v1, h int) {
 	}
 }
 
-// A floatScan is what scanFloats keeps of a vector: the largest magnitude's bits, the sum of
-// magnitudes, and the least exponent, plus 1075, of a power of two that divides all numbers.
-type floatScan struct {
-	most uint64
-	sum  float64
-	low  int64
-}
+// scanLanes is how many parts of a vector of neighbours scanFloats takes side by side.
+const scanLanes = 16
 
-// lower lowers low to what divides the number of magnitude b, whose exponent, plus 1075, is less.
-func (s *floatScan) lower(b uint64) {
-	if b != 0 {
-		m, e := b&(1<<52-1), int64(b>>52)
-		if e == 0 {
-			e = 1
-		} else {
-			m |= 1 << 52
-		}
-		s.low = min(s.low, e+int64(bits.TrailingZeros64(m)))
-	}
-}
-
-// scanFloats is scanVectors for binary64 where there are neither infinities nor NaN, nor sums of
-// magnitudes that overflow. Otherwise it returns false.
+// scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers, nor
+// sums of magnitudes that overflow. Otherwise it returns false.
 func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
-	data := o.mat.Arr.F64[0]
-	const abs = 1<<63 - 1
-	var room [scanBlock]floatScan
-	state := room[:v1-v0]
-	for i := range state {
-		state[i].low = math.MaxInt32
-	}
-	if o.mat.CS == 1 {
-		for i := range state {
-			s := &state[i]
-			at := o.mat.At(v0+i, 0)
-			most, low := uint64(0), s.low
-			var sum [2]float64
-			for h, x := range data[at : at+o.k] {
-				b := math.Float64bits(x) & abs
-				most = max(most, b)
-				if int64(b>>52) < low {
-					s.lower(b)
-					low = s.low
-				}
-				sum[h&1] += math.Float64frombits(b)
-			}
-			s.most, s.sum = most, sum[0]+sum[1]
-		}
-	} else {
-		for h := range o.k {
-			at := o.mat.At(v0, h)
-			for i := range state {
-				s := &state[i]
-				b := math.Float64bits(data[at]) & abs
-				at += o.mat.RS
-				s.most = max(s.most, b)
-				if int64(b>>52) < s.low {
-					s.lower(b)
-				}
-				s.sum += math.Float64frombits(b)
+	data, k := o.mat.Arr.F64[0], modgemm.Best()
+	if o.mat.RS == 1 && o.mat.CS != 1 && o.mat.CS >= 0 {
+		s := modgemm.NewFloatScan(v1 - v0)
+		s.Add(k, v1-v0, data[o.mat.At(v0, 0):], o.mat.CS, o.k)
+		for i := range v1 - v0 {
+			if width, ok = o.scanned(v0+i, width, s.Most[i], s.Sum[i], s.Low[i]); !ok {
+				return 0, false
 			}
 		}
+		return width, true
 	}
-	for i, s := range state {
-		e := int64(s.most >> 52)
-		if e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+	var room [64 * scanLanes]float64
+	for v := v0; v < v1; v++ {
+		s := modgemm.NewFloatScan(scanLanes)
+		add := func(x []float64) {
+			whole := len(x) / scanLanes * scanLanes
+			s.Add(k, scanLanes, x, scanLanes, whole/scanLanes)
+			s.Add(k, len(x)-whole, x[whole:], scanLanes, 1)
+		}
+		if at := o.mat.At(v, 0); o.mat.CS == 1 {
+			add(data[at : at+o.k])
+		} else {
+			for h := 0; h < o.k; h += len(room) {
+				part := room[:min(len(room), o.k-h)]
+				for i := range part {
+					part[i] = data[at+(h+i)*o.mat.CS]
+				}
+				add(part)
+			}
+		}
+		sum := 0.0
+		for _, x := range s.Sum {
+			sum += x
+		}
+		if width, ok = o.scanned(v, width, slices.Max(s.Most), sum, slices.Min(s.Low)); !ok {
 			return 0, false
 		}
-		v := v0 + i
-		if s.most == 0 {
-			o.exp[v], o.norm[v] = zeroExp, 0
-			continue
-		}
-		top := e - 1022
-		if e == 0 {
-			top = int64(bits.Len64(s.most)) - 1074
-		}
-		// Every addition errs by at most 2^-53 relatively; the scaling is exact.
-		o.exp[v], o.norm[v] = top, math.Ldexp(s.sum, int(-top))*(1+float64(float64(2*o.k+4)*0x1p-53))
-		width = max(width, top-(s.low-1075))
 	}
 	return width, true
+}
+
+// scanned sets what vector v is, as modgemm.FloatScan says, and returns the larger of width and its
+// own. It returns false where scanFloats does.
+func (o *operand) scanned(v int, width int64, most, sum float64, low uint64) (int64, bool) {
+	if most == 0 && sum == 0 {
+		o.exp[v], o.norm[v] = zeroExp, 0
+		return width, true
+	}
+	e := int64(math.Float64bits(most) >> 52)
+	if low == 0 || sum != sum || e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+		return 0, false
+	}
+	top := e - 1022
+	// Every addition errs by at most 2^-53 relatively; the scaling is exact.
+	o.exp[v], o.norm[v] = top, math.Ldexp(sum, int(-top))*(1+float64(float64(2*o.k+4)*0x1p-53))
+	return max(width, top-(int64(low)-1023-1075)), true
 }
 
 func (o *operand) scanAny(s *scanState, v0, v1, h int) {

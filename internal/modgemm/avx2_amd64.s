@@ -1608,3 +1608,62 @@ next:
 done:
 	VZEROUPPER
 	RET
+
+// func floatScanAVX2(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)
+// Requires: AVX, AVX2
+TEXT ·floatScanAVX2(SB), NOSPLIT, $0-56
+	MOVQ         most+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         low+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	MOVQ         vectors+40(FP), DI
+	MOVQ         columns+48(FP), R8
+	SHLQ         $0x03, SI
+	MOVQ         $0x7fffffffffffffff, R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x000fffffffffffff, R9
+	VMOVQ        R9, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0010000000000000, R9
+	VMOVQ        R9, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x4330000000000000, R9
+	VMOVQ        R9, X3
+	VPBROADCASTQ X3, Y3
+	VPXOR        Y4, Y4, Y4
+
+column:
+	XORQ R9, R9
+
+group:
+	VPAND    (BX)(R9*8), Y0, Y5
+	VMAXPD   (AX)(R9*8), Y5, Y7
+	VMOVUPD  Y7, (AX)(R9*8)
+	VADDPD   (CX)(R9*8), Y5, Y7
+	VMOVUPD  Y7, (CX)(R9*8)
+	VPAND    Y1, Y5, Y6
+	VPOR     Y2, Y6, Y6
+	VPSUBQ   Y6, Y4, Y7
+	VPAND    Y7, Y6, Y6
+	VPADDQ   Y3, Y6, Y6
+	VSUBPD   Y3, Y6, Y6
+	VPSRLQ   $0x34, Y6, Y6
+	VPSRLQ   $0x34, Y5, Y7
+	VPADDQ   Y7, Y6, Y6
+	VPCMPEQQ Y4, Y5, Y7
+	VPOR     Y7, Y6, Y6
+	VPCMPGTQ Y5, Y2, Y5
+	VPANDN   Y5, Y7, Y7
+	VPANDN   Y6, Y7, Y6
+	VPMINUD  (DX)(R9*8), Y6, Y6
+	VMOVDQU  Y6, (DX)(R9*8)
+	ADDQ     $+4, R9
+	CMPQ     R9, DI
+	JLT      group
+	ADDQ     SI, BX
+	DECQ     R8
+	JNZ      column
+	VZEROUPPER
+	RET

@@ -167,3 +167,42 @@ func TestWordDigits(t *testing.T) {
 		})
 	}
 }
+
+// TestFloatScan compares kernels with the plain loop, on numbers of all kinds, bit for bit.
+func TestFloatScan(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		for trial := range 200 {
+			vectors, columns := 1+r.IntN(21), 1+r.IntN(9)
+			stride := r.IntN(vectors + 5)
+			src := make([]float64, (columns-1)*stride+vectors)
+			for i := range src {
+				switch src[i] = math.Float64frombits(r.Uint64()); r.IntN(12 + 400*(trial%2)) {
+				case 0:
+					src[i] = math.Copysign(0, src[i])
+				case 1:
+					src[i] = math.Ldexp(1, r.IntN(2098)-1074)
+				case 2:
+					src[i] = math.Float64frombits(r.Uint64() &^ (0x7ff << 52))
+				case 3:
+					src[i] = math.Inf(1 - 2*r.IntN(2))
+				case 4:
+					src[i] = math.NaN()
+				case 5:
+					src[i] = math.Float64frombits(math.Float64bits(src[i]) &^ (1<<r.IntN(53) - 1))
+				}
+			}
+			got, want := NewFloatScan(vectors+1), NewFloatScan(vectors+1)
+			for range 2 {
+				got.Add(k, vectors, src, stride, columns)
+				want.Add(generic, vectors, src, stride, columns)
+			}
+			for i := range got.Most {
+				if got.Most[i] != want.Most[i] || got.Low[i] != want.Low[i] || got.Sum[i] != want.Sum[i] && !math.IsNaN(want.Sum[i]) {
+					t.Fatalf("%s, seed %d, trial %d: vector %d of %d: %g, %g, %d, not %g, %g, %d", k.Name, seed, trial, i, vectors,
+						got.Most[i], got.Sum[i], got.Low[i], want.Most[i], want.Sum[i], want.Low[i])
+				}
+			}
+		}
+	}
+}

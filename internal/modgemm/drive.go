@@ -1,5 +1,7 @@
 package modgemm
 
+import "math"
+
 // Mul computes C = A B mod m, with representatives in (-m/2, m/2]: the mPanels MR x
 // nPanels NR matrix C, row-major at c with leading dimension ldc, from a left operand a
 // and a right operand b of kPairs pairs whose elements are within 4095. A range of the
@@ -127,6 +129,31 @@ func WordDigits(k *Kernel, dst []int16, pairs int, src []uint64, limbs int, numb
 	checkLen(len(dst), 8*len(numbers)*pairs)
 	checkLen(len(src), limbs)
 	k.wordDigits(dst, pairs, k.NR, src, limbs, numbers)
+}
+
+// A FloatScan is what a scan keeps of binary64 vectors, as said at floatScanGeneric.
+type FloatScan struct {
+	Most, Sum []float64
+	Low       []uint64
+}
+
+// NewFloatScan returns a scan of n vectors of no numbers.
+func NewFloatScan(n int) *FloatScan {
+	s := &FloatScan{make([]float64, n), make([]float64, n), make([]uint64, n)}
+	for i := range s.Low {
+		s.Low[i] = math.MaxUint64
+	}
+	return s
+}
+
+// Add takes in numbers of the first vectors of the scan, those of column h from src[h stride] on.
+func (s *FloatScan) Add(k *Kernel, vectors int, src []float64, stride, columns int) {
+	checkSizes(vectors, stride, columns)
+	checkLen(len(s.Most), vectors)
+	if vectors > 0 && columns > 0 {
+		checkLen(len(src), (columns-1)*stride+vectors)
+		k.floatScan(s.Most[:vectors], s.Sum[:vectors], s.Low[:vectors], src, stride, columns)
+	}
 }
 
 // Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns, positive

@@ -20,6 +20,7 @@ var generic = &Kernel{
 	combineTiles: combineTilesGeneric,
 	packPlanes:   packPlanesGeneric,
 	digits:       digitsGeneric,
+	floatScan:    floatScanGeneric,
 	wordDigits:   wordDigitsGeneric,
 	transpose:    transposeGeneric,
 }
@@ -183,6 +184,29 @@ func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, n
 			dst[at], dst[at+1] = int16(y), int16(y>>16)
 			at += 2 * panel
 			y >>= 32
+		}
+	}
+}
+
+// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i < len(most):
+// most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the least 1023 + e
+// for which a power of two, 2^(e-1075), divides x but half of it does not. For a subnormal number it
+// becomes 0. NaN leave most as it is.
+func floatScanGeneric(most, sum []float64, low []uint64, src []float64, stride, columns int) {
+	for h := range columns {
+		for i, x := range src[h*stride:][:len(most)] {
+			x = math.Abs(x)
+			if x > most[i] {
+				most[i] = x
+			}
+			sum[i] += x
+			switch b := math.Float64bits(x); {
+			case b == 0:
+			case b < 1<<52:
+				low[i] = 0
+			default:
+				low[i] = min(low[i], 1023+b>>52+uint64(bits.TrailingZeros64(b|1<<52)))
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512VNNI,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		floatScan:    floatScan4,
 		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
@@ -27,6 +28,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX512,
 		packPlanes:   packPlanesAVX512,
 		digits:       digits4,
+		floatScan:    floatScan4,
 		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
@@ -39,6 +41,7 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesAVX2,
 		packPlanes:   packPlanesAVX2,
 		digits:       digits4,
+		floatScan:    floatScan4,
 		wordDigits:   wordDigits4,
 		transpose:    transpose4,
 	},
@@ -55,4 +58,14 @@ func transpose4(dst []float64, dstStride int, src []float64, srcStride, rows, co
 
 func wordDigits4(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup) {
 	wordDigitsAVX2(&dst[0], pairs, panel, &src[0], limbs, &numbers[0].At[0], len(numbers))
+}
+
+func floatScan4(most, sum []float64, low []uint64, src []float64, stride, columns int) {
+	n := len(most) &^ 3
+	if n > 0 {
+		floatScanAVX2(&most[0], &sum[0], &low[0], &src[0], stride, n, columns)
+	}
+	if n < len(most) {
+		floatScanGeneric(most[n:], sum[n:], low[n:], src[n:], stride, columns)
+	}
 }

@@ -101,6 +101,7 @@ func main() {
 		digits()
 		transpose()
 		wordDigits()
+		floatScan()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -316,6 +318,67 @@ func wordDigits() {
 	ADDQ(end, dst)
 	JMP(LabelRef("panel"))
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// floatScan writes floatScanAVX2.
+func floatScan() {
+	TEXT("floatScanAVX2", NOSPLIT, "func(most, sum *float64, low *uint64, src *float64, stride, vectors, columns int)")
+	Pragma("noescape")
+	Doc("floatScanAVX2 is floatScanGeneric for vectors > 0, a multiple of 4, and columns > 0.")
+	most := Load(Param("most"), GP64()).(GPVirtual)
+	sum := Load(Param("sum"), GP64()).(GPVirtual)
+	low := Load(Param("low"), GP64()).(GPVirtual)
+	src := Load(Param("src"), GP64()).(GPVirtual)
+	stride := Load(Param("stride"), GP64()).(GPVirtual)
+	vectors := Load(Param("vectors"), GP64()).(GPVirtual)
+	columns := Load(Param("columns"), GP64()).(GPVirtual)
+	SHLQ(U8(3), stride)
+	constant := func(x uint64) VecVirtual {
+		v, r := YMM(), GP64()
+		MOVQ(U64(x), r)
+		VMOVQ(r, v.AsX())
+		VPBROADCASTQ(v.AsX(), v)
+		return v
+	}
+	abs, fraction, leading := constant(1<<63-1), constant(1<<52-1), constant(1<<52)
+	two52, zero := constant(math.Float64bits(1<<52)), YMM()
+	VPXOR(zero, zero, zero)
+	i := GP64()
+	Label("column")
+	XORQ(i, i)
+	Label("group")
+	at := func(p GPVirtual) Mem { return Mem{Base: p, Index: i, Scale: 8} }
+	x, m, t, k := YMM(), YMM(), YMM(), YMM()
+	VPAND(at(src), abs, x)
+	VMAXPD(at(most), x, t)
+	VMOVUPD(t, at(most))
+	VADDPD(at(sum), x, t)
+	VMOVUPD(t, at(sum))
+	// The last bit of the significand, 2^z, becomes a number of binary64, and that its exponent.
+	VPAND(fraction, x, m)
+	VPOR(leading, m, m)
+	VPSUBQ(m, zero, t)
+	VPAND(t, m, m)
+	VPADDQ(two52, m, m)
+	VSUBPD(two52, m, m)
+	VPSRLQ(U8(52), m, m)
+	VPSRLQ(U8(52), x, t)
+	VPADDQ(t, m, m)
+	VPCMPEQQ(zero, x, t)
+	VPOR(t, m, m)
+	VPCMPGTQ(x, leading, k)
+	VPANDN(k, t, t)
+	VPANDN(m, t, m)
+	VPMINUD(at(low), m, m)
+	VMOVDQU(m, at(low))
+	ADDQ(I8(4), i)
+	CMPQ(i, vectors)
+	JLT(LabelRef("group"))
+	ADDQ(stride, src)
+	DECQ(columns)
+	JNZ(LabelRef("column"))
 	VZEROUPPER()
 	RET()
 }
