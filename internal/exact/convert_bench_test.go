@@ -108,3 +108,39 @@ func conversions() []kernels {
 	}
 	return list
 }
+
+// BenchmarkProduct measures products, correctly rounded, and their stages.
+func BenchmarkProduct(b *testing.B) {
+	for _, size := range []struct{ n, threads int }{{1000, 1}, {4000, 16}} {
+		for _, prec := range []uint32{53, 106, 424, 1696} {
+			if size.n > 1000 && prec > 106 {
+				continue
+			}
+			b.Run(fmt.Sprintf("n=%d/threads=%d/bits=%d", size.n, size.threads, prec), func(b *testing.B) {
+				f := num.Format{Kind: num.MP, Prec: prec}
+				if prec == 53 {
+					f = num.Float64
+				}
+				x := randomMat(rand.New(rand.NewPCG(6, 9)), f, size.n, size.n, 0)
+				c := num.Mat{Arr: num.New(f, size.n*size.n), RS: 1, CS: size.n, Rows: size.n, Cols: size.n}
+				stages := map[string]float64{}
+				for b.Loop() {
+					q, err := Plan(Config{Ctx: context.Background(), Threads: size.threads, Memory: 64 << 30}, one, x, x, num.Real{}, c, c, nil, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					stats, err := q.Run()
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, s := range stats.Stages {
+						stages[s.Name] += s.Time.Seconds() * 1e3
+					}
+				}
+				for name, ms := range stages {
+					b.ReportMetric(ms/float64(b.N), name[:4]+"-ms")
+				}
+			})
+		}
+	}
+}
