@@ -85,8 +85,13 @@ func (s *scanState) add(i int, lead float64, e, low int64) {
 // scanVectors handles the vectors v0 <= v < v1 and returns the exact width of
 // the widest.
 func (o *operand) scanVectors(v0, v1 int) (width int64) {
-	if o.mat.Arr.Kind == num.F64 {
+	switch o.mat.Arr.Kind {
+	case num.F64:
 		if width, ok := o.scanFloats(v0, v1); ok {
+			return width
+		}
+	case num.MP:
+		if width, ok := o.scanWords(v0, v1); ok {
 			return width
 		}
 	}
@@ -164,65 +169,166 @@ func (o *operand) scanF64(s *scanState, v0, v1, h int) {
 // scanLanes is how many parts of a vector of neighbours scanFloats takes side by side.
 const scanLanes = 16
 
+// A laneScan is a scan of one vector.
+type laneScan struct {
+	*modgemm.FloatScan
+	kernel *modgemm.Kernel
+}
+
+func newLaneScan(k *modgemm.Kernel) laneScan { return laneScan{modgemm.NewFloatScan(scanLanes), k} }
+
+// add takes in numbers.
+func (s laneScan) add(x []float64) {
+	whole := len(x) / scanLanes * scanLanes
+	s.Add(s.kernel, scanLanes, x, scanLanes, whole/scanLanes)
+	s.Add(s.kernel, len(x)-whole, x[whole:], scanLanes, 1)
+}
+
+// total returns the largest magnitude and the sum of magnitudes.
+func (s laneScan) total() (most, sum float64) {
+	for _, x := range s.Sum {
+		sum += x
+	}
+	return slices.Max(s.Most), sum
+}
+
+// scanPart is the number of numbers that are put together for a scan.
+const scanPart = 64 * scanLanes
+
 // scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers, nor
 // sums of magnitudes that overflow. Otherwise it returns false.
 func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
 	data, k := o.mat.Arr.F64[0], modgemm.Best()
+	add := func(v int, most, sum float64, low uint64) bool {
+		if low == 0 || !o.scanned(v, most, sum) {
+			return false
+		}
+		if most != 0 {
+			width = max(width, o.exp[v]-(int64(low)-1023-1075))
+		}
+		return true
+	}
 	if o.mat.RS == 1 && o.mat.CS != 1 && o.mat.CS >= 0 {
 		s := modgemm.NewFloatScan(v1 - v0)
 		s.Add(k, v1-v0, data[o.mat.At(v0, 0):], o.mat.CS, o.k)
 		for i := range v1 - v0 {
-			if width, ok = o.scanned(v0+i, width, s.Most[i], s.Sum[i], s.Low[i]); !ok {
+			if !add(v0+i, s.Most[i], s.Sum[i], s.Low[i]) {
 				return 0, false
 			}
 		}
 		return width, true
 	}
-	var room [64 * scanLanes]float64
+	var room [scanPart]float64
 	for v := v0; v < v1; v++ {
-		s := modgemm.NewFloatScan(scanLanes)
-		add := func(x []float64) {
-			whole := len(x) / scanLanes * scanLanes
-			s.Add(k, scanLanes, x, scanLanes, whole/scanLanes)
-			s.Add(k, len(x)-whole, x[whole:], scanLanes, 1)
-		}
+		s := newLaneScan(k)
 		if at := o.mat.At(v, 0); o.mat.CS == 1 {
-			add(data[at : at+o.k])
+			s.add(data[at : at+o.k])
 		} else {
-			for h := 0; h < o.k; h += len(room) {
-				part := room[:min(len(room), o.k-h)]
+			for h := 0; h < o.k; h += scanPart {
+				part := room[:min(scanPart, o.k-h)]
 				for i := range part {
 					part[i] = data[at+(h+i)*o.mat.CS]
 				}
-				add(part)
+				s.add(part)
 			}
 		}
-		sum := 0.0
-		for _, x := range s.Sum {
-			sum += x
-		}
-		if width, ok = o.scanned(v, width, slices.Max(s.Most), sum, slices.Min(s.Low)); !ok {
+		if most, sum := s.total(); !add(v, most, sum, slices.Min(s.Low)) {
 			return 0, false
 		}
 	}
 	return width, true
 }
 
-// scanned sets what vector v is, as modgemm.FloatScan says, and returns the larger of width and its
-// own. It returns false where scanFloats does.
-func (o *operand) scanned(v int, width int64, most, sum float64, low uint64) (int64, bool) {
+// scanned sets the exponent and the norm of vector v from its largest magnitude and the sum of
+// magnitudes, up to relative errors of k 2^-53 of the additions and 2^-52 of every number. It returns
+// false if the sum may have overflowed or is of other than numbers.
+func (o *operand) scanned(v int, most, sum float64) bool {
 	if most == 0 && sum == 0 {
 		o.exp[v], o.norm[v] = zeroExp, 0
-		return width, true
+		return true
 	}
 	e := int64(math.Float64bits(most) >> 52)
-	if low == 0 || sum != sum || e+int64(bits.Len(uint(o.k))) >= 0x7ff {
-		return 0, false
+	if sum != sum || e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+		return false
 	}
 	top := e - 1022
-	// Every addition errs by at most 2^-53 relatively; the scaling is exact.
-	o.exp[v], o.norm[v] = top, math.Ldexp(sum, int(-top))*(1+float64(float64(2*o.k+4)*0x1p-53))
-	return max(width, top-(int64(low)-1023-1075)), true
+	// The scaling is exact.
+	o.exp[v], o.norm[v] = top, math.Ldexp(sum, int(-top))*(1+float64(float64(2*o.k+8)*0x1p-53))
+	return true
+}
+
+// wordExponents bounds the exponents of MP numbers that scanWords takes: as binary64 they are normal,
+// and far from overflow.
+const wordExponents = 900
+
+// scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or
+// NaN. Otherwise it returns false. It scans them cut off to binary64.
+func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
+	a, k := o.mat.Arr, modgemm.Best()
+	l := a.Limbs()
+	// number cuts off number at and lowers low to its lowest bit.
+	number := func(at int, low *int64) (x float64, ok bool) {
+		switch e := int64(a.Exp[at]); {
+		case a.Cls[at].Class() == num.Zero:
+			return 0, true
+		case a.Cls[at].Class() != num.Finite || e < -wordExponents || e > wordExponents:
+			return 0, false
+		default:
+			sig := a.Sig[at*l : at*l+l]
+			i := 0
+			for sig[i] == 0 {
+				i++
+			}
+			*low = min(*low, e-int64(64*(l-i))+int64(bits.TrailingZeros64(sig[i])))
+			return math.Float64frombits(uint64(e+1022)<<52 | sig[l-1]<<1>>12), true
+		}
+	}
+	var room [scanPart]float64
+	if o.mat.RS == 1 {
+		s := modgemm.NewFloatScan(v1 - v0)
+		var low [scanBlock]int64
+		for i := range low {
+			low[i] = math.MaxInt64
+		}
+		for h := range o.k {
+			at := o.mat.At(v0, h)
+			for i := range v1 - v0 {
+				if room[i], ok = number(at+i, &low[i]); !ok {
+					return 0, false
+				}
+			}
+			s.Add(k, v1-v0, room[:v1-v0], v1-v0, 1)
+		}
+		for i := range v1 - v0 {
+			if !o.scanned(v0+i, s.Most[i], s.Sum[i]) {
+				return 0, false
+			}
+			if s.Most[i] != 0 {
+				width = max(width, o.exp[v0+i]-low[i])
+			}
+		}
+		return width, true
+	}
+	for v := v0; v < v1; v++ {
+		s, low := newLaneScan(k), int64(math.MaxInt64)
+		for h := 0; h < o.k; h += scanPart {
+			part := room[:min(scanPart, o.k-h)]
+			for i := range part {
+				if part[i], ok = number(o.mat.At(v, h+i), &low); !ok {
+					return 0, false
+				}
+			}
+			s.add(part)
+		}
+		most, sum := s.total()
+		if !o.scanned(v, most, sum) {
+			return 0, false
+		}
+		if most != 0 {
+			width = max(width, o.exp[v]-low)
+		}
+	}
+	return width, true
 }
 
 func (o *operand) scanAny(s *scanState, v0, v1, h int) {
