@@ -195,8 +195,8 @@ func (s laneScan) total() (most, sum float64) {
 // scanPart is the number of numbers that are put together for a scan.
 const scanPart = 64 * scanLanes
 
-// scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers, nor
-// sums of magnitudes that overflow. Otherwise it returns false.
+// scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers,
+// nor sums of magnitudes that overflow. Otherwise it returns false.
 func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
 	data, k := o.mat.Arr.F64[0], modgemm.Best()
 	add := func(v int, most, sum float64, low uint64) bool {
@@ -240,8 +240,8 @@ func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
 }
 
 // scanned sets the exponent and the norm of vector v from its largest magnitude and the sum of
-// magnitudes, up to relative errors of k 2^-53 of the additions and 2^-52 of every number. It returns
-// false if the sum may have overflowed or is of other than numbers.
+// magnitudes, up to relative errors of k 2^-53 of the additions and 2^-52 of every number. It
+// returns false if the sum may have overflowed or is of other than numbers.
 func (o *operand) scanned(v int, most, sum float64) bool {
 	if most == 0 && sum == 0 {
 		o.exp[v], o.norm[v] = zeroExp, 0
@@ -257,8 +257,8 @@ func (o *operand) scanned(v int, most, sum float64) bool {
 	return true
 }
 
-// wordExponents bounds the exponents of MP numbers that scanWords takes: as binary64 they are normal,
-// and far from overflow.
+// wordExponents bounds the exponents of MP numbers that scanWords takes: as binary64 they are
+// normal, and far from overflow.
 const wordExponents = 900
 
 // scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or

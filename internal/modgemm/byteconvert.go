@@ -10,12 +10,13 @@ import "math"
 //
 //	x = first + Σ_{s < 4 pairs} c_s u_s,  c_s = w 2^(8 s) mod m, |c_s| <= m/2,
 //
-// with the bytes u_s of N, first = -w B mod m, and 2^15 more if m = 256. At most 32 pairs make at most
-// 128 255 127 + 127 < 2^22 in magnitude of x modulo an odd m <= 255; modulo 256, where w is odd and
-// c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in float32, u = 2^-24.
+// with the bytes u_s of N, first = -w B mod m, and 2^15 more if m = 256. At most 32 pairs make at
+// most 128 255 127 + 127 < 2^22 in magnitude of x modulo an odd m <= 255; modulo 256, where w is
+// odd and c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in float32, u =
+// 2^-24.
 //
-// Then x - m q, q = fma(x, inv, c) - c, c = 1.5 2^23, is the representative that the byte holds: the
-// fused multiply-add is near c, where float32 are the integers, so q is the integer nearest to
+// Then x - m q, q = fma(x, inv, c) - c, c = 1.5 2^23, is the representative that the byte holds:
+// the fused multiply-add is near c, where float32 are the integers, so q is the integer nearest to
 // x inv.
 //   - For odd m, inv is the float32 next to 1/m, and x inv differs from x/m by at most
 //     1.001 u |x|/m < 1/(3.9 m). As x/m is at least 1/(2m) from every half of an odd integer, q is
@@ -32,8 +33,8 @@ const maxBytePairs = 32
 // A ByteConversion holds what ConvertBytes needs of plain moduli. It is immutable.
 type ByteConversion struct {
 	moduli, pairs int
-	// A row a modulus: a word of four c_s, the lowest first, for every pair, then first, inv, and -m
-	// as an int16 in the lower half of a word.
+	// A row a modulus: a word of four c_s, the lowest first, for every pair, then first, inv, and
+	// -m as an int16 in the lower half of a word.
 	table []uint32
 }
 

@@ -101,8 +101,8 @@ type WordGroup struct {
 	Sign  [4]uint64 // all ones of negative numbers, else 0
 }
 
-// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the integer
-// of the limbs words from number at on.
+// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the
+// integer of the limbs words from number at on.
 func (g *WordGroup) Set(i, at, limbs int, pos int64, neg uint64) {
 	first := pos>>6 - 1
 	if first >= int64(limbs) {
@@ -156,8 +156,8 @@ func (s *FloatScan) Add(k *Kernel, vectors int, src []float64, stride, columns i
 	}
 }
 
-// Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns, positive
-// multiples of 4.
+// Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns,
+// positive multiples of 4.
 func Transpose(k *Kernel, dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
 	if rows <= 0 || columns <= 0 || rows%4 != 0 || columns%4 != 0 {
 		panic(badSize)

@@ -118,10 +118,10 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 // b is to be at least 64 then.
 //
 // With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - b)) is m 2^10, whose leading
-// bit is that of 2^62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >= 0
-// below 2^62. A shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2), where
-// u + 1 carries nothing into its upper word: u is even if s <= 0, and else below 2^63. A y with 2^15
-// added to each of its digits has plain digits, d + 2^15.
+// bit is that of 2^62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
+// 0 below 2^62. A shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2),
+// where u + 1 carries nothing into its upper word: u is even if s <= 0, and else below 2^63. A y
+// with 2^15 added to each of its digits has plain digits, d + 2^15.
 func digitsGeneric(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
 	const bias = 0x8000_8000_8000_8000
 	for n := range 4 * groups {
@@ -188,10 +188,10 @@ func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, n
 	}
 }
 
-// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i < len(most):
-// most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the least 1023 + e
-// for which a power of two, 2^(e-1075), divides x but half of it does not. For a subnormal number it
-// becomes 0. NaN leave most as it is.
+// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i <
+// len(most): most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
+// least 1023 + e for which a power of two, 2^(e-1075), divides x but half of it does not. For a
+// subnormal number it becomes 0. NaN leave most as it is.
 func floatScanGeneric(most, sum []float64, low []uint64, src []float64, stride, columns int) {
 	for h := range columns {
 		for i, x := range src[h*stride:][:len(most)] {

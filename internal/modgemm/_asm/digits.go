@@ -185,8 +185,8 @@ func transpose() {
 	RET()
 }
 
-// wordDigits writes wordDigitsAVX2. Four numbers at a time, their words are loaded, zeros where there
-// are none, transposed, and shifted, each lane by its own count.
+// wordDigits writes wordDigitsAVX2. Four numbers at a time, their words are loaded, zeros where
+// there are none, transposed, and shifted, each lane by its own count.
 func wordDigits() {
 	word := func(name string, words ...uint64) Mem {
 		m := GLOBL(name, RODATA|NOPTR)
