@@ -105,7 +105,7 @@ const wordBatch = 256
 func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
 	switch {
 	case o.mat.Arr.Kind == num.MP:
-		o.digitsWords(k, dst, pairs, s.words[:], v0, panel, h0, h1, group, width)
+		o.digitsWords(k, dst, pairs, &s.words, v0, panel, h0, h1, group, width)
 	case group == 2 && o.digitsPairs(k, dst, pairs, &s.floats, v0, panel, h0, h1, width):
 	default:
 		o.digits(newDigitWriter(dst, k.NR, pairs), v0, panel, h0, h1, group, width)
@@ -113,33 +113,46 @@ func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScrat
 }
 
 // digitsWords is digits for MP, in vectors.
-func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words []modgemm.WordGroup, v0, panel, h0, h1, group, width int) {
+func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *[wordBatch / 4]modgemm.WordGroup, v0, panel, h0, h1, group, width int) {
 	a := o.mat.Arr
 	l := a.Limbs()
-	n := 0
+	n := uint(0) // numbers of the batch
 	flush := func() {
-		modgemm.WordDigits(k, dst[:2*pairs*n], pairs, a.Sig, l, words[:n/4])
-		dst, n = dst[2*pairs*n:], 0
+		modgemm.WordDigits(k, dst[:2*pairs*int(n)], pairs, a.Sig, l, words[:n/4])
+		dst, n = dst[2*pairs*int(n):], 0
+	}
+	zeros := func(count int) {
+		for range count {
+			if n == wordBatch {
+				flush()
+			}
+			words[n/4].Clear(n%4, l)
+			n++
+		}
 	}
 	filled := max(0, min(panel, o.n-v0))
 	for h := h0; h < h1; h += group {
 		there := max(0, min(group, o.k-h))
-		at := o.mat.At(v0, h)
-		for i := range panel {
-			for g := range group {
+		row := o.mat.At(v0, h)
+		for i := range filled {
+			at, lowest := row, int64(64*l-width)+o.exp[v0+i]
+			for range there {
 				if n == wordBatch {
 					flush()
 				}
-				w := &words[n/4]
-				if at := at + g*o.mat.CS; i >= filled || g >= there || a.Cls[at].Class() != num.Finite {
-					w.Clear(n%4, l)
+				w, c := &words[n/4], a.Cls[at]
+				if c.Class() == num.Finite {
+					w.Set(n%4, at*l, l, lowest-int64(a.Exp[at]), uint64(c&1))
 				} else {
-					w.Set(n%4, at*l, l, int64(64*l-width)+o.exp[v0+i]-int64(a.Exp[at]), uint64(a.Cls[at]&1))
+					w.Clear(n%4, l)
 				}
 				n++
+				at += o.mat.CS
 			}
-			at += o.mat.RS
+			zeros(group - there)
+			row += o.mat.RS
 		}
+		zeros(group * (panel - filled))
 	}
 	flush()
 }

@@ -1349,6 +1349,12 @@ DATA minusOne<>+16(SB)/8, $0xffffffffffffffff
 DATA minusOne<>+24(SB)/8, $0xffffffffffffffff
 GLOBL minusOne<>(SB), RODATA|NOPTR, $32
 
+DATA bitsOfWord<>+0(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+8(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+16(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+24(SB)/8, $0x0000000000000040
+GLOBL bitsOfWord<>(SB), RODATA|NOPTR, $32
+
 DATA wordNumbers<>+0(SB)/8, $0x0000000000000000
 DATA wordNumbers<>+8(SB)/8, $0x0000000000000001
 DATA wordNumbers<>+16(SB)/8, $0x0000000000000002
@@ -1393,6 +1399,8 @@ group:
 	LEAQ         (SI)(R9*8), R9
 	MOVQ         24(DX), R10
 	LEAQ         (SI)(R10*8), R10
+	VMOVDQU      bitsOfWord<>+0(SB), Y6
+	VPSUBQ       64(DX), Y6, Y6
 	VMOVDQU      wordNumbers<>+0(SB), Y3
 	MOVQ         AX, SI
 	MOVQ         pairs+8(FP), R11
@@ -1401,14 +1409,14 @@ group:
 	VPCMPGTQ     Y4, Y2, Y5
 	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
 	VPAND        Y4, Y5, Y5
-	VPMASKMOVQ   (DI), Y5, Y7
+	VPMASKMOVQ   (DI), Y5, Y8
 	ADDQ         $+32, DI
 	VPBROADCASTQ 40(DX), Y4
 	VPADDQ       Y3, Y4, Y4
 	VPCMPGTQ     Y4, Y2, Y5
 	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
 	VPAND        Y4, Y5, Y5
-	VPMASKMOVQ   (R8), Y5, Y8
+	VPMASKMOVQ   (R8), Y5, Y9
 	ADDQ         $+32, R8
 	VPBROADCASTQ 48(DX), Y4
 	VPADDQ       Y3, Y4, Y4
@@ -1419,147 +1427,35 @@ group:
 	ADDQ         $+32, R9
 	VPBROADCASTQ 56(DX), Y5
 	VPADDQ       Y3, Y5, Y5
-	VPCMPGTQ     Y5, Y2, Y6
+	VPCMPGTQ     Y5, Y2, Y7
 	VPCMPGTQ     minusOne<>+0(SB), Y5, Y5
-	VPAND        Y5, Y6, Y6
-	VPMASKMOVQ   (R10), Y6, Y5
+	VPAND        Y5, Y7, Y7
+	VPMASKMOVQ   (R10), Y7, Y5
 	ADDQ         $+32, R10
 	VPADDQ       fourWords<>+0(SB), Y3, Y3
-	VPUNPCKLQDQ  Y8, Y7, Y6
-	VPUNPCKHQDQ  Y8, Y7, Y7
-	VPUNPCKLQDQ  Y5, Y4, Y9
-	VPUNPCKHQDQ  Y5, Y4, Y8
-	VPERM2I128   $0x20, Y9, Y6, Y4
-	VPERM2I128   $0x20, Y8, Y7, Y5
-	VPERM2I128   $0x31, Y9, Y6, Y6
-	VPERM2I128   $0x31, Y8, Y7, Y7
-	VPSRLVQ      64(DX), Y4, Y4
-	VPSLLVQ      96(DX), Y5, Y8
-	VPOR         Y8, Y4, Y4
-	VPXOR        Y8, Y8, Y8
-	VPCMPGTQ     Y4, Y8, Y4
-	VPXOR        128(DX), Y4, Y4
-	VPSRLVQ      64(DX), Y5, Y5
-	VPSLLVQ      96(DX), Y6, Y8
-	VPOR         Y8, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
-	VPSUBQ       Y4, Y0, Y4
-	VPADDQ       Y4, Y5, Y5
-	VPXOR        signBits<>+0(SB), Y4, Y4
-	VPXOR        signBits<>+0(SB), Y5, Y8
-	VPCMPGTQ     Y8, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VPERMD       Y5, Y1, Y5
-	VMOVDQU      X5, (SI)
-	DECQ         R11
-	JZ           next
-	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
-	LEAQ         (SI)(CX*2), SI
-	DECQ         R11
-	JZ           next
-	VPSRLVQ      64(DX), Y6, Y5
-	VPSLLVQ      96(DX), Y7, Y6
-	VPOR         Y6, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
-	VPSUBQ       Y4, Y0, Y4
-	VPADDQ       Y4, Y5, Y5
-	VPXOR        signBits<>+0(SB), Y4, Y4
-	VPXOR        signBits<>+0(SB), Y5, Y6
-	VPCMPGTQ     Y6, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VPERMD       Y5, Y1, Y5
-	VMOVDQU      X5, (SI)
-	DECQ         R11
-	JZ           next
-	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
-	LEAQ         (SI)(CX*2), SI
-	DECQ         R11
-	JZ           next
-	VMOVDQA      Y7, Y5
-
-words:
-	VPBROADCASTQ 32(DX), Y6
-	VPADDQ       Y3, Y6, Y6
-	VPCMPGTQ     Y6, Y2, Y7
-	VPCMPGTQ     minusOne<>+0(SB), Y6, Y6
-	VPAND        Y6, Y7, Y7
-	VPMASKMOVQ   (DI), Y7, Y6
-	ADDQ         $+32, DI
-	VPBROADCASTQ 40(DX), Y7
-	VPADDQ       Y3, Y7, Y7
-	VPCMPGTQ     Y7, Y2, Y8
-	VPCMPGTQ     minusOne<>+0(SB), Y7, Y7
-	VPAND        Y7, Y8, Y8
-	VPMASKMOVQ   (R8), Y8, Y7
-	ADDQ         $+32, R8
-	VPBROADCASTQ 48(DX), Y8
-	VPADDQ       Y3, Y8, Y8
-	VPCMPGTQ     Y8, Y2, Y9
-	VPCMPGTQ     minusOne<>+0(SB), Y8, Y8
-	VPAND        Y8, Y9, Y9
-	VPMASKMOVQ   (R9), Y9, Y8
-	ADDQ         $+32, R9
-	VPBROADCASTQ 56(DX), Y9
-	VPADDQ       Y3, Y9, Y9
-	VPCMPGTQ     Y9, Y2, Y10
-	VPCMPGTQ     minusOne<>+0(SB), Y9, Y9
-	VPAND        Y9, Y10, Y10
-	VPMASKMOVQ   (R10), Y10, Y9
-	ADDQ         $+32, R10
-	VPADDQ       fourWords<>+0(SB), Y3, Y3
-	VPUNPCKLQDQ  Y7, Y6, Y10
-	VPUNPCKHQDQ  Y7, Y6, Y6
 	VPUNPCKLQDQ  Y9, Y8, Y7
-	VPUNPCKHQDQ  Y9, Y8, Y11
-	VPERM2I128   $0x20, Y7, Y10, Y8
-	VPERM2I128   $0x20, Y11, Y6, Y9
-	VPERM2I128   $0x31, Y7, Y10, Y7
-	VPERM2I128   $0x31, Y11, Y6, Y6
+	VPUNPCKHQDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y4, Y10
+	VPUNPCKHQDQ  Y5, Y4, Y9
+	VPERM2I128   $0x20, Y10, Y7, Y4
+	VPERM2I128   $0x20, Y9, Y8, Y5
+	VPERM2I128   $0x31, Y10, Y7, Y7
+	VPERM2I128   $0x31, Y9, Y8, Y8
+	VPSRLVQ      64(DX), Y4, Y4
+	VPSLLVQ      Y6, Y5, Y9
+	VPOR         Y9, Y4, Y4
+	VPXOR        Y9, Y9, Y9
+	VPCMPGTQ     Y4, Y9, Y4
+	VPXOR        96(DX), Y4, Y4
 	VPSRLVQ      64(DX), Y5, Y5
-	VPSLLVQ      96(DX), Y8, Y10
-	VPOR         Y10, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
+	VPSLLVQ      Y6, Y7, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
 	VPSUBQ       Y4, Y0, Y4
 	VPADDQ       Y4, Y5, Y5
 	VPXOR        signBits<>+0(SB), Y4, Y4
-	VPXOR        signBits<>+0(SB), Y5, Y10
-	VPCMPGTQ     Y10, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VPERMD       Y5, Y1, Y5
-	VMOVDQU      X5, (SI)
-	DECQ         R11
-	JZ           next
-	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
-	LEAQ         (SI)(CX*2), SI
-	DECQ         R11
-	JZ           next
-	VPSRLVQ      64(DX), Y8, Y5
-	VPSLLVQ      96(DX), Y9, Y8
-	VPOR         Y8, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
-	VPSUBQ       Y4, Y0, Y4
-	VPADDQ       Y4, Y5, Y5
-	VPXOR        signBits<>+0(SB), Y4, Y4
-	VPXOR        signBits<>+0(SB), Y5, Y8
-	VPCMPGTQ     Y8, Y4, Y4
-	VPXOR        Y0, Y5, Y5
-	VPERMD       Y5, Y1, Y5
-	VMOVDQU      X5, (SI)
-	DECQ         R11
-	JZ           next
-	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
-	LEAQ         (SI)(CX*2), SI
-	DECQ         R11
-	JZ           next
-	VPSRLVQ      64(DX), Y9, Y5
-	VPSLLVQ      96(DX), Y7, Y8
-	VPOR         Y8, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
-	VPSUBQ       Y4, Y0, Y4
-	VPADDQ       Y4, Y5, Y5
-	VPXOR        signBits<>+0(SB), Y4, Y4
-	VPXOR        signBits<>+0(SB), Y5, Y8
-	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
 	VPXOR        Y0, Y5, Y5
 	VPERMD       Y5, Y1, Y5
 	VMOVDQU      X5, (SI)
@@ -1570,9 +1466,9 @@ words:
 	DECQ         R11
 	JZ           next
 	VPSRLVQ      64(DX), Y7, Y5
-	VPSLLVQ      96(DX), Y6, Y7
+	VPSLLVQ      Y6, Y8, Y7
 	VPOR         Y7, Y5, Y5
-	VPXOR        128(DX), Y5, Y5
+	VPXOR        96(DX), Y5, Y5
 	VPSUBQ       Y4, Y0, Y4
 	VPADDQ       Y4, Y5, Y5
 	VPXOR        signBits<>+0(SB), Y4, Y4
@@ -1587,12 +1483,124 @@ words:
 	LEAQ         (SI)(CX*2), SI
 	DECQ         R11
 	JZ           next
-	VMOVDQA      Y6, Y5
+	VMOVDQA      Y8, Y5
+
+words:
+	VPBROADCASTQ 32(DX), Y7
+	VPADDQ       Y3, Y7, Y7
+	VPCMPGTQ     Y7, Y2, Y8
+	VPCMPGTQ     minusOne<>+0(SB), Y7, Y7
+	VPAND        Y7, Y8, Y8
+	VPMASKMOVQ   (DI), Y8, Y7
+	ADDQ         $+32, DI
+	VPBROADCASTQ 40(DX), Y8
+	VPADDQ       Y3, Y8, Y8
+	VPCMPGTQ     Y8, Y2, Y9
+	VPCMPGTQ     minusOne<>+0(SB), Y8, Y8
+	VPAND        Y8, Y9, Y9
+	VPMASKMOVQ   (R8), Y9, Y8
+	ADDQ         $+32, R8
+	VPBROADCASTQ 48(DX), Y9
+	VPADDQ       Y3, Y9, Y9
+	VPCMPGTQ     Y9, Y2, Y10
+	VPCMPGTQ     minusOne<>+0(SB), Y9, Y9
+	VPAND        Y9, Y10, Y10
+	VPMASKMOVQ   (R9), Y10, Y9
+	ADDQ         $+32, R9
+	VPBROADCASTQ 56(DX), Y10
+	VPADDQ       Y3, Y10, Y10
+	VPCMPGTQ     Y10, Y2, Y11
+	VPCMPGTQ     minusOne<>+0(SB), Y10, Y10
+	VPAND        Y10, Y11, Y11
+	VPMASKMOVQ   (R10), Y11, Y10
+	ADDQ         $+32, R10
+	VPADDQ       fourWords<>+0(SB), Y3, Y3
+	VPUNPCKLQDQ  Y8, Y7, Y11
+	VPUNPCKHQDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ  Y10, Y9, Y8
+	VPUNPCKHQDQ  Y10, Y9, Y12
+	VPERM2I128   $0x20, Y8, Y11, Y9
+	VPERM2I128   $0x20, Y12, Y7, Y10
+	VPERM2I128   $0x31, Y8, Y11, Y8
+	VPERM2I128   $0x31, Y12, Y7, Y7
+	VPSRLVQ      64(DX), Y5, Y5
+	VPSLLVQ      Y6, Y9, Y11
+	VPOR         Y11, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y11
+	VPCMPGTQ     Y11, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y9, Y5
+	VPSLLVQ      Y6, Y10, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y10, Y5
+	VPSLLVQ      Y6, Y8, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y8, Y5
+	VPSLLVQ      Y6, Y7, Y8
+	VPOR         Y8, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y8
+	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VMOVDQA      Y7, Y5
 	JMP          words
 
 next:
 	ADDQ  $+16, AX
-	ADDQ  $0x000000a0, DX
+	SUBQ  $-128, DX
 	MOVQ  groups+48(FP), SI
 	DECQ  SI
 	MOVQ  SI, groups+48(FP)

@@ -130,8 +130,8 @@ func TestWordDigits(t *testing.T) {
 					case 1:
 						pos[n] += int64(r.IntN(64 * (limbs + 2)))
 					}
-					if numbers[n/4].Set(n%4, at[n], limbs, pos[n], neg[n]); r.IntN(9) == 0 {
-						numbers[n/4].Clear(n%4, limbs)
+					if numbers[n/4].Set(uint(n%4), at[n], limbs, pos[n], neg[n]); r.IntN(9) == 0 {
+						numbers[n/4].Clear(uint(n%4), limbs)
 						pos[n] = math.MaxInt32
 					}
 				}

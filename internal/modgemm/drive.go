@@ -97,26 +97,21 @@ type WordGroup struct {
 	At    [4]int64  // where in the words number First of the number's words is, or would be
 	First [4]int64  // the word before that of the digits' lowest bit, or what stands for it
 	Shift [4]int64  // 0 to 63, the lowest bit in its word
-	Rest  [4]int64  // 64 - Shift
 	Sign  [4]uint64 // all ones of negative numbers, else 0
 }
 
 // Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the
 // integer of the limbs words from number at on.
-func (g *WordGroup) Set(i, at, limbs int, pos int64, neg uint64) {
-	first := pos>>6 - 1
-	if first >= int64(limbs) {
-		g.Clear(i, limbs)
-		return
-	}
-	g.At[i], g.First[i] = int64(at)+first, first
-	g.Shift[i], g.Rest[i] = pos&63, 64-pos&63
-	g.Sign[i] = -neg
+func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
+	i %= 4
+	first := min(pos>>6-1, int64(limbs))
+	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = int64(at)+first, first, pos&63, -neg
 }
 
 // Clear says that number i, 0 to 3, of the group, of so many limbs, is 0.
-func (g *WordGroup) Clear(i, limbs int) {
-	g.At[i], g.First[i], g.Shift[i], g.Rest[i], g.Sign[i] = 0, int64(limbs), 0, 64, 0
+func (g *WordGroup) Clear(i uint, limbs int) {
+	i %= 4
+	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = 0, int64(limbs), 0, 0
 }
 
 // WordDigits writes the balanced 16-bit digits of groups of four numbers of limbs words of src, a

@@ -171,7 +171,7 @@ func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, n
 			}
 			return src[g.At[i]-g.First[i]+w]
 		}
-		shifted := func(w int64) uint64 { return word(w)>>uint64(g.Shift[i]) | word(w+1)<<uint64(g.Rest[i]) }
+		shifted := func(w int64) uint64 { return word(w)>>uint64(g.Shift[i]) | word(w+1)<<uint64(64-g.Shift[i]) }
 		// Rounding adds the top bit of the word below. -x is ^x + 1, of x + 1: ^x.
 		carry := shifted(0)>>63 ^ g.Sign[i]&1
 		at := 2 * (n/panel*pairs*panel + n%panel)

@@ -196,6 +196,7 @@ func wordDigits() {
 		return m
 	}
 	flip, minusOne := word("signBits", 1<<63), word("minusOne", 1<<64-1)
+	bitsOfWord := word("bitsOfWord", 64)
 	iota0, four := word("wordNumbers", 0, 1, 2, 3), word("fourWords", 4)
 	biases, orders := word("digitBiases", 0x8000_8000_8000_8000), Mem{Symbol: Symbol{Name: "digitLanes", Static: true}, Base: StaticBase}
 	TEXT("wordDigitsAVX2", NOSPLIT, "func(dst *int16, pairs, panel int, src *uint64, limbs int, numbers *int64, groups int)")
@@ -212,7 +213,7 @@ func wordDigits() {
 	VMOVQ(r, limbs.AsX())
 	VPBROADCASTQ(limbs.AsX(), limbs)
 	// The arrays of a WordGroup.
-	const at, first, shift, rest, sign, size = 0, 32, 64, 96, 128, 160
+	const at, first, shift, sign, size = 0, 32, 64, 96, 128
 	left := GP64()
 	field := func(disp int) Mem { return Mem{Base: group, Disp: disp} }
 
@@ -226,7 +227,9 @@ func wordDigits() {
 		MOVQ(field(at+8*n), p[n])
 		LEAQ(Mem{Base: src, Index: p[n], Scale: 8}, p[n])
 	}
-	numbers, carry, last := YMM(), YMM(), YMM()
+	numbers, carry, last, rest := YMM(), YMM(), YMM(), YMM()
+	VMOVDQU(bitsOfWord, rest)
+	VPSUBQ(field(shift), rest, rest)
 	VMOVDQU(iota0, numbers)
 	out, pairs := GP64(), GP64()
 	MOVQ(dst, out)
@@ -262,7 +265,7 @@ func wordDigits() {
 	shifted := func(lo, hi VecVirtual) VecVirtual {
 		x, t := YMM(), YMM()
 		VPSRLVQ(field(shift), lo, x)
-		VPSLLVQ(field(rest), hi, t)
+		VPSLLVQ(rest, hi, t)
 		VPOR(t, x, x)
 		return x
 	}
@@ -305,7 +308,7 @@ func wordDigits() {
 
 	Label("next")
 	ADDQ(I8(16), dst)
-	ADDQ(U32(size), group)
+	SUBQ(I8(-size), group)
 	groups := Load(Param("groups"), GP64()).(GPVirtual)
 	DECQ(groups)
 	Store(groups, Param("groups"))
