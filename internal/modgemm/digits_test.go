@@ -3,6 +3,7 @@ package modgemm
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 )
 
@@ -205,4 +206,54 @@ func TestFloatScan(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzDigits compares the digits of any numbers, scaled and cut off anywhere, with those of the
+// portable loops.
+func FuzzDigits(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x80}, int64(1084), uint8(3), uint8(2))
+	f.Add([]byte{0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}, int64(-64), uint8(1), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, scale int64, pairs, limbs uint8) {
+		word := func(i int) (w uint64) {
+			for j := range 8 {
+				if len(data) > 0 {
+					w |= uint64(data[(8*i+j)%len(data)]) << (8 * j)
+				}
+			}
+			return w
+		}
+		for _, k := range Kernels() {
+			n := 2 * k.NR
+			p, l := 1+int(pairs)%MaxDigitsPairs, 1+int(limbs)%20
+			floats, base := make([]float64, n), make([]int64, n)
+			for i := range floats {
+				b := word(i)
+				if b>>52&0x7ff == 0x7ff {
+					b &^= 1 << 62
+				}
+				// The least scale that keeps the number below 2^62 or 2^126.
+				floats[i], base[i] = math.Float64frombits(b), max(64, int64(b>>52&0x7ff)-int64((p-1)/2*64))+int64(uint64(scale)%130)
+			}
+			got, want := make([]int16, 2*p*n), make([]int16, 2*p*n)
+			Digits(k, got, p, floats, 4, base, 1, n/4)
+			digitsGeneric(want, p, k.NR, floats, 4, base, 1, n/4)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: digits of %v, base %v, %d pairs: %v, not %v", k.Name, floats, base, p, got, want)
+			}
+			p = 1 + int(pairs)%60
+			src, numbers := make([]uint64, n*l), make([]WordGroup, n/4)
+			for i := range src {
+				src[i] = word(i)
+			}
+			for i := range n {
+				numbers[i/4].Set(uint(i%4), i*l, l, scale%4000+int64(37*i), word(i)&1)
+			}
+			got, want = make([]int16, 2*p*n), make([]int16, 2*p*n)
+			WordDigits(k, got, p, src, l, numbers)
+			wordDigitsGeneric(want, p, k.NR, src, l, numbers)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: digits of %v, %d limbs, scale %d, %d pairs: %v, not %v", k.Name, src, l, scale, p, got, want)
+			}
+		}
+	})
 }
