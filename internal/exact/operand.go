@@ -261,71 +261,79 @@ func (o *operand) scanned(v int, most, sum float64) bool {
 // normal, and far from overflow.
 const wordExponents = 900
 
+// cutOff writes the MP numbers at, at + stride, ... to dst, cut off to binary64, and lowers
+// low[i lowStride] to the exponent of the lowest bit of number i. It returns false if one is not
+// finite or beyond wordExponents.
+func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) bool {
+	a := o.mat.Arr
+	l := a.Limbs()
+	for i := range dst {
+		switch e := int64(a.Exp[at]); {
+		case a.Cls[at].Class() == num.Zero:
+			dst[i] = 0
+		case a.Cls[at].Class() != num.Finite || e < -wordExponents || e > wordExponents:
+			return false
+		default:
+			sig := a.Sig[at*l : at*l+l]
+			dst[i] = math.Float64frombits(uint64(e+1022)<<52 | sig[l-1]<<1>>12)
+			e -= int64(64 * l)
+			for ; sig[0] == 0; sig = sig[1:] {
+				e += 64
+			}
+			if e += int64(bits.TrailingZeros64(sig[0])); e < low[i*lowStride] {
+				low[i*lowStride] = e
+			}
+		}
+		at += stride
+	}
+	return true
+}
+
 // scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or
 // NaN. Otherwise it returns false. It scans them cut off to binary64.
 func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
-	a, k := o.mat.Arr, modgemm.Best()
-	l := a.Limbs()
-	// number cuts off number at and lowers low to its lowest bit.
-	number := func(at int, low *int64) (x float64, ok bool) {
-		switch e := int64(a.Exp[at]); {
-		case a.Cls[at].Class() == num.Zero:
-			return 0, true
-		case a.Cls[at].Class() != num.Finite || e < -wordExponents || e > wordExponents:
-			return 0, false
-		default:
-			sig := a.Sig[at*l : at*l+l]
-			i := 0
-			for sig[i] == 0 {
-				i++
-			}
-			*low = min(*low, e-int64(64*(l-i))+int64(bits.TrailingZeros64(sig[i])))
-			return math.Float64frombits(uint64(e+1022)<<52 | sig[l-1]<<1>>12), true
-		}
-	}
+	k := modgemm.Best()
 	var room [scanPart]float64
-	if o.mat.RS == 1 {
-		s := modgemm.NewFloatScan(v1 - v0)
-		var low [scanBlock]int64
+	var low [scanBlock]int64
+	add := func(v int, most, sum float64, low int64) bool {
+		if !o.scanned(v, most, sum) {
+			return false
+		}
+		if most != 0 {
+			width = max(width, o.exp[v]-low)
+		}
+		return true
+	}
+	if n := v1 - v0; o.mat.RS == 1 {
+		s := modgemm.NewFloatScan(n)
 		for i := range low {
 			low[i] = math.MaxInt64
 		}
 		for h := range o.k {
-			at := o.mat.At(v0, h)
-			for i := range v1 - v0 {
-				if room[i], ok = number(at+i, &low[i]); !ok {
-					return 0, false
-				}
-			}
-			s.Add(k, v1-v0, room[:v1-v0], v1-v0, 1)
-		}
-		for i := range v1 - v0 {
-			if !o.scanned(v0+i, s.Most[i], s.Sum[i]) {
+			if !o.cutOff(room[:n], low[:], 1, o.mat.At(v0, h), 1) {
 				return 0, false
 			}
-			if s.Most[i] != 0 {
-				width = max(width, o.exp[v0+i]-low[i])
+			s.Add(k, n, room[:n], n, 1)
+		}
+		for i := range n {
+			if !add(v0+i, s.Most[i], s.Sum[i], low[i]) {
+				return 0, false
 			}
 		}
 		return width, true
 	}
 	for v := v0; v < v1; v++ {
-		s, low := newLaneScan(k), int64(math.MaxInt64)
+		s := newLaneScan(k)
+		low[0] = math.MaxInt64
 		for h := 0; h < o.k; h += scanPart {
 			part := room[:min(scanPart, o.k-h)]
-			for i := range part {
-				if part[i], ok = number(o.mat.At(v, h+i), &low); !ok {
-					return 0, false
-				}
+			if !o.cutOff(part, low[:], 0, o.mat.At(v, h), o.mat.CS) {
+				return 0, false
 			}
 			s.add(part)
 		}
-		most, sum := s.total()
-		if !o.scanned(v, most, sum) {
+		if most, sum := s.total(); !add(v, most, sum, low[0]) {
 			return 0, false
-		}
-		if most != 0 {
-			width = max(width, o.exp[v]-low)
 		}
 	}
 	return width, true
