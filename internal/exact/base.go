@@ -28,6 +28,7 @@ type base struct {
 
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
+	toBytes   map[constantsKey]*modgemm.ByteConversion
 	weights   map[weightsKey]*weights
 
 	used int64 // the time of bases at which it was last asked for
@@ -38,6 +39,7 @@ const maxTables = 16
 
 type constantsKey struct {
 	kernel string
+	moduli int // the first one, or of bytes their number
 	pairs  int
 	left   bool
 }
@@ -137,6 +139,9 @@ func (b *base) bytes() int64 {
 	for _, c := range b.constants {
 		n += 2 * int64(len(c))
 	}
+	for _, c := range b.toBytes {
+		n += c.Bytes()
+	}
 	for _, w := range b.weights {
 		n += 2*int64(len(w.packed)) + 8*int64(len(w.m))
 	}
@@ -168,6 +173,7 @@ func baseOf(p *pool, n int) *base {
 		big:       big.NewInt(1),
 		inv:       make([]int64, n),
 		constants: map[constantsKey][]int16{},
+		toBytes:   map[constantsKey]*modgemm.ByteConversion{},
 		weights:   map[weightsKey]*weights{},
 	}
 	for t, m := range b.moduli {
@@ -188,25 +194,21 @@ func baseOf(p *pool, n int) *base {
 	return b
 }
 
-// conversion returns the left operand of Convert: row t holds 2^(16 s) mod m_t for
-// the digits s, for left operands times (M/m_t)^-1, so that the products come
-// out ready for the Chinese remainder sum.
-func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
-	key := constantsKey{k.Name, pairs, left}
+// conversion returns the left operand of Convert for the moduli from number first on: a row of
+// modulus t holds 2^(16 s) mod m_t for the digits s, times entryWeight(t, left).
+func (b *base) conversion(k *modgemm.Kernel, first, pairs int, left bool) []int16 {
+	key := constantsKey{k.Name, first, pairs, left}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, ok := b.constants[key]; ok {
 		return c
 	}
-	n := len(b.moduli)
+	n := len(b.moduli) - first
 	rows := make([]int16, n*2*pairs)
-	for t, m := range b.moduli {
-		w := int64(1)
-		if left {
-			w = b.inv[t]
-		}
+	for i, m := range b.moduli[first:] {
+		w := b.entryWeight(first+i, left)
 		for s := range 2 * pairs {
-			rows[t*2*pairs+s] = int16(modgemm.Balanced(w, int64(m)))
+			rows[i*2*pairs+s] = int16(modgemm.Balanced(w, int64(m)))
 			w = w << 16 % int64(m)
 		}
 	}
@@ -216,6 +218,35 @@ func (b *base) conversion(k *modgemm.Kernel, pairs int, left bool) []int16 {
 		clear(b.constants)
 	}
 	b.constants[key] = c
+	return c
+}
+
+// entryWeight returns what numbers are multiplied by modulo m_t: those of left operands by
+// (M/m_t)^-1, so that the products come out ready for the Chinese remainder sum.
+func (b *base) entryWeight(t int, left bool) int64 {
+	if left {
+		return b.inv[t]
+	}
+	return 1
+}
+
+// byteConversion returns the conversion to bytes modulo the first n moduli, which are plain.
+func (b *base) byteConversion(n, pairs int, left bool) *modgemm.ByteConversion {
+	key := constantsKey{"", n, pairs, left}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.toBytes[key]; ok {
+		return c
+	}
+	w := make([]int64, n)
+	for t := range w {
+		w[t] = b.entryWeight(t, left)
+	}
+	c := modgemm.NewByteConversion(b.moduli[:n], w, pairs)
+	if len(b.toBytes) >= maxTables {
+		clear(b.toBytes)
+	}
+	b.toBytes[key] = c
 	return c
 }
 

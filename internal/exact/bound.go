@@ -125,7 +125,7 @@ func (p *product) newAddOlds() *addOlds {
 	}
 	kern, b := p.plan.kernel, p.plan.base
 	pairs := digitPairs(p.within.width)
-	return &addOlds{p.within, pairs, b.conversion(kern, pairs, true), modgemm.NewRowModuli(kern, b.moduli), modgemm.LeftPanels(kern, len(b.moduli))}
+	return &addOlds{p.within, pairs, b.conversion(kern, 0, pairs, true), modgemm.NewRowModuli(kern, b.moduli), modgemm.LeftPanels(kern, len(b.moduli))}
 }
 
 // planes returns the planes of residues of a block: whole panels of moduli where old entries are

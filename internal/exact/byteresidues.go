@@ -21,15 +21,21 @@ func (r *residues) bytePlanes(t, p int) []int8 {
 const tileRun = 16
 
 // computeBytes fills in the planes of bytes, tile by tile: the digits of a tile's numbers become
-// residues of 13 bits, and these bytes.
+// bytes modulo the plain moduli, and modulo the others residues of 13 bits, which are split.
 func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, done func(share float64)) error {
 	r.room = getBuffer[int8](r.byteRoom())
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
-	constants := r.base.conversion(r.kernel, pairs, r.side == left)
-	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
-	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
-	plain := r.base.pool.bytes.Plain
+	plain := min(r.base.pool.bytes.Plain, len(r.base.moduli))
+	var conversion *modgemm.ByteConversion
+	direct := 0 // moduli whose bytes come from the digits
+	if modgemm.ByteConvertible(pairs) {
+		conversion, direct = r.base.byteConversion(plain, pairs, r.side == left), plain
+	}
+	rest := r.base.moduli[direct:]
+	constants := r.base.conversion(r.kernel, direct, pairs, r.side == left)
+	moduli := modgemm.NewRowModuli(r.kernel, rest)
+	nPanels := modgemm.LeftPanels(r.kernel, len(rest))
 	group := modgemm.RightGroup
 	if r.side == left {
 		group = modgemm.LeftGroup
@@ -44,13 +50,13 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	tasks := (tiles + run - 1) / run
 	type scratch struct {
 		digits, residues []int16
-		tile             tileNumbers
+		room             digitScratch
 	}
 	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = &scratch{digits: make([]int16, 2*pairs*entries), residues: make([]int16, r.planes()*stride)}
+			s = &scratch{digits: make([]int16, 2*pairs*entries), residues: make([]int16, nPanels*r.kernel.MR*stride)}
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
@@ -63,14 +69,20 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 			}
 			h := step * modgemm.StepNumbers
 			v := panel*r.panel + half*modgemm.TileVectors
-			if !o.digitsTile(r.kernel, s.digits, pairs, &s.tile, v, h, r.side, r.width) {
-				d := newDigitWriter(s.digits, r.kernel.NR, pairs)
-				o.digits(d, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			if !o.digitsTile(r.kernel, s.digits, pairs, &s.room.floats, v, h, r.side, r.width) {
+				o.write(r.kernel, s.digits, pairs, &s.room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
+			}
+			if direct > 0 {
+				modgemm.ConvertBytes(r.bytes, r.planed[tile*entries:], r.stride, conversion, s.digits, r.kernel.NR, entries)
+			}
+			if len(rest) == 0 {
+				continue
 			}
 			modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
-			for t := range r.base.moduli {
+			for i := range rest {
+				t := direct + i
 				out := r.planed[r.base.pool.products(t)*r.stride+tile*entries:]
-				if src := s.residues[t*stride:][:entries]; t < plain {
+				if src := s.residues[i*stride:][:entries]; t < plain {
 					r.bytes.Narrow(out, src)
 				} else {
 					r.bytes.Split(out, r.stride, src)

@@ -40,17 +40,106 @@ func BenchmarkOperands(b *testing.B) {
 			b.Run(fmt.Sprintf("digits/%s/width=%d", s.name, width), func(b *testing.B) {
 				kern, pairs := modgemm.Best(), digitPairs(width)
 				dst := make([]int16, 2*pairs*modgemm.TileBytes)
-				tile := new(tileNumbers)
+				room := new(digitScratch)
 				for b.Loop() {
 					for v := 0; v < n; v += modgemm.TileVectors {
 						for h := 0; h < n; h += modgemm.StepNumbers {
-							if !o.digitsTile(kern, dst, pairs, tile, v, h, s.side, width) {
-								o.digits(newDigitWriter(dst, kern.NR, pairs), v, modgemm.TileVectors, h, h+modgemm.StepNumbers, s.group, width)
+							if !o.digitsTile(kern, dst, pairs, &room.floats, v, h, s.side, width) {
+								o.write(kern, dst, pairs, room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, s.group, width)
 							}
 						}
 					}
 				}
 				perNumber(b)
+			})
+		}
+	}
+}
+
+// BenchmarkResidues measures on one thread all of what makes residues of an operand: digits, their
+// conversion, and the planes, of as many moduli as a product of that precision takes.
+func BenchmarkResidues(b *testing.B) {
+	const n = 1000
+	for _, c := range []struct{ bits, width, moduli int }{{53, 71, 20}, {106, 124, 35}, {424, 445, 92}} {
+		f := num.Float64
+		if c.bits != 53 {
+			f = num.Format{Kind: num.MP, Prec: uint32(c.bits)}
+		}
+		m := randomMat(rand.New(rand.NewPCG(6, 9)), f, n, n, 0)
+		for _, k := range conversions() {
+			moduli := c.moduli
+			if k.bytes == nil {
+				if moduli > modgemm.ByteModuli().Plain {
+					moduli = c.moduli * 9 / 10
+				} else {
+					moduli = (c.moduli*15/2 + 12) / 13
+				}
+			}
+			base := baseOf(k.pool(), moduli)
+			for _, s := range []side{left, right} {
+				mat := m
+				if s == right {
+					mat = m.T()
+				}
+				o, err := scan(context.Background(), 1, mat)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Run(fmt.Sprintf("%d/%s/side=%d", c.bits, k.name(), s.index()), func(b *testing.B) {
+					for b.Loop() {
+						r := newResidues(k, base, s, o.n, o.k, c.width)
+						if err := r.compute(context.Background(), 1, o, func(float64) {}); err != nil {
+							b.Fatal(err)
+						}
+						r.release()
+					}
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/(n*n*float64(moduli)), "ns/residue")
+				})
+			}
+		}
+	}
+}
+
+// conversions returns the kernels of the level in force, for residues of both kinds.
+func conversions() []kernels {
+	list := []kernels{{kernel: modgemm.Best()}}
+	if bytes := modgemm.BestBytes(); bytes != nil {
+		list = append(list, kernels{modgemm.Best(), bytes})
+	}
+	return list
+}
+
+// BenchmarkProduct measures products, correctly rounded, and their stages.
+func BenchmarkProduct(b *testing.B) {
+	for _, size := range []struct{ n, threads int }{{1000, 1}, {4000, 16}} {
+		for _, prec := range []uint32{53, 106, 424, 1696} {
+			if size.n > 1000 && prec > 106 {
+				continue
+			}
+			b.Run(fmt.Sprintf("n=%d/threads=%d/bits=%d", size.n, size.threads, prec), func(b *testing.B) {
+				f := num.Format{Kind: num.MP, Prec: prec}
+				if prec == 53 {
+					f = num.Float64
+				}
+				x := randomMat(rand.New(rand.NewPCG(6, 9)), f, size.n, size.n, 0)
+				c := num.Mat{Arr: num.New(f, size.n*size.n), RS: 1, CS: size.n, Rows: size.n, Cols: size.n}
+				stages := map[string]float64{}
+				for b.Loop() {
+					q, err := Plan(Config{Ctx: context.Background(), Threads: size.threads, Memory: 64 << 30}, one, x, x, num.Real{}, c, c, nil, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					stats, err := q.Run()
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, s := range stats.Stages {
+						stages[s.Name] += s.Time.Seconds() * 1e3
+					}
+				}
+				for name, ms := range stages {
+					b.ReportMetric(ms/float64(b.N), name[:4]+"-ms")
+				}
 			})
 		}
 	}

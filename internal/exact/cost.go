@@ -20,11 +20,15 @@ var kernelCosts = map[string]kernelCost{
 }
 
 // What products of bytes cost on tiles, in ns on one thread: a multiply-add, an entry of the result
-// each time that one is reduced, and a residue of a number of an operand.
+// each time that one is reduced; a byte of a number of an operand modulo a plain modulus, and that
+// for every pair of its digits; and what a Karatsuba modulus takes besides a residue of 13 bits.
+// BenchmarkResidues measures the last three.
 const (
 	byteProductCost = 0.0007
 	byteEntryCost   = 1.0
-	byteResidueCost = 1.0
+	byteResidueCost = 0.08
+	bytePairCost    = 0.022
+	byteSplitCost   = 0.4
 )
 
 // ByteCost returns what a multiply-add of bytes costs on tiles, in ns on one thread, in a product

@@ -89,55 +89,72 @@ func (d *digitWriter) zero() {
 	}
 }
 
-// put2 writes as put does the digits of round((hi 2^64 + lo) 2^-r), pairs being 3 or 4
-// and that number less than 2^127. neg is 0 or 1.
-func (d *digitWriter) put2(neg, lo, hi uint64, r int64) {
-	var x0, x1, carry uint64
-	if r > 0 {
-		// Shifts by 64 or more, negative ones among them, give 0.
-		x0 = lo>>uint64(r) | hi<<uint64(64-r) | hi>>uint64(r-64)
-		x1 = hi >> uint64(r)
-		carry = (lo>>uint64(r-1) | hi<<uint64(65-r) | hi>>uint64(r-65)) & 1
-	} else {
-		x1 = hi<<uint64(-r) | lo>>uint64(64+r) | lo<<uint64(-r-64)
-		x0 = lo << uint64(-r)
-	}
-	flip := -neg
-	x0, carry = bits.Add64(x0^flip, bias, carry^neg)
-	x1 = x1 ^ flip + bias + carry
-	x0 ^= bias
-	x1 ^= bias
-	at := d.next()
-	step := 2 * d.nr
-	o := d.dst[at : at+2*step+2]
-	o[0], o[1] = int16(x0), int16(x0>>16)
-	o[step], o[step+1] = int16(x0>>32), int16(x0>>48)
-	o[2*step], o[2*step+1] = int16(x1), int16(x1>>16)
-	if d.pairs == 4 {
-		o := d.dst[at+3*step : at+3*step+2]
-		o[0], o[1] = int16(x1>>32), int16(x1>>48)
+// digitScratch is what the digits of one goroutine take.
+type digitScratch struct {
+	floats floatDigits
+	words  [wordBatch / 4]modgemm.WordGroup
+}
+
+// wordBatch is the number of numbers of words whose digits are written at a time, a multiple of the
+// columns of every kernel's panels.
+const wordBatch = 256
+
+// write writes the digits of the numbers h0 <= h < h1 of panel vectors from v0 on, aligned to width
+// bits: in the order of a packed operand of group numbers at a time, as columns of a right operand
+// of Convert of so many pairs.
+func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
+	switch {
+	case o.mat.Arr.Kind == num.MP:
+		o.digitsWords(k, dst, pairs, &s.words, v0, panel, h0, h1, group, width)
+	case group == 2 && o.digitsPairs(k, dst, pairs, &s.floats, v0, panel, h0, h1, width):
+	default:
+		o.digits(newDigitWriter(dst, k.NR, pairs), v0, panel, h0, h1, group, width)
 	}
 }
 
-// put1 writes as put does the digits of round(m 2^-r), pairs being 1 or 2 and that number less than
-// 2^63. neg is 0 or 1.
-func (d *digitWriter) put1(neg, m uint64, r int64) {
-	x := m << uint64(-r) // shifts by 64 or more, negative ones among them, give 0
-	var carry uint64
-	if r > 0 {
-		x = m >> uint64(r)
-		carry = m >> uint64(r-1) & 1
+// digitsWords is digits for MP, in vectors.
+func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *[wordBatch / 4]modgemm.WordGroup, v0, panel, h0, h1, group, width int) {
+	a := o.mat.Arr
+	l := a.Limbs()
+	n := uint(0) // numbers of the batch
+	flush := func() {
+		modgemm.WordDigits(k, dst[:2*pairs*int(n)], pairs, a.Sig, l, words[:n/4])
+		dst, n = dst[2*pairs*int(n):], 0
 	}
-	x = x ^ -neg + bias + (carry ^ neg)
-	x ^= bias
-	at := d.next()
-	o := d.dst[at : at+2 : at+2]
-	o[0], o[1] = int16(x), int16(x>>16)
-	if d.pairs == 2 {
-		at += 2 * d.nr
-		o := d.dst[at : at+2 : at+2]
-		o[0], o[1] = int16(x>>32), int16(x>>48)
+	zeros := func(count int) {
+		for range count {
+			if n == wordBatch {
+				flush()
+			}
+			words[n/4].Clear(n%4, l)
+			n++
+		}
 	}
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group {
+		there := max(0, min(group, o.k-h))
+		row := o.mat.At(v0, h)
+		for i := range filled {
+			at, lowest := row, int64(64*l-width)+o.exp[v0+i]
+			for range there {
+				if n == wordBatch {
+					flush()
+				}
+				w, c := &words[n/4], a.Cls[at]
+				if c.Class() == num.Finite {
+					w.Set(n%4, at*l, l, lowest-int64(a.Exp[at]), uint64(c&1))
+				} else {
+					w.Clear(n%4, l)
+				}
+				n++
+				at += o.mat.CS
+			}
+			zeros(group - there)
+			row += o.mat.RS
+		}
+		zeros(group * (panel - filled))
+	}
+	flush()
 }
 
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned
@@ -146,17 +163,8 @@ func (d *digitWriter) put1(neg, m uint64, r int64) {
 // operand are zeros, as are infinities and NaN.
 func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	put := o.putAny
-	switch two := d.pairs == 3 || d.pairs == 4; {
-	case d.pairs <= 2 && o.mat.Arr.Kind == num.F64:
-		put = o.putF64Short
-	case d.pairs <= 2 && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() == 1:
-		put = o.putMPShort
-	case two && o.mat.Arr.Kind == num.F64:
+	if o.mat.Arr.Kind == num.F64 {
 		put = o.putF64
-	case two && o.mat.Arr.Kind == num.MP && o.mat.Arr.Limbs() <= 2:
-		put = o.putMP2
-	case o.mat.Arr.Kind == num.MP:
-		put = o.putMP
 	}
 	filled := max(0, min(panel, o.n-v0))
 	for h := h0; h < h1; h += group {
@@ -178,36 +186,53 @@ func (o *operand) digits(d *digitWriter, v0, panel, h0, h1, group, width int) {
 	}
 }
 
-// tileNumbers is what digitsTile has room for: a tile of bytes, aligned.
-type tileNumbers struct {
+// floatDigits is what the digits of binary64 take in vectors: numbers in the order of their digits,
+// and what they are scaled by, groups of four of both.
+type floatDigits struct {
 	numbers [modgemm.TileVectors * modgemm.StepNumbers]float64
-	base    [modgemm.TileVectors]int64
+	base    [modgemm.TileVectors * modgemm.StepNumbers]int64
 }
 
-// digitsTile is digits for a tile of bytes of binary64 in at most two pairs. It returns false where
-// numbers are not finite or are almost subnormal.
-func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileNumbers, v0, h0 int, s side, width int) bool {
+// float reports whether modgemm.Digits applies to the operand: it is of finite binary64.
+func (o *operand) float(pairs int) bool {
+	return o.mat.Arr.Kind == num.F64 && pairs <= modgemm.MaxDigitsPairs && !o.specials
+}
+
+// scaling returns the base of modgemm.Digits for vector v. It returns false if numbers that are
+// almost subnormal are in the way: subnormal ones must come out as 0, 2^126 2^890 2^-1022 < 1/2,
+// and 1084 - 126 - 890 >= 64.
+func (o *operand) scaling(v, width int) (base int64, ok bool) {
+	if v >= o.n || o.exp[v] == zeroExp {
+		return 1084, true
+	}
+	return 1084 - int64(width) + o.exp[v], o.exp[v] >= -890
+}
+
+// digitsTile is digits for a tile of bytes of binary64. It returns false where it does not apply.
+func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, h0 int, s side, width int) bool {
 	const vectors, numbers = modgemm.TileVectors, modgemm.StepNumbers
-	if o.mat.Arr.Kind != num.F64 || pairs > 2 || o.specials {
+	if !o.float(pairs) {
 		return false
 	}
 	filled, there := max(0, min(vectors, o.n-v0)), max(0, min(numbers, o.k-h0))
-	for i := range t.base {
-		t.base[i] = 1084 // of zeros
-		if i < filled && o.exp[v0+i] != zeroExp {
-			// Subnormal numbers must come out as 0: 2^62 2^900 2^-1022 < 1/2.
-			if o.exp[v0+i] < -900 {
-				return false
-			}
-			t.base[i] = 1084 - int64(width) + o.exp[v0+i]
+	for i := range vectors {
+		b, ok := o.scaling(v0+i, width)
+		if !ok {
+			return false
+		}
+		for j := range 4 {
+			t.base[4*i+j] = b
 		}
 	}
 	src, rs := t.numbers[:], numbers
-	switch data, cs := o.mat.Arr.F64[0], o.mat.CS; {
-	case filled == vectors && there == numbers && cs == 1 && o.mat.RS >= 0:
+	data, cs, whole := o.mat.Arr.F64[0], o.mat.CS, filled == vectors && there == numbers
+	switch {
+	case whole && cs == 1 && o.mat.RS >= numbers:
 		src, rs = data[o.mat.At(v0, h0):], o.mat.RS
+	case whole && o.mat.RS == 1 && cs >= vectors:
+		modgemm.Transpose(k, src, rs, data[o.mat.At(v0, h0):], cs, vectors, numbers)
 	default:
-		if filled < vectors || there < numbers {
+		if !whole {
 			clear(src)
 		}
 		for h := range there {
@@ -220,11 +245,58 @@ func (o *operand) digitsTile(k *modgemm.Kernel, dst []int16, pairs int, t *tileN
 	}
 	if s == left {
 		for i := range vectors {
-			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[i:], 0, numbers/4)
+			modgemm.Digits(k, dst[2*pairs*numbers*i:], pairs, src[i*rs:], 4, t.base[4*i:], 0, numbers/4)
 		}
 	} else {
 		for g := range numbers / 4 {
 			modgemm.Digits(k, dst[2*pairs*4*vectors*g:], pairs, src[4*g:], rs, t.base[:], 1, vectors)
+		}
+	}
+	return true
+}
+
+// digitsPairs is digits for groups of two binary64, from panel boundary to panel boundary of
+// modgemm.Convert. It returns false where it does not apply.
+func (o *operand) digitsPairs(k *modgemm.Kernel, dst []int16, pairs int, t *floatDigits, v0, panel, h0, h1, width int) bool {
+	const group = 2
+	if !o.float(pairs) {
+		return false
+	}
+	// Columns of two numbers a vector, as many as fill whole panels of Convert.
+	step := k.NR / modgemm.GCD(group*panel, k.NR)
+	step *= len(t.numbers) / (step * group * panel)
+	for e := range t.base[:step*group*panel] {
+		b, ok := o.scaling(v0+e/group%panel, width)
+		if !ok {
+			return false
+		}
+		t.base[e] = b
+	}
+	data, rs, cs := o.mat.Arr.F64[0], o.mat.RS, o.mat.CS
+	filled := max(0, min(panel, o.n-v0))
+	for h := h0; h < h1; h += group * step {
+		columns := min(step, (h1-h)/group)
+		numbers := t.numbers[:columns*group*panel]
+		if filled < panel || h+group*columns > o.k {
+			clear(numbers)
+		}
+		for q := range columns {
+			there := min(group, o.k-(h+group*q))
+			if there <= 0 {
+				break
+			}
+			at, to := o.mat.At(v0, h+group*q), numbers[q*group*panel:]
+			for i := range filled {
+				to[group*i] = data[at]
+				if there == group {
+					to[group*i+1] = data[at+cs]
+				}
+				at += rs
+			}
+		}
+		modgemm.Digits(k, dst, pairs, numbers, 4, t.base[:], 1, len(numbers)/4)
+		if h+group*columns < h1 {
+			dst = dst[2*pairs*len(numbers):]
 		}
 	}
 	return true
@@ -246,51 +318,5 @@ func (o *operand) putF64(d *digitWriter, at int, shift int64) {
 		return
 	}
 	m, exp := num.Decompose(x)
-	d.put2(math.Float64bits(x)>>63, 0, m, 64-(shift+exp))
-}
-
-func (o *operand) putF64Short(d *digitWriter, at int, shift int64) {
-	x := o.mat.Arr.F64[0][at]
-	if x == 0 || x-x != 0 {
-		d.zero()
-		return
-	}
-	m, exp := num.Decompose(x)
-	d.put1(math.Float64bits(x)>>63, m, -(shift + exp))
-}
-
-func (o *operand) putMPShort(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	c := a.Cls[at]
-	if c.Class() != num.Finite {
-		d.zero()
-		return
-	}
-	d.put1(uint64(c&1), a.Sig[at], 64-shift-int64(a.Exp[at]))
-}
-
-func (o *operand) putMP(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	if c := a.Cls[at]; c.Class() == num.Finite {
-		l := a.Limbs()
-		d.put(c.Neg(), a.Sig[at*l:at*l+l], shift+int64(a.Exp[at])-int64(64*l))
-	} else {
-		d.zero()
-	}
-}
-
-func (o *operand) putMP2(d *digitWriter, at int, shift int64) {
-	a := o.mat.Arr
-	c := a.Cls[at]
-	if c.Class() != num.Finite {
-		d.zero()
-		return
-	}
-	var lo, hi uint64
-	if a.Prec <= 64 {
-		hi = a.Sig[at]
-	} else {
-		lo, hi = a.Sig[2*at], a.Sig[2*at+1]
-	}
-	d.put2(uint64(c&1), lo, hi, 128-shift-int64(a.Exp[at]))
+	d.put(math.Signbit(x), []uint64{m}, shift+exp)
 }

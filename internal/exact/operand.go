@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
 
+	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/plan"
@@ -86,8 +88,13 @@ func (s *scanState) add(i int, lead float64, e, low int64) {
 // scanVectors handles the vectors v0 <= v < v1 and returns the exact width of
 // the widest.
 func (o *operand) scanVectors(v0, v1 int) (width int64) {
-	if o.mat.Arr.Kind == num.F64 {
+	switch o.mat.Arr.Kind {
+	case num.F64:
 		if width, ok := o.scanFloats(v0, v1); ok {
+			return width
+		}
+	case num.MP:
+		if width, ok := o.scanWords(v0, v1); ok {
 			return width
 		}
 	}
@@ -162,86 +169,175 @@ func (o *operand) scanF64(s *scanState, v0, v1, h int) {
 	}
 }
 
-// A floatScan is what scanFloats keeps of a vector: the largest magnitude's bits, the sum of
-// magnitudes, and the least exponent, plus 1075, of a power of two that divides all numbers.
-type floatScan struct {
-	most uint64
-	sum  float64
-	low  int64
+// scanLanes is how many parts of a vector of neighbours scanFloats takes side by side.
+const scanLanes = 16
+
+// A laneScan is a scan of one vector.
+type laneScan struct {
+	*modgemm.FloatScan
+	kernel *modgemm.Kernel
 }
 
-// lower lowers low to what divides the number of magnitude b, whose exponent, plus 1075, is less.
-func (s *floatScan) lower(b uint64) {
-	if b != 0 {
-		m, e := b&(1<<52-1), int64(b>>52)
-		if e == 0 {
-			e = 1
-		} else {
-			m |= 1 << 52
-		}
-		s.low = min(s.low, e+int64(bits.TrailingZeros64(m)))
+func newLaneScan(k *modgemm.Kernel) laneScan { return laneScan{modgemm.NewFloatScan(scanLanes), k} }
+
+// add takes in numbers.
+func (s laneScan) add(x []float64) {
+	whole := len(x) / scanLanes * scanLanes
+	s.Add(s.kernel, scanLanes, x, scanLanes, whole/scanLanes)
+	s.Add(s.kernel, len(x)-whole, x[whole:], scanLanes, 1)
+}
+
+// total returns the largest magnitude and the sum of magnitudes.
+func (s laneScan) total() (most, sum float64) {
+	for _, x := range s.Sum {
+		sum += x
 	}
+	return slices.Max(s.Most), sum
 }
 
-// scanFloats is scanVectors for binary64 where there are neither infinities nor NaN, nor sums of
-// magnitudes that overflow. Otherwise it returns false.
+// scanPart is the number of numbers that are put together for a scan.
+const scanPart = 64 * scanLanes
+
+// scanFloats is scanVectors for binary64 where there are no infinities, NaN or subnormal numbers,
+// nor sums of magnitudes that overflow. Otherwise it returns false.
 func (o *operand) scanFloats(v0, v1 int) (width int64, ok bool) {
-	data := o.mat.Arr.F64[0]
-	const abs = 1<<63 - 1
-	var room [scanBlock]floatScan
-	state := room[:v1-v0]
-	for i := range state {
-		state[i].low = math.MaxInt32
-	}
-	if o.mat.CS == 1 {
-		for i := range state {
-			s := &state[i]
-			at := o.mat.At(v0+i, 0)
-			most, low := uint64(0), s.low
-			var sum [2]float64
-			for h, x := range data[at : at+o.k] {
-				b := math.Float64bits(x) & abs
-				most = max(most, b)
-				if int64(b>>52) < low {
-					s.lower(b)
-					low = s.low
-				}
-				sum[h&1] += math.Float64frombits(b)
-			}
-			s.most, s.sum = most, sum[0]+sum[1]
+	data, k := o.mat.Arr.F64[0], modgemm.Best()
+	add := func(v int, most, sum float64, low uint64) bool {
+		if low == 0 || !o.scanned(v, most, sum) {
+			return false
 		}
-	} else {
-		for h := range o.k {
-			at := o.mat.At(v0, h)
-			for i := range state {
-				s := &state[i]
-				b := math.Float64bits(data[at]) & abs
-				at += o.mat.RS
-				s.most = max(s.most, b)
-				if int64(b>>52) < s.low {
-					s.lower(b)
-				}
-				s.sum += math.Float64frombits(b)
+		if most != 0 {
+			width = max(width, o.exp[v]-(int64(low)-1023-1075))
+		}
+		return true
+	}
+	if o.mat.RS == 1 && o.mat.CS != 1 && o.mat.CS >= 0 {
+		s := modgemm.NewFloatScan(v1 - v0)
+		s.Add(k, v1-v0, data[o.mat.At(v0, 0):], o.mat.CS, o.k)
+		for i := range v1 - v0 {
+			if !add(v0+i, s.Most[i], s.Sum[i], s.Low[i]) {
+				return 0, false
 			}
 		}
+		return width, true
 	}
-	for i, s := range state {
-		e := int64(s.most >> 52)
-		if e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+	var room [scanPart]float64
+	for v := v0; v < v1; v++ {
+		s := newLaneScan(k)
+		if at := o.mat.At(v, 0); o.mat.CS == 1 {
+			s.add(data[at : at+o.k])
+		} else {
+			for h := 0; h < o.k; h += scanPart {
+				part := room[:min(scanPart, o.k-h)]
+				for i := range part {
+					part[i] = data[at+(h+i)*o.mat.CS]
+				}
+				s.add(part)
+			}
+		}
+		if most, sum := s.total(); !add(v, most, sum, slices.Min(s.Low)) {
 			return 0, false
 		}
-		v := v0 + i
-		if s.most == 0 {
-			o.exp[v], o.norm[v] = zeroExp, 0
-			continue
+	}
+	return width, true
+}
+
+// scanned sets the exponent and the norm of vector v from its largest magnitude and the sum of
+// magnitudes, up to relative errors of k 2^-53 of the additions and 2^-52 of every number. It
+// returns false if the sum may have overflowed or is of other than numbers.
+func (o *operand) scanned(v int, most, sum float64) bool {
+	if most == 0 && sum == 0 {
+		o.exp[v], o.norm[v] = zeroExp, 0
+		return true
+	}
+	e := int64(math.Float64bits(most) >> 52)
+	if sum != sum || e+int64(bits.Len(uint(o.k))) >= 0x7ff {
+		return false
+	}
+	top := e - 1022
+	// The scaling is exact.
+	o.exp[v], o.norm[v] = top, math.Ldexp(sum, int(-top))*(1+float64(float64(2*o.k+8)*0x1p-53))
+	return true
+}
+
+// wordExponents bounds the exponents of MP numbers that scanWords takes: as binary64 they are
+// normal, and far from overflow.
+const wordExponents = 900
+
+// cutOff writes the MP numbers at, at + stride, ... to dst, cut off to binary64, and lowers
+// low[i lowStride] to the exponent of the lowest bit of number i. It returns false if one is not
+// finite or beyond wordExponents.
+func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) bool {
+	a := o.mat.Arr
+	l := a.Limbs()
+	for i := range dst {
+		switch e := int64(a.Exp[at]); {
+		case a.Cls[at].Class() == num.Zero:
+			dst[i] = 0
+		case a.Cls[at].Class() != num.Finite || e < -wordExponents || e > wordExponents:
+			return false
+		default:
+			sig := a.Sig[at*l : at*l+l]
+			dst[i] = math.Float64frombits(uint64(e+1022)<<52 | sig[l-1]<<1>>12)
+			e -= int64(64 * l)
+			for ; sig[0] == 0; sig = sig[1:] {
+				e += 64
+			}
+			if e += int64(bits.TrailingZeros64(sig[0])); e < low[i*lowStride] {
+				low[i*lowStride] = e
+			}
 		}
-		top := e - 1022
-		if e == 0 {
-			top = int64(bits.Len64(s.most)) - 1074
+		at += stride
+	}
+	return true
+}
+
+// scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or
+// NaN. Otherwise it returns false. It scans them cut off to binary64.
+func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
+	k := modgemm.Best()
+	var room [scanPart]float64
+	var low [scanBlock]int64
+	add := func(v int, most, sum float64, low int64) bool {
+		if !o.scanned(v, most, sum) {
+			return false
 		}
-		// Every addition errs by at most 2^-53 relatively; the scaling is exact.
-		o.exp[v], o.norm[v] = top, math.Ldexp(s.sum, int(-top))*(1+float64(float64(2*o.k+4)*0x1p-53))
-		width = max(width, top-(s.low-1075))
+		if most != 0 {
+			width = max(width, o.exp[v]-low)
+		}
+		return true
+	}
+	if n := v1 - v0; o.mat.RS == 1 {
+		s := modgemm.NewFloatScan(n)
+		for i := range low {
+			low[i] = math.MaxInt64
+		}
+		for h := range o.k {
+			if !o.cutOff(room[:n], low[:], 1, o.mat.At(v0, h), 1) {
+				return 0, false
+			}
+			s.Add(k, n, room[:n], n, 1)
+		}
+		for i := range n {
+			if !add(v0+i, s.Most[i], s.Sum[i], low[i]) {
+				return 0, false
+			}
+		}
+		return width, true
+	}
+	for v := v0; v < v1; v++ {
+		s := newLaneScan(k)
+		low[0] = math.MaxInt64
+		for h := 0; h < o.k; h += scanPart {
+			part := room[:min(scanPart, o.k-h)]
+			if !o.cutOff(part, low[:], 0, o.mat.At(v, h), o.mat.CS) {
+				return 0, false
+			}
+			s.add(part)
+		}
+		if most, sum := s.total(); !add(v, most, sum, low[0]) {
+			return 0, false
+		}
 	}
 	return width, true
 }

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -84,13 +85,15 @@ func machine(k kernels) *plan.Machine {
 
 // What a number of an operand takes besides its residues, by what reading it takes, and what
 // rounding a result takes, in ns on one thread. go run ./cmd/thin in bench measures products that
-// consist of little else.
+// consist of little else; BenchmarkOperands and BenchmarkResidues measure the former.
 const (
-	alignCost       = 14 // binary64 and MP
+	floatCost       = 5  // binary64
+	mpCost          = 15 // MP, besides its words
+	wordCost        = 2.5
 	alignOtherCost  = 46
 	expansionCost   = 200
-	residueCost     = 2.1 // a residue of a number
-	finishCost      = 3   // a residue of a result
+	residueCost     = 0.35 // a residue of a number
+	finishCost      = 3    // a residue of a result
 	roundFloatCost  = 10
 	roundOtherCost  = 50
 	roundDoubleCost = 120 // a term of an expansion
@@ -102,9 +105,9 @@ func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 	c := kernelCosts[kerns.kernel.Name]
 	count := float64(q.Moduli)
 	m, n := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right))
-	residue, cost := residueCost, float64(startCost)
+	cost, plain := float64(startCost), 0.0
 	if kerns.bytes != nil {
-		residue = byteResidueCost
+		plain = math.Min(count, float64(kerns.pool().bytes.Plain))
 		products := float64(kerns.pool().products(q.Moduli))
 		k := padded(p.K, modgemm.StepNumbers)
 		sum := byteEntryCost + k*byteProductCost // may fuse: an estimate
@@ -113,15 +116,23 @@ func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 		cost += m * n * padded(p.K, 2) * count * c.product // may fuse: an estimate
 	}
 	operand := func(kept bool, vectors int, f num.Format, width int) {
+		pairs := float64(digitPairs(width))
 		// may fuse: an estimate
-		number := alignCost + count*(residue+2*c.product*float64(digitPairs(width)))
+		number := plain*(byteResidueCost+bytePairCost*pairs) + (count-plain)*(residueCost+2*c.product*pairs)
+		if plain > 0 {
+			number += (count - plain) * byteSplitCost // may fuse: an estimate
+		}
 		switch {
 		case kept:
 			return
 		case f.Terms() > 1:
-			number += expansionCost - alignCost
-		case f.Kind == num.F32:
-			number += alignOtherCost - alignCost
+			number += expansionCost
+		case f.Kind == num.F64:
+			number += floatCost
+		case f.Kind == num.MP:
+			number += mpCost + wordCost*float64((f.Prec+63)/64) // may fuse: an estimate
+		default:
+			number += alignOtherCost
 		}
 		cost += float64(vectors) * float64(p.K) * number // may fuse: an estimate
 	}

@@ -123,7 +123,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	}
 	r.data = getBuffer[int16](r.planes() * r.stride)
 	pairs := digitPairs(r.width)
-	constants := r.base.conversion(r.kernel, pairs, r.side == left)
+	constants := r.base.conversion(r.kernel, 0, pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
 	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
 
@@ -132,7 +132,11 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
 	chunks := (r.kPairs + chunk - 1) / chunk
 	tasks := r.panels * chunks
-	scratch := make([][]int16, max(threads, 1))
+	type scratch struct {
+		digits []int16
+		room   digitScratch
+	}
+	work := make([]*scratch, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		defer done(1 / float64(tasks))
 		p, q0 := task/chunks, task%chunks*chunk
@@ -148,13 +152,14 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		}
 		q0, q1 = there.from, there.to
 		entries := r.panel * 2 * (q1 - q0)
-		if scratch[worker] == nil {
-			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
+		s := work[worker]
+		if s == nil {
+			s = &scratch{digits: make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))}
+			work[worker] = s
 		}
-		d := newDigitWriter(scratch[worker], r.kernel.NR, pairs)
-		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
+		o.write(r.kernel, s.digits, pairs, &s.room, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
-		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
+		modgemm.Convert(r.kernel, out, r.stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 	})
 }
 

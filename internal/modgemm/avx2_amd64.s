@@ -1148,7 +1148,7 @@ TEXT ·digitsAVX2(SB), NOSPLIT, $0-64
 	MOVQ         pairs+8(FP), R9
 	SHLQ         $0x02, CX
 	SHLQ         $0x03, BX
-	SHLQ         $0x03, DI
+	SHLQ         $0x05, DI
 	MOVQ         $0x3fffffffffffffff, R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
@@ -1158,49 +1158,118 @@ TEXT ·digitsAVX2(SB), NOSPLIT, $0-64
 	MOVQ         $0x8000800080008000, R10
 	VMOVQ        R10, X2
 	VPBROADCASTQ X2, Y2
-	VPCMPEQQ     Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VMOVDQU      digitLanes<>+0(SB), Y5
+	MOVQ         $0x0000800080008000, R10
+	VMOVQ        R10, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000000000040, R10
+	VMOVQ        R10, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x8000000000000000, R10
+	VMOVQ        R10, X5
+	VPBROADCASTQ X5, Y5
+	VPCMPEQQ     Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VMOVDQU      digitLanes<>+0(SB), Y8
+	LEAQ         (CX)(CX*2), R10
+	MOVQ         R9, R11
+	DECQ         R11
+	IMULQ        CX, R11
+	CMPQ         R9, $+2
+	JG           widePanel
 
-panel:
-	MOVQ CX, R10
+narrowPanel:
+	MOVQ CX, R12
 
-group:
-	VMOVDQU      (DX), Y6
-	VPSLLQ       $0x01, Y6, Y7
-	VPSRLQ       $0x35, Y7, Y7
-	VPBROADCASTQ (SI), Y8
-	VPSUBQ       Y7, Y8, Y8
-	VPSLLQ       $0x0a, Y6, Y7
-	VPAND        Y0, Y7, Y7
-	VPOR         Y1, Y7, Y7
-	VPSRLVQ      Y8, Y7, Y7
-	VPSUBQ       Y3, Y7, Y7
-	VPSRLQ       $0x01, Y7, Y7
-	VPCMPGTQ     Y6, Y4, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSUBQ       Y8, Y7, Y7
-	VPADDQ       Y2, Y7, Y7
-	VPXOR        Y2, Y7, Y7
-	VPERMD       Y7, Y5, Y7
-	VMOVDQU      X7, (AX)
+narrowGroup:
+	VMOVDQU      (DX), Y3
+	VPSLLQ       $0x01, Y3, Y4
+	VPSRLQ       $0x35, Y4, Y4
+	VMOVDQU      (SI), Y5
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x0a, Y3, Y4
+	VPAND        Y0, Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VPSRLVQ      Y5, Y4, Y4
+	VPSUBQ       Y6, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y4
+	VPCMPGTQ     Y3, Y7, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VPADDQ       Y2, Y4, Y4
+	VPXOR        Y2, Y4, Y4
+	VPERMD       Y4, Y8, Y4
+	VMOVDQU      X4, (AX)
 	CMPQ         R9, $+1
-	JE           one
-	VEXTRACTI128 $0x01, Y7, (AX)(CX*1)
+	JE           narrowShort
+	VEXTRACTI128 $0x01, Y4, (AX)(CX*1)
 
-one:
-	ADDQ  $+16, AX
-	ADDQ  BX, DX
-	ADDQ  DI, SI
-	DECQ  R8
-	JZ    done
-	SUBQ  $+16, R10
-	JNZ   group
-	MOVQ  R9, R10
-	DECQ  R10
-	IMULQ CX, R10
-	ADDQ  R10, AX
-	JMP   panel
+narrowShort:
+	ADDQ $+16, AX
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ R8
+	JZ   done
+	SUBQ $+16, R12
+	JNZ  narrowGroup
+	ADDQ R11, AX
+	JMP  narrowPanel
+
+widePanel:
+	MOVQ CX, R12
+
+wideGroup:
+	VMOVDQU      (DX), Y9
+	VPSLLQ       $0x01, Y9, Y13
+	VPSRLQ       $0x35, Y13, Y13
+	VMOVDQU      (SI), Y11
+	VPSUBQ       Y13, Y11, Y11
+	VPSLLQ       $0x0a, Y9, Y10
+	VPAND        Y0, Y10, Y10
+	VPOR         Y1, Y10, Y10
+	VPSRLVQ      Y11, Y10, Y12
+	VPSUBQ       Y11, Y7, Y13
+	VPSLLVQ      Y13, Y10, Y13
+	VPOR         Y13, Y12, Y12
+	VPADDQ       Y4, Y11, Y13
+	VPSRLVQ      Y13, Y10, Y10
+	VPSUBQ       Y6, Y12, Y12
+	VPSRLQ       $0x01, Y12, Y12
+	VPSLLQ       $0x3f, Y10, Y13
+	VPOR         Y13, Y12, Y12
+	VPSRLQ       $0x01, Y10, Y10
+	VPCMPGTQ     Y9, Y7, Y11
+	VPXOR        Y11, Y10, Y10
+	VPCMPEQQ     Y7, Y12, Y13
+	VPAND        Y11, Y13, Y13
+	VPSUBQ       Y13, Y10, Y10
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPADDQ       Y2, Y12, Y12
+	VPXOR        Y5, Y12, Y13
+	VPCMPGTQ     Y13, Y3, Y13
+	VPADDQ       Y2, Y10, Y10
+	VPSUBQ       Y13, Y10, Y10
+	VPXOR        Y2, Y10, Y10
+	VPERMD       Y10, Y8, Y10
+	VPXOR        Y2, Y12, Y12
+	VPERMD       Y12, Y8, Y12
+	VMOVDQU      X12, (AX)
+	VEXTRACTI128 $0x01, Y12, (AX)(CX*1)
+	VMOVDQU      X10, (AX)(CX*2)
+	CMPQ         R9, $+3
+	JE           wideShort
+	VEXTRACTI128 $0x01, Y10, (AX)(R10*1)
+
+wideShort:
+	ADDQ $+16, AX
+	ADDQ BX, DX
+	ADDQ DI, SI
+	DECQ R8
+	JZ   done
+	SUBQ $+16, R12
+	JNZ  wideGroup
+	ADDQ R11, AX
+	JMP  widePanel
 
 done:
 	VZEROUPPER
@@ -1215,3 +1284,394 @@ DATA digitLanes<>+20(SB)/4, $0x00000003
 DATA digitLanes<>+24(SB)/4, $0x00000005
 DATA digitLanes<>+28(SB)/4, $0x00000007
 GLOBL digitLanes<>(SB), RODATA|NOPTR, $32
+
+// func transposeAVX2(dst *float64, dstStride int, src *float64, srcStride int, rows int, columns int)
+// Requires: AVX
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStride+24(FP), BX
+	MOVQ columns+40(FP), SI
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+
+column:
+	MOVQ DX, DI
+	MOVQ AX, R8
+	MOVQ rows+32(FP), R9
+
+block:
+	MOVQ       DI, R10
+	VMOVUPD    (R10), Y0
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y4
+	ADDQ       BX, R10
+	VMOVUPD    (R10), Y6
+	ADDQ       BX, R10
+	VUNPCKLPD  Y2, Y0, Y1
+	VUNPCKHPD  Y2, Y0, Y3
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y6
+	VPERM2F128 $0x20, Y5, Y1, Y0
+	VPERM2F128 $0x20, Y6, Y3, Y2
+	VPERM2F128 $0x31, Y5, Y1, Y4
+	VPERM2F128 $0x31, Y6, Y3, Y6
+	VMOVUPD    Y0, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y2, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y4, (R8)
+	ADDQ       CX, R8
+	VMOVUPD    Y6, (R8)
+	ADDQ       CX, R8
+	ADDQ       $+32, DI
+	SUBQ       $+4, R9
+	JNZ        block
+	LEAQ       (DX)(BX*4), DX
+	ADDQ       $+32, AX
+	SUBQ       $+4, SI
+	JNZ        column
+	VZEROUPPER
+	RET
+
+DATA signBits<>+0(SB)/8, $0x8000000000000000
+DATA signBits<>+8(SB)/8, $0x8000000000000000
+DATA signBits<>+16(SB)/8, $0x8000000000000000
+DATA signBits<>+24(SB)/8, $0x8000000000000000
+GLOBL signBits<>(SB), RODATA|NOPTR, $32
+
+DATA minusOne<>+0(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+8(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+16(SB)/8, $0xffffffffffffffff
+DATA minusOne<>+24(SB)/8, $0xffffffffffffffff
+GLOBL minusOne<>(SB), RODATA|NOPTR, $32
+
+DATA bitsOfWord<>+0(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+8(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+16(SB)/8, $0x0000000000000040
+DATA bitsOfWord<>+24(SB)/8, $0x0000000000000040
+GLOBL bitsOfWord<>(SB), RODATA|NOPTR, $32
+
+DATA wordNumbers<>+0(SB)/8, $0x0000000000000000
+DATA wordNumbers<>+8(SB)/8, $0x0000000000000001
+DATA wordNumbers<>+16(SB)/8, $0x0000000000000002
+DATA wordNumbers<>+24(SB)/8, $0x0000000000000003
+GLOBL wordNumbers<>(SB), RODATA|NOPTR, $32
+
+DATA fourWords<>+0(SB)/8, $0x0000000000000004
+DATA fourWords<>+8(SB)/8, $0x0000000000000004
+DATA fourWords<>+16(SB)/8, $0x0000000000000004
+DATA fourWords<>+24(SB)/8, $0x0000000000000004
+GLOBL fourWords<>(SB), RODATA|NOPTR, $32
+
+DATA digitBiases<>+0(SB)/8, $0x8000800080008000
+DATA digitBiases<>+8(SB)/8, $0x8000800080008000
+DATA digitBiases<>+16(SB)/8, $0x8000800080008000
+DATA digitBiases<>+24(SB)/8, $0x8000800080008000
+GLOBL digitBiases<>(SB), RODATA|NOPTR, $32
+
+// func wordDigitsAVX2(dst *int16, pairs int, panel int, src *uint64, limbs int, numbers *int64, groups int)
+// Requires: AVX, AVX2
+TEXT ·wordDigitsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         panel+16(FP), CX
+	MOVQ         numbers+40(FP), DX
+	SHLQ         $0x02, CX
+	VMOVDQU      digitBiases<>+0(SB), Y0
+	VMOVDQU      digitLanes<>+0(SB), Y1
+	MOVQ         limbs+32(FP), BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Y2
+
+panel:
+	MOVQ CX, BX
+
+group:
+	MOVQ         src+24(FP), SI
+	MOVQ         (DX), DI
+	LEAQ         (SI)(DI*8), DI
+	MOVQ         8(DX), R8
+	LEAQ         (SI)(R8*8), R8
+	MOVQ         16(DX), R9
+	LEAQ         (SI)(R9*8), R9
+	MOVQ         24(DX), R10
+	LEAQ         (SI)(R10*8), R10
+	VMOVDQU      bitsOfWord<>+0(SB), Y6
+	VPSUBQ       64(DX), Y6, Y6
+	VMOVDQU      wordNumbers<>+0(SB), Y3
+	MOVQ         AX, SI
+	MOVQ         pairs+8(FP), R11
+	VPBROADCASTQ 32(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (DI), Y5, Y8
+	ADDQ         $+32, DI
+	VPBROADCASTQ 40(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (R8), Y5, Y9
+	ADDQ         $+32, R8
+	VPBROADCASTQ 48(DX), Y4
+	VPADDQ       Y3, Y4, Y4
+	VPCMPGTQ     Y4, Y2, Y5
+	VPCMPGTQ     minusOne<>+0(SB), Y4, Y4
+	VPAND        Y4, Y5, Y5
+	VPMASKMOVQ   (R9), Y5, Y4
+	ADDQ         $+32, R9
+	VPBROADCASTQ 56(DX), Y5
+	VPADDQ       Y3, Y5, Y5
+	VPCMPGTQ     Y5, Y2, Y7
+	VPCMPGTQ     minusOne<>+0(SB), Y5, Y5
+	VPAND        Y5, Y7, Y7
+	VPMASKMOVQ   (R10), Y7, Y5
+	ADDQ         $+32, R10
+	VPADDQ       fourWords<>+0(SB), Y3, Y3
+	VPUNPCKLQDQ  Y9, Y8, Y7
+	VPUNPCKHQDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ  Y5, Y4, Y10
+	VPUNPCKHQDQ  Y5, Y4, Y9
+	VPERM2I128   $0x20, Y10, Y7, Y4
+	VPERM2I128   $0x20, Y9, Y8, Y5
+	VPERM2I128   $0x31, Y10, Y7, Y7
+	VPERM2I128   $0x31, Y9, Y8, Y8
+	VPSRLVQ      64(DX), Y4, Y4
+	VPSLLVQ      Y6, Y5, Y9
+	VPOR         Y9, Y4, Y4
+	VPXOR        Y9, Y9, Y9
+	VPCMPGTQ     Y4, Y9, Y4
+	VPXOR        96(DX), Y4, Y4
+	VPSRLVQ      64(DX), Y5, Y5
+	VPSLLVQ      Y6, Y7, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y7, Y5
+	VPSLLVQ      Y6, Y8, Y7
+	VPOR         Y7, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y7
+	VPCMPGTQ     Y7, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VMOVDQA      Y8, Y5
+
+words:
+	VPBROADCASTQ 32(DX), Y7
+	VPADDQ       Y3, Y7, Y7
+	VPCMPGTQ     Y7, Y2, Y8
+	VPCMPGTQ     minusOne<>+0(SB), Y7, Y7
+	VPAND        Y7, Y8, Y8
+	VPMASKMOVQ   (DI), Y8, Y7
+	ADDQ         $+32, DI
+	VPBROADCASTQ 40(DX), Y8
+	VPADDQ       Y3, Y8, Y8
+	VPCMPGTQ     Y8, Y2, Y9
+	VPCMPGTQ     minusOne<>+0(SB), Y8, Y8
+	VPAND        Y8, Y9, Y9
+	VPMASKMOVQ   (R8), Y9, Y8
+	ADDQ         $+32, R8
+	VPBROADCASTQ 48(DX), Y9
+	VPADDQ       Y3, Y9, Y9
+	VPCMPGTQ     Y9, Y2, Y10
+	VPCMPGTQ     minusOne<>+0(SB), Y9, Y9
+	VPAND        Y9, Y10, Y10
+	VPMASKMOVQ   (R9), Y10, Y9
+	ADDQ         $+32, R9
+	VPBROADCASTQ 56(DX), Y10
+	VPADDQ       Y3, Y10, Y10
+	VPCMPGTQ     Y10, Y2, Y11
+	VPCMPGTQ     minusOne<>+0(SB), Y10, Y10
+	VPAND        Y10, Y11, Y11
+	VPMASKMOVQ   (R10), Y11, Y10
+	ADDQ         $+32, R10
+	VPADDQ       fourWords<>+0(SB), Y3, Y3
+	VPUNPCKLQDQ  Y8, Y7, Y11
+	VPUNPCKHQDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ  Y10, Y9, Y8
+	VPUNPCKHQDQ  Y10, Y9, Y12
+	VPERM2I128   $0x20, Y8, Y11, Y9
+	VPERM2I128   $0x20, Y12, Y7, Y10
+	VPERM2I128   $0x31, Y8, Y11, Y8
+	VPERM2I128   $0x31, Y12, Y7, Y7
+	VPSRLVQ      64(DX), Y5, Y5
+	VPSLLVQ      Y6, Y9, Y11
+	VPOR         Y11, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y11
+	VPCMPGTQ     Y11, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y9, Y5
+	VPSLLVQ      Y6, Y10, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y10, Y5
+	VPSLLVQ      Y6, Y8, Y9
+	VPOR         Y9, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y9
+	VPCMPGTQ     Y9, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VPSRLVQ      64(DX), Y8, Y5
+	VPSLLVQ      Y6, Y7, Y8
+	VPOR         Y8, Y5, Y5
+	VPXOR        96(DX), Y5, Y5
+	VPSUBQ       Y4, Y0, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPXOR        signBits<>+0(SB), Y4, Y4
+	VPXOR        signBits<>+0(SB), Y5, Y8
+	VPCMPGTQ     Y8, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPERMD       Y5, Y1, Y5
+	VMOVDQU      X5, (SI)
+	DECQ         R11
+	JZ           next
+	VEXTRACTI128 $0x01, Y5, (SI)(CX*1)
+	LEAQ         (SI)(CX*2), SI
+	DECQ         R11
+	JZ           next
+	VMOVDQA      Y7, Y5
+	JMP          words
+
+next:
+	ADDQ  $+16, AX
+	SUBQ  $-128, DX
+	MOVQ  groups+48(FP), SI
+	DECQ  SI
+	MOVQ  SI, groups+48(FP)
+	JZ    done
+	SUBQ  $+16, BX
+	JNZ   group
+	MOVQ  pairs+8(FP), BX
+	DECQ  BX
+	IMULQ CX, BX
+	ADDQ  BX, AX
+	JMP   panel
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatScanAVX2(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)
+// Requires: AVX, AVX2
+TEXT ·floatScanAVX2(SB), NOSPLIT, $0-56
+	MOVQ         most+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         low+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	MOVQ         vectors+40(FP), DI
+	MOVQ         columns+48(FP), R8
+	SHLQ         $0x03, SI
+	MOVQ         $0x7fffffffffffffff, R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x000fffffffffffff, R9
+	VMOVQ        R9, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0010000000000000, R9
+	VMOVQ        R9, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x4330000000000000, R9
+	VMOVQ        R9, X3
+	VPBROADCASTQ X3, Y3
+	VPXOR        Y4, Y4, Y4
+
+column:
+	XORQ R9, R9
+
+group:
+	VPAND    (BX)(R9*8), Y0, Y5
+	VMAXPD   (AX)(R9*8), Y5, Y7
+	VMOVUPD  Y7, (AX)(R9*8)
+	VADDPD   (CX)(R9*8), Y5, Y7
+	VMOVUPD  Y7, (CX)(R9*8)
+	VPAND    Y1, Y5, Y6
+	VPOR     Y2, Y6, Y6
+	VPSUBQ   Y6, Y4, Y7
+	VPAND    Y7, Y6, Y6
+	VPADDQ   Y3, Y6, Y6
+	VSUBPD   Y3, Y6, Y6
+	VPSRLQ   $0x34, Y6, Y6
+	VPSRLQ   $0x34, Y5, Y7
+	VPADDQ   Y7, Y6, Y6
+	VPCMPEQQ Y4, Y5, Y7
+	VPOR     Y7, Y6, Y6
+	VPCMPGTQ Y5, Y2, Y5
+	VPANDN   Y5, Y7, Y7
+	VPANDN   Y6, Y7, Y6
+	VPMINUD  (DX)(R9*8), Y6, Y6
+	VMOVDQU  Y6, (DX)(R9*8)
+	ADDQ     $+4, R9
+	CMPQ     R9, DI
+	JLT      group
+	ADDQ     SI, BX
+	DECQ     R8
+	JNZ      column
+	VZEROUPPER
+	RET

@@ -56,6 +56,8 @@ type ByteKernel struct {
 	tiles  func(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool)
 	narrow func(dst []int8, src []int16)
 	split  func(dst []int8, stride int, src []int16)
+	// convert is what convertBytesGeneric says.
+	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int)
 	// kc is the steps of a block of k, mc the panels of A that stay in the second level cache.
 	kc, mc int
 }
@@ -122,7 +124,7 @@ func BytesForced() bool { return forced.Load() }
 // operands, on emulated tiles.
 var ByteEmulation = &ByteKernel{
 	Name: "amx (emulated)", kc: byteSteps, mc: 8,
-	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric,
+	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesGeneric,
 }
 
 // ByteSteps is the number of steps that k numbers fill.

@@ -18,6 +18,13 @@ var byteKernel = &ByteKernel{
 	split: func(dst []int8, stride int, src []int16) {
 		splitAMX(&dst[0], stride, &src[0], len(src))
 	},
+	convert: func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int) {
+		if panel != 32 { // that of the kernels of the level
+			convertBytesGeneric(dst, stride, c, digits, panel, n)
+			return
+		}
+		convertBytesAMX(&dst[0], stride, &c.table[0], &digits[0], c.moduli, c.pairs, n/64)
+	},
 }
 
 // tilesAMX calls byteTilesAMX with a block on the stack.

@@ -3,6 +3,7 @@ package modgemm
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 )
 
@@ -13,19 +14,19 @@ func TestDigits(t *testing.T) {
 	for _, k := range Kernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			for trial := range 400 {
-				pairs, step := 1+trial%2, trial/2%2
+				pairs, step := 1+trial%MaxDigitsPairs, trial/MaxDigitsPairs%2
 				groups := k.NR / 4 * (1 + r.IntN(3))
 				stride := 4 + r.IntN(9)
 				src := make([]float64, (groups-1)*stride+4)
-				base := make([]int64, (groups-1)*step+1)
+				base := make([]int64, 4*((groups-1)*step+1))
 				// Numbers below 2^top, to be below 2^width.
 				top, width := make([]int, len(base)), make([]int, len(base))
 				for g := range base {
-					top[g], width[g] = r.IntN(1900)-900, 2+r.IntN(61)
+					top[g], width[g] = r.IntN(1890)-890, 2+r.IntN(61+pairs/3*64)
 					base[g] = 1084 - int64(width[g]-top[g])
 				}
 				for i := range src {
-					g := min(i/stride, groups-1) * step
+					g := min(i/stride, groups-1)*4*step + min(i%stride, 3)
 					m := 1<<52 | r.Uint64()>>12
 					if r.IntN(3) == 0 {
 						m &^= 1<<r.IntN(53) - 1
@@ -46,11 +47,11 @@ func TestDigits(t *testing.T) {
 					t.Fatalf("seed %d: writes beyond the end", seed)
 				}
 				for n := range 4 * groups {
-					g := n / 4
-					x := src[g*stride+n%4]
+					g := n/4*4*step + n%4
+					x := src[n/4*stride+n%4]
 					// floor(|x| 2^(1084 - base) + 1/2)
 					f := new(big.Float).SetPrec(2300).SetFloat64(math.Abs(x))
-					f.SetMantExp(f, width[g*step]-top[g*step])
+					f.SetMantExp(f, width[g]-top[g])
 					want, _ := f.Add(f, big.NewFloat(0.5)).Int(nil)
 					if x < 0 {
 						want.Neg(want)
@@ -61,10 +62,198 @@ func TestDigits(t *testing.T) {
 						sum.Add(sum.Lsh(sum, 16), big.NewInt(int64(digit)))
 					}
 					if d := sum.Sub(sum, want); d.Sign() != 0 && new(big.Int).And(d, new(big.Int).SetUint64(1<<(32*pairs)-1)).Sign() != 0 {
-						t.Fatalf("seed %d, trial %d: digits of %g 2^%d are off by %v", seed, trial, x, width[g*step]-top[g*step], d)
+						t.Fatalf("seed %d, trial %d: digits of %g 2^%d are off by %v", seed, trial, x, width[g]-top[g], d)
 					}
 				}
 			}
 		})
 	}
+}
+
+// TestTranspose compares with the definition, between guards.
+func TestTranspose(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		for rows := 4; rows <= 20; rows += 4 {
+			for columns := 4; columns <= 64; columns += 12 {
+				dstStride, srcStride := columns+r.IntN(5), rows+r.IntN(5)
+				src := make([]float64, (columns-1)*srcStride+rows)
+				for i := range src {
+					src[i] = float64(i)
+				}
+				dst := make([]float64, (rows-1)*dstStride+columns+1)
+				for i := range dst {
+					dst[i] = -1
+				}
+				Transpose(k, dst, dstStride, src, srcStride, rows, columns)
+				for i := range dst {
+					want := -1.0
+					if row, h := i/dstStride, i%dstStride; row < rows && h < columns {
+						want = float64(h*srcStride + row)
+					}
+					if dst[i] != want {
+						t.Fatalf("%s, seed %d: %d x %d, strides %d and %d: element %d is %g, not %g", k.Name, seed, rows, columns, dstStride, srcStride, i, dst[i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWordDigits puts numbers of words, cut off at any bit and below or above all of them, into
+// digits, and adds these up again. The words around a number are ones: they must not count.
+func TestWordDigits(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 300 {
+				pairs, limbs := 1+r.IntN(20), 1+r.IntN(10)
+				groups := k.NR / 4 * (1 + r.IntN(3))
+				count := 4*groups + 2
+				src := make([]uint64, count*limbs)
+				for i := range src {
+					switch src[i] = r.Uint64(); trial % 4 {
+					case 0:
+						src[i] = 1<<64 - 1
+					case 1:
+						src[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, 0x7fff_7fff_7fff_7fff, 0x7fff_7fff_7fff_8000, 1<<64 - 1}[r.IntN(7)]
+					}
+				}
+				numbers := make([]WordGroup, groups)
+				at, pos, neg := make([]int, 4*groups), make([]int64, 4*groups), make([]uint64, 4*groups)
+				for n := range at {
+					at[n], neg[n] = r.IntN(count)*limbs, r.Uint64()&1
+					// |y| <= 2^(32 pairs - 2), or whole words.
+					pos[n] = int64(64*limbs-32*pairs+2) + r.Int64N(40)
+					switch r.IntN(6) {
+					case 0:
+						pos[n] = (pos[n] + 63) &^ 63
+					case 1:
+						pos[n] += int64(r.IntN(64 * (limbs + 2)))
+					}
+					if numbers[n/4].Set(uint(n%4), at[n], limbs, pos[n], neg[n]); r.IntN(9) == 0 {
+						numbers[n/4].Clear(uint(n%4), limbs)
+						pos[n] = math.MaxInt32
+					}
+				}
+				got := make([]int16, 8*groups*pairs+1)
+				got[len(got)-1] = 77
+				WordDigits(k, got, pairs, src, limbs, numbers)
+				if got[len(got)-1] != 77 {
+					t.Fatalf("seed %d: writes beyond the end", seed)
+				}
+				for n := range at {
+					want := new(big.Int)
+					for i := limbs - 1; i >= 0 && pos[n] != math.MaxInt32; i-- {
+						want.Or(want.Lsh(want, 64), new(big.Int).SetUint64(src[at[n]+i]))
+					}
+					if pos[n] > 0 {
+						want.Rsh(want, uint(pos[n]-1)).Add(want, big.NewInt(1)).Rsh(want, 1)
+					} else {
+						want.Lsh(want, uint(-pos[n]))
+					}
+					if neg[n] != 0 {
+						want.Neg(want)
+					}
+					sum := new(big.Int)
+					for d := 2*pairs - 1; d >= 0; d-- {
+						digit := got[2*((n/k.NR*pairs+d/2)*k.NR+n%k.NR)+d%2]
+						sum.Add(sum.Lsh(sum, 16), big.NewInt(int64(digit)))
+					}
+					if sum.Cmp(want) != 0 {
+						t.Fatalf("seed %d, trial %d: digits of number %d (limbs %d, from bit %d, sign %d) make %x, not %x", seed, trial, n, limbs, pos[n], neg[n], sum, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFloatScan compares kernels with the plain loop, on numbers of all kinds, bit for bit.
+func TestFloatScan(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		for trial := range 200 {
+			vectors, columns := 1+r.IntN(21), 1+r.IntN(9)
+			stride := r.IntN(vectors + 5)
+			src := make([]float64, (columns-1)*stride+vectors)
+			for i := range src {
+				switch src[i] = math.Float64frombits(r.Uint64()); r.IntN(12 + 400*(trial%2)) {
+				case 0:
+					src[i] = math.Copysign(0, src[i])
+				case 1:
+					src[i] = math.Ldexp(1, r.IntN(2098)-1074)
+				case 2:
+					src[i] = math.Float64frombits(r.Uint64() &^ (0x7ff << 52))
+				case 3:
+					src[i] = math.Inf(1 - 2*r.IntN(2))
+				case 4:
+					src[i] = math.NaN()
+				case 5:
+					src[i] = math.Float64frombits(math.Float64bits(src[i]) &^ (1<<r.IntN(53) - 1))
+				}
+			}
+			got, want := NewFloatScan(vectors+1), NewFloatScan(vectors+1)
+			for range 2 {
+				got.Add(k, vectors, src, stride, columns)
+				want.Add(generic, vectors, src, stride, columns)
+			}
+			for i := range got.Most {
+				if got.Most[i] != want.Most[i] || got.Low[i] != want.Low[i] || got.Sum[i] != want.Sum[i] && !math.IsNaN(want.Sum[i]) {
+					t.Fatalf("%s, seed %d, trial %d: vector %d of %d: %g, %g, %d, not %g, %g, %d", k.Name, seed, trial, i, vectors,
+						got.Most[i], got.Sum[i], got.Low[i], want.Most[i], want.Sum[i], want.Low[i])
+				}
+			}
+		}
+	}
+}
+
+// FuzzDigits compares the digits of any numbers, scaled and cut off anywhere, with those of the
+// portable loops.
+func FuzzDigits(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x80}, int64(1084), uint8(3), uint8(2))
+	f.Add([]byte{0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0x7f}, int64(-64), uint8(1), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, scale int64, pairs, limbs uint8) {
+		word := func(i int) (w uint64) {
+			for j := range 8 {
+				if len(data) > 0 {
+					w |= uint64(data[(8*i+j)%len(data)]) << (8 * j)
+				}
+			}
+			return w
+		}
+		for _, k := range Kernels() {
+			n := 2 * k.NR
+			p, l := 1+int(pairs)%MaxDigitsPairs, 1+int(limbs)%20
+			floats, base := make([]float64, n), make([]int64, n)
+			for i := range floats {
+				b := word(i)
+				if b>>52&0x7ff == 0x7ff {
+					b &^= 1 << 62
+				}
+				// The least scale that keeps the number below 2^62 or 2^126.
+				floats[i], base[i] = math.Float64frombits(b), max(64, int64(b>>52&0x7ff)-int64((p-1)/2*64))+int64(uint64(scale)%130)
+			}
+			got, want := make([]int16, 2*p*n), make([]int16, 2*p*n)
+			Digits(k, got, p, floats, 4, base, 1, n/4)
+			digitsGeneric(want, p, k.NR, floats, 4, base, 1, n/4)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: digits of %v, base %v, %d pairs: %v, not %v", k.Name, floats, base, p, got, want)
+			}
+			p = 1 + int(pairs)%60
+			src, numbers := make([]uint64, n*l), make([]WordGroup, n/4)
+			for i := range src {
+				src[i] = word(i)
+			}
+			for i := range n {
+				numbers[i/4].Set(uint(i%4), i*l, l, scale%4000+int64(37*i), word(i)&1)
+			}
+			got, want = make([]int16, 2*p*n), make([]int16, 2*p*n)
+			WordDigits(k, got, p, src, l, numbers)
+			wordDigitsGeneric(want, p, k.NR, src, l, numbers)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: digits of %v, %d limbs, scale %d, %d pairs: %v, not %v", k.Name, src, l, scale, p, got, want)
+			}
+		}
+	})
 }

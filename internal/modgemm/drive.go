@@ -1,5 +1,7 @@
 package modgemm
 
+import "math"
+
 // Mul computes C = A B mod m, with representatives in (-m/2, m/2]: the mPanels MR x
 // nPanels NR matrix C, row-major at c with leading dimension ldc, from a left operand a
 // and a right operand b of kPairs pairs whose elements are within 4095, of which the pairs
@@ -75,15 +77,89 @@ func Combine(k *Kernel, out []int64, outStride int, weights, y []int16, wPanels,
 	}
 }
 
+// MaxDigitsPairs is the most pairs of digits that Digits writes a number.
+const MaxDigitsPairs = 4
+
 // Digits writes the balanced 16-bit digits of 4 groups binary64, a multiple of NR, as a right
-// operand of Convert of one or two pairs, as said at digitsGeneric: four from src[g stride] on for
-// group g, times 2^(1084 - base[g step]).
+// operand of Convert of at most MaxDigitsPairs pairs, as said at digitsGeneric: those from
+// src[g stride] on for group g, number i of it times 2^(1084 - base[4 g step + i]).
 func Digits(k *Kernel, dst []int16, pairs int, src []float64, stride int, base []int64, step, groups int) {
-	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > 2 {
+	if groups <= 0 || 4*groups%k.NR != 0 || pairs < 1 || pairs > MaxDigitsPairs {
 		panic(badSize)
 	}
 	checkLen(len(dst), 8*groups*pairs)
 	checkLen(len(src), (groups-1)*stride+4)
-	checkLen(len(base), (groups-1)*step+1)
+	checkLen(len(base), 4*((groups-1)*step+1))
 	k.digits(dst, pairs, k.NR, src, stride, base, step, groups)
+}
+
+// A WordGroup says which bits of four numbers become digits, as said at wordDigitsGeneric. The
+// assembly knows its layout.
+type WordGroup struct {
+	At    [4]int64  // where in the words number First of the number's words is, or would be
+	First [4]int64  // the word before that of the digits' lowest bit, or what stands for it
+	Shift [4]int64  // 0 to 63, the lowest bit in its word
+	Sign  [4]uint64 // all ones of negative numbers, else 0
+}
+
+// Set says that number i, 0 to 3, of the group is (-1)^neg floor(N 2^-pos + 1/2), N being the
+// integer of the limbs words from number at on.
+func (g *WordGroup) Set(i uint, at, limbs int, pos int64, neg uint64) {
+	i %= 4
+	first := min(pos>>6-1, int64(limbs))
+	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = int64(at)+first, first, pos&63, -neg
+}
+
+// Clear says that number i, 0 to 3, of the group, of so many limbs, is 0.
+func (g *WordGroup) Clear(i uint, limbs int) {
+	i %= 4
+	g.At[i], g.First[i], g.Shift[i], g.Sign[i] = 0, int64(limbs), 0, 0
+}
+
+// WordDigits writes the balanced 16-bit digits of groups of four numbers of limbs words of src, a
+// multiple of NR numbers, as a right operand of Convert of so many pairs. The numbers are to lie in
+// src: the assembly trusts that.
+func WordDigits(k *Kernel, dst []int16, pairs int, src []uint64, limbs int, numbers []WordGroup) {
+	if len(numbers) == 0 || 4*len(numbers)%k.NR != 0 || pairs < 1 || limbs < 1 {
+		panic(badSize)
+	}
+	checkLen(len(dst), 8*len(numbers)*pairs)
+	checkLen(len(src), limbs)
+	k.wordDigits(dst, pairs, k.NR, src, limbs, numbers)
+}
+
+// A FloatScan is what a scan keeps of binary64 vectors, as said at floatScanGeneric.
+type FloatScan struct {
+	Most, Sum []float64
+	Low       []uint64
+}
+
+// NewFloatScan returns a scan of n vectors of no numbers.
+func NewFloatScan(n int) *FloatScan {
+	s := &FloatScan{make([]float64, n), make([]float64, n), make([]uint64, n)}
+	for i := range s.Low {
+		s.Low[i] = math.MaxUint64
+	}
+	return s
+}
+
+// Add takes in numbers of the first vectors of the scan, those of column h from src[h stride] on.
+func (s *FloatScan) Add(k *Kernel, vectors int, src []float64, stride, columns int) {
+	checkSizes(vectors, stride, columns)
+	checkLen(len(s.Most), vectors)
+	if vectors > 0 && columns > 0 {
+		checkLen(len(src), (columns-1)*stride+vectors)
+		k.floatScan(s.Most[:vectors], s.Sum[:vectors], s.Low[:vectors], src, stride, columns)
+	}
+}
+
+// Transpose computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns,
+// positive multiples of 4.
+func Transpose(k *Kernel, dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
+	if rows <= 0 || columns <= 0 || rows%4 != 0 || columns%4 != 0 {
+		panic(badSize)
+	}
+	checkRows(len(dst), rows, columns, dstStride)
+	checkRows(len(src), columns, rows, srcStride)
+	k.transpose(dst, dstStride, src, srcStride, rows, columns)
 }

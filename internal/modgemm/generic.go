@@ -1,6 +1,9 @@
 package modgemm
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // The generic kernel is the definition of what every kernel computes. Its sums are
 // int64, so it needs neither blocks between folds nor reciprocals.
@@ -17,6 +20,9 @@ var generic = &Kernel{
 	combineTiles: combineTilesGeneric,
 	packPlanes:   packPlanesGeneric,
 	digits:       digitsGeneric,
+	floatScan:    floatScanGeneric,
+	wordDigits:   wordDigitsGeneric,
+	transpose:    transposeGeneric,
 }
 
 // modTilesGeneric computes tiles that lie below each other: for p < panels, i < MR,
@@ -105,28 +111,102 @@ func packPlanesGeneric(dst, src []int16, planeStride, planes int) {
 // panel columns: of x = src[g stride + i], g < groups, i < 4, the balanced digits -2^15 <= d < 2^15
 // of
 //
-//	y = sign(x) floor(|x| 2^(1084 - base[g step]) + 1/2)
+//	y = sign(x) floor(|x| 2^(1084 - b) + 1/2), b = base[4 g step + i],
 //
-// modulo 2^(32 pairs), pairs <= 2, for normal numbers for which |x| 2^(1084 - base) < 2^62. Other
-// finite ones are to be so small that y = 0; base is to be at least 64 then.
+// modulo 2^(32 pairs), pairs <= 4, for normal numbers for which |x| 2^(1084 - b) is below 2^62, or
+// below 2^126 where there are three or four pairs. Other finite ones are to be so small that y = 0;
+// b is to be at least 64 then.
 //
-// With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - base)) is m 2^10 shifted to
-// the right by s = base - e: u < 2^63 and the leading bit of m 2^10 is that of 2^62, so s >= 0. A
-// shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2). A y with 2^15
-// added to each of its digits has plain digits, d + 2^15.
+// With |x| = m 2^(e-1075), 2^52 <= m < 2^53, u = floor(2 |x| 2^(1084 - b)) is m 2^10, whose leading
+// bit is that of 2^62, shifted to the right by s = b - e, or to the left by -s: -64 <= s, and s >=
+// 0 below 2^62. A shift by 64 or more leaves 0, as of a number with e = 0. |y| = floor((u + 1)/2),
+// where u + 1 carries nothing into its upper word: u is even if s <= 0, and else below 2^63. A y
+// with 2^15 added to each of its digits has plain digits, d + 2^15.
 func digitsGeneric(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
 	const bias = 0x8000_8000_8000_8000
 	for n := range 4 * groups {
 		b := math.Float64bits(src[n/4*stride+n%4])
-		s := base[n/4*step] - int64(b>>52&0x7ff)
-		u := (b<<10&(1<<62-1) | 1<<62) >> uint64(s)
+		s := base[n/4*step*4+n%4] - int64(b>>52&0x7ff)
+		m := b<<10&(1<<62-1) | 1<<62
+		lo, hi := m>>uint64(s)|m<<uint64(-s), m>>uint64(64+s)
+		lo, hi = (lo+1)>>1|hi<<63, hi>>1
 		sign := uint64(int64(b) >> 63)
-		y := (((u+1)>>1 ^ sign) - sign + bias) ^ bias
+		lo, borrow := bits.Sub64(lo^sign, sign, 0)
+		hi, _ = bits.Sub64(hi^sign, sign, borrow)
+		lo, carry := bits.Add64(lo, bias, 0)
+		y := [2]uint64{lo ^ bias, (hi + bias + carry) ^ bias}
 		at := 2 * (n/panel*pairs*panel + n%panel)
-		for range pairs {
+		for p := range pairs {
+			d := y[p/2] >> (32 * (p % 2))
+			dst[at], dst[at+1] = int16(d), int16(d>>16)
+			at += 2 * panel
+		}
+	}
+}
+
+// transposeGeneric computes dst[i dstStride + h] = src[h srcStride + i] for i < rows, h < columns,
+// multiples of 4.
+func transposeGeneric(dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {
+	for h := range columns {
+		for i, x := range src[h*srcStride:][:rows] {
+			dst[i*dstStride+h] = x
+		}
+	}
+}
+
+// wordDigitsGeneric writes the digits of groups of four numbers as columns of a right operand of
+// panel columns: of the integers N = Σ_{i < limbs} src[At - First + i] 2^(64 i) the balanced digits
+// -2^15 <= d < 2^15 of
+//
+//	y = (-1)^(Sign & 1) floor(N 2^-(64 (First + 1) + Shift) + 1/2)
+//
+// modulo 2^(32 pairs). Words beyond a number are zeros, and not read.
+func wordDigitsGeneric(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup) {
+	const bias = 0x8000_8000_8000_8000
+	for n := range 4 * len(numbers) {
+		g, i := &numbers[n/4], n%4
+		word := func(w int64) uint64 {
+			if w += g.First[i]; w < 0 || w >= int64(limbs) {
+				return 0
+			}
+			return src[g.At[i]-g.First[i]+w]
+		}
+		shifted := func(w int64) uint64 { return word(w)>>uint64(g.Shift[i]) | word(w+1)<<uint64(64-g.Shift[i]) }
+		// Rounding adds the top bit of the word below. -x is ^x + 1, of x + 1: ^x.
+		carry := shifted(0)>>63 ^ g.Sign[i]&1
+		at := 2 * (n/panel*pairs*panel + n%panel)
+		var y uint64
+		for p := range pairs {
+			if p%2 == 0 {
+				y, carry = bits.Add64(shifted(int64(p/2+1))^g.Sign[i], bias, carry)
+				y ^= bias
+			}
 			dst[at], dst[at+1] = int16(y), int16(y>>16)
 			at += 2 * panel
 			y >>= 32
+		}
+	}
+}
+
+// floatScanGeneric takes in the binary64 x = src[h stride + i], h < columns, of vectors i <
+// len(most): most[i] becomes the largest magnitude, sum[i] the sum of magnitudes, and low[i] the
+// least 1023 + e for which a power of two, 2^(e-1075), divides x but half of it does not. For a
+// subnormal number it becomes 0. NaN leave most as it is.
+func floatScanGeneric(most, sum []float64, low []uint64, src []float64, stride, columns int) {
+	for h := range columns {
+		for i, x := range src[h*stride:][:len(most)] {
+			x = math.Abs(x)
+			if x > most[i] {
+				most[i] = x
+			}
+			sum[i] += x
+			switch b := math.Float64bits(x); {
+			case b == 0:
+			case b < 1<<52:
+				low[i] = 0
+			default:
+				low[i] = min(low[i], 1023+b>>52+uint64(bits.TrailingZeros64(b|1<<52)))
+			}
 		}
 	}
 }

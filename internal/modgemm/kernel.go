@@ -34,6 +34,9 @@ type Kernel struct {
 	combineTiles func(out []int64, ldo int, a []int16, aStride int, b []int16, panels, kPairs int, accumulate bool)
 	packPlanes   func(dst, src []int16, planeStride, planes int)
 	digits       func(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int)
+	wordDigits   func(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup)
+	floatScan    func(most, sum []float64, low []uint64, src []float64, stride, columns int)
+	transpose    func(dst []float64, dstStride int, src []float64, srcStride, rows, columns int)
 }
 
 func (k *Kernel) available() bool {

@@ -16,6 +16,9 @@ var kernels = []*Kernel{
 		combineTiles: combineTilesNEON,
 		packPlanes:   packPlanesNEON,
 		digits:       digitsGeneric,
+		floatScan:    floatScanGeneric,
+		wordDigits:   wordDigitsGeneric,
+		transpose:    transposeGeneric,
 	},
 	generic,
 }

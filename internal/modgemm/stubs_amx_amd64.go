@@ -19,3 +19,8 @@ func narrowAMX(dst *int8, src *int16, n int)
 //
 //go:noescape
 func splitAMX(dst *int8, stride int, src *int16, n int)
+
+// convertBytesAMX is convertBytesGeneric for panels of 32 entries, moduli > 0, pairs > 0 and blocks > 0.
+//
+//go:noescape
+func convertBytesAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)

@@ -17,3 +17,18 @@ func packPlanesAVX2(dst []int16, src []int16, planeStride int, planes int)
 //
 //go:noescape
 func digitsAVX2(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)
+
+// transposeAVX2 is transposeGeneric.
+//
+//go:noescape
+func transposeAVX2(dst *float64, dstStride int, src *float64, srcStride int, rows int, columns int)
+
+// wordDigitsAVX2 is wordDigitsGeneric.
+//
+//go:noescape
+func wordDigitsAVX2(dst *int16, pairs int, panel int, src *uint64, limbs int, numbers *int64, groups int)
+
+// floatScanAVX2 is floatScanGeneric for vectors > 0, a multiple of 4, and columns > 0.
+//
+//go:noescape
+func floatScanAVX2(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)

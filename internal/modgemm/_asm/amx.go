@@ -235,3 +235,120 @@ func byteResidues() {
 	}
 	end(64)
 }
+
+// byteConversion writes convertBytesAMX. A block of 64 entries, four vectors of words, is converted
+// modulo four moduli at a time, and modulo those that are left one by one.
+func byteConversion() {
+	lanes := GLOBL("packedWords", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(i%4*4+i/4))
+	}
+	TEXT("convertBytesAMX", NOSPLIT, "func(dst *int8, stride int, table *uint32, digits *int16, moduli, pairs, blocks int)")
+	Pragma("noescape")
+	Doc("convertBytesAMX is convertBytesGeneric for panels of 32 entries, moduli > 0, pairs > 0 and blocks > 0.")
+	dst, stride, table := RDI, RCX, RSI
+	Load(Param("dst"), dst)
+	Load(Param("stride"), stride)
+	Load(Param("table"), table)
+	moduli, row := RDX, R8 // moduli to do, bytes of a row of the table
+	Load(Param("moduli"), moduli)
+	Load(Param("pairs"), row)
+	ADDQ(I8(tailWords), row)
+	SHLQ(U8(2), row)
+	constant := func(x uint32, v VecPhysical) {
+		MOVL(U32(x), EAX)
+		VPBROADCASTD(EAX, v)
+	}
+	flip, vMagic, order := Z31, Z30, Z29
+	constant(0x80008000, flip)
+	constant(math.Float32bits(magic), vMagic)
+	VMOVDQU32(lanes, order)
+
+	group := func(name string, n int) {
+		Label(name)
+		CMPQ(moduli, I8(n))
+		JLT(LabelRef(name + "Done"))
+		// The rows' ends: the words before them are those of pairs.
+		ends := []Register{R9, R10, R11, R12}[:n]
+		MOVQ(table, RAX)
+		for _, e := range ends {
+			ADDQ(row, RAX)
+			MOVQ(RAX, e)
+		}
+		digits, to, blocks := R13, RBX, R14
+		Load(Param("digits"), digits)
+		MOVQ(dst, to)
+		Load(Param("blocks"), blocks)
+		acc := func(t, v int) VecPhysical { return zmm[4*t+v] }
+		Label(name + "Block")
+		for t, e := range ends {
+			for v := range 4 {
+				VPBROADCASTD(Mem{Base: e, Disp: -4 * tailWords}, acc(t, v))
+			}
+		}
+		Load(Param("pairs"), RAX)
+		second := R15 // the second panel of 32 entries
+		MOVQ(RAX, second)
+		SHLQ(U8(7), second)
+		NEGQ(RAX)
+		Label(name + "Pair")
+		for v := range 4 {
+			from := Mem{Base: digits, Disp: 64 * (v % 2)}
+			if v >= 2 {
+				from.Index, from.Scale = second, 1
+			}
+			VPXORD(from, flip, zmm[16+v])
+		}
+		for t, e := range ends {
+			VPBROADCASTD(Mem{Base: e, Index: RAX, Scale: 4, Disp: -4 * tailWords}, zmm[20+t])
+			for v := range 4 {
+				VPDPBUSD(zmm[20+t], zmm[16+v], acc(t, v))
+			}
+		}
+		ADDQ(I32(128), digits)
+		INCQ(RAX)
+		JNZ(LabelRef(name + "Pair"))
+		ADDQ(second, digits)
+		for t, e := range ends {
+			inv, minus := zmm[20], zmm[21]
+			VBROADCASTSS(Mem{Base: e, Disp: -8}, inv)
+			VPBROADCASTD(Mem{Base: e, Disp: -4}, minus)
+			for v := range 4 {
+				VCVTDQ2PS(acc(t, v), zmm[16+v])
+			}
+			for v := range 4 {
+				VFMADD213PS(vMagic, inv, zmm[16+v])
+			}
+			for v := range 4 {
+				VPDPWSSD(minus, zmm[16+v], acc(t, v))
+			}
+			VPACKSSDW(acc(t, 1), acc(t, 0), zmm[16])
+			VPACKSSDW(acc(t, 3), acc(t, 2), zmm[17])
+			VPACKSSWB(zmm[17], zmm[16], zmm[16])
+			VPERMD(zmm[16], order, zmm[16])
+			if t == 0 {
+				MOVQ(to, RAX)
+			} else {
+				ADDQ(stride, RAX)
+			}
+			VMOVDQU32(zmm[16], Mem{Base: RAX})
+		}
+		ADDQ(I8(64), to)
+		DECQ(blocks)
+		JNZ(LabelRef(name + "Block"))
+		MOVQ(ends[n-1], table)
+		MOVQ(stride, RAX)
+		IMUL3Q(U8(n), RAX, RAX)
+		ADDQ(RAX, dst)
+		SUBQ(I8(n), moduli)
+		JMP(LabelRef(name))
+		Label(name + "Done")
+	}
+	group("four", 4)
+	group("one", 1)
+	VZEROUPPER()
+	RET()
+}
+
+// tailWords are the words of a row of a table after those of pairs.
+const tailWords = 3

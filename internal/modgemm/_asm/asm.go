@@ -99,6 +99,9 @@ func main() {
 		m.combineTiles()
 		m.packPlanes()
 		digits()
+		transpose()
+		wordDigits()
+		floatScan()
 	case "avx512":
 		k := newConstants(16)
 		m := avx512(false, k)
@@ -111,6 +114,7 @@ func main() {
 	case "amx":
 		byteTiles()
 		byteResidues()
+		byteConversion()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
