@@ -101,6 +101,12 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 	n := f.Rows()
 	h := n / 2
 	m := n - h
+	end := s.before(0)
+	if s.work.report != nil {
+		rest := detCost(h, places, leaf) + detCost(m, places, leaf)
+		s.plan(splitCost(n, places) + rest)
+		end = s.before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
+	}
 	first := f.Slice(0, h, 0, h)
 	lu, err := s.factor(raw.Matrix(first), scale(raw.Matrix(first)))
 	if err != nil {
@@ -121,6 +127,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 	}
 	wider := wide + bits.Len(uint(n)) + 6
 	x, err := t.solve(right, wider)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +175,12 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 	if log == nil {
 		return nil, nil
 	}
+	end = s.before(0)
+	if s.work.report != nil {
+		end = s.before(detCost(m, places, leaf))
+	}
 	one, err := s.determinant(first, lu, places, leaf)
+	end()
 	if err != nil || one == nil {
 		return nil, err
 	}
@@ -215,6 +227,10 @@ func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*det
 // eliminatedIn is eliminated with p; far if entries become too large.
 func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
+	words := float64(e.words)
+	cost := cube(n) / 3 * (20 + words*words*wordCost)
+	working := s.doing(cost)
+	defer s.did(cost)
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
 	most := upper()
 	for k := range n {
@@ -230,6 +246,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 			most = v
 		}
 		e.step(k)
+		working(1 - cube(n-k-1)/cube(n))
 		if err := s.ctx.Err(); err != nil {
 			return nil, false, err
 		}

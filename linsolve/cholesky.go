@@ -64,7 +64,7 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
 	s.countOverflow(l)
-	s.progress(1)
+	s.finished()
 	return &CholeskyFactors{L: l, system: system{a: on[0].Clone()}}, s.stats, nil
 }
 

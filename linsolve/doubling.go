@@ -127,6 +127,7 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
+	defer s.did(factorCost(n) + seedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
@@ -334,6 +335,7 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 
 // gemmTriangle is gemm for a triangle of d, of a square matrix, with a bound that is proved or nil.
 func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+	defer s.multiplying(a, b, d, triangle)()
 	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }
