@@ -167,10 +167,26 @@ func parse(k kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	case list:
 		return nil, fmt.Errorf("%s: lists of %s are written, not read", shown(name), listOf(name).Name)
 	}
+	if isUTF16(text) {
+		return nil, withName(shown(name), errUTF16)
+	}
 	return table.Parse(text, shown(name), table.Options{
 		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Header: opt.Header,
 		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	})
+}
+
+var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")
+
+// isUTF16 reports whether a text begins with a byte order mark of UTF-16, or with two characters of
+// ASCII in it.
+func isUTF16(text []byte) bool {
+	if len(text) < 4 {
+		return false
+	}
+	a, b, c, d := text[0], text[1], text[2], text[3]
+	marked := a == 0xff && b == 0xfe || a == 0xfe && b == 0xff
+	return marked || a != 0 && b == 0 && c != 0 && d == 0 || a == 0 && b != 0 && c == 0 && d != 0
 }
 
 // readAll returns the unpacked content of a file.
