@@ -168,7 +168,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 	}
 	s, err := opt.settings()
 	if err != nil {
-		return Stats{}, err
+		return Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	if p != nil {
 		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, bound)
