@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -331,7 +332,7 @@ type timedRun struct {
 
 // runs makes runs of an operation.
 func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
-	rows, cols := min(g.n, 1<<40), 3 // of all operands
+	rows, cols := min(g.n, math.MaxInt/4), 3 // of all operands
 	if !o.vectors() {
 		cols *= rows
 	}
