@@ -205,12 +205,12 @@ func (s Scalar) mat() num.Mat { return num.Mat{Arr: s.array(), RS: 1, CS: 1, Row
 // AppendBinary appends the binary form of x, version 1: see [Matrix.AppendBinary]. The error is
 // nil.
 func (x *Vector) AppendBinary(dst []byte) ([]byte, error) {
-	return appendBinary(dst, x.v.Mat(), 1), nil
+	return appendBinary(dst, x.vec().Mat(), 1), nil
 }
 
 // MarshalBinary returns the binary form of x. The error is nil.
 func (x *Vector) MarshalBinary() ([]byte, error) {
-	return x.AppendBinary(make([]byte, 0, binarySize(x.v.Mat(), 1)))
+	return x.AppendBinary(make([]byte, 0, binarySize(x.vec().Mat(), 1)))
 }
 
 // UnmarshalBinary replaces x, format and length and all, by the vector of a binary form. What x was
@@ -246,11 +246,11 @@ func (x *Vector) UnmarshalBinary(data []byte) error {
 //
 // What is read must be so to the bit: NaN has one form, and sums of doubles are canonical, see
 // [DD]. The error is nil.
-func (m *Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.m, 2), nil }
+func (m *Matrix) AppendBinary(dst []byte) ([]byte, error) { return appendBinary(dst, m.mat(), 2), nil }
 
 // MarshalBinary returns the binary form of m: see [Matrix.AppendBinary]. The error is nil.
 func (m *Matrix) MarshalBinary() ([]byte, error) {
-	return m.AppendBinary(make([]byte, 0, binarySize(m.m, 2)))
+	return m.AppendBinary(make([]byte, 0, binarySize(m.mat(), 2)))
 }
 
 // UnmarshalBinary replaces m, format and shape and all, by the matrix of a binary form. What m was

@@ -22,30 +22,30 @@ func Asum(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // Dot returns RN(∑ x_i y_i), the scalar product of x and y rounded once to format f. It panics if
 // the lengths differ. See Rounding, Special values, Places and Errors in the package documentation.
 func Dot(x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	if x.v.N != y.v.N {
+	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
 	return reduce("Dot", direct.Dot, x, y, f, opt)
 }
 
 func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin(name, opt, x.v.Arr, y.v.Arr)
+	r, err := begin(name, opt, x.vec().Arr, y.vec().Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
 	if kind == direct.Dot {
-		r.choose(direct.EstimateProducts(r.threads, x.v.N, x.v.Arr.Format, y.v.Arr.Format), vecBytes(x.v)+vecBytes(y.v))
+		r.choose(direct.EstimateProducts(r.threads, x.vec().N, x.vec().Arr.Format, y.vec().Arr.Format), vecBytes(x.vec())+vecBytes(y.vec()))
 	} else {
-		r.choose(direct.EstimateSum(r.threads, x.v.N, x.v.Arr.Format), vecBytes(x.v))
+		r.choose(direct.EstimateSum(r.threads, x.vec().N, x.vec().Arr.Format), vecBytes(x.vec()))
 	}
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {
-		flags, exact, err = r.at.Reduce(r.config(), kind, x.v, y.v, z)
+		flags, exact, err = r.at.Reduce(r.config(), kind, x.vec(), y.vec(), z)
 	}
 	if r.at == nil || r.leave(err) {
-		flags, exact, err = kind.Round(r.work(), x.v, y.v, z)
+		flags, exact, err = kind.Round(r.work(), x.vec(), y.vec(), z)
 	}
 	return r.reduced(name, z, flags, exact, err)
 }
@@ -54,19 +54,19 @@ func reduce(name string, kind direct.Reduction, x, y *Vector, f Format, opt *Opt
 // rounded root of the exact sum, +0 for the empty vector. A NaN gives NaN, else an infinity +Inf.
 // See Rounding, Places and Errors in the package documentation.
 func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
-	r, err := begin("Nrm2", opt, x.v.Arr)
+	r, err := begin("Nrm2", opt, x.vec().Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	r.choose(direct.EstimateProducts(r.threads, x.v.N, x.v.Arr.Format, x.v.Arr.Format), vecBytes(x.v))
+	r.choose(direct.EstimateProducts(r.threads, x.vec().N, x.vec().Arr.Format, x.vec().Arr.Format), vecBytes(x.vec()))
 	z := num.New(f.f, 1)
 	var flags num.Flags
 	var exact bool
 	if r.at != nil {
-		flags, exact, err = r.at.Norm(r.config(), x.v, z)
+		flags, exact, err = r.at.Norm(r.config(), x.vec(), z)
 	}
 	if r.at == nil || r.leave(err) {
-		flags, exact, err = direct.Norm(r.work(), x.v, z)
+		flags, exact, err = direct.Norm(r.work(), x.vec(), z)
 	}
 	return r.reduced("Nrm2", z, flags, exact, err)
 }
@@ -75,15 +75,15 @@ func Nrm2(x *Vector, f Format, opt *Options) (Scalar, Stats, error) {
 // first NaN counts as larger than everything; infinities are larger than finite numbers. The index
 // is -1 if x is empty. See Places and Errors in the package documentation.
 func Iamax(x *Vector, opt *Options) (int, Stats, error) {
-	r, err := begin("Iamax", opt, x.v.Arr)
+	r, err := begin("Iamax", opt, x.vec().Arr)
 	if err != nil {
 		return -1, Stats{}, err
 	}
 	var i int
 	if r.at == nil {
-		i, err = direct.LargestIndex(r.work(), x.v)
+		i, err = direct.LargestIndex(r.work(), x.vec())
 	} else {
-		i, err = r.at.Iamax(r.config(), x.v)
+		i, err = r.at.Iamax(r.config(), x.vec())
 	}
 	if err != nil {
 		return -1, r.end(), fmt.Errorf("Iamax: %w", err)
@@ -97,11 +97,11 @@ func Iamax(x *Vector, opt *Options) (int, Stats, error) {
 // Errors.
 func Copy(x, y *Vector, opt *Options) (Stats, error) {
 	return hostRun("Copy", 1, x, y, opt, func(r *run, x, y *Vector) error {
-		z := num.New(y.v.Arr.Format, y.v.N)
-		if err := direct.Copy(r.work(), x.v, z, r.count); err != nil {
+		z := num.New(y.vec().Arr.Format, y.vec().N)
+		if err := direct.Copy(r.work(), x.vec(), z, r.count); err != nil {
 			return err
 		}
-		store(y.v.Mat(), z)
+		store(y.vec().Mat(), z)
 		r.stage("copy")
 		return nil
 	})
@@ -112,16 +112,16 @@ func Copy(x, y *Vector, opt *Options) (Stats, error) {
 // the CPU: see Places in the package documentation, and Rounding, Aliasing and Errors.
 func Swap(x, y *Vector, opt *Options) (Stats, error) {
 	return hostRun("Swap", 2, x, y, opt, func(r *run, x, y *Vector) error {
-		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, y.v.N)
-		if err := direct.Copy(r.work(), y.v, u, r.count); err != nil {
+		u, v := num.New(x.vec().Arr.Format, x.vec().N), num.New(y.vec().Arr.Format, y.vec().N)
+		if err := direct.Copy(r.work(), y.vec(), u, r.count); err != nil {
 			return err
 		}
 		r.stage("x")
-		if err := direct.Copy(r.work(), x.v, v, r.count); err != nil {
+		if err := direct.Copy(r.work(), x.vec(), v, r.count); err != nil {
 			return err
 		}
-		store(x.v.Mat(), u)
-		store(y.v.Mat(), v)
+		store(x.vec().Mat(), u)
+		store(y.vec().Mat(), v)
 		r.stage("y")
 		return nil
 	})
@@ -131,34 +131,34 @@ func Swap(x, y *Vector, opt *Options) (Stats, error) {
 // unchanged. It panics if the lengths differ. See Rounding, Special values, Aliasing, Places and
 // Errors in the package documentation.
 func Axpy(alpha Scalar, x, y *Vector, opt *Options) (Stats, error) {
-	if x.v.N != y.v.N {
+	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
-	return update("Axpy", y.v.Mat(), alpha, opt, func(r *run, s num.Real, z *num.Array) error {
+	return update("Axpy", y.vec().Mat(), alpha, opt, func(r *run, s num.Real, z *num.Array) error {
 		if r.at == nil {
-			return direct.Update(r.work(), s, x.v, one, y.v.Mat(), z, r.count)
+			return direct.Update(r.work(), s, x.vec(), one, y.vec().Mat(), z, r.count)
 		}
-		return r.at.Axpy(r.config(), s, x.v, y.v, z, r.count)
-	}, x.v.Arr)
+		return r.at.Axpy(r.config(), s, x.vec(), y.vec(), z, r.count)
+	}, x.vec().Arr)
 }
 
 // Scal stores x_i ← RN(α x_i), each entry rounded once to the format of x. α = 0 stores +0. See
 // Rounding, Special values, Places and Errors in the package documentation.
 func Scal(alpha Scalar, x *Vector, opt *Options) (Stats, error) {
-	r, err := begin("Scal", opt, x.v.Arr)
+	r, err := begin("Scal", opt, x.vec().Arr)
 	if err != nil {
 		return Stats{}, err
 	}
-	z := r.result(x.v.Arr.Format, x.v.N)
+	z := r.result(x.vec().Arr.Format, x.vec().N)
 	if r.at == nil {
-		err = direct.Scale(r.work(), alpha.value(), x.v, z, r.count)
+		err = direct.Scale(r.work(), alpha.value(), x.vec(), z, r.count)
 	} else {
-		err = r.at.Scal(r.config(), alpha.value(), x.v, z, r.count)
+		err = r.at.Scal(r.config(), alpha.value(), x.vec(), z, r.count)
 	}
 	if err != nil {
 		return r.end(), fmt.Errorf("Scal: %w", err)
 	}
-	store(x.v.Mat(), z)
+	store(x.vec().Mat(), z)
 	r.stage("scale")
 	return r.end(), nil
 }

@@ -13,15 +13,15 @@ import (
 // A columns. See Rounding, Special values, Aliasing, Places and Errors in the package
 // documentation.
 func Ger(alpha Scalar, x, y *Vector, a *Matrix, opt *Options) (Stats, error) {
-	if x.v.N != a.m.Rows || y.v.N != a.m.Cols {
+	if x.vec().N != a.mat().Rows || y.vec().N != a.mat().Cols {
 		panic(errShape)
 	}
-	return update("Ger", a.m, alpha, opt, func(r *run, s num.Real, z *num.Array) error {
+	return update("Ger", a.mat(), alpha, opt, func(r *run, s num.Real, z *num.Array) error {
 		if r.at == nil {
-			return direct.Update(r.work(), s, x.v, y.v, a.m, z, r.count)
+			return direct.Update(r.work(), s, x.vec(), y.vec(), a.mat(), z, r.count)
 		}
-		return r.at.Ger(r.config(), s, x.v, y.v, a.m, z, r.count)
-	}, x.v.Arr, y.v.Arr)
+		return r.at.Ger(r.config(), s, x.vec(), y.vec(), a.mat(), z, r.count)
+	}, x.vec().Arr, y.vec().Arr)
 }
 
 // Gemv stores y ← RN(α op(A) x + β y), op(A) = A for NoTrans, Aᵀ for Trans and ConjTrans:
@@ -35,7 +35,7 @@ func Gemv(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vecto
 // GemvTo stores z ← RN(α op(A) x + β y) like [Gemv], rounded once to the format of z, which may be
 // another one than y's. For β = 0, y may be nil.
 func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *Vector, opt *Options) (Stats, error) {
-	m := a.m
+	m := a.mat()
 	switch t {
 	case NoTrans:
 	case Trans, ConjTrans:
@@ -49,14 +49,14 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 		}
 		y = z
 	}
-	if x.v.N != m.Cols || y.v.N != m.Rows || z.v.N != m.Rows {
+	if x.vec().N != m.Cols || y.vec().N != m.Rows || z.vec().N != m.Rows {
 		panic(errShape)
 	}
-	r, err := begin("Gemv", opt, m.Arr, x.v.Arr, y.v.Arr, z.v.Arr)
+	r, err := begin("Gemv", opt, m.Arr, x.vec().Arr, y.vec().Arr, z.vec().Arr)
 	if err != nil {
 		return Stats{}, err
 	}
-	if err := r.gemv(m, x.v, y.v, z.v, alpha.value(), beta.value()); err != nil {
+	if err := r.gemv(m, x.vec(), y.vec(), z.vec(), alpha.value(), beta.value()); err != nil {
 		return r.end(), fmt.Errorf("Gemv: %w", err)
 	}
 	r.stage("product")
@@ -109,7 +109,7 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 	if m < 0 || kl < 0 || ku < 0 {
 		panic(errNegativeDim)
 	}
-	if ab.m.Rows != kl+ku+1 {
+	if ab.mat().Rows != kl+ku+1 {
 		panic(errBand)
 	}
 	return structuredGemv("Gbmv", func(ab num.Mat) direct.Structured { return oriented(direct.Band(ab, m, kl, ku), t) }, ab.m, alpha, x, beta, y, opt)
@@ -119,7 +119,7 @@ func Gbmv(t Transpose, m, kl, ku int, alpha Scalar, ab *Matrix, x *Vector, beta 
 // triangle uplo; the other triangle is not read. It panics for a bad uplo and for shapes that do
 // not fit.
 func Symv(uplo Uplo, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
-	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.m, alpha, x, beta, y, opt)
+	return structuredGemv("Symv", func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, x, beta, y, opt)
 }
 
 // Sbmv stores y ← RN(α A x + β y) like [Gemv] for a symmetric matrix A with k diagonals on each
@@ -131,7 +131,7 @@ func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y 
 	if k < 0 {
 		panic(errNegativeDim)
 	}
-	if ab.m.Rows != k+1 {
+	if ab.mat().Rows != k+1 {
 		panic(errBand)
 	}
 	return structuredGemv("Sbmv", func(ab num.Mat) direct.Structured { return direct.SymmetricBand(ab, k, uplo.isUpper()) }, ab.m, alpha, x, beta, y, opt)
@@ -142,8 +142,8 @@ func Sbmv(uplo Uplo, k int, alpha Scalar, ab *Matrix, x *Vector, beta Scalar, y 
 // i + j (j + 1) / 2 of ap for Upper, i ≤ j, and entry i + j (2 n - j - 1) / 2 for Lower, i ≥ j. It
 // panics for a bad uplo and for shapes that do not fit.
 func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
-	n := x.v.N
-	if ap.v.N != n*(n+1)/2 {
+	n := x.vec().N
+	if ap.vec().N != n*(n+1)/2 {
 		panic(errShape)
 	}
 	return structuredGemv("Spmv", func(ap num.Mat) direct.Structured { return direct.SymmetricPacked(ap.Col(0), n, uplo.isUpper()) }, ap.v.Mat(), alpha, x, beta, y, opt)
@@ -155,7 +155,7 @@ func Spmv(uplo Uplo, alpha Scalar, ap, x *Vector, beta Scalar, y *Vector, opt *O
 // for shapes that do not fit. See Rounding, Special values, Aliasing, Places and Errors in the
 // package documentation.
 func Trmv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
-	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.m, Float(1), x, Float(0), x, opt)
+	return structuredGemv("Trmv", func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), t) }, a.mat(), Float(1), x, Float(0), x, opt)
 }
 
 // Syr stores A ← RN(α x xᵀ + A) in the triangle uplo of A, a_ij ← RN(α x_i x_j + a_ij), each entry
@@ -216,10 +216,10 @@ func oriented(s direct.Structured, t Transpose) direct.Structured {
 // structuredGemv stores RN(α S x + β y) in y, S being what of makes of the matrix a.
 func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat, alpha Scalar, x *Vector, beta Scalar, y *Vector, opt *Options) (Stats, error) {
 	s := of(a)
-	if x.v.N != s.Cols || y.v.N != s.Rows {
+	if x.vec().N != s.Cols || y.vec().N != s.Rows {
 		panic(errShape)
 	}
-	done, st, err := throughHost(name, opt, []num.Mat{a, x.v.Mat(), y.v.Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, st, err := throughHost(name, opt, []num.Mat{a, x.vec().Mat(), y.vec().Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return structuredGemv(name, of, h[0].m, alpha, h[1].Col(0), beta, h[2].Col(0), opt)
 	})
 	if done {
@@ -231,26 +231,26 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	}
 	f := a.Arr.Format
 	entries := s.Entries()
-	r.choose(direct.EstimateProducts(r.threads, entries, f, x.v.Arr.Format), int64(entries)*num.SizeOf(f))
+	r.choose(direct.EstimateProducts(r.threads, entries, f, x.vec().Arr.Format), int64(entries)*num.SizeOf(f))
 	al, be := alpha.value(), beta.value()
-	out := num.New(y.v.Arr.Format, y.v.N)
+	out := num.New(y.vec().Arr.Format, y.vec().N)
 	product := func(m num.Mat, x, y num.Vec, z *num.Array) (int64, error) {
 		if r.at != nil {
 			return r.at.Gemv(r.config(), al, m, x, be, y, num.Vec{Arr: z, Inc: 1, N: z.Len()}, r.count)
 		}
 		return direct.Gemv(direct.Work{Context: r.ctx, Threads: r.threads}, al, m, x, be, y, z, r.count)
 	}
-	exact, err := s.Gemv(r.work(), al, x.v, be, y.v, out, r.count, product)
+	exact, err := s.Gemv(r.work(), al, x.vec(), be, y.vec(), out, r.count, product)
 	if r.leave(err) {
 		r.overflow.Store(0)
 		r.underflow.Store(0)
-		exact, err = s.Gemv(r.work(), al, x.v, be, y.v, out, r.count, product)
+		exact, err = s.Gemv(r.work(), al, x.vec(), be, y.vec(), out, r.count, product)
 	}
 	if err != nil {
 		return r.end(), fmt.Errorf("%s: %w", name, err)
 	}
 	r.exact.Add(exact)
-	store(y.v.Mat(), out)
+	store(y.vec().Mat(), out)
 	r.stage("product")
 	return r.end(), nil
 }

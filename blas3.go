@@ -36,14 +36,14 @@ func GemmTo(tA, tB Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Mat
 	opA, preA := a.op(tA)
 	opB, preB := b.op(tB)
 	c = orUnread(c, beta, d)
-	for _, x := range []num.Mat{c.m, d.m} {
+	for _, x := range []num.Mat{c.mat(), d.mat()} {
 		if x.Rows != opA.Rows || x.Cols != opB.Cols || opA.Cols != opB.Rows {
 			panic(errShape)
 		}
 	}
 	defer runtime.KeepAlive(a) // what is prepared
 	defer runtime.KeepAlive(b)
-	return gemm(opA, opB, c.m, d.m, alpha, beta, preA, preB, 0, opt)
+	return gemm(opA, opB, c.mat(), d.mat(), alpha, beta, preA, preB, 0, opt)
 }
 
 // orUnread returns c, or where there is none the output d, which beta = 0 leaves unread.
@@ -63,11 +63,11 @@ func orUnread(c *Matrix, beta Scalar, d *Matrix) *Matrix {
 func Syrk(uplo Uplo, t Transpose, alpha Scalar, a *Matrix, beta Scalar, c *Matrix, opt *Options) (Stats, error) {
 	uplo.isUpper()
 	opA, pre := a.op(t)
-	if c.m.Rows != opA.Rows || c.m.Cols != opA.Rows {
+	if c.mat().Rows != opA.Rows || c.mat().Cols != opA.Rows {
 		panic(errShape)
 	}
 	defer runtime.KeepAlive(a) // what is prepared
-	return gemm(opA, opA.T(), c.m, c.m, alpha, beta, pre, pre, byte(uplo), opt)
+	return gemm(opA, opA.T(), c.mat(), c.mat(), alpha, beta, pre, pre, byte(uplo), opt)
 }
 
 // Syr2k computes C = α A Bᵀ + α B Aᵀ + β C for t = NoTrans, or α Aᵀ B + α Bᵀ A + β C for t = Trans,
@@ -91,10 +91,10 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	opB, _ := b.op(t)
 	n, k := opA.Rows, opA.Cols
 	c = orUnread(c, beta, d)
-	if opB.Rows != n || opB.Cols != k || c.m.Rows != n || c.m.Cols != n || d.m.Rows != n || d.m.Cols != n {
+	if opB.Rows != n || opB.Cols != k || c.mat().Rows != n || c.mat().Cols != n || d.mat().Rows != n || d.mat().Cols != n {
 		panic(errShape)
 	}
-	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.m, b.m, c.m, d.m}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.mat(), b.mat(), c.mat(), d.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return Syr2kTo(uplo, t, alpha, h[0], h[1], beta, h[2], h[3], opt)
 	})
 	if done {
@@ -120,7 +120,7 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	left, right := both, both
 	left.Cols, right.Cols = 2*k, 2*k
 	right.Off = both.At(0, k)
-	return gemm(left, right.T(), c.m, d.m, alpha, beta, nil, nil, byte(uplo), opt)
+	return gemm(left, right.T(), c.mat(), d.mat(), alpha, beta, nil, nil, byte(uplo), opt)
 }
 
 // commonFormat returns a format that holds all numbers of a and b.
@@ -149,9 +149,9 @@ func commonFormat(a, b num.Mat) num.Format {
 func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 	switch t {
 	case NoTrans:
-		return m.m, m.prepared
+		return m.mat(), m.prepared
 	case Trans, ConjTrans:
-		return m.m.T(), m.prepared
+		return m.mat().T(), m.prepared
 	}
 	panic(errTranspose)
 }
@@ -168,7 +168,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 	}
 	s, err := opt.settings()
 	if err != nil {
-		return Stats{}, err
+		return Stats{}, fmt.Errorf("gemm: %w", err)
 	}
 	if p != nil {
 		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, factors, bound)
@@ -309,7 +309,7 @@ func Symm(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c *Matr
 // to the format of D, which may be another one than C's. For β = 0, C may be nil.
 func SymmTo(side Side, uplo Uplo, alpha Scalar, a, b *Matrix, beta Scalar, c, d *Matrix, opt *Options) (Stats, error) {
 	c = orUnread(c, beta, d)
-	return structuredGemm("Symm", side, func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.m, alpha, b.m, beta, c.m, d.m, opt)
+	return structuredGemm("Symm", side, func(a num.Mat) direct.Structured { return symmetric(uplo, a) }, a.mat(), alpha, b.mat(), beta, c.mat(), d.mat(), opt)
 }
 
 // Trmm stores B = α op(A) B for side = Left, or α B op(A) for side = Right, with a triangular
@@ -326,7 +326,7 @@ func Trmm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Mat
 // format of C, which may be another one than B's. If C shares no storage with the others, its
 // contents are unspecified after an error.
 func TrmmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, c *Matrix, opt *Options) (Stats, error) {
-	return structuredGemm("Trmm", side, func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), tA) }, a.m, alpha, b.m, Float(0), c.m, c.m, opt)
+	return structuredGemm("Trmm", side, func(a num.Mat) direct.Structured { return oriented(triangular(uplo, diag, a), tA) }, a.mat(), alpha, b.mat(), Float(0), c.mat(), c.mat(), opt)
 }
 
 // structuredGemm computes D = alpha S B + beta C, or alpha B S + beta C for side = Right, S being
@@ -384,14 +384,14 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 // or by CopyFrom, or is freed, that of a matrix of the host when the result is collected as
 // garbage.
 func Prepare(a *Matrix) *Matrix {
-	if p, _ := whereabouts("Prepare", a.m.Arr); p != nil {
-		p.Prepare(a.m)
-		return &Matrix{m: a.m}
+	if p, _ := whereabouts("Prepare", a.mat().Arr); p != nil {
+		p.Prepare(a.mat())
+		return &Matrix{m: a.mat()}
 	}
-	k := &prepared{host: exact.NewPrepared(a.m)}
-	m := &Matrix{m: a.m, prepared: k}
+	k := &prepared{host: exact.NewPrepared(a.mat())}
+	m := &Matrix{m: a.mat(), prepared: k}
 	if gpus, err := place.Find(place.CUDA); err == nil {
-		k.places = gpus.Prepare(a.m)
+		k.places = gpus.Prepare(a.mat())
 		runtime.AddCleanup(m, place.Prepared.Free, k.places)
 	}
 	return m

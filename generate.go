@@ -48,7 +48,7 @@ func Random(f Format, rows, cols, spread int, seed uint64) *Matrix {
 			if spread > 0 {
 				x.Exp += int64(r.Uint64N(2*uint64(spread)+1)) - int64(spread)
 			}
-			m.m.Arr.Set(m.m.At(i, j), x)
+			m.mat().Arr.Set(m.mat().At(i, j), x)
 		}
 	}
 	return m
@@ -60,7 +60,7 @@ func Hilbert(f Format, n int) *Matrix {
 	m := NewMatrix(f, n, n)
 	for d := 1; d < 2*n; d++ { // i + j + 1 = d
 		i := max(0, d-n)
-		setQuotient(m.m.Arr, m.m.At(i, d-1-i), 1, uint64(d))
+		setQuotient(m.mat().Arr, m.mat().At(i, d-1-i), 1, uint64(d))
 		s := m.At(i, d-1-i)
 		for i++; i < n && i < d; i++ {
 			m.Set(i, d-1-i, s)
@@ -103,7 +103,7 @@ func Vandermonde(f Format, nodes *Vector, cols int) *Matrix {
 		for j := range cols {
 			// x^j, exactly: an integer, which is as long as it must be, and an exponent that no
 			// power takes out of an int64.
-			m.m.Arr.Set(m.m.At(i, j), num.Real{
+			m.mat().Arr.Set(m.mat().At(i, j), num.Real{
 				Class: num.Finite, Neg: v.Neg && j%2 != 0, Exp: int64(j) * (v.Exp + shift), Mag: joinWords(power.Bits(), nil),
 			})
 			power.Mul(power, odd)
@@ -159,7 +159,7 @@ func Wampler(f Format, k int) (x *Matrix, y *Vector) {
 			power *= i
 		}
 		if k == 2 {
-			setQuotient(y.v.Arr, int(i), uint64(tenths), 100000)
+			setQuotient(y.vec().Arr, int(i), uint64(tenths), 100000)
 		} else {
 			y.SetFloat64(int(i), float64(sum+scale*delta[i]))
 		}

@@ -133,7 +133,7 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return err
 	}
-	f, err := formatJSON(v.Format, x.v.Arr)
+	f, err := formatJSON(v.Format, x.vec().Arr)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (x *Vector) UnmarshalJSON(data []byte) error {
 	}
 	z := NewVector(f, len(v.Entries))
 	for i, e := range v.Entries {
-		if _, err := setText(z.v.Arr, i, e); err != nil {
+		if _, err := setText(z.vec().Arr, i, e); err != nil {
 			return fmt.Errorf("entry %d: %w", i, err)
 		}
 	}
@@ -173,7 +173,7 @@ func (m *Matrix) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return err
 	}
-	f, err := formatJSON(v.Format, m.m.Arr)
+	f, err := formatJSON(v.Format, m.mat().Arr)
 	if err != nil {
 		return err
 	}

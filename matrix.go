@@ -37,10 +37,22 @@ const (
 // Matrix is a rows x cols matrix of numbers in one format, stored column by
 // column as a structure of arrays with a leading dimension (the distance of
 // columns), or a view of one: T, Slice, Row, Col and Vec share storage with their
-// matrix. It lives on the host, or on a device: see On, Host and Place.
+// matrix. It lives on the host, or on a device: see On, Host and Place. The zero Matrix is a
+// Float64 matrix of no rows and no columns.
 type Matrix struct {
 	m        num.Mat
 	prepared *prepared // of Prepare, else nil
+}
+
+// none is the storage of zero matrices and vectors.
+var none = num.New(num.Float64, 0)
+
+// mat returns the view that m is.
+func (m *Matrix) mat() num.Mat {
+	if m.m.Arr == nil {
+		return num.Mat{Arr: none, RS: 1, CS: 1}
+	}
+	return m.m
 }
 
 // prepared is what products keep of a matrix of the host, there and on GPUs.
@@ -176,9 +188,9 @@ func FromGonum(f Format, a mat.Matrix) *Matrix {
 // Gonum returns a copy of m as a gonum matrix, each entry rounded to the nearest
 // binary64. It panics for an empty matrix, which gonum cannot hold.
 func (m *Matrix) Gonum() *mat.Dense {
-	d := mat.NewDense(m.m.Rows, m.m.Cols, nil)
-	for i := range m.m.Rows {
-		for j := range m.m.Cols {
+	d := mat.NewDense(m.mat().Rows, m.mat().Cols, nil)
+	for i := range m.mat().Rows {
+		for j := range m.mat().Cols {
 			d.Set(i, j, m.Float64(i, j))
 		}
 	}
@@ -196,68 +208,68 @@ func (v gonumView) At(i, j int) float64    { return v.m.Float64(i, j) }
 func (v gonumView) T() mat.Matrix          { return gonumView{v.m.T()} }
 
 // Dims returns the numbers of rows and columns.
-func (m *Matrix) Dims() (rows, cols int) { return m.m.Rows, m.m.Cols }
+func (m *Matrix) Dims() (rows, cols int) { return m.mat().Rows, m.mat().Cols }
 
 // Rows returns the number of rows.
-func (m *Matrix) Rows() int { return m.m.Rows }
+func (m *Matrix) Rows() int { return m.mat().Rows }
 
 // Cols returns the number of columns.
-func (m *Matrix) Cols() int { return m.m.Cols }
+func (m *Matrix) Cols() int { return m.mat().Cols }
 
 // Format returns the format of the entries.
-func (m *Matrix) Format() Format { return Format{m.m.Arr.Format} }
+func (m *Matrix) Format() Format { return Format{m.mat().Arr.Format} }
 
 // T returns the transpose as a view.
-func (m *Matrix) T() *Matrix { return &Matrix{m: m.m.T()} }
+func (m *Matrix) T() *Matrix { return &Matrix{m: m.mat().T()} }
 
 // Slice returns the view of rows i0 <= i < i1 and columns j0 <= j < j1.
 func (m *Matrix) Slice(i0, i1, j0, j1 int) *Matrix {
-	if i0 < 0 || i1 < i0 || i1 > m.m.Rows || j0 < 0 || j1 < j0 || j1 > m.m.Cols {
+	if i0 < 0 || i1 < i0 || i1 > m.mat().Rows || j0 < 0 || j1 < j0 || j1 > m.mat().Cols {
 		panic(errIndex)
 	}
-	v := m.m
+	v := m.mat()
 	v.Off, v.Rows, v.Cols = v.At(i0, j0), i1-i0, j1-j0
 	return &Matrix{m: v}
 }
 
 // Row returns row i as a view.
 func (m *Matrix) Row(i int) *Vector {
-	if i < 0 || i >= m.m.Rows {
+	if i < 0 || i >= m.mat().Rows {
 		panic(errIndex)
 	}
-	return &Vector{m.m.Row(i)}
+	return &Vector{m.mat().Row(i)}
 }
 
 // Col returns column j as a view.
 func (m *Matrix) Col(j int) *Vector {
-	if j < 0 || j >= m.m.Cols {
+	if j < 0 || j >= m.mat().Cols {
 		panic(errIndex)
 	}
-	return &Vector{m.m.Col(j)}
+	return &Vector{m.mat().Col(j)}
 }
 
 // Vec returns vec(m), the entries column by column: a view if they lie at equal
 // distances, else a copy. On a device there are views only, and it panics for others.
 func (m *Matrix) Vec() *Vector {
-	v := num.Vec{Arr: m.m.Arr, Off: m.m.Off, Inc: m.m.RS, N: m.m.Rows * m.m.Cols}
+	v := num.Vec{Arr: m.mat().Arr, Off: m.mat().Off, Inc: m.mat().RS, N: m.mat().Rows * m.mat().Cols}
 	switch {
-	case v.N == 0, m.m.Cols <= 1, m.m.CS == m.m.RS*m.m.Rows:
+	case v.N == 0, m.mat().Cols <= 1, m.mat().CS == m.mat().RS*m.mat().Rows:
 		return &Vector{v}
-	case m.m.Rows == 1:
-		v.Inc = m.m.CS
+	case m.mat().Rows == 1:
+		v.Inc = m.mat().CS
 		return &Vector{v}
-	case m.m.Arr.Away != nil:
+	case m.mat().Arr.Away != nil:
 		panic(errGaps)
 	}
-	v = num.Vec{Arr: copyMat(m.m).Arr, Inc: 1, N: v.N}
+	v = num.Vec{Arr: copyMat(m.mat()).Arr, Inc: 1, N: v.N}
 	return &Vector{v}
 }
 
 func (m *Matrix) at(i, j int) int {
-	needHost(m.m.Arr)
 	if i < 0 || i >= m.m.Rows || j < 0 || j >= m.m.Cols {
 		panic(errIndex)
 	}
+	needHost(m.m.Arr)
 	return m.m.At(i, j)
 }
 
@@ -282,11 +294,11 @@ func (m *Matrix) SetBig(i, j int, x *big.Float) { m.m.Arr.Set(m.at(i, j), bigRea
 // Convert returns a copy of m in format f, each entry rounded to nearest even. [Copy] does that to
 // m.Vec() on all threads, with a context.
 func (m *Matrix) Convert(f Format) *Matrix {
-	needHost(m.m.Arr)
-	z := NewMatrix(f, m.m.Rows, m.m.Cols)
-	for j := range m.m.Cols {
-		for i := range m.m.Rows {
-			z.m.Arr.Convert(z.m.At(i, j), m.m.Arr, m.m.At(i, j))
+	needHost(m.mat().Arr)
+	z := NewMatrix(f, m.mat().Rows, m.mat().Cols)
+	for j := range m.mat().Cols {
+		for i := range m.mat().Rows {
+			z.mat().Arr.Convert(z.mat().At(i, j), m.mat().Arr, m.mat().At(i, j))
 		}
 	}
 	return z
@@ -297,14 +309,14 @@ func (m *Matrix) Clone() *Matrix { return m.Convert(m.Format()) }
 
 // Same reports whether a and b have the same shape, format and bits.
 func (m *Matrix) Same(b *Matrix) bool {
-	needHost(m.m.Arr)
-	needHost(b.m.Arr)
-	if m.m.Rows != b.m.Rows || m.m.Cols != b.m.Cols || m.Format() != b.Format() {
+	needHost(m.mat().Arr)
+	needHost(b.mat().Arr)
+	if m.mat().Rows != b.mat().Rows || m.mat().Cols != b.mat().Cols || m.Format() != b.Format() {
 		return false
 	}
-	for j := range m.m.Cols {
-		for i := range m.m.Rows {
-			if !m.m.Arr.SameBits(m.m.At(i, j), b.m.Arr, b.m.At(i, j)) {
+	for j := range m.mat().Cols {
+		for i := range m.mat().Rows {
+			if !m.mat().Arr.SameBits(m.mat().At(i, j), b.mat().Arr, b.mat().At(i, j)) {
 				return false
 			}
 		}
@@ -316,13 +328,13 @@ func (m *Matrix) Same(b *Matrix) bool {
 // row stride: entry (i, j) is data[i + j ld]. ok is false for other matrices. That of a matrix in
 // row-major order is m.T().RawFloat64().
 func (m *Matrix) RawFloat64() (data []float64, ld int, ok bool) {
-	if m.m.Arr.Kind != num.F64 || m.m.RS != 1 || m.m.Arr.Away != nil {
+	if m.mat().Arr.Kind != num.F64 || m.mat().RS != 1 || m.mat().Arr.Away != nil {
 		return nil, 0, false
 	}
-	if m.m.Rows == 0 || m.m.Cols == 0 { // may begin beyond the storage
-		return nil, m.m.CS, true
+	if m.mat().Rows == 0 || m.mat().Cols == 0 { // may begin beyond the storage
+		return nil, m.mat().CS, true
 	}
-	return m.m.Arr.F64[0][m.m.Off:], m.m.CS, true
+	return m.mat().Arr.F64[0][m.mat().Off:], m.mat().CS, true
 }
 
 // needHost panics unless the numbers live on the host.

@@ -68,8 +68,9 @@ type Options struct {
 	// Context cancels a routine; its error is the context's.
 	Context context.Context
 	// Progress, if not nil, is called now and then with the share of the work
-	// done, which rises up to 1, from one goroutine at a time. On GPUs it is called
-	// on their threads: it must not call routines that run there.
+	// done, which rises up to 1, from one goroutine at a time; package linsolve says
+	// when it falls there. On GPUs it is called on their threads: it must not call
+	// routines that run there.
 	Progress func(done float64)
 	// MemoryLimit bounds the working memory in bytes; 0 means half of the
 	// machine's. Larger products run in blocks. On a GPU it bounds what a product

@@ -115,15 +115,15 @@ func NewVectorOn(d Device, f Format, n int) (*Vector, error) {
 }
 
 // Place returns where m lives: "cpu" or "cuda:N".
-func (m *Matrix) Place() Device { return placeName(place.Of(m.m.Arr)) }
+func (m *Matrix) Place() Device { return placeName(place.Of(m.mat().Arr)) }
 
 // Place returns where x lives: "cpu" or "cuda:N".
-func (x *Vector) Place() Device { return placeName(place.Of(x.v.Arr)) }
+func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
 
 // On returns a copy of m that lives on a device, "cuda:N" or "cpu", with the errors of
 // [NewMatrixOn]. Free gives its memory back.
 func (m *Matrix) On(d Device) (*Matrix, error) {
-	z, err := NewMatrixOn(d, m.Format(), m.m.Rows, m.m.Cols)
+	z, err := NewMatrixOn(d, m.Format(), m.mat().Rows, m.mat().Cols)
 	if err != nil {
 		return nil, err
 	}
@@ -154,24 +154,24 @@ func (x *Vector) Host() (*Vector, error) { return x.On(CPU) }
 // differ. Copies within a device stay there, but for views whose entries do not lie one after the
 // other: these travel, with what lies between them. m and a may overlap.
 func (m *Matrix) CopyFrom(a *Matrix) error {
-	if m.m.Rows != a.m.Rows || m.m.Cols != a.m.Cols {
+	if m.mat().Rows != a.mat().Rows || m.mat().Cols != a.mat().Cols {
 		panic(errShape)
 	}
-	if m.m.Arr.Format != a.m.Arr.Format {
+	if m.mat().Arr.Format != a.mat().Arr.Format {
 		panic(errFormat)
 	}
-	if p, err := whereabouts("", m.m.Arr); err != nil {
+	if p, err := whereabouts("", m.mat().Arr); err != nil {
 		return err
-	} else if q, err := whereabouts("", a.m.Arr); err != nil {
+	} else if q, err := whereabouts("", a.mat().Arr); err != nil {
 		return err
 	} else if p != nil && p == q {
-		return p.Copy(place.Config{Ctx: context.Background()}, m.m, a.m)
+		return p.Copy(place.Config{Ctx: context.Background()}, m.mat(), a.mat())
 	}
-	from, err := onHost(a.m)
+	from, err := onHost(a.mat())
 	if err != nil {
 		return err
 	}
-	return assign(m.m, from)
+	return assign(m.mat(), from)
 }
 
 // CopyFrom copies y to x, of the same length and format, like [Matrix.CopyFrom].
@@ -206,8 +206,8 @@ func assign(m, from num.Mat) error {
 // later use panics, but for Free, which does nothing then. No routine may be using it. On the host
 // Free does nothing.
 func (m *Matrix) Free() {
-	if m.m.Arr.Away != nil {
-		m.m.Arr.Away.Free()
+	if m.mat().Arr.Away != nil {
+		m.mat().Arr.Away.Free()
 	}
 }
 

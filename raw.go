@@ -8,8 +8,8 @@ import (
 )
 
 func init() {
-	raw.Vector = func(x any) num.Vec { return x.(*Vector).v }
-	raw.Matrix = func(x any) num.Mat { return x.(*Matrix).m }
+	raw.Vector = func(x any) num.Vec { return x.(*Vector).vec() }
+	raw.Matrix = func(x any) num.Mat { return x.(*Matrix).mat() }
 	raw.SetText = func(x any, i, j int, text []byte) (decimal.Loss, error) {
 		m := x.(*Matrix)
 		return setText(m.m.Arr, m.at(i, j), text)
@@ -21,7 +21,7 @@ func init() {
 	raw.GemmTriangle = func(alpha float64, a, b any, beta float64, c, d any, triangle byte, factors [2]byte, bound *exact.Bound, opt any) (any, error) {
 		x, y, z := a.(*Matrix), b.(*Matrix), d.(*Matrix)
 		old := orUnread(c.(*Matrix), Float(beta), z)
-		return gemmWithin(x.m, y.m, old.m, z.m, Float(alpha), Float(beta), x.prepared, y.prepared, triangle, factors, bound, opt.(*Options))
+		return gemmWithin(x.mat(), y.mat(), old.m, z.mat(), Float(alpha), Float(beta), x.prepared, y.prepared, triangle, factors, bound, opt.(*Options))
 	}
 	raw.NewMatrix = func(m num.Mat) any { return &Matrix{m: m} }
 }

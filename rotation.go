@@ -70,16 +70,16 @@ func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
 // transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
 func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, error) {
 	return hostRun(name, 2, x, y, opt, func(r *run, x, y *Vector) error {
-		u, v := num.New(x.v.Arr.Format, x.v.N), num.New(y.v.Arr.Format, x.v.N)
-		if err := direct.Combine(r.work(), h[0], x.v, h[2], y.v, u, r.count); err != nil {
+		u, v := num.New(x.vec().Arr.Format, x.vec().N), num.New(y.vec().Arr.Format, x.vec().N)
+		if err := direct.Combine(r.work(), h[0], x.vec(), h[2], y.vec(), u, r.count); err != nil {
 			return err
 		}
 		r.stage("x")
-		if err := direct.Combine(r.work(), h[1], x.v, h[3], y.v, v, r.count); err != nil {
+		if err := direct.Combine(r.work(), h[1], x.vec(), h[3], y.vec(), v, r.count); err != nil {
 			return err
 		}
-		store(x.v.Mat(), u)
-		store(y.v.Mat(), v)
+		store(x.vec().Mat(), u)
+		store(y.vec().Mat(), v)
 		r.stage("y")
 		return nil
 	})
@@ -88,10 +88,10 @@ func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, e
 // hostRun runs a routine of vectors of one length on the CPU, on copies of vectors that live on a
 // device. It changes y, and x if there are two outputs.
 func hostRun(name string, outputs int, x, y *Vector, opt *Options, compute func(r *run, x, y *Vector) error) (Stats, error) {
-	if x.v.N != y.v.N {
+	if x.vec().N != y.vec().N {
 		panic(errShape)
 	}
-	done, st, err := throughHost(name, opt, []num.Mat{x.v.Mat(), y.v.Mat()}, outputs, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, st, err := throughHost(name, opt, []num.Mat{x.vec().Mat(), y.vec().Mat()}, outputs, func(h []*Matrix, opt *Options) (Stats, error) {
 		return hostRun(name, outputs, h[0].Col(0), h[1].Col(0), opt, compute)
 	})
 	if done {

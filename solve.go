@@ -18,11 +18,11 @@ import (
 // method direct only, on the CPU. It panics for a bad uplo, t or diag and for shapes that do not
 // fit.
 func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options) (Stats, error) {
-	s := oriented(triangular(uplo, diag, a.m), t)
-	if x.v.N != s.Rows {
+	s := oriented(triangular(uplo, diag, a.mat()), t)
+	if x.vec().N != s.Rows {
 		panic(errShape)
 	}
-	done, st, err := throughHost("Trsv", opt, []num.Mat{a.m, x.v.Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, st, err := throughHost("Trsv", opt, []num.Mat{a.mat(), x.vec().Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return Trsv(uplo, t, diag, h[0], h[1].Col(0), opt)
 	})
 	if done {
@@ -34,7 +34,7 @@ func Trsv(uplo Uplo, t Transpose, diag Diag, a *Matrix, x *Vector, opt *Options)
 	}
 	set := r.settings
 	set.device = place.Name{Kind: place.Host}
-	b := x.Matrix().m
+	b := x.Matrix().mat()
 	return solve("Trsv", set, s, Float(1), b, b)
 }
 
@@ -72,7 +72,7 @@ func Trsm(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b *Mat
 // solution in x, every entry rounded once to the format of X, which may be another one than B's;
 // the bound is that of this format. X may share storage with the others.
 func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x *Matrix, opt *Options) (Stats, error) {
-	s, m, z := oriented(triangular(uplo, diag, a.m), tA), b.m, x.m
+	s, m, z := oriented(triangular(uplo, diag, a.mat()), tA), b.mat(), x.mat()
 	switch side {
 	case Left:
 	case Right:
@@ -83,7 +83,7 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 	if m.Rows != s.Rows || z.Rows != m.Rows || z.Cols != m.Cols {
 		panic(errShape)
 	}
-	done, st, err := throughHost("Trsm", opt, []num.Mat{a.m, b.m, x.m}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
+	done, st, err := throughHost("Trsm", opt, []num.Mat{a.mat(), b.mat(), x.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return TrsmTo(side, uplo, tA, diag, alpha, h[0], h[1], h[2], opt)
 	})
 	if done {

@@ -79,11 +79,11 @@ func integer(n int64) num.Real {
 
 // statistic returns what compute makes of x rounded to format f.
 func statistic(name string, x *Vector, f Format, opt *Options, compute func(x sample, f Format) (num.Real, error)) (Scalar, Stats, error) {
-	r, err := begin(name, opt, x.v.Arr)
+	r, err := begin(name, opt, x.vec().Arr)
 	if err != nil {
 		return Scalar{}, Stats{}, err
 	}
-	v, err := compute(sample{r, x.v}, f)
+	v, err := compute(sample{r, x.vec()}, f)
 	if err != nil {
 		return Scalar{}, r.end(), fmt.Errorf("%s: %w", name, err)
 	}

@@ -7,8 +7,16 @@ import (
 )
 
 // Vector is a vector of numbers in one format with a stride, or a view of one. It lives on the
-// host, or on a device: see On, Host and Place.
+// host, or on a device: see On, Host and Place. The zero Vector is a Float64 vector of no entries.
 type Vector struct{ v num.Vec }
+
+// vec returns the view that x is.
+func (x *Vector) vec() num.Vec {
+	if x.v.Arr == nil {
+		return num.Vec{Arr: none, Inc: 1}
+	}
+	return x.v
+}
 
 // NewVector returns a vector of n times +0.
 func NewVector(f Format, n int) *Vector {
@@ -48,17 +56,17 @@ func NewVectorBig(f Format, data []*big.Float) *Vector {
 }
 
 // Len returns the number of entries.
-func (x *Vector) Len() int { return x.v.N }
+func (x *Vector) Len() int { return x.vec().N }
 
 // Format returns the format of the entries.
-func (x *Vector) Format() Format { return Format{x.v.Arr.Format} }
+func (x *Vector) Format() Format { return Format{x.vec().Arr.Format} }
 
 // Slice returns the view of the entries i0 <= i < i1.
 func (x *Vector) Slice(i0, i1 int) *Vector {
-	if i0 < 0 || i1 < i0 || i1 > x.v.N {
+	if i0 < 0 || i1 < i0 || i1 > x.vec().N {
 		panic(errIndex)
 	}
-	v := x.v
+	v := x.vec()
 	v.Off, v.N = v.At(i0), i1-i0
 	return &Vector{v}
 }
@@ -69,7 +77,7 @@ func (x *Vector) Stride(step int) *Vector {
 	if step == 0 {
 		panic(errInc)
 	}
-	v := x.v
+	v := x.vec()
 	if step < 0 && v.N > 0 {
 		v.Off = v.At(v.N - 1)
 	}
@@ -84,16 +92,16 @@ func (x *Vector) Stride(step int) *Vector {
 
 // Matrix returns x as a Len() x 1 matrix view.
 func (x *Vector) Matrix() *Matrix {
-	m := x.v.Mat()
+	m := x.vec().Mat()
 	m.CS = 1
 	return &Matrix{m: m}
 }
 
 func (x *Vector) at(i int) int {
-	needHost(x.v.Arr)
 	if i < 0 || i >= x.v.N {
 		panic(errIndex)
 	}
+	needHost(x.v.Arr)
 	return x.v.At(i)
 }
 
@@ -117,10 +125,10 @@ func (x *Vector) SetBig(i int, s *big.Float) { x.v.Arr.Set(x.at(i), bigReal(s)) 
 
 // Convert returns a copy of x in format f, each entry rounded to nearest even.
 func (x *Vector) Convert(f Format) *Vector {
-	needHost(x.v.Arr)
-	z := NewVector(f, x.v.N)
-	for i := range x.v.N {
-		z.v.Arr.Convert(i, x.v.Arr, x.v.At(i))
+	needHost(x.vec().Arr)
+	z := NewVector(f, x.vec().N)
+	for i := range x.vec().N {
+		z.vec().Arr.Convert(i, x.vec().Arr, x.vec().At(i))
 	}
 	return z
 }

@@ -22,12 +22,12 @@ func Formatted[T interface{ Scalar | *Vector | *Matrix }](x T) fmt.Formatter {
 	case Scalar:
 		return formatted{"halfulp.Scalar", num.Mat{Arr: x.array(), Rows: 1, Cols: 1}, ""}
 	case *Vector:
-		needHost(x.v.Arr)
-		return formatted{"*halfulp.Vector", x.v.Mat(), "\n"}
+		needHost(x.vec().Arr)
+		return formatted{"*halfulp.Vector", x.vec().Mat(), "\n"}
 	}
 	m := any(x).(*Matrix)
-	needHost(m.m.Arr)
-	return formatted{"*halfulp.Matrix", m.m, "\n"}
+	needHost(m.mat().Arr)
+	return formatted{"*halfulp.Matrix", m.mat(), "\n"}
 }
 
 // formatted is numbers with the name of their type and what ends a row of them.

@@ -96,6 +96,7 @@ const (
 func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
 	known := false // that a is regular
 	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
+		s.planBlocks(f.n, bits)
 		b, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
 		switch {
 		case err == nil:
@@ -115,10 +116,12 @@ func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
 	return nil, nil
 }
 
+// seen are bits of pivots that float64 factors tell.
+const seen = 40
+
 // conditionBits returns a guess of log2 of the condition number: pivots, as far as they are no
 // noise, go on falling.
 func (f *factors) conditionBits() int {
-	const seen = 40 // bits of pivots
 	if k := f.pivotsAbove(math.Ldexp(1, -seen)); k < f.n {
 		return min(seen*f.n/(k+1)+8, mostBlockBits)
 	}
@@ -200,6 +203,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 			return nil, 0, err
 		}
 		s.stats.Rounds++
+		s.did(factorCost(n))
 	}
 	t.top = largestTop(raw.Matrix(m))
 	r := f.pivotsAbove(pivotRange)
@@ -279,6 +283,7 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 // newtonOf returns X ≈ B^-1 of float64, nil if nothing is proved of it.
 func (s *solver) newtonOf(b *halfulp.Matrix) (*newton, error) {
 	n := b.Rows()
+	defer s.did(factorCost(n))
 	f, err := s.factor(raw.Matrix(b), unscaled(n, n))
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"sync"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -46,12 +47,25 @@ func leaf(bits int) int {
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
 func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
 	d := &determinant{log: upper()}
+	later := s.work.later
 	leaves, err := s.leaves(a, f, places, leaf, d, nil)
+	s.work.later = later
 	if err != nil || leaves == nil {
 		return nil, err
 	}
+	cost := 0.0
+	for _, b := range leaves {
+		cost += b.cost()
+	}
+	s.plan(cost)
 	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
-	err = par.For(s.ctx, s.threads, len(leaves), func(_, i int) { made[i], failed[i] = s.eliminated(leaves[i]) })
+	var order sync.Mutex // of what is said about progress
+	err = par.For(s.ctx, s.threads, len(leaves), func(_, i int) {
+		made[i], failed[i] = s.eliminated(leaves[i])
+		order.Lock()
+		defer order.Unlock()
+		s.did(leaves[i].cost())
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +95,8 @@ type leafBlock struct {
 	places int
 }
 
+func (b leafBlock) cost() float64 { return leafCost(b.f.Rows(), b.places) }
+
 // leaves appends the blocks whose determinants A's is the product of, and takes into d what else
 // there is of it; nil if float64 factors do not suffice.
 func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
@@ -106,7 +122,9 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 	if err != nil || p.rho == nil {
 		return nil, err
 	}
-	return append(list, leafBlock{z, p, places + loss + 2*size + 8}), nil
+	b := leafBlock{z, p, places + loss + 2*size + 8}
+	s.work.later += b.cost() // when all blocks are there
+	return append(list, b), nil
 }
 
 // lossy is a loss that leaves nothing of float64 factors.
@@ -138,6 +156,12 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	n := f.Rows()
 	h := n / 2
 	m := n - h
+	end := s.before(0)
+	if s.work.report != nil {
+		rest := detCost(h, places, leaf) + detCost(m, places, leaf)
+		s.plan(splitCost(n, places) + rest)
+		end = s.before(rest + float64(seedCost(m)+factorCost(m)+productOf(m, h, m, wide)))
+	}
 	first := f.Slice(0, h, 0, h)
 	lu, err := s.factor(raw.Matrix(first), scale(raw.Matrix(first)))
 	if err != nil {
@@ -158,6 +182,7 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 	}
 	wider := wide + bits.Len(uint(n)) + 6
 	x, err := t.solve(right, wider)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +231,13 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant
 		return nil, nil
 	}
 	d.log.Add(d.log, log)
-	if list, err = s.leaves(first, lu, places, leaf, d, list); err != nil || list == nil {
+	end = s.before(0)
+	if s.work.report != nil {
+		end = s.before(detCost(m, places, leaf))
+	}
+	list, err = s.leaves(first, lu, places, leaf, d, list)
+	end()
+	if err != nil || list == nil {
 		return nil, err
 	}
 	return s.leaves(schur, slu, places, leaf, d, list)

@@ -79,7 +79,7 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 		l.Free()
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
-	s.progress(1)
+	s.finished()
 	return y, s.stats, nil
 }
 

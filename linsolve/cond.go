@@ -37,7 +37,7 @@ func Cond(norm Norm, a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return halfulp.Scalar{}, s.stats, fmt.Errorf("Cond: %w", err)
 	}
-	s.progress(1)
+	s.finished()
 	return z, s.stats, nil
 }
 

@@ -67,6 +67,16 @@ func (e *entries) decide(mid func(i int) *big.Float, most *big.Float, radius []*
 	return e.lift(ties)
 }
 
+// missing returns how many bits closer enclosures have to be for most open entries to be decided.
+func (e *entries) missing(mid func(i int) *big.Float, radius []*big.Float) (bits float64) {
+	for _, i := range e.open {
+		if x := mid(i); x.Sign() != 0 && radius[i].Sign() != 0 {
+			bits = max(bits, float64(radius[i].MantExp(nil)-x.MantExp(nil)+e.z.Format().Bits()+4))
+		}
+	}
+	return bits
+}
+
 // tie returns the number between lower and upper at which rounding changes from the one to the
 // other, and their distance; nil where there are several.
 func tie(lower, upper halfulp.Scalar) (t, distance *big.Float) {
@@ -207,6 +217,7 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
 	need := int(bits*(1+0x1p-40)) + most + 8
+	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
 	for have := 0; have < need && len(open) > 0; have += 60 {
 		digits, err := l.digits()
 		if err != nil {
@@ -219,7 +230,8 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 				delete(open, i)
 			}
 		}
-		s.progress(float64(have) / float64(need))
+		s.did(digit)
+		s.plan(float64((need-have)/60) * digit)
 	}
 	left := e.open[:0]
 	for _, i := range e.open {

@@ -40,7 +40,7 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 		return halfulp.Scalar{}, s.stats, fmt.Errorf("Det: %w", err)
 	}
 	s.stage("determinant")
-	s.progress(1)
+	s.finished()
 	if d.IsInf(0) {
 		s.stats.Overflow++
 	}
@@ -122,6 +122,10 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 			return nil, nil, 0, err
 		}
 		s.stats.Rounds = 1
+		s.did(factorCost(a.Rows()))
+		if s.work.report != nil {
+			s.plan(detCost(a.Rows(), bits, leaf(bits)))
+		}
 		d, err = s.determinant(a, f, bits, leaf(bits))
 	}
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
@@ -151,6 +155,7 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 	for i := range z.rows {
 		shift += z.rows[i] + z.cols[i]
 	}
+	step := primeStep(m)
 	for next := primes(); product.BitLen() <= bits+1; {
 		f := newField(next())
 		rows, err := f.matrix(s.ctx, s.threads, m)
@@ -171,7 +176,8 @@ func (s *solver) exactDet(a *halfulp.Matrix) (d *big.Float, shift int64, err err
 		v := new(big.Int).SetUint64(f.value(k))
 		det.Add(det, v.Mul(v, product))
 		product.Mul(product, new(big.Int).SetUint64(f.p))
-		s.progress(min(1, float64(product.BitLen())/float64(bits)))
+		s.did(step)
+		s.plan(float64((bits-product.BitLen())/60) * step)
 	}
 	if half := new(big.Int).Rsh(product, 1); det.Cmp(half) > 0 {
 		det.Sub(det, product)

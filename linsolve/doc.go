@@ -44,6 +44,10 @@
 // numbers. S and T are float64 seeds which products refine, or come from eliminations in enough
 // bits.
 //
+// Options.Progress is called with shares of the work that is planned, from costs of products and
+// loops, which is also one of the time. They rise, but fall where a matrix turns out to be so much
+// worse than it seemed that more than twice as long is left as was told.
+//
 // Errors wrap ErrRange for exponents beyond 2^29, some routines' smaller bounds, and products that
 // leave the exponents of formats, halfulp.ErrMemory where more bits are needed than formats have.
 // Ranks have neither limit, determinants one of 2^26 bits where only exact arithmetic decides.

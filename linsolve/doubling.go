@@ -146,6 +146,7 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
+	defer s.did(factorCost(n) + seedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {
 		if d := lu[i+i*n]; d > 2*leastPivot && d < 0x1p100 {
@@ -487,6 +488,7 @@ func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix
 
 // gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
 func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+	defer s.multiplying(a, b, d, triangle)()
 	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }

@@ -202,7 +202,7 @@ func (s *solver) prove(u *unknown) error {
 		off := int64(power)*low - shift
 		need = max(need, power*(minor+int(w.tie.MinPrec()))+int(max(off, -off))+4)
 	}
-	next := primes()
+	next, step := primes(), primeStep(raw.Matrix(u.c))
 	for have := 0; have < need && len(ties) > 0; {
 		f := newField(next())
 		lu, err := s.modulo(u, f)
@@ -231,7 +231,8 @@ func (s *solver) prove(u *unknown) error {
 		}
 		ties = left
 		have += 60
-		s.progress(min(1, float64(have)/float64(need)))
+		s.did(step)
+		s.plan(float64((need-have)/60) * step)
 	}
 	for _, w := range ties {
 		w.z.SetBig(w.at[0], w.at[1], w.tie)

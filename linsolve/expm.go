@@ -107,7 +107,8 @@ func (s *solver) expm(a, z *halfulp.Matrix) error {
 			}
 			s.stats.Undecided += len(group)
 		}
-		s.progress(float64(done+1) / float64(len(order)))
+		s.did(1)
+		s.plan(float64(len(order) - done - 1))
 	}
 	return nil
 }

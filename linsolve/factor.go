@@ -26,9 +26,11 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 		if e == nil {
 			continue
 		}
+		wanted := s.wantedCost(len(u.open), 1)
 		if err := s.decide(u, e); err != nil {
 			return err
 		}
+		s.did(wanted)
 		if err := s.prove(u); err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ type fixedSystem struct {
 	r    inverse
 	f    *fixed // nil at first
 	low  int64  // F is a multiple of 2^-low
+	left int    // columns that wait
 	n    int
 }
 
@@ -61,6 +62,7 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 	y.low = lowestBit(y.a, r.scales())
 	bits := z.Format().Bits()
 	for j, e := range todo {
+		y.left = len(todo) - j - 1
 		for want := bits + suspicion + 4; want <= 4*bits+1024 && todo[j] != nil; want *= 2 {
 			more, err := y.column(e, j, bits, want)
 			if err != nil {
@@ -73,7 +75,6 @@ func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) e
 				break
 			}
 		}
-		s.progress(float64(j+1) / float64(len(todo)+1))
 	}
 	return nil
 }
@@ -146,6 +147,10 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	_, k := math.Frexp(most)
 	shift += int64(k) // y is about 1 from now on
 	words := (max(want+y.r.size()+atFloor+6, 64) + 63) / 64
+	cost := columnCost(n, words, inverseWords(y.r))
+	y.s.plan(cost * float64(y.left+1))
+	working := y.s.doing(cost)
+	defer y.s.did(cost)
 	y.s.stats.Precision = 64 * words
 	r.unit, r.x = -64*words, make([][]uint64, n)
 	u := &partial{x: make([][]uint64, n), bits: 64 * (words + 1), lost: 1}
@@ -162,6 +167,7 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 	began, last, lastExp := false, math.Inf(1), math.MaxInt32
 	for ; ; y.s.stats.Steps++ {
 		top := r.look(u.lost)
+		working(1 - float64(max(top, 0))/float64(64*words+1))
 		floor := top <= int(log2(u.lost))+atFloor
 		if v, err = y.r.correct(r); err != nil {
 			return false, err

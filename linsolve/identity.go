@@ -66,7 +66,7 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 		}
 		need[i] = max(top[0], top[1]) - min(low[0], low[1]) + 2
 	}
-	known := int64(0)
+	known, step := int64(0), primeStep(raw.Matrix(e.m))
 	for next := primes(); left > 0; {
 		f := newField(next())
 		s.stats.Primes++
@@ -92,7 +92,8 @@ func (s *solver) identities(e *equations, column int, total *big.Float, products
 			}
 			most = max(most, need[i])
 		}
-		s.progress(min(1, float64(known)/float64(most)))
+		s.did(step)
+		s.plan(float64((most-known)/60) * step)
 	}
 	return holds, nil
 }

@@ -24,6 +24,8 @@ type improving interface {
 	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
 	// step makes ‖E‖ about 2^-next by E, of V.
 	step(v, e *halfulp.Matrix, h *big.Float, next int) error
+	// planned says that E of a gain is to lead to so many bits.
+	planned(gain, bits int)
 	// finish returns the enclosure that E leads to.
 	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
 }
@@ -45,6 +47,7 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 			next = (next+3)/4 + 3
 		}
 		width := next + at.amp + 4
+		t.planned(g, bits)
 		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
 		if err != nil {
 			return nil, err

@@ -65,11 +65,12 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 
 // multiply is invertBy with a seed of a, of which nothing is proved.
 func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, error) {
-	n := a.Rows()
+	n, width := a.Rows(), 0
 	if err := s.perturb(p.r); err != nil {
 		return nil, err
 	}
 	for p.rounds = 1; p.rounds <= maxRounds; p.rounds++ {
+		s.planRounds(a, p.rounds-1, width)
 		e, err := s.distance(p, a)
 		if err != nil || e == nil {
 			return p, err
@@ -84,6 +85,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
+		s.did(factorCost(n) + seedCost(n))
 		product := raw.Matrix(e)
 		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
 		if err != nil {
@@ -97,6 +99,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 		if err := s.gemm(-1, r, p.r, 0, nil, next); err != nil {
 			return nil, err
 		}
+		width = p.abs.norm().MantExp(nil)
 		if p.r = next; p.rounds%4 == 0 {
 			if err := s.perturb(p.r); err != nil {
 				return nil, err
@@ -108,6 +111,9 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 	for bits := seedBits * maxRounds; ; bits *= 2 {
 		if err := workable(2*bits, a); err != nil {
 			return nil, err
+		}
+		if s.work.report != nil {
+			s.plan(invertInCost(n, bits) + distanceCost(a, bits))
 		}
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
@@ -138,6 +144,9 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 	p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {
 		p.gain = gain(p.rho)
+		if s.work.report != nil {
+			s.did(distanceCost(a, p.abs.norm().MantExp(nil)))
+		}
 		return nil, nil
 	}
 	return e, nil
@@ -206,6 +215,7 @@ func (s *solver) first(a num.Mat, f *factors) (*approximate, error) {
 // firstWithin is first for another limit of a good rho.
 func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate, error) {
 	n := a.Rows
+	defer s.did(seedCost(n))
 	x, err := s.inverse(f)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
 	}
 	s.countOverflow(z.L, z.D)
-	s.progress(1)
+	s.finished()
 	z.a = on[0].Clone()
 	return z, s.stats, nil
 }

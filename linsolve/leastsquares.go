@@ -286,6 +286,11 @@ func (m *model) equations() (*equations, error) {
 
 // normal returns the normal equations AᵀWA x = AᵀW b.
 func (m *model) normal() (*equations, error) {
+	if rows, n := m.a.Dims(); m.s.work.report != nil {
+		of := func(x *halfulp.Matrix) num.Format { return raw.Matrix(x).Arr.Format }
+		square := productCost(n, rows, n, of(m.a), of(m.wa), mp(int(productBits(m.a, m.wa))))
+		m.s.plan(square + productCost(n, rows, m.b.Cols(), of(m.a), of(m.wb), mp(int(productBits(m.a, m.wb)))) + factorCost(n) + seedCost(n))
+	}
 	square, err := m.s.product(m.a, m.wa)
 	if err != nil {
 		return nil, err
@@ -414,7 +419,7 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 	}
 	s.stage("equations")
 	z := halfulp.NewMatrix(f, n, k)
-	whole := s.progress
+	whole := s.work
 	for first := 0; first < n; first += part {
 		count := min(part, n-first)
 		e, d := halfulp.NewMatrix(wideF, rows+count, rows+count), halfulp.NewMatrix(widerOf(m.b), rows+count, k)
@@ -447,11 +452,6 @@ func (m *model) minimal(f halfulp.Format) (*halfulp.Matrix, error) {
 			return nil, err
 		}
 	}
-	s.progress = whole
+	s.work = whole
 	return z, nil
-}
-
-// part makes progress go from lo to hi of the whole.
-func (s *solver) part(whole func(done float64), lo, hi float64) {
-	s.progress = func(done float64) { whole(lo + float64((hi-lo)*done)) }
 }

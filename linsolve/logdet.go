@@ -34,7 +34,7 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 		return halfulp.Scalar{}, 0, s.stats, fmt.Errorf("LogDet: %w", err)
 	}
 	s.stage("determinant")
-	s.progress(1)
+	s.finished()
 	return log, sign, s.stats, nil
 }
 

@@ -38,7 +38,7 @@ func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, 
 		return nil, s.stats, fmt.Errorf("LU: %w", err)
 	}
 	s.countOverflow(z.L, z.U)
-	s.progress(1)
+	s.finished()
 	z.a = on[0].Clone()
 	return z, s.stats, nil
 }

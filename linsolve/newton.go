@@ -305,6 +305,7 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 
 // gemmWithin is gemm for a result that is proved to be within a bound.
 func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+	defer s.multiplying(a, b, d, 0)()
 	st, err := raw.GemmWithin(alpha, a, b, beta, c, d, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }

@@ -56,7 +56,7 @@ func qrFactors(name string, a *halfulp.Matrix, f halfulp.Format, pivoting bool, 
 		return nil, s.stats, fmt.Errorf("%s: %w", name, err)
 	}
 	s.countOverflow(z.Q, z.R)
-	s.progress(1)
+	s.finished()
 	z.a = on[0].Clone()
 	return z, s.stats, nil
 }
@@ -95,6 +95,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if z == nil || !slices.Equal(z.P, order) {
 			z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
 			u = z.unknown(stacked(normal, a, order))
+			s.did(s.stackCost(m, n))
 			if d, err = s.newDoubling(u.c, n, mostBits(normal.Format())); err != nil {
 				return nil, nil, err
 			}
@@ -124,6 +125,10 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
+	if m, n := a.Dims(); s.work.report != nil {
+		of := raw.Matrix(a).Arr.Format
+		s.plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
+	}
 	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func Rank(a *halfulp.Matrix, opt *halfulp.Options) (int, Stats, error) {
 		return 0, s.stats, fmt.Errorf("Rank: %w", err)
 	}
 	s.stage("elimination")
-	s.progress(1)
+	s.finished()
 	return r, s.stats, nil
 }
 
@@ -110,7 +110,7 @@ func NullSpace(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*half
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("NullSpace: %w", err)
 	}
-	s.progress(1)
+	s.finished()
 	return z, s.stats, nil
 }
 
@@ -217,6 +217,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
 			return 0, nil, err
 		}
 		s.stats.Primes++
+		s.did(primeStep(m))
 		if len(pivots) > best {
 			best, prime = len(pivots), f
 		}
@@ -224,7 +225,7 @@ func (s *solver) rank(a *halfulp.Matrix) (int, *field, error) {
 			break
 		}
 		known += 60
-		s.progress(min(1, float64(known)/float64(bits)))
+		s.plan(float64((bits-known)/60) * primeStep(m))
 	}
 	return max(best, 0), prime, nil
 }

@@ -88,9 +88,12 @@ func regression(name string, a, b *halfulp.Matrix, f halfulp.Format, opt *Regres
 		return nil, m.s.stats, fmt.Errorf("%s: %w", name, err)
 	}
 	m.s.stage("statistics")
-	m.s.progress(1)
+	m.s.finished()
 	return &r.Fit, m.s.stats, nil
 }
+
+// equationsShare is the share of the work that goes to equations, about.
+const equationsShare = 0.2
 
 // regressor is one call of Regression.
 type regressor struct {
@@ -133,7 +136,11 @@ func (r *regressor) fit(equations func() (*equations, error)) error {
 	r.Observations, r.DegreesOfFreedom = r.a.Rows(), r.a.Rows()-n
 	r.Centered = r.intercept()
 	var err error
-	if r.e, err = equations(); err != nil {
+	whole := r.s.work
+	r.s.part(whole, 0, equationsShare)
+	r.e, err = equations()
+	r.s.work = whole
+	if err != nil {
 		return err
 	}
 	if err := r.sums(); err != nil {
@@ -353,9 +360,9 @@ func (r *regressor) statistics(j int, unit, weight *big.Rat, units []*big.Rat) [
 func (r *regressor) decide(open [][]*statistic) error {
 	s, e := r.s, r.e
 	n, order, k := r.a.Cols(), r.e.m.Rows(), len(open)
-	whole := s.progress
+	whole := s.work
 	var approximate *approximate
-	done := 0.0
+	done := equationsShare
 	share := func(by float64) { // of what is left
 		s.part(whole, done, done+float64((1-done)*by))
 		done += float64((1 - done) * by)
@@ -440,7 +447,7 @@ func (r *regressor) decide(open [][]*statistic) error {
 			}
 		}
 	}
-	s.progress = whole
+	s.work = whole
 	return nil
 }
 
@@ -521,7 +528,7 @@ func (r *regressor) residuals(f halfulp.Format) ([]*big.Float, error) {
 		return nil, err
 	}
 	var z []*big.Float
-	whole := r.s.progress
+	whole := r.s.work
 	for first := 0; first < k; first += max(n, 1) {
 		count := min(max(n, 1), k-first)
 		m, d := halfulp.NewMatrix(g, n+count, n+count), halfulp.NewMatrix(g, n+count, count)

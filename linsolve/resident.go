@@ -144,6 +144,7 @@ func (s *solver) columnTops(m *halfulp.Matrix, low int64) ([]int64, error) {
 // sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
 // first is below 2^-(prec+30) (|x| + |y|).
 func (s *solver) sum(x, y, z *halfulp.Matrix) error {
+	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
 		return s.sumHere(x, y, z)
 	}

@@ -168,6 +168,7 @@ func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, targ
 		return nil, err
 	}
 	for step := range steps {
+		s.plan(float64(steps-step) * (productOf(n, n, k, 64+cond) + productOf(n, n, k, target)))
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
 			return nil, err
@@ -178,7 +179,6 @@ func (s *solver) refined(a, b *halfulp.Matrix, p *approximate, cond, steps, targ
 		}
 		x = y
 		s.stats.Steps++
-		s.progress(float64(step+1) / float64(steps+1))
 	}
 	s.stats.Precision = x.Format().Bits()
 	return x, nil

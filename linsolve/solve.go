@@ -65,13 +65,14 @@ const Method = "solve"
 
 // solver is one call.
 type solver struct {
-	ctx      context.Context
-	threads  int
-	opt      halfulp.Options // of products
-	progress func(done float64)
-	vanish   bool // products may, below the smallest number of a format of some bits
-	stats    Stats
-	since    time.Time
+	ctx     context.Context
+	threads int
+	opt     halfulp.Options // of products
+	work    work
+	parts   float64 // the share told of parts of the work
+	vanish  bool    // products may, below the smallest number of a format of some bits
+	stats   Stats
+	since   time.Time
 
 	at   place.Place       // where matrices of Newton's method live; nil: the host
 	away []*halfulp.Matrix // those that live there
@@ -108,7 +109,7 @@ func onHost(name string, operands ...*halfulp.Matrix) ([]*halfulp.Matrix, error)
 
 // start is begin without copies.
 func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*solver, error) {
-	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), progress: func(float64) {}, since: time.Now()}
+	s := &solver{ctx: context.Background(), threads: runtime.GOMAXPROCS(0), since: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 		if opt.Context != nil {
@@ -118,13 +119,7 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 			s.threads = min(opt.Threads, 4*runtime.GOMAXPROCS(0)+16)
 		}
 		if opt.Progress != nil {
-			most := 0.0
-			s.progress = func(done float64) { // rises
-				if done > most {
-					most = done
-					opt.Progress(done)
-				}
-			}
+			s.work.report = opt.Progress
 		}
 	}
 	s.opt.Progress = nil
@@ -160,9 +155,8 @@ func (s *solver) stage(name string) {
 // gemm stores RN(alpha A B + beta C) in d. Bounds rest on relative errors, so the error wraps
 // ErrRange where a number of some bits leaves the exponents of its format.
 func (s *solver) gemm(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-
+	defer s.multiplying(a, b, d, 0)()
 	st, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(alpha), a, b, halfulp.Float(beta), c, d, &s.opt)
-
 	return s.within(st, d, err)
 }
 
@@ -216,7 +210,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 		s.at = place.Of(raw.Matrix(a).Arr)
 		z, err := s.solveThere(a, b, x.Format())
 		if err == nil && z != nil {
-			s.progress(1)
+			s.finished()
 			err = x.CopyFrom(z)
 		}
 		if err != nil {
@@ -251,7 +245,7 @@ func (s *solver) finish(name string, z, x *halfulp.Matrix) (Stats, error) {
 			}
 		}
 	}
-	s.progress(1)
+	s.finished()
 	if x.Place() != place.Host {
 		d, err := z.On(x.Place())
 		if err != nil {
@@ -293,11 +287,14 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	}
 	defer s.release()
 	todo := s.undecided(a, b, z)
+	s.planSolve(a, z.Format(), len(todo))
 	lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
 	if err != nil {
 		return nil, err
 	}
+	s.did(factorCost(a.Rows()))
 	one := few(len(todo), a.Rows()) // by one
+	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
 		if t, err := s.invertTriangles(lu); err != nil {
 			return nil, err
@@ -330,7 +327,10 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if p.rho == nil {
-		if p, err = s.multiply(p, a); err != nil {
+		end := s.before(s.solutionLeft(a.Rows(), len(todo), f.Bits()))
+		p, err = s.multiply(p, a)
+		end()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -442,19 +442,21 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 	}
 	// 1/(1 - rho), rounded up
 	more := upper().Quo(p.rho, new(big.Float).SetPrec(64).SetMode(big.ToNegativeInf).Sub(big.NewFloat(1), p.rho))
-	left := 0
+	left, missing := 0, float64(target)
 	for _, e := range todo {
 		if e != nil {
 			left++
 		}
 	}
 	for ; ; s.stats.Steps++ {
+		s.planRefinement(missing, p.gain, cond, x)
 		// R r loses up to cond bits to cancellation.
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
 			return err
 		}
 		s.stats.Precision = x.Format().Bits()
+		missing = 0
 		for j, e := range todo {
 			if e == nil {
 				continue
@@ -478,12 +480,13 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 			} else if done {
 				todo[j] = nil
 				left--
+				continue
 			}
+			missing = max(missing, e.missing(mid, radius))
 		}
 		if left == 0 {
 			return nil
 		}
-		s.progress(min(known/float64(target), 1))
 		known += p.gain
 		if int(known) > target {
 			target += 64 // entries near ties, or far below others

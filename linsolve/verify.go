@@ -78,7 +78,7 @@ func verify(name string, x *halfulp.Matrix, opt *halfulp.Options,
 		}
 		v.measure(x, wide, others)
 	}
-	s.progress(1)
+	s.finished()
 	return v, s.stats, nil
 }
 

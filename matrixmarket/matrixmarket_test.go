@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lines"
 )
 
 const (
@@ -393,5 +394,38 @@ func BenchmarkWrite(b *testing.B) {
 		if err := Write(&bytes.Buffer{}, m, &Options{Threads: 2}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestWordEnd pits wordEnd against bytes one by one, of all values.
+func TestWordEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	for range 20000 {
+		text := make([]byte, random.IntN(40))
+		for i := range text {
+			if text[i] = '7'; random.IntN(8) == 0 {
+				text[i] = byte(random.IntN(256))
+			}
+		}
+		want := 0
+		for want < len(text) && !lines.IsSpace(text[want]) {
+			want++
+		}
+		if got := wordEnd(text, 0); got != want {
+			t.Fatalf("%q: the word ends at %d, not at %d", text, got, want)
+		}
+	}
+}
+
+// TestKnownFormat reads numbers whose format is known before them, of which one is none.
+func TestKnownFormat(t *testing.T) {
+	const head = "%%MatrixMarket matrix array real general\n% halfulp format mp:100\n2 1\n"
+	for text, want := range map[string]string{head + "1\n2x\n": "a.mtx:5: ", head + "1e\n2\n": "a.mtx:4: "} {
+		if _, err := Read(strings.NewReader(text), "a.mtx", nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := Read(strings.NewReader(head+"1\n2\n3x\n"), "a.mtx", nil); err == nil {
+		t.Error("a third entry is read")
 	}
 }

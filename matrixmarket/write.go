@@ -17,8 +17,8 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 		return err
 	}
 	n := rows * cols
-	// Blocks of about 64 KiB of text.
-	size := max(1, 1<<18/max(64, m.Format().Bits()))
+	// Blocks of about 256 KiB of text.
+	size := max(1, 1<<20/max(64, m.Format().Bits()))
 	return lines.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
 		for k := block * size; k < min(n, (block+1)*size); k++ {
 			dst = m.AppendText(dst, k%rows, k/rows, o.Digits)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type benchCmd struct {
 	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, where the operands then live; auto, or several GPUs. May be repeated. Default ${default}."`
 	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
 	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
 	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`
 	Runs      int           `group:"run" placeholder:"N" help:"Make so many runs of each case instead."`
@@ -330,11 +332,11 @@ type timedRun struct {
 
 // runs makes runs of an operation.
 func (g *benchGroup) runs(o benchOperation) (all []timedRun, err error) {
-	rows, cols := min(g.n, 1<<40), 3 // of all operands
+	rows, cols := min(g.n, math.MaxInt/4), 3 // of all operands
 	if !o.vectors() {
 		cols *= rows
 	}
-	if err := memorySize(0).checkSize(g.format, rows, cols); err != nil {
+	if err := g.cmd.Memory.checkSize(g.format, rows, cols); err != nil {
 		return nil, err
 	}
 	if err := g.make(o.needs); err != nil {
@@ -370,7 +372,7 @@ func (g *benchGroup) run(o benchOperation) (timedRun, error) {
 		ctx, cancel = context.WithTimeout(ctx, g.cmd.Limit)
 	}
 	defer cancel()
-	opt := &halfulp.Options{Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method}
+	opt := &halfulp.Options{Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method, MemoryLimit: int64(g.cmd.Memory)}
 	start := time.Now()
 	r, err := o.run(&g.benchData, opt)
 	took := time.Since(start)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,6 +27,7 @@ type job struct {
 	how      *runFlags
 	progress *cli.Progress
 	began    time.Time
+	reported time.Time // when the last result was there
 	reading  time.Duration
 	// that were read, by name
 	operands map[string]*halfulp.Matrix
@@ -249,6 +251,26 @@ type runStats struct {
 	RNS      *rnsStats       `json:"rns,omitempty"`
 	Ozaki    *ozakiStats     `json:"ozaki,omitempty"`
 	LinSolve *linsolve.Proof `json:"linsolve,omitempty"`
+	// In a result, up to here: of making its numbers text, and of all.
+	Write *clock `json:"write_ns,omitempty"`
+	Total *clock `json:"total_ns,omitempty"`
+}
+
+// clock is encoded as the time since then, in nanoseconds.
+type clock struct{ time.Time }
+
+// MarshalJSON tells the time since then.
+func (c *clock) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(time.Since(c.Time)), 10), nil
+}
+
+// resultStats are the statistics in a result.
+func (j *job) resultStats(s *halfulp.Stats) *runStats {
+	r := j.runStats(s)
+	if r != nil {
+		r.Write, r.Total = &clock{j.reported}, &clock{j.began}
+	}
+	return r
 }
 
 // runStats returns what is known of a run, nil where nothing was computed.
@@ -256,7 +278,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 	if s == nil {
 		return nil
 	}
-	r := &runStats{s, j.reading, j.rns, j.ozaki, nil}
+	r := &runStats{Stats: s, Read: j.reading, RNS: j.rns, Ozaki: j.ozaki}
 	if j.solver != nil {
 		r.LinSolve = &j.solver.Proof
 	}
@@ -267,7 +289,7 @@ func (j *job) runStats(s *halfulp.Stats) *runStats {
 func (j *job) writeScalar(z halfulp.Scalar, stats halfulp.Stats) error {
 	j.report(&stats)
 	if j.print.JSON {
-		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), j.runStats(&stats)}))
+		return j.writeText(jsonText(scalarResult{j.command, j.format.String(), j.text(z), j.resultStats(&stats)}))
 	}
 	return j.writeText(j.text(z) + "\n")
 }
@@ -280,7 +302,7 @@ func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 		return j.writeFile(z)
 	}
 	return j.writeText(jsonText(matrixResult{
-		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: j.texts(z), Stats: j.runStats(stats),
+		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: j.texts(z), Stats: j.resultStats(stats),
 	}))
 }
 
@@ -323,7 +345,8 @@ func (j *job) writeScalars(n int, results []namedScalar) error {
 	if !j.print.JSON {
 		return j.writeText(b.String())
 	}
-	object["stats"] = stats
+	object["stats"], object["read_ns"] = stats, j.reading
+	object["write_ns"], object["total_ns"] = &clock{j.reported}, &clock{j.began}
 	return j.writeText(jsonText(object))
 }
 
@@ -347,6 +370,7 @@ func (j *job) report(stats *halfulp.Stats) {
 		return
 	}
 	j.ran = append(j.ran, namedStats{"", stats})
+	j.reported = time.Now()
 	if j.print.Quiet {
 		return
 	}

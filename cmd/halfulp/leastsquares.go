@@ -255,7 +255,7 @@ func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 	j.report(&j.solver.Stats)
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
-		Centered: fit.Centered, Stats: j.runStats(&j.solver.Stats),
+		Centered: fit.Centered, Stats: j.resultStats(&j.solver.Stats),
 	}
 	n := fit.X.Rows()
 	for k, of := range fit.Responses {

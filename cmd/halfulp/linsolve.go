@@ -144,7 +144,7 @@ func (c *solveCmd) enclose(j *job, a, b *halfulp.Matrix) error {
 		return j.writeMatrix(both, &j.solver.Stats)
 	}
 	j.report(&j.solver.Stats)
-	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.runStats(&j.solver.Stats)}))
+	return j.writeText(jsonText(boundsResult{j.command, j.format.String(), b.Rows(), b.Cols(), j.texts(lower), j.texts(upper), j.resultStats(&j.solver.Stats)}))
 }
 
 type invCmd struct {
@@ -225,7 +225,7 @@ func (j *job) logDet(file string, a *halfulp.Matrix) error {
 	}
 	j.report(&j.solver.Stats)
 	if j.print.JSON {
-		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.runStats(&j.solver.Stats)}))
+		return j.writeText(jsonText(logDetResult{j.command, j.format.String(), sign, j.text(z), j.resultStats(&j.solver.Stats)}))
 	}
 	return j.writeText(fmt.Sprintf("sign  %d\nlog   %s\n", sign, j.text(z)))
 }

@@ -228,7 +228,7 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	if err := written(); err != nil {
 		return err
 	}
-	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.runStats(&j.solver.Stats)}
+	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(&j.solver.Stats)}
 	var table strings.Builder
 	for _, f := range factors {
 		m, cols := f.matrix, f.matrix.Cols()

@@ -77,7 +77,7 @@ func (c *verifyCmd) Run(env *cli.Environment) error {
 	j.report(&j.solver.Stats)
 	// Infinity is spelt as elsewhere.
 	largest := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%.3g", v.Largest), "+"))
-	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.runStats(&j.solver.Stats)})
+	text := jsonText(verifyResult{"verify", c.Format.String(), v, largest, j.resultStats(&j.solver.Stats)})
 	if !c.JSON {
 		var s strings.Builder
 		t := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)

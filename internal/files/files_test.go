@@ -379,7 +379,7 @@ func TestMapped(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			_, text, unmap, ok := mapNumPy(path, 1<<30)
+			_, _, text, unmap, ok := mapNumPy(path, 1<<30)
 			if ok {
 				if whole, err := os.ReadFile(path); err != nil || !bytes.Equal(text, whole) {
 					t.Errorf("%s: mapped %d bytes, %v", path, len(text), err)
@@ -425,7 +425,7 @@ func TestBecameShorter(t *testing.T) {
 			if err := WriteMatrix(path, nil, m, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			k, text, unmap, ok := mapNumPy(path, 1<<30)
+			k, file, text, unmap, ok := mapNumPy(path, 1<<30)
 			if !ok {
 				t.Fatalf("%s: not mapped", path)
 			}
@@ -434,7 +434,7 @@ func TestBecameShorter(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, threads := range []int{1, 3} {
-					if _, err := parse(k, path, text, ReadOptions{Threads: threads}.filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: file}.filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
 						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
 					}
 				}

@@ -41,6 +41,8 @@ type ReadOptions struct {
 	Header      *string            // if not nil, set to the row of names that begins a table
 	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
+
+	file io.ReaderAt // what the content is mapped from
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
@@ -48,8 +50,9 @@ type ReadOptions struct {
 // numbers, any of them packed by gzip, with zeros after it or none.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.filled()
-	if k, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
+	if k, f, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
 		defer unmap()
+		opt.file = f
 		return parse(k, name, text, opt)
 	}
 	text, err := readAll(name, shown(name), stdin, opt)
@@ -62,31 +65,36 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
 const mappedSize = 1 << 16
 
-// mapNumPy maps a file of NumPy that is not packed into memory, and tells which kind it is; not ok
+// mapNumPy maps a file of NumPy that is not packed into memory, and tells which kind it is. The
+// file stays open until the memory is given back; not ok
 // for other files, and where that fails. Package npy alone may read the memory, which a file that
 // becomes shorter takes away.
-func mapNumPy(name string, limit int64) (k kind, text []byte, unmap func(), ok bool) {
+func mapNumPy(name string, limit int64) (k kind, f *os.File, text []byte, unmap func(), ok bool) {
 	if k := kindByName(name); name == Stdio || k != numpy && k != numpyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
-		return unknown, nil, nil, false
+		return unknown, nil, nil, nil, false
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return unknown, nil, nil, false
+		return unknown, nil, nil, nil, false
 	}
-	defer f.Close()
+	defer func() {
+		if !ok {
+			f.Close()
+		}
+	}()
 	i, err := f.Stat()
 	if err != nil || !i.Mode().IsRegular() || i.Size() < mappedSize || i.Size() > limit {
-		return unknown, nil, nil, false
+		return unknown, nil, nil, nil, false
 	}
 	head := make([]byte, len(npy.Magic))
 	if _, err := f.ReadAt(head, 0); err != nil {
-		return unknown, nil, nil, false
+		return unknown, nil, nil, nil, false
 	}
 	if k = kindOf("", head); k != numpy && k != numpyZip { // packed, in spite of its name
-		return unknown, nil, nil, false
+		return unknown, nil, nil, nil, false
 	}
-	text, unmap, ok = mapped(f, i.Size())
-	return k, text, unmap, ok
+	text, free, ok := mapped(f, i.Size())
+	return k, f, text, func() { free(); f.Close() }, ok
 }
 
 // ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
@@ -133,7 +141,7 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 }
 
 func (opt ReadOptions) numpy() npy.Options {
-	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat}
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file}
 }
 
 // shown is how messages call a file.
@@ -159,10 +167,26 @@ func parse(k kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, 
 	case list:
 		return nil, fmt.Errorf("%s: lists of %s are written, not read", shown(name), listOf(name).Name)
 	}
+	if isUTF16(text) {
+		return nil, withName(shown(name), errUTF16)
+	}
 	return table.Parse(text, shown(name), table.Options{
 		In: opt.In, Stats: opt.Stats, Dialect: opt.Dialect, Header: opt.Header,
 		Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Progress: opt.Progress,
 	})
+}
+
+var errUTF16 = errors.New("the text is UTF-16, of two bytes a character: save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8")
+
+// isUTF16 reports whether a text begins with a byte order mark of UTF-16, or with two characters of
+// ASCII in it.
+func isUTF16(text []byte) bool {
+	if len(text) < 4 {
+		return false
+	}
+	a, b, c, d := text[0], text[1], text[2], text[3]
+	marked := a == 0xff && b == 0xfe || a == 0xfe && b == 0xff
+	return marked || a != 0 && b == 0 && c != 0 && d == 0 || a == 0 && b != 0 && c == 0 && d != 0
 }
 
 // readAll returns the unpacked content of a file.

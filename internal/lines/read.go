@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"math"
 
+	"github.com/halfulp/halfulp/internal/pages"
 	"github.com/halfulp/halfulp/internal/par"
 )
 
@@ -45,6 +46,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	const first, step = 1 << 16, 1 << 20
 	limit = min(limit, math.MaxInt-1)
 	b := make([]byte, 0, min(first+sizeHint(r), max(limit, 1)+1))
+	pages.Large(b[:cap(b)])
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"bufio"
 	"context"
 	"io"
 
@@ -43,6 +44,11 @@ func Write(ctx context.Context, w io.Writer, threads, blocks int, fill func(dst 
 }
 
 func writeAll(w io.Writer, blocks [][]byte) error {
+	if b, ok := w.(*bufio.Writer); ok { // blocks pass an empty one without being copied
+		if err := b.Flush(); err != nil {
+			return err
+		}
+	}
 	for _, b := range blocks {
 		if _, err := w.Write(b); err != nil {
 			return err

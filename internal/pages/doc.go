@@ -1,0 +1,2 @@
+// Package pages is about the pages of memory under large slices.
+package pages

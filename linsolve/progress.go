@@ -1,0 +1,438 @@
+package linsolve
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// work is what a call has done and what it plans to do, in ns of one thread about, so that its
+// share is one of the time.
+type work struct {
+	report      func(share float64) // nil if nobody wants to know
+	done, ahead float64
+	later       float64 // of ahead, what comes after the routine that plans
+	planned     bool    // otherwise nothing is known of what lies ahead
+	cond        int     // a guess of log2 of the condition number
+	told        float64
+}
+
+// falls is how much more than was told must be left for a share to fall, as it does where a matrix
+// turns out to be worse than it seemed: shares rise otherwise, and stand still meanwhile.
+const falls = 2
+
+// tell reports a share of the work, 1 at the end alone.
+func (w *work) tell(done, ahead float64) {
+	if w.report == nil || !w.planned || !(done+ahead > 0) {
+		return
+	}
+	share := min(done/(done+ahead), 0.999)
+	// What is left is ahead/done of the time taken, and was (1 - told)/told of it.
+	if share > w.told || ahead*w.told > falls*done*(1-w.told) {
+		w.told = share
+		w.report(share)
+	}
+}
+
+// finished reports that all is done.
+func (s *solver) finished() {
+	if s.work.report != nil {
+		s.work.report(1)
+	}
+}
+
+// plan says what lies ahead of the routine at hand, in place of what was planned for it before.
+func (s *solver) plan(cost float64) {
+	s.work.ahead, s.work.planned = s.work.later+cost, true
+	s.work.tell(s.work.done, s.work.ahead)
+}
+
+// before says that work of a cost comes after what routines plan until the function is called that
+// it returns.
+func (s *solver) before(cost float64) (end func()) {
+	s.work.later += cost
+	return func() { s.work.later -= cost }
+}
+
+// did says that work of a cost is done.
+func (s *solver) did(cost float64) {
+	w := &s.work
+	w.done += cost
+	w.ahead = max(w.ahead-cost, w.later)
+	w.tell(w.done, w.ahead)
+}
+
+// doing returns a function that takes the share done of work of a cost, until did is called.
+func (s *solver) doing(cost float64) func(share float64) {
+	w := &s.work
+	return func(share float64) { w.tell(w.done+float64(cost*share), max(w.ahead-float64(cost*share), w.later)) }
+}
+
+// part makes the work that is planned from now on that from share lo to share hi of the whole,
+// which rises.
+func (s *solver) part(whole work, lo, hi float64) {
+	if s.work = (work{}); whole.report != nil {
+		s.work.report = func(share float64) {
+			if share = lo + float64((hi-lo)*share); share > s.parts {
+				s.parts = share
+				whole.report(share)
+			}
+		}
+	}
+}
+
+// multiplying says that A B is computed in the format of D until the function is called that it
+// returns, or only a triangle of it.
+func (s *solver) multiplying(a, b, d *halfulp.Matrix, triangle byte) (end func()) {
+	if s.work.report == nil {
+		return func() {}
+	}
+	format := func(m *halfulp.Matrix) num.Format { return raw.Matrix(m).Arr.Format }
+	cost := productCost(a.Rows(), a.Cols(), b.Cols(), format(a), format(b), format(d))
+	if triangle != 0 {
+		cost /= 2
+	}
+	s.opt.Progress = s.doing(cost)
+	return func() {
+		s.opt.Progress = nil
+		s.did(cost)
+	}
+}
+
+// mp is the format of so many bits.
+func mp(bits int) num.Format {
+	return num.Format{Kind: num.MP, Prec: uint32(min(max(bits, 24), maxBits))}
+}
+
+// productCost is the cost of a product of an m x k matrix by a k x n one, of formats a and b, with
+// results of format c. The dispatcher of products takes the same estimates.
+func productCost(m, k, n int, a, b, c num.Format) float64 {
+	if m == 0 || k == 0 || n == 0 {
+		return 0
+	}
+	cost := direct.EstimateGemm(1, m, n, k, a, b, c, true)
+	cost = min(cost, direct.EstimateEntries(1, m, n, k, a, b))
+	if t, ok := exact.Estimate(1, m, n, k, a, b, c, [2]bool{}); ok {
+		cost = min(cost, t)
+	}
+	return float64(cost)
+}
+
+// productOf is productCost for operands and results of so many bits.
+func productOf(m, k, n, bits int) float64 { return productCost(m, k, n, mp(bits), mp(bits), mp(bits)) }
+
+// What work takes beside products, in ns on one thread. The figures steer estimates of
+// time left alone.
+const (
+	floatCost  = 0.12 // a multiply-add of float64 factors
+	entryCost  = 300  // what is done with each entry of a seed
+	roundCost  = 150  // rounding an entry
+	stackEntry = 1200 // an entry of a stacked matrix
+	wantCost   = 200  // what is done with each entry of factors
+	sumCost    = 80   // adding two entries
+	wordCost   = 0.9  // a word by a word
+	fieldCost  = 6    // a multiply-add modulo a prime
+	primeCost  = 500  // a residue of a number modulo a prime, its words aside
+	panelCost  = 120  // a multiply-add of big.Float
+)
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
+
+// factorCost is that of float64 factors.
+func factorCost(n int) float64 {
+	return float64(cube(n)/3*floatCost) + float64(float64(n)*float64(n)*entryCost/4)
+}
+
+// seedCost is that of a float64 inverse and its residual from factors.
+func seedCost(n int) float64 {
+	return float64(2*cube(n)*floatCost) + float64(float64(n)*float64(n)*entryCost)
+}
+
+// primeStep is the cost of an elimination of m modulo a prime.
+func primeStep(m num.Mat) float64 {
+	words := float64((m.Arr.Bits() + 63) / 64)
+	r, c := float64(m.Rows), float64(m.Cols)
+	return float64(r*c*min(r, c)*fieldCost/3) + float64(r*c*(primeCost+5*words))
+}
+
+// refineCost is the cost of what leads Newton's method for order n from a gain to another one, with
+// an amp of 2^loss.
+func refineCost(n, gain, bits, loss int) (cost float64) {
+	for gain < bits {
+		next := bits
+		for next > 2*gain-2 && gain >= leastNewton {
+			next = (next + 3) / 2
+		}
+		x, e := mp(gain+loss+4), mp(gain+lateBits)
+		cost += productCost(n, n, n, x, mp(bits), e) + productCost(n, n, n, e, x, mp(next+loss+5-gain))
+		gain = max(next, gain+1)
+	}
+	return cost
+}
+
+// plan says that Newton's method is to lead to so many bits, and what costs after comes then.
+func (t *newton) plan(bits int, after float64) {
+	if t.s.work.report != nil {
+		t.s.plan(refineCost(t.n(), t.gain(), bits, max(t.amp.MantExp(nil), 0)) + after)
+	}
+}
+
+// eliminationCost is the cost of eliminating blocks of n rows with so many bits, of which all but
+// blockSpare go to the condition number.
+func eliminationCost(n, bits, most int) (cost float64) {
+	for cond := bits - blockSpare; n > 0; cond -= pivotBits {
+		r := n
+		if cond > pivotBits {
+			r = max(1, n*pivotBits/cond)
+		}
+		good := blockSpare + max(cond, 0)
+		if r >= n && n <= most {
+			return cost + factorCost(n) + seedCost(n)
+		}
+		r = min(r, most)
+		n -= r
+		cost += factorCost(n+r) + factorCost(r) + seedCost(r) + refineCost(r, 30, good+8, 10)
+		cost += productOf(r, r, n, good) + productOf(n, r, r, seedBits) + productOf(n, r, n, good)
+	}
+	return cost
+}
+
+// pivotBits are log2 of how far pivots of a block fall.
+const pivotBits = 36
+
+// columnCost is the cost of a column of fixedSystem of so many words, for an inverse whose product
+// with a vector takes as long as that of a matrix of some words.
+func columnCost(n, words int, inverse float64) float64 {
+	planes := float64(words+1) / 2
+	return float64(words) * 64 / 40 * float64(n) * float64(n) * wordCost * (planes + inverse)
+}
+
+// inverseWords returns the words of columnCost.
+func inverseWords(r inverse) float64 {
+	switch r := r.(type) {
+	case *wideInverse:
+		words := 0
+		for m := range r.pieces() {
+			words += r.planes(m)
+		}
+		return float64(words)
+	case *blocks:
+		return squareWords(r.first.good)
+	}
+	return 1 // of float64 numbers
+}
+
+// squareWords returns how many products of words two numbers of some bits take.
+func squareWords(bits int) float64 { return float64(bits) / 64 * float64(bits) / 64 }
+
+// improvedCost is the cost of leading approximate inverses of the factors of an m x n matrix from
+// a gain to an enclosure of so many bits, for one factor or both; see improved.
+func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
+	k, triangles := min(m, n), 0.5
+	if both {
+		triangles = 1
+	}
+	for last := false; !last; {
+		next := bits
+		for order(gain+lateBits, next+3) > 4 {
+			next = (next+3)/4 + 3
+		}
+		old, exact, near, square := mp(gain+amp+4), mp(next+amp+4), mp(next-gain+4), mp(next-2*gain+4)
+		cost += productCost(m, k, k, exact, old, exact)            // V
+		cost += triangles * productCost(k, k, k, old, exact, near) // E
+		if terms := order(gain+lateBits, next+3); terms > 2 {
+			cost += float64(2*terms-4) * triangles * productCost(k, k, k, near, near, square)
+		}
+		cost += triangles * productCost(max(m, n), k, k, near, old, near)
+		cost += 10 * triangles * float64(max(m, n)) * float64(k) * sumCost
+		if last = next == bits; last && both {
+			cost += productCost(k, k, n, old, exact, exact)
+		}
+		gain = next
+	}
+	return cost
+}
+
+// wantedCost is the cost of the m x n entries of factors beside those: single ones of theirs are
+// prepared on one thread.
+func (s *solver) wantedCost(m, n int) float64 {
+	return float64(m) * float64(n) * (roundCost + wantCost*float64(s.threads))
+}
+
+// stackCost is the cost of putting AᵀA above A, m x n, which one thread does.
+func (s *solver) stackCost(m, n int) float64 {
+	return float64(m+n) * float64(n) * stackEntry * float64(s.threads)
+}
+
+// detCost is the cost of a determinant of order n by blocks.
+func detCost(n, places, least int) float64 {
+	if n <= least {
+		return seedCost(n) + leafCost(n, places)
+	}
+	return splitCost(n, places) + detCost(n/2, places, least) + detCost(n-n/2, places, least)
+}
+
+// leafCost is the cost of one of its blocks that are eliminated.
+func leafCost(n, places int) float64 {
+	words := math.Ceil(float64(places)/64) + 1
+	return cube(n) / 3 * (20 + float64(words*words*wordCost))
+}
+
+// splitCost is the cost of one step of it.
+func splitCost(n, places int) float64 {
+	h, m := n/2, n-n/2
+	return 2*(factorCost(h)+seedCost(h)) + solutionCost(h, m, 35, places+20, 10) + productOf(m, h, m, places+2)
+}
+
+// solutionCost is the cost of newton.solve for k columns.
+func solutionCost(n, k, gain, bits, cond int) float64 {
+	half := (bits+cond)/2 + 2
+	return refineCost(n, gain, half, cond) + 3*productOf(n, n, k, half)
+}
+
+// planSolve says what a solution for k columns takes where nothing is known of A's condition.
+func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
+	if s.work.report == nil {
+		return
+	}
+	n := a.Rows()
+	cost := seedCost(n)
+	if !few(k, n) {
+		cost += manyCost(n, k, f.Bits())
+	}
+	s.plan(factorCost(n) + cost)
+}
+
+// manyCost is the cost of a solution for many columns from a seed.
+func manyCost(n, k, bits int) float64 {
+	if k == n { // an inverse, perhaps
+		return refineCost(n, 30, bits/2+8, 10) + 2*productOf(n, n, n, bits/2)
+	}
+	return solutionCost(n, k, 30, bits+guard(n), 16)
+}
+
+// planBy is planSolve with factors, for a few columns one by one or for all.
+func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Format, k int) {
+	if s.work.report == nil {
+		return
+	}
+	n, words := lu.n, f.Bits()/64+2
+	cond := lu.conditionBits()
+	s.work.cond = cond
+	well := cond <= seen+8
+	if !well {
+		s.work.cond = cond * 3 / 2 // it was twice as large for some, and not more than that for any
+	}
+	columns := func(bits int, inverse float64) float64 {
+		return float64(k) * columnCost(n, words+bits/64, inverse)
+	}
+	switch {
+	case well && one:
+		s.plan(seedCost(n) + columns(0, 1))
+	case well:
+		s.plan(seedCost(n) + manyCost(n, k, f.Bits()))
+	case one && cond <= mostOfBlocks:
+		s.plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
+	case one:
+		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
+		s.plan(attempt + roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(n, k, f.Bits()))
+	default:
+		s.plan(roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(n, k, f.Bits()))
+	}
+}
+
+// solutionLeft is the cost of a solution for k columns once an approximate inverse is known.
+func (s *solver) solutionLeft(n, k, bits int) float64 {
+	cond := s.work.cond
+	switch {
+	case s.work.report == nil:
+		return 0
+	case few(k, n):
+		return float64(k) * columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
+	}
+	return manyCost(n, k, bits+cond)
+}
+
+// mostOfBlocks is log2 of a condition number above which the proof of blocks may fail.
+const mostOfBlocks = 300
+
+// planBlocks says that blocks of n rows are to be eliminated with so many bits.
+func (s *solver) planBlocks(n, bits int) {
+	if s.work.report != nil {
+		s.plan(eliminationCost(n, bits, max(n/4, 32)))
+	}
+}
+
+// planRefinement says that steps of refinement for x are to come, one at least, which gain so many
+// bits each of those that are missing.
+func (s *solver) planRefinement(missing, gain float64, cond int, x *halfulp.Matrix) {
+	if s.work.report == nil {
+		return
+	}
+	n, k, bits := x.Rows(), x.Cols(), float64(x.Format().Bits())
+	r := mp(64 + cond)
+	middle := mp(int(bits + missing/2)) // of x, half of the way
+	s.plan(max(missing/gain, 1) * (productCost(n, n, k, mp(cond+64), middle, r) + productCost(n, n, k, r, r, middle)))
+}
+
+// roundBits are log2 of how much more of the condition number a seed sees, at first.
+const roundBits = 40
+
+// roundsCost is the cost of what is left of seeds, after some that made an approximate inverse of
+// 2^width, and of the proof. Where they see too little an elimination takes their place.
+func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
+	n, of := a.Rows(), raw.Matrix(a).Arr.Format
+	more := roundBits
+	if rounds > 1 {
+		more = max(width/rounds, 8)
+	}
+	for ; rounds == 0 || width < cond; width += more {
+		r := mp(width + seedBits)
+		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(seedBits), r, r)
+		cost += factorCost(n) + seedCost(n)
+		if rounds++; rounds >= maxRounds {
+			return cost + invertInCost(n, maxRounds*seedBits) + distanceCost(a, cond)
+		}
+	}
+	return cost + distanceCost(a, width)
+}
+
+// planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.
+func (s *solver) planRounds(a *halfulp.Matrix, rounds, width int) {
+	if s.work.report != nil {
+		s.plan(roundsCost(a, rounds, width, s.work.cond))
+	}
+}
+
+// distanceCost is what I - R A takes beyond the product that its format tells of where R, of a norm
+// of 2^width, is near the inverse: it is what many more bits leave, and takes the exact pass.
+func distanceCost(a *halfulp.Matrix, width int) float64 {
+	n, of := a.Rows(), raw.Matrix(a).Arr.Format
+	if of.Kind == num.MP && int(of.Prec) > width+seedBits {
+		of = mp(width + seedBits)
+	}
+	return float64(direct.EstimateEntries(1, n, n, n, mp(width+seedBits), of))
+}
+
+// invertInCost is the cost of an elimination and of the inverses of its factors with so many bits.
+func invertInCost(n, bits int) float64 {
+	panels := float64(n) * float64(n) * panel * (panelCost + squareWords(bits)*wordCost)
+	return panels + 3*productOf(n, n, n, bits)
+}
+
+// planned says that an E of a gain is to lead to so many bits.
+func (t *splitting) planned(gain, bits int) {
+	if m, n := t.f.Dims(); t.s.work.report != nil {
+		t.s.plan(improvedCost(m, n, gain, t.amp, bits, true) + t.s.wantedCost(m, n))
+	}
+}
+
+func (t *doubling) planned(gain, bits int) {
+	if m := t.f.Rows(); t.s.work.report != nil {
+		t.s.plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	}
+}

@@ -1,0 +1,146 @@
+package linsolve
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+// progressCases are routines that tell how far they are.
+func progressCases(n, bits int) (a *halfulp.Matrix, cases map[string]func(opt *halfulp.Options) error) {
+	f := halfulp.MP(uint(bits))
+	random := rand.New(rand.NewPCG(1, 2))
+	entry := func() *big.Float {
+		x := new(big.Float).SetPrec(uint(bits))
+		for range bits/53 + 1 {
+			x.Add(x.SetMantExp(x, -53), big.NewFloat(float64(2*random.Float64())-1))
+		}
+		return x
+	}
+	a = halfulp.NewMatrix(f, n, n)
+	b := halfulp.NewMatrix(f, n, n/2)
+	for i := range n {
+		for j := range n {
+			a.SetBig(i, j, entry())
+		}
+		for j := range n / 2 {
+			b.SetBig(i, j, entry())
+		}
+	}
+	square := halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		for j := range i + 1 {
+			x := entry()
+			if i == j {
+				x.SetInt64(int64(n))
+			}
+			square.SetBig(i, j, x)
+			square.SetBig(j, i, x)
+		}
+	}
+	hilbert := halfulp.NewMatrix(f, n/4, n/4)
+	for i := range n / 4 {
+		for j := range n / 4 {
+			hilbert.SetBig(i, j, new(big.Float).SetPrec(uint(bits)).Quo(big.NewFloat(1), big.NewFloat(float64(i+j+1))))
+		}
+	}
+	last := func(_ any, _ Stats, err error) error { return err }
+	only := func(_ Stats, err error) error { return err }
+	return a, map[string]func(opt *halfulp.Options) error{
+		"Solve, one column": func(opt *halfulp.Options) error {
+			return only(Solve(a, b.Slice(0, n, 0, 1), halfulp.NewMatrix(f, n, 1), opt))
+		},
+		"Solve, many columns": func(opt *halfulp.Options) error {
+			return only(Solve(a, b, halfulp.NewMatrix(f, n, n/2), opt))
+		},
+		"Solve, Hilbert": func(opt *halfulp.Options) error {
+			return only(Solve(hilbert, b.Slice(0, n/4, 0, 1), halfulp.NewMatrix(f, n/4, 1), opt))
+		},
+		"Inverse": func(opt *halfulp.Options) error { return only(Inverse(a, halfulp.NewMatrix(f, n, n), opt)) },
+		"Inverse, Hilbert": func(opt *halfulp.Options) error {
+			return only(Inverse(hilbert, halfulp.NewMatrix(f, n/4, n/4), opt))
+		},
+		"Det":      func(opt *halfulp.Options) error { d, st, err := Det(a, f, opt); return last(d, st, err) },
+		"LU":       func(opt *halfulp.Options) error { z, st, err := LU(a, f, opt); return last(z, st, err) },
+		"QR":       func(opt *halfulp.Options) error { z, st, err := QR(a, f, opt); return last(z, st, err) },
+		"Cholesky": func(opt *halfulp.Options) error { z, st, err := Cholesky(square, f, opt); return last(z, st, err) },
+		"LDLT":     func(opt *halfulp.Options) error { z, st, err := LDLT(square, f, opt); return last(z, st, err) },
+		"LeastSquares": func(opt *halfulp.Options) error {
+			return only(LeastSquares(a.Slice(0, n, 0, n/2), b, halfulp.NewMatrix(f, n/2, n/2), &LeastSquaresOptions{Options: *opt}))
+		},
+	}
+}
+
+// TestProgress sees to shares that end at 1, and fall only where much more work is left than was
+// told.
+func TestProgress(t *testing.T) {
+	_, cases := progressCases(100, 300)
+	for name, run := range cases {
+		var shares []float64
+		if err := run(&halfulp.Options{Progress: func(share float64) { shares = append(shares, share) }}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(shares) < 4 || shares[len(shares)-1] != 1 {
+			t.Fatalf("%s: shares %v", name, shares)
+		}
+		for i, share := range shares[1:] {
+			before := shares[i]
+			if !(share >= 0 && share <= 1) || share < before && (1-share)*before < falls*share*(1-before)*(1-1e-9) {
+				t.Errorf("%s: share %d is %g after %g", name, i+1, share, before)
+			}
+		}
+		if len(shares) > 4 && shares[len(shares)-2] < 0.5 {
+			t.Errorf("%s: %g of the work is told at last", name, shares[len(shares)-2])
+		}
+	}
+}
+
+// TestPlans pits what is told to be left against the work that is left, both in units of work, for
+// matrices that are not ill-conditioned: within a factor of 2 while a tenth or more is left.
+func TestPlans(t *testing.T) {
+	const n, bits = 160, 500
+	f := halfulp.MP(bits)
+	a, _ := progressCases(n, bits)
+	b := halfulp.Identity(halfulp.Float64, n)
+	square := halfulp.NewMatrix(f, n, n)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), square, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func(s *solver) error{
+		"inverse":  func(s *solver) error { _, err := s.solve(a, b, f); return err },
+		"solve":    func(s *solver) error { _, err := s.solve(a, square, f); return err },
+		"det":      func(s *solver) error { _, _, err := s.det(a, f); return err },
+		"lu":       func(s *solver) error { _, err := s.lu(a, f); return err },
+		"cholesky": func(s *solver) error { _, err := s.cholesky(square, f); return err },
+	} {
+		s, err := start(name, nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at, left []float64
+		s.work.report = func(share float64) {
+			if s.opt.Progress == nil { // between products
+				at, left = append(at, s.work.done), append(left, s.work.ahead)
+			}
+		}
+		if err := run(s); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all, seen := s.work.done, 0
+		for i, done := range at {
+			is := all - done
+			if is < all/10 || done < all/10 {
+				continue
+			}
+			seen++
+			if left[i] > 2*is || is > 2*left[i] {
+				t.Errorf("%s: %.3g left of %.3g, told %.3g", name, is, all, left[i])
+			}
+		}
+		if seen == 0 {
+			t.Errorf("%s: nothing was told of %d times", name, len(at))
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package halfulp
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// TestZeroValues sees to zero matrices and vectors that behave like empty ones of Float64, and to a
+// zero Scalar that is +0.
+func TestZeroValues(t *testing.T) {
+	var m Matrix
+	var x Vector
+	var s Scalar
+	like := []any{NewMatrix(Float64, 0, 0), NewVector(Float64, 0), Float(0)}
+	for i, z := range []any{&m, &x, s} {
+		for _, verb := range []string{"%v", "%s"} {
+			if got, want := fmt.Sprintf(verb, z), fmt.Sprintf(verb, like[i]); got != want {
+				t.Errorf("%T: %s is %q, not %q", z, verb, got, want)
+			}
+		}
+		got, err := json.Marshal(z)
+		want, _ := json.Marshal(like[i])
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%T: JSON %s, %v, not %s", z, got, err, want)
+		}
+		type binary interface{ MarshalBinary() ([]byte, error) }
+		got, err = z.(binary).MarshalBinary()
+		want, _ = like[i].(binary).MarshalBinary()
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%T: binary %x, %v, not %x", z, got, err, want)
+		}
+	}
+	if m.Format() != Float64 || m.Place() != CPU || !m.T().Clone().Same(&m) {
+		t.Error("the zero Matrix is no empty one")
+	}
+	if x.Format() != Float64 || x.Place() != CPU || x.Len() != 0 || x.Clone().Len() != 0 || x.Slice(0, 0).Len() != 0 {
+		t.Error("the zero Vector is no empty one")
+	}
+	if z, _, err := Sum(&x, Float64, nil); err != nil || !z.Same(s) {
+		t.Errorf("sum of nothing %v, %v", z, err)
+	}
+	if _, err := Gemm(NoTrans, NoTrans, Float(1), &m, &m, Float(0), &m, nil); err != nil {
+		t.Error(err)
+	}
+	for name, f := range map[string]func(){"Matrix.At": func() { m.At(0, 0) }, "Vector.SetFloat64": func() { x.SetFloat64(0, 1) }} {
+		func() {
+			defer func() {
+				if r := recover(); r != errIndex {
+					t.Errorf("%s of nothing: %v", name, r)
+				}
+			}()
+			f()
+		}()
+	}
+}
