@@ -95,10 +95,10 @@ func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64,
 		signs = 0
 	}
 	sumRowsFast(rows, &used, half, sig, exp, cls, l, base, signs)
-	if cap(a.window) < half+1 {
-		a.window = make([]uint64, half+1)
+	if cap(a.window) < half {
+		a.window = make([]uint64, half)
 	}
-	m := a.window[:half+1]
+	m := a.window[:half] // two words above the numbers for carries
 	for r, u := range used {
 		if u == 0 {
 			continue
@@ -113,7 +113,6 @@ func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64,
 			m[k], carry = bits.Add64(m[k], up, 0)
 			up = c
 		}
-		m[half] = up + carry
 		clear(row)
 		if t := Trim(m); len(t) > 0 {
 			a.addMag(r&1 != 0, base+int64(r/2)-int64(64*l), t)

@@ -39,6 +39,8 @@ func TestWidestSpread(t *testing.T) {
 func TestLongSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	var acc Acc
+	// Sums of these words carry from their low halves to their high ones and from word to word.
+	carries := []uint64{math.MaxUint64, 1 << 32, math.MaxUint32, 0}
 	for _, prec := range []uint32{53, 106, 192, 212, 300, 424, 848, 1000, 1696} {
 		f := num.Format{Kind: num.MP, Prec: prec}
 		l := f.Limbs()
@@ -49,7 +51,7 @@ func TestLongSums(t *testing.T) {
 				for i := range n {
 					for k := range l {
 						if x.Sig[i*l+k] = r.Uint64(); kind == 1 {
-							x.Sig[i*l+k] = math.MaxUint64
+							x.Sig[i*l+k] = carries[r.IntN(1+i%len(carries))]
 						}
 					}
 					x.Sig[i*l] &= math.MaxUint64 << (64*l - int(prec))
