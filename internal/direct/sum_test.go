@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -150,6 +151,96 @@ func TestLongSpecialSums(t *testing.T) {
 		s, abs := a.Value(f), b.Value(f)
 		if s.Class != c.sum || s.Neg != c.negativeSum || abs.Class != c.asum || abs.Neg {
 			t.Errorf("%v: sum %v, asum %v", c.put, s, abs)
+		}
+	}
+}
+
+// TestExpansionSums compares sums of expansions, and of products of them with other numbers, with
+// sums of their exact values one by one: canonical expansions, terms that overlap or cancel, gaps
+// between terms, subnormal terms, zeros of both signs, infinities and NaN, strides.
+func TestExpansionSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	const d = math.SmallestNonzeroFloat64
+	value := func(e int) float64 { return math.Ldexp(r.Float64()-0.5, e) }
+	fill := func(a *num.Array, i, kind int) {
+		if a.Kind == num.F32 {
+			a.F32[i] = float32(value(r.IntN(200) - 100))
+			return
+		}
+		e := r.IntN(60)
+		switch {
+		case kind == 1:
+			e = r.IntN(2040) - 1020
+		case kind == 2:
+			e = r.IntN(40) - 1060
+		}
+		for k := range a.Terms() {
+			a.F64[k][i] = value(e)
+			e -= 54 + r.IntN(3)*r.IntN(20)
+		}
+		if kind < 3 && r.IntN(8) != 0 {
+			return
+		}
+		for k := range a.Terms() {
+			switch special := r.IntN(40); {
+			case special < 10:
+				a.F64[k][i] = 0
+			case special < 16:
+				a.F64[k][i] = d * float64(r.IntN(13)-6)
+			case special < 20:
+				a.F64[k][i] = -a.F64[0][i]
+			case special == 20 && kind == 4:
+				a.F64[k][i] = math.Inf(1 - 2*r.IntN(2))
+			case special == 21 && kind == 4:
+				a.F64[k][i] = math.NaN()
+			}
+		}
+	}
+	formats := []num.Kind{num.DD, num.TD, num.QD, num.F64, num.F32}
+	for _, fx := range formats {
+		for _, fy := range formats {
+			if fx < num.DD && fy < num.DD {
+				continue
+			}
+			for kind := range 12 {
+				kind %= 6
+				n := fewFloats + r.IntN(8)
+				inc := 1 + r.IntN(2)
+				x, y := num.New(num.Format{Kind: fx}, n*inc), num.New(num.Format{Kind: fy}, n)
+				for i := range x.Len() {
+					if fill(x, i, kind); kind == 5 { // all are zeros but for a few; signs decide
+						for k := range x.Terms() {
+							x.F64[k][i] = math.Copysign(0, float64(r.IntN(8)-6-k*2))
+						}
+					}
+				}
+				for i := range n {
+					fill(y, i, kind)
+				}
+				u, v := num.Vec{Arr: x, Inc: inc, N: n}, num.Vec{Arr: y, Off: n - 1, Inc: -1, N: n}
+				exp, neg := r.Int64N(2000)-1000, r.IntN(2) == 0
+				var got, want [3]Acc
+				got[0].AddVec(u)
+				got[1].AddAbs(u)
+				got[2].addDot(neg, exp, u, v)
+				var bufs [2][num.MaxValueWords]uint64
+				for i := range n {
+					p, q := x.Value(u.At(i), bufs[0][:]), y.Value(v.At(i), bufs[1][:])
+					want[0].Add(p)
+					sign := p.Neg
+					p.Neg = false
+					want[1].Add(p)
+					p.Neg = sign != neg
+					p.Exp += exp
+					want[2].AddProduct(p, q)
+				}
+				for k := range want {
+					g, w := got[k].Exact(), want[k].Exact()
+					if g.Class != w.Class || g.Neg != w.Neg || g.Class == num.Finite && (g.Exp != w.Exp || !slices.Equal(g.Mag, w.Mag)) {
+						t.Fatalf("formats %v, %v, kind %d, reduction %d: %v, want %v; x %v y %v", fx, fy, kind, k, g, w, x.F64, y.F64)
+					}
+				}
+			}
 		}
 	}
 }
