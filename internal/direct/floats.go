@@ -273,12 +273,12 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 	}
 }
 
-// addExpansions adds (-1)^neg 2^exp times the reduction r, Sum, Asum or Dot, of two vectors of which
-// none has the format MP, term by term. Numbers take their exact values that have a term which is
-// not finite, or 0 as the first term, or a term larger than a quarter of the last one before it
-// that is not 0. The others are not 0 and have the sign of their first term: with d = 2^-1074 a
-// rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after the first
-// sum to less than its magnitude (1/3 + 1/9 + 1/27).
+// addExpansions adds (-1)^neg 2^exp times the reduction r, Sum, Asum or Dot, of two vectors of
+// which none has the format MP, term by term. Numbers take their exact values that have a term
+// which is not finite, or 0 as the first term, or a term larger than a quarter of the last one
+// before it that is not 0. The others are not 0 and have the sign of their first term: with d =
+// 2^-1074 a rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after
+// the first sum to less than its magnitude (1/3 + 1/9 + 1/27).
 func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
 	const limit = wideLimit / 16 // products of terms in a product of two numbers
 	for lo := 0; lo < x.N; lo += limit {
