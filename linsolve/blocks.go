@@ -8,6 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -16,6 +17,7 @@ type determinant struct {
 	mid   *big.Float
 	shift int64
 	log   *big.Float
+	odd   bool // exchanges of rows, which mid has taken in at last
 }
 
 // leaf returns the order of blocks that are eliminated entry by entry, with numbers of so many
@@ -43,6 +45,45 @@ func leaf(bits int) int {
 // of K. The one here is that of D2^-1 K D2, with the scaling D1 S' D2 of S' by its own factors,
 // which has an inverse of norm ‖X‖ / (1 - rho) at most.
 func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*determinant, error) {
+	d := &determinant{log: upper()}
+	leaves, err := s.leaves(a, f, places, leaf, d, nil)
+	if err != nil || leaves == nil {
+		return nil, err
+	}
+	made, failed := make([]*determinant, len(leaves)), make([]error, len(leaves))
+	err = par.For(s.ctx, s.threads, len(leaves), func(_, i int) { made[i], failed[i] = s.eliminated(leaves[i]) })
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range made {
+		if failed[i] != nil || v == nil {
+			return nil, failed[i]
+		}
+		d.log.Add(d.log, v.log)
+		if i == 0 {
+			d.mid = v.mid
+		} else { // the product is rounded
+			d.log.Add(d.log, exp2(1-int(d.mid.Prec())))
+			d.mid.Mul(d.mid, v.mid)
+		}
+	}
+	if d.odd {
+		d.mid.Neg(d.mid)
+	}
+	return d, nil
+}
+
+// A leafBlock is F, a matrix A with factors scaled and ordered, whose determinant is wanted in
+// numbers of some places.
+type leafBlock struct {
+	f      *halfulp.Matrix
+	p      *approximate // of A
+	places int
+}
+
+// leaves appends the blocks whose determinants A's is the product of, and takes into d what else
+// there is of it; nil if float64 factors do not suffice.
+func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	loss, err := s.loss(f)
 	if err != nil || loss > lossy {
 		return nil, err
@@ -54,22 +95,18 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	if z == nil {
 		return nil, nil
 	}
-	var d *determinant
-	if n <= leaf {
-		d, err = s.eliminated(a, z, f, places+loss+2*size+8)
-	} else {
-		d, err = s.split(z, places, places+loss+2*size, leaf)
-	}
-	if err != nil || d == nil {
-		return nil, err
-	}
-	if odd {
-		d.mid.Neg(d.mid)
-	}
+	d.odd = d.odd != odd
 	for i := range n {
 		d.shift -= f.rows[i] + f.cols[i]
 	}
-	return d, nil
+	if n > leaf {
+		return s.split(z, places, places+loss+2*size, leaf, d, list)
+	}
+	p, err := s.first(raw.Matrix(a), f)
+	if err != nil || p.rho == nil {
+		return nil, err
+	}
+	return append(list, leafBlock{z, p, places + loss + 2*size + 8}), nil
 }
 
 // lossy is a loss that leaves nothing of float64 factors.
@@ -96,8 +133,8 @@ func (s *solver) loss(f *factors) (int, error) {
 	return max(e, 0) + bits.Len(uint(f.n))/2 + 4, nil
 }
 
-// split is determinant for F by blocks, with S' rounded to wide bits.
-func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant, error) {
+// split is leaves for F by blocks, with S' rounded to wide bits.
+func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int, d *determinant, list []leafBlock) ([]leafBlock, error) {
 	n := f.Rows()
 	h := n / 2
 	m := n - h
@@ -168,17 +205,11 @@ func (s *solver) split(f *halfulp.Matrix, places, wide, leaf int) (*determinant,
 	if log == nil {
 		return nil, nil
 	}
-	one, err := s.determinant(first, lu, places, leaf)
-	if err != nil || one == nil {
+	d.log.Add(d.log, log)
+	if list, err = s.leaves(first, lu, places, leaf, d, list); err != nil || list == nil {
 		return nil, err
 	}
-	other, err := s.determinant(schur, slu, places, leaf)
-	if err != nil || other == nil {
-		return nil, err
-	}
-	// The product is rounded.
-	log = upper().Add(upper().Add(log, exp2(1-int(one.mid.Prec()))), upper().Add(one.log, other.log))
-	return &determinant{one.mid.Mul(one.mid, other.mid), one.shift + other.shift, log}, nil
+	return s.leaves(schur, slu, places, leaf, d, list)
 }
 
 // regular returns a bound of |log det(I + F^-1 Δ)| for a matrix F of order m that p is an
@@ -193,18 +224,14 @@ func regular(p *approximate, delta *big.Float, m int) *big.Float {
 	return k.Mul(k, new(big.Float).SetInt64(int64(m)))
 }
 
-// eliminated is determinant for F, A with factors f scaled and ordered, by elimination with numbers
-// that are integers times one unit. Taking entries over, and each product, errs by less than e
-// units (see fixedLU.lost), and each entry of L by less than one, so that
+// eliminated returns the determinant of a block by elimination with numbers that are integers times
+// one unit. Taking entries over, and each product, errs by less than e units (see fixedLU.lost),
+// and each entry of L by less than one, so that
 //
 //	L U = F + Δ,  |Δ| ≤ (e n + 1 + max |u_ii|) units.
-func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*determinant, error) {
-	p, err := s.first(raw.Matrix(a), lu)
-	if err != nil || p.rho == nil {
-		return nil, err
-	}
+func (s *solver) eliminated(b leafBlock) (*determinant, error) {
 	for _, headroom := range []uint{16, 62} { // the second one for pivots and entries that grow
-		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(f), headroom, places), p, places)
+		d, far, err := s.eliminatedIn(newFixedLU(raw.Matrix(b.f), headroom, b.places), b.p, b.places)
 		if err != nil || !far {
 			return d, err
 		}
@@ -212,7 +239,8 @@ func (s *solver) eliminated(a, f *halfulp.Matrix, lu *factors, places int) (*det
 	return nil, nil
 }
 
-// eliminatedIn is eliminated with p; far if entries become too large.
+// eliminatedIn is eliminated for a matrix that p is an approximate inverse of; far if entries
+// become too large.
 func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determinant, far bool, err error) {
 	n := e.n
 	mid := new(big.Float).SetPrec(uint(places)).SetInt64(1)
@@ -241,7 +269,7 @@ func (s *solver) eliminatedIn(e *fixedLU, p *approximate, places int) (d *determ
 		return nil, false, nil
 	}
 	// The product of the pivots is rounded n times.
-	return &determinant{mid, 0, log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
+	return &determinant{mid: mid, log: log.Add(log, exp2(1+bits.Len(uint(n))-places))}, false, nil
 }
 
 // fixedLU is an elimination without exchanges. Entries are integers of words words, by rows, in

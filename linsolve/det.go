@@ -15,9 +15,10 @@ import (
 //
 // The determinant is that of a block times that of its Schur complement, block after block in the
 // order of float64 factors' pivots, in so many bits that a proved bound of all errors changes
-// nothing. Matrices that have blocks too ill-conditioned for float64 factors, and ties, have the
-// determinant of their integers computed modulo primes, until their product exceeds twice
-// Hadamard's bound.
+// nothing. Where A lives on a GPU it is made there, of traces of powers of what float64 factors
+// leave of A. Matrices that are, or have blocks, too ill-conditioned for float64 factors, and ties,
+// have the determinant of their integers computed modulo primes on the host, until their product
+// exceeds twice Hadamard's bound.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
 // Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.
@@ -25,12 +26,16 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("Det", opt, a)
+	s, err := start("Det", opt, a)
 	if err != nil {
 		return halfulp.Scalar{}, Stats{}, err
 	}
 	defer s.release()
-	d, err := s.det(on[0], f)
+	var d halfulp.Scalar
+	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
+		d, done, err = s.det(a, f)
+		return done, err
+	})
 	if err != nil {
 		return halfulp.Scalar{}, s.stats, fmt.Errorf("Det: %w", err)
 	}
@@ -46,17 +51,20 @@ func Det(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (halfulp.Sca
 // some 2^12 are decided.
 const beyond = 12
 
-func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error) {
+// det returns the determinant. It is not done where the solver's place does not decide it.
+func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (d halfulp.Scalar, done bool, err error) {
 	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, big.NewFloat(1)), s.ctx.Err()
+		return halfulp.NewScalar(f, big.NewFloat(1)), true, s.ctx.Err()
 	}
-	if err := finite("A", a); err != nil {
-		return halfulp.Scalar{}, err
+	if s.at == nil {
+		if err := finite("A", a); err != nil {
+			return d, false, err
+		}
 	}
 	for bits := f.Bits() + beyond; bits <= f.Bits()+beyond+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
 		if err != nil && !errors.Is(err, ErrRange) {
-			return halfulp.Scalar{}, err
+			return d, false, err
 		}
 		if lo == nil {
 			break
@@ -65,18 +73,21 @@ func (s *solver) det(a *halfulp.Matrix, f halfulp.Format) (halfulp.Scalar, error
 		hi.SetMantExp(hi, int(shift))
 		if l, u := halfulp.NewScalar(f, lo), halfulp.NewScalar(f, hi); l.Same(u) {
 			s.countUnderflow(l, lo, hi)
-			return l, nil
+			return l, true, nil
 		}
 	}
-	s.stats.Exact++
-	d, shift, err := s.exactDet(a)
-	if err != nil {
-		return halfulp.Scalar{}, err
+	if s.at != nil {
+		return d, false, nil
 	}
-	d.SetMantExp(d, int(shift))
-	z := halfulp.NewScalar(f, d)
-	s.countUnderflow(z, d, d)
-	return z, nil
+	s.stats.Exact++
+	x, shift, err := s.exactDet(a)
+	if err != nil {
+		return d, false, err
+	}
+	x.SetMantExp(x, int(shift))
+	d = halfulp.NewScalar(f, x)
+	s.countUnderflow(d, x, x)
+	return d, true, nil
 }
 
 // countUnderflow counts a number in [x, y] that rounds to z if it loses bits below the smallest
@@ -96,17 +107,23 @@ func (s *solver) countUnderflow(z halfulp.Scalar, x, y *big.Float) {
 }
 
 // encloseDet returns lo <= det(a) 2^-shift <= hi, about 2^-bits apart relative to them, or nil if
-// float64 factors do not suffice, or formats.
+// float64 factors do not suffice, or formats. At the solver's place traces tell it, on the host
+// blocks.
 func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
-	if bits+256 > maxBits || far(a, mostExponent) {
+	if bits+256 > maxBits || s.at == nil && far(a, mostExponent) {
 		return nil, nil, 0, nil
 	}
-	f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
-	if err != nil {
-		return nil, nil, 0, err
+	var d *determinant
+	if s.at != nil {
+		d, err = s.traced(a, bits)
+	} else {
+		var f *factors
+		if f, err = s.factor(raw.Matrix(a), scale(raw.Matrix(a))); err != nil {
+			return nil, nil, 0, err
+		}
+		s.stats.Rounds = 1
+		d, err = s.determinant(a, f, bits, leaf(bits))
 	}
-	s.stats.Rounds = 1
-	d, err := s.determinant(a, f, bits, leaf(bits))
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
 		return nil, nil, 0, err
 	}

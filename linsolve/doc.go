@@ -29,6 +29,11 @@
 //
 // Determinants are those of blocks times those of their Schur complements, which solutions with
 // many right-hand sides give in enough bits; an inverse in float64 bounds what their errors change.
+// On GPUs they are those of triangular Z and U in float64, which products refine, and
+//
+//	det(I + E) = exp(tr(E) - tr(E²)/2 + tr(E³)/3 - ...),  E = Z A U - I,
+//
+// for a small E, where powers up to E^m tell the traces up to that of E^2m.
 //
 // Least squares are solved by the normal equations, which are formed without rounding, so that
 // their solutions are exact ones; statistics of a fit are functions of components of such

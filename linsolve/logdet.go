@@ -21,11 +21,15 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("LogDet", opt, a)
+	s, err := start("LogDet", opt, a)
 	if err != nil {
 		return halfulp.Scalar{}, 0, Stats{}, err
 	}
-	log, sign, err = s.logDet(on[0], f)
+	defer s.release()
+	err = s.there(a, leastTraces, func(a *halfulp.Matrix) (done bool, err error) {
+		log, sign, done, err = s.logDet(a, f)
+		return done, err
+	})
 	if err != nil {
 		return halfulp.Scalar{}, 0, s.stats, fmt.Errorf("LogDet: %w", err)
 	}
@@ -34,17 +38,21 @@ func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log half
 	return log, sign, s.stats, nil
 }
 
-func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, err error) {
+// logDet returns the logarithm and the sign. It is not done where the solver's place does not
+// decide them.
+func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar, sign int, done bool, err error) {
 	if a.Rows() == 0 {
-		return halfulp.NewScalar(f, new(big.Float)), 1, s.ctx.Err()
+		return halfulp.NewScalar(f, new(big.Float)), 1, true, s.ctx.Err()
 	}
-	if err := finite("A", a); err != nil {
-		return halfulp.Scalar{}, 0, err
+	if s.at == nil {
+		if err := finite("A", a); err != nil {
+			return log, 0, false, err
+		}
 	}
 	for bits := f.Bits() + 32; bits <= f.Bits()+32+2*suspicion; bits += suspicion {
 		lo, hi, shift, err := s.encloseDet(a, bits)
 		if err != nil && !errors.Is(err, ErrRange) {
-			return halfulp.Scalar{}, 0, err
+			return log, 0, false, err
 		}
 		if lo == nil {
 			break
@@ -59,25 +67,28 @@ func (s *solver) logDet(a *halfulp.Matrix, f halfulp.Format) (log halfulp.Scalar
 		lower, _ := logEnds(lo, shift, f, bits)
 		_, upper := logEnds(hi, shift, f, bits)
 		if lower.Same(upper) {
-			return lower, sign, nil
+			return lower, sign, true, nil
 		}
+	}
+	if s.at != nil {
+		return log, 0, false, nil
 	}
 	s.stats.Exact++
 	d, shift, err := s.exactDet(a)
 	if err != nil {
-		return halfulp.Scalar{}, 0, err
+		return log, 0, false, err
 	}
 	sign = d.Sign()
 	if sign == 0 {
-		return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, nil
+		return halfulp.NewScalar(f, new(big.Float).SetInf(true)), 0, true, nil
 	}
 	d.Abs(d)
 	if d.MinPrec() == 1 && int64(d.MantExp(nil))+shift == 1 { // 1
-		return halfulp.NewScalar(f, new(big.Float)), sign, nil
+		return halfulp.NewScalar(f, new(big.Float)), sign, true, nil
 	}
 	for bits := f.Bits() + 32; ; bits *= 2 {
 		if lower, upper := logEnds(d, shift, f, bits); lower.Same(upper) {
-			return lower, sign, nil
+			return lower, sign, true, nil
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -165,15 +166,52 @@ func (s *solver) drop(list ...*halfulp.Matrix) {
 	}
 }
 
+// there runs a routine with A where that lives, if it is of the least order for it, and with a copy
+// on the host where the place does not decide the result.
+func (s *solver) there(a *halfulp.Matrix, least int, run func(a *halfulp.Matrix) (done bool, err error)) error {
+	if a.Place() != place.Host && a.Rows() >= least {
+		s.at = place.Of(raw.Matrix(a).Arr)
+		done, err := run(a)
+		if err = resignable(err); done || err != nil {
+			return err
+		}
+		s.resign()
+	}
+	if a.Place() != place.Host {
+		var err error
+		if a, err = a.Host(); err != nil {
+			return err
+		}
+	}
+	_, err := run(a)
+	return err
+}
+
+// resignable returns an error, but none for those that the host has other means against.
+func resignable(err error) error {
+	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) {
+		return nil
+	}
+	return err
+}
+
+// resign leaves the solver's place for the host. All that Stats keep of the attempt is its time.
+func (s *solver) resign() {
+	attempt := halfulp.Stage{Name: "attempt on " + s.at.String(), Time: time.Since(s.since)}
+	for _, g := range s.stats.Stages {
+		attempt.Time += g.Time
+	}
+	s.release()
+	s.at, s.since = nil, time.Now()
+	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads, Stages: []halfulp.Stage{attempt}}}
+}
+
 // solveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
 // live. It returns nil where only the host can decide: where A is singular or nearly so, where
 // entries are or may be ties or zeros, and for numbers that products of some bits do not reach.
 func (s *solver) solveThere(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	z, err := s.solveResident(a, b, f)
-	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) {
-		return nil, nil // which the host has other means against
-	}
-	return z, err
+	return z, resignable(err)
 }
 
 // residentGuard takes the place of guard: what is not decided costs all of the host's way.
@@ -289,7 +327,7 @@ func (t *newton) prove(bits int) (bool, error) {
 	if t.earlyNorm, err = t.s.rowNorm(t.early); err != nil {
 		return false, err
 	}
-	t.earlyError = t.lostBy(b)
+	t.earlyError = lostBy(b)
 	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {

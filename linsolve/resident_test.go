@@ -61,7 +61,8 @@ func TestResident(t *testing.T) {
 }
 
 // TestResidentLeft has matrices on a device that only the host's means decide: zeros and ties,
-// singular ones, infinities, exponents far away, and formats that overflow.
+// singular ones, infinities, exponents far away, and formats that overflow. Stats then tell of the
+// host's way.
 func TestResidentLeft(t *testing.T) {
 	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
@@ -87,13 +88,16 @@ func TestResidentLeft(t *testing.T) {
 		}
 		for name, a := range map[string]*halfulp.Matrix{"triangle": triangle, "singular": singular, "infinite": infinite, "far": far, "tiny": tiny} {
 			x, on := halfulp.NewMatrix(halfulp.Float64, n, n), put(t, halfulp.NewMatrix(halfulp.Float64, n, n))
-			_, want := Inverse(a, x, nil)
-			_, err := Inverse(put(t, a), on, nil)
+			here, want := Inverse(a, x, nil)
+			stats, err := Inverse(put(t, a), on, nil)
 			if (want == nil) != (err == nil) || want != nil && err.Error() != want.Error() {
 				t.Errorf("%s: %v, the host says %v", name, err, want)
 			}
 			if errors.Is(want, ErrSingular) != (name == "singular") {
 				t.Errorf("%s: %v", name, want)
+			}
+			if name != "tiny" && (stats.Proof != here.Proof || stats.Stages[0].Name != "attempt on cuda:0") {
+				t.Errorf("%s: %+v, the host's are %+v", name, stats, here)
 			}
 			got, err := on.Host()
 			if err != nil {

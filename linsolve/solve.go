@@ -225,8 +225,7 @@ func (s *solver) solveTo(name string, a, b, x *halfulp.Matrix) (Stats, error) {
 		if z != nil {
 			return s.stats, nil
 		}
-		s.release()
-		s.at = nil
+		s.resign()
 	}
 	if b == nil {
 		b = halfulp.Identity(halfulp.Float64, a.Rows())

@@ -32,6 +32,9 @@ type Config struct {
 	HostMemory int64 // bytes that products left to the host may take
 	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
 	Triangle byte
+	// Factors are triangles of A and of B, 'U', 'L', or 0, beyond which Gemm may take them for
+	// zeros, for operands that live there.
+	Factors [2]byte
 	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
 	// there.
 	Bound    *exact.Bound
@@ -60,6 +63,8 @@ type Place interface {
 	// Overlap reports whether matrices that live there have an entry in common.
 	Overlap(a, b num.Mat) bool
 
+	Determinant
+
 	// Gemm sets C to alpha A B + beta Old like exact.Gemm. C shares no entry with A and B, and with
 	// Old only if it is the same view.
 	Gemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error)
@@ -85,6 +90,7 @@ type Place interface {
 	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 
 	Newton
+	Factors
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.

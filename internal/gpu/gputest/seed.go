@@ -21,6 +21,7 @@ func SeedReference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("pivotPanels", refPivotPanels)
 	drv.Kernel("rankUpdate", refRankUpdate)
 	drv.Kernel("unscrambled", refUnscrambled)
+	drv.Kernel("triangularInverses", refTriangularInverses)
 	dev, err := cuda.OpenDriver(drv, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -249,6 +250,34 @@ func refUnscrambled(l *fake.Launch, g abi.Elimination, n int32, to cuda.Pointer,
 				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
 			}
 			fake.Slice[float64](l, to+cuda.Pointer(8*(i*rs+j*cs)), 1)[0] = x
+		}
+	}
+}
+
+func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
+	n := int(g.N)
+	left, right := fake.Slice[float64](l, g.Left, abi.SeedBlock*n), fake.Slice[float64](l, g.Right, abi.SeedBlock*n)
+	order, status := fake.Slice[int32](l, g.Order, n), &fake.Slice[uint32](l, g.Status, 1)[0]
+	store := func(to cuda.Pointer, at int64, x float64) {
+		if x-x != 0 {
+			*status |= abi.SeedNotFinite
+		}
+		fake.Slice[float64](l, to+cuda.Pointer(8*at), 1)[0] = x
+	}
+	for h := range abi.SeedBlock {
+		k := int(g.First) + h
+		for j := 0; j <= k && k < int(t.N); j++ {
+			row := order[j]
+			if row >= t.N {
+				*status |= abi.SeedSingular
+				continue
+			}
+			x := right[h*n+j]
+			if j == k {
+				x = 1
+			}
+			store(t.Lower, int64(k)*t.LowerRS+int64(j)*t.LowerCS, x)
+			store(t.Upper, int64(j)*t.UpperRS+int64(k)*t.UpperCS, left[h*n+int(row)])
 		}
 	}
 }

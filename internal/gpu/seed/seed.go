@@ -1,5 +1,5 @@
-// Package seed inverts matrices approximately in float64 arithmetic on NVIDIA GPUs, where they
-// live: kernels/seed/seed.cu has the method.
+// Package seed inverts matrices, and Cholesky factors of matrices, approximately in float64
+// arithmetic on NVIDIA GPUs, where they live: kernels/seed/seed.cu and root.cu have the methods.
 package seed
 
 import (
@@ -56,8 +56,14 @@ func inverse(s *cuda.Stream, a, x mem.Matrix, ahead bool) (rows, cols []int64, o
 			return nil, nil, false, err
 		}
 	}
+	return w.report()
+}
+
+// report returns the exponents, and whether all went well.
+func (w *work) report() (rows, cols []int64, ok bool, err error) {
+	n := int(w.q.A.N)
 	told := make([]int64, 1+2*n)
-	if err := cuda.Download(s, told, w.q.Status); err != nil {
+	if err := cuda.Download(w.s, told, w.q.Status); err != nil {
 		return nil, nil, false, err
 	}
 	exps := told[1:]
@@ -77,6 +83,7 @@ type work struct {
 	q       abi.Equilibration
 	g       abi.Elimination
 	lists   [2]cuda.Pointer // of candidates
+	to      *abi.Triangles  // what Triangles wants
 }
 
 func (w *work) free() {
@@ -256,7 +263,10 @@ func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
 
 // panels makes the factors of the update.
 func (w *work) panels() error {
-	return w.launch(w.s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g)
+	if err := w.launch(w.s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g); err != nil || w.to == nil {
+		return err
+	}
+	return w.triangles()
 }
 
 // update updates so many blocks of columns from block begin on, but not block without.
@@ -267,6 +277,5 @@ func (w *work) update(begin, count, without int) error {
 // unscramble stores the inverse.
 func (w *work) unscramble(x mem.Matrix) error {
 	w.g.First = w.g.N
-	to := x.Arr.Plane(0) + cuda.Pointer(8*x.Off)
-	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: int(w.g.N)}, 0, w.g, int32(x.Rows), to, int64(x.RS), int64(x.CS))
+	return w.launch(w.s, "unscrambled", cuda.Dim{X: (x.Rows + threads - 1) / threads, Y: int(w.g.N)}, 0, w.g, int32(x.Rows), first(x), int64(x.RS), int64(x.CS))
 }

@@ -241,6 +241,18 @@ func checkFailures(t *testing.T, dev *cuda.Device, n int) {
 				if ok {
 					t.Errorf("%s, n = %d, %v: an inverse", name, n, f)
 				}
+				if err != nil {
+					return err
+				}
+				u, err := mem.NewArray(s, num.Float64, n*n)
+				if err != nil {
+					return err
+				}
+				defer u.Free()
+				_, _, _, ok, err = Triangles(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, mem.Matrix{Arr: u, RS: 1, CS: n, Rows: n, Cols: n})
+				if ok {
+					t.Errorf("%s, n = %d, %v: triangles", name, n, f)
+				}
 				return err
 			}); err != nil {
 				t.Fatal(name, f, err)

@@ -1,0 +1,53 @@
+package seed
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// Triangles stores approximate inverses of the triangles of P F = L U, with the F of Inverse and a
+// permutation P that makes row order[j] of F row j of P F: L^-1 in the n x n matrix z, U^-1 in u,
+// both of Float64, which are zeros and share no entry. Their other triangles stay zeros, and the
+// diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
+// unspecified, where Inverse is not.
+func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
+	return triangles(s, a, z, u, a.Rows >= lookAhead)
+}
+
+func triangles(s *cuda.Stream, a, z, u mem.Matrix, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+	n := a.Rows
+	if n == 0 || n > MaxOrder {
+		return make([]int64, n), make([]int64, n), make([]int32, n), n == 0, nil
+	}
+	z.Changed()
+	u.Changed()
+	w, err := newWork(s, a)
+	if err != nil {
+		return nil, nil, nil, false, err
+	}
+	defer w.free()
+	w.to = &abi.Triangles{N: int32(n),
+		Lower: first(z), LowerRS: int64(z.RS), LowerCS: int64(z.CS),
+		Upper: first(u), UpperRS: int64(u.RS), UpperCS: int64(u.CS)}
+	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }} {
+		if err := stage(); err != nil {
+			return nil, nil, nil, false, err
+		}
+	}
+	order = make([]int32, n)
+	if err := cuda.Download(s, order, w.g.Order); err != nil {
+		return nil, nil, nil, false, err
+	}
+	rows, cols, ok, err = w.report()
+	return rows, cols, order, ok, err
+}
+
+// first returns the address of the first entry of a matrix of Float64.
+func first(m mem.Matrix) cuda.Pointer { return m.Arr.Plane(0) + cuda.Pointer(8*m.Off) }
+
+// triangles stores what a step makes of the inverses.
+func (w *work) triangles() error {
+	const beside = threads / block
+	return w.launch(w.s, "triangularInverses", cuda.Dim{X: (int(w.g.First) + block) / beside, Y: 2}, 0, w.g, *w.to)
+}

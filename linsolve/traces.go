@@ -1,0 +1,596 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/bigfun"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// A nearUnit is Z and U with Z F U = I + E for a small E, F = diag(2^rows) A diag(2^cols) with its
+// rows in the order of pivots. Z is lower triangular with ones on its diagonal, U upper triangular,
+// so that
+//
+//	det F = det(I + E) / Π u_jj,    log det(I + E) = Σ (-1)^(k+1) tr(E^k) / k.
+//
+// Norms are Frobenius's: |tr(X Y)| ≤ ‖X‖ ‖Y‖, hence |tr(E^k)| ≤ ‖E‖^k for k ≥ 2. What an E' that
+// differs from E by Δ is in error by is known as a bound h of both ‖Δ‖ and |tr Δ|.
+type nearUnit struct {
+	s       *solver
+	by      scaling
+	odd     bool // the order of F's rows is an odd permutation
+	f, z, u *halfulp.Matrix
+	one     *halfulp.Matrix
+	rows    []int64    // row i of |Z| sums up to 2^rows[i] at most
+	cols    []int64    // column j of |F| likewise
+	sizeF   *big.Float // bounds of norms
+	sizeZ   *big.Float
+	sizeU   *big.Float
+	rho     *big.Float // ‖E‖ ≤ rho; nil if nothing is known
+}
+
+// On the host blocks are as fast or faster: with two threads traces took 1.0 to 1.6 times their
+// time at n = 300 and 1.0 to 2.2 times at n = 600, for Float64, MP(106) and MP(424).
+
+// leastTraces is the least order of matrices whose determinants are made of traces where they live.
+// At n = 100 an H100 takes 4.1 ms for Float64 and 9.8 ms for MP(424), 16 threads of its host 32 ms
+// for both; times of the host fall with n, those of the GPU do not.
+const leastTraces = 96
+
+// seedGain is about the gain of a seed, the bits g of ‖E‖ ≤ 2^-g.
+const seedGain = 24
+
+// leastNear is the least gain to go on with.
+const leastNear = 8
+
+// traced returns the determinant of a regular A, at the solver's place, with a log of about
+// 2^-places; nil if float64 factors do not suffice.
+func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
+	if places > maxBits-4*hopeless {
+		return nil, nil
+	}
+	t, err := s.newNearUnit(a, 4*places+2048)
+	s.stage("approximate factors")
+	if err != nil || t == nil {
+		return nil, err
+	}
+	for gain := seedGain; gain >= leastNear; gain = gainOf(t.rho) {
+		if _, step := traceCost(gain, places); step {
+			err := t.step(2*gain + lateBits)
+			s.stage("refinement")
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		first := t.rho == nil
+		e, f, h, err := t.errorMatrix(places + 2)
+		s.stage("products")
+		if err != nil {
+			return nil, err
+		}
+		if _, step := traceCost(gainOf(t.rho), places); !first || !step {
+			return t.determinant(e, f, h, places)
+		}
+		s.drop(e)
+	}
+	return nil, nil
+}
+
+// gainOf returns g with x ≤ 2^-g.
+func gainOf(x *big.Float) int { return -x.MantExp(nil) }
+
+// traceLaunch is how many bits of a product take as long as the launches that any takes: a guess.
+const traceLaunch = 64
+
+// powers returns the least m for which E, E², ... E^m tell log det(I + E) to some places, for
+// ‖E‖ ≤ 2^-gain: the traces of powers up to 2 m, which are products of two of those.
+func powers(gain, places int) int { return max((places+gain-1)/gain, 2) / 2 }
+
+// traceCost returns what is left to do, in bits of products, and whether it begins with a step: a
+// step takes four products of twice the gain, E^k one of the places that it adds to.
+func traceCost(gain, places int) (cost int, step bool) {
+	m := powers(gain, places)
+	for k := 2; k <= m; k++ {
+		cost += max(places-(2*k-1)*gain, 0) + traceLaunch
+	}
+	if m == 1 || gain < leastNear {
+		return cost, false
+	}
+	later, _ := traceCost(2*gain-3, places)
+	if with := later + 4*(2*gain+traceLaunch); with < cost {
+		return with, true
+	}
+	return cost, false
+}
+
+// newNearUnit returns Z and U in float64, about which nothing is proved yet but their shapes; nil
+// if there are none, or A has numbers of more than most bits.
+func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
+	n := a.Rows()
+	z, err := s.matrix(halfulp.Float64, n, n)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.matrix(halfulp.Float64, n, n)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols, order, ok, err := s.at.Triangles(s.config(), raw.Matrix(a), raw.Matrix(z), raw.Matrix(u))
+	if err != nil || !ok {
+		return nil, err
+	}
+	s.stats.Rounds = 1
+	t := &nearUnit{s: s, by: scaling{rows, cols}}
+	if t.odd, ok = parity(order); !ok {
+		return nil, nil
+	}
+	f, err := s.scaled(a, t.by, most)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	if t.f, err = s.matrix(f.Format(), n, n); err != nil {
+		return nil, err
+	}
+	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(t.f)); err != nil {
+		return nil, err
+	}
+	s.drop(f)
+	t.z, t.u = z, u
+	if t.one, err = s.identity(n); err != nil {
+		return nil, err
+	}
+	if t.sizeF, t.cols, err = s.size(t.f.T()); err != nil {
+		return nil, err
+	}
+	if t.sizeU, _, err = s.size(t.u); err != nil {
+		return nil, err
+	}
+	if t.sizeZ, t.rows, err = s.size(t.z); err != nil {
+		return nil, err
+	}
+	if t.amp().MantExp(nil) > hopeless {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// hopeless is log2 of a ‖Z‖ ‖F‖ ‖U‖ that leaves nothing of float64 factors.
+const hopeless = 256
+
+// amp returns a bound of ‖Z‖ ‖F‖ ‖U‖.
+func (t *nearUnit) amp() *big.Float {
+	return upper().Mul(upper().Mul(t.sizeZ, t.sizeF), t.sizeU)
+}
+
+// parity reports whether an order is an odd permutation, and whether it is a permutation.
+func parity(order []int32) (odd, ok bool) {
+	seen := make([]bool, len(order))
+	for _, p := range order {
+		if p < 0 || int(p) >= len(order) || seen[p] {
+			return false, false
+		}
+		seen[p] = true
+	}
+	// A cycle of k elements is k - 1 exchanges.
+	for i := range order {
+		for j := i; seen[j]; j = int(order[j]) {
+			seen[j] = false
+			odd = odd != (j != i)
+		}
+	}
+	return odd, true
+}
+
+// size returns a bound of the norm of a matrix at the solver's place, and exponents of bounds of
+// the sums of magnitudes of its rows.
+func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err error) {
+	x, err := s.at.Extents(s.config(), raw.Matrix(m))
+	if err != nil {
+		return nil, nil, err
+	}
+	if x.Special {
+		return nil, nil, fmt.Errorf("an infinity or NaN among results: %w", ErrRange)
+	}
+	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
+	squares := make([]int64, len(x.Top))
+	for i, top := range x.Top {
+		if squares[i] = noNumber; top > noNumber {
+			frac, e := math.Frexp(x.Norm[i])
+			x.Norm[i], x.Top[i] = frac, top+int64(e)
+			squares[i] = 2*top + int64(e)
+		}
+	}
+	// Sizes have logarithms.
+	return largest([]*big.Float{rootUp(sumUp(x.Norm, squares)), exp2(-maxBits)}), x.Top, nil
+}
+
+// sumUp returns an upper bound of Σ x_i 2^exps[i], x_i at most 1 and noNumber the exponents of
+// zeros. Without x all of them are 1.
+func sumUp(x []float64, exps []int64) *big.Float {
+	most := slices.Max(exps)
+	if most <= noNumber {
+		return upper()
+	}
+	sum := 0.0
+	for i, e := range exps {
+		v := 1.0
+		if x != nil {
+			v = x[i]
+		}
+		sum += ldexp(v, max(e-most, -1000)) + 0x1p-1000
+	}
+	// Each addition errs by 2^-53 relatively.
+	return scaledUp(upper().SetFloat64(sum*(1+float64(float64(len(exps)+2)*0x1p-52))), most)
+}
+
+// rootUp returns an upper bound of a square root.
+func rootUp(x *big.Float) *big.Float {
+	r := upper().Sqrt(x)
+	return r.Mul(r, big.NewFloat(1+0x1p-50))
+}
+
+// A residue is W' about W = Z F, and how E' is computed as W' U - I.
+type residue struct {
+	t      *nearUnit
+	w      *halfulp.Matrix
+	lost   *big.Float // ‖(W' - W) U‖ and its trace are at most lost
+	top    int64      // entries of W' U - I are at most 2^top
+	within int64      // those of E' may be in error by 2^(top - within) beside their rounding
+	bits   int        // of E'
+}
+
+// residue makes W' for an E' in error by about 2^-places.
+//
+// Entries of W are at most 2^(rows_i + cols_j), a matrix of norm ω: with errors of 2^-b of that,
+// and results of b bits, ‖W' - W‖ ≤ 2^(2-b) ω.
+func (t *nearUnit) residue(places int) (*residue, error) {
+	n := t.f.Rows()
+	omega := rootUp(upper().Mul(sumUp(nil, doubled(t.rows)), sumUp(nil, doubled(t.cols))))
+	amp := upper().Mul(omega, t.sizeU)
+	r := &residue{t: t}
+	width := max(places+amp.MantExp(nil)+3, 24)
+	var err error
+	if r.w, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
+		return nil, err
+	}
+	b := &exact.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
+	if err := t.s.gemmWithin(1, t.z, t.f, 0, nil, r.w, b); err != nil {
+		return nil, err
+	}
+	t.s.stats.Steps++
+	t.s.stats.Precision = width
+	r.lost = upper().Mul(amp, exp2(2-width))
+	// |W' U - I| ≤ ‖E‖ + lost, or all that is known is |I| + |W'| |U|.
+	most, gain := upper().Add(upper().Add(amp, amp), big.NewFloat(1)), seedGain/2
+	if t.rho != nil {
+		most, gain = t.rho, gainOf(t.rho)
+	}
+	r.top = int64(upper().Add(most, r.lost).MantExp(nil))
+	size := bits.Len(uint(n))
+	r.within = max(int64(places+size+3)+r.top, 1)
+	r.bits = max(places-gain+size/2+4, 24)
+	return r, nil
+}
+
+// doubled returns 2 x.
+func doubled(x []int64) []int64 {
+	y := make([]int64, len(x))
+	for i, v := range x {
+		y[i] = 2 * v
+	}
+	return y
+}
+
+// bound returns that of m rows and columns of W' U - I.
+func (r *residue) bound(m int) *exact.Bound {
+	b := &exact.Bound{Rows: make([]int64, m), Cols: make([]int64, m), Within: r.within}
+	for i := range b.Rows {
+		b.Rows[i] = r.top
+	}
+	return b
+}
+
+// learn returns h for an E' of a norm of at most size, and takes rho from both.
+func (r *residue) learn(size *big.Float) (h *big.Float) {
+	order := bits.Len(uint(r.t.f.Rows()))
+	h = upper().Add(r.lost, exp2(int(r.top-r.within)+order))
+	// The trace of what rounding takes is 2^-bits √n ‖E'‖ at most.
+	h.Add(h, upper().Mul(size, exp2(order/2+1-r.bits)))
+	r.t.rho = upper().Add(size, h) // of E' as well
+	r.t.s.stats.Rho, _ = r.t.rho.Float64()
+	return h
+}
+
+// errorMatrix returns E' in error by about 2^-places, h in fact, and a bound of its norm.
+func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Float, err error) {
+	n := t.f.Rows()
+	r, err := t.residue(places)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if e, err = t.s.matrix(halfulp.MP(uint(r.bits)), n, n); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := t.s.gemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
+		return nil, nil, nil, err
+	}
+	t.s.drop(r.w)
+	if size, _, err = t.s.size(e); err != nil {
+		return nil, nil, nil, err
+	}
+	return e, size, r.learn(size), nil
+}
+
+// step makes ‖E‖ about its square by an E' in error by 2^-places. E' = N + M with the strictly
+// lower triangle N and the upper triangle M, and
+//
+//	Z' = Z - N Z + ζ,    U' = U - U M + η
+//
+// for the roundings ζ and η, of sums to prec bits and of products, less than 2^-gain of them, to
+// gain - 1 bits less: ‖ζ‖ ≤ 2^(1-prec) ‖Z‖, ‖η‖ ≤ 2^(1-prec) ‖U‖. Without them
+//
+//	Z' F U' - I = (I - N) (I + E) (I - M) - I = E - E' - N E - E M + N M + N E M,
+//
+// which is h + 3 rho² + rho³ at most, since ‖N‖, ‖M‖ ≤ ‖E'‖. They add ζ F U', Z' F η and ζ F η: at
+// most 2^(3-prec) ‖Z‖ ‖F‖ ‖U‖. Of the products no more than the triangle is computed where they
+// are not 0: Z' and U' have the zeros and ones of Z and U.
+func (t *nearUnit) step(places int) error {
+	s, n := t.s, t.f.Rows()
+	r, err := t.residue(places)
+	if err != nil {
+		return err
+	}
+	format := halfulp.MP(uint(r.bits))
+	low, err := s.matrix(format, n, n)
+	if err != nil {
+		return err
+	}
+	up, err := s.matrix(format, n, n)
+	if err != nil {
+		return err
+	}
+	if err := s.gemmTriangle('L', 1, r.w.Slice(1, n, 0, n), t.u.Slice(0, n, 0, n-1), 0, nil, low.Slice(1, n, 0, n-1), r.bound(n-1)); err != nil {
+		return err
+	}
+	if err := s.gemmTriangle('U', 1, r.w, t.u, -1, t.one, up, r.bound(n)); err != nil {
+		return err
+	}
+	s.drop(r.w)
+	sizeN, _, err := s.size(low)
+	if err != nil {
+		return err
+	}
+	sizeM, _, err := s.size(up)
+	if err != nil {
+		return err
+	}
+	size := rootUp(upper().Add(upper().Mul(sizeN, sizeN), upper().Mul(sizeM, sizeM)))
+	h := r.learn(size)
+	gain := gainOf(t.rho)
+	if gain < leastNear {
+		return nil
+	}
+	amp := t.amp()
+	prec := max(2*gain+amp.MantExp(nil)+5, 64)
+	format = halfulp.MP(uint(max(prec-gain+1, 24)))
+	d, err := s.matrix(format, n, n)
+	if err != nil {
+		return err
+	}
+	if err := s.gemmTriangle('L', -1, low.Slice(1, n, 0, n), t.z.Slice(0, n, 0, n-1), 0, nil, d.Slice(1, n, 0, n-1), nil); err != nil {
+		return err
+	}
+	if t.z, err = s.plus(t.z, d, prec); err != nil {
+		return err
+	}
+	if d, err = s.matrix(format, n, n); err != nil {
+		return err
+	}
+	if err := s.gemmTriangle('U', -1, t.u, up, 0, nil, d, nil); err != nil {
+		return err
+	}
+	if t.u, err = s.plus(t.u, d, prec); err != nil {
+		return err
+	}
+	s.drop(low, up)
+	square := upper().Mul(t.rho, t.rho)
+	rho := upper().Add(h, upper().Mul(square, upper().Add(big.NewFloat(3), t.rho)))
+	t.rho = rho.Add(rho, upper().Mul(amp, exp2(3-prec)))
+	if t.sizeU, _, err = s.size(t.u); err != nil {
+		return err
+	}
+	t.sizeZ, t.rows, err = s.size(t.z)
+	return err
+}
+
+// plus returns X + D of prec bits and drops both. X is in MP or Float64, D in MP.
+func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
+	if x.Format() == halfulp.Float64 {
+		y, err := s.shifted(raw.Matrix(x), halfulp.MP(seedBits))
+		if err != nil {
+			return nil, err
+		}
+		s.drop(x)
+		x = y
+	}
+	z, err := s.matrix(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sum(x, d, z); err != nil {
+		return nil, err
+	}
+	s.drop(x, d)
+	return z, nil
+}
+
+// determinant returns the determinant by E', which is in error by h and of norm f at most: K with
+// I + E = (I + E') (I + K) has |tr K| and ‖K‖ up to k = h / (1 - f), and
+//
+//	|log det(I + E) - log det(I + E')| ≤ k / (1 - k).
+//
+// What P_k about E'^k of norm p_k is in error by is d_k in norm, so that
+//
+//	|tr(P_k²) - tr(E'^2k)| ≤ 2 d_k p_k,    |tr(P_(k+1) P_k) - tr(E'^(2k+1))| ≤ d_(k+1) p_k + d_k p_(k+1)
+//
+// and traces beyond the power 2 m take f^(2m+1) / ((2m+1) (1 - f)) at most.
+func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (*determinant, error) {
+	s, n := t.s, t.f.Rows()
+	prec := uint(places + 128)
+	pivots, err := s.diagonal(t.u)
+	if err != nil {
+		return nil, err
+	}
+	s.drop(t.f, t.z, t.u)
+	ends, err := s.diagonal(e)
+	if err != nil {
+		return nil, err
+	}
+	log := new(big.Float).SetPrec(prec)
+	for i := range n {
+		log.Add(log, ends.Big(i, 0))
+	}
+	// Sums of numbers below 1 are rounded here n times, and a few more.
+	lost := exp2(2*bits.Len(uint(n)) + 8 - int(prec))
+	mul := func(x ...*big.Float) *big.Float {
+		z := upper().Set(x[0])
+		for _, v := range x[1:] {
+			z.Mul(z, v)
+		}
+		return z
+	}
+	// add adds (-1)^(k+1) tr(X Y) / k for the transpose of Y, and an error.
+	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
+		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
+		s.stage("products")
+		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &s.opt)
+		s.stage("traces")
+		if failed != nil {
+			return failed
+		}
+		trace := v.Big()
+		lost.Add(lost, err)
+		lost.Add(lost, mul(upperOf(trace), exp2(-format.Bits())))
+		trace = trace.SetPrec(prec).Quo(trace, new(big.Float).SetInt64(int64(k)))
+		if k%2 == 0 {
+			trace.Neg(trace)
+		}
+		log.Add(log, trace)
+		return nil
+	}
+	gain, size := gainOf(f), bits.Len(uint(n))
+	m := powers(gain, places)
+	p, pk, dk := e, f, upper() // P_k
+	var flipped *halfulp.Matrix
+	for k := 1; ; k++ {
+		s.drop(flipped)
+		if flipped, err = s.transposed(p); err != nil {
+			return nil, err
+		}
+		if err := add(2*k, p, flipped, mul(dk, pk, exp2(1))); err != nil {
+			return nil, err
+		}
+		if k == m {
+			break
+		}
+		// P_(k+1) is wanted up to 2^-places / f^k.
+		b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
+		top := mul(pk, f).MantExp(nil)
+		for i := range b.Rows {
+			b.Rows[i] = int64(top)
+		}
+		b.Within = int64(max(places+8-k*gain+top+size, 1))
+		format := halfulp.MP(uint(max(places+8-k*gain+top, 24)))
+		next, err := s.matrix(format, n, n)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.gemmWithin(1, p, e, 0, nil, next, b); err != nil {
+			return nil, err
+		}
+		if p != e {
+			s.drop(p)
+		}
+		within := exp2(top - int(b.Within) + size)
+		pn := mul(upper().Add(mul(pk, f), within), upper().Add(big.NewFloat(1), exp2(1-format.Bits())))
+		dn := upper().Add(upper().Add(mul(dk, f), within), mul(pn, exp2(-format.Bits())))
+		if err := add(2*k+1, next, flipped, upper().Add(mul(dn, pk), mul(dk, pn))); err != nil {
+			return nil, err
+		}
+		p, pk, dk = next, pn, dn
+	}
+	// 1/(1 - f) and 1/(1 - k) are below 1 + 2^-6 for f ≤ 2^-7.
+	more := big.NewFloat(1 + 0x1p-6)
+	if f.Cmp(exp2(-7)) > 0 || h.Cmp(exp2(-8)) > 0 {
+		return nil, nil
+	}
+	lost.Add(lost, mul(h, more, more))
+	rest := more
+	for range 2*m + 1 {
+		rest = mul(rest, f)
+	}
+	lost.Add(lost, rest)
+	product := new(big.Float).SetPrec(prec).SetInt64(1)
+	for i := range n {
+		product.Mul(product, pivots.Big(i, 0))
+	}
+	if product.Sign() == 0 {
+		return nil, nil
+	}
+	mid := bigfun.Exp(log, prec).SetPrec(prec)
+	mid.Quo(mid, product)
+	if t.odd {
+		mid.Neg(mid)
+	}
+	d := &determinant{mid: mid, log: lost}
+	for i := range n {
+		d.shift -= t.by.rows[i] + t.by.cols[i]
+	}
+	return d, nil
+}
+
+// diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
+func (s *solver) diagonal(m *halfulp.Matrix) (*halfulp.Matrix, error) {
+	v := raw.Matrix(m)
+	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
+	z, err := s.shifted(v, halfulp.MP(uint(m.Format().Bits())))
+	if err != nil {
+		return nil, err
+	}
+	defer s.drop(z)
+	return z.Host()
+}
+
+// transposed returns a copy of the transpose of a matrix in MP.
+func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
+	return s.shifted(raw.Matrix(m).T(), m.Format())
+}
+
+// shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
+func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
+	z, err := s.matrix(f, v.Rows, v.Cols)
+	if err != nil {
+		return nil, err
+	}
+	odd, err := s.at.Shift(s.config(), v, nil, nil, raw.Matrix(z))
+	if err == nil && odd > 0 {
+		err = fmt.Errorf("exponents beyond 2^29 among results: %w", ErrRange)
+	}
+	return z, err
+}
+
+// flattened returns the entries of a matrix that solver.matrix has made as a vector.
+func flattened(m *halfulp.Matrix) *halfulp.Vector {
+	v := raw.Matrix(m)
+	v.Rows *= v.Cols
+	v.CS, v.Cols = v.Rows, 1
+	return raw.NewMatrix(v).(*halfulp.Matrix).Col(0)
+}

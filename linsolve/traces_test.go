@@ -1,0 +1,83 @@
+package linsolve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// tracedOn returns a solver at the place of a matrix.
+func tracedOn(t *testing.T, a *halfulp.Matrix) *solver {
+	t.Helper()
+	s, err := start("Det", nil, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.at = place.Of(raw.Matrix(a).Arr)
+	t.Cleanup(s.release)
+	return s
+}
+
+// TestTraced encloses determinants by traces: the exact ones lie inside, and the ends near each
+// other.
+func TestTraced(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
+		for name, a := range map[string]*halfulp.Matrix{
+			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
+			"graded":     scaledRandom(r, halfulp.MP(80), n, 300),
+			"growing":    growing(r, n),
+			"unimodular": unimodular(r, n),
+			"integers":   lintest.Integers(r, n, n, 9),
+			"signs":      lintest.Integers(r, n, n, 1),
+			"identity":   halfulp.Identity(halfulp.Float64, n),
+			"triangular": triangular(r, n),
+			"two":        halfulp.Random(halfulp.Float64, 2, 2, 0, r.Uint64()),
+		} {
+			want, on := lintest.Of(a).Det(), put(t, a)
+			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
+				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, name, a.Rows(), bits)
+				s := tracedOn(t, on)
+				d, err := s.traced(on, bits)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if d == nil {
+					if name != "unimodular" && want.Sign() != 0 {
+						t.Errorf("%s: none", name)
+					}
+					continue
+				}
+				t.Logf("%s: log %v, rho %v, steps %d", name, d.log, s.stats.Rho, s.stats.Steps)
+				if d.log.Cmp(exp2(-bits+4)) > 0 {
+					t.Errorf("%s: log %v", name, d.log)
+				}
+				checkNear(t, name, d, want)
+			}
+		}
+	})
+}
+
+// checkNear compares an enclosure with the determinant: |want / (mid 2^shift) - 1| ≤ 2 log.
+func checkNear(t *testing.T, name string, d *determinant, want *big.Rat) {
+	t.Helper()
+	mid, _ := d.mid.Rat(nil)
+	power := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(d.shift, -d.shift))))
+	if d.shift < 0 {
+		power.Inv(power)
+	}
+	off := new(big.Rat).Quo(want, mid.Mul(mid, power))
+	off.Abs(off.Sub(off, big.NewRat(1, 1)))
+	if most, _ := d.log.Rat(nil); off.Cmp(most.Add(most, most)) > 0 {
+		t.Fatalf("%s: off by %v of itself, log %v", name, lintest.Nearest(halfulp.Float64, off), d.log)
+	}
+}
