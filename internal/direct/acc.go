@@ -54,6 +54,7 @@ type Acc struct {
 	mag      []uint64
 	values   [3][num.MaxValueWords]uint64
 	window   []uint64
+	rows     []uint64 // zeros
 	scaled   *Acc
 }
 

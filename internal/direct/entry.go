@@ -11,8 +11,12 @@ func (a *Acc) AddDot(x, y num.Vec) { a.addDot(false, 0, x, y) }
 
 // addDot adds the products (-1)^neg 2^exp x_h y_h.
 func (a *Acc) addDot(neg bool, exp int64, x, y num.Vec) {
-	if x.N >= fewFloats && isFloat(x.Arr.Format) && isFloat(y.Arr.Format) {
-		a.addFloats(Dot, neg, exp, x, y)
+	if x.N >= fewFloats && x.Arr.Kind != num.MP && y.Arr.Kind != num.MP {
+		if isFloat(x.Arr.Format) && isFloat(y.Arr.Format) {
+			a.addFloats(Dot, neg, exp, x, y)
+		} else {
+			a.addExpansions(Dot, neg, exp, x, y)
+		}
 		return
 	}
 	bx, by := a.values[0][:], a.values[1][:]
@@ -33,6 +37,10 @@ func (a *Acc) AddVec(x num.Vec) {
 		a.addFloats(Sum, false, 0, x, x)
 		return
 	}
+	if x.N >= fewFloats && x.Arr.Terms() > 1 {
+		a.addExpansions(Sum, false, 0, x, x)
+		return
+	}
 	if a.addLimbs(x, false) {
 		return
 	}
@@ -48,6 +56,10 @@ func (a *Acc) AddVec(x num.Vec) {
 func (a *Acc) AddAbs(x num.Vec) {
 	if x.N >= fewFloats && isFloat(x.Arr.Format) {
 		a.addFloats(Asum, false, 0, x, x)
+		return
+	}
+	if x.N >= fewFloats && x.Arr.Terms() > 1 {
+		a.addExpansions(Asum, false, 0, x, x)
 		return
 	}
 	if a.addLimbs(x, true) {

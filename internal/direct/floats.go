@@ -213,19 +213,15 @@ func (a *wide) add(neg bool, hi, lo uint64, exp int64) {
 	}
 	lo <<= s
 	over := hi >> 1 >> (63 - s)
+	sign := int64(0) // -1 to subtract; signs are no branches, which nobody foresees
 	if neg {
-		d[0] -= int64(lo & math.MaxUint32)
-		d[1] -= int64(lo >> 32)
-		d[2] -= int64(top & math.MaxUint32)
-		d[3] -= int64(top >> 32)
-		d[4] -= int64(over)
-		return
+		sign = -1
 	}
-	d[0] += int64(lo & math.MaxUint32)
-	d[1] += int64(lo >> 32)
-	d[2] += int64(top & math.MaxUint32)
-	d[3] += int64(top >> 32)
-	d[4] += int64(over)
+	d[0] += int64(lo&math.MaxUint32) ^ sign - sign
+	d[1] += int64(lo>>32) ^ sign - sign
+	d[2] += int64(top&math.MaxUint32) ^ sign - sign
+	d[3] += int64(top>>32) ^ sign - sign
+	d[4] += int64(over) ^ sign - sign
 }
 
 // addWide adds (-1)^neg 2^exp w.
@@ -275,6 +271,95 @@ func (a *Acc) addFloats(r Reduction, neg bool, exp int64, x, y num.Vec) {
 			a.addWide(neg, exp, &w)
 		}
 	}
+}
+
+// addExpansions adds (-1)^neg 2^exp times the reduction r, Sum, Asum or Dot, of two vectors of
+// which none has the format MP, term by term. Numbers take their exact values that have a term
+// which is not finite, or 0 as the first term, or a term larger than a quarter of the last one
+// before it that is not 0. The others are not 0 and have the sign of their first term: with d =
+// 2^-1074 a rounded quarter of t is at most |t| / 3, the worst being t = 3 d, so the terms after
+// the first sum to less than its magnitude (1/3 + 1/9 + 1/27).
+func (a *Acc) addExpansions(r Reduction, neg bool, exp int64, x, y num.Vec) {
+	const limit = wideLimit / 16 // products of terms in a product of two numbers
+	for lo := 0; lo < x.N; lo += limit {
+		var w wide
+		finite := false
+		for i := lo; i < min(lo+limit, x.N); i++ {
+			ix, iy := x.At(i), y.At(i)
+			var u, v [4]term
+			m, ok := splitTerms(x.Arr, ix, &u)
+			n := 0
+			if r == Dot && ok {
+				n, ok = splitTerms(y.Arr, iy, &v)
+			}
+			if !ok {
+				p := x.Arr.Value(ix, a.values[0][:])
+				p.Neg = p.Neg != neg
+				p.Exp += exp
+				switch r {
+				case Dot:
+					a.AddProduct(p, y.Arr.Value(iy, a.values[1][:]))
+				case Asum:
+					p.Neg = neg
+					a.Add(p)
+				default:
+					a.Add(p)
+				}
+				continue
+			}
+			finite = true
+			if r == Dot {
+				for _, s := range u[:m] {
+					for _, t := range v[:n] {
+						hi, lo := bits.Mul64(s.mag, t.mag)
+						w.add(s.neg != t.neg, hi, lo, s.exp+t.exp)
+					}
+				}
+				continue
+			}
+			flip := r == Asum && u[0].neg
+			for _, s := range u[:m] {
+				w.add(s.neg != flip, 0, s.mag, s.exp)
+			}
+		}
+		if finite {
+			a.seen |= seenFinite
+			a.addWide(neg, exp, &w)
+		}
+	}
+}
+
+// term is (-1)^neg mag 2^exp.
+type term struct {
+	mag uint64
+	exp int64
+	neg bool
+}
+
+// splitTerms stores the terms other than 0 of number i of a, of which there are n. It reports false
+// if addExpansions says that the number takes its exact value.
+func splitTerms(a *num.Array, i int, t *[4]term) (n int, ok bool) {
+	h := floatAt(a, i)
+	if h-h != 0 || h == 0 {
+		return 0, false
+	}
+	m, e := num.Decompose(h)
+	t[0] = term{m, e, h < 0}
+	n = 1
+	for k := 1; k < a.Terms(); k++ {
+		x := a.F64[k][i]
+		if !(math.Abs(x) <= 0.25*math.Abs(h)) {
+			return 0, false
+		}
+		if x == 0 {
+			continue
+		}
+		m, e := num.Decompose(x)
+		t[n] = term{m, e, x < 0}
+		n++
+		h = x
+	}
+	return n, true
 }
 
 func floatAt(a *num.Array, at int) float64 {

@@ -100,6 +100,27 @@ func sumLimbs(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint8, l
 	}
 }
 
+// sumRows adds n numbers of limbs words each to rows of words with delayed carries: number i,
+// exp_i - base = 64 q + r with 0 <= r < 64, goes to the words from q on of row 2 r + (cls_i &
+// signs), the low halves of its words to the first half words of that row, the high halves to the
+// others, and sets used[row]. No word overflows below 2^32 numbers. Those that are not finite do
+// not enter.
+func sumRows(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	for i, c := range cls {
+		if c>>1 != 1 {
+			continue
+		}
+		pos := int64(exp[i]) - base
+		r := 2*int(pos&63) + int(uint64(c)&signs)
+		used[r] = 1
+		dst := rows[2*half*r+int(pos>>6):]
+		for k, v := range sig[i*limbs : (i+1)*limbs] {
+			dst[k] += v & (1<<32 - 1)
+			dst[k+half] += v >> 32
+		}
+	}
+}
+
 // span returns the least and the largest exponent, and whether all numbers are finite.
 func span(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	low, high, finite = math.MaxInt32, math.MinInt32, true

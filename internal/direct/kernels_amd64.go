@@ -34,6 +34,13 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbsBMI2(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
 }
 
+// rowSums reports whether sumRowsFast is the fastest way to sum long numbers.
+func rowSums() bool { return assembly() }
+
+func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	sumRowsAVX2(&rows[0], used, 8*half, &sig[0], &exp[0], &cls[0], len(cls), limbs, base, signs)
+}
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	n := len(cls) &^ 7
 	low, high, finite = span(exp[n:], cls[n:])

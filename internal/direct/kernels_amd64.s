@@ -315,6 +315,103 @@ sum_skip:
 	LEAQ (DX)(R8*8), DX
 	JMP  sum_next
 
+DATA low32<>+0(SB)/8, $0x00000000ffffffff
+DATA low32<>+8(SB)/8, $0x00000000ffffffff
+DATA low32<>+16(SB)/8, $0x00000000ffffffff
+DATA low32<>+24(SB)/8, $0x00000000ffffffff
+GLOBL low32<>(SB), RODATA|NOPTR, $32
+
+DATA laneMasks<>+0(SB)/8, $0xffffffffffffffff
+DATA laneMasks<>+8(SB)/8, $0xffffffffffffffff
+DATA laneMasks<>+16(SB)/8, $0xffffffffffffffff
+DATA laneMasks<>+24(SB)/8, $0x0000000000000000
+DATA laneMasks<>+32(SB)/8, $0x0000000000000000
+DATA laneMasks<>+40(SB)/8, $0x0000000000000000
+GLOBL laneMasks<>(SB), RODATA|NOPTR, $48
+
+// func sumRowsAVX2(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64, signs uint64)
+// Requires: AVX, AVX2
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-80
+	MOVQ    rows+0(FP), AX
+	MOVQ    used+8(FP), CX
+	MOVQ    half+16(FP), DX
+	MOVQ    sig+24(FP), BX
+	MOVQ    exp+32(FP), SI
+	MOVQ    cls+40(FP), DI
+	MOVQ    n+48(FP), R8
+	LEAQ    (SI)(R8*4), SI
+	ADDQ    R8, DI
+	NEGQ    R8
+	MOVQ    limbs+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	MOVQ    $0x00000003, R12
+	SUBQ    R9, R12
+	VMOVDQU (R11)(R12*8), Y1
+	SHRQ    $0x02, R10
+	SHLQ    $0x05, R10
+	LEAQ    (DX)(DX*1), R11
+
+rows_element:
+	MOVBQZX (DI)(R8*1), R12
+	MOVLQSX (SI)(R8*4), R13
+	SUBQ    base+64(FP), R13
+	MOVQ    R13, R14
+	SARQ    $0x06, R14
+	SHLQ    $0x03, R14
+	ANDQ    $0x3f, R13
+	TESTB   $0x02, R12
+	JEQ     rows_skip
+	TESTB   $0x04, R12
+	JNE     rows_skip
+	ANDQ    signs+72(FP), R12
+	LEAQ    (R12)(R13*2), R13
+	MOVB    $0x01, (CX)(R13*1)
+	IMULQ   R11, R13
+	ADDQ    R13, R14
+	ADDQ    AX, R14
+	MOVQ    R10, R12
+	SUBQ    $0x20, R12
+	JCS     rows_part
+
+rows_vector:
+	VMOVDQU (BX), Y2
+	VPAND   Y0, Y2, Y3
+	VPADDQ  (R14), Y3, Y3
+	VMOVDQU Y3, (R14)
+	VPSRLQ  $0x20, Y2, Y2
+	VPADDQ  (R14)(DX*1), Y2, Y2
+	VMOVDQU Y2, (R14)(DX*1)
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, R14
+	SUBQ    $0x20, R12
+	JCC     rows_vector
+
+rows_part:
+	TESTQ      R9, R9
+	JEQ        rows_next
+	VPMASKMOVQ (BX), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R14), Y3, Y3
+	VMOVDQU    Y3, (R14)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R14)(DX*1), Y2, Y2
+	VMOVDQU    Y2, (R14)(DX*1)
+	LEAQ       (BX)(R9*8), BX
+
+rows_next:
+	INCQ R8
+	JNE  rows_element
+	VZEROUPPER
+	RET
+
+rows_skip:
+	ADDQ R10, BX
+	LEAQ (BX)(R9*8), BX
+	JMP  rows_next
+
 // func sumNear1BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
 // Requires: BMI2
 TEXT ·sumNear1BMI2(SB), NOSPLIT, $0-56

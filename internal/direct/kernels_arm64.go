@@ -30,6 +30,12 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbsNEON(&acc[0], 8*pitch, &sig[0], &exp[0], &cls[0], len(cls), limbs, base)
 }
 
+func rowSums() bool { return false } // the carries of sumLimbs cost less than rows without SIMD
+
+func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	sumRows(rows, used, half, sig, exp, cls, limbs, base, signs)
+}
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	n := len(cls) &^ 7
 	low, high, finite = span(exp[n:], cls[n:])

@@ -16,6 +16,12 @@ func sumLimbsFast(acc []uint64, pitch int, sig []uint64, exp []int32, cls []uint
 	sumLimbs(acc, pitch, sig, exp, cls, limbs, base)
 }
 
+func rowSums() bool { return false } // the carries of sumLimbs cost less than rows without SIMD
+
+func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {
+	sumRows(rows, used, half, sig, exp, cls, limbs, base, signs)
+}
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) { return span(exp, cls) }
 
 func sumNearFast(acc []uint64, sig []uint64, exp []int32, cls []uint8, limbs int, base int64, signs uint64) {

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -40,7 +41,12 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	sig := arr.Sig[x.Off*l : (x.Off+x.N)*l]
 	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), len(cls))
 	a.seen |= seenFinite
-	if all && span < 63 && l <= maxNear {
+	near := all && span < 63 && l <= maxNear
+	switch {
+	case len(cls) >= manyRows && rowSums() && (l >= rowWords || !near):
+		a.addRows(sig, exp, bytes, l, int64(high), span, magnitudes)
+		return true
+	case near:
 		a.addNear(sig, exp, bytes, l, int64(low)-1, magnitudes)
 		return true
 	}
@@ -64,6 +70,54 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 		}
 	}
 	return true
+}
+
+const (
+	manyRows = 512 // entries from which rows pay for their memory
+	rowWords = 4   // words of a number from which rows are faster than registers
+)
+
+// addRows adds MP numbers of l words, or their magnitudes, whose exponents lie at most span below
+// high. No word of a number is shifted and no carry goes from word to word: a row for every shift
+// modulo 64 and sign takes the words as they are, and the rows are put together in the end.
+func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, magnitudes bool) {
+	// lead words, in whole vectors, come before those of the numbers with the largest exponents.
+	lead := ((max(span-63, 0)+63)/64 + 3) &^ 3
+	base := high - 63 - int64(64*lead)
+	half := (lead + l + 3 + 7) &^ 7 // the last vector of a number may reach three words further
+	if cap(a.rows) < 256*half {
+		a.rows = make([]uint64, 256*half)
+	}
+	rows := a.rows[:256*half] // zeros
+	var used [128]uint8
+	signs := uint64(1)
+	if magnitudes {
+		signs = 0
+	}
+	sumRowsFast(rows, &used, half, sig, exp, cls, l, base, signs)
+	if cap(a.window) < half {
+		a.window = make([]uint64, half)
+	}
+	m := a.window[:half] // two words above the numbers for carries
+	for r, u := range used {
+		if u == 0 {
+			continue
+		}
+		row := rows[2*half*r : 2*half*(r+1)]
+		var carry, up uint64 // up: what the high halves of the word below bring
+		for k := range half {
+			var c uint64
+			low, high := row[k], row[k+half]
+			m[k], c = bits.Add64(low, high<<32, 0)
+			up, c = up+carry, high>>32+c
+			m[k], carry = bits.Add64(m[k], up, 0)
+			up = c
+		}
+		clear(row)
+		if t := Trim(m); len(t) > 0 {
+			a.addMag(r&1 != 0, base+int64(r/2)-int64(64*l), t)
+		}
+	}
 }
 
 // maxNear is the most words of numbers whose sums the registers hold.

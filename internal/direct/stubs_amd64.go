@@ -34,6 +34,11 @@ func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd
 //go:noescape
 func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64)
 
+// sumRowsAVX2 is the loop of sumRows. n and limbs are positive, half counts bytes; the rows reach three words further than the numbers.
+//
+//go:noescape
+func sumRowsAVX2(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64, signs uint64)
+
 // sumNear1BMI2 is the loop of sumNear for limbs = 1. n is positive.
 //
 //go:noescape
