@@ -157,11 +157,11 @@ func (m *Matrix) op(t Transpose) (num.Mat, *prepared) {
 }
 
 func gemm(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, opt *Options) (Stats, error) {
-	return gemmWithin(a, b, old, c, alpha, beta, preA, preB, triangle, nil, opt)
+	return gemmWithin(a, b, old, c, alpha, beta, preA, preB, triangle, [2]byte{}, nil, opt)
 }
 
 // gemmWithin is gemm for a result that is proved to have a bound, unless that is nil.
-func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, bound *exact.Bound, opt *Options) (Stats, error) {
+func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, triangle byte, factors [2]byte, bound *exact.Bound, opt *Options) (Stats, error) {
 	p, err := whereabouts("gemm", a.Arr, b.Arr, old.Arr, c.Arr)
 	if err != nil {
 		return Stats{}, err
@@ -171,7 +171,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 		return Stats{}, err
 	}
 	if p != nil {
-		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, bound)
+		st, err := s.multiplyAt(p, alpha.value(), a, b, beta.value(), old, c, triangle, factors, bound)
 		return stats(st, s.threads), err
 	}
 	out := c
@@ -186,7 +186,7 @@ func gemmWithin(a, b, old, c num.Mat, alpha, beta Scalar, preA, preB *prepared, 
 }
 
 // multiplyAt computes C = alpha A B + beta Old at the place where all of them live.
-func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, bound *exact.Bound) (exact.Stats, error) {
+func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, triangle byte, factors [2]byte, bound *exact.Bound) (exact.Stats, error) {
 	if s.method == methodDirect {
 		return exact.Stats{}, product.ErrDirect
 	}
@@ -200,7 +200,7 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 	}
 	defer free()
 	cfg := s.config()
-	cfg.Triangle, cfg.Bound = triangle, bound
+	cfg.Triangle, cfg.Factors, cfg.Bound = triangle, factors, bound
 	st, err := p.Gemm(cfg, alpha, a, b, beta, old, c)
 	return st, gemmError(c.Rows, a.Cols, c.Cols, err)
 }

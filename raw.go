@@ -16,12 +16,12 @@ func init() {
 	}
 	raw.Scalar = func(x any) num.Real { return x.(Scalar).value() }
 	raw.GemmWithin = func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error) {
-		return raw.GemmTriangle(alpha, a, b, beta, c, d, 0, bound, opt)
+		return raw.GemmTriangle(alpha, a, b, beta, c, d, 0, [2]byte{}, bound, opt)
 	}
-	raw.GemmTriangle = func(alpha float64, a, b any, beta float64, c, d any, triangle byte, bound *exact.Bound, opt any) (any, error) {
+	raw.GemmTriangle = func(alpha float64, a, b any, beta float64, c, d any, triangle byte, factors [2]byte, bound *exact.Bound, opt any) (any, error) {
 		x, y, z := a.(*Matrix), b.(*Matrix), d.(*Matrix)
 		old := orUnread(c.(*Matrix), Float(beta), z)
-		return gemmWithin(x.m, y.m, old.m, z.m, Float(alpha), Float(beta), x.prepared, y.prepared, triangle, bound, opt.(*Options))
+		return gemmWithin(x.m, y.m, old.m, z.m, Float(alpha), Float(beta), x.prepared, y.prepared, triangle, factors, bound, opt.(*Options))
 	}
 	raw.NewMatrix = func(m num.Mat) any { return &Matrix{m: m} }
 }

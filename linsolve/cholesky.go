@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -31,15 +32,21 @@ func (e *NotPositiveDefiniteError) Error() string {
 
 func (e *NotPositiveDefiniteError) Unwrap() error { return ErrNotPositiveDefinite }
 
-// CholeskyFactors are those of A = L L^T.
+// CholeskyFactors are those of A = L L^T. Where A lives on a GPU they do, with a copy of A.
 type CholeskyFactors struct {
 	L *halfulp.Matrix // lower triangular with a positive diagonal, zeros above
 	system
 }
 
+// Free gives back what the factors have on a GPU. They are not to be used any more then.
+func (y *CholeskyFactors) Free() {
+	y.L.Free()
+	y.a.Free()
+}
+
 // Cholesky returns the Cholesky factor L of a symmetric positive definite n x n matrix A = L L^T in
 // format f, every entry the exact one rounded once, ties to even, whatever the condition of A
-// (potrf of LAPACK with uplo = L). Factors are on the host.
+// (potrf of LAPACK with uplo = L). L lives where A does.
 //
 // A triangular S for which ‖S A S^T - I‖ is proved to be small gives enclosures of L. It comes from
 // a float64 seed by products, each step of which has four times the bits of the one before; for
@@ -48,6 +55,10 @@ type CholeskyFactors struct {
 // round to one number. Zeros, and entries halfway between two numbers of the format, never get
 // there: those are proved modulo primes.
 //
+// Where A lives on a GPU all of it runs there, but for what only arithmetic on the host decides:
+// zeros below the diagonal, ties, matrices that are not positive definite, small or ill-conditioned
+// ones.
+//
 // The error is a *NotPositiveDefiniteError, which names a leading minor that is proved not to be
 // positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and
 // MemoryLimit are of the products, and so is Device. Cholesky panics if A is not square.
@@ -55,17 +66,44 @@ func Cholesky(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*Chole
 	if a.Rows() != a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin("Cholesky", opt, a)
+	s, err := start("Cholesky", opt, a)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	l, err := s.cholesky(on[0], f)
+	l, err := s.choleskyOf(a, f)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
 	}
-	s.countOverflow(l)
+	y := &CholeskyFactors{L: l}
+	if y.a, err = a.On(a.Place()); err != nil {
+		l.Free()
+		return nil, s.stats, fmt.Errorf("Cholesky: %w", err)
+	}
 	s.progress(1)
-	return &CholeskyFactors{L: l, system: system{a: on[0].Clone()}}, s.stats, nil
+	return y, s.stats, nil
+}
+
+// choleskyOf returns the factor where a lives.
+func (s *solver) choleskyOf(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	if l, err := s.choleskyThere(a, f); l != nil || err != nil {
+		return l, err
+	}
+	here := a
+	if a.Place() != place.Host {
+		var err error
+		if here, err = a.Host(); err != nil {
+			return nil, err
+		}
+	}
+	l, err := s.cholesky(here, f)
+	if err != nil {
+		return nil, err
+	}
+	s.countOverflow(l)
+	if a.Place() != place.Host {
+		return l.On(a.Place())
+	}
+	return l, nil
 }
 
 func (s *solver) cholesky(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {

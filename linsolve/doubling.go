@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -13,8 +14,7 @@ import (
 )
 
 // fewest is the least order of matrices whose factors come from a float64 seed by products: there
-// they take 0.5 to 0.9 of the time of an elimination for Float64 and MP(424), at n = 64 a quarter
-// to a half.
+// they take 0.3 to 1.3 of the time of an elimination for Float64 and MP(424), at n = 64 0.2 to 0.5.
 const fewest = 24
 
 // likely are about the bits of ‖E‖ that a seed leaves for matrices that are not ill-conditioned.
@@ -66,14 +66,33 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 //
 //	(I + Z)^-1 = (I - Φ(E')) (I - Z1)
 //
-// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by.
+// up to 2 h + 32 e⁴, and twice what Φ(E') is in error by. As E = Z1 + Z1^T, and Z1 E = Z1² +
+// Z1 Z1^T, the lower triangle of that is all that Φ(E') needs but for its diagonal, and the lower
+// triangle of Z1 E Z1^T is made of that of Z1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for n³, the last step to b bits has
+//
+//	V = F S^T                     1/2  of b bits
+//	E = S V - I, lower triangle   1/3  of b - g bits, as its size is known
+//	Z1 E, lower triangle          1/3  of b - 2 g
+//	Z1 E Z1^T, lower triangle     1/6  of b - 3 g
+//	Φ(E') Z1                      1/6  of b - 3 g
+//	V (I + Z^T)^-1 - V, lower     1/6  of b - g
+//
+// with g of about b/4: 5/3 altogether, of fewer bits on average; the step before, to about b/4
+// bits, has the same but (I + Z)^-1 S - S, 1/6, instead of the last one. Rows below, k of them, add
+// k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
+// for small n take longer than the multiplications.
 type doubling struct {
 	s           *solver
 	by          scaling
 	f           *halfulp.Matrix // m x n
 	x           *halfulp.Matrix // S
+	one         *halfulp.Matrix // the unit matrix; nil until it is needed
+	size        *big.Float      // ≥ ‖F‖∞; nil until it is needed
 	n           int
-	improvement // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
+	off         int // entries of V are in error by 2^off at most beside their rounding, at a place
+	improvement     // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
 // newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
@@ -172,102 +191,128 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return improved(t, bits)
+	return t.s.improved(t, bits)
 }
 
-// errorMatrix returns V of so many bits and the lower triangle of E of so many places, up to h, and
-// finds out what it shows of the gain.
+// errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many
+// places, up to h, and finds out what it shows of the gain.
 //
 // V is rounded, so that the triangle is that of E + S d for |d| ≤ 2^-width |V|.
 func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
-	m, n := t.f.Rows(), t.n
+	n := t.n
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), m, n)
-	if err := t.s.gemm(1, t.f, t.x.T(), 0, nil, v); err != nil {
+	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
-	x, leading, err := t.s.bothMagnitudes(t.x, v.Slice(0, n, 0, n))
+	tolerance, err := t.tolerance(width)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if t.amp = x.spread(leading); t.amp > 1<<20 {
+	if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(0, n, 0, n), t.x.T(), 0, nil, v, [2]byte{0, 'U'}, tolerance); err != nil {
+		return nil, nil, nil, err
+	}
+	lost := upper()
+	if tolerance != nil {
+		lost = exp2(t.amp - width)
+	}
+	if t.amp, err = t.s.spread(t.x, v); err != nil {
+		return nil, nil, nil, err
+	}
+	if t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost := exp2(t.amp - width)
-	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle('L', 1, t.x, v.Slice(0, n, 0, n), -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	lost.Add(lost, exp2(t.amp-width))
+	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
+		return nil, nil, nil, err
+	}
+	if t.one == nil {
+		if t.one, err = t.s.identity(n); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	bound := t.bound(t.s, n, places, width, lost)
+	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+		return nil, nil, nil, err
+	}
+	lost.Add(lost, lostBy(bound))
+	norm, err := t.s.symmetricNorm(e)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
-	return v, e, t.learn(t.s, symmetricNorm(raw.Matrix(e)), lost, places), nil
+	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
-// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-bits or what four
+// correction returns N with (I + Z)^-1 = I - N up to lost, which is about 2^-places or what four
 // powers of 2^-gain leave, from E, which it changes and which is known up to h.
-func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *halfulp.Matrix, lost *big.Float, err error) {
-	n, g := t.n, t.gain
-	terms := order(g, bits+3)
-	halveDiagonal(e) // Z1
+func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *halfulp.Matrix, lost *big.Float, err error) {
+	s, n, g := t.s, t.n, t.gain
+	terms := order(g, places+3)
 	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
 	if terms == 2 {
-		return e, lost.Add(lost, exp2(2-2*g)), nil // without Φ(E')
+		return e, lost.Add(lost, exp2(2-2*g)), s.halveDiagonal(e) // without Φ(E')
 	}
-	gemm := func(alpha float64, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.gemmTriangle('L', alpha, a, b, 0, nil, d, nil)
-	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.sum(a, b, d)
-	}
-	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	square, err := gemm(-1, e, e, format(2))
+	whole, err := s.mirrored(e)
 	if err != nil {
 		return nil, nil, err
 	}
-	outer, err := gemm(-1, e, e.T(), format(2))
-	if err != nil {
+	if err := s.halveDiagonal(e); err != nil { // Z1
 		return nil, nil, err
 	}
-	var cube *halfulp.Matrix // Z1 E Z1^T = (Z1² + Z1 Z1^T) Z1^T
+	// The first error ends it.
+	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top int) *halfulp.Matrix {
+		bound := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
+		lost.Add(lost, upper().SetMantExp(lostBy(bound), 2))
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.gemmOfTriangles('L', -1, a, b, 0, nil, d, factors, bound)
+		}
+		return d
+	}
+	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = s.sum(a, b, d)
+		}
+		return d
+	}
+	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
+	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g) // -Z1 E
+	s.drop(whole)
+	var cube *halfulp.Matrix
 	if terms > 3 {
-		mirror(outer)
-		both, err := sum(square, outer, format(3))
-		if err != nil {
-			return nil, nil, err
+		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g)
+		if err == nil {
+			err = s.halveDiagonal(cube)
 		}
-		if cube, err = gemm(-1, both, e.T(), format(3)); err != nil {
-			return nil, nil, err
-		}
-		halveDiagonal(cube)
-		outer = lowerTriangleOf(outer)
 	}
-	halveDiagonal(outer)
-	second, err := sum(square, outer, format(2)) // Φ(E')
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = s.halfOfSquare(second, e)
 	}
-	// Two products of 4^-g, their sum, and a third of it, were rounded.
+	// The product, of 4^-g, half of its diagonal, and a sum with it were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
-		if second, err = sum(second, cube, format(2)); err != nil {
-			return nil, nil, err
-		}
-		product, err := gemm(-1, second, e, format(3))
-		if err != nil {
-			return nil, nil, err
-		}
-		if second, err = sum(second, product, format(2)); err != nil {
-			return nil, nil, err
-		}
+		more := sum(second, cube, format(2))
+		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g)
+		s.drop(second, cube)
+		second = sum(more, last, format(2))
+		s.drop(more, last)
 		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
 	} else {
 		lost.Add(lost, exp2(3-3*g))
 	}
 	lost.Add(lost, exp2(1-g-format(1).Bits()))
-	z, err = sum(e, second, format(1))
+	z = sum(e, second, format(1))
+	s.drop(e, second)
 	return z, lost, err
 }
 
@@ -276,33 +321,103 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, bits int) (z *hal
 // If I - N is (I + Z)^-1 + D with N(D) ≤ lost, (I - N) S F S^T (I - N)^T is the product of
 // I + D (I + Z) and its transpose, I up to 3 lost. S' is known up to |d| ≤ 3 2^-prec (I + |N|) |S|:
 // d F S'^T = d V (I - N)^T and its transpose are 3 2^-prec (1 + N(N))² 2^amp at most together, and
-// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1.
-func (t *doubling) step(e *halfulp.Matrix, h *big.Float, next int) error {
+// d F d^T = d V (d S^-1)^T is less than that, since S^-1 = V (I + E)^-1. See stepTolerance for what
+// d may have beside that.
+func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	z, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
 	}
 	n := t.n
 	prec := max(next+t.amp+4, 64)
-	d := halfulp.NewMatrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
-	if err := t.s.gemmTriangle('L', -1, z, t.x, 0, nil, d, nil); err != nil {
+	d, err := t.s.matrix(halfulp.MP(uint(max(prec-t.gain+2, 24))), n, n)
+	if err != nil {
 		return err
 	}
-	x := halfulp.NewMatrix(halfulp.MP(uint(prec)), n, n)
+	bound, err := t.stepTolerance(v, prec)
+	if err != nil {
+		return err
+	}
+	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
+		return err
+	}
+	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	if err != nil {
+		return err
+	}
 	if err := t.s.sum(t.x, d, x); err != nil {
 		return err
 	}
+	t.s.drop(z, d, t.x)
 	t.x = x
 	lost.Add(lost, upper().SetMantExp(lost, 1))
+	if bound != nil {
+		lost.Add(lost, exp2(t.amp-prec))
+	}
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
 
-// finish returns the enclosure by a V and an E that tell so many bits.
-func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
-	m, n, g := t.f.Rows(), t.n, t.gain
-	if !positiveDiagonal(raw.Matrix(t.x)) {
+// tolerance returns what V is known to be bounded by, F being square, where it need not be rounded
+// correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
+// of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
+func (t *doubling) tolerance(width int) (*exact.Bound, error) {
+	if t.s.at == nil {
 		return nil, nil
+	}
+	f, s, err := t.sizes()
+	if err != nil {
+		return nil, err
+	}
+	t.off = t.amp - width - 1 - bits.Len(uint(t.n)) - s
+	return t.s.uniform(t.n, f+s, f+s-t.off), nil
+}
+
+// stepTolerance returns what the product N S of a step is known to be bounded by where it need not
+// be rounded correctly; else nil. Errors δ of it beside its rounding add δ V (I - N)^T and its
+// transpose to what is left of E: with all |δ| ≤ 2^off the norms of the first are n 2^off times
+// those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
+// a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
+// at most.
+func (t *doubling) stepTolerance(v *halfulp.Matrix, prec int) (*exact.Bound, error) {
+	if t.s.at == nil {
+		return nil, nil
+	}
+	f, s, err := t.sizes()
+	if err != nil {
+		return nil, err
+	}
+	norm, err := t.s.rowNorm(v)
+	if err != nil {
+		return nil, err
+	}
+	length := bits.Len(uint(t.n))
+	off := t.amp - prec - norm.MantExp(nil) - 2*length - 1
+	if s+f > prec-6 || length+f+off > -6 {
+		return nil, nil
+	}
+	return t.s.uniform(t.n, 1-t.gain+s, 1-t.gain+s-off), nil
+}
+
+// sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
+func (t *doubling) sizes() (f, s int, err error) {
+	if t.size == nil {
+		if t.size, err = t.s.rowNorm(t.f); err != nil {
+			return 0, 0, err
+		}
+	}
+	x, err := t.s.rowNorm(t.x)
+	if err != nil {
+		return 0, 0, err
+	}
+	return t.size.MantExp(nil), x.MantExp(nil), nil
+}
+
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+	m, n, g := t.f.Rows(), t.n, t.gain
+	if ok, err := t.s.positiveDiagonal(t.x); err != nil || !ok {
+		return nil, err
 	}
 	z, lost, err := t.correction(e, h, bits)
 	if err != nil {
@@ -312,29 +427,67 @@ func (t *doubling) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (
 	places := max(bits-g+4, 24)
 	lost.Add(lost, exp2(1-width))
 	lost.Add(lost, exp2(1-g-places))
-	d := halfulp.NewMatrix(halfulp.MP(uint(places)), m, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, n, 0, n), z.T(), 0, nil, d.Slice(0, n, 0, n), nil); err != nil {
+	d, err := t.s.matrix(halfulp.MP(uint(places)), m, n)
+	if err != nil {
 		return nil, err
 	}
+	v := leading
 	if m > n {
+		v = taller(leading, m)
+		if err := t.s.gemm(1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n)); err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
 			return nil, err
 		}
 	}
-	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
-	sizes, err := t.s.magnitudes(v)
+	tops, err := t.s.rowTops(v)
 	if err != nil {
 		return nil, err
 	}
-	for _, sum := range sizes.rows() {
-		y.err = append(y.err, int64(sizeOf(sum)+lost.MantExp(nil)))
+	var bound *exact.Bound
+	if t.s.at != nil {
+		// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
+		bound = &exact.Bound{Rows: tops, Cols: make([]int64, n), Within: int64(places + 2)}
+		for j := range n {
+			bound.Cols[j] = int64(1 - g)
+		}
+		lost.Add(lost, exp2(-g-places))
+		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
+		lost.Add(lost, exp2(t.off+2))
+	}
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
+		return nil, err
+	}
+	t.s.drop(z)
+	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
+	for _, top := range tops {
+		y.err = append(y.err, top+int64(lost.MantExp(nil)))
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }
 
-// gemmTriangle is gemm for a triangle of d, of a square matrix, with a bound that is proved or nil.
+// taller returns a matrix of the host of m rows that begins with those of another one.
+func taller(first *halfulp.Matrix, m int) *halfulp.Matrix {
+	z := halfulp.NewMatrix(first.Format(), m, first.Cols())
+	x, y := raw.Matrix(z), raw.Matrix(first)
+	for j := range y.Cols {
+		for i := range y.Rows {
+			x.Arr.CopyFrom(x.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	return z
+}
+
+// gemmTriangle is gemm for a triangle of d, of a square matrix, or all of d, 0, with a bound that
+// is proved or nil.
 func (s *solver) gemmTriangle(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
-	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, bound, &s.opt)
+	return s.gemmOfTriangles(triangle, alpha, a, b, beta, c, d, [2]byte{}, bound)
+}
+
+// gemmOfTriangles is gemmTriangle for an a and a b with zeros beyond triangles, factors, or 0.
+func (s *solver) gemmOfTriangles(triangle byte, alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, factors [2]byte, bound *exact.Bound) error {
+	st, err := raw.GemmTriangle(alpha, a, b, beta, c, d, triangle, factors, bound, &s.opt)
 	return s.within(st.(halfulp.Stats), d, err)
 }
 
@@ -414,9 +567,9 @@ func (a magnitudes) spread(b magnitudes) int {
 	return sizeOf(float64((largestOf(a.times(b.rows())) + largestOf(b.transposed(a.transposed(ones)))) * (1 + 0x1p-50)))
 }
 
-// symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// symmetricNorm64 returns an upper bound of the largest sum of magnitudes of a row of a symmetric
 // matrix in MP, of which there is the lower triangle.
-func symmetricNorm(m num.Mat) *big.Float {
+func symmetricNorm64(m num.Mat) *big.Float {
 	high := int64(math.MinInt32)
 	for _, e := range columnTops(m, high) {
 		high = max(high, e)
@@ -437,46 +590,5 @@ func symmetricNorm(m num.Mat) *big.Float {
 	}
 	norm := upper().SetFloat64(largestOf(sums) * (1 + float64(float64(2*m.Cols+2)*0x1p-53)))
 	norm.SetMantExp(norm, int(high))
-	return largest([]*big.Float{norm, exp2(-maxBits)}) // so that a gain remains finite
-}
-
-// mirror copies the lower triangle of a square matrix to the upper one.
-func mirror(a *halfulp.Matrix) {
-	m := raw.Matrix(a)
-	for j := range m.Cols {
-		for i := j + 1; i < m.Rows; i++ {
-			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
-		}
-	}
-}
-
-// lowerTriangleOf replaces what lies above the diagonal by zeros, and returns the matrix.
-func lowerTriangleOf(a *halfulp.Matrix) *halfulp.Matrix {
-	m := raw.Matrix(a)
-	for j := range m.Cols {
-		for i := range j {
-			m.Arr.Set(m.At(i, j), num.Real{Class: num.Zero})
-		}
-	}
-	return a
-}
-
-// halveDiagonal halves the diagonal of a matrix in MP.
-func halveDiagonal(a *halfulp.Matrix) {
-	m := raw.Matrix(a)
-	for i := range m.Rows {
-		if at := m.At(i, i); m.Arr.Class(at) == num.Finite {
-			m.Arr.Exp[at]--
-		}
-	}
-}
-
-// positiveDiagonal reports whether all numbers of the diagonal of a matrix in MP are positive.
-func positiveDiagonal(m num.Mat) bool {
-	for i := range m.Rows {
-		if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {
-			return false
-		}
-	}
-	return true
+	return norm
 }

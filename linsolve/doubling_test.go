@@ -240,10 +240,11 @@ func TestMostBits(t *testing.T) {
 // TestPoorSeed asks seeds again that have proved to be far off: no number of steps makes them
 // better.
 func TestPoorSeed(t *testing.T) {
+	s := testSolver(t, 1)
 	for _, gain := range []int{-1000, -9, -5, -1, 1, leastGain - 1} {
 		poor := improvement{gain: gain, amp: 10}
 		for _, seed := range []improving{&doubling{improvement: poor}, &splitting{improvement: poor}} {
-			if e, err := improved(seed, 200); e != nil || err != nil {
+			if e, err := s.improved(seed, 200); e != nil || err != nil {
 				t.Errorf("%T of gain %d: %v, %v", seed, gain, e, err)
 			}
 		}

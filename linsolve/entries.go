@@ -80,12 +80,14 @@ func (u *unknown) fill() {
 		pivot := slices.Clone(u.filled[b])
 		if size == 2 {
 			or(pivot, u.filled[b+1])
+		}
+		clearBelow(pivot, b) // what rows of L have there stays theirs
+		if size == 2 {
 			for i := range 2 {
-				copy(u.filled[b+i], pivot)
+				or(u.filled[b+i], pivot)
 				u.filled[b+i][(b+i)/64] |= 1 << ((b + i) % 64)
 			}
 		}
-		clearBelow(pivot, b)
 		for i := b + size; i < m; i++ {
 			hit := false
 			for j := b; j < b+size; j++ {

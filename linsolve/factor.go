@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -60,17 +61,22 @@ func (s *solver) full(a *halfulp.Matrix) error {
 type system struct {
 	a     *halfulp.Matrix
 	mutex sync.Mutex
+	here  *halfulp.Matrix // a on the host, if near is known
 	near  *approximate
 }
 
 // Solve stores in X the solution of A X = B for the square matrix A that was decomposed: every
 // entry is correctly rounded, as those of package function Solve, with the same errors; it comes
 // from A itself, not from its rounded factors. What the first call finds out about A serves all
-// others, which take a few products of A with their right-hand sides. Solve panics if A is not
-// square, or shapes do not fit. It may be called by several goroutines.
+// others, which take a few products of A with their right-hand sides. Where A, B and X live on one
+// GPU it is package function Solve that does it. Solve panics if A is not square, or shapes do not
+// fit. It may be called by several goroutines.
 func (y *system) Solve(b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 	if y.a.Rows() != y.a.Cols() || b.Rows() != y.a.Rows() || x.Rows() != b.Rows() || x.Cols() != b.Cols() {
 		panic(errShape)
+	}
+	if d := y.a.Place(); d != place.Host && b.Place() == d {
+		return Solve(y.a, b, x, opt)
 	}
 	s, on, err := begin("Solve", opt, b, x)
 	if err != nil {
@@ -99,7 +105,7 @@ func (s *solver) solveAgain(y *system, b *halfulp.Matrix, f halfulp.Format) (*ha
 	if err != nil {
 		return nil, err
 	}
-	return z, s.solveBy(p, y.a, b, z)
+	return z, s.solveBy(p, y.here, b, z)
 }
 
 // approximate returns the approximate inverse.
@@ -107,14 +113,18 @@ func (y *system) approximate(s *solver) (*approximate, error) {
 	y.mutex.Lock()
 	defer y.mutex.Unlock()
 	if y.near == nil {
-		if err := finite("A", y.a); err != nil {
-			return nil, err
-		}
-		p, err := s.approximate(y.a)
+		on, err := onHost("A", y.a)
 		if err != nil {
 			return nil, err
 		}
-		y.near = p
+		if err := finite("A", on[0]); err != nil {
+			return nil, err
+		}
+		p, err := s.approximate(on[0])
+		if err != nil {
+			return nil, err
+		}
+		y.near, y.here = p, on[0]
 	}
 	return y.near, nil
 }

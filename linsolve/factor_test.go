@@ -507,7 +507,26 @@ func TestFactorsBands(t *testing.T) {
 			a.SetFloat64(i-1, i, -1)
 		}
 	}
+	// Small entries of the diagonal make pivots of two rows.
+	b := halfulp.NewMatrix(halfulp.Float64, n, n)
+	for i := range n {
+		for j := max(0, i-3); j <= i; j++ {
+			x := math.Sqrt(float64(7*i + 5*j + 3))
+			if i == j {
+				x /= 64
+			}
+			b.SetFloat64(i, j, x)
+			b.SetFloat64(j, i, x)
+		}
+	}
+	if checkLDLT(t, "band", b, halfulp.Float64) == 0 {
+		t.Error("no pivot of two rows")
+	}
 	for name, factor := range map[string]func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error){
+		"LDLT, pivots of two rows": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
+			z, stats, err := LDLT(b, halfulp.MP(100), opt)
+			return []*halfulp.Matrix{z.L, z.D}, stats, err
+		},
 		"LU": func(opt *halfulp.Options) ([]*halfulp.Matrix, Stats, error) {
 			z, stats, err := LU(a, halfulp.MP(100), opt)
 			return []*halfulp.Matrix{z.L, z.U}, stats, err

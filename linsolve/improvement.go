@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -18,18 +19,18 @@ func (t *improvement) known() *improvement { return t }
 // improving are approximate inverses of factors that products make better: doubling and splitting.
 type improving interface {
 	known() *improvement
-	// errorMatrix returns V of width bits and E of so many places, up to h, and finds out what it
-	// shows of the gain.
+	// errorMatrix returns what E needs of V, of width bits, and E of so many places, up to h, and
+	// finds out what it shows of the gain.
 	errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error)
-	// step makes ‖E‖ about 2^-next by E.
-	step(e *halfulp.Matrix, h *big.Float, next int) error
+	// step makes ‖E‖ about 2^-next by E, of V.
+	step(v, e *halfulp.Matrix, h *big.Float, next int) error
 	// finish returns the enclosure that E leads to.
 	finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error)
 }
 
 // improved returns an enclosure whose errors are about 2^-bits of the largest entries of rows and
 // columns of the factors; nil if the seed is not good enough.
-func improved(t improving, bits int) (*enclosure, error) {
+func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 	at := t.known()
 	for bits+at.amp+4 <= maxBits { // of V, at last
 		g := at.gain
@@ -54,22 +55,31 @@ func improved(t improving, bits int) (*enclosure, error) {
 		if next == bits && order(at.gain, bits+3) <= 4 {
 			return t.finish(bits, width, v, e, h)
 		}
-		if err := t.step(e, h, next); err != nil {
+		if err := t.step(v, e, h, next); err != nil {
 			return nil, err
 		}
+		s.drop(v)
 	}
 	return nil, nil
 }
 
-// bound returns one of an E of order n that was computed from factors up to lost; nil if nothing is
-// known of it.
-func (t *improvement) bound(n int, lost *big.Float) *exact.Bound {
-	if t.gain == 0 {
+// bound returns one of an E of order n and so many places that was computed from factors up to
+// lost, V being of width bits; nil if nothing is known of it. Where products need not be rounded
+// correctly E may be in error by a quarter of 2^(amp - width), or of what its rounding may be, in
+// the norm.
+func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *exact.Bound {
+	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
+	if t.gain > 0 {
+		top = upper().Add(exp2(-t.gain), lost).MantExp(nil)
+	} else if s.at == nil {
 		return nil
 	}
 	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 	for i := range b.Rows {
-		b.Rows[i] = int64(upper().Add(exp2(-t.gain), lost).MantExp(nil))
+		b.Rows[i] = int64(top)
+	}
+	if s.at != nil {
+		b.Within = int64(max(top+width-t.amp, places) + bits.Len(uint(n)) + 2)
 	}
 	return b
 }

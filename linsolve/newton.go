@@ -187,7 +187,7 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 		if norm, err = t.s.rowNorm(e); err != nil {
 			return nil, nil, err
 		}
-		lost = t.lostBy(b)
+		lost = lostBy(b)
 	}
 	h = upper().Add(upper().SetMantExp(norm, -e.Format().Bits()), lost)
 	least := exp2(-t.gain() - 2*bits) // so that a gain remains finite
@@ -213,12 +213,13 @@ func (t *newton) errorBound(top int64, places int) *exact.Bound {
 	return b
 }
 
-// lostBy returns an upper bound of the norm of what b lets E' be in error by.
-func (t *newton) lostBy(b *exact.Bound) *big.Float {
-	if b.Within == 0 {
+// lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
+// be in error by.
+func lostBy(b *exact.Bound) *big.Float {
+	if b == nil || b.Within == 0 {
 		return upper()
 	}
-	return exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(t.n())))
+	return exp2(int(b.Rows[0]-b.Within) + bits.Len(uint(len(b.Rows))))
 }
 
 // difference returns I - X F, which is proved to be within a bound, rounded to some bits.

@@ -36,7 +36,13 @@ func BenchmarkDevice(b *testing.B) {
 					return Stats{Stats: st}, err
 				}},
 				{"solve1", func() (Stats, error) { return Solve(a, y, x, nil) }},
-				{"cholesky", func() (Stats, error) { _, st, err := Cholesky(spd, f, nil); return st, err }},
+				{"cholesky", func() (Stats, error) {
+					l, st, err := Cholesky(spd, f, nil)
+					if err == nil {
+						l.Free()
+					}
+					return st, err
+				}},
 				{"det", func() (Stats, error) { _, st, err := Det(a, f, nil); return st, err }},
 				{"inverse", func() (Stats, error) { return Inverse(a, z, nil) }},
 				{"solven", func() (Stats, error) { return Solve(a, spd, z, nil) }},

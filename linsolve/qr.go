@@ -124,9 +124,11 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 		return nil, fmt.Errorf("A^T A has %d bits: %w", bits, halfulp.ErrMemory)
 	}
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
-	err := s.gemm(1, a.T(), a, 0, nil, c)
+	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {
+		return nil, err
+	}
 	s.stage("A^T A")
-	return c, err
+	return c, s.mirror(c)
 }
 
 // stacked returns A^T A above A, exactly, with columns of A in another order. The lower triangular
@@ -134,12 +136,13 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 func stacked(normal, a *halfulp.Matrix, order []int) *halfulp.Matrix {
 	m, n := a.Dims()
 	c := halfulp.NewMatrix(normal.Format(), n+m, n)
+	z, x, y := raw.Matrix(c), raw.Matrix(normal), raw.Matrix(a)
 	for j, p := range order {
 		for i, q := range order {
-			c.Set(i, j, normal.At(q, p))
+			z.Arr.CopyFrom(z.At(i, j), x.Arr, x.At(q, p))
 		}
 		for i := range m {
-			c.SetBig(n+i, j, a.Big(i, p)) // no more bits than its square
+			z.Arr.Convert(z.At(n+i, j), y.Arr, y.At(i, p)) // no more bits than its square
 		}
 	}
 	return c

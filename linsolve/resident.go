@@ -327,7 +327,7 @@ func (t *newton) prove(bits int) (bool, error) {
 	if t.earlyNorm, err = t.s.rowNorm(t.early); err != nil {
 		return false, err
 	}
-	t.earlyError = t.lostBy(b)
+	t.earlyError = lostBy(b)
 	rho := upper().Add(t.earlyNorm, upper().SetMantExp(t.earlyNorm, -t.early.Format().Bits()))
 	rho = rho.Add(rho, t.earlyError)
 	if v, _ := rho.Float64(); v >= goodRho {

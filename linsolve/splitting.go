@@ -29,7 +29,23 @@ import (
 //	(I + X)^-1 = (I - X') (I - X1),  (I + Y)^-1 = (I - Y1) (I - Y')
 //
 // with the parts X' and Y' of E' up to 2 h + 32 e⁴, and twice what they are in error by, if
-// e ≤ 2^-8.
+// e ≤ 2^-8. X1² + X1 Y1 is X1 E.
+//
+// Products leave out the zeros of triangles. In multiplications for k³, m = n = k, the last step to
+// b bits has
+//
+//	V = F T                              1/2  of b bits
+//	E = S V - I                          1/2  of b - g bits, as its size is known
+//	X1 E                                 1/2  of b - 2 g
+//	Y1², upper triangle                  1/6  of b - 2 g
+//	X1 E Y1                              1/2  of b - 3 g
+//	X' X1, Y1 Y', a triangle             1/3  of b - 3 g
+//	W = S F, upper triangle              1/6  of b
+//	V (I + Y)^-1 - V, lower triangle     1/6  of b - g
+//	(I + X)^-1 W - W, upper triangle     1/6  of b - g
+//
+// with g of about b/4: 3 altogether; the step before, to about b/4 bits, has (I + X)^-1 S - S and
+// T (I + Y)^-1 - T, 1/6 each, instead of the last three.
 type splitting struct {
 	s           *solver
 	by          scaling
@@ -163,22 +179,21 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return improved(t, bits)
+	return t.s.improved(t, bits)
 }
 
-// errorMatrix returns V = F T of so many bits and E of so many places, up to h, and finds out what
-// it shows of the gain.
+// errorMatrix returns the first k rows of V = F T of so many bits and E of so many places, up to h,
+// and finds out what it shows of the gain.
 //
 // V is rounded, so that E is S F T - I + S d for |d| ≤ 2^-width |V|.
 func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
-	m, n := t.f.Rows(), t.k
+	n := t.k
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), m, n)
-	if err := t.s.gemm(1, t.f.Slice(0, m, 0, n), t.y, 0, nil, v); err != nil {
+	v = halfulp.NewMatrix(halfulp.MP(uint(width)), n, n)
+	if err := t.s.gemm(1, t.f.Slice(0, n, 0, n), t.y, 0, nil, v); err != nil {
 		return nil, nil, nil, err
 	}
-	top := v.Slice(0, n, 0, n)
-	left, right, err := t.s.bothMagnitudes(t.x, top)
+	left, right, err := t.s.bothMagnitudes(t.x, v)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -189,7 +204,7 @@ func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big
 	}
 	lost := exp2(t.amp - width)
 	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, top, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(n, lost)); err != nil {
+	if err := t.s.gemmTriangle(0, 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(t.s, n, places, width, lost)); err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
@@ -264,7 +279,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 		return d, t.s.sum(a, b, d)
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	left, err := gemm('L', x, x, format(2))
+	first, err := gemm(0, x, e, format(2)) // -(X1² + X1 Y1)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -272,22 +287,14 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 	if err := t.upperProduct(-1, y, y, 0, nil, right); err != nil {
 		return nil, nil, nil, err
 	}
-	mixed, err := gemm(0, x, y, format(2))
+	second, err := sum(first, right, format(2)) // E'
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	second, err := sum(t.merged(left, right), mixed, format(2)) // E'
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	// Three products of 4^-g and their sum were rounded.
+	// Two products of 4^-g and their sum were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
-		both, err := sum(left, mixed, format(3))
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		cube, err := gemm(0, both, y, format(3)) // X1 E Y1 = (X1² + X1 Y1) Y1
+		cube, err := gemm(0, first, y, format(3)) // X1 E Y1
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -295,7 +302,8 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 			return nil, nil, nil, err
 		}
 		x2, y2 := t.split(second)
-		if left, err = gemm('L', x2, x, format(3)); err != nil {
+		left, err := gemm('L', x2, x, format(3))
+		if err != nil {
 			return nil, nil, nil, err
 		}
 		right = halfulp.NewMatrix(format(3), n, n)
@@ -325,7 +333,7 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 // known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
 // S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
 // factor of less than 1.05.
-func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
+func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
@@ -353,8 +361,8 @@ func (t *splitting) step(e *halfulp.Matrix, h *big.Float, next int) error {
 	return nil
 }
 
-// finish returns the enclosure by a V and an E that tell so many bits.
-func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
+// finish returns the enclosure by the first rows of V and an E that tell so many bits.
+func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Float) (*enclosure, error) {
 	m, n := t.f.Dims()
 	k, g := t.k, t.gain
 	x, y, lost, err := t.correction(e, h, bits)
@@ -362,8 +370,13 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 		return nil, err
 	}
 	w := halfulp.NewMatrix(halfulp.MP(uint(width)), k, n)
-	if err := t.s.gemm(1, t.x, t.f.Slice(0, k, 0, n), 0, nil, w); err != nil {
+	if err := t.s.gemmTriangle('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
+	}
+	if n > k {
+		if err := t.s.gemm(1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n)); err != nil {
+			return nil, err
+		}
 	}
 	// V, W and the corrections are rounded, these at most 2 2^-g of the others.
 	places := max(bits-g+4, 24)
@@ -371,10 +384,15 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	lost.Add(lost, exp2(1-g-places))
 	format := halfulp.MP(uint(places))
 	dv, dw := halfulp.NewMatrix(format, m, k), halfulp.NewMatrix(format, k, n)
-	if err := t.s.gemmTriangle('L', -1, v.Slice(0, k, 0, k), y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
+	if err := t.s.gemmTriangle('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
 		return nil, err
 	}
+	v := leading
 	if m > k {
+		v = taller(leading, m)
+		if err := t.s.gemm(1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k)); err != nil {
+			return nil, err
+		}
 		if err := t.s.gemm(-1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k)); err != nil {
 			return nil, err
 		}
@@ -396,6 +414,8 @@ func (t *splitting) finish(bits, width int, v, e *halfulp.Matrix, h *big.Float) 
 	for _, sum := range sizes.rows() {
 		l.err = append(l.err, int64(sizeOf(sum)+lost.MantExp(nil)))
 	}
+	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
+	// strictly block lower triangular, like the error of its inverse.
 	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols)}
 	for _, e := range columnTops(raw.Matrix(w), none32) {
 		u.err = append(u.err, e+int64(lost.MantExp(nil)))

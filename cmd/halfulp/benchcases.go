@@ -95,7 +95,10 @@ var benchOperations = []benchOperation{
 		return solving(st, err)
 	}},
 	{"chol", "Cholesky factor", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
+		z, st, err := linsolve.Cholesky(d.matrix(opS), d.format, opt)
+		if err == nil {
+			z.Free()
+		}
 		return solving(st, err)
 	}},
 	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {

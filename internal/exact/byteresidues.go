@@ -37,6 +37,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 
 	const entries = modgemm.TileBytes
 	const stride = entries + 32 // an odd number of cache lines
+	r.spans = o.panelSpans(r)
 	perPanel := 2 * r.steps
 	tiles := r.panels * perPanel
 	run := max(1, min(tileRun, tiles/(8*max(threads, 1))))
@@ -54,6 +55,12 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
 			panel, step, half := tile/perPanel, tile%perPanel/2, tile%2
+			if r.spans[panel].and(span{step, step + 1}).empty() {
+				for plane := range r.base.pool.products(len(r.base.moduli)) {
+					clear(r.planed[plane*r.stride+tile*entries:][:entries])
+				}
+				continue
+			}
 			h := step * modgemm.StepNumbers
 			v := panel*r.panel + half*modgemm.TileVectors
 			if !o.digitsTile(r.kernel, s.digits, pairs, &s.tile, v, h, r.side, r.width) {

@@ -95,6 +95,7 @@ type product struct {
 	a, b        num.Mat // b as its columns: row v of b is column v of the factor
 	old, c      num.Mat // the C that is read, and the one that is written
 	alpha, beta scaling
+	l, r        *operand // nil for a Finisher
 	// unit is the exponent of one unit of 2^cut of the integer product, vectors' exponents aside.
 	unit    int64
 	problem plan.Problem
@@ -111,7 +112,6 @@ type product struct {
 // beta zero leaves Old unread.
 type Planned struct {
 	p          *product
-	l, r       *operand
 	preA, preB *Prepared
 }
 
@@ -135,6 +135,7 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 		M: l.n, N: r.n, K: l.k, A: a.Arr.Format, B: b.Arr.Format, C: c.Arr.Format, Kept: [2]bool{preA.keeps(), preB.keeps()},
 		Left: l.summary(), Right: r.summary(),
 	}
+	p.l, p.r = l, r
 	p.bound(l, r)
 	p.problem.Samples = p.samples(l, r)
 	for _, q := range choose(&p.problem) {
@@ -153,7 +154,7 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	p.stage("plan")
 	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
-	return &Planned{p, l, r, preA, preB}, nil
+	return &Planned{p, preA, preB}, nil
 }
 
 // Applies reports whether residues apply to m x n results of k products each.
@@ -170,7 +171,7 @@ func (q *Planned) Time() time.Duration {
 // not fit.
 func (q *Planned) Run() (Stats, error) {
 	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
-	err := q.p.tiles(q.l, q.r, q.preA, q.preB)
+	err := q.p.tiles(q.p.l, q.p.r, q.preA, q.preB)
 	return q.p.stats, err
 }
 
@@ -275,7 +276,7 @@ func (p *product) need(m, n int) int64 {
 func (o *operand) slice(v0, v1 int) *operand {
 	s := *o
 	s.mat.Off, s.mat.Rows, s.n = o.mat.At(v0, 0), v1-v0, v1-v0
-	s.exp, s.norm, s.special = o.exp[v0:v1], o.norm[v0:v1], o.special[v0:v1]
+	s.exp, s.norm, s.special, s.spans = o.exp[v0:v1], o.norm[v0:v1], o.special[v0:v1], o.spans[v0:v1]
 	return &s
 }
 
@@ -361,11 +362,15 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		if olds != nil {
 			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
 		}
+		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
 		for t := range b.moduli {
 			if p.cfg.Ctx.Err() != nil {
 				return
 			}
-			multiply(t, wk.c[t*stride:(t+1)*stride], ldc, pi, pj, mp, np, olds != nil)
+			plane := wk.c[t*stride : (t+1)*stride]
+			for _, r := range wk.regions {
+				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, olds != nil)
+			}
 		}
 		multiplied := time.Now()
 		wk.multiplying += multiplied.Sub(start)
@@ -390,9 +395,8 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 	return failed, err
 }
 
-// A multiplier computes the product modulo modulus t of mp panels of the left residues, from panel
-// pi on, and np of the right ones, from pj on, and adds it to c if told to.
-type multiplier func(t int, c []int16, ldc, pi, pj, mp, np int, add bool)
+// A multiplier computes a region of the product modulo modulus t, and adds it to c if told to.
+type multiplier func(t int, c []int16, ldc int, r region, add bool)
 
 // multiplier returns that of the kernels.
 func (p *product) multiplier(ra, rb *residues) multiplier {
@@ -402,12 +406,12 @@ func (p *product) multiplier(ra, rb *residues) multiplier {
 			moduli[t] = modgemm.NewByteModulus(m)
 		}
 		plain := p.plan.base.pool.bytes.Plain
-		return func(t int, c []int16, ldc, pi, pj, mp, np int, add bool) {
-			a, b := ra.bytePlanes(t, pi), rb.bytePlanes(t, pj)
+		return func(t int, c []int16, ldc int, r region, add bool) {
+			a, b := ra.bytePlanes(t, r.pi), rb.bytePlanes(t, r.pj)
 			if t < plain {
-				modgemm.MulBytes(k, c, ldc, a, b, mp, np, ra.steps, &moduli[t], add)
+				modgemm.MulBytes(k, c, ldc, a, b, r.mp, r.np, ra.steps, r.from, r.to, &moduli[t], add)
 			} else {
-				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, mp, np, ra.steps, &moduli[t], add)
+				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &moduli[t], add)
 			}
 		}
 	}
@@ -415,12 +419,12 @@ func (p *product) multiplier(ra, rb *residues) multiplier {
 	for t, m := range p.plan.base.moduli {
 		moduli[t] = modgemm.NewModulus(m)
 	}
-	return func(t int, c []int16, ldc, pi, pj, mp, np int, add bool) {
+	return func(t int, c []int16, ldc int, r region, add bool) {
 		mul := modgemm.Mul
 		if add {
 			mul = modgemm.MulAdd
 		}
-		mul(p.plan.kernel, c, ldc, ra.plane(t, pi), rb.plane(t, pj), mp, np, ra.kPairs, moduli[t])
+		mul(p.plan.kernel, c, ldc, ra.plane(t, r.pi), rb.plane(t, r.pj), r.mp, r.np, ra.kPairs, r.from, r.to, moduli[t])
 	}
 }
 

@@ -20,6 +20,7 @@ type operand struct {
 	exp      []int64   // |x| < 2^exp[v] for all numbers of vector v
 	norm     []float64 // upper bound of sum |x| 2^-exp[v]
 	special  []bool    // vector v holds an infinity or NaN
+	spans    []span    // numbers of vector v outside of its span are zeros
 	maxNorm  float64
 	width    int // bits of integers that hold every vector exactly; math.MaxInt32 if too many
 	specials bool
@@ -42,11 +43,13 @@ func scan(ctx context.Context, threads int, m num.Mat) (*operand, error) {
 	o.exp = make([]int64, o.n)
 	o.norm = make([]float64, o.n)
 	o.special = make([]bool, o.n)
+	o.spans = make([]span, o.n)
 	blocks := (o.n + scanBlock - 1) / scanBlock
 	widths := make([]int64, blocks)
 	err := par.For(ctx, threads, blocks, func(_, b int) {
 		v0, v1 := b*scanBlock, min(o.n, (b+1)*scanBlock)
 		widths[b] = o.scanVectors(v0, v1)
+		o.spanVectors(v0, v1)
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/par"
@@ -38,14 +39,44 @@ type residues struct {
 	steps  int // of bytes
 	room   []int8
 	planed []int8 // in room, planes of bytes
+
+	// spans are those of the panels, in pairs, or steps of bytes: residues outside are 0. There are
+	// none before the residues are computed.
+	spans []span
+}
+
+// length returns the pairs, or steps of bytes, of a vector.
+func (r *residues) length() int {
+	if r.bytes != nil {
+		return r.steps
+	}
+	return r.kPairs
+}
+
+// unit returns the numbers of a pair, or step of bytes, and of how many of these spans are
+// multiples.
+func (r *residues) unit() (numbers, align int) {
+	if r.bytes != nil {
+		return modgemm.StepNumbers, 1
+	}
+	return 2, pairAlign(r.kernel)
+}
+
+// full reports whether no panel has zeros that could be left out.
+func (r *residues) full() bool {
+	return !slices.ContainsFunc(r.spans, func(s span) bool { return s != span{0, r.length()} })
 }
 
 // paddedPairs returns the pairs of an operand of k numbers a vector, padded so
 // that the entries of a panel fill whole panels of Convert.
 func paddedPairs(kern *modgemm.Kernel, k int) int {
-	align := kern.NR / modgemm.GCD(2*kern.MR, kern.NR)
+	align := pairAlign(kern)
 	return (modgemm.Pairs(k) + align - 1) / align * align
 }
+
+// pairAlign returns how many pairs of all vectors of a panel, or a multiple of that, fill whole
+// panels of Convert.
+func pairAlign(kern *modgemm.Kernel) int { return kern.NR / modgemm.GCD(2*kern.MR, kern.NR) }
 
 // newResidues lays out residues without computing them.
 func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residues {
@@ -96,14 +127,26 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
 	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
 
-	align := r.kernel.NR / modgemm.GCD(2*r.kernel.MR, r.kernel.NR)
+	r.spans = o.panelSpans(r)
+	_, align := r.unit()
 	chunk := max(digitBytes/(8*r.panel*pairs)/align*align, align)
 	chunks := (r.kPairs + chunk - 1) / chunk
 	tasks := r.panels * chunks
 	scratch := make([][]int16, max(threads, 1))
 	return par.For(ctx, threads, tasks, func(worker, task int) {
+		defer done(1 / float64(tasks))
 		p, q0 := task/chunks, task%chunks*chunk
 		q1 := min(q0+chunk, r.kPairs)
+		there := r.spans[p].and(span{q0, q1})
+		if there.length() < q1-q0 {
+			for t := range r.base.moduli {
+				clear(r.data[t*r.stride+(p*r.kPairs+q0)*2*r.panel:][:(q1-q0)*2*r.panel])
+			}
+		}
+		if there.empty() {
+			return
+		}
+		q0, q1 = there.from, there.to
 		entries := r.panel * 2 * (q1 - q0)
 		if scratch[worker] == nil {
 			scratch[worker] = make([]int16, 2*pairs*(r.panel*2*chunk+r.kernel.NR))
@@ -112,7 +155,6 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		o.digits(d, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)
 		out := r.data[(p*r.kPairs+q0)*2*r.panel:]
 		modgemm.Convert(r.kernel, out, r.stride, constants, d.dst, nPanels, entries/r.kernel.NR, pairs, moduli)
-		done(1 / float64(tasks))
 	})
 }
 

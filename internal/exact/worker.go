@@ -20,6 +20,7 @@ type worker struct {
 	digits  []int16 // of old entries that become residues
 	words   []int64 // its words, row after row
 	entries int     // entries a step
+	regions []region
 
 	multiplying, rounding time.Duration
 }
@@ -43,11 +44,23 @@ func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels,
 func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	f := &wk.fin
 	kern, n := f.p.plan.kernel, len(f.p.plan.base.moduli)
-	// Entries are taken in the order of storage, across rows.
-	for e0 := 0; e0 < rows*ldc; e0 += wk.entries {
-		e1 := min(e0+wk.entries, rows*ldc)
+	// Entries are taken in the order of storage, across rows unless a triangle is asked for.
+	var e1 int
+	for e0 := 0; e0 < rows*ldc; e0 = e1 {
+		e1 = min(e0+wk.entries, rows*ldc)
 		if i0+e0/ldc >= f.c.Rows {
 			return
+		}
+		if f.p.cfg.Triangle != 0 {
+			// No farther than the row's end, and without what lies outside of the triangle.
+			row := e0 / ldc * ldc
+			end := row + ldc
+			first, last := f.within(i0+e0/ldc, j0, ldc)
+			e0 = max(e0, row+first/kern.NR*kern.NR)
+			if e1 = min(e0+wk.entries, row+(last+kern.NR-1)/kern.NR*kern.NR); e0 >= e1 {
+				e1 = end
+				continue
+			}
 		}
 		panels := (e1 - e0) / kern.NR
 		modgemm.PackPlanes(kern, wk.y, wk.c[e0:], stride, n, panels)
@@ -66,10 +79,24 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 	}
 }
 
-// row finishes n entries of row i from column j on.
+// within returns which of n entries of row i from column j on are in the triangle asked for:
+// first <= d < last.
+func (f *finisher) within(i, j, n int) (first, last int) {
+	switch d := f.i0 + i - f.j0 - j; f.p.cfg.Triangle { // where the diagonal is
+	case 'U':
+		return min(max(d, 0), n), n
+	case 'L':
+		return 0, min(max(d+1, 0), n)
+	}
+	return 0, n
+}
+
+// row finishes those of n entries of row i from column j on that are asked for.
 func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
 	p := f.p
-	if p.alpha.pow && (p.beta.zero || p.within != nil) && p.cfg.Triangle == 0 && !f.left.special[i] &&
+	first, last := f.within(i, j, n)
+	j, e, n = j+first, e+first, last-first
+	if p.alpha.pow && (p.beta.zero || p.within != nil) && !f.left.special[i] &&
 		(f.c.Arr.Kind == num.MP || f.c.Arr.Kind == num.F64) {
 		if (f.c.Arr.Kind == num.F64 || f.c.Arr.Prec <= 64) && len(f.w.m) <= fastWords {
 			f.fastRow1(i, j, n, words, stride, e)
@@ -79,9 +106,7 @@ func (f *finisher) row(i, j, n int, words []int64, stride, e int) {
 		return
 	}
 	for d := range n {
-		if !f.p.skip(f.i0+i, f.j0+j+d) {
-			f.entry(i, j+d, words, stride, e+d)
-		}
+		f.entry(i, j+d, words, stride, e+d)
 	}
 }
 
@@ -93,6 +118,19 @@ type directWorker struct {
 	overflow, underflow int64
 }
 
+// vectors returns row i of A and column j of B without numbers that have zeros on the other side,
+// if both are finite.
+func (p *product) vectors(i, j int) (x, y num.Vec) {
+	x, y = p.a.Row(i), p.b.Row(j)
+	if p.l == nil || p.l.special[i] || p.r.special[j] {
+		return x, y
+	}
+	s := p.l.spans[i].and(p.r.spans[j])
+	x.Off, x.N = x.At(s.from), s.length()
+	y.Off, y.N = y.At(s.from), s.length()
+	return x, y
+}
+
 func newDirectWorker(p *product) *directWorker { return &directWorker{p: p} }
 
 func (w *directWorker) entry(i, j int) {
@@ -101,7 +139,11 @@ func (w *directWorker) entry(i, j int) {
 	if !p.beta.zero {
 		old = p.old.Arr.Value(p.old.At(i, j), w.buf[:])
 	}
-	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	x, y := p.vectors(i, j)
+	r := w.acc.Entry(p.c.Arr.Format, p.alpha.real, x, y, p.beta.real, old)
+	if r.Class == num.Zero && x.N < p.a.Cols { // its sign depends on all addends
+		r = w.acc.Entry(p.c.Arr.Format, p.alpha.real, p.a.Row(i), p.b.Row(j), p.beta.real, old)
+	}
 	fl := p.c.Arr.Set(p.c.At(i, j), r)
 	if fl&num.Overflow != 0 {
 		w.overflow++

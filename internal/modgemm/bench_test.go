@@ -43,7 +43,7 @@ func BenchmarkMul(b *testing.B) {
 				x, y, c := randomSlice(LeftLen(k, n, n)), randomSlice(RightLen(k, n, n)), randomSlice(mp*k.MR*np*k.NR)
 				mod := NewModulus(8191)
 				for b.Loop() {
-					Mul(k, c, np*k.NR, x, y, mp, np, Pairs(n), mod)
+					Mul(k, c, np*k.NR, x, y, mp, np, Pairs(n), 0, Pairs(n), mod)
 				}
 				report(b, n*n*n)
 			})

@@ -170,37 +170,44 @@ func checkBytes(have, n int) {
 
 // MulBytes computes C = A B mod m, with representatives in (-m/2, m/2], for a plain modulus: the
 // 32 mPanels x 32 nPanels matrix C, row-major at c with leading dimension ldc, of packed operands
-// of so many steps. With accumulate, C + A B, for a C of any int16.
-func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, b []int8, mPanels, nPanels, steps int, mod *ByteModulus, accumulate bool) {
-	k.sweep(c, ldc, a, b, mPanels, nPanels, steps, mod, 1, accumulate)
+// of so many steps, of which those from <= s < to are multiplied and read. With accumulate,
+// C + A B, for a C of any int16.
+func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, b []int8, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
+	k.sweep(c, ldc, a, b, mPanels, nPanels, steps, from, to, mod, 1, accumulate)
 }
 
 // MulKaratsuba is MulBytes for a Karatsuba modulus: the planes of a0, a1 and a0 + a1 of the
 // operands are aPlane and bPlane apart.
-func MulKaratsuba(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps int, mod *ByteModulus, accumulate bool) {
+func MulKaratsuba(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	for i, f := range mod.factor {
-		k.sweep(c, ldc, a[i*aPlane:], b[i*bPlane:], mPanels, nPanels, steps, mod, f, accumulate || i > 0)
+		k.sweep(c, ldc, a[i*aPlane:], b[i*bPlane:], mPanels, nPanels, steps, from, to, mod, f, accumulate || i > 0)
 	}
 }
 
 // sweep adds factor A B, blocked for the caches like the sweep of residues of 13 bits.
-func (k *ByteKernel) sweep(c []int16, ldc int, a, b []int8, mPanels, nPanels, steps int, mod *ByteModulus, factor int, accumulate bool) {
+func (k *ByteKernel) sweep(c []int16, ldc int, a, b []int8, mPanels, nPanels, steps, from, to int, mod *ByteModulus, factor int, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
+	checkRange(from, to, steps)
 	checkLen(len(a), PanelBytes(steps)*mPanels)
 	checkLen(len(b), PanelBytes(steps)*nPanels)
 	checkRows(len(c), mPanels*PanelVectors, nPanels*PanelVectors, ldc)
-	if steps == 0 && !accumulate {
-		for i := range mPanels * PanelVectors {
-			clear(c[i*ldc:][:nPanels*PanelVectors])
+	for i := 0; from == to && i < mPanels*PanelVectors; i++ {
+		row := c[i*ldc:][:nPanels*PanelVectors]
+		if !accumulate {
+			clear(row)
+			continue
+		}
+		for j, x := range row {
+			row[j] = int16(Balanced(int64(x), int64(mod.m)))
 		}
 	}
-	for p := 0; p < steps; p += k.kc {
-		kc := min(k.kc, steps-p)
+	for p := from; p < to; p += k.kc {
+		kc := min(k.kc, to-p)
 		for i0 := 0; i0 < mPanels; i0 += k.mc {
 			i1 := min(i0+k.mc, mPanels)
 			for j := range nPanels {
 				k.tiles(c[i0*PanelVectors*ldc+j*PanelVectors:], ldc, a[PanelBytes(i0*steps+p):], PanelBytes(steps),
-					b[PanelBytes(j*steps+p):], i1-i0, kc, mod, factor, accumulate || p > 0)
+					b[PanelBytes(j*steps+p):], i1-i0, kc, mod, factor, accumulate || p > from)
 			}
 		}
 	}

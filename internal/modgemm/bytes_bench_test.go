@@ -70,9 +70,9 @@ func BenchmarkByteMul(b *testing.B) {
 						mod := NewByteModulus(ByteModuli().Moduli[ByteModuli().Plain])
 						for b.Loop() {
 							if plain {
-								MulBytes(&own, c, np*PanelVectors, x, y, mp, np, steps, &mod, false)
+								MulBytes(&own, c, np*PanelVectors, x, y, mp, np, steps, 0, steps, &mod, false)
 							} else {
-								MulKaratsuba(&own, c, np*PanelVectors, x, pa, y, pb, mp, np, steps, &mod, false)
+								MulKaratsuba(&own, c, np*PanelVectors, x, pa, y, pb, mp, np, steps, 0, steps, &mod, false)
 							}
 						}
 						report(b, planes*rows*cols*n)

@@ -3,6 +3,7 @@ package modgemm
 // Misuse by the engine above panics: the assembly trusts its arguments.
 const (
 	badSize      = "modgemm: negative size"
+	badRange     = "modgemm: range out of range"
 	badStride    = "modgemm: stride shorter than a row"
 	shortOperand = "modgemm: operand too short"
 	badModulus   = "modgemm: modulus out of range"
@@ -13,6 +14,13 @@ const (
 func checkSizes(x, y, z int) {
 	if x < 0 || y < 0 || z < 0 {
 		panic(badSize)
+	}
+}
+
+// checkRange checks that from <= to is a range of n.
+func checkRange(from, to, n int) {
+	if from < 0 || from > to || to > n {
+		panic(badRange)
 	}
 }
 

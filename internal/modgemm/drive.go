@@ -2,15 +2,16 @@ package modgemm
 
 // Mul computes C = A B mod m, with representatives in (-m/2, m/2]: the mPanels MR x
 // nPanels NR matrix C, row-major at c with leading dimension ldc, from a left operand a
-// and a right operand b of kPairs pairs whose elements are within 4095. A range of the
-// result is computed by passing that range of panels, and c from its first element.
-func Mul(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs int, mod Modulus) {
-	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0, false)
+// and a right operand b of kPairs pairs whose elements are within 4095, of which the pairs
+// from <= p < to are multiplied and read: the others make no addends. A range of the result
+// is computed by passing that range of panels, and c from its first element.
+func Mul(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to int, mod Modulus) {
+	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, from, to, k.ResiduePairs, mod, 0, false)
 }
 
 // MulAdd computes C = C + A B mod m like Mul, for a C of any int16.
-func MulAdd(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs int, mod Modulus) {
-	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, k.ResiduePairs, mod, 0, true)
+func MulAdd(k *Kernel, c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to int, mod Modulus) {
+	k.sweep(c, ldc, a, b, mPanels, nPanels, kPairs, from, to, k.ResiduePairs, mod, 0, true)
 }
 
 // Convert computes out[t planeStride + e] = Σ_s constants_ts digits_se mod m_t, with
@@ -23,26 +24,27 @@ func Convert(k *Kernel, out []int16, planeStride int, constants, digits []int16,
 	if len(moduli.r.m) != nModuliPanels*k.MR {
 		panic(badModuli)
 	}
-	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, k.DigitPairs, moduli.r, k.MR, false)
+	k.sweep(out, planeStride, constants, digits, nModuliPanels, nEntryPanels, digitPairs, 0, digitPairs, k.DigitPairs, moduli.r, k.MR, false)
 }
 
-// sweep runs modTiles over all tiles, blocked for the caches as in BLIS: a block of mc
-// panels of A stays in the second level cache while the panels of B pass through the
-// first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
+// sweep runs modTiles over all tiles and the pairs from <= p < to, blocked for the caches as in
+// BLIS: a block of mc panels of A stays in the second level cache while the panels of B pass
+// through the first, kc pairs of them at a time; between such blocks of k the tiles of C are kept
 // as residues, which the first block begins with if accumulate is set. Tiles in row panel i use the
 // moduli from i modStep on.
-func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, block int, mod Modulus, modStep int, accumulate bool) {
+func (k *Kernel) sweep(c []int16, ldc int, a, b []int16, mPanels, nPanels, kPairs, from, to, block int, mod Modulus, modStep int, accumulate bool) {
 	checkSizes(mPanels, nPanels, kPairs)
+	checkRange(from, to, kPairs)
 	checkLen(len(a), 2*k.MR*mPanels*kPairs)
 	checkLen(len(b), 2*k.NR*nPanels*kPairs)
 	checkRows(len(c), mPanels*k.MR, nPanels*k.NR, ldc)
-	for p := 0; p == 0 || p < kPairs; p += k.kc {
-		kc := min(k.kc, kPairs-p)
+	for p := from; p == from || p < to; p += k.kc {
+		kc := min(k.kc, to-p)
 		for i0 := 0; i0 < mPanels; i0 += k.mc {
 			i1 := min(i0+k.mc, mPanels)
 			for j := range nPanels {
 				k.modTiles(c[i0*k.MR*ldc+j*k.NR:], ldc, a[2*k.MR*(i0*kPairs+p):], 2*k.MR*kPairs, b[2*k.NR*(j*kPairs+p):],
-					i1-i0, kc, block, mod.m[i0*modStep:], mod.inv[i0*modStep:], mod.step[i0*modStep:], modStep, accumulate || p > 0)
+					i1-i0, kc, block, mod.m[i0*modStep:], mod.inv[i0*modStep:], mod.step[i0*modStep:], modStep, accumulate || p > from)
 			}
 		}
 	}

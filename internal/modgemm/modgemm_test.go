@@ -286,7 +286,16 @@ func TestExactFold(t *testing.T) {
 	})
 }
 
-// TestMul multiplies whole matrices by way of the packing functions.
+// someRange returns a range of n: all of it, or another one, perhaps empty.
+func someRange(r *rand.Rand, n int) (from, to int) {
+	if r.IntN(2) == 0 {
+		return 0, n
+	}
+	from, to = r.IntN(n+1), r.IntN(n+1)
+	return min(from, to), max(from, to)
+}
+
+// TestMul multiplies ranges of whole matrices by way of the packing functions.
 func TestMul(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *Kernel) {
 		r := newRand()
@@ -304,8 +313,9 @@ func TestMul(t *testing.T) {
 			mp, np := LeftPanels(k, m), RightPanels(k, n)
 			ldc := np*k.NR + 3
 			c, cOK := guarded[int16](max(0, (mp*k.MR-1)*ldc+np*k.NR))
-			Mul(k, c, ldc, pa, pb, mp, np, Pairs(kk), NewModulus(modulus))
-			what := fmt.Sprintf("seed %d, %d x %d x %d modulo %d", seed, m, n, kk, modulus)
+			from, to := someRange(r, Pairs(kk))
+			Mul(k, c, ldc, pa, pb, mp, np, Pairs(kk), from, to, NewModulus(modulus))
+			what := fmt.Sprintf("seed %d, %d x %d x %d, pairs %d to %d, modulo %d", seed, m, n, kk, from, to, modulus)
 			if !paOK() || !pbOK() || !cOK() {
 				t.Fatalf("%s: write outside", what)
 			}
@@ -313,7 +323,7 @@ func TestMul(t *testing.T) {
 				for j := range np * k.NR {
 					var sum int64
 					if i < m && j < n {
-						for h := range kk {
+						for h := 2 * from; h < min(2*to, kk); h++ {
 							sum += int64(a[i*kk+h]) * int64(b[h*n+j])
 						}
 					}
@@ -442,11 +452,14 @@ func TestChecks(t *testing.T) {
 		want string
 		f    func()
 	}{
-		{shortOperand, func() { Mul(k, s(tile-1), k.NR, s(left), s(right), 1, 1, 1, m) }},
-		{shortOperand, func() { Mul(k, s(tile), k.NR, s(left-1), s(right), 1, 1, 1, m) }},
-		{shortOperand, func() { Mul(k, s(tile), k.NR, s(left), s(right-1), 1, 1, 1, m) }},
-		{badStride, func() { Mul(k, s(tile), k.NR-1, s(left), s(right), 1, 1, 1, m) }},
-		{badSize, func() { Mul(k, s(tile), k.NR, s(left), s(right), 1, 1, -1, m) }},
+		{shortOperand, func() { Mul(k, s(tile-1), k.NR, s(left), s(right), 1, 1, 1, 0, 1, m) }},
+		{shortOperand, func() { Mul(k, s(tile), k.NR, s(left-1), s(right), 1, 1, 1, 0, 1, m) }},
+		{shortOperand, func() { Mul(k, s(tile), k.NR, s(left), s(right-1), 1, 1, 1, 0, 1, m) }},
+		{badStride, func() { Mul(k, s(tile), k.NR-1, s(left), s(right), 1, 1, 1, 0, 1, m) }},
+		{badSize, func() { Mul(k, s(tile), k.NR, s(left), s(right), 1, 1, -1, 0, -1, m) }},
+		{badRange, func() { Mul(k, s(tile), k.NR, s(left), s(right), 1, 1, 1, 0, 2, m) }},
+		{badRange, func() { Mul(k, s(tile), k.NR, s(left), s(right), 1, 1, 1, 1, 0, m) }},
+		{badRange, func() { MulAdd(k, s(tile), k.NR, s(left), s(right), 1, 1, 1, -1, 1, m) }},
 		{badModuli, func() { Convert(k, s(tile), k.NR, s(left), s(right), 1, 1, 1, RowModuli{}) }},
 		{shortOperand, func() { Combine(k, make([]int64, tile/3-1), k.NR, s(left), s(right), 1, 1, 1) }},
 		{shortOperand, func() { Combine(k, make([]int64, tile/3), k.NR, s(left), s(right-1), 1, 1, 1) }},

@@ -35,11 +35,13 @@ type Extents struct {
 // Sum is Z = X + D, for finite numbers of MP. What is added is cut off below 2^-(32 words) times
 // the larger of the two. Without Errors the sum is rounded as it is then. With them entries of
 // column j of X + D are known up to 2^Errors[j], and are scaled by 2^(Rows[i] + Cols[j]) and
-// rounded to nearest, if all that they may be rounds to one number.
+// rounded to nearest, if all that they may be rounds to one number. Triangle restricts it to one
+// triangle of square matrices: 'U', 'L', or 0.
 type Sum struct {
 	X, D               num.Mat
 	Bits               int // that sums have at least
 	Errors, Rows, Cols []int64
+	Triangle           byte
 }
 
 // Words returns how many words of 32 bits hold the sums: 32 bits are to spare.

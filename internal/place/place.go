@@ -32,6 +32,9 @@ type Config struct {
 	HostMemory int64 // bytes that products left to the host may take
 	// Triangle restricts the result of Gemm to one triangle of a square C: 'U', 'L', or 0.
 	Triangle byte
+	// Factors are triangles of A and of B, 'U', 'L', or 0, beyond which Gemm may take them for
+	// zeros, for operands that live there.
+	Factors [2]byte
 	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
 	// there.
 	Bound    *exact.Bound
@@ -87,6 +90,7 @@ type Place interface {
 	Ger(cfg Config, alpha num.Real, x, y num.Vec, a num.Mat, z *num.Array, count func(num.Flags)) error
 
 	Newton
+	Factors
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.

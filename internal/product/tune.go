@@ -110,7 +110,7 @@ func byteSpeed(k *modgemm.ByteKernel) float64 {
 	ldc := panels * modgemm.PanelVectors
 	c := make([]int16, ldc*ldc)
 	m := modgemm.NewByteModulus(modgemm.ByteModuli().Moduli[0])
-	d := medianTime(func() { modgemm.MulBytes(k, c, ldc, a, b, panels, panels, steps, &m, false) })
+	d := medianTime(func() { modgemm.MulBytes(k, c, ldc, a, b, panels, panels, steps, 0, steps, &m, false) })
 	return float64(d.Nanoseconds()) / (n * n * n)
 }
 
@@ -130,7 +130,7 @@ func kernelSpeed(k *modgemm.Kernel) float64 {
 	mp, np := modgemm.LeftPanels(k, n), modgemm.RightPanels(k, n)
 	c := make([]int16, mp*k.MR*np*k.NR)
 	m := modgemm.NewModulus(8191)
-	d := medianTime(func() { modgemm.Mul(k, c, np*k.NR, a, b, mp, np, n/2, m) })
+	d := medianTime(func() { modgemm.Mul(k, c, np*k.NR, a, b, mp, np, n/2, 0, n/2, m) })
 	return float64(d.Nanoseconds()) / float64(n*n*n)
 }
 

@@ -24,8 +24,9 @@ var (
 	// numbers (exact.Bound). It returns the halfulp.Stats.
 	GemmWithin func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error)
 	// GemmTriangle is GemmWithin for a triangle of a square D, 'L' or 'U', or for all of D, 0. The
-	// other triangle is neither read nor written. There may be no bound.
-	GemmTriangle func(alpha float64, a, b any, beta float64, c, d any, triangle byte, bound *exact.Bound, opt any) (any, error)
+	// other triangle is neither read nor written. There may be no bound. The triangles of A and B
+	// beyond the given ones have to be zeros.
+	GemmTriangle func(alpha float64, a, b any, beta float64, c, d any, triangle byte, factors [2]byte, bound *exact.Bound, opt any) (any, error)
 	// Scalar returns the value of a halfulp.Scalar.
 	Scalar func(x any) num.Real
 )

@@ -13,6 +13,13 @@ void dgesv_(const int *n, const int *columns, double *a, const int *lda, int *pi
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
 void dgetri_(const int *n, double *a, const int *lda, const int *pivots,
 	double *work, const int *length, int *info);
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void dsytrf_rook_(const char *uplo, const int *n, double *a, const int *lda, int *pivots,
+	double *work, const int *length, int *info, size_t);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau,
+	double *work, const int *length, int *info);
+void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
+	double *work, const int *length, int *info);
 
 static const char *arb_release(void) { return arb_version; }
 static const char *flint_release(void) { return flint_version; }
@@ -38,6 +45,14 @@ static void matrix_set(arb_mat_struct *a, long i, long j, const uint64_t *word, 
 	mpz_roinit_n(z, (const mp_limb_t *)word, negative ? -words : words);
 	arf_set_mpz(x, z);
 	arf_mul_2exp_si(x, x, exponent);
+}
+
+static int lu(arb_mat_struct *c, const arb_mat_struct *a, long precision)
+{
+	slong *rows = malloc(arb_mat_nrows(a) * sizeof *rows);
+	int ok = arb_mat_lu(rows, c, a, precision);
+	free(rows);
+	return ok;
 }
 
 static void det(const arb_mat_struct *a, long precision)
@@ -123,6 +138,14 @@ func (p *problem) peers() ([]method, func()) {
 		{name: "Arb inverse", slow: true, run: func() (any, error) { return nil, proved(C.arb_mat_inv(c, a, precision)) }},
 		{name: "Arb determinant", slow: true, run: func() (any, error) { C.det(a, precision); return nil, nil }},
 	}
+	methods = append(methods, method{name: "Arb LU", slow: true, run: func() (any, error) { return nil, proved(C.lu(c, a, precision)) }})
+	if p.square != nil {
+		square, release := toArb(p.square), free
+		free = func() { release(); C.matrix_free(square) }
+		methods = append(methods,
+			method{name: "Arb Cholesky", slow: true, run: func() (any, error) { return nil, proved(C.arb_mat_cho(c, square, precision)) }},
+			method{name: "Arb LDLT (definite)", slow: true, run: func() (any, error) { return nil, proved(C.arb_mat_ldl(c, square, precision)) }})
+	}
 	if p.bits == 53 {
 		methods = append(methods, p.lapack()...)
 	}
@@ -131,11 +154,17 @@ func (p *problem) peers() ([]method, func()) {
 
 func (p *problem) lapack() []method {
 	n := p.n
-	matrix, vector := make([]float64, n*n), make([]float64, n)
-	for j := range n {
-		for i := range n {
-			matrix[i+j*n] = p.a.At(i, j).Float64()
+	flat := func(m *halfulp.Matrix) []float64 {
+		z := make([]float64, n*n)
+		for j := range n {
+			for i := range n {
+				z[i+j*n] = m.At(i, j).Float64()
+			}
 		}
+		return z
+	}
+	matrix, vector := flat(p.a), make([]float64, n)
+	for j := range n {
 		vector[j] = p.b.At(j, 0).Float64()
 	}
 	a, b, work, pivots := make([]float64, n*n), make([]float64, n), make([]float64, 64*n), make([]C.int, n)
@@ -147,7 +176,34 @@ func (p *problem) lapack() []method {
 		}
 		return nil
 	}
-	return []method{
+	lower, tau := C.char('L'), make([]float64, n)
+	methods := []method{
+		{name: "LAPACK LU (dgetrf)", run: func() (any, error) {
+			copy(a, matrix)
+			C.dgetrf_(&order, &order, data(a), &order, &pivots[0], &info)
+			return nil, said()
+		}},
+		{name: "LAPACK LDLT (dsytrf_rook)", run: func() (any, error) {
+			copy(a, matrix) // of which the lower triangle is read
+			C.dsytrf_rook_(&lower, &order, data(a), &order, &pivots[0], data(work), &length, &info, 1)
+			return nil, said()
+		}},
+		{name: "LAPACK QR (dgeqrf, dorgqr)", run: func() (any, error) {
+			copy(a, matrix)
+			C.dgeqrf_(&order, &order, data(a), &order, data(tau), data(work), &length, &info)
+			C.dorgqr_(&order, &order, &order, data(a), &order, data(tau), data(work), &length, &info)
+			return nil, said()
+		}},
+	}
+	if p.square != nil {
+		square := flat(p.square)
+		methods = append(methods, method{name: "LAPACK Cholesky (dpotrf)", run: func() (any, error) {
+			copy(a, square)
+			C.dpotrf_(&lower, &order, data(a), &order, &info, 1)
+			return nil, said()
+		}})
+	}
+	return append(methods, []method{
 		{name: "LAPACK dgemm", run: func() (any, error) {
 			C.cblas_dgemm(C.CblasColMajor, C.CblasNoTrans, C.CblasNoTrans, order, order, order,
 				1, data(matrix), order, data(matrix), order, 0, data(a), order)
@@ -165,5 +221,5 @@ func (p *problem) lapack() []method {
 			C.dgetri_(&order, data(a), &order, &pivots[0], data(work), &length, &info)
 			return nil, said()
 		}},
-	}
+	}...)
 }

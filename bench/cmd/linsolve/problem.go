@@ -15,6 +15,7 @@ type problem struct {
 	format  halfulp.Format
 	a, b    *halfulp.Matrix
 	square  *halfulp.Matrix // AᵀA, nil for ill-conditioned A
+	mirror  *halfulp.Matrix // the lower triangle of A and its transpose
 	threads int
 }
 
@@ -29,6 +30,12 @@ func newProblem(n int, bits uint, kappa float64, threads int) (*problem, error) 
 	}
 	p := &problem{n: n, bits: bits, kappa: kappa, format: f, threads: threads}
 	p.a, p.b = halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	p.mirror = p.a.Clone()
+	for j := range n {
+		for i := range j {
+			p.mirror.Set(i, j, p.a.At(j, i))
+		}
+	}
 	if kappa == 0 {
 		p.square = halfulp.NewMatrix(f, n, n)
 		_, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), p.a, p.a, halfulp.Float(0), nil, p.square, p.options())
@@ -76,6 +83,14 @@ func (p *problem) halfulp() []method {
 		}},
 		{name: "halfulp LU", slow: true, run: func() (any, error) {
 			_, st, err := linsolve.LU(p.a, p.format, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp LDLT", slow: true, run: func() (any, error) {
+			_, st, err := linsolve.LDLT(p.mirror, p.format, p.options())
+			return st.Proof, err
+		}},
+		{name: "halfulp QR", slow: true, run: func() (any, error) {
+			_, st, err := linsolve.QR(p.a, p.format, p.options())
 			return st.Proof, err
 		}},
 		{name: "halfulp Cholesky", slow: true, run: func() (any, error) {

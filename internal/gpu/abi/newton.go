@@ -11,13 +11,13 @@ type Shifting struct {
 	Rows, Cols, Odd cuda.Pointer
 }
 
-// Summing is what summed takes. Errors, Rows and Cols may be null.
+// Summing is what summed takes. Errors, Rows and Cols may be null, Triangle is 'U', 'L' or 0.
 type Summing struct {
 	X, D               Vectors
 	Z                  Target
 	Rest               Leftovers
 	Errors, Rows, Cols cuda.Pointer
-	Words, _           int32
+	Words, Triangle    int32
 }
 
 // Gathering is what gathered takes: kernels/newton/gather.cu.

@@ -139,6 +139,9 @@ type ProductArgs struct {
 	Stride, LD              int64
 	Plain, Karatsuba        int32
 	Blocks, Rows, Cols      int32
+	I0, J0                  int32
+	// 'U', 'L' or 0: of the result that is wanted, and of the operands beyond which there are zeros
+	Triangle, LeftTriangle, RightTriangle int32
 }
 
 // VectorData is what the scan found of vectors: second are norms or least exponents.

@@ -37,3 +37,13 @@ type Elimination struct {
 	Status         cuda.Pointer
 	N, First       int32
 }
+
+// Root is a step towards the inverse of a Cholesky factor: kernels/seed/root.cu.
+type Root struct {
+	A            Vectors
+	Exps, Status cuda.Pointer
+	F            cuda.Pointer
+	Inverse      cuda.Pointer
+	Panel        cuda.Pointer
+	N, First     int32
+}

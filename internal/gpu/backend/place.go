@@ -104,7 +104,7 @@ func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads
 
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
-		Triangle: c.Triangle, Bound: c.Bound, Progress: c.Progress}
+		Triangle: c.Triangle, Factors: c.Factors, Bound: c.Bound, Progress: c.Progress}
 	if z.Arr.Away != nil {
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))

@@ -35,6 +35,7 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 		Reference(t, drivers[i])
 		ElementReference(t, drivers[i])
 		NewtonReference(t, drivers[i])
+		FactorsReference(t, drivers[i])
 		SeedReference(t, drivers[i])
 		var err error
 		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {

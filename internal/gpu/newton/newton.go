@@ -1,5 +1,5 @@
-// Package newton runs what Newton's method of package linsolve does entry by entry on matrices in
-// the memory of NVIDIA GPUs: kernels/newton/newton.cu has the arithmetic.
+// Package newton runs what Newton's method and factors of package linsolve do entry by entry on
+// matrices in the memory of NVIDIA GPUs: kernels/newton has the arithmetic.
 package newton
 
 import (
@@ -98,7 +98,7 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error)
 		return 0, err
 	}
 	defer t.free()
-	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()),
+	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle),
 		Rest: abi.Leftovers{Count: t.count.Pointer()}}
 	for _, l := range []struct {
 		to   *cuda.Pointer

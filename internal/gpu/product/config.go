@@ -22,6 +22,10 @@ type Config struct {
 	HostMemory int64 // bytes that a product may take on the host, where that computes it; 0: 4 GiB
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0 for all of it.
 	Triangle byte
+	// Factors are triangles of A and of B, 'U', 'L', or 0 for all of them, beyond which there are
+	// zeros. It counts for operands that live on the device, and makes wrong numbers if it is
+	// wrong.
+	Factors [2]byte
 	// Bound is what is known of the result, if not nil: see exact.Bound. It counts for operands
 	// that live on the device.
 	Bound *exact.Bound

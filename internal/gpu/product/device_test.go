@@ -192,7 +192,7 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 			if err := s.Fill(right.Pointer(), byte(bytes[1]), right.Size()); err != nil {
 				return err
 			}
-			if err := m.products(c, planes{left.Pointer(), residueBytes(rows, k)}, planes{right.Pointer(), residueBytes(cols, k)}, room{y: y, wide: wide, ld: rows, n: n}, rows, cols); err != nil {
+			if err := m.products(region{}, c, planes{left.Pointer(), residueBytes(rows, k)}, planes{right.Pointer(), residueBytes(cols, k)}, room{y: y, wide: wide, ld: rows, n: n}, rows, cols); err != nil {
 				return err
 			}
 			got, gotWide := make([]uint8, y.Size()), make([]uint16, wide.Size()/2)

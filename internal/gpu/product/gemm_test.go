@@ -420,6 +420,73 @@ func gemmUndecided(s *cuda.Stream, cfg Config, alpha num.Real, a, b num.Mat, bet
 	return m.stats, f.Exact(&m.stats)
 }
 
+// checkFactors multiplies triangles on the device of s, and compares with the host.
+func checkFactors(t *testing.T, dev *cuda.Device, n int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	f := gputest.MP(30)
+	for k, factors := range [][2]byte{{'L', 'L'}, {'L', 'U'}, {'U', 'L'}, {'U', 'U'}, {'L', 0}, {0, 'U'}, {'U', 0}, {0, 'L'}} {
+		var v [3]num.Mat
+		for i := range v {
+			v[i] = gputest.RandomMat(rng, f, gputest.Uniform, n, n)
+			for j := range n * n {
+				if row, col := j%n, j/n; i < 2 && (factors[i] == 'L' && row < col || factors[i] == 'U' && row > col) {
+					v[i].Arr.Set(v[i].At(row, col), num.Real{Class: num.Zero})
+				}
+			}
+		}
+		for _, triangle := range []byte{0, 'L', 'U'} {
+			for _, memory := range []int64{0, int64(250 * n * n)} {
+				if memory > 0 && triangle != 'L' {
+					continue
+				}
+				cfg := Config{Triangle: triangle, Factors: factors, Memory: memory}.defaults()
+				want := num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}
+				if _, err := hostGemm(cfg, gputest.Scalar(-1), v[0], v[1], gputest.Scalar(1), v[2], want); err != nil {
+					t.Fatal(err)
+				}
+				if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+					var on [4]mem.Matrix
+					for i, m := range append(v[:], num.Mat{Arr: num.New(f, n*n), RS: 1, CS: n, Rows: n, Cols: n}) {
+						var err error
+						if on[i], err = mem.UploadView(s, m); err != nil {
+							return err
+						}
+						defer on[i].Arr.Free()
+					}
+					stats, err := GemmResident(s, cfg, gputest.Scalar(-1), on[0], on[1], gputest.Scalar(1), on[2], on[3])
+					if err != nil {
+						return err
+					}
+					got, err := on[3].Arr.Host(s)
+					if err != nil {
+						return err
+					}
+					for i := range n * n {
+						if !got.SameBits(i, want.Arr, i) {
+							t.Errorf("triangles %q, %c of %d: entry (%d, %d) is wrong, %d blocks", factors, triangle|' ', n, i%n, i/n, stats.Blocks)
+							break
+						}
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(k, err)
+				}
+			}
+		}
+	}
+}
+
+// TestFactors multiplies triangles on a fake device.
+func TestFactors(t *testing.T) { checkFactors(t, gputest.Reference(t, new(fake.Driver)), 150) }
+
+// TestDeviceFactors multiplies triangles on the machine's GPU.
+func TestDeviceFactors(t *testing.T) {
+	dev := gputest.Machine(t)
+	checkFactors(t, dev, 300)
+	checkFactors(t, dev, 700)
+}
+
 // TestFailures lets calls of the driver fail, one after the other: an error each time, and
 // nothing kept.
 func TestFailures(t *testing.T) {

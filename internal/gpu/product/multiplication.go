@@ -170,7 +170,7 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 				return err
 			}
 		}
-		if err := m.multiply(l, r, c, room); err != nil {
+		if err := m.multiply(b, l, r, c, room); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 }
 
 // multiply computes the residues of a block of C modulo the moduli of a chunk.
-func (m *multiplication) multiply(l, r *operand, c chunk, room room) error {
+func (m *multiplication) multiply(b region, l, r *operand, c chunk, room room) error {
 	rows, cols := roundUp(l.n, m.rowTile()), roundUp(r.n, abi.Tile)
 	if err := m.residues(l, r, c, room.left, room.right, rows, cols); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (m *multiplication) multiply(l, r *operand, c chunk, room room) error {
 		return err
 	}
 	left, right := l.planes(m.base, c, room.left, rows), r.planes(m.base, c, room.right, cols)
-	if err := m.products(c, left, right, room, rows, cols); err != nil {
+	if err := m.products(b, c, left, right, room, rows, cols); err != nil {
 		return err
 	}
 	return m.mark("products")

@@ -7,8 +7,9 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// products multiplies the planes of a chunk, of so many vectors with padding.
-func (m *multiplication) products(c chunk, left, right planes, room room, rows, cols int) error {
+// products multiplies the planes of a chunk for a block of C, of so many vectors with padding. What
+// the block has of no wanted tile stays unspecified.
+func (m *multiplication) products(b region, c chunk, left, right planes, room room, rows, cols int) error {
 	k := m.a.Cols
 	key := constantsKey{m.plan.Moduli, "reductions", 0, 0}
 	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
@@ -25,6 +26,8 @@ func (m *multiplication) products(c chunk, left, right planes, room room, rows, 
 		Out:    room.y.At(int64(c.plain0) * room.n), Wide: room.wide.At(2 * int64(c.kar0) * room.n), Stride: room.n, LD: int64(room.ld),
 		Plain: int32(c.plain1 - c.plain0), Karatsuba: int32(c.kar1 - c.kar0),
 		Blocks: int32(roundUp(k, abi.Tile) / abi.Tile), Rows: int32(rows / m.rowTile()), Cols: int32(cols / abi.Tile),
+		I0: int32(b.i0), J0: int32(b.j0),
+		Triangle: int32(m.cfg.Triangle), LeftTriangle: int32(m.cfg.Factors[leftSide]), RightTriangle: int32(m.cfg.Factors[rightSide]),
 	}
 	m.stats.Products += int64(c.planes())
 	items := int(p.Rows) * int(p.Cols) * int(p.Plain+p.Karatsuba)

@@ -1,5 +1,5 @@
-// Package seed inverts matrices approximately in float64 arithmetic on NVIDIA GPUs, where they
-// live: kernels/seed/seed.cu has the method.
+// Package seed inverts matrices, and Cholesky factors of matrices, approximately in float64
+// arithmetic on NVIDIA GPUs, where they live: kernels/seed/seed.cu and root.cu have the methods.
 package seed
 
 import (

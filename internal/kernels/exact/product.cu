@@ -19,17 +19,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 {
 	extern __shared__ __align__(1024) char memory[];
 	item w = itemOf(p, blockIdx.x);
+	range k = rangeOf(p, w, TILE);
+	int blocks = k.end - k.begin;
+	if (blocks == 0)
+		return;
 	int passes = w.plain ? 1 : 3;
 	int plane = w.plain ? w.modulus : p.plain + 3 * (w.modulus - p.plain);
-	const char *right = (const char *)p.right + plane * p.rightStride + (i64)w.col * p.blocks * TILE_BYTES;
-	const char *left = (const char *)p.left + plane * p.leftStride + (i64)w.row * p.blocks * TILE_BYTES;
+	const char *right = (const char *)p.right + plane * p.rightStride + ((i64)w.col * p.blocks + k.begin) * TILE_BYTES;
+	const char *left = (const char *)p.left + plane * p.leftStride + ((i64)w.row * p.blocks + k.begin) * TILE_BYTES;
 	u32 base = sharedAddress(memory);
-	int steps = passes * p.blocks;
+	int steps = passes * blocks;
 
 	// load starts the copy of the tiles of a step, one group of copies.
 	auto load = [&](int step) {
 		if (step < steps) {
-			int pass = step / p.blocks, b = step - pass * p.blocks;
+			int pass = step / blocks, b = step - pass * blocks;
 			u32 to = base + step % STAGES * STAGE_BYTES + 16 * threadIdx.x;
 			const char *r = right + pass * p.rightStride + (i64)b * TILE_BYTES + 16 * threadIdx.x;
 			const char *l = left + pass * p.leftStride + (i64)b * TILE_BYTES + 16 * threadIdx.x;
@@ -79,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 				multiplyAdd(sum[i][3], x[i], y[1].z, y[1].w);
 			}
 		}
-		if (++b < p.blocks || w.plain)
+		if (++b < blocks || w.plain)
 			continue;
 		int factor = m->factor[pass], scale = m->scale[pass];
 #pragma unroll

@@ -26,6 +26,10 @@ struct product {
 	int plain, karatsuba;
 	int blocks;      // tiles along k
 	int rows, cols;  // tiles of rows of the left operand and of columns of the right one
+	int i0, j0;      // of all of the result, the first row and column here
+	// 'U', 'L' or 0: the triangle of the result that is wanted, and those of the operands
+	// beyond which there are zeros
+	int triangle, leftTriangle, rightTriangle;
 };
 
 // A tile of the result for one modulus.
@@ -33,6 +37,31 @@ struct item {
 	int modulus, row, col;
 	bool plain;
 };
+
+// Tiles along k, none where the item is not wanted.
+struct range {
+	int begin, end;
+};
+
+// rangeOf returns what an item of tall rows takes, not to be multiplied by zeros; a tile of them if
+// there is no other.
+static __device__ __forceinline__ range rangeOf(const product &p, const item &w, int tall)
+{
+	int i0 = p.i0 + w.row * tall, i1 = i0 + tall, j0 = p.j0 + w.col * TILE, j1 = j0 + TILE;
+	if (p.triangle == 'L' && j0 >= i1 || p.triangle == 'U' && i0 >= j1)
+		return {0, 0};
+	int begin = 0, end = p.blocks;
+	if (p.leftTriangle == 'L')
+		end = min(end, (i1 + TILE - 1) / TILE);
+	if (p.leftTriangle == 'U')
+		begin = i0 / TILE;
+	if (p.rightTriangle == 'L')
+		begin = max(begin, j0 / TILE);
+	if (p.rightTriangle == 'U')
+		end = min(end, (j1 + TILE - 1) / TILE);
+	begin = min(begin, p.blocks - 1);
+	return {begin, max(end, begin + 1)};
+}
 
 // BAND columns of tiles are taken together: what a wave of blocks reads then fits the
 // second level cache.

@@ -91,11 +91,12 @@ static __device__ __forceinline__ void produce(const product &p, ring r)
 	i64 panel = (i64)p.blocks * TILE_BYTES;
 	for (int index = blockIdx.x; index < items; index += gridDim.x) {
 		item w = itemOf(p, index);
+		range k = rangeOf(p, w, 2 * TILE);
 		int plane = w.plain ? w.modulus : p.plain + 3 * (w.modulus - p.plain);
 		for (int pass = w.plain ? 2 : 0; pass < 3; pass++, plane++) {
-			const char *right = (const char *)p.right + plane * p.rightStride + w.col * panel;
-			const char *left = (const char *)p.left + plane * p.leftStride + 2 * w.row * panel;
-			for (int b = 0; b < p.blocks; b++) {
+			const char *right = (const char *)p.right + plane * p.rightStride + w.col * panel + (i64)k.begin * TILE_BYTES;
+			const char *left = (const char *)p.left + plane * p.leftStride + 2 * w.row * panel + (i64)k.begin * TILE_BYTES;
+			for (int b = k.begin; b < k.end; b++) {
 				u32 full = r.full + 8 * r.stage, to = r.base + r.stage * STAGE_BYTES;
 				barrierWait(r.empty + 8 * r.stage, r.phase ^ 1);
 				barrierExpect(full, STAGE_BYTES);
@@ -147,6 +148,10 @@ static __device__ __forceinline__ void consume(const product &p, ring r, int gro
 	u32 offset = group * 64 * TILE;
 	for (int index = blockIdx.x; index < items; index += gridDim.x) {
 		item w = itemOf(p, index);
+		range k = rangeOf(p, w, 2 * TILE);
+		int blocks = k.end - k.begin;
+		if (blocks == 0)
+			continue;
 		const reduction *m = (const reduction *)p.moduli + w.modulus;
 		int modulus = m->m;
 		// A thread holds 16 consecutive rows of A of each group of 64: number 16 q + 2 j + e
@@ -154,7 +159,7 @@ static __device__ __forceinline__ void consume(const product &p, ring r, int gro
 		i64 at = ((i64)w.col * TILE + 64 * group + 16 * warp + g) * p.ld + w.row * 2 * TILE + 16 * q;
 		int sum[128];
 		if (w.plain) {
-			accumulate(sum, r, p.blocks, offset, signals);
+			accumulate(sum, r, blocks, offset, signals);
 			int scale = m->scale[0], shift = m->shift;
 			u8 *out = (u8 *)p.out + w.modulus * p.stride + at;
 #pragma unroll
@@ -178,7 +183,7 @@ static __device__ __forceinline__ void consume(const product &p, ring r, int gro
 			pair[i] = modulus * 0x10001u;
 #pragma unroll 1
 		for (int pass = 0; pass < 3; pass++) {
-			accumulate(sum, r, p.blocks, offset, signals);
+			accumulate(sum, r, blocks, offset, signals);
 			int factor = m->factor[pass], scale = m->scale[pass];
 #pragma unroll
 			for (int i = 0; i < 64; i++)

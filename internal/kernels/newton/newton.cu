@@ -72,7 +72,7 @@ struct summing {
 	u64 errors;
 	u64 rows, cols; // i64: exponents that results are scaled by; null: zeros
 	int words;      // of the windows that sums are made in, beside one for the carry
-	int pad;
+	int triangle;   // 'U', 'L' or 0
 };
 
 // A magnitude: word k of 32 bits is the bits from position first + 32 k of a significand on.
@@ -158,6 +158,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) summed(const __grid_consta
 	integer v = {windows + threadIdx.x, (int)blockDim.x, s.words + 1};
 	for (int j = blockIdx.y; j < s.x.k; j += gridDim.y)
 		for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < s.x.n; i += gridDim.x * blockDim.x)
-			if (!sumEntry(s, v, i, j))
+			if (!(s.triangle == 'U' && i > j || s.triangle == 'L' && i < j || sumEntry(s, v, i, j)))
 				leave(s.rest, i, j);
 }

@@ -18,17 +18,12 @@
 // which is one product for all. (L U)^-1 is not formed for it, whose error may be large where those
 // of L^-1 F[p,J] and F[i,K] U^-1 are small.
 #include "../common/leading.cuh"
-#include "../common/mma.cuh"
+#include "tensor.cuh"
 
-#define BLOCK 64
 #define NODE 256
-#define THREADS 256
 
 // Exponents of zeros, and of rows and columns of zeros: bytes 0x80.
 #define NONE ((i64)0x8080808080808080)
-
-// What went wrong.
-enum { SINGULAR = 1, NOT_FINITE = 2 };
 
 struct equilibration {
 	vectors a;      // rows of the matrix
@@ -84,9 +79,6 @@ struct elimination {
 	u64 status;      // u32
 	int n, first;    // N, the first column of the step
 };
-
-// far is where exponents are too large or too small for F.
-#define FAR 1000
 
 // equilibrated stores F, and begins the lists of rows.
 extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_constant__ equilibration q, const __grid_constant__ elimination g)
@@ -266,17 +258,6 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotBlock(const __grid_co
 	if (outside[t / 32] >> t % 32 & 1)
 		order[places[t]] = displaced[__popc(outside[t / 32] & below) + (t < 32 ? 0 : __popc(outside[0]))];
 	order[t] = rows[t];
-}
-
-// swizzled is where number i of row k of a matrix of WIDTH columns lies in shared memory: what a
-// warp reads for an instruction of the tensor cores is in different banks, pairs stay together.
-template <int WIDTH> static __device__ __forceinline__ int swizzled(int k, int i) { return k * WIDTH + (i ^ (k & 3) << 2); }
-
-// multiplyAdd64: c += a b for a 8 x 4 and b 4 x 8 of doubles: number (lane / 4, lane mod 4) of a,
-// (lane mod 4, lane / 4) of b, (lane / 4, 2 (lane mod 4)) and the next one of c.
-static __device__ __forceinline__ void multiplyAdd64(double2 &c, double a, double b)
-{
-	asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"(c.x), "+d"(c.y) : "d"(a), "d"(b));
 }
 
 // Columns of the right factor that a block of pivotPanels makes, and rows of the left one.

@@ -1,0 +1,33 @@
+package backend
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
+	"github.com/halfulp/halfulp/internal/gpu/seed"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+func (p *gpus) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		exps, ok, err = seed.InverseRoot(s, Matrix(a), Matrix(x))
+		return err
+	})
+	return exps, ok, err
+}
+
+func (p *gpus) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (count int, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		count, err = newton.Triangle(s, op, Matrix(a))
+		return err
+	})
+	return count, err
+}
+
+func (p *gpus) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		rows, cols, err = newton.Spread(s, Matrix(a), Matrix(b))
+		return err
+	})
+	return rows, cols, err
+}

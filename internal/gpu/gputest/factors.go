@@ -1,0 +1,232 @@
+package gputest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// FactorsReference returns a fake device with the kernels of kernels/newton/triangles.cu and
+// kernels/seed/root.cu in Go.
+func FactorsReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	drv.Kernel("triangle", refTriangle)
+	drv.Kernel("magnitudesTimes", refMagnitudesTimes)
+	drv.Kernel("rootExponents", refRootExponents)
+	drv.Kernel("rootMatrix", refRootMatrix)
+	drv.Kernel("rootBlock", refRootBlock)
+	drv.Kernel("rootPanel", refRootPanel)
+	drv.Kernel("rootUpdate", refRootUpdate)
+	drv.Kernel("rootInverse", refRootInverse)
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+func refTriangle(l *fake.Launch, k abi.Triangular) {
+	a := matOf(l, k.A)
+	count := func() { fake.Slice[uint32](l, k.Count, 1)[0]++ }
+	for j := range a.Cols {
+		for i := range a.Rows {
+			at, across := a.At(i, j), a.At(j, i)
+			switch {
+			case k.Operation == abi.TriangleHalve && i == j:
+				if a.Arr.Class(at) == num.Finite {
+					a.Arr.Exp[at]--
+				}
+			case k.Operation == abi.TrianglePositive && i == j:
+				if c := a.Arr.Cls[at]; c.Class() != num.Finite || c.Neg() {
+					count()
+				}
+			case k.Operation == abi.TriangleMirror && i > j:
+				a.Arr.CopyFrom(across, a.Arr, at)
+			case k.Operation == abi.TriangleSymmetric && i > j:
+				if !a.Arr.SameBits(at, a.Arr, across) {
+					count()
+				}
+			}
+		}
+	}
+}
+
+func refMagnitudesTimes(l *fake.Launch, k abi.Bounding) {
+	a := matOf(l, k.A)
+	z := fake.Slice[float64](l, k.Z, a.Rows)
+	for i := range a.Rows {
+		sum := 0.0
+		for j := range a.Cols {
+			at := a.At(i, j)
+			if a.Arr.Class(at) == num.Zero {
+				continue
+			}
+			m := math.Inf(1)
+			if e := int(a.Arr.Exp[at]); e <= 1000 {
+				m = math.Ldexp(float64(num.WordAt(a.Arr.Sig, int64(64*((at+1)*a.Arr.Limbs()-1)))>>12+1), e-52) + 0x1p-1000
+			}
+			if k.X != 0 {
+				m *= fake.Slice[float64](l, k.X, a.Cols)[j]
+			}
+			sum += m
+		}
+		z[i] = float64(sum*(1+float64(float64(a.Cols+4)*0x1p-52))) + 0x1p-900
+	}
+}
+
+// rootOf returns the step's matrix, n x n by columns.
+func rootOf(l *fake.Launch, g abi.Root) (f []float64, n int) {
+	n = int(g.N)
+	return fake.Slice[float64](l, g.F, n*n), n
+}
+
+func refRootExponents(l *fake.Launch, g abi.Root) {
+	a := matOf(l, g.A)
+	exps := fake.Slice[int64](l, g.Exps, a.Rows)
+	for i := range exps {
+		x, e := a.Arr.Leading(a.At(i, i))
+		if !(x > 0) {
+			fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
+		}
+		exps[i] = -(e >> 1)
+	}
+}
+
+func refRootMatrix(l *fake.Launch, g abi.Root) {
+	const far = 1000
+	a, exps := matOf(l, g.A), fake.Slice[int64](l, g.Exps, int(g.A.N))
+	f, n := rootOf(l, g)
+	for j := range n {
+		for i := range n {
+			f[i+j*n] = 0
+			if i == j {
+				f[i+j*n] = 1
+			}
+			if i < j || i >= a.Rows {
+				continue
+			}
+			x, e := a.Arr.Leading(a.At(i, j))
+			e += exps[i] + exps[j]
+			if c, _, _ := a.Arr.Span(a.At(i, j)); c > num.Finite || x != 0 && e > far {
+				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
+				x = 0
+			}
+			if f[i+j*n] = 0; x != 0 && e >= -far {
+				f[i+j*n] = math.Ldexp(x, int(e))
+			}
+		}
+	}
+}
+
+func refRootBlock(l *fake.Launch, g abi.Root) {
+	const k = abi.SeedBlock
+	f, n := rootOf(l, g)
+	first := int(g.First)
+	inverse := fake.Slice[float64](l, g.Inverse, k*k)
+	var m [k][k]float64 // by rows, the lower triangle
+	for i := range k {
+		for j := range i + 1 {
+			m[i][j] = f[first+i+(first+j)*n]
+		}
+	}
+	for s := range k {
+		d := m[s][s]
+		if !(d > 0x1p-80) {
+			fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
+			d = 1
+		}
+		for i := s + 1; i < k; i++ {
+			factor := m[i][s] / d
+			for j := range i + 1 {
+				switch {
+				case j < s:
+					m[i][j] -= float64(factor * m[s][j])
+				case j == s:
+					m[i][j] = -factor
+				}
+			}
+		}
+		for i := s + 1; i < k; i++ {
+			for j := s + 1; j <= i; j++ {
+				m[i][j] -= float64(m[i][s] * m[j][s] * d) // both are -m/d by now
+			}
+		}
+		for j := range s {
+			m[s][j] /= math.Sqrt(d)
+		}
+		m[s][s] = 1 / math.Sqrt(d)
+	}
+	for j := range k {
+		for i := range k {
+			inverse[j*k+i] = m[i][j]
+		}
+	}
+}
+
+func refRootPanel(l *fake.Launch, g abi.Root) {
+	const k = abi.SeedBlock
+	f, n := rootOf(l, g)
+	first := int(g.First)
+	inverse, panel := fake.Slice[float64](l, g.Inverse, k*k), fake.Slice[float64](l, g.Panel, k*n)
+	for j := range n {
+		var old, sum [k]float64
+		for h := range k {
+			switch {
+			case j < first:
+				old[h] = f[first+h+j*n]
+			case j >= first+k:
+				old[h] = f[j+(first+h)*n]
+			case j == first+h:
+				old[h] = 1
+			}
+		}
+		for h := range k {
+			for m := range h + 1 {
+				sum[h] += float64(inverse[m*k+h] * old[m])
+			}
+			panel[h*n+j] = sum[h]
+			if j < first+k {
+				f[first+h+j*n] = sum[h]
+			}
+		}
+	}
+}
+
+func refRootUpdate(l *fake.Launch, g abi.Root) {
+	const k = abi.SeedBlock
+	f, n := rootOf(l, g)
+	first := int(g.First)
+	panel := fake.Slice[float64](l, g.Panel, k*n)
+	for j := range n {
+		for i := max(j, first+k); i < n; i++ {
+			sum := f[i+j*n]
+			if first <= j && j < first+k {
+				sum = 0
+			}
+			for h := range k {
+				sum -= float64(panel[h*n+i] * panel[h*n+j])
+			}
+			f[i+j*n] = sum
+		}
+	}
+}
+
+func refRootInverse(l *fake.Launch, g abi.Root, to cuda.Pointer, rs, cs int64) {
+	f, n := rootOf(l, g)
+	for j := range int(g.A.N) {
+		for i := range int(g.A.N) {
+			x := 0.0
+			if i >= j {
+				x = f[i+j*n]
+			}
+			if x-x != 0 || i == j && !(x > 0) {
+				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedNotFinite
+			}
+			fake.Slice[float64](l, to+cuda.Pointer(8*(int64(i)*rs+int64(j)*cs)), 1)[0] = x
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package newton
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// operations are the kernel's numbers of those of places.
+var operations = map[place.TriangleOperation]int32{
+	place.HalveDiagonal:    abi.TriangleHalve,
+	place.MirrorLower:      abi.TriangleMirror,
+	place.CountNotPositive: abi.TrianglePositive,
+	place.CountAsymmetric:  abi.TriangleSymmetric,
+}
+
+// Triangle is place.Factors'.
+func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix) (count int, err error) {
+	k := abi.Triangular{A: abi.RowsOf(a), Operation: operations[op]}
+	grid := cuda.Dim{X: (a.Rows + threads - 1) / threads, Y: min(a.Rows, maxAcross)}
+	if op == place.HalveDiagonal || op == place.CountNotPositive {
+		grid.Y = 1
+	}
+	if a.Rows == 0 {
+		return 0, nil
+	}
+	if op == place.CountNotPositive || op == place.CountAsymmetric {
+		t, err := newTask(s)
+		if err != nil {
+			return 0, err
+		}
+		defer t.free()
+		k.Count = t.count.Pointer()
+		if err := runTriangles(s, "triangle", grid, k); err != nil {
+			return 0, err
+		}
+		var n [1]uint32
+		err = cuda.Download(s, n[:], k.Count)
+		return int(n[0]), err
+	}
+	a.Changed()
+	return 0, runTriangles(s, "triangle", grid, k)
+}
+
+// Spread is place.Factors'.
+func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
+	m, k, n := a.Rows, a.Cols, b.Cols
+	if m == 0 || k == 0 || n == 0 {
+		return 0, 0, nil
+	}
+	// |B| 1, |A|^T 1, then both products, which are downloaded.
+	x, err := s.Alloc(int64(8 * (2*k + m + n)))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer x.Free()
+	at := func(i int) cuda.Pointer { return x.At(8 * int64(i)) }
+	for _, p := range []struct {
+		a    mem.Matrix
+		x, z cuda.Pointer
+	}{{b, 0, at(0)}, {a.T(), 0, at(k)}, {a, at(0), at(2 * k)}, {b.T(), at(k), at(2*k + m)}} {
+		each := 8
+		if p.a.RS == 1 || p.a.RS == -1 {
+			each = 32
+		}
+		if err := runTriangles(s, "magnitudesTimes", cuda.Dim{X: (p.a.Rows + each - 1) / each}, abi.Bounding{A: abi.RowsOf(p.a), X: p.x, Z: p.z}); err != nil {
+			return 0, 0, err
+		}
+	}
+	z := make([]float64, m+n)
+	if err := cuda.Download(s, z, at(2*k)); err != nil {
+		return 0, 0, err
+	}
+	for i, v := range z {
+		if i < m {
+			rows = max(rows, v)
+		} else {
+			cols = max(cols, v)
+		}
+	}
+	return rows, cols, nil
+}
+
+func runTriangles(s *cuda.Stream, kernel string, grid cuda.Dim, args any) error {
+	f, err := launch.KernelsOf(s).Function(s, "newton/triangles", kernel)
+	if err != nil {
+		return err
+	}
+	return f.Launch(s, grid, cuda.Dim{X: threads}, 0, args)
+}

@@ -1,0 +1,126 @@
+// What the factors of package linsolve do with triangles of matrices beside products, and bounds of
+// products of magnitudes.
+#include "../common/common.cuh"
+
+#define THREADS 256
+
+// What is done with a square matrix in MP.
+enum {
+	HALVE = 0,     // halves the diagonal
+	MIRROR = 1,    // copies the lower triangle to the upper one
+	POSITIVE = 2,  // counts the numbers of the diagonal that are not positive
+	SYMMETRIC = 3, // counts the numbers below the diagonal that differ from those across
+};
+
+struct triangular {
+	vectors a; // rows
+	u64 count; // u32
+	int operation, pad;
+};
+
+static __device__ __forceinline__ u8 &classOf(const numbers &a, i64 i) { return ((u8 *)a.plane[2])[i]; }
+static __device__ __forceinline__ int &exponentOf(const numbers &a, i64 i) { return ((int *)a.plane[1])[i]; }
+static __device__ __forceinline__ u64 *significandOf(const numbers &a, i64 i) { return (u64 *)a.plane[0] + i * a.limbs; }
+
+// same reports whether two numbers have the same bits.
+static __device__ __forceinline__ bool same(const numbers &a, i64 i, i64 j)
+{
+	if (classOf(a, i) != classOf(a, j))
+		return false;
+	if (classOf(a, i) >> 1 != FINITE)
+		return true;
+	if (exponentOf(a, i) != exponentOf(a, j))
+		return false;
+	const u64 *x = significandOf(a, i), *y = significandOf(a, j);
+	for (int k = 0; k < a.limbs; k++)
+		if (x[k] != y[k])
+			return false;
+	return true;
+}
+
+// Threads have one row each of the columns of their block. Operations on the diagonal take one
+// column.
+extern "C" __global__ void __launch_bounds__(THREADS) triangle(const __grid_constant__ triangular t)
+{
+	const numbers &a = t.a.a;
+	int i = blockIdx.x * THREADS + threadIdx.x, n = t.a.n;
+	if (i >= n)
+		return;
+	i64 diagonal = t.a.off + i * (t.a.rs + t.a.cs);
+	if (t.operation == HALVE) {
+		if (classOf(a, diagonal) >> 1 == FINITE)
+			exponentOf(a, diagonal)--;
+		return;
+	}
+	if (t.operation == POSITIVE) {
+		if (classOf(a, diagonal) != FINITE << 1)
+			atomicAdd((u32 *)t.count, 1);
+		return;
+	}
+	for (int j = blockIdx.y; j < n; j += gridDim.y) {
+		i64 at = t.a.off + i * t.a.rs + j * t.a.cs, across = t.a.off + j * t.a.rs + i * t.a.cs;
+		if (i <= j)
+			continue;
+		if (t.operation == SYMMETRIC) {
+			if (!same(a, at, across))
+				atomicAdd((u32 *)t.count, 1);
+		} else {
+			classOf(a, across) = classOf(a, at);
+			exponentOf(a, across) = exponentOf(a, at);
+			const u64 *from = significandOf(a, at);
+			u64 *to = significandOf(a, across);
+			for (int k = 0; k < a.limbs; k++)
+				to[k] = from[k];
+		}
+	}
+}
+
+// z = |A| x, bounds from above.
+struct bounding {
+	vectors a;  // rows, in MP
+	u64 x, z;   // double; x null: ones
+};
+
+// ROWS rows of a block where numbers of columns lie one after the other, else WIDE_ROWS.
+#define ROWS 32
+#define WIDE_ROWS 8
+
+// magnitude returns a bound of |a_i|: an infinity beyond 2^1000, and 2^-1000 below that.
+static __device__ __forceinline__ double magnitude(const numbers &a, i64 i)
+{
+	if (classOf(a, i) >> 1 == ZERO)
+		return 0;
+	i64 e = exponentOf(a, i);
+	if (classOf(a, i) >> 1 != FINITE || e > 1000)
+		return __longlong_as_double(0x7ffll << 52);
+	double x = (double)(i64)((significandOf(a, i)[a.limbs - 1] >> 12) + 1) * 0x1p-52;
+	return (e < -1000 ? 0 : x * __longlong_as_double((e + 1023) << 52)) + 0x1p-1000;
+}
+
+// Each of k products, and of their sums in any order, errs by 2^-53 relatively; products that
+// vanish take less than 2^-1074 each. So 1 + (k + 4) 2^-52 and 2^-900 make a bound of the sum.
+extern "C" __global__ void __launch_bounds__(THREADS) magnitudesTimes(const __grid_constant__ bounding b)
+{
+	__shared__ double parts[THREADS];
+	const vectors &v = b.a;
+	bool along = v.rs == 1 || v.rs == -1;
+	int rows = along ? ROWS : WIDE_ROWS, lanes = THREADS / rows;
+	int row = along ? threadIdx.x % ROWS : threadIdx.x / lanes, lane = along ? threadIdx.x / ROWS : threadIdx.x % lanes;
+	int i = blockIdx.x * rows + row;
+	double sum = 0;
+	if (i < v.n) {
+#pragma unroll 4
+		for (int j = lane; j < v.k; j += lanes) {
+			double m = magnitude(v.a, v.off + i * v.rs + j * v.cs);
+			if (m != 0) // 0 times an infinity
+				sum += b.x ? m * ((const double *)b.x)[j] : m;
+		}
+	}
+	parts[row * lanes + lane] = sum;
+	__syncthreads();
+	if (lane != 0 || i >= v.n)
+		return;
+	for (int k = 1; k < lanes; k++)
+		sum += parts[row * lanes + k];
+	((double *)b.z)[i] = sum * (1 + (v.k + 4) * 0x1p-52) + 0x1p-900;
+}

@@ -1,0 +1,279 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Factors by products live where A does, on the host or at the solver's place, as Newton's method
+// does (resident.go). The functions here are what they do beside products.
+
+// choleskyThere returns the Cholesky factor, where A lives, of a matrix that does not live on the
+// host; nil where only the host can decide: entries that are or may be ties or zeros, matrices that
+// are not positive definite or too ill-conditioned, numbers that products of some bits do not
+// reach.
+func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	if a.Place() == place.Host || a.Rows() < fewest {
+		return nil, nil
+	}
+	s.at = place.Of(raw.Matrix(a).Arr)
+	defer func() {
+		s.release()
+		s.at = nil
+	}()
+	l, err := s.choleskyResident(a, f)
+	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) {
+		return nil, nil // which the host has other means against
+	}
+	return l, err
+}
+
+func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
+	n := a.Rows()
+	d, err := s.doublingThere(a, mostBits(f))
+	s.stage("approximate inverse")
+	if err != nil || d == nil {
+		return nil, err
+	}
+	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	bits := f.Bits() + 4*(terms-1) + residentGuard
+	e, err := d.enclosure(bits)
+	s.stage("products")
+	if err != nil || e == nil {
+		return nil, err
+	}
+	z, err := halfulp.NewMatrixOn(a.Place(), f, n, n)
+	if err != nil {
+		return nil, err
+	}
+	y := e.root
+	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Triangle: 'U'}, raw.Matrix(z.T()))
+	s.stage("rounding")
+	if err != nil || left > 0 {
+		z.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// doublingThere is newDoubling for a square matrix at the solver's place.
+func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
+	n := a.Rows()
+	x, err := s.matrix(halfulp.Float64, n, n)
+	if err != nil {
+		return nil, err
+	}
+	exps, ok, err := s.at.InverseRoot(s.config(), raw.Matrix(a), raw.Matrix(x))
+	if err != nil || !ok {
+		return nil, err
+	}
+	d := &doubling{s: s, by: scaling{exps, exps}, n: n}
+	if d.f, err = s.scaled(a, d.by, most); err != nil || d.f == nil {
+		return nil, err
+	}
+	if count, err := s.at.Triangle(s.config(), place.CountAsymmetric, raw.Matrix(d.f)); err != nil || count > 0 {
+		return nil, err
+	}
+	if d.x, err = s.scaled(x, unscaled(n, n), most); err != nil || d.x == nil {
+		return nil, err
+	}
+	s.drop(x)
+	// Rows of a Cholesky factor of F have Euclidean norms of 1 at most.
+	norm, err := s.rowNorm(d.x)
+	if err != nil {
+		return nil, err
+	}
+	d.amp = norm.MantExp(nil) + int(math.Ceil(log2(float64(n))/2)) + 1
+	return d, nil
+}
+
+// spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
+func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
+	if s.at == nil {
+		x, y, err := s.bothMagnitudes(a, b)
+		if err != nil {
+			return 0, err
+		}
+		return x.spread(y), nil
+	}
+	rows, cols, err := s.at.Spread(s.config(), raw.Matrix(a), raw.Matrix(b))
+	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
+}
+
+// uniform returns the bound 2^top of the entries of an n x n matrix where products need not be
+// rounded correctly: entries may be in error by 2^(top - within) beside their rounding, within > 0;
+// else nil.
+func (s *solver) uniform(n, top, within int) *exact.Bound {
+	if s.at == nil {
+		return nil
+	}
+	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
+	for i := range b.Rows {
+		b.Rows[i] = int64(top)
+	}
+	return b
+}
+
+// rowTops returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP.
+func (s *solver) rowTops(m *halfulp.Matrix) ([]int64, error) {
+	if s.at != nil {
+		tops, _, err := s.rowSums(m)
+		return tops, err
+	}
+	sizes, err := s.magnitudes(m)
+	if err != nil {
+		return nil, err
+	}
+	var tops []int64
+	for _, sum := range sizes.rows() {
+		tops = append(tops, int64(sizeOf(sum)))
+	}
+	return tops, nil
+}
+
+// symmetricNorm returns an upper bound of the largest sum of magnitudes of a row of a symmetric
+// matrix in MP, of which there is the lower triangle, above zeros.
+func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
+	least := exp2(-maxBits) // so that a gain remains finite
+	if s.at == nil {
+		return largest([]*big.Float{symmetricNorm64(raw.Matrix(m)), least}), nil
+	}
+	// Rows and columns of the triangle both have the diagonal.
+	rows, err := s.rowNorm(m)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := s.rowNorm(m.T())
+	if err != nil {
+		return nil, err
+	}
+	return largest([]*big.Float{upper().Add(rows, cols), least}), nil
+}
+
+// halveDiagonal halves the diagonal of a square matrix in MP.
+func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
+	m := raw.Matrix(a)
+	if s.at != nil {
+		_, err := s.at.Triangle(s.config(), place.HalveDiagonal, m)
+		return err
+	}
+	for i := range m.Rows {
+		if at := m.At(i, i); m.Arr.Class(at) == num.Finite {
+			m.Arr.Exp[at]--
+		}
+	}
+	return nil
+}
+
+// mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
+func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := s.matrix(a.Format(), a.Rows(), a.Rows())
+	if err != nil {
+		return nil, err
+	}
+	if err := z.CopyFrom(a); err != nil {
+		return nil, err
+	}
+	return z, s.mirror(z)
+}
+
+// mirror copies the lower triangle of a square matrix in MP to the upper one.
+func (s *solver) mirror(a *halfulp.Matrix) error {
+	m := raw.Matrix(a)
+	if s.at != nil {
+		_, err := s.at.Triangle(s.config(), place.MirrorLower, m)
+		return err
+	}
+	for j := range m.Cols {
+		for i := j + 1; i < m.Rows; i++ {
+			m.Arr.CopyFrom(m.At(j, i), m.Arr, m.At(i, j))
+		}
+	}
+	return nil
+}
+
+// halfOfSquare makes -Z E the lower triangle of -Φ(Z² + (Z²)^T + Z Z^T) for a lower triangular Z
+// and E = Z + Z^T: below the diagonal, where (Z²)^T is 0, they agree. On it Z² has z², z = Z[i,i],
+// and half of 2 z² + (Z Z^T)[i,i] is that of z² + (Z E)[i,i], of two numbers of one sign.
+func (s *solver) halfOfSquare(minus, z *halfulp.Matrix) error {
+	d, err := s.diagonalHere(minus)
+	if err != nil {
+		return err
+	}
+	x, err := s.diagonalHere(z)
+	if err != nil {
+		return err
+	}
+	square := new(big.Float).SetPrec(uint(minus.Format().Bits() + 64))
+	for i := range d.Rows() {
+		v := x.Big(i, 0)
+		y := square.Sub(d.Big(i, 0), square.Mul(v, v))
+		d.SetBig(i, 0, y.SetMantExp(y, -1))
+	}
+	if s.at == nil {
+		return nil
+	}
+	there, err := s.upload(d)
+	if err != nil {
+		return err
+	}
+	defer s.drop(there)
+	return s.shift(there, diagonalOf(minus))
+}
+
+// diagonalOf returns the diagonal of a square matrix as a column of it.
+func diagonalOf(a *halfulp.Matrix) *halfulp.Matrix {
+	m := raw.Matrix(a)
+	return raw.NewMatrix(num.Mat{Arr: m.Arr, Off: m.Off, RS: m.RS + m.CS, CS: 1, Rows: m.Rows, Cols: 1}).(*halfulp.Matrix)
+}
+
+// diagonalHere returns the diagonal of a square matrix in MP as a column on the host: a copy, or of
+// the matrix if that is there.
+func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	d := diagonalOf(a)
+	if s.at == nil {
+		return d, nil
+	}
+	z, err := s.matrix(a.Format(), a.Rows(), 1)
+	if err != nil {
+		return nil, err
+	}
+	defer s.drop(z)
+	if err := s.shift(d, z); err != nil {
+		return nil, err
+	}
+	return z.Host()
+}
+
+// shift copies finite numbers from one view of matrices in MP at the solver's place to another.
+func (s *solver) shift(from, to *halfulp.Matrix) error {
+	odd, err := s.at.Shift(s.config(), raw.Matrix(from), nil, nil, raw.Matrix(to))
+	if err == nil && odd > 0 {
+		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
+	}
+	return err
+}
+
+// positiveDiagonal reports whether all numbers of the diagonal of a square matrix in MP are
+// positive.
+func (s *solver) positiveDiagonal(a *halfulp.Matrix) (bool, error) {
+	m := raw.Matrix(a)
+	if s.at != nil {
+		count, err := s.at.Triangle(s.config(), place.CountNotPositive, m)
+		return count == 0, err
+	}
+	for i := range m.Rows {
+		if c := m.Arr.Cls[m.At(i, i)]; c.Class() != num.Finite || c.Neg() {
+			return false, nil
+		}
+	}
+	return true, nil
+}
