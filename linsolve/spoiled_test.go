@@ -124,3 +124,62 @@ func TestCholeskySpoiled(t *testing.T) {
 		}
 	})
 }
+
+// TestDoublingSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
+// they are, or not at all.
+func TestDoublingSpoiled(t *testing.T) {
+	n := fewest + 2
+	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
+		a := gramIn(t, f, n, 0, 1)
+		want, _, err := Cholesky(a, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range spoils {
+			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}} {
+				s, err := start("Cholesky", nil, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := s.newDoubling(a, n, mostBits(f))
+				if err != nil || d == nil {
+					t.Fatal(d, err)
+				}
+				if math.IsInf(by, 0) {
+					continue
+				}
+				d.x.SetFloat64(at[0], at[1], d.x.Float64(at[0], at[1])+float64(by*d.x.Float64(at[0], at[0])))
+				l, decided := halfulp.NewMatrix(f, n, n), 0
+				for bits := f.Bits() + 48; bits <= 2*f.Bits()+100; bits += f.Bits() {
+					e, err := d.enclosure(bits)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if e == nil {
+						continue
+					}
+					u := newUnknown(a, n, ones(n))
+					for j := range n {
+						for i := j; i < n; i++ {
+							u.want(ofRoot, i, j, l, i, j)
+						}
+					}
+					if err := s.decide(u, e); err != nil {
+						t.Fatal(err)
+					}
+					decided = n*(n+1)/2 - len(u.open)
+					for j := range n {
+						for i := j; i < n; i++ {
+							if x := l.At(i, j); x.Big().Sign() != 0 && !x.Same(want.L.At(i, j)) {
+								t.Fatalf("%v, %v at %v: entry (%d, %d) is wrong", f, by, at, i, j)
+							}
+						}
+					}
+				}
+				if math.Abs(by) < 0x1p-14 && decided == 0 || at[0] == at[1] && math.Abs(by) > 0x1p-7 && decided > 0 {
+					t.Errorf("%v, %v at %v: %d entries are decided", f, by, at, decided)
+				}
+			}
+		}
+	}
+}
