@@ -507,6 +507,12 @@ func (tr *trial) linear(r linearRoutine, f halfulp.Format, fam lintest.Family) e
 			}
 		}
 		call.out = append(call.out, rooms...)
+		for i, m := range call.out {
+			var back error
+			if call.out[i], back = m.Host(); back != nil { // a factor lives where A does
+				return st, back
+			}
+		}
 		if first == nil || r.bounds() {
 			first, failed = call, err
 			switch {

@@ -93,11 +93,11 @@ const (
 	alignOtherCost  = 46
 	expansionCost   = 200
 	residueCost     = 0.35 // a residue of a number
-	finishCost      = 3    // a residue of a result
-	roundFloatCost  = 10
-	roundOtherCost  = 50
-	roundDoubleCost = 120 // a term of an expansion
-	startCost       = 80000
+	finishCost      = 0.5 // a residue of a result
+	roundFloatCost  = 8
+	roundOtherCost  = 12
+	roundDoubleCost = 10  // a term of an expansion
+	startCost       = 40000
 )
 
 // work is the cost of a product by residues on one thread but for the exact pass.
