@@ -114,11 +114,13 @@ func TestResidentFailures(t *testing.T) {
 			fail := func() error {
 				trim()
 				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
-				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory) // once more after the pool is trimmed
+				// Once more after the pool is trimmed.
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
 				return run(context.Background())
 			}
 			if err := fail(); err == nil && dev.Counters().InUse != kept {
-				kept = dev.Counters().InUse // constants of products that come after the host's seeds
+				// Constants of products that come after the host's seeds.
+				kept = dev.Counters().InUse
 			}
 			ends("allocation", after, fail(), halfulp.ErrMemory)
 		}
