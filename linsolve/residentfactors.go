@@ -1,7 +1,6 @@
 package linsolve
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -25,14 +24,13 @@ func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Ma
 		return nil, nil
 	}
 	s.at = place.Of(raw.Matrix(a).Arr)
-	defer func() {
-		s.release()
-		s.at = nil
-	}()
 	l, err := s.choleskyResident(a, f)
-	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) {
-		return nil, nil // which the host has other means against
+	if err = resignable(err); l == nil && err == nil {
+		s.resign()
+		return nil, nil
 	}
+	s.release()
+	s.at = nil
 	return l, err
 }
 

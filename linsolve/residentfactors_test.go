@@ -50,6 +50,9 @@ func checkResidentCholesky(t *testing.T, name string, a *halfulp.Matrix, f halfu
 	if only := slices.Equal(names, []string{"approximate inverse", "products", "rounding"}); only != resident {
 		t.Errorf("%s: stages %v", name, names)
 	}
+	if left := names[0] == "attempt on cuda:0"; left != (!resident && a.Rows() >= fewest) {
+		t.Errorf("%s: stages %v", name, names)
+	}
 }
 
 // TestResidentCholesky compares factors on a device with those on the host. Products there, and not

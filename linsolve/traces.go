@@ -76,7 +76,10 @@ func (s *solver) traced(a *halfulp.Matrix, places int) (*determinant, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, step := traceCost(gainOf(t.rho), places); !first || !step {
+		if gain = gainOf(t.rho); gain < leastNear {
+			break
+		}
+		if _, step := traceCost(gain, places); !first || !step {
 			return t.determinant(e, f, h, places)
 		}
 		s.drop(e)
@@ -432,7 +435,8 @@ func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 	return z, nil
 }
 
-// determinant returns the determinant by E', which is in error by h and of norm f at most: K with
+// determinant returns the determinant by E', which is in error by h and of norm f at most, f + h
+// below 2^-8: K with
 // I + E = (I + E') (I + K) has |tr K| and ‖K‖ up to k = h / (1 - f), and
 //
 //	|log det(I + E) - log det(I + E')| ≤ k / (1 - k).
@@ -527,11 +531,9 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		}
 		p, pk, dk = next, pn, dn
 	}
-	// 1/(1 - f) and 1/(1 - k) are below 1 + 2^-6 for f ≤ 2^-7.
+	s.drop(flipped, p, e)
+	// 1/(1 - f) and 1/(1 - k) are below 1 + 2^-6.
 	more := big.NewFloat(1 + 0x1p-6)
-	if f.Cmp(exp2(-7)) > 0 || h.Cmp(exp2(-8)) > 0 {
-		return nil, nil
-	}
 	lost.Add(lost, mul(h, more, more))
 	rest := more
 	for range 2*m + 1 {

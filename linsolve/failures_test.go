@@ -1,0 +1,137 @@
+package linsolve
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// A leaving context is cancelled when it has been asked so many times whether it is.
+type leaving struct {
+	context.Context
+	cancel func()
+	left   int
+}
+
+func (c *leaving) Err() error {
+	if c.left--; c.left == 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// TestResidentFailures lets allocations and launches on a device fail, and contexts be cancelled,
+// one after the other: the host's results or an error each time, and no memory is kept.
+func TestResidentFailures(t *testing.T) {
+	devs, drivers := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	dev, drv := devs[0], drivers[0]
+	const n = fewest + 2
+	a := gramIn(t, halfulp.Float64, n, 0, 1)
+	det, _, err := Det(a, halfulp.MP(200), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _, err := Cholesky(a, halfulp.Float64, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := put(t, a)
+	for name, run := range map[string]func(ctx context.Context) error{
+		"determinant": func(ctx context.Context) error {
+			s, err := start("Det", &halfulp.Options{Context: ctx}, on)
+			if err != nil {
+				return err
+			}
+			defer s.release()
+			var got halfulp.Scalar
+			err = s.there(on, 0, func(a *halfulp.Matrix) (done bool, err error) {
+				got, done, err = s.det(a, halfulp.MP(200))
+				return done, err
+			})
+			if err == nil && !got.Same(det) {
+				t.Errorf("determinant %v, the host's is %v", got, det)
+			}
+			return err
+		},
+		"factor": func(ctx context.Context) error {
+			got, _, err := Cholesky(on, halfulp.Float64, &halfulp.Options{Context: ctx})
+			if err != nil {
+				return err
+			}
+			defer got.Free()
+			if l, err := got.L.Host(); err == nil && !l.Same(root.L) {
+				t.Error("not the host's factor")
+			}
+			return nil
+		},
+	} {
+		if err := run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		kept := dev.Counters().InUse
+		ends := func(what string, at int, err error, wanted ...error) (over bool) {
+			t.Helper()
+			if used := dev.Counters().InUse; used != kept {
+				t.Fatalf("%s: %d bytes in use after %s %d, %d before; %v", name, used, what, at, kept, err)
+			}
+			for _, w := range wanted {
+				if err == nil || errors.Is(err, w) {
+					return err == nil
+				}
+			}
+			t.Errorf("%s: %s %d: %v", name, what, at, err)
+			return false
+		}
+		step := testlength.Of(7, 1, 1)
+		trim := func() {
+			if err := dev.Do(context.Background(), func(s *cuda.Stream) error { return s.Trim() }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trim()
+		drv.ForgetCalls()
+		if err := run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		for _, call := range drv.Calls() {
+			if call == "MemAlloc" {
+				count++
+			}
+		}
+		if count < 10 {
+			t.Fatalf("%s: %d allocations", name, count)
+		}
+		for after := 0; after < count; after += step {
+			fail := func() error {
+				trim()
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+				// Once more after the pool is trimmed.
+				drv.Fail("MemAlloc", after, cudadrv.OutOfMemory)
+				return run(context.Background())
+			}
+			if err := fail(); err == nil && dev.Counters().InUse != kept {
+				// Constants of products that come after the host's seeds.
+				kept = dev.Counters().InUse
+			}
+			ends("allocation", after, fail(), halfulp.ErrMemory)
+		}
+		for after := 1; after < 4000; after += 5 * step {
+			ctx, cancel := context.WithCancel(context.Background())
+			over := ends("question", after, run(&leaving{ctx, cancel, after}), context.Canceled)
+			cancel()
+			if over {
+				t.Logf("%s: %d questions", name, after)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package linsolve
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// A spoiled place has seeds that spoil has changed: what is proved of them has to hold, or nothing
+// to be proved.
+type spoiled struct {
+	place.Place
+	t     *testing.T
+	spoil func(m *halfulp.Matrix)
+}
+
+// change spoils a matrix of the place.
+func (p spoiled) change(m num.Mat) {
+	p.t.Helper()
+	there := raw.NewMatrix(m).(*halfulp.Matrix)
+	here, err := there.Host()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.spoil(here)
+	if err := there.CopyFrom(here); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p spoiled) Triangles(cfg place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	rows, cols, order, ok, err = p.Place.Triangles(cfg, a, z, u)
+	p.change(u)
+	return rows, cols, order, ok, err
+}
+
+func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+	exps, ok, err = p.Place.InverseRoot(cfg, a, x)
+	p.change(x)
+	return exps, ok, err
+}
+
+// spoils are changes of one number by that many times itself: ‖E‖ is about as much.
+var spoils = []float64{0x1p-40, 0x1p-20, 0x1p-12, 0x1p-9, 0x1p-8 - 0x1p-14, 0x1p-8 + 0x1p-14, -0x1p-7, 0x1p-5, 0.3, -0.4, 0.5, 0.6, 0.75, 0.99, -0.75, -1, 1, 1.5, 3, 100, 0x1p60, 0x1p200, 0x1p400, math.Inf(1)}
+
+// TestTracedSpoiled encloses determinants by seeds of all qualities: not at all by those that are
+// no good.
+func TestTracedSpoiled(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	gputest.OnDevices(t, 12, 40, func(t *testing.T, n int) {
+		a := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+		want, on := lintest.Of(a).Det(), put(t, a)
+		for _, by := range spoils {
+			for _, at := range [][2]int{{n / 2, n / 2}, {0, n - 1}} {
+				for _, bits := range []int{65, 2000}[:testlength.Of(1, 2, 2)] {
+					name := fmt.Sprintf("%v at %v, %d bits", by, at, bits)
+					s := tracedOn(t, on)
+					s.at = spoiled{s.at, t, func(u *halfulp.Matrix) {
+						u.SetFloat64(at[0], at[1], u.Float64(at[0], at[1])+float64(by*u.Float64(at[0], at[0])))
+					}}
+					d, err := s.traced(on, bits)
+					if resignable(err) != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if d != nil {
+						checkNear(t, name, d, want)
+					}
+					if good := math.Abs(by) < 0x1p-9; good && d == nil || at[0] == at[1] && math.Abs(by) > 0x1p-7 && d != nil {
+						t.Errorf("%s: %v, rho %v", name, d, s.stats.Rho)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestCholeskySpoiled has the host's bits of factors by seeds of all qualities, or nothing.
+func TestCholeskySpoiled(t *testing.T) {
+	gputest.OnDevices(t, fewest+2, 60, func(t *testing.T, n int) {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(424)}[:testlength.Of(1, 2, 2)] {
+			a := gramIn(t, f, n, 0, 1)
+			want, _, err := Cholesky(a, f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			on := put(t, a)
+			for _, by := range spoils {
+				for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}} {
+					name := fmt.Sprintf("%v, %v at %v", f, by, at)
+					s := tracedOn(t, on)
+					s.at = spoiled{s.at, t, func(x *halfulp.Matrix) {
+						x.SetFloat64(at[0], at[1], x.Float64(at[0], at[1])+float64(by*x.Float64(at[0], at[0])))
+					}}
+					l, err := s.choleskyResident(on, f)
+					if resignable(err) != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if good := math.Abs(by) < 0x1p-14; good && l == nil {
+						t.Errorf("%s: none, rho %v", name, s.stats.Rho)
+					}
+					if l == nil {
+						continue
+					}
+					h, err := l.Host()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !h.Same(want.L) {
+						t.Errorf("%s: not the host's bits", name)
+					}
+					l.Free()
+					s.release()
+				}
+			}
+		}
+	})
+}
+
+// TestDoublingSpoiled decides entries of Cholesky factors on the host by seeds of all qualities: as
+// they are, or not at all.
+func TestDoublingSpoiled(t *testing.T) {
+	n := fewest + 2
+	for _, f := range []halfulp.Format{halfulp.MP(424), halfulp.Float64}[:testlength.Of(1, 2, 2)] {
+		a := gramIn(t, f, n, 0, 1)
+		want, _, err := Cholesky(a, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range spoils {
+			for _, at := range [][2]int{{n / 2, n / 2}, {n - 1, 0}} {
+				s, err := start("Cholesky", nil, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := s.newDoubling(a, n, mostBits(f))
+				if err != nil || d == nil {
+					t.Fatal(d, err)
+				}
+				if math.IsInf(by, 0) {
+					continue
+				}
+				d.x.SetFloat64(at[0], at[1], d.x.Float64(at[0], at[1])+float64(by*d.x.Float64(at[0], at[0])))
+				l, decided := halfulp.NewMatrix(f, n, n), 0
+				for bits := f.Bits() + 48; bits <= 2*f.Bits()+100; bits += f.Bits() {
+					e, err := d.enclosure(bits)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if e == nil {
+						continue
+					}
+					u := newUnknown(a, n, ones(n))
+					for j := range n {
+						for i := j; i < n; i++ {
+							u.want(ofRoot, i, j, l, i, j)
+						}
+					}
+					if err := s.decide(u, e); err != nil {
+						t.Fatal(err)
+					}
+					decided = n*(n+1)/2 - len(u.open)
+					for j := range n {
+						for i := j; i < n; i++ {
+							if x := l.At(i, j); x.Big().Sign() != 0 && !x.Same(want.L.At(i, j)) {
+								t.Fatalf("%v, %v at %v: entry (%d, %d) is wrong", f, by, at, i, j)
+							}
+						}
+					}
+				}
+				if math.Abs(by) < 0x1p-14 && decided == 0 || at[0] == at[1] && math.Abs(by) > 0x1p-7 && decided > 0 {
+					t.Errorf("%v, %v at %v: %d entries are decided", f, by, at, decided)
+				}
+			}
+		}
+	}
+}
