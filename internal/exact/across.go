@@ -17,6 +17,7 @@ type across struct {
 	top    []int64
 	ok     []uint64
 	open   []bool // of expansions
+	terms  []float64
 }
 
 // across reports whether results are rounded many at a time: not where they hold far more bits than
@@ -30,9 +31,9 @@ func newAcross(f num.Format, m *rounding.Modulus, stride int, s *scratch) *acros
 	prec := f.Bits()
 	if f.Terms() > 1 {
 		prec = 53
-		s.open = grow(&s.open, stride)
+		s.open, s.terms = grow(&s.open, stride), grow(&s.terms, f.Terms()*stride)
 	}
-	a := &across{format: rounding.FormatOf(prec), count: m.Count(), open: s.open}
+	a := &across{format: rounding.FormatOf(prec), count: m.Count(), open: s.open, terms: s.terms}
 	pad := rounding.Pad(a.format.Limbs)
 	a.mag = grow(&s.mag, (pad+a.count)*stride)
 	clear(a.mag[:pad*stride])
@@ -113,30 +114,35 @@ func float(z uint64, exp int64, neg uint64) float64 {
 // enclosure. It is the canonical one, too: a term of half a unit of the last place of the one
 // before, which would be another, comes from a difference of at least 1 - 2^-54 of that, so that
 // the tail of the one before was within 2^63 2^-54 + 1 of the tie, and not safe.
+//
+// Nothing is written before all terms are safe: the exact pass may read old entries in their place.
 func (f *finisher) roundExpansions(a *across, i, j, first, n int, words []int64, stride, e int, unit int64, flip uint64) {
 	exps, open, neg := f.right.exp[j:][:n], a.open[:n], a.neg[e:][:n]
 	clear(open)
 	padded := (n + rounding.Group - 1) / rounding.Group * rounding.Group
-	begin, step := f.c.At(i, j+first), f.c.CS
 	for t := range f.c.Arr.Terms() {
-		out := f.c.Arr.F64[t]
 		if t > 0 {
 			rounding.Remainders(a.mag[e:], a.neg[e:], a.top, rounding.Pad(1), stride, a.count, 53, padded)
 			rounding.Round(a.z, a.top, a.ok, a.mag[e:], stride, a.count, a.format, f.errL[i]+f.errAll, f.errR[j:], padded)
 		}
-		at := begin
+		out := a.terms[t*stride:][:n]
 		for d := first; d < n; d++ {
 			if exp := unit + exps[d] + a.top[d]; a.ok[d] == 0 || exp < -maxExp || exp > maxExp {
 				open[d] = true
 			} else {
-				out[at] = float(a.z[d], exp, neg[d]^flip)
+				out[d] = float(a.z[d], exp, neg[d]^flip)
 			}
-			at += step
 		}
 	}
+	at, step := f.c.At(i, j+first), f.c.CS
 	for d := first; d < n; d++ {
 		if open[d] {
 			f.entry(i, j+d, words, stride, e+d)
+		} else {
+			for t, out := range f.c.Arr.F64[:f.c.Arr.Terms()] {
+				out[at] = a.terms[t*stride+d]
+			}
 		}
+		at += step
 	}
 }

@@ -220,3 +220,64 @@ func TestBoundedZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundedInPlace computes bounded results of expansions in place, where the exact pass reads
+// old entries that no attempt before may have touched: some are 2^-60 + 2^-900, of which the first
+// term is certain and the second one not.
+func TestBoundedInPlace(t *testing.T) { eachUnit(t, testBoundedInPlace) }
+
+func testBoundedInPlace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	const m, k, n = 40, 30, 50
+	for _, f := range []num.Format{num.DDouble, num.TDouble, num.QDouble} {
+		r := residual{a: randomMat(rng, num.Float64, m, k, 0), b: randomMat(rng, num.Float64, n, k, 0).T(), alpha: scalar(f, 1), beta: scalar(f, 1)}
+		a := num.Mat{Arr: num.New(mp(1000), m*k), RS: 1, CS: m, Rows: m, Cols: k}
+		set := func(x num.Mat, i, j int, v float64) { x.Arr.Set(x.At(i, j), scalar(num.Float64, v)) }
+		r.old = num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
+		for j := range n {
+			for h := range k {
+				set(r.b, h, j, 1)
+			}
+		}
+		for i := range m {
+			for h := range k {
+				set(a, i, h, 0)
+			}
+			x := 1 + rng.Float64()
+			set(a, i, 0, x)
+			set(a, i, 1, 0x1p-60*(1+rng.Float64()))
+			set(a, i, 2, 0x1p-114*(1+rng.Float64()))
+			set(a, i, 3, 0x1p-168*(1+rng.Float64()))
+			set(a, i, 4, 0x1p-222*(1+rng.Float64()))
+			set(a, i, 5, 0x1p-280*(1+rng.Float64()))
+			set(a, i, 6, 0x1p-900)
+			if i == 7 {
+				set(a, i, 1, 0x1p-60)
+				for h := 2; h < 6; h++ {
+					set(a, i, h, 0)
+				}
+			}
+			for j := range n {
+				set(r.old, i, j, -x)
+			}
+		}
+		r.a = a
+		want := r.exactly(f)
+		c := r.old.Copy()
+		cfg := Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Bound: boundOf(r.exactly(mp(64)))}
+		q, err := Plan(cfg, r.alpha, r.a, r.b, r.beta, c, c, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := q.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.p.within == nil || st.Exact == 0 {
+			t.Errorf("%v: bounded %v, %d entries in the exact pass", f, q.p.within != nil, st.Exact)
+		}
+		if !same(c, want) {
+			t.Errorf("%v: other bits (%+v)", f, st)
+		}
+	}
+}

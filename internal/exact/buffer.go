@@ -40,6 +40,7 @@ type scratch struct {
 	words, top      []int64
 	mag, z, neg, ok []uint64
 	open            []bool
+	terms           []float64
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -93,10 +93,10 @@ const (
 	alignOtherCost  = 46
 	expansionCost   = 200
 	residueCost     = 0.35 // a residue of a number
-	finishCost      = 0.5 // a residue of a result
+	finishCost      = 0.5  // a residue of a result
 	roundFloatCost  = 8
 	roundOtherCost  = 12
-	roundDoubleCost = 10  // a term of an expansion
+	roundDoubleCost = 10 // a term of an expansion
 	startCost       = 40000
 )
 
