@@ -55,6 +55,7 @@ func (s *solver) determinant(a *halfulp.Matrix, f *factors, places, leaf int) (*
 	}
 	cost := 0.0
 	for _, b := range leaves {
+		// may fuse: an estimate
 		cost += b.cost()
 	}
 	s.plan(cost)
@@ -123,7 +124,8 @@ func (s *solver) leaves(a *halfulp.Matrix, f *factors, places, leaf int, d *dete
 		return nil, err
 	}
 	b := leafBlock{z, p, places + loss + 2*size + 8}
-	s.work.later += b.cost() // when all blocks are there
+	// may fuse: an estimate, of what comes when all blocks are there
+	s.work.later += b.cost()
 	return append(list, b), nil
 }
 

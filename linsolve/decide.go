@@ -217,6 +217,7 @@ func (e *entries) lift(ties map[int]*big.Float) (done bool, err error) {
 		open[i] = &padic{u, power, l.f.power2(-int64(power.BitLen() - 1))}
 	}
 	need := int(bits*(1+0x1p-40)) + most + 8
+	// may fuse: an estimate
 	digit := float64(n) * float64(n) * (fieldCost + wordCost*float64(raw.Matrix(e.a).Arr.Bits())/64)
 	for have := 0; have < need && len(open) > 0; have += 60 {
 		digits, err := l.digits()

@@ -146,6 +146,7 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if err := dgemm.LU(s.ctx, s.threads, n, lu, leastPivot, nil); err != nil {
 		return nil, 0, err
 	}
+	// may fuse: an estimate
 	defer s.did(factorCost(n) + seedCost(n)/4)
 	roots := make([]float64, n)
 	for i := range roots {

@@ -61,6 +61,7 @@ func (s *solver) eliminate(c *halfulp.Matrix, k, bits int, partial bool) (*elimi
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
 func (s *solver) eliminatePanel(e *elimination, j0, j1 int, partial bool) error {
 	m, prec := e.lu.Rows(), uint(e.lu.Format().Bits())
+	// may fuse: an estimate
 	defer s.did(float64((m-j0)*(j1-j0)) * panel * (panelCost + squareWords(int(prec))*wordCost))
 	rows := make([][]*big.Float, m) // from row j0 on
 	for i := j0; i < m; i++ {

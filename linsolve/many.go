@@ -77,6 +77,7 @@ func isIdentity(b *halfulp.Matrix) bool {
 func (t *newton) inverse(bits int) (*nearly, error) {
 	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
 	for {
+		// may fuse: an estimate
 		t.plan(half, productOf(n, n, n, half)*2+float64(n)*float64(n)*roundCost)
 		width := t.gain() + lateBits
 		if 3*width >= bits { // the last time, perhaps
@@ -194,6 +195,7 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		most = max(most, v)
 	}
 	cond := int(most) + t.norm + 1
+	// may fuse: an estimate
 	t.plan((bits+cond)/2+2, 3*productOf(n, n, k, (bits+cond)/2+2)+float64(n)*float64(k)*roundCost)
 	if err := t.refine((bits+cond)/2 + 2); err != nil {
 		return nil, err

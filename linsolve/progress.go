@@ -10,6 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
+// may fuse throughout: estimates of time, none of them a result.
+
 // work is what a call has done and what it plans to do, in ns of one thread about, so that its
 // share is one of the time.
 type work struct {

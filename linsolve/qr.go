@@ -127,6 +127,7 @@ func (s *solver) normal(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	c := halfulp.NewMatrix(halfulp.MP(uint(bits)), a.Cols(), a.Cols())
 	if m, n := a.Dims(); s.work.report != nil {
 		of := raw.Matrix(a).Arr.Format
+		// may fuse: an estimate
 		s.plan(productCost(n, m, n, of, of, mp(bits)) + improvedCost(m+n, n, likely, 10, of.Bits()+64, false) + s.stackCost(m, n))
 	}
 	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, c, nil); err != nil {

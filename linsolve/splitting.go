@@ -89,6 +89,7 @@ func (s *solver) newPivoted(a *halfulp.Matrix, most int) (*pivoted, error) {
 	if err := dgemm.LUTall(s.ctx, s.threads, m, k, lu, 0x1p-900, pivots); err != nil {
 		return nil, err
 	}
+	// may fuse: an estimate
 	defer s.did(factorCost(k) + seedCost(k)/2)
 	p := &pivoted{order: all(m)}
 	for i, j := range pivots {

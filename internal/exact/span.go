@@ -83,7 +83,7 @@ func (o *operand) panelSpans(r *residues) []span {
 		spans[p] = s
 		sum += s.length()
 	}
-	if float64(sum) > dense*float64(r.panels*total) { // may fuse: an estimate
+	if float64(sum) > dense*float64(r.panels*total) {
 		for p := range spans {
 			spans[p] = span{0, total}
 		}
