@@ -32,7 +32,7 @@ func TestTraced(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	gputest.OnDevices(t, 12, 60, func(t *testing.T, n int) {
-		for name, a := range map[string]*halfulp.Matrix{
+		for family, a := range map[string]*halfulp.Matrix{
 			"random":     halfulp.Random(halfulp.MP(150), n, n, 0, r.Uint64()),
 			"graded":     scaledRandom(r, halfulp.MP(80), n, 300),
 			"growing":    growing(r, n),
@@ -45,14 +45,18 @@ func TestTraced(t *testing.T) {
 		} {
 			want, on := lintest.Of(a).Det(), put(t, a)
 			for _, bits := range []int{440, 65, 20, 150, 1000, 2000}[:testlength.Of(2, 6, 6)] {
-				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, name, a.Rows(), bits)
+				name := fmt.Sprintf("seed %d, %s, n = %d, %d bits", seed, family, a.Rows(), bits)
 				s := tracedOn(t, on)
 				d, err := s.traced(on, bits)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				if d == nil {
-					if name != "unimodular" && want.Sign() != 0 {
+					// The condition of random triangular matrices grows like 2^n (Viswanath and
+					// Trefethen, SIAM J. Matrix Anal. Appl. 19, 1998), that of unimodular ones
+					// more.
+					hopeless := family == "unimodular" || family == "triangular" && n > 12
+					if !hopeless && want.Sign() != 0 {
 						t.Errorf("%s: none", name)
 					}
 					continue
