@@ -176,7 +176,7 @@ levels() {
 		# On fake GPUs kernels take their time, and those of tests without goroutines no part in
 		# races, nor has arithmetic of single numbers; scripts and programs run what other tests do.
 		local few='^\./(internal/(gpu|reproduce)|linsolve)'
-		gotest -race -short -skip "$fakes|"'^Test(Scripts|Readme|Examples|Oracle|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -vE "$few" <<<"$concurrent")
+		gotest -race -short -skip "$fakes|"'^Test(Scripts|Readme|Examples|Help|BenchOnDevice|Oracle|ZerosLeftOut|BasesBounded|Extremes|Numbers|Stored|BlockKernels|Mac|FunctionSpecials|FunctionEdges|ProductBounds)$' $(grep -vE "$few" <<<"$concurrent")
 		# Of linsolve what compares numbers of threads, and of internal/reproduce what measures: in
 		# the others nearly all time goes into oracles and plots.
 		gotest -race -short -run 'Parts|Progress|Cancel|Several|Same|TestMeter|^Test(Inverse|Solve|Det|Ozaki|Gemv)$' $(grep -E "$few" <<<"$concurrent")
