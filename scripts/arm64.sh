@@ -43,7 +43,7 @@ faults='^TestBecameShorter$'
 # a portable loop computes. Without arguments, tests are left out whose time goes into fake GPUs,
 # which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
 # code.
-fakes='^Test(.+Reference|.*Device.*|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Resident|Views|WholeRange)$'
+fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Traced|Views|WholeRange)$'
 oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|QR)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 
