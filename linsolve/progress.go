@@ -244,10 +244,10 @@ func improvedCost(m, n, gain, amp, bits int, both bool) (cost float64) {
 			next = (next+3)/4 + 3
 		}
 		old, exact, near, square := mp(gain+amp+4), mp(next+amp+4), mp(next-gain+4), mp(next-2*gain+4)
-		cost += productCost(m, k, k, exact, old, exact)            // V
+		cost += 0.6 * productCost(m, k, k, exact, old, exact)      // V, of a triangle
 		cost += triangles * productCost(k, k, k, old, exact, near) // E
 		if terms := order(gain+lateBits, next+3); terms > 2 {
-			cost += float64(2*terms-4) * triangles * productCost(k, k, k, near, near, square)
+			cost += float64(2*terms-5) * triangles * productCost(k, k, k, near, near, square)
 		}
 		cost += triangles * productCost(max(m, n), k, k, near, old, near)
 		cost += 10 * triangles * float64(max(m, n)) * float64(k) * sumCost
