@@ -15,6 +15,7 @@ import (
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/gpu/backend"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 )
 
@@ -31,7 +32,7 @@ func TestAutoWithoutGPU(t *testing.T) {
 	// A product of 2^60 multiply-adds, of which there is no more than its shape.
 	a := NewMatrix(Float64, 0, 0).m
 	a.Rows, a.Cols = 1<<20, 1<<20
-	if _, ok := new(placeProduct).Estimate(&product.Problem{A: a, B: a, C: a}, time.Hour); ok {
+	if _, ok := new(place.Product).Estimate(&product.Problem{A: a, B: a, C: a}, time.Hour); ok {
 		t.Error("a GPU is chosen where there is none")
 	}
 }
@@ -60,7 +61,7 @@ func TestAutoLeaves(t *testing.T) {
 	}
 	a, b, c := Random(MP(424), 70, 70, 3, 1), Random(MP(424), 70, 70, 3, 2), Random(MP(424), 70, 70, 3, 3)
 	onHost, _ := exact.Estimate(1, 70, 70, 70, a.m.Arr.Format, b.m.Arr.Format, c.m.Arr.Format, [2]bool{})
-	if _, ok := new(placeProduct).Estimate(&product.Problem{A: a.m, B: b.m, C: c.m}, onHost); !ok {
+	if _, ok := new(place.Product).Estimate(&product.Problem{A: a.m, B: b.m, C: c.m}, onHost); !ok {
 		t.Fatal("the GPU is not chosen for a product of matrices")
 	}
 	d := c.Clone()
@@ -91,7 +92,7 @@ func TestAutoFails(t *testing.T) {
 		if got, st := must2(Dot(x, x, Float64, &Options{Threads: 1})); !got.Same(want) || st.Device != "cpu" {
 			t.Errorf("%s fails: Dot on %s: %v, want %v", call, st.Device, got, want)
 		}
-		if !unfit.Swap(false) {
+		if !place.Unfit.Swap(false) {
 			t.Errorf("%s fails: the GPU would be tried again", call)
 		}
 		restore()
@@ -102,7 +103,7 @@ func TestAutoFails(t *testing.T) {
 		t.Errorf("error %v for a cancelled context", err)
 	}
 	// A method that does not apply is no fault of the GPU.
-	if s := (settings{ctx: context.Background()}); !s.leaves(fmt.Errorf("gemm: %w", ErrMethod)) || unfit.Swap(false) {
+	if !place.HostInstead(context.Background(), fmt.Errorf("gemm: %w", ErrMethod)) || place.Unfit.Swap(false) {
 		t.Error("the GPU would not be tried again after a method that does not apply")
 	}
 }

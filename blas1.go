@@ -93,9 +93,14 @@ func Iamax(x *Vector, opt *Options) (int, Stats, error) {
 }
 
 // Copy stores y_i ← RN(x_i), each entry rounded once to the format of y. It panics if the lengths
-// differ. It runs on the CPU: see Places in the package documentation, and Rounding, Aliasing and
-// Errors.
+// differ. Vectors of the host are copied by the CPU: see Places in the package documentation, and
+// Rounding, Aliasing and Errors.
 func Copy(x, y *Vector, opt *Options) (Stats, error) {
+	if r, err := beginThere("Copy", x, y, opt); err != nil {
+		return Stats{}, err
+	} else if r != nil {
+		return r.there("Copy", r.copyThere(x.vec(), y.vec()))
+	}
 	return hostRun("Copy", 1, x, y, opt, func(r *run, x, y *Vector) error {
 		z := num.New(y.vec().Arr.Format, y.vec().N)
 		if err := direct.Copy(r.work(), x.vec(), z, r.count); err != nil {
@@ -108,9 +113,15 @@ func Copy(x, y *Vector, opt *Options) (Stats, error) {
 }
 
 // Swap exchanges x and y, x_i ← RN(y_i) and y_i ← RN(x_i), each entry rounded once to the format of
-// its vector. It panics if the lengths differ. If x and y overlap, x is written first. It runs on
-// the CPU: see Places in the package documentation, and Rounding, Aliasing and Errors.
+// its vector. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of
+// the host are exchanged by the CPU: see Places in the package documentation, and Rounding,
+// Aliasing and Errors.
 func Swap(x, y *Vector, opt *Options) (Stats, error) {
+	if r, err := beginThere("Swap", x, y, opt); err != nil {
+		return Stats{}, err
+	} else if r != nil {
+		return r.there("Swap", r.swapThere(x.vec(), y.vec()))
+	}
 	return hostRun("Swap", 2, x, y, opt, func(r *run, x, y *Vector) error {
 		u, v := num.New(x.vec().Arr.Format, x.vec().N), num.New(y.vec().Arr.Format, y.vec().N)
 		if err := direct.Copy(r.work(), y.vec(), u, r.count); err != nil {
@@ -125,6 +136,29 @@ func Swap(x, y *Vector, opt *Options) (Stats, error) {
 		r.stage("y")
 		return nil
 	})
+}
+
+// swapThere is Swap at the place of x and y.
+func (r *run) swapThere(x, y num.Vec) error {
+	vectors := []num.Vec{x, y}
+	var copies []num.Vec
+	for i, to := range vectors {
+		a, err := r.at.New(r.ctx, to.Arr.Format, to.N, 1)
+		if err != nil {
+			return err
+		}
+		defer a.Away.Free()
+		copies = append(copies, num.Vec{Arr: a, Inc: 1, N: to.N})
+		if err := r.copyThere(vectors[1-i], copies[i]); err != nil {
+			return err
+		}
+	}
+	for i, to := range vectors {
+		if err := r.copyThere(copies[i], to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Axpy stores y_i ← RN(α x_i + y_i), each entry rounded once to the format of y. α = 0 leaves y

@@ -1,6 +1,7 @@
 package halfulp
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/halfulp/halfulp/internal/direct"
@@ -219,6 +220,22 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	if x.vec().N != s.Cols || y.vec().N != s.Rows {
 		panic(errShape)
 	}
+	if p, err := whereabouts(name, a.Arr, x.vec().Arr, y.vec().Arr); err != nil {
+		return Stats{}, err
+	} else if p != nil {
+		r, err := begin(name, opt, a.Arr)
+		if err != nil {
+			return Stats{}, err
+		}
+		v := residentGemv{r, s, alpha.value(), x.vec(), beta.value(), y.vec()}
+		if done, err := place.Leaves(v.compute()); done || err != nil {
+			if err != nil {
+				return r.end(), fmt.Errorf("%s: %w", name, err)
+			}
+			r.stage("product")
+			return r.end(), nil
+		}
+	}
 	done, st, err := throughHost(name, opt, []num.Mat{a, x.vec().Mat(), y.vec().Mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return structuredGemv(name, of, h[0].m, alpha, h[1].Col(0), beta, h[2].Col(0), opt)
 	})
@@ -253,4 +270,115 @@ func structuredGemv(name string, of func(a num.Mat) direct.Structured, a num.Mat
 	store(y.vec().Mat(), out)
 	r.stage("product")
 	return r.end(), nil
+}
+
+// residentGemv is y = alpha S x + beta y where all operands live at a place.
+type residentGemv struct {
+	*run
+	s     direct.Structured
+	alpha num.Real
+	x     num.Vec
+	beta  num.Real
+	y     num.Vec
+}
+
+// rowsAtPlace are the most rows of a band or of a triangle that are gathered at a time, but for an
+// eighth of a triangle and for bands that are as wide: they bound the zeros read.
+const rowsAtPlace = 1024
+
+// compute reports whether the place computes the product: not with numbers that zeros in the place
+// of the matrix's other entries would change.
+func (p *residentGemv) compute() (bool, error) {
+	cfg, z := p.config(), p.y
+	full := p.s.Full()
+	if !full && p.alpha.Class > num.Finite {
+		return false, nil
+	}
+	// What the result would change, and old entries for the signs of zeros.
+	if p.y.Arr.Away == p.s.Array().Away || p.at.Overlap(p.y.Mat(), p.x.Mat()) || !full && p.beta.Class != num.Zero {
+		a, err := p.at.New(p.ctx, p.y.Arr.Format, p.y.N, 1)
+		if err != nil {
+			return true, err
+		}
+		defer a.Away.Free()
+		z = num.Vec{Arr: a, Inc: 1, N: p.y.N}
+	}
+	if p.alpha.Class == num.Zero { // no addends
+		a, x := p.x.Mat(), p.x
+		a.Rows, a.Cols, x.N = p.s.Rows, 0, 0
+		if _, err := p.at.Gemv(cfg, p.alpha, a, x, p.beta, p.y, z, p.count); err != nil {
+			return true, err
+		}
+	} else {
+		if !full {
+			if plain, err := p.plain(p.x); err != nil || !plain {
+				return err != nil, err
+			}
+			if plain, err := p.plain(p.y); p.beta.Class != num.Zero && (err != nil || !plain) {
+				return err != nil, err
+			}
+		}
+		if done, err := p.blocks(cfg, z); err != nil || !done {
+			return err != nil, err
+		}
+	}
+	if z.Arr != p.y.Arr {
+		return true, p.at.Copy(cfg, p.y.Mat(), z.Mat())
+	}
+	return true, nil
+}
+
+func (p *residentGemv) plain(x num.Vec) (bool, error) { return p.at.Plain(p.config(), x.Mat()) }
+
+// blocks computes z by blocks of rows and reports whether it could. If not, z is unspecified: it is
+// not y then, or beta is 0.
+func (p *residentGemv) blocks(cfg place.Config, z num.Vec) (bool, error) {
+	full := p.s.Full()
+	block := p.s.Rows
+	if l := p.s.Layout(); !full {
+		block = max(rowsAtPlace, p.s.Rows/8)
+		if width := l.Below + l.Above + 1; width < p.s.Cols {
+			block = max(width, rowsAtPlace)
+		}
+	}
+	for i0 := 0; i0 < p.s.Rows; {
+		i1 := min(i0+block, p.s.Rows)
+		m, first, err := p.at.Dense(cfg, p.s, i0, i1)
+		if errors.Is(err, place.ErrMemory) && block > 16 {
+			block /= 2
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		done, err := p.block(cfg, m, first, z, i0, i1)
+		m.Arr.Away.Free()
+		if err != nil || !done {
+			return false, err
+		}
+		i0 = i1
+	}
+	return true, nil
+}
+
+// block computes rows i0 <= i < i1 of z from those of S, which begin with column first.
+func (p *residentGemv) block(cfg place.Config, m num.Mat, first int, z num.Vec, i0, i1 int) (bool, error) {
+	full := p.s.Full()
+	if !full && m.Arr.Terms() > 1 {
+		if plain, err := p.at.Plain(cfg, m); err != nil || !plain {
+			return false, err
+		}
+	}
+	part := func(v num.Vec, from, to int) num.Vec {
+		v.Off, v.N = v.At(from), to-from
+		return v
+	}
+	x, y := part(p.x, first, first+m.Cols), part(p.y, i0, i1)
+	z = part(z, i0, i1)
+	exact, err := p.at.Gemv(cfg, p.alpha, m, x, p.beta, y, z, p.count)
+	p.exact.Add(exact)
+	if err != nil || full {
+		return err == nil, err
+	}
+	return true, p.at.MendZeros(cfg, p.s, p.alpha, m, i0, first, x.Mat(), p.beta, y.Mat(), z.Mat())
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
-	"time"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -94,6 +92,11 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	if opB.Rows != n || opB.Cols != k || c.mat().Rows != n || c.mat().Cols != n || d.mat().Rows != n || d.mat().Cols != n {
 		panic(errShape)
 	}
+	if p, err := whereabouts("Syr2k", a.mat().Arr, b.mat().Arr, c.mat().Arr, d.mat().Arr); err != nil {
+		return Stats{}, err
+	} else if p != nil && bothWiden(p, opA.Arr.Format, opB.Arr.Format) {
+		return syr2kAt(p, uplo, alpha, opA, opB, beta, c.mat(), d.mat(), opt)
+	}
 	done, st, err := throughHost("Syr2k", opt, []num.Mat{a.mat(), b.mat(), c.mat(), d.mat()}, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return Syr2kTo(uplo, t, alpha, h[0], h[1], beta, h[2], h[3], opt)
 	})
@@ -121,6 +124,36 @@ func Syr2kTo(uplo Uplo, t Transpose, alpha Scalar, a, b *Matrix, beta Scalar, c,
 	left.Cols, right.Cols = 2*k, 2*k
 	right.Off = both.At(0, k)
 	return gemm(left, right.T(), c.mat(), d.mat(), alpha, beta, nil, nil, byte(uplo), opt)
+}
+
+// bothWiden reports whether p takes numbers of formats f and g to one that holds them all.
+func bothWiden(p place.Place, f, g num.Format) bool {
+	return p.Widens(f, g) || p.Widens(g, f) || f.Terms() <= 1 && g.Terms() <= 1
+}
+
+// syr2kAt is Syr2kTo for op(A) and op(B) at the place where all operands live.
+func syr2kAt(p place.Place, uplo Uplo, alpha Scalar, a, b num.Mat, beta Scalar, c, d num.Mat, opt *Options) (Stats, error) {
+	s, err := opt.settings()
+	if err != nil {
+		return Stats{}, fmt.Errorf("Syr2k: %w", err)
+	}
+	n, k := a.Rows, a.Cols
+	both := num.Mat{RS: 1, CS: max(n, 1), Rows: n, Cols: 3 * k}
+	if both.Arr, err = p.New(s.ctx, commonFormat(a, b), n, both.Cols); err != nil {
+		return Stats{}, fmt.Errorf("Syr2k: %w", err)
+	}
+	defer both.Arr.Away.Free()
+	part := func(at, cols int) num.Mat {
+		m := both
+		m.Off, m.Cols = m.At(0, at), cols
+		return m
+	}
+	for i, m := range []num.Mat{a, b, a} {
+		if err := p.Widen(s.config(), part(i*k, k), m); err != nil {
+			return Stats{}, fmt.Errorf("Syr2k: %w", err)
+		}
+	}
+	return gemm(part(0, 2*k), part(k, 2*k).T(), c, d, alpha, beta, nil, nil, byte(uplo), opt)
 }
 
 // commonFormat returns a format that holds all numbers of a and b.
@@ -202,21 +235,21 @@ func (s settings) multiplyAt(p place.Place, alpha num.Real, a, b num.Mat, beta n
 	cfg := s.config()
 	cfg.Triangle, cfg.Factors, cfg.Bound = triangle, factors, bound
 	st, err := p.Gemm(cfg, alpha, a, b, beta, old, c)
-	return st, gemmError(c.Rows, a.Cols, c.Cols, err)
+	return st, place.GemmError(c.Rows, a.Cols, c.Cols, err)
 }
 
 // multiply computes C = alpha A B + beta Old, matrices of the host, on the device asked for. C
 // shares no storage with A and B, and with Old only if it is the same view.
 func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *prepared, triangle byte, bound *exact.Bound) (exact.Stats, error) {
-	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress}
-	on := &placeProduct{settings: s, there: s.config()}
-	on.there.Triangle, on.there.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
+	cfg := product.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.memory, Progress: s.progress, Check: s.check}
+	on := &place.Product{Config: s.config()}
+	on.Config.Triangle, on.Config.Prepared = triangle, [2]place.Prepared{preA.there(), preB.there()}
 	switch {
 	case s.device.Kind == place.Auto:
 		cfg.Device = on
 	case s.device.IsPlace():
 		var err error
-		if on.at, err = s.device.Open(); err != nil {
+		if on.At, err = s.device.Open(); err != nil {
 			return exact.Stats{}, fmt.Errorf("gemm: %w", err)
 		}
 		cfg.Device, cfg.Asked = on, true
@@ -224,54 +257,6 @@ func (s settings) multiply(alpha num.Real, a, b num.Mat, beta num.Real, old, c n
 	return product.Run(cfg, product.Problem{
 		Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, PreA: preA.onHost(), PreB: preB.onHost(), Triangle: triangle, Bound: bound,
 	})
-}
-
-// placeProduct is a place as package product sees it: the one asked for, or GPU 0 if that should be
-// faster.
-type placeProduct struct {
-	settings
-	at    place.Place
-	there place.Config
-}
-
-// Count returns the number of devices.
-func (g *placeProduct) Count() int {
-	if g.at == nil {
-		return 1
-	}
-	return 1 + strings.Count(g.at.String(), ",")
-}
-
-// Estimate opens GPU 0 where it takes less time than the host.
-func (g *placeProduct) Estimate(p *product.Problem, host time.Duration) (time.Duration, bool) {
-	gpus, err := place.Find(place.CUDA)
-	if err != nil || host < gpus.EstimateTransfer(0) {
-		return 0, false
-	}
-	t, ok := gpus.EstimateGemm(p.C.Rows, p.C.Cols, p.A.Cols, p.A.Arr.Format, p.B.Arr.Format, p.C.Arr.Format)
-	if !ok {
-		return 0, false
-	}
-	g.at = fasterPlace(gpus, host, t)
-	return t, g.at != nil
-}
-
-// Gemm computes the product at the place.
-func (g *placeProduct) Gemm(cfg product.Config, p *product.Problem) (exact.Stats, error) {
-	g.there.Progress = cfg.Progress
-	st, err := g.at.Gemm(g.there, p.Alpha, p.A, p.B, p.Beta, p.Old, p.C)
-	return st, gemmError(p.C.Rows, p.A.Cols, p.C.Cols, err)
-}
-
-// Leaves reports whether the host is to compute what the place failed at.
-func (g *placeProduct) Leaves(err error) bool { return g.leaves(err) }
-
-// gemmError is an error of a place in an m x k x n product.
-func gemmError(m, k, n int, err error) error {
-	if err == nil || errors.Is(err, ErrMethod) {
-		return err
-	}
-	return fmt.Errorf("gemm %d x %d x %d: %w", m, k, n, err)
 }
 
 // copyMat returns a compact copy of m.
@@ -288,8 +273,11 @@ func copyTo(a, b num.Mat) {
 
 func stats(st exact.Stats, threads int) Stats {
 	z := Stats{
-		Device: st.Device, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
+		Device: st.Device, Processes: st.Processes, Method: st.Method, Kernel: st.Kernel, Threads: threads, Moduli: st.Moduli, Products: st.Products,
 		WidthA: st.WidthL, WidthB: st.WidthR, Blocks: st.Blocks, Exact: st.Exact, Overflow: st.Overflow, Underflow: st.Underflow,
+	}
+	if st.Check != (exact.Check{}) {
+		z.Check = (*Check)(&st.Check)
 	}
 	for _, g := range st.Stages {
 		z.Stages = append(z.Stages, Stage(g))
@@ -346,6 +334,21 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 			panic(errShape)
 		}
 	}
+	if p, err := whereabouts(name, a.Arr, b.Arr, c.Arr, d.Arr); err != nil {
+		return Stats{}, err
+	} else if p != nil {
+		set, err := opt.settings()
+		if err != nil {
+			return Stats{}, fmt.Errorf("%s: %w", name, err)
+		}
+		r := residentProduct{structuredProduct{settings: set, s: s, alpha: alpha.value(), b: b, beta: beta.value(), old: c, c: d}, p}
+		if done, err := place.Leaves(r.run()); done || err != nil {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, placed(side, err))
+			}
+			return stats(r.stats, set.threads), err
+		}
+	}
 	done, st, err := throughHost(name, opt, operands, 1, func(h []*Matrix, opt *Options) (Stats, error) {
 		return structuredGemm(name, side, of, h[0].m, alpha, h[1].m, beta, h[2].m, h[3].m, opt)
 	})
@@ -361,12 +364,21 @@ func structuredGemm(name string, side Side, of func(a num.Mat) direct.Structured
 		p.c = copyMat(d)
 	}
 	if err := p.run(); err != nil {
-		return stats(p.stats, p.threads), fmt.Errorf("%s: %w", name, err)
+		return stats(p.stats, p.threads), fmt.Errorf("%s: %w", name, placed(side, err))
 	}
 	if p.c.Arr != d.Arr {
 		copyTo(d, p.c)
 	}
 	return stats(p.stats, p.threads), nil
+}
+
+// placed exchanges the row and the column of a HardwareError, if it is one, of a product that ran
+// as the product of the transposes.
+func placed(side Side, err error) error {
+	if fault := (*HardwareError)(nil); side == Right && errors.As(err, &fault) {
+		fault.Row, fault.Col = fault.Col, fault.Row
+	}
+	return err
 }
 
 // Prepare returns a matrix equal to a that keeps, from its first product on, its exponents and the

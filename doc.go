@@ -47,15 +47,25 @@
 // there and back. Where they live on a device the routine runs there, whatever Options.Device says,
 // and leaves its result there, but for scalars:
 //
-//   - [Sum], [Asum], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy], [Scal], [Ger],
-//     [Gemv], [Gemm], [Syrk] and [Syr] run wholly there. Nothing travels but a few words, and the
-//     operands of what is left to the host: rows with infinities or NaN, or whose exponents spread
-//     very far, and for Gemv all of them if α is no power of two, β is not 0 or the output's format
-//     is DD, TD or QD; Asum in those formats is left to the host.
-//   - The other routines copy their operands to the host and their outputs back, and run as they do
-//     for operands of the host with that device: [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv], [Symm],
-//     [Trmm], [Syr2], [Syr2k] and [Trsm] take the device for their products, while [Copy], [Swap],
-//     [Rot], [Rotm] and [Trsv] run on the CPU, and [Rotg] and [Rotmg], which take scalars, too.
+//   - [Sum], [Asum], [Dot], [Nrm2], [Mean], [StdDev], [Autocorr1], [Iamax], [Axpy], [Scal], [Copy],
+//     [Swap], [Rot], [Rotm], [Ger], [Gemv], [Gbmv], [Symv], [Sbmv], [Spmv], [Trmv], [Trsv], [Gemm],
+//     [Symm], [Trmm], [Syrk], [Syr2k], [Syr], [Syr2] and [Trsm] run wholly there; of a matrix that
+//     is stored in part there are copies meanwhile, whole or by blocks of rows. Nothing travels but
+//     a few words, and the operands of what is left to the host: rows with infinities or NaN, or
+//     whose exponents spread very far; band and triangular matrices times vectors or matrices with
+//     infinities or NaN; vectors of MP beside those of DD, TD or QD in Rot, Rotm, Syr2 and Syr2k;
+//     triangular systems with infinities, NaN or zeros on the diagonal, of matrices in DD, TD or
+//     QD, for α = 0 and the method direct, or where the rounding of a quotient is not decided by
+//     some 32 bits more than the solution has; and Asum in DD, TD and QD.
+//   - [Rotg] and [Rotmg] take scalars, and run on the CPU.
+//
+// Of several GPUs, "cuda:0-3", each has some of the columns of a matrix, and of the numbers of a
+// vector. [Gemm], [Syrk], [Gemv], [Axpy], [Scal], [Ger] and copies run on all of them, each of
+// which gets what it needs of the others' over the link between them; so do the products of other
+// routines. What is no product runs on the first, with copies of its operands there: reductions,
+// triangular systems, and the copies of matrices that are stored in part. For products of a matrix
+// with some vectors GPUs keep the rows that they got, until the matrix changes or is freed, or
+// memory is short.
 //
 // Entries of what lives on a device can be reached only by copying it to the host: At, Set,
 // Convert, Same, text and the like panic.

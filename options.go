@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/product"
 )
 
@@ -56,7 +57,8 @@ type Options struct {
 	//
 	// Several GPUs are numbers and ranges between commas, "cuda:0,2" or "cuda:0-3", or "cuda:all".
 	// The routines of level 3 cut the result into parts, which they compute side by side; the other
-	// routines run on the first.
+	// routines run on the first. Operands that live on several GPUs are another matter: see Places
+	// in the package documentation.
 	Device Device
 	// Threads is the largest number of threads; 0 or less means GOMAXPROCS. More
 	// than 4 GOMAXPROCS + 16 are never used.
@@ -68,14 +70,26 @@ type Options struct {
 	// Context cancels a routine; its error is the context's.
 	Context context.Context
 	// Progress, if not nil, is called now and then with the share of the work
-	// done, which rises up to 1, from one goroutine at a time; package linsolve says
-	// when it falls there. On GPUs it is called on their threads: it must not call
-	// routines that run there.
+	// done, which rises up to 1, from one goroutine at a time; package linsolve
+	// says when it falls there, or is 0 because it is not known. On GPUs it is
+	// called on their threads: it must not call routines that run there.
 	Progress func(done float64)
 	// MemoryLimit bounds the working memory in bytes; 0 means half of the
 	// machine's. Larger products run in blocks. On a GPU it bounds what a product
 	// takes there beside its operands; 0 means most of what is there.
 	MemoryLimit int64
+	// Check watches the hardware: products of matrices run by the method "residue" with one modulus
+	// more than they need, the redundant one, and the integer of every entry is compared with the
+	// product modulo that. A difference is a [HardwareError], and there is no result then. Any
+	// fault in the residues of one modulus, of a factor or of the product, is found, and any
+	// flipped bit in a sum of the reconstruction; of several faults in one entry that are random
+	// all but one in some 8000 or more. Nothing finds faults in what all moduli share: the operands
+	// and their digits, and the rounding of the integer to the result. Stats.Check says what was
+	// compared and what not. Gemm, Symm, Syrk, Syr2k, Trmm and package linsolve, as far as that
+	// consists of products of matrices, are checked, wherever they run; the other routines, the
+	// method "direct" and the other packages refuse it with an error that wraps ErrMethod. No bit
+	// of a result changes.
+	Check bool
 }
 
 // Validate returns an error unless a routine can run with these options: for a device that does not
@@ -102,7 +116,7 @@ var ErrMemory = product.ErrMemory
 
 // Stats tells how a routine ran.
 type Stats struct {
-	Device   string `json:"device"`             // cpu, cuda:N or cuda:N,M
+	Device   string `json:"device"`             // cpu, cuda:N, cuda:N,M or mpi:PxQ
 	Method   string `json:"method"`             // algorithm that ran
 	Kernel   string `json:"kernel,omitempty"`   // small-integer kernel
 	Threads  int    `json:"threads"`            // threads used at most
@@ -116,8 +130,29 @@ type Stats struct {
 	// results that lost bits below the smallest normal number
 	Underflow int64   `json:"underflow"`
 	Stages    []Stage `json:"stages,omitempty"` // time a stage, added up over several GPUs
+	// what Options.Check compared; nil where it was not asked for or is not known
+	Check *Check `json:"check,omitempty"`
 	// how far the solution of a linear system can be trusted, where that was asked for
 	Condition *Condition `json:"condition,omitempty"`
+	// for products of matrices that processes share, where each of them multiplied
+	Processes []string `json:"processes,omitempty"`
+}
+
+// ErrHardware is wrapped by errors about results that contradict their redundant modulus: see
+// Options.Check.
+var ErrHardware = exact.ErrHardware
+
+// HardwareError names the entry of a product, as it ran within a routine, that contradicts its
+// redundant modulus. It wraps [ErrHardware].
+type HardwareError = exact.HardwareError
+
+// Check says what Options.Check compared.
+type Check struct {
+	Modulus  int   `json:"modulus"`  // redundant modulus; 0 if nothing was computed by residues
+	Compared int64 `json:"compared"` // entries of products that were compared
+	// entries whose values come from multi-limb arithmetic, which nothing checks: those of the
+	// exact pass, and all of a product to which residues do not apply
+	Unchecked int64 `json:"unchecked"`
 }
 
 // Condition is an estimate of how far the solution X of a linear system A X = B can be trusted: see

@@ -66,22 +66,24 @@ func whereabouts(name string, operands ...*num.Array) (place.Place, error) {
 
 func placeName(p place.Place) Device { return Device(place.Label(p)) }
 
-// newArray returns n numbers +0 of format f at p.
-func newArray(p place.Place, f num.Format, n int) (*num.Array, error) {
+// newArray returns the rows x cols numbers of a matrix, +0 of format f, at p.
+func newArray(p place.Place, f num.Format, rows, cols int) (*num.Array, error) {
 	if p == nil {
-		return num.New(f, n), nil
+		return num.New(f, rows*cols), nil
 	}
-	return p.New(context.Background(), f, n)
+	return p.New(context.Background(), f, rows, cols)
 }
 
-// NewMatrixOn returns a rows x cols matrix of +0 that lives on a device, "cuda:N" or "cpu". Free
-// gives its memory back. The error wraps [ErrDevice] if there is no such device, [ErrMemory] if a
-// GPU has too little memory or an int does not count the numbers.
+// NewMatrixOn returns a rows x cols matrix of +0 that lives on a device, "cuda:N" or "cpu", or on
+// several GPUs, "cuda:N,M", "cuda:N-M" or "cuda:all": the first of its columns then live on the
+// first of them, and so on, as many on each. Free gives its memory back. The error wraps
+// [ErrDevice] if there is no such device, [ErrMemory] if a GPU has too little memory or an int does
+// not count the numbers.
 func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDim)
 	}
-	p, err := place.One(string(d))
+	p, err := place.Home(string(d))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func NewMatrixOn(d Device, f Format, rows, cols int) (*Matrix, error) {
 
 // newMat returns a rows x cols matrix of +0 at p.
 func newMat(p place.Place, f num.Format, rows, cols int) (num.Mat, error) {
-	a, err := newArray(p, f, rows*cols)
+	a, err := newArray(p, f, rows, cols)
 	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
 }
 
@@ -114,14 +116,14 @@ func NewVectorOn(d Device, f Format, n int) (*Vector, error) {
 	return m.Col(0), nil
 }
 
-// Place returns where m lives: "cpu" or "cuda:N".
+// Place returns where m lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
 func (m *Matrix) Place() Device { return placeName(place.Of(m.mat().Arr)) }
 
-// Place returns where x lives: "cpu" or "cuda:N".
+// Place returns where x lives: "cpu", "cuda:N" or, on several GPUs, "cuda:N,M".
 func (x *Vector) Place() Device { return placeName(place.Of(x.vec().Arr)) }
 
-// On returns a copy of m that lives on a device, "cuda:N" or "cpu", with the errors of
-// [NewMatrixOn]. Free gives its memory back.
+// On returns a copy of m that lives on a device, as [NewMatrixOn] names it, with the errors of
+// that. Free gives its memory back.
 func (m *Matrix) On(d Device) (*Matrix, error) {
 	z, err := NewMatrixOn(d, m.Format(), m.mat().Rows, m.mat().Cols)
 	if err != nil {
@@ -151,8 +153,7 @@ func (m *Matrix) Host() (*Matrix, error) { return m.On(CPU) }
 func (x *Vector) Host() (*Vector, error) { return x.On(CPU) }
 
 // CopyFrom copies a to m, of the same shape and format, wherever they live: it panics if those
-// differ. Copies within a device stay there, but for views whose entries do not lie one after the
-// other: these travel, with what lies between them. m and a may overlap.
+// differ. Copies within a device stay there. m and a may overlap.
 func (m *Matrix) CopyFrom(a *Matrix) error {
 	if m.mat().Rows != a.mat().Rows || m.mat().Cols != a.mat().Cols {
 		panic(errShape)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestNoDevice(t *testing.T) {
 		if d, err := m.On(name); !errors.Is(err, ErrDevice) || d != nil {
 			t.Errorf("On(%q) = %v, %v", name, d, err)
 		}
-		if _, err := m.On(name); name != "cuda:99" && !strings.HasSuffix(err.Error(), "(want cpu or cuda:N)") {
+		if _, err := m.On(name); !slices.Contains([]Device{"cuda:99", "cuda:0,1", "cuda:all"}, name) && !strings.HasSuffix(err.Error(), "(want cpu, cuda:N, or cuda:N,M or cuda:N-M of several GPUs)") {
 			t.Errorf("On(%q): %v", name, err)
 		}
 		if d, err := m.Col(0).On(name); !errors.Is(err, ErrDevice) || d != nil {

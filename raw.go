@@ -1,7 +1,6 @@
 package halfulp
 
 import (
-	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -10,10 +9,6 @@ import (
 func init() {
 	raw.Vector = func(x any) num.Vec { return x.(*Vector).vec() }
 	raw.Matrix = func(x any) num.Mat { return x.(*Matrix).mat() }
-	raw.SetText = func(x any, i, j int, text []byte) (decimal.Loss, error) {
-		m := x.(*Matrix)
-		return setText(m.m.Arr, m.at(i, j), text)
-	}
 	raw.Scalar = func(x any) num.Real { return x.(Scalar).value() }
 	raw.GemmWithin = func(alpha float64, a, b any, beta float64, c, d any, bound *exact.Bound, opt any) (any, error) {
 		return raw.GemmTriangle(alpha, a, b, beta, c, d, 0, [2]byte{}, bound, opt)

@@ -19,6 +19,16 @@ var sized = map[string]string{
 	"cd bench && ./setup.sh && go run ./cmd/peers": "", // installs Debian packages
 	"make site": "", // needs a network
 
+	// TestProcesses of cmd/halfulp runs commands like these.
+	"pip install mpich": "",
+	"mpiexec -n 4 halfulp gemm A.mtx B.mtx --format mp:424 --out C.mtx":               "",
+	"mpiexec -n 6 halfulp syrk A.npz --format mp:1000 --grid 2x3 --out C.npz --stats": "",
+
+	// TestProcesses of examples/bootstrap runs commands like these.
+	"go build ./examples/bootstrap":      "go build -o /dev/null ./examples/bootstrap",
+	"mpiexec -n 4 ./bootstrap":           "",
+	"mpiexec -n 4 ./bootstrap -scale 20": "",
+
 	"halfulp gen random 4000 4000 --out A.npy":                       "halfulp gen random 40 40 --out A.npy",
 	"halfulp gemm A.npy A.npy --device cpu --out cpu.npy":            "halfulp gemm A.npy A.npy --device cpu --out cpu.npy",
 	"halfulp gemm A.npy A.npy --device cuda:0 --stats --out gpu.npy": "halfulp gemm A.npy A.npy --device cpu --stats --out gpu.npy",

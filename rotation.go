@@ -2,6 +2,7 @@ package halfulp
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
@@ -9,8 +10,9 @@ import (
 
 // Rot applies a plane rotation to n points, (x_i, y_i) ← (RN(c x_i + s y_i), RN(c y_i - s x_i)),
 // each number rounded once to the format of its vector. c = 0 and s = 0 multiply like any other
-// number. It panics if the lengths differ. If x and y overlap, x is written first. It runs on the
-// CPU: see Places in the package documentation, and Rounding, Special values, Aliasing and Errors.
+// number. It panics if the lengths differ. If x and y overlap, x is written first. Vectors of the
+// host are rotated on the CPU: see Places in the package documentation, and Rounding, Special
+// values, Aliasing and Errors.
 func Rot(x, y *Vector, c, s Scalar, opt *Options) (Stats, error) {
 	u, v := c.value(), s.value()
 	w := v
@@ -49,10 +51,15 @@ type RotmParams struct {
 // each number rounded once to the format of its vector. RotmIdentity changes nothing. It panics
 // for another flag than those above. The rest is as for [Rot].
 func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
-	one := num.Real{Class: num.Finite, Mag: []uint64{1}}
+	one := direct.One(false)
 	h := [4]num.Real{one, one, one, one}
 	switch p.Flag {
 	case RotmIdentity:
+		if r, err := beginThere("Rotm", x, y, opt); err != nil {
+			return Stats{}, err
+		} else if r != nil {
+			return r.there("Rotm", nil)
+		}
 		return hostRun("Rotm", 2, x, y, opt, func(*run, *Vector, *Vector) error { return nil })
 	case RotmRescaling:
 		h = [4]num.Real{p.H11.value(), p.H21.value(), p.H12.value(), p.H22.value()}
@@ -69,6 +76,13 @@ func Rotm(x, y *Vector, p RotmParams, opt *Options) (Stats, error) {
 
 // transform stores h11 x + h12 y in x and h21 x + h22 y in y, h by columns.
 func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, error) {
+	r, err := beginThere(name, x, y, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	if f := x.vec().Arr.Format; r != nil && bothWiden(r.at, f, y.vec().Arr.Format) {
+		return r.there(name, r.transform(x.vec(), y.vec(), h))
+	}
 	return hostRun(name, 2, x, y, opt, func(r *run, x, y *Vector) error {
 		u, v := num.New(x.vec().Arr.Format, x.vec().N), num.New(y.vec().Arr.Format, x.vec().N)
 		if err := direct.Combine(r.work(), h[0], x.vec(), h[2], y.vec(), u, r.count); err != nil {
@@ -83,6 +97,81 @@ func transform(name string, x, y *Vector, h [4]num.Real, opt *Options) (Stats, e
 		r.stage("y")
 		return nil
 	})
+}
+
+// beginThere begins a routine of vectors of one length that live at a place; nil for the host.
+func beginThere(name string, x, y *Vector, opt *Options) (*run, error) {
+	if x.vec().N != y.vec().N {
+		panic(errShape)
+	}
+	r, err := begin(name, opt, x.vec().Arr, y.vec().Arr)
+	if err != nil || !r.resident {
+		return nil, err
+	}
+	return r, nil
+}
+
+// there ends a routine at a place.
+func (r *run) there(name string, err error) (Stats, error) {
+	if err != nil {
+		return r.end(), fmt.Errorf("%s: %w", name, err)
+	}
+	r.stage(strings.ToLower(name))
+	return r.end(), nil
+}
+
+// transform is function transform at the place of x and y: the products of the matrix (x y) with
+// the columns of Hᵀ.
+func (r *run) transform(x, y num.Vec, h [4]num.Real) error {
+	m := num.Mat{RS: 1, CS: max(x.N, 1), Rows: x.N, Cols: 2}
+	var err error
+	if m.Arr, err = r.at.New(r.ctx, commonFormat(x.Mat(), y.Mat()), x.N, 2); err != nil {
+		return err
+	}
+	defer m.Arr.Away.Free()
+	for j, v := range []num.Vec{x, y} {
+		if err := r.at.Widen(r.config(), m.Col(j).Mat(), v.Mat()); err != nil {
+			return err
+		}
+	}
+	for j, z := range []num.Vec{x, y} {
+		if err := r.timesThere(m, []num.Real{h[j], h[2+j]}, z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timesThere stores RN(M w) in z, which shares nothing with M, at a place; w is the host's.
+func (r *run) timesThere(m num.Mat, w []num.Real, z num.Vec) error {
+	f := num.Format{Kind: num.MP, Prec: 2}
+	for _, v := range w {
+		f.Prec = max(f.Prec, uint32(num.BitLen(v.Mag)))
+	}
+	h := num.New(f, len(w))
+	for i, v := range w {
+		h.Set(i, v)
+	}
+	a, err := r.at.New(r.ctx, f, len(w), 1)
+	if err != nil {
+		return err
+	}
+	defer a.Away.Free()
+	v := num.Vec{Arr: a, Inc: 1, N: len(w)}
+	if err := r.at.Set(r.ctx, v.Mat(), num.Vec{Arr: h, Inc: 1, N: len(w)}.Mat()); err != nil {
+		return err
+	}
+	exact, err := r.at.Gemv(r.config(), direct.One(false), m, v, num.Real{}, z, z, r.count)
+	r.exact.Add(exact)
+	return err
+}
+
+// copyThere stores RN(x) in z at the place of both, which may overlap.
+func (r *run) copyThere(x, z num.Vec) error {
+	if x.Arr.Format == z.Arr.Format {
+		return r.at.Copy(r.config(), z.Mat(), x.Mat())
+	}
+	return r.timesThere(x.Mat(), []num.Real{direct.One(false)}, z)
 }
 
 // hostRun runs a routine of vectors of one length on the CPU, on copies of vectors that live on a

@@ -68,6 +68,9 @@ func newRun(name string, opt *Options) (*run, error) {
 	if s.method == methodResidue {
 		return nil, fmt.Errorf("%s: method %q: %w: this routine has the direct method only", name, s.method, ErrMethod)
 	}
+	if err := s.unchecked(name); err != nil {
+		return nil, err
+	}
 	if err := s.ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -76,9 +79,17 @@ func newRun(name string, opt *Options) (*run, error) {
 	return r, nil
 }
 
+// unchecked refuses Options.Check for a routine that has no products of matrices.
+func (s settings) unchecked(name string) error {
+	if s.check {
+		return fmt.Errorf("%s: option Check: %w: this routine has no products of matrices by residues, which are what is checked", name, ErrMethod)
+	}
+	return nil
+}
+
 // config is how routines with these settings run at a place.
 func (s settings) config() place.Config {
-	return place.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.limit, HostMemory: s.memory, Progress: s.progress}
+	return place.Config{Ctx: s.ctx, Threads: s.threads, Method: s.method, Memory: s.limit, HostMemory: s.memory, Progress: s.progress, Check: s.check}
 }
 
 // work is how loops of r run.

@@ -24,6 +24,7 @@ type settings struct {
 	progress func(float64)
 	memory   int64
 	limit    int64 // Options.MemoryLimit
+	check    bool
 }
 
 // settings checks o and fills in the defaults.
@@ -43,6 +44,9 @@ func (o *Options) settings() (settings, error) {
 		s.method = o.Method
 	default:
 		return s, fmt.Errorf("method %q: %w (want auto, residue or direct)", o.Method, ErrMethod)
+	}
+	if s.check = o.Check; s.check && s.method == methodDirect {
+		return s, fmt.Errorf("method %q: %w: it has no redundant modulus to check products by", o.Method, ErrMethod)
 	}
 	if o.Context != nil {
 		s.ctx = o.Context

@@ -1,6 +1,7 @@
 package halfulp
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/direct"
@@ -8,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
 )
 
 // structuredProduct is C = alpha S B + beta Old with a symmetric or triangular matrix S: blocks of
@@ -123,6 +125,9 @@ func (p *structuredProduct) exactColumns(w direct.Work) error {
 		}
 	}
 	p.stats.Exact += int64(len(p.special) * p.c.Rows)
+	if p.check {
+		p.stats.Check.Unchecked += int64(len(p.special) * p.c.Rows)
+	}
 	p.stats.Overflow += over.Load()
 	p.stats.Underflow += under.Load()
 	return p.ctx.Err()
@@ -130,16 +135,129 @@ func (p *structuredProduct) exactColumns(w direct.Work) error {
 
 // multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
 func (p *structuredProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
-	old, c := p.old, p.c
+	s, old, c := p.part(i0, i1, share)
+	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0, nil)
+	p.stats.Add(st)
+	return exact.Shifted(err, i0, 0)
+}
+
+// part returns how to compute rows i0 <= i < i1 of C, a share of the work, and these rows.
+func (p *structuredProduct) part(i0, i1 int, share float64) (s settings, old, c num.Mat) {
+	old, c = p.old, p.c
 	old.Off, old.Rows = old.At(i0, 0), i1-i0
 	c.Off, c.Rows = c.At(i0, 0), i1-i0
-	s := p.settings
+	s = p.settings
 	if from := p.share; s.progress != nil {
 		// may fuse: progress
 		s.progress = func(done float64) { p.progress(min(1, from+share*done)) }
 	}
-	st, err := s.multiply(p.alpha, a, b, p.beta, old, c, nil, nil, 0, nil)
 	p.share += share
+	return s, old, c
+}
+
+// residentProduct is a structuredProduct where all operands live at a place.
+type residentProduct struct {
+	structuredProduct
+	at place.Place
+}
+
+// run reports whether the place computes the product: not for a triangle and numbers that zeros in
+// the place of its other entries would change.
+func (p *residentProduct) run() (bool, error) {
+	cfg := p.config()
+	if p.method == methodDirect {
+		return true, product.ErrDirect
+	}
+	if err := p.ctx.Err(); err != nil {
+		return true, err
+	}
+	c := p.c
+	if c.Arr.Away == p.s.Array().Away || p.at.Overlap(c, p.b) || c != p.old && p.at.Overlap(c, p.old) {
+		var err error
+		p.c = num.Mat{RS: 1, CS: max(c.Rows, 1), Rows: c.Rows, Cols: c.Cols}
+		if p.c.Arr, err = p.at.New(p.ctx, c.Arr.Format, c.Rows, c.Cols); err != nil {
+			return true, err
+		}
+		defer p.c.Arr.Away.Free()
+	}
+	if p.alpha.Class == num.Zero || p.s.Rows == 0 { // no addends
+		a, b := c, p.b
+		a.Cols, b.Rows = 0, 0
+		if err := p.multiply(a, b, 0, p.s.Rows, 1); err != nil {
+			return true, err
+		}
+	} else {
+		if !p.s.Full() {
+			if p.alpha.Class != num.Finite {
+				return false, nil
+			}
+			if plain, err := p.at.Plain(cfg, p.b); err != nil || !plain {
+				return err != nil, err
+			}
+		}
+		if done, err := p.blocks(cfg); err != nil || !done {
+			return err != nil, err
+		}
+	}
+	if p.c.Arr != c.Arr {
+		return true, p.at.Copy(cfg, c, p.c)
+	}
+	return true, nil
+}
+
+// blocks computes C by blocks of rows, as many at a time as there is memory for. It reports whether
+// it could. If not, C is unspecified: beta is 0 then.
+func (p *residentProduct) blocks(cfg place.Config) (bool, error) {
+	block := p.s.Rows
+	if p.limit > 0 {
+		fit := p.limit / 4 / (num.SizeOf(p.s.Array().Format) * int64(max(p.s.Cols, 1)))
+		block = int(max(1, min(int64(block), max(fit, 16))))
+	}
+	for i0 := 0; i0 < p.s.Rows; {
+		i1 := min(i0+block, p.s.Rows)
+		m, first, err := p.at.Dense(cfg, p.s, i0, i1)
+		if errors.Is(err, place.ErrMemory) && block > 16 {
+			block /= 2
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		done, err := p.block(cfg, m, first, i0, i1)
+		m.Arr.Away.Free()
+		if err != nil || !done {
+			return false, err
+		}
+		i0 = i1
+	}
+	return true, nil
+}
+
+// block computes rows i0 <= i < i1 of C from those of S, which begin with column first.
+func (p *residentProduct) block(cfg place.Config, m num.Mat, first, i0, i1 int) (bool, error) {
+	full := p.s.Full()
+	if !full && m.Arr.Terms() > 1 {
+		if plain, err := p.at.Plain(cfg, m); err != nil || !plain {
+			return false, err
+		}
+	}
+	b, c := p.b, p.c
+	b.Off, b.Rows = b.At(first, 0), m.Cols
+	if err := p.multiply(m, b, i0, i1, float64(i1-i0)/float64(p.s.Rows)); err != nil || full {
+		return true, err
+	}
+	c.Off, c.Rows = c.At(i0, 0), i1-i0
+	return true, p.at.MendZeros(cfg, p.s, p.alpha, m, i0, first, b, p.beta, num.Mat{}, c)
+}
+
+// multiply computes rows i0 <= i < i1 of C, with a the rows of S and b what they are multiplied by.
+func (p *residentProduct) multiply(a, b num.Mat, i0, i1 int, share float64) error {
+	s, old, c := p.part(i0, i1, share)
+	var factors [2]byte
+	if i0 == 0 && i1 == p.s.Rows && a.Cols == p.s.Cols {
+		factors[0] = p.s.Triangle()
+	}
+	st, err := s.multiplyAt(p.at, p.alpha, a, b, p.beta, old, c, 0, factors, nil)
 	p.stats.Add(st)
-	return err
+	return exact.Shifted(err, i0, 0)
 }

@@ -3,7 +3,6 @@ package halfulp
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
@@ -18,33 +17,12 @@ const maxDigits = 1 << 24
 
 const errDigits = "halfulp: number of digits out of range"
 
-// codec reads and writes the numbers of one format.
-type codec struct {
-	*decimal.Parser
-	*decimal.Printer
-}
-
-// codecs keeps a pool of codecs for each format: they hold powers of ten.
-var codecs sync.Map // of num.Format to *sync.Pool
-
-func codecPool(f num.Format) *sync.Pool {
-	if p, ok := codecs.Load(f); ok {
-		return p.(*sync.Pool)
-	}
-	p, _ := codecs.LoadOrStore(f, &sync.Pool{New: func() any {
-		return &codec{decimal.NewParser(f), decimal.NewPrinter(f)}
-	}})
-	return p.(*sync.Pool)
-}
-
 // setText stores the number text, rounded once, in number i of a, and says what the
 // range of its format took from it.
 func setText(a *num.Array, i int, text []byte) (decimal.Loss, error) {
-	pool := codecPool(a.Format)
-	c := pool.Get().(*codec)
-	loss, err := c.Set(a, i, text)
-	pool.Put(c)
-	return loss, err
+	c := decimal.Borrow(a.Format)
+	defer c.Return()
+	return c.Set(a, i, text)
 }
 
 // appendText appends number i of a.
@@ -52,11 +30,9 @@ func appendText(dst []byte, a *num.Array, i, digits int) []byte {
 	if digits < Hex || digits > maxDigits {
 		panic(errDigits)
 	}
-	pool := codecPool(a.Format)
-	c := pool.Get().(*codec)
-	dst = c.Append(dst, a, i, decimal.Style(digits))
-	pool.Put(c)
-	return dst
+	c := decimal.Borrow(a.Format)
+	defer c.Return()
+	return c.Append(dst, a, i, decimal.Style(digits))
 }
 
 // ParseScalar reads a number and rounds it once, to nearest even, to format f.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/num"
 )
 
@@ -39,14 +40,13 @@ type formatted struct {
 
 // Format implements fmt.Formatter.
 func (f formatted) Format(state fmt.State, verb rune) {
-	pool := codecPool(f.m.Arr.Format)
-	c := pool.Get().(*codec)
-	defer pool.Put(c)
+	c := decimal.Borrow(f.m.Arr.Format)
+	defer c.Return()
 	cells := make([][]byte, f.m.Rows*f.m.Cols)
 	width := make([]int, f.m.Cols)
 	for i := range f.m.Rows {
 		for j := range f.m.Cols {
-			cell, ok := c.verb(state, verb, f.m.Arr, f.m.At(i, j))
+			cell, ok := verbText(c, state, verb, f.m.Arr, f.m.At(i, j))
 			if !ok {
 				fmt.Fprintf(state, "%%!%c(%s)", verb, f.name)
 				return
@@ -80,9 +80,9 @@ func padded(text []byte, width int, left bool) []byte {
 	return append(blanks, text...)
 }
 
-// verb returns number i of a as state and verb ask for it, padded to the width they ask for. ok is
-// false for a verb that numbers do not have.
-func (c *codec) verb(state fmt.State, verb rune, a *num.Array, i int) (text []byte, ok bool) {
+// verbText returns number i of a as state and verb ask for it, padded to the width they ask for. ok
+// is false for a verb that numbers do not have.
+func verbText(c *decimal.Codec, state fmt.State, verb rune, a *num.Array, i int) (text []byte, ok bool) {
 	prec, ok := state.Precision()
 	if !ok {
 		prec = -1

@@ -50,7 +50,7 @@ func TestWeight(t *testing.T) {
 	}{
 		{"sum", []string{main}, 8 * megabyte, true},
 		{"halfulp", []string{"-ldflags=-s -w", "./cmd/halfulp"}, 20 * megabyte, false},
-		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu", "./cmd/halfulp"}, 20 * megabyte, true},
+		{"cpu", []string{"-ldflags=-s -w", "-tags=nogpu,nompi", "./cmd/halfulp"}, 20 * megabyte, true},
 	} {
 		file := filepath.Join(dir, c.name)
 		t.Setenv("CGO_ENABLED", "0")

@@ -47,6 +47,7 @@ func TestGPU(t *testing.T) {
 	t.Run("Resident", func(t *testing.T) { RunSome(t, Resident(0), every) })
 	if len(gpus) > 1 {
 		t.Run("Several", func(t *testing.T) { RunSome(t, CUDA(0, 1), every) })
+		t.Run("Parts", func(t *testing.T) { RunSome(t, Resident(0, 1), every) })
 	}
 }
 

@@ -302,6 +302,7 @@ var linearRoutines = []linearRoutine{
 		if err != nil {
 			return stats, err
 		}
+		defer z.Free()
 		return c.withFactors(z.Solve)
 	}, solution, singular},
 	{"Cholesky", symmetricA, func(c *linear) (linsolve.Stats, error) {
@@ -352,7 +353,15 @@ var linearRoutines = []linearRoutine{
 		if err != nil {
 			return stats, err
 		}
-		c.said = append(c.said, z.Q.Text(halfulp.Hex), z.R.Text(halfulp.Hex), z.P)
+		defer z.Free()
+		for _, m := range []*halfulp.Matrix{z.Q, z.R} {
+			h, err := m.Host()
+			if err != nil {
+				return stats, err
+			}
+			c.said = append(c.said, h.Text(halfulp.Hex))
+		}
+		c.said = append(c.said, z.P)
 		return c.withFactors(z.Solve)
 	}, solution, singular},
 	{"QRPivoted", tallA, func(c *linear) (linsolve.Stats, error) {

@@ -6,12 +6,24 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// Resident returns the backend of NVIDIA GPU number n for operands that live there: the storage of
-// a call's operands is copied there, views are taken of the copies, and results come back.
-func Resident(n int) Backend {
-	b := CUDA(n)
+// Resident returns the backend of NVIDIA GPUs of those numbers for operands that live there, on
+// several ones in parts: the storage of a call's operands is copied there, views are taken of the
+// copies, and results come back.
+func Resident(n int, more ...int) Backend {
+	b := CUDA(n, more...)
 	b.place = halfulp.Device(b.Name)
 	b.Name += ", resident"
+	b.Modes = []Mode{{Name: b.Name}}
+	return b
+}
+
+// Processes returns the backend of a grid of processes, for operands that live there or for those
+// of the host. All processes run the suite, by RunSome: the random seed of Run would differ.
+func Processes(grid halfulp.Device, resident bool) Backend {
+	b := Backend{Name: string(grid), Options: func() *halfulp.Options { return &halfulp.Options{Device: grid} }, Partial: true}
+	if resident {
+		b.Name, b.place = b.Name+", resident", grid
+	}
 	b.Modes = []Mode{{Name: b.Name}}
 	return b
 }

@@ -45,7 +45,7 @@ func (d *deviceRun) config() place.Config {
 
 // matrix returns a rows x cols matrix of +0 there.
 func (d *deviceRun) matrix(rows, cols int) (num.Mat, error) {
-	a, err := d.at.New(d.ctx, d.format, rows*cols)
+	a, err := d.at.New(d.ctx, d.format, rows, cols)
 	if err != nil {
 		return num.Mat{}, err
 	}

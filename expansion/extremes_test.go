@@ -100,7 +100,7 @@ func TestExtremes(t *testing.T) {
 					if d.Abs(d).Cmp(bound.Add(bound, lost)) > 0 {
 						fail("inaccurate")
 					}
-					if z[0] == 0 && lead == 0 && math.Signbit(z[0]) != x.Signbit() {
+					if z[0] == 0 && lead == 0 && math.Signbit(z[0]) != math.Signbit(lead) {
 						fail("sign of zero")
 					}
 				}

@@ -54,6 +54,9 @@ func begin(name string, opt *halfulp.Options, operands ...*num.Array) (run, erro
 	if r.at, err = place.Common(name, operands...); err != nil {
 		return r, err
 	}
+	if err := place.Single(r.at); err != nil {
+		return r, r.failed(err)
+	}
 	r.resident = r.at != nil
 	if !r.resident && device.IsPlace() {
 		if r.at, err = place.One(string(opt.Device)); err != nil {
@@ -85,6 +88,9 @@ func (r *run) options(opt *halfulp.Options) (device place.Name, err error) {
 		r.threads = min(opt.Threads, 4*r.threads+16)
 	}
 	r.limit, r.progress = max(opt.MemoryLimit, 0), opt.Progress
+	if opt.Check {
+		return device, fmt.Errorf("option Check: %w: package expansion has no residues to check", halfulp.ErrMethod)
+	}
 	switch opt.Method {
 	case SquareBlocks, LinearBlocks:
 		if !hasBlocks(r.name, opt.Method) {

@@ -55,9 +55,9 @@ func (y *CholeskyFactors) Free() {
 // round to one number. Zeros, and entries halfway between two numbers of the format, never get
 // there: those are proved modulo primes.
 //
-// Where A lives on a GPU all of it runs there, but for what only arithmetic on the host decides:
-// zeros below the diagonal, ties, matrices that are not positive definite, small or ill-conditioned
-// ones.
+// Where A lives on a GPU or on a grid of processes all of it runs there, but for what only
+// arithmetic on the host decides: zeros below the diagonal, ties, matrices that are not positive
+// definite, small or ill-conditioned ones.
 //
 // The error is a *NotPositiveDefiniteError, which names a leading minor that is proved not to be
 // positive, or wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and

@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestDetResident compares determinants on a device with those on the host. Traces there, and not
 // the host, have made them.
 func TestDetResident(t *testing.T) {
-	gputest.OnDevices(t, leastTraces, 150, func(t *testing.T, n int) {
+	onDevices(t, leastTraces, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.DD, halfulp.Float32, halfulp.MP(106), halfulp.MP(424)}[:testlength.Of(2, 5, 5)] {
 			a := halfulp.Random(f, n, n, 5, 1)
 			want, _, err := Det(a, f, nil)
@@ -52,7 +51,7 @@ func TestDetResident(t *testing.T) {
 func checkThere(t *testing.T, name string, stats Stats) {
 	t.Helper()
 	for _, g := range stats.Stages {
-		if g.Name == "traces" && stats.Device == "cuda:0" {
+		if g.Name == "traces" && stats.Device == string(where) {
 			return
 		}
 	}
@@ -80,7 +79,7 @@ func exchanges(r *rand.Rand, n, count int, x float64) *halfulp.Matrix {
 func TestDetResidentCases(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	gputest.OnDevices(t, 12, 40, func(t *testing.T, n int) {
+	onDevices(t, 12, 40, func(t *testing.T, n int) {
 		random := func(f halfulp.Format) *halfulp.Matrix { return halfulp.Random(f, n, n, 0, r.Uint64()) }
 		times := func(a *halfulp.Matrix, x float64) *halfulp.Matrix {
 			for i := range n {
@@ -152,7 +151,7 @@ func TestDetResidentCases(t *testing.T) {
 				if (err == nil) != (wrong == nil) || err != nil && !strings.HasSuffix(wrong.Error(), err.Error()) {
 					t.Fatalf("%s: %v, the host says %v", name, err, wrong)
 				}
-				left := s.stats.Stages[0].Name == "attempt on cuda:0"
+				left := s.stats.Stages[0].Name == "attempt on "+string(where)
 				if left != (c.left && (c.name != "tie" || f == halfulp.Float64)) {
 					t.Errorf("%s: left to the host: %v; %+v", name, left, s.stats)
 				}

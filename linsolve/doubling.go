@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -84,15 +85,22 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 // k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
 // for small n take longer than the multiplications.
 type doubling struct {
-	s           *solver
-	by          scaling
-	f           *halfulp.Matrix // m x n
-	x           *halfulp.Matrix // S
-	one         *halfulp.Matrix // the unit matrix; nil until it is needed
-	size        *big.Float      // ≥ ‖F‖∞; nil until it is needed
-	n           int
-	off         int // entries of V are in error by 2^off at most beside their rounding, at a place
-	improvement     // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
+	s    *solver
+	by   scaling
+	f    *halfulp.Matrix // m x n
+	x    *halfulp.Matrix // S
+	one  *halfulp.Matrix // the unit matrix; nil until it is needed
+	size *big.Float      // ≥ ‖F‖∞; nil until it is needed
+	n    int
+	off  int // entries of V are in error by 2^off at most beside their rounding, at a place
+	// The leading part of F is known up to 2^-rounded; 0 if it is exact.
+	rounded int
+	// What products at a place want to know of the leading F, of S and of the last V, and a bound
+	// of ‖S‖∞; nil until they are needed.
+	fRows, sRows, sCols, vRows, vCols *exact.Vectors
+	sizeS                             *big.Float
+	vSums                             []int64 // exponents of bounds of the sums of rows
+	improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
 // newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
@@ -203,7 +211,7 @@ func (t *doubling) enclosure(bits int) (*enclosure, error) {
 func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
 	n := t.n
 	t.s.stats.Steps++
-	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
+	if v, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
 	tolerance, err := t.tolerance(width)
@@ -220,11 +228,19 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 	if t.amp, err = t.s.spread(t.x, v); err != nil {
 		return nil, nil, nil, err
 	}
+	if err := t.lookAtV(v); err != nil {
+		return nil, nil, nil, err
+	}
 	if t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
 	lost.Add(lost, exp2(t.amp-width))
+	of, err := t.unknownOf()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	lost.Add(lost, of)
 	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
@@ -233,7 +249,7 @@ func (t *doubling) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.
 			return nil, nil, nil, err
 		}
 	}
-	bound := t.bound(t.s, n, places, width, lost)
+	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
 	if err := t.s.gemmOfTriangles('L', 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
 		return nil, nil, nil, err
 	}
@@ -262,9 +278,10 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	if err := s.halveDiagonal(e); err != nil { // Z1
 		return nil, nil, err
 	}
-	// The first error ends it.
-	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top int) *halfulp.Matrix {
+	// The first error ends it. The norms N of A and of B are at most 2^sizeA and 2^-g.
+	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, top, sizeA int) *halfulp.Matrix {
 		bound := s.uniform(n, top, format.Bits()+bits.Len(uint(n)))
+		bound = s.known(bound, uniformVectors(n, n, int64(sizeA), int64(sizeA)), uniformVectors(n, n, int64(-g), int64(-g)))
 		// The product of the error and Z1, and twice what Φ(E') is in error by, are less.
 		lost.Add(lost, upper().SetMantExp(lostBy(bound), 2))
 		var d *halfulp.Matrix
@@ -287,11 +304,11 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 		return d
 	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(places-power*g+4, 24))) }
-	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g) // -Z1 E
+	second := product(e, whole, format(2), [2]byte{'L', 0}, -2*g, -g) // -Z1 E
 	s.drop(whole)
 	var cube *halfulp.Matrix
 	if terms > 3 {
-		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g)
+		cube = product(second, e.T(), format(3), [2]byte{'L', 'U'}, -3*g, 1-2*g)
 		if err == nil {
 			err = s.halveDiagonal(cube)
 		}
@@ -303,7 +320,7 @@ func (t *doubling) correction(e *halfulp.Matrix, h *big.Float, places int) (z *h
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
 		more := sum(second, cube, format(2))
-		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g)
+		last := product(more, e, format(3), [2]byte{'L', 'L'}, 2-3*g, 2-2*g)
 		s.drop(second, cube)
 		second = sum(more, last, format(2))
 		s.drop(more, last)
@@ -336,14 +353,14 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	bound, err := t.stepTolerance(v, prec)
+	bound, err := t.stepTolerance(prec)
 	if err != nil {
 		return err
 	}
 	if err := t.s.gemmOfTriangles('L', -1, z, t.x, 0, nil, d, [2]byte{'L', 'L'}, bound); err != nil {
 		return err
 	}
-	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
@@ -351,7 +368,7 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 		return err
 	}
 	t.s.drop(z, d, t.x)
-	t.x = x
+	t.x, t.sizeS = x, nil
 	lost.Add(lost, upper().SetMantExp(lost, 1))
 	if bound != nil {
 		lost.Add(lost, exp2(t.amp-prec))
@@ -372,7 +389,7 @@ func (t *doubling) tolerance(width int) (*exact.Bound, error) {
 		return nil, err
 	}
 	t.off = t.amp - width - 1 - bits.Len(uint(t.n)) - s
-	return t.s.uniform(t.n, f+s, f+s-t.off), nil
+	return t.s.known(t.s.uniform(t.n, f+s, f+s-t.off), t.fRows, t.sRows), nil
 }
 
 // stepTolerance returns what the product N S of a step is known to be bounded by where it need not
@@ -381,7 +398,7 @@ func (t *doubling) tolerance(width int) (*exact.Bound, error) {
 // those of V, of which ‖V‖1 ≤ n ‖V‖∞, but for a factor of 1.1. What is of second order is less than
 // a tenth of that if n ‖F‖ 2^off and 2^-prec ‖S‖ ‖F‖ are below 2^-6. All together is 2^(amp - prec)
 // at most.
-func (t *doubling) stepTolerance(v *halfulp.Matrix, prec int) (*exact.Bound, error) {
+func (t *doubling) stepTolerance(prec int) (*exact.Bound, error) {
 	if t.s.at == nil {
 		return nil, nil
 	}
@@ -389,30 +406,48 @@ func (t *doubling) stepTolerance(v *halfulp.Matrix, prec int) (*exact.Bound, err
 	if err != nil {
 		return nil, err
 	}
-	norm, err := t.s.rowNorm(v)
-	if err != nil {
-		return nil, err
-	}
 	length := bits.Len(uint(t.n))
-	off := t.amp - prec - norm.MantExp(nil) - 2*length - 1
+	off := t.amp - prec - int(slices.Max(t.vSums)) - 2*length - 1
 	if s+f > prec-6 || length+f+off > -6 {
 		return nil, nil
 	}
-	return t.s.uniform(t.n, 1-t.gain+s, 1-t.gain+s-off), nil
+	size := int64(1 - t.gain) // of N
+	return t.s.known(t.s.uniform(t.n, int(size)+s, int(size)+s-off), uniformVectors(t.n, t.n, size, size), t.sCols), nil
+}
+
+// lookAtV finds out what is needed of the first n rows of V at a place.
+func (t *doubling) lookAtV(v *halfulp.Matrix) error {
+	if t.s.at == nil {
+		return nil
+	}
+	x, err := t.s.extents(v.T(), v)
+	if err != nil {
+		return err
+	}
+	t.vCols, t.vRows = vectorsOf(x[0]), vectorsOf(x[1])
+	t.vSums, _ = sums(x[1])
+	return nil
 }
 
 // sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
 func (t *doubling) sizes() (f, s int, err error) {
 	if t.size == nil {
-		if t.size, err = t.s.rowNorm(t.f); err != nil {
+		x, err := t.s.extents(t.f.Slice(0, t.n, 0, t.n))
+		if err != nil {
 			return 0, 0, err
 		}
+		_, t.size = sums(x[0])
+		t.fRows = vectorsOf(x[0])
 	}
-	x, err := t.s.rowNorm(t.x)
-	if err != nil {
-		return 0, 0, err
+	if t.sizeS == nil {
+		x, err := t.s.extents(t.x, t.x.T())
+		if err != nil {
+			return 0, 0, err
+		}
+		_, t.sizeS = sums(x[0])
+		t.sRows, t.sCols = vectorsOf(x[0]), vectorsOf(x[1])
 	}
-	return t.size.MantExp(nil), x.MantExp(nil), nil
+	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
 }
 
 // finish returns the enclosure by the first rows of V and an E that tell so many bits.
@@ -434,37 +469,66 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 		return nil, err
 	}
 	v := leading
+	var offs []int64 // rows of V below are in error by 2^offs
 	if m > n {
-		v = taller(leading, m)
-		if err := t.s.gemm(1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n)); err != nil {
+		if v, err = t.s.taller(leading, m); err != nil {
 			return nil, err
 		}
-		if err := t.s.gemm(-1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n)); err != nil {
+		within, err := t.belowTolerance(bits)
+		if err != nil {
+			return nil, err
+		}
+		if within != nil {
+			for _, row := range within.Rows {
+				offs = append(offs, row+within.Cols[0]-within.Within)
+			}
+		}
+		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(n, m, 0, n), t.x.T(), 0, nil, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
 			return nil, err
 		}
 	}
-	tops, err := t.s.rowTops(v)
-	if err != nil {
-		return nil, err
+	tops := t.vSums
+	if t.s.at == nil || m > n {
+		if tops, err = t.s.rowTops(v); err != nil {
+			return nil, err
+		}
 	}
-	var bound *exact.Bound
+	bound := func(first, end int) *exact.Bound { return nil }
 	if t.s.at != nil {
 		// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
-		bound = &exact.Bound{Rows: tops, Cols: make([]int64, n), Within: int64(places + 2)}
+		small := make([]int64, n)
 		for j := range n {
-			bound.Cols[j] = int64(1 - g)
+			small[j] = int64(1 - g)
+		}
+		bound = func(first, end int) *exact.Bound {
+			return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
 		}
 		lost.Add(lost, exp2(-g-places))
 		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
 		lost.Add(lost, exp2(t.off+2))
+		if t.rounded > 0 {
+			_, size, err := t.sizes()
+			if err != nil {
+				return nil, err
+			}
+			lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
+		}
 	}
-	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, bound); err != nil {
+	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(bound(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err
+	}
+	if m > n {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, nil, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, bound(n, m)); err != nil {
+			return nil, err
+		}
 	}
 	t.s.drop(z)
 	y := &nearly{x: v.T(), d: d.T(), words: words(bits), left: make([]int64, n), right: negated(t.by.rows)}
 	for _, top := range tops {
 		y.err = append(y.err, top+int64(lost.MantExp(nil)))
+	}
+	for i, off := range offs {
+		y.err[n+i] = max(y.err[n+i], off+1) + 1
 	}
 	return &enclosure{root: y, bits: bits}, nil
 }

@@ -85,9 +85,17 @@ func lowestBit(a num.Mat, by scaling) (low int64) {
 		bits := int64(a.Arr.Bits())
 		for j, col := range by.cols {
 			least, at := int64(math.MaxInt64), a.At(0, j)
-			for i, row := range by.rows {
-				if e := exponent(a.Arr, at+i*a.RS); e != none {
-					least = min(least, e+row)
+			if k == num.MP {
+				for i, row := range by.rows {
+					if i := at + i*a.RS; a.Arr.Cls[i].Class() == num.Finite {
+						least = min(least, int64(a.Arr.Exp[i])+row)
+					}
+				}
+			} else {
+				for i, row := range by.rows {
+					if e := exponent(a.Arr, at+i*a.RS); e != none {
+						least = min(least, e+row)
+					}
 				}
 			}
 			if least < math.MaxInt64 {
@@ -239,7 +247,7 @@ func (y *fixedSystem) add(v []float64, r *residual, u *partial) (ok bool, err er
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
-	planes = min(planes, len(y.f.planes))
+	planes = min(planes, y.f.planes)
 	if err := y.subtract(r, newVector(c), q, planes); err != nil {
 		return false, err
 	}
@@ -286,7 +294,7 @@ func (r *residual) look(lost float64) (top int) {
 func (y *fixedSystem) provide(planes int) (err error) {
 	// 2^-low is a multiple of the unit 2^(1-64w) of w planes.
 	planes = min(planes, int(min(y.low/64, math.MaxInt32))+1)
-	if y.f == nil || planes > len(y.f.planes) {
+	if y.f == nil || planes > y.f.planes {
 		y.f, err = y.s.newFixed(y.a, y.r.scales(), planes)
 	}
 	return err

@@ -225,52 +225,53 @@ func TestTriangles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v == nil {
+		if v == nil || !(v.rho <= mostRho) {
 			bad++
 			continue
 		}
 		good++
-		m := scaledRat(a, lu.scaling)
 		// R = Y X P
 		inverse := make([][]*big.Rat, n)
-		norm := new(big.Rat)
 		for i := range inverse {
 			inverse[i] = make([]*big.Rat, n)
-			sum := new(big.Rat)
 			for j := range n {
 				z := new(big.Rat)
 				for k := max(i, j); k < n; k++ {
 					z.Add(z, new(big.Rat).Mul(exactRat(v.y[i+k*n]), exactRat(v.x[k+j*n])))
 				}
 				inverse[i][v.perm[j]] = z
-				sum.Add(sum, new(big.Rat).Abs(z))
-			}
-			if sum.Cmp(norm) > 0 {
-				norm = sum
 			}
 		}
-		if norm.Cmp(exactRat(v.norm)) > 0 {
-			t.Fatalf("seed %d, trial %d: ‖R‖ is %s, bound %g", seed, trial, norm.FloatString(20), v.norm)
-		}
-		for i := range n {
-			sum := new(big.Rat)
-			for j := range n {
-				z := new(big.Rat)
-				if i == j {
-					z.SetInt64(1)
-				}
-				for k := range n {
-					z.Sub(z, new(big.Rat).Mul(m[i][k], inverse[k][j]))
-				}
-				sum.Add(sum, z.Abs(z))
-			}
-			if sum.Cmp(exactRat(v.rho)) > 0 {
-				t.Fatalf("seed %d, trial %d, n = %d: row %d of I - F R is %s, bound %g", seed, trial, n, i, sum.FloatString(20), v.rho)
-			}
-		}
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.scaling), inverse, v.rho, v.norm)
 	}
 	if good == 0 || bad == 0 {
 		t.Fatalf("%d good and %d bad inverses", good, bad)
+	}
+}
+
+// checkFloats compares bounds with ‖I - F R‖∞ and ‖R‖∞.
+func checkFloats(t *testing.T, name string, f, r [][]*big.Rat, rho, norm float64) {
+	t.Helper()
+	n := len(f)
+	for i := range n {
+		left, size := new(big.Rat), new(big.Rat)
+		for j := range n {
+			z := new(big.Rat)
+			if i == j {
+				z.SetInt64(1)
+			}
+			for k := range n {
+				z.Sub(z, new(big.Rat).Mul(f[i][k], r[k][j]))
+			}
+			left.Add(left, z.Abs(z))
+			size.Add(size, new(big.Rat).Abs(r[i][j]))
+		}
+		if !(rho > math.MaxFloat64) && left.Cmp(exactRat(rho)) > 0 {
+			t.Fatalf("%s: row %d of I - F R is %s, bound %g", name, i, left.FloatString(20), rho)
+		}
+		if size.Cmp(exactRat(norm)) > 0 {
+			t.Fatalf("%s: row %d of R is %s, bound %g", name, i, size.FloatString(20), norm)
+		}
 	}
 }
 
@@ -341,8 +342,16 @@ func TestWrongCorrections(t *testing.T) {
 		kind := "triangles"
 		if v, err := s.invertTriangles(lu); err != nil {
 			t.Fatal(err)
-		} else if v != nil && trial%3 > 0 {
+		} else if v != nil && v.rho <= mostRho && trial%3 > 0 {
 			w.inverse = v
+			if trial%3 > 1 {
+				kind = "float"
+				z, err := s.floatInverse(raw.Matrix(a), v)
+				if err != nil || !(z.rho <= mostRho) {
+					t.Fatalf("seed %d, trial %d: rho is %g by a residual, %g without; %v", seed, trial, z.rho, v.rho, err)
+				}
+				w.inverse = z
+			}
 		} else if v, _, err := s.blocksOf(a, lu, 400, 1+r.IntN(3)); err == nil && trial%2 == 0 {
 			kind = "blocks"
 			w.inverse = v
@@ -377,7 +386,7 @@ func TestWrongCorrections(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"triangles0", "wide0", "triangles5", "wide5", "blocks"} {
+	for _, name := range []string{"triangles0", "float0", "wide0", "triangles5", "float5", "wide5", "blocks"} {
 		if decided[name] == 0 {
 			t.Errorf("%s: nothing was decided (%v)", name, decided)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 )
@@ -11,15 +12,19 @@ import (
 // fixed is a scaled matrix F, |f_ij| < 1, in fixed point, and multiplies exactly by vectors of
 // 62-bit integers.
 //
-// Entry (i, j) is f = Σ_l planes[l][i cols + j] 2^(1-64(l+1)) - 1, cut off towards 0 after the last
-// plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no signs, nor
-// have the integers to which vectors are moved, so that a row's product with a vector is one sum of
-// words for each plane.
+// Entry (i, j) is f = Σ_l w_l 2^(1-64(l+1)) - 1 with word w_l in plane l, cut off towards 0 after
+// the last plane: the first w planes alone differ from it by less than 2^(2-64w). Planes have no
+// signs, nor have the integers to which vectors are moved, so that a row's product with a vector is
+// one sum of words for each plane.
 type fixed struct {
 	rows, cols int
-	planes     [][]uint64
-	sums       [][][2]uint64 // of the words of each row, by plane
+	planes     int
+	words      [][]uint64  // of row i in plane l at i planes + l
+	sums       [][2]uint64 // of these rows
 }
+
+// rowsAtOnce are those that one call works on; their words lie side by side.
+const rowsAtOnce = 16
 
 // shifted is what is added to the integers of vectors, which are smaller.
 const shifted = 1 << 62
@@ -27,76 +32,86 @@ const shifted = 1 << 62
 // newFixed returns F = diag(2^rows) A diag(2^cols) in that many planes.
 func (s *solver) newFixed(a num.Mat, by scaling, planes int) (*fixed, error) {
 	m, n := a.Rows, a.Cols
-	f := &fixed{rows: m, cols: n, planes: make([][]uint64, planes), sums: make([][][2]uint64, planes)}
-	for l := range planes {
-		f.planes[l], f.sums[l] = s.words(m*n), make([][2]uint64, m)
+	f := &fixed{rows: m, cols: n, planes: planes, sums: make([][2]uint64, m*planes)}
+	for i := 0; i < m; i += rowsAtOnce {
+		room := s.words(min(rowsAtOnce, m-i) * planes * n)
+		for range min(rowsAtOnce, m-i) * planes {
+			f.words = append(f.words, room[:n:n])
+			room = room[n:]
+		}
 	}
-	const some, tile = 16, 32 // rows a call; columns whose pages are at hand
-	return f, par.For(s.ctx, s.threads, (m+some-1)/some, func(_, part int) {
+	const tile = 32 // columns whose pages are at hand
+	return f, par.For(s.ctx, s.threads, (m+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
+		first, last := part*rowsAtOnce, min(m, (part+1)*rowsAtOnce)
 		var buf [num.MaxValueWords]uint64
 		for j0 := 0; j0 < n; j0 += tile {
-			for i := part * some; i < min(m, (part+1)*some); i++ {
+			for i := first; i < last; i++ {
 				for j := j0; j < min(n, j0+tile); j++ {
 					e, at := by.rows[i]+by.cols[j], a.At(i, j)
 					switch a.Arr.Kind { // much the faster way for the usual ones
 					case num.MP:
 						c, l := a.Arr.Cls[at], a.Arr.Limbs()
-						f.set(i*n+j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
+						f.set(i, j, c.Class() != num.Finite, c.Neg(), a.Arr.Sig[at*l:(at+1)*l], e+int64(a.Arr.Exp[at])-int64(64*l))
 					case num.F64:
 						x := a.Arr.F64[0][at]
 						m, exp := num.Decompose(x)
 						buf[0] = m
-						f.set(i*n+j, x == 0, x < 0, buf[:1], e+exp)
+						f.set(i, j, x == 0, x < 0, buf[:1], e+exp)
 					default:
 						x := a.Arr.Value(at, buf[:])
-						f.set(i*n+j, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
+						f.set(i, j, x.Class != num.Finite, x.Neg, x.Mag, e+x.Exp)
 					}
 				}
 			}
 		}
-		for l, plane := range f.planes {
-			for i := part * some; i < min(m, (part+1)*some); i++ {
-				var s0, s1, carry uint64
-				for _, w := range plane[i*n : (i+1)*n] {
-					s0, carry = bits.Add64(s0, w, 0)
-					s1 += carry
-				}
-				f.sums[l][i] = [2]uint64{s0, s1}
+		for at := first * planes; at < last*planes; at++ {
+			var s0, s1, carry uint64
+			for _, w := range f.words[at] {
+				s0, carry = bits.Add64(s0, w, 0)
+				s1 += carry
 			}
+			f.sums[at] = [2]uint64{s0, s1}
 		}
 	})
 }
 
-// set sets number at of all planes to 1 + x, cut off towards the middle, for x = ± mag 2^e,
+// set sets the words of entry (i, j) to 1 + x, cut off towards the middle, for x = ± mag 2^e,
 // |x| < 1.
-func (f *fixed) set(at int, zero, neg bool, mag []uint64, e int64) {
-	planes := len(f.planes)
-	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
-	shift := e + int64(64*planes-1)
-	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
-	if zero {
-		mag = nil
-	}
-	var before, carry, sign uint64
-	if k := -up - 1; uint(k) < uint(len(mag)) {
-		before = mag[k]
-	}
+func (f *fixed) set(i, j int, zero, neg bool, mag []uint64, e int64) {
+	words := f.words[i*f.planes : (i+1)*f.planes]
+	at := len(words) - 1
+	var sign, carry uint64
 	if neg {
-		carry, sign = 1, math.MaxUint64
+		sign, carry = math.MaxUint64, 1
 	}
-	for k := range planes {
-		var word uint64
-		if m := k - up; uint(m) < uint(len(mag)) {
-			word = mag[m]
-		}
+	// Word k of x 2^(64 planes - 1) is mag[k-up] 2^off and what falls in from below.
+	shift := e + int64(64*len(words)-1)
+	up, off := int(max(shift>>6, math.MinInt32)), uint(shift&63)
+	var before uint64
+	switch {
+	case zero || up < -len(mag):
+		mag = nil
+	case up < 0:
+		before, mag = mag[-up-1], mag[-up:]
+	}
+	for ; up > 0 && at >= 0; up-- {
+		words[at][j] = 0 // ^0 + 1 is 0 and carries as well
+		at--
+	}
+	for _, word := range mag[:min(len(mag), at+1)] {
 		v := (word<<off | before>>(64-off)) ^ sign // nothing from below for off = 0
 		before = word
 		v, carry = bits.Add64(v, 0, carry)
-		if k == planes-1 {
-			v ^= 1 << 63
-		}
-		f.planes[planes-1-k][at] = v
+		words[at][j] = v
+		at--
 	}
+	for ; at >= 0; at-- {
+		v := before>>(64-off) ^ sign
+		before = 0
+		v, carry = bits.Add64(v, 0, carry)
+		words[at][j] = v
+	}
+	words[0][j] ^= 1 << 63
 }
 
 // magnitude stores mag 2^shift in z, which has room for it, cut off.
@@ -120,18 +135,19 @@ func magnitude(z, mag []uint64, shift int64) {
 
 // vector is one of integers below 2^62 in magnitude, moved by shifted.
 type vector struct {
-	x   []uint64
+	x   *direct.WordVector
 	sum [2]uint64 // of the integers themselves, in two's complement
 }
 
 func newVector(c []int64) *vector {
-	v := &vector{x: make([]uint64, len(c))}
+	v, x := new(vector), make([]uint64, len(c))
 	for j, c := range c {
-		v.x[j] = uint64(c + shifted)
+		x[j] = uint64(c + shifted)
 		var carry uint64
 		v.sum[0], carry = bits.Add64(v.sum[0], uint64(c), 0)
 		v.sum[1], _ = bits.Add64(v.sum[1], uint64(c>>63), carry)
 	}
+	v.x = direct.NewWordVector(x)
 	return v
 }
 
@@ -143,8 +159,9 @@ func newVector(c []int64) *vector {
 func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 	clear(z)
 	for l := range w {
-		p0, p1, p2 := dot(f.planes[l][i*f.cols:(i+1)*f.cols], c.x)
-		sum := f.sums[l][i]
+		at := i*f.planes + l
+		p0, p1, p2 := c.x.Dot(f.words[at])
+		sum := f.sums[at]
 		var b uint64
 		p0, b = bits.Sub64(p0, sum[0]<<62, 0)
 		p1, b = bits.Sub64(p1, sum[0]>>2|sum[1]<<62, b)
@@ -154,7 +171,7 @@ func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 			p1, b = bits.Sub64(p1, c.sum[0]>>1|c.sum[1]<<63, b)
 			p2, _ = bits.Sub64(p2, uint64(int64(c.sum[1])>>1), b)
 		}
-		at := w - 1 - l
+		at = w - 1 - l
 		z[at], b = bits.Add64(z[at], p0, 0)
 		z[at+1], b = bits.Add64(z[at+1], p1, b)
 		z[at+2], b = bits.Add64(z[at+2], p2, b)
@@ -168,41 +185,27 @@ func (f *fixed) row(z []uint64, i int, c *vector, w int) {
 // times returns -F r in sums of two's complement of unit 2^-unit, for r = Σ_m v_m 2^(-61 (m+1)) and
 // |F r| < 2^60; piece m is multiplied by planes(m) planes, and is 0 if it is nil.
 func (f *fixed) times(s *solver, v []*vector, planes func(m int) int) (sums [][]uint64, unit int, err error) {
-	words := len(f.planes) + 2
+	words := f.planes + 2
 	unit = 64 * (words - 1)
 	sums = make([][]uint64, f.rows)
 	room := make([]uint64, f.rows*(words+1))
 	for i := range sums {
 		sums[i], room = room[:words+1], room[words+1:]
 	}
-	const some = 16 // rows a call
-	return sums, unit, par.For(s.ctx, s.threads, (f.rows+some-1)/some, func(_, part int) {
+	return sums, unit, par.For(s.ctx, s.threads, (f.rows+rowsAtOnce-1)/rowsAtOnce, func(_, part int) {
 		x := make([]uint64, words)
-		for i := part * some; i < min(f.rows, (part+1)*some); i++ {
+		for i := part * rowsAtOnce; i < min(f.rows, (part+1)*rowsAtOnce); i++ {
 			for m, v := range v {
 				if v == nil {
 					continue
 				}
-				w := min(planes(m), len(f.planes))
+				w := min(planes(m), f.planes)
 				f.row(x[:w+2], i, v, w)
 				// x is that of unit 2^(1-64 w) 2^(-61 (m+1)).
 				subtractShifted(sums[i], x[:w+2], unit-64*w+1-pieceBits*(m+1))
 			}
 		}
 	})
-}
-
-// dot returns Σ x_j y_j in three words, least significant first.
-func dot(x, y []uint64) (s0, s1, s2 uint64) {
-	y = y[:len(x)]
-	for j, v := range x {
-		hi, lo := bits.Mul64(v, y[j])
-		var c uint64
-		s0, c = bits.Add64(s0, lo, 0)
-		s1, c = bits.Add64(s1, hi, c)
-		s2, _ = bits.Add64(s2, 0, c)
-	}
-	return s0, s1, s2
 }
 
 // subtractShifted subtracts x 2^shift from r, both in two's complement and modulo what r holds;

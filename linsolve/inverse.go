@@ -66,6 +66,9 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 // multiply is invertBy with a seed of a, of which nothing is proved.
 func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, error) {
 	n, width := a.Rows(), 0
+	known := !s.work.guessed
+	s.work.guessed = true
+	defer func() { s.work.guessed = !known }()
 	if err := s.perturb(p.r); err != nil {
 		return nil, err
 	}
@@ -85,7 +88,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 			d := e.Big(i, i)
 			e.SetBig(i, i, new(big.Float).SetPrec(64).Sub(d, big.NewFloat(1)))
 		}
-		s.did(factorCost(n) + seedCost(n))
+		s.did(roundCostOf(n))
 		product := raw.Matrix(e)
 		r, err := s.seed(product, equilibrate(product, scaling{negated(p.weights), p.weights}))
 		if err != nil {
@@ -108,6 +111,9 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 	}
 	// Numbers that differ by far more than float64 arithmetic sees beside each other may leave R
 	// singular: elimination in enough bits gets there always.
+	//
+	// Once it begins most is known of what few columns take, if these bits do.
+	s.work.guessed = !known && !s.work.one
 	for bits := seedBits * maxRounds; ; bits *= 2 {
 		if err := workable(2*bits, a); err != nil {
 			return nil, err
@@ -117,12 +123,12 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 		}
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
-		} else if !ok {
-			continue
+		} else if ok {
+			if e, err := s.distance(p, a); err != nil || e == nil {
+				return p, err
+			}
 		}
-		if e, err := s.distance(p, a); err != nil || e == nil {
-			return p, err
-		}
+		s.work.guessed = true
 	}
 }
 
@@ -233,10 +239,11 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 	}
 	sum := func(y []float64) []*big.Float { return boundsOfFloat64(n, y).sums() }
 	p.abs = boundsOfFloat64(n, x)
-	// Entries of F have relative errors below 2^-51, or are 0 below 2^-1000; I - X F has those of
-	// Subtract.
-	ulp := upper().SetFloat64(0x1p-51 + float64(float64(n+10)*0x1p-53))
+	// Entries of F have relative errors, or are 0 below 2^-1000; I - X F has those of Subtract.
+	gamma := dgemm.SubtractError(n)
+	ulp := upper().SetFloat64((roundingOf(a) + gamma) * 1.001)
 	lost := upper().Mul(p.abs.norm(), upper().SetFloat64(float64(n)*0x1p-999))
+	lost.Add(lost, upper().SetFloat64(gamma))
 	product := p.abs.apply(sum(scaled))
 	rho := upper()
 	sums := sum(e)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -64,14 +65,26 @@ func (o *LeastSquaresOptions) options() *halfulp.Options {
 // The error is a *RankError, which wraps ErrSingular, if the rank of A is below min(m, n); it wraps
 // ErrNotFinite for infinities and NaN in A or B and ErrWeights for weights that are none. After an
 // error X is unchanged. LeastSquares panics if shapes do not fit.
+//
+// Where A, B and X live on a GPU or on a grid of processes, with m ≥ n and no weights, the normal
+// equations are formed and solved there, but for what only arithmetic on the host decides.
 func LeastSquares(a, b, x *halfulp.Matrix, opt *LeastSquaresOptions) (Stats, error) {
 	if a.Rows() != b.Rows() || x.Rows() != a.Cols() || x.Cols() != b.Cols() {
 		panic(errShape)
+	}
+	var attempt []halfulp.Stage
+	if a.Place() != place.Host && a.Rows() >= a.Cols() && x.Rows()*x.Cols() > 0 && (opt == nil || opt.Weights == nil) {
+		st, done, err := leastSquaresThere(a, b, x, opt.options())
+		if done || err != nil {
+			return st, err
+		}
+		attempt = st.Stages
 	}
 	m, err := newModel("LeastSquares", a, b, opt, x)
 	if err != nil {
 		return Stats{}, err
 	}
+	m.s.stats.Stages = attempt
 	z, err := m.solution(x.Format(), a.Rows() < a.Cols())
 	if err != nil {
 		return m.s.stats, fmt.Errorf("LeastSquares: %w", err)
@@ -103,7 +116,7 @@ func newModel(name string, a, b *halfulp.Matrix, opt *LeastSquaresOptions, other
 	if err != nil {
 		return nil, err
 	}
-	s.stats.Method = "least squares"
+	s.stats.Method = leastSquaresMethod
 	m := &model{s: s, a: on[0], b: on[1]}
 	for i, n := range []string{"A", "B"} {
 		if err := finite(n, on[i]); err != nil {
@@ -348,16 +361,8 @@ func negatedMatrix(m *halfulp.Matrix) *halfulp.Matrix {
 	return z
 }
 
-// ranked makes an error about a singular system of order n one about A: the rank of the system
-// exceeds that of A by its order less the smaller dimension of A.
-func (m *model) ranked(err error) error {
-	var singular *SingularError
-	if errors.As(err, &singular) {
-		rows, cols := m.a.Dims()
-		return &RankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
-	}
-	return err
-}
+// ranked makes an error about a singular system one about A.
+func (m *model) ranked(err error) error { return ranked(err, m.a.Rows(), m.a.Cols()) }
 
 // tall returns an error if there are fewer rows than columns.
 func (m *model) tall() error {

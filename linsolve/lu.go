@@ -5,42 +5,97 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
 )
 
-// LUFactors are those of P A = L U.
+// LUFactors are those of P A = L U. Where A lives on a GPU L and U do, with a copy of A.
 type LUFactors struct {
 	P    []int           // row i of P A is row P[i] of A, from 0
 	L, U *halfulp.Matrix // m x k and k x n, k = min(m, n), zeros above and below the diagonals
 	system
 }
 
+// Free gives back what the factors have on a GPU. They are not to be used any more then.
+func (z *LUFactors) Free() {
+	z.L.Free()
+	z.U.Free()
+	z.a.Free()
+}
+
 // LU returns the factors P A = L U of an m x n matrix A by elimination with partial pivoting in
 // format f, every entry of L, unit lower triangular, and of U, upper triangular, the exact one for
-// P rounded once, ties to even, whatever the condition of A (getrf of LAPACK). Factors are on the
-// host.
+// P rounded once, ties to even, whatever the condition of A (getrf of LAPACK). L and U live where A
+// does.
 //
 // The pivot of a column is its largest entry, the first one of those whose magnitudes differ by
 // less than 2^-64 of them, by numbers computed in more bits than f has; proved is that no entry of
 // L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic finds are taken if the
 // others are proved to be smaller by more than 2^-60 of them. See Cholesky for the method.
 //
+// Where A lives on a GPU or on a grid of processes all of it runs there, but for what only
+// arithmetic on the host decides: zeros, ties, pivots that are about as large as others, singular
+// matrices, small or ill-conditioned ones.
+//
 // The error wraps ErrSingular, a *SingularError for square matrices, if the first k columns of A
 // are linearly dependent, which is proved; for a matrix of less rows than columns these are the
 // first m of them. It wraps ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
 // of the products, and so is Device.
 func LU(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LUFactors, Stats, error) {
-	s, on, err := begin("LU", opt, a)
+	s, err := start("LU", opt, a)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.lu(on[0], f)
+	z, err := s.luOf(a, f)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LU: %w", err)
 	}
-	s.countOverflow(z.L, z.U)
 	s.finished()
-	z.a = on[0].Clone()
 	return z, s.stats, nil
+}
+
+// luOf returns the factors where a lives, with a copy of it.
+func (s *solver) luOf(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
+	z, err := s.luThere(a, f)
+	if err != nil {
+		return nil, err
+	}
+	if z == nil {
+		here := a
+		if a.Place() != place.Host {
+			if here, err = a.Host(); err != nil {
+				return nil, err
+			}
+		}
+		if z, err = s.lu(here, f); err != nil {
+			return nil, err
+		}
+		s.countOverflow(z.L, z.U)
+	}
+	return z, s.keep(a, &z.system, &z.L, &z.U)
+}
+
+// keep makes a copy of the matrix of factors, where that lives, and moves those of the host there.
+// After an error nothing is left at the place.
+func (s *solver) keep(a *halfulp.Matrix, of *system, factors ...**halfulp.Matrix) error {
+	err := func() (err error) {
+		for _, m := range factors {
+			if (*m).Place() != a.Place() {
+				if *m, err = (*m).On(a.Place()); err != nil {
+					return err
+				}
+			}
+		}
+		of.a, err = a.On(a.Place())
+		return err
+	}()
+	if err != nil {
+		for _, m := range factors {
+			if *m != nil {
+				(*m).Free()
+			}
+		}
+	}
+	return err
 }
 
 func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {

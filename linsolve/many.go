@@ -3,6 +3,7 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
@@ -114,14 +115,15 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	rest := mul(t.rho, t.rho)
 	if cubic {
 		places := max(bits-2*t.gain()+2, 24)
-		square, err := t.s.matrix(halfulp.MP(uint(places)), n, n)
+		square, err := t.s.room(halfulp.MP(uint(places)), n, n)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.gemm(1, e, e, 0, nil, square); err != nil {
+		within, lost := t.squareBound(places)
+		if err := t.s.gemmWithin(1, e, e, 0, nil, square, within); err != nil {
 			return nil, err
 		}
-		sum, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+		sum, err := t.s.room(halfulp.MP(uint(wide)), n, n)
 		if err != nil {
 			return nil, err
 		}
@@ -134,8 +136,9 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		rest = upper().Add(mul(rest, t.rho), mul(mul(h, near), exp2(1)))
 		rest = upper().Add(rest, mul(mul(near, near), exp2(-places)))
 		rest = upper().Add(rest, mul(near, exp2(1-wide)))
+		rest = upper().Add(rest, lost)
 	}
-	d, err := t.s.matrix(halfulp.MP(uint(wide)), n, n)
+	d, err := t.s.room(halfulp.MP(uint(wide)), n, n)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +152,12 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 	}
 	if t.s.at != nil {
 		b.Within = int64(wide) + 2
+		rows := t.eRows
+		if rows != nil && cubic { // |E' + E'²| ≤ 2 ‖E'‖, rounded
+			sum := int64(near.MantExp(nil)) + 2
+			rows = uniformVectors(n, n, sum, sum)
+		}
+		t.s.known(b, rows, t.xCols)
 	}
 	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return nil, err
@@ -164,6 +173,21 @@ func (t *newton) correct(n, bits int, e *halfulp.Matrix, h *big.Float, cubic boo
 		y.err = append(y.err, c+1+max(int64(lost.MantExp(nil)), -int64(bits)-8))
 	}
 	return y, nil
+}
+
+// squareBound returns what is known of E'² where it need not be rounded correctly, else nil, and a
+// bound of the norm of what it is in error by then: 2^-places of that of E', squared, about.
+func (t *newton) squareBound(places int) (b *exact.Bound, lost *big.Float) {
+	if t.s.tally == nil || t.eRows == nil {
+		return nil, upper()
+	}
+	n := t.n()
+	top, sum := slices.Max(t.eRows.Top), slices.Max(t.eSums)
+	cols := uniformVectors(n, n, top, top+int64(bits.Len(uint(n))))
+	length := bits.Len(uint(n))
+	b = &exact.Bound{Rows: t.eSums, Cols: cols.Top}
+	b.Within = max(top+int64(length+places)-sum, 1)
+	return t.s.known(b, t.eRows, cols), exp2(int(sum+top-b.Within) + length)
 }
 
 // columnTops returns exponents of the largest entries of the columns of a matrix in MP, low for
@@ -201,52 +225,115 @@ func (t *newton) solve(g *halfulp.Matrix, bits int) (*nearly, error) {
 		return nil, err
 	}
 	first := t.gain() + 2
-	x0, err := t.s.matrix(halfulp.MP(uint(first)), n, k)
+	x0, size, off, cols, err := t.start(g, first)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemm(1, t.x, g, 0, nil, x0); err != nil {
-		return nil, err
-	}
-	size, err := t.s.columnTops(x0, none)
-	if err != nil {
-		return nil, err
-	}
-	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and
-	// 1/(1 - rho) (1 + 2^-b) ≤ 2.
+	// |r_ij| ≤ 2^(row_i + size_j) (rho/(1 - rho) (1 + 2^-b) + 2^-b), and 1/(1 - rho) (1 + 2^-b) ≤
+	// 2. What x0 is in error by beside, δ, adds (1 + rho/(1 - rho)) δ to the factor of 2^row_i.
 	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
+	second := max(bits+cond+small+2, 24)
 	b := &exact.Bound{Rows: t.row, Cols: make([]int64, k)}
 	for j, e := range size {
-		b.Cols[j] = e + int64(small)
+		if b.Cols[j] = e + int64(small); off != nil {
+			b.Cols[j] = max(b.Cols[j], off[j]) + 1
+		}
 	}
-	second := max(bits+cond+small+2, 24)
-	r, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	if off != nil {
+		// R may be in error by 2^-second of its bound beside its rounding.
+		b.Within = int64(second)
+		t.s.known(b, t.fRows, cols)
+	}
+	r, err := t.s.room(halfulp.MP(uint(second)), n, k)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.s.gemmWithin(-1, t.f, x0, 1, g, r, b); err != nil {
 		return nil, err
 	}
-	d, err := t.s.matrix(halfulp.MP(uint(second)), n, k)
+	d, err := t.s.room(halfulp.MP(uint(second)), n, k)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+	tops, cols, err := t.s.columns(r)
+	if err != nil {
 		return nil, err
 	}
-	tops, err := t.s.columnTops(r, none)
-	if err != nil {
+	var within *exact.Bound
+	if off != nil && cols != nil {
+		// |d_ij| ≤ ‖X‖ 2^tops_j, of which D may be in error by 2^-second beside its rounding.
+		within = &exact.Bound{Rows: make([]int64, n), Cols: tops, Within: int64(second)}
+		for i := range within.Rows {
+			within.Rows[i] = int64(t.norm + 1)
+		}
+		t.s.known(within, t.xRows, cols)
+	}
+	if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, within); err != nil {
 		return nil, err
 	}
 	t.s.stats.Precision = bits
-	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖.
-	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(2-second)).MantExp(nil)
+	// R and D are rounded: |F^-1 g - x0 - d| ≤ (2 rho + 2 2^-second + 2 2^-second) ‖X‖ ‖r‖. What D
+	// is in error by beside is less than 2^(norm+1-second) ‖r‖, and what R is counts twice with
+	// ‖X‖.
+	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(3-second)).MantExp(nil)
 	y := &nearly{x: x0, d: d, words: words(bits), left: t.by.cols, right: make([]int64, k)}
 	for j, e := range tops {
+		e += 1 + int64(t.norm+1+lost)
+		if off != nil {
+			e = max(e, most+int64(t.norm+2-second)+b.Cols[j]) + 1
+		}
 		// Errors that are less than what is cut off need not be known.
-		y.err = append(y.err, max(e+1+int64(t.norm+1+lost), size[j]-int64(bits)-8))
+		y.err = append(y.err, max(e, size[j]-int64(bits)-8))
 	}
 	return y, nil
+}
+
+// start returns x0 = X g of so many bits, and exponents of the largest numbers of its columns,
+// those of none for zeros, and what products want to know of them if they want to. If off is not
+// nil, x0 is in error by 2^(off[j]-1) at most beside its rounding.
+func (t *newton) start(g *halfulp.Matrix, first int) (x0 *halfulp.Matrix, size, off []int64, cols *exact.Vectors, err error) {
+	n, k := g.Dims()
+	if x0, err = t.s.room(halfulp.MP(uint(max(first, 24))), n, k); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	var b *exact.Bound
+	if t.s.tally != nil && t.xRows != nil {
+		found, err := t.s.extents(g.T())
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		if cols := vectorsOf(found[0]); cols != nil {
+			// |x_ij| ≤ ‖X‖ 2^cols_j, which is some powers of two above what is typical.
+			b = &exact.Bound{Rows: make([]int64, n), Cols: cols.Top, Within: int64(first + bits.Len(uint(n)) + t.norm + 1)}
+			for i := range b.Rows {
+				b.Rows[i] = int64(t.norm + 1)
+			}
+			for _, top := range cols.Top {
+				off = append(off, top+int64(t.norm+2)-b.Within)
+			}
+			t.s.known(b, t.xRows, cols)
+		}
+	}
+	if err := t.s.gemmWithin(1, t.x, g, 0, nil, x0, b); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	size, cols, err = t.s.columns(x0)
+	return x0, size, off, cols, err
+}
+
+// columns returns exponents of the largest numbers of the columns of a matrix in MP, those of none
+// for zeros, and what products at the solver's place want to know of them, or nil.
+func (s *solver) columns(m *halfulp.Matrix) (size []int64, cols *exact.Vectors, err error) {
+	const none = math.MinInt32
+	if s.at == nil {
+		size, err = s.columnTops(m, none)
+		return size, nil, err
+	}
+	x, err := s.extents(m.T())
+	if err != nil {
+		return nil, nil, err
+	}
+	return extentTops(x[0], none), vectorsOf(x[0]), nil
 }
 
 // coarseGain is log2 of how much of the bits of a few columns Newton's method makes: the others
@@ -266,8 +353,9 @@ func coarseGain(n, bits int) int {
 //
 //	x* - x = (I - E)^-1 X r,    |x* - x - d| ≤ 2 rho |d| + |η| + 2 |X δ|
 //
-// in the norm of the largest entry, for rho ≤ 1/4 with |η| ≤ 2^-b |d|, and
-// |X δ| ≤ ‖X‖ (2^-b |r'| + 2^(row + err - b)) for results of b bits.
+// in the norm of the largest entry, for rho ≤ 1/4 with |η| ≤ 2^-b |d|, or more where products at
+// the solver's place need not be rounded correctly, and |X δ| ≤ ‖X‖ (2^-b |r'| + 2^(row + err - b))
+// for results of b bits.
 func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 	const none = math.MinInt32
 	n, k := g.Dims()
@@ -277,28 +365,25 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 		return nil, err
 	}
 	first := t.gain() + 2
-	x, err := t.s.matrix(halfulp.MP(uint(max(first, 24))), n, k)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.s.gemm(1, t.x, g, 0, nil, x); err != nil {
-		return nil, err
-	}
-	size, err := t.s.columnTops(x, none)
+	x, size, off, cols, err := t.start(g, first)
 	if err != nil || slices.Contains(size, none) {
 		return nil, err
 	}
-	// As in solve: |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x|.
+	// As in solve: |x* - x| ≤ (rho/(1 - rho) (1 + 2^-b) + 2^-b) |x|, and what x is in error by
+	// beside.
 	small := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(-first)).MantExp(nil)
-	known := make([]int64, k)
+	known, tops := make([]int64, k), make([]int64, k) // all x to come are below 2^tops
 	for j, e := range size {
-		known[j] = e + int64(small)
+		if known[j] = e + int64(small); off != nil {
+			known[j] = max(known[j], off[j]) + 1
+		}
+		tops[j] = max(e, known[j]+1) + 1
 	}
 	wide := max(t.gain()+cond+lateBits, 24)
 	lost := upper().Add(upper().Mul(t.rho, exp2(1)), exp2(1-wide)).MantExp(nil)
 	for {
-		b := &exact.Bound{Rows: t.row, Cols: known, Within: int64(wide)}
-		r, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		b := t.s.known(&exact.Bound{Rows: t.row, Cols: known, Within: int64(wide)}, t.fRows, cols)
+		r, err := t.s.room(halfulp.MP(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
 		}
@@ -306,21 +391,36 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 			return nil, err
 		}
 		t.s.stats.Steps++
-		d, err := t.s.matrix(halfulp.MP(uint(wide)), n, k)
+		d, err := t.s.room(halfulp.MP(uint(wide)), n, k)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.gemm(1, t.x, r, 0, nil, d); err != nil {
+		var within *exact.Bound
+		if t.s.tally != nil {
+			// |r'| ≤ 2^(row + err + 1), so that d is in error by 2^(cond + err - b) at most beside
+			// its rounding.
+			sizes := &exact.Vectors{Top: make([]int64, k), Norm: float64(n)}
+			within = &exact.Bound{Rows: make([]int64, n), Cols: sizes.Top, Within: int64(wide) + 1}
+			for i := range within.Rows {
+				within.Rows[i] = int64(t.norm + 1)
+			}
+			for j, e := range known {
+				sizes.Top[j] = slices.Max(t.row) + e + 1
+			}
+			t.s.known(within, t.xRows, sizes)
+		}
+		if err := t.s.gemmWithin(1, t.x, r, 0, nil, d, within); err != nil {
 			return nil, err
 		}
 		t.s.drop(r)
-		tops, err := t.s.columnTops(d, none)
+		found, err := t.s.columnTops(d, none)
 		if err != nil {
 			return nil, err
 		}
 		next, prec, done := make([]int64, k), 24, true
-		for j, e := range tops {
-			// |r'| ≤ 2^(row + err + 1), and two such are 2^(cond + err + 3 - b) with ‖X‖.
+		for j, e := range found {
+			// |r'| ≤ 2^(row + err + 1), and twice two such, of 2^-b, are 6 2^(cond + err - b) with
+			// ‖X‖. What d is in error by beside makes them 7.
 			next[j] = 1 + max(e+int64(lost), known[j]+int64(cond+3-wide))
 			if next[j] > known[j]-2 {
 				return nil, nil
@@ -336,13 +436,18 @@ func (t *newton) solveFew(g *halfulp.Matrix, bits int) (*nearly, error) {
 			}
 			return y, nil
 		}
-		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next.
-		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, k)
+		// |x + d| < 2^(size + 1): what its rounding loses is less than 2^next, with what is cut
+		// off.
+		z, err := t.s.room(halfulp.MP(uint(prec)), n, k)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.s.sum(x, d, z); err != nil {
+		unit := slices.Min(next) - lateBits
+		if err := t.s.sumTo(x, d, z, &unit); err != nil {
 			return nil, err
+		}
+		if cols != nil {
+			cols = &exact.Vectors{Top: tops, Norm: float64(n), Width: slices.Max(tops) - unit}
 		}
 		t.s.drop(x, d)
 		x = z

@@ -45,6 +45,11 @@ type newton struct {
 	early                 *halfulp.Matrix
 	earlyNorm, earlyError *big.Float
 
+	// What is known of F, of all X that are still to come, and of the last E', whose rows sum up to
+	// 2^eSums[i] at most; nil where nothing is.
+	fRows, fCols, xRows, xCols, eRows *exact.Vectors
+	eSums                             []int64
+
 	one *halfulp.Matrix // the unit matrix; nil until it is needed
 }
 
@@ -184,7 +189,7 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 		if e, err = t.difference(bits, b); err != nil {
 			return nil, nil, err
 		}
-		if norm, err = t.s.rowNorm(e); err != nil {
+		if norm, err = t.look(e); err != nil {
 			return nil, nil, err
 		}
 		lost = lostBy(b)
@@ -200,6 +205,20 @@ func (t *newton) errorMatrix(bits int) (e *halfulp.Matrix, h *big.Float, err err
 	return e, h, nil
 }
 
+// look returns an upper bound of the norm of an E', and finds out what products want to know of it.
+func (t *newton) look(e *halfulp.Matrix) (norm *big.Float, err error) {
+	if t.s.at == nil {
+		return rowNorm64(raw.Matrix(e)), nil
+	}
+	x, err := t.s.extents(e)
+	if err != nil {
+		return nil, err
+	}
+	t.eSums, norm = sums(x[0])
+	t.eRows = vectorsOf(x[0])
+	return norm, nil
+}
+
 // errorBound returns the bound 2^top of all entries of E. Where products need not be rounded
 // correctly E' may be in error by 2^(top - places) beside its rounding, in the norm.
 func (t *newton) errorBound(top int64, places int) *exact.Bound {
@@ -210,7 +229,7 @@ func (t *newton) errorBound(top int64, places int) *exact.Bound {
 	if t.s.at != nil {
 		b.Within = int64(places + bits.Len(uint(t.n())))
 	}
-	return b
+	return t.s.known(b, t.xRows, t.fCols)
 }
 
 // lostBy returns an upper bound of the norm of what a bound, if there is one, lets a square matrix
@@ -231,7 +250,7 @@ func (t *newton) difference(bits int, b *exact.Bound) (e *halfulp.Matrix, err er
 			return nil, err
 		}
 	}
-	if e, err = t.s.matrix(halfulp.MP(uint(max(bits, 24))), n, n); err != nil {
+	if e, err = t.s.room(halfulp.MP(uint(max(bits, 24))), n, n); err != nil {
 		return nil, err
 	}
 	return e, t.s.gemmWithin(-1, t.x, t.f, 1, t.one, e, b)
@@ -278,29 +297,70 @@ func (t *newton) step(e *halfulp.Matrix, h *big.Float, bits int) error {
 	// X' has errors of 2^-prec, and those of E' X that much: d is below (2^-prec + 2^-prec +
 	// 2^-prec) (|X| + |E'| |X|).
 	prec := max(next+t.amp.MantExp(nil)+4, 64)
-	d, err := t.s.matrix(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
+	unit, cut := t.unit(next)
+	if unit != nil { // all numbers above the unit have these bits
+		prec = max(prec, int(slices.Max(t.xRows.Top)-*unit)+1)
+	}
+	d, err := t.s.room(halfulp.MP(uint(max(prec-g+1, 24))), n, n)
 	if err != nil {
 		return err
 	}
-	if err := t.s.gemm(1, e, t.x, 0, nil, d); err != nil {
+	b, lost := t.stepBound(next)
+	if err := t.s.gemmWithin(1, e, t.x, 0, nil, d, b); err != nil {
 		return err
 	}
-	x, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+	x, err := t.s.room(halfulp.MP(uint(prec)), n, n)
 	if err != nil {
 		return err
 	}
-	if err := t.s.sum(t.x, d, x); err != nil {
+	if err := t.s.sumTo(t.x, d, x, unit); err != nil {
 		return err
 	}
 	t.s.drop(e, d, t.x)
-	t.x = x
+	if t.x = x; unit != nil {
+		t.xRows.Width, t.xCols.Width = slices.Max(t.xRows.Top)-*unit, slices.Max(t.xCols.Top)-*unit
+	}
 	t.s.stats.Precision = prec
-	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next
+	// rho' = h + (rho + h) rho + 3 2^-prec amp (1 + rho + h), at most (1/4 + 1/4 + 1/4) 2^-next,
+	// and what the product's errors and their rounding, and what is cut off of X', come to with
+	// |F|.
+	lost.Add(upper().Add(lost, lost), cut)
 	near := upper().Add(t.rho, h)
-	rho := upper().Add(h, upper().Mul(near, t.rho))
+	rho := upper().Add(upper().Add(h, lost), upper().Mul(near, t.rho))
 	t.amp = upper().Mul(t.amp, upper().Add(upper().Add(near, exp2(2-prec)), big.NewFloat(1)))
+	t.amp = upper().Add(t.amp, lost)
 	t.rho = upper().Add(rho, upper().Mul(t.amp, exp2(2-prec)))
 	return nil
+}
+
+// unit returns the exponent of a unit that entries of X' need only be multiples of, if products
+// make use of that, else nil, and an upper bound of ‖|δ| |F|‖ for what is cut off then, |δ_ij|
+// below 2^unit but for the rounding of X': 2^unit Σ_j 2^row_j, at most 2^-(next+3). Numbers of X
+// and X' in floating point of so many bits are multiples of units that are smaller by far, so that
+// products would take more moduli than they need.
+func (t *newton) unit(next int) (unit *int64, lost *big.Float) {
+	if t.s.tally == nil || t.xRows == nil || t.xCols == nil {
+		return nil, upper()
+	}
+	e := int64(-(next + 4) - sumUp(nil, t.row).MantExp(nil))
+	return &e, exp2(-(next + 3))
+}
+
+// stepBound returns what is known of E' X where it need not be rounded correctly, else nil, and an
+// upper bound of ‖|δ| |F|‖ for what it is in error by then, beside its rounding: with |δ_ij| ≤
+// 2^(e_i + c_j - within) that is the largest 2^(e_i - within) times Σ_j 2^(c_j + row_j), at most
+// 2^-(next+3).
+func (t *newton) stepBound(next int) (b *exact.Bound, lost *big.Float) {
+	if t.s.tally == nil || t.eRows == nil || t.xCols == nil {
+		return nil, upper()
+	}
+	both := make([]int64, t.n())
+	for j, top := range t.xCols.Top {
+		both[j] = top + t.row[j]
+	}
+	least := int(slices.Max(t.eSums)) + sumUp(nil, both).MantExp(nil)
+	b = &exact.Bound{Rows: t.eSums, Cols: t.xCols.Top, Within: int64(max(least+next+3, 1))}
+	return t.s.known(b, t.eRows, t.xCols), exp2(least - int(b.Within))
 }
 
 // gemmWithin is gemm for a result that is proved to be within a bound.

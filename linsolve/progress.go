@@ -19,6 +19,8 @@ type work struct {
 	done, ahead float64
 	later       float64 // of ahead, what comes after the routine that plans
 	planned     bool    // otherwise nothing is known of what lies ahead
+	guessed     bool    // what lies ahead is a guess that may be far off: nobody is told
+	one         bool    // columns are solved one by one
 	cond        int     // a guess of log2 of the condition number
 	told        float64
 }
@@ -27,9 +29,16 @@ type work struct {
 // turns out to be worse than it seemed: shares rise otherwise, and stand still meanwhile.
 const falls = 2
 
-// tell reports a share of the work, 1 at the end alone.
+// tell reports a share of the work, 1 at the end alone, and 0 while what lies ahead is a guess.
 func (w *work) tell(done, ahead float64) {
 	if w.report == nil || !w.planned || !(done+ahead > 0) {
+		return
+	}
+	if w.guessed {
+		if w.told > 0 {
+			w.told = 0
+			w.report(0)
+		}
 		return
 	}
 	share := min(done/(done+ahead), 0.999)
@@ -130,16 +139,18 @@ func productOf(m, k, n, bits int) float64 { return productCost(m, k, n, mp(bits)
 // What work takes beside products, in ns on one thread. The figures steer estimates of
 // time left alone.
 const (
-	floatCost  = 0.12 // a multiply-add of float64 factors
-	entryCost  = 300  // what is done with each entry of a seed
-	roundCost  = 150  // rounding an entry
-	stackEntry = 1200 // an entry of a stacked matrix
-	wantCost   = 200  // what is done with each entry of factors
-	sumCost    = 80   // adding two entries
-	wordCost   = 0.9  // a word by a word
-	fieldCost  = 6    // a multiply-add modulo a prime
-	primeCost  = 500  // a residue of a number modulo a prime, its words aside
-	panelCost  = 120  // a multiply-add of big.Float
+	floatCost   = 0.12 // a multiply-add of float64 factors
+	entryCost   = 300  // what is done with each entry of a seed
+	roundCost   = 150  // rounding an entry
+	stackEntry  = 1200 // an entry of a stacked matrix
+	wantCost    = 200  // what is done with each entry of factors
+	sumCost     = 80   // adding two entries
+	wordCost    = 0.9  // a word by a word
+	fieldCost   = 6    // a multiply-add modulo a prime
+	primeCost   = 500  // a residue of a number modulo a prime, its words aside
+	panelCost   = 120  // a multiply-add of big.Float
+	perturbCost = 2000 // perturbing and bounding an entry
+	decideCost  = 3500 // what a step of refinement does with each entry
 )
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
@@ -296,7 +307,8 @@ func solutionCost(n, k, gain, bits, cond int) float64 {
 	return refineCost(n, gain, half, cond) + 3*productOf(n, n, k, half)
 }
 
-// planSolve says what a solution for k columns takes where nothing is known of A's condition.
+// planSolve says what a solution for k columns takes where nothing is known of A's condition, to
+// nobody yet.
 func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
 	if s.work.report == nil {
 		return
@@ -306,6 +318,7 @@ func (s *solver) planSolve(a *halfulp.Matrix, f halfulp.Format, k int) {
 	if !few(k, n) {
 		cost += manyCost(n, k, f.Bits())
 	}
+	s.work.guessed = true // until pivots tell something of the condition number
 	s.plan(factorCost(n) + cost)
 }
 
@@ -326,8 +339,11 @@ func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Form
 	cond := lu.conditionBits()
 	s.work.cond = cond
 	well := cond <= seen+8
-	if !well {
-		s.work.cond = cond * 3 / 2 // it was twice as large for some, and not more than that for any
+	s.work.one = one
+	if s.work.guessed = !well; !well {
+		// It was twice as large for some, and not more than that for any. How many seeds it takes
+		// and whether blocks do is known when they have succeeded.
+		s.work.cond = cond * 3 / 2
 	}
 	columns := func(bits int, inverse float64) float64 {
 		return float64(k) * columnCost(n, words+bits/64, inverse)
@@ -341,23 +357,30 @@ func (s *solver) planBy(lu *factors, one bool, a *halfulp.Matrix, f halfulp.Form
 		s.plan(eliminationCost(n, blockSpare+cond, max(n/4, 32)) + columns(2*cond, squareWords(cond+blockSpare)))
 	case one:
 		attempt := eliminationCost(n, blockSpare+cond, max(n/4, 32))
-		s.plan(attempt + roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(n, k, f.Bits()))
+		s.plan(attempt + roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(a, k, f.Bits()))
 	default:
-		s.plan(roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(n, k, f.Bits()))
+		s.plan(roundsCost(a, 0, 0, s.work.cond) + s.solutionLeft(a, k, f.Bits()))
 	}
 }
 
-// solutionLeft is the cost of a solution for k columns once an approximate inverse is known.
-func (s *solver) solutionLeft(n, k, bits int) float64 {
-	cond := s.work.cond
+// solutionLeft is the cost of a solution for k columns once an approximate inverse is known. Few
+// columns are likely to have entries that only refinement reaches, far below others.
+func (s *solver) solutionLeft(a *halfulp.Matrix, k, bits int) float64 {
+	n, cond := a.Rows(), s.work.cond
 	switch {
 	case s.work.report == nil:
 		return 0
 	case few(k, n):
-		return float64(k) * columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
+		column := columnCost(n, (bits+cond)/64+2, squareWords(cond)/2)
+		gain := max(likelyGain, maxRounds*seedBits-cond*6/5) // of a step
+		return float64(k)*column + refinementCost(a, k, float64(bits+cond), float64(gain), cond, mp((bits+cond)/2))
 	}
 	return manyCost(n, k, bits+cond)
 }
+
+// likelyGain are the bits that a step of refinement gains at least, with an inverse by many seeds
+// or by elimination.
+const likelyGain = 48
 
 // mostOfBlocks is log2 of a condition number above which the proof of blocks may fail.
 const mostOfBlocks = 300
@@ -371,14 +394,27 @@ func (s *solver) planBlocks(n, bits int) {
 
 // planRefinement says that steps of refinement for x are to come, one at least, which gain so many
 // bits each of those that are missing.
-func (s *solver) planRefinement(missing, gain float64, cond int, x *halfulp.Matrix) {
-	if s.work.report == nil {
-		return
+func (s *solver) planRefinement(missing, gain float64, cond int, a, x *halfulp.Matrix) {
+	if s.work.report != nil {
+		half := mp(int(float64(x.Format().Bits()) + missing/2)) // of the way
+		s.plan(refinementCost(a, x.Cols(), missing, gain, cond, half))
 	}
-	n, k, bits := x.Rows(), x.Cols(), float64(x.Format().Bits())
-	r := mp(64 + cond)
-	middle := mp(int(bits + missing/2)) // of x, half of the way
-	s.plan(max(missing/gain, 1) * (productCost(n, n, k, mp(cond+64), middle, r) + productCost(n, n, k, r, r, middle)))
+}
+
+// refinementCost is the cost of steps of refinement for k columns, numbers of which have a format
+// on average.
+func refinementCost(a *halfulp.Matrix, k int, missing, gain float64, cond int, x num.Format) float64 {
+	n, of, r := a.Rows(), raw.Matrix(a).Arr.Format, mp(64+cond)
+	step := productCost(n, n, k, of, x, r) + productCost(n, n, k, r, r, x) + residualCost(n, k, of, x)
+	return max(missing/gain, 1) * step
+}
+
+// residualCost is what B - A X takes beyond the product that its format tells of where X is near
+// the solution, X n x k: its entries are what many more bits leave. It includes what deciding
+// entries of X takes.
+func residualCost(n, k int, a, x num.Format) float64 {
+	product := productCost(n, n, k, a, x, mp(2*int(x.Prec)))
+	return min(float64(direct.EstimateEntries(1, n, k, n, a, x)), product) + float64(n)*float64(k)*decideCost
 }
 
 // roundBits are log2 of how much more of the condition number a seed sees, at first.
@@ -395,12 +431,17 @@ func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
 	for ; rounds == 0 || width < cond; width += more {
 		r := mp(width + seedBits)
 		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(seedBits), r, r)
-		cost += factorCost(n) + seedCost(n)
+		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
 			return cost + invertInCost(n, maxRounds*seedBits) + distanceCost(a, cond)
 		}
 	}
 	return cost + distanceCost(a, width)
+}
+
+// roundCostOf is the cost of a seed beside products.
+func roundCostOf(n int) float64 {
+	return factorCost(n) + seedCost(n) + float64(n)*float64(n)*perturbCost
 }
 
 // planRounds says what seeds are to come, and the proof, where R has a norm of about 2^width.

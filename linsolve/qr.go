@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// QRFactors are those of A = Q R, or of A P = Q R with columns in another order.
+// QRFactors are those of A = Q R, or of A P = Q R with columns in another order. They live where A
+// does, with a copy of A.
 type QRFactors struct {
 	P []int           // column j of A P is column P[j] of A, from 0
 	Q *halfulp.Matrix // m x n, with orthonormal columns before they were rounded
@@ -18,46 +20,85 @@ type QRFactors struct {
 	system
 }
 
+// Free gives back what the factors have on a GPU. They are not to be used any more then.
+func (z *QRFactors) Free() {
+	z.Q.Free()
+	z.R.Free()
+	z.a.Free()
+}
+
 // QR returns the factors A = Q R of an m x n matrix A of rank n ≤ m in format f, every entry of Q,
 // m x n, and of R, upper triangular with a positive diagonal, the exact one rounded once, ties to
 // even, whatever the condition of A. They are those of LAPACK's geqrf and orgqr but for signs of
-// rows of R and columns of Q. Factors are on the host.
+// rows of R and columns of Q. Factors live where A does.
 //
 // R is the Cholesky factor of A^T A, which is computed exactly, and Q = A R^-1; see Cholesky for
-// the method. It needs twice the bits of the condition number of A.
+// the method. It needs twice the bits of the condition number of A. Where A lives on a GPU or on a
+// grid of processes all of it runs there, with A^T A in as many bits as are needed, but for what
+// only arithmetic on the host decides: zeros, ties, columns that are linearly dependent or nearly
+// so, and a few of them.
 //
 // The error wraps ErrSingular, it is a *SingularError for square matrices, if the columns of A are
 // linearly dependent, which is proved. It wraps ErrNotFinite for infinities and NaN,
 // halfulp.ErrMemory if A^T A has more bits than there are formats for. Options.Method and
 // MemoryLimit are of the products, and so is Device. QR panics if m < n.
 func QR(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
-	return qrFactors("QR", a, f, false, opt)
+	if a.Rows() < a.Cols() {
+		panic(errShape)
+	}
+	s, err := start("QR", opt, a)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	z, err := s.qrOf(a, f, false)
+	if err != nil {
+		return nil, s.stats, fmt.Errorf("QR: %w", err)
+	}
+	s.finished()
+	return z, s.stats, nil
+}
+
+// qrOf returns the factors where a lives, with a copy of it.
+func (s *solver) qrOf(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+	z, err := s.qrThere(a, f, pivoting)
+	if err != nil {
+		return nil, err
+	}
+	if z == nil {
+		here := a
+		if a.Place() != place.Host {
+			if here, err = a.Host(); err != nil {
+				return nil, err
+			}
+		}
+		if z, err = s.qr(here, f, pivoting); err != nil {
+			return nil, err
+		}
+		s.countOverflow(z.Q, z.R)
+	}
+	return z, s.keep(a, &z.system, &z.Q, &z.R)
 }
 
 // QRPivoted returns the factors A P = Q R with column pivoting (geqp3 of LAPACK), see QR. The next
 // column is that whose part orthogonal to the columns before is longest, the first one of those
 // whose squares differ by less than 2^-64 of them, by numbers computed in more bits than f has;
 // proved is that no sum of squares of R[i,j], k ≤ i ≤ j, exceeds (1 + 2^-60) R[k,k]^2 before the
-// entries are rounded.
+// entries are rounded. Where A lives on a GPU the host chooses the columns, by float64 numbers of
+// A^T A that come to it once, and all else is as in QR; it does it all where lengths to choose from
+// differ by less than 2^-29 of their squares.
 func QRPivoted(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*QRFactors, Stats, error) {
-	return qrFactors("QRPivoted", a, f, true, opt)
-}
-
-func qrFactors(name string, a *halfulp.Matrix, f halfulp.Format, pivoting bool, opt *halfulp.Options) (*QRFactors, Stats, error) {
 	if a.Rows() < a.Cols() {
 		panic(errShape)
 	}
-	s, on, err := begin(name, opt, a)
+	s, err := start("QRPivoted", opt, a)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.qr(on[0], f, pivoting)
+	z, err := s.qrOf(a, f, true)
 	if err != nil {
-		return nil, s.stats, fmt.Errorf("%s: %w", name, err)
+		return nil, s.stats, fmt.Errorf("QRPivoted: %w", err)
 	}
-	s.countOverflow(z.Q, z.R)
 	s.finished()
-	z.a = on[0].Clone()
 	return z, s.stats, nil
 }
 
@@ -101,6 +142,12 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 			}
 		}
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
+			if pivoting && err == nil {
+				var ok bool
+				if ok, err = s.longest(e, n); !ok {
+					return nil, nil, err
+				}
+			}
 			return u, e, err
 		}
 		e, _, err := s.positive(u.c, n, bits)
@@ -110,8 +157,10 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		if e == nil {
 			return fails()
 		}
-		if pivoting && !e.longest(n) {
-			return nil, nil, nil
+		if pivoting {
+			if ok, err := s.longest(e, n); !ok {
+				return nil, nil, err
+			}
 		}
 		return u, e, nil
 	})
@@ -234,29 +283,36 @@ func exchangeSymmetric[T any](x [][]T, k, p int) {
 }
 
 // longest reports whether it is proved that each pivot is as long, but for slack, as what is left
-// of the columns behind it.
-func (e *enclosure) longest(n int) bool {
-	p := e.arithmetic()
-	for j := range n {
-		// Σ R[i,j]^2 = Σ L[j,i]^2 U[i,i] from below.
-		sum := p.up()
-		for k := j; k >= 0; k-- {
-			d := e.upper(k, k)
-			if k == j {
-				sum.Add(sum, d.hi)
-				continue
-			}
-			l := e.lower(j, k)
-			most := new(big.Float).Abs(l.lo)
-			if v := new(big.Float).Abs(l.hi); v.Cmp(most) > 0 {
-				most = v
-			}
-			square := p.up().Mul(most, most)
-			sum.Add(sum, square.Mul(square, d.hi))
-			if bound := p.down().Mul(d.lo, slack); sum.Cmp(bound) > 0 {
-				return false
-			}
-		}
+// of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
+func (s *solver) longest(e *enclosure, n int) (bool, error) {
+	pivots := make([]interval, n)
+	err := s.each(n, func(k int) { pivots[k] = e.square(k, k) })
+	if err != nil {
+		return false, err
 	}
-	return true
+	p := e.arithmetic()
+	fails := make([]bool, n)
+	err = s.each(n, func(j int) {
+		sum := p.up().Set(pivots[j].hi)
+		for k := j - 1; k >= 0 && !fails[j]; k-- {
+			sum.Add(sum, e.square(k, j).hi)
+			fails[j] = sum.Cmp(p.down().Mul(pivots[k].lo, slack)) > 0
+		}
+	})
+	return err == nil && !slices.Contains(fails, true), err
+}
+
+// square encloses R[k,j]^2 = L[j,k]^2 U[k,k].
+func (e *enclosure) square(k, j int) interval {
+	p := e.arithmetic()
+	if e.root != nil {
+		x := e.root.interval(k, j, e.bits)
+		return p.mul(x, x)
+	}
+	d := e.upper(k, k)
+	if k == j {
+		return d
+	}
+	x := e.lower(j, k)
+	return p.mul(p.mul(x, x), d)
 }

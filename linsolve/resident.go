@@ -3,8 +3,8 @@ package linsolve
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/halfulp/halfulp"
@@ -18,10 +18,26 @@ import (
 
 // matrix returns a rows x cols matrix of zeros.
 func (s *solver) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, error) {
+	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
+		return s.at.New(s.ctx, f, rows, cols)
+	})
+}
+
+// room returns a rows x cols matrix for numbers that are all stored before they are read: of zeros
+// on the host, of anything elsewhere.
+func (s *solver) room(f halfulp.Format, rows, cols int) (*halfulp.Matrix, error) {
+	return s.matrixOf(f, rows, cols, func(f num.Format, rows, cols int) (*num.Array, error) {
+		return s.at.Room(s.config(), f, rows, cols)
+	})
+}
+
+// matrixOf returns a rows x cols matrix of zeros on the host, or of numbers that there returns
+// elsewhere.
+func (s *solver) matrixOf(f halfulp.Format, rows, cols int, there func(f num.Format, rows, cols int) (*num.Array, error)) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return halfulp.NewMatrix(f, rows, cols), nil
 	}
-	a, err := s.at.New(s.ctx, raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format, rows*cols)
+	a, err := there(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Format, rows, cols)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +48,7 @@ func (s *solver) matrix(f halfulp.Format, rows, cols int) (*halfulp.Matrix, erro
 
 // upload returns a copy, at the solver's place, of a matrix of the host.
 func (s *solver) upload(m *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := s.matrix(m.Format(), m.Rows(), m.Cols())
+	z, err := s.room(m.Format(), m.Rows(), m.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +77,11 @@ func (s *solver) scaled(a *halfulp.Matrix, by scaling, most int) (*halfulp.Matri
 	if bits > most {
 		return nil, nil
 	}
-	z, err := s.matrix(halfulp.MP(uint(max(bits, halfulp.MinPrec))), a.Rows(), a.Cols())
+	z, err := s.room(halfulp.MP(uint(max(bits, halfulp.MinPrec))), a.Rows(), a.Cols())
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.rows, by.cols, raw.Matrix(z))
+	odd, err := s.at.Shift(s.config(), raw.Matrix(a), by.rows, by.cols, raw.Matrix(z), s.tally)
 	if err != nil || odd > 0 {
 		return nil, err
 	}
@@ -78,6 +94,9 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return halfulp.Identity(halfulp.Float64, n), nil
 	}
+	if !s.at.Oblique() {
+		return s.upload(halfulp.Identity(halfulp.Float64, n))
+	}
 	x := make([]float64, 2*n-1)
 	x[n-1] = 1
 	z, err := s.upload(halfulp.NewMatrixFloat64(len(x), 1, len(x), x))
@@ -88,35 +107,35 @@ func (s *solver) identity(n int) (*halfulp.Matrix, error) {
 	return raw.NewMatrix(m).(*halfulp.Matrix), nil
 }
 
+// extents returns what bounds the rows of matrices in MP at the solver's place, when all that was
+// to be done there is done.
+func (s *solver) extents(list ...*halfulp.Matrix) ([]place.Extents, error) {
+	var of []num.Mat
+	for _, m := range list {
+		of = append(of, raw.Matrix(m))
+	}
+	x, left, err := s.at.Extents(s.config(), s.tally, of...)
+	if err != nil {
+		return nil, err
+	}
+	for _, y := range x {
+		if y.Special || left > 0 {
+			return nil, fmt.Errorf("results that are no numbers, or beyond the exponents of formats: %w", ErrRange)
+		}
+	}
+	return x, nil
+}
+
 // rowSums returns exponents of bounds of the sums of magnitudes of the rows of a matrix in MP, at
 // the solver's place, and a bound of the largest.
 func (s *solver) rowSums(m *halfulp.Matrix) (exps []int64, most *big.Float, err error) {
-	x, err := s.at.Extents(s.config(), raw.Matrix(m))
+	list, err := s.extents(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	if x.Special {
-		return nil, nil, fmt.Errorf("an infinity or NaN among results: %w", ErrRange)
-	}
-	at := 0
-	for i, top := range x.Top {
-		frac, e := math.Frexp(x.Norm[i])
-		if x.Norm[i] = frac; top > noNumber {
-			x.Top[i] += int64(e)
-		}
-		if x.Top[i] > x.Top[at] || x.Top[i] == x.Top[at] && frac > x.Norm[at] {
-			at = i
-		}
-	}
-	most = upper()
-	if len(x.Top) > 0 && x.Top[at] > noNumber {
-		most = scaledUp(upper().SetFloat64(x.Norm[at]), x.Top[at])
-	}
-	return x.Top, most, nil
+	exps, most = sums(list[0])
+	return exps, most, nil
 }
-
-// noNumber is above the exponents of rows of zeros.
-const noNumber = -1 << 60
 
 // rowNorm returns an upper bound of the largest sum of magnitudes of a row of a matrix in MP.
 func (s *solver) rowNorm(m *halfulp.Matrix) (*big.Float, error) {
@@ -132,23 +151,36 @@ func (s *solver) columnTops(m *halfulp.Matrix, low int64) ([]int64, error) {
 	if s.at == nil {
 		return columnTops(raw.Matrix(m), low), nil
 	}
-	x, err := s.at.Extents(s.config(), raw.Matrix(m).T())
-	for j, top := range x.Top {
+	list, err := s.extents(m.T())
+	if err != nil {
+		return nil, err
+	}
+	return extentTops(list[0], low), nil
+}
+
+// extentTops returns exponents of the largest numbers of rows, low for zeros.
+func extentTops(x place.Extents, low int64) []int64 {
+	z := slices.Clone(x.Top)
+	for i, top := range z {
 		if top <= noNumber {
-			x.Top[j] = low
+			z[i] = low
 		}
 	}
-	return x.Top, err
+	return z
 }
 
 // sum stores X + Y, of one shape, rounded in Z; all are in MP and share nothing. What is cut off
 // first is below 2^-(prec+30) (|x| + |y|).
-func (s *solver) sum(x, y, z *halfulp.Matrix) error {
+func (s *solver) sum(x, y, z *halfulp.Matrix) error { return s.sumTo(x, y, z, nil) }
+
+// sumTo is sum, but that sums at the solver's place are cut off to multiples of 2^unit before they
+// are rounded, if there is a unit.
+func (s *solver) sumTo(x, y, z *halfulp.Matrix, unit *int64) error {
 	defer s.did(float64(z.Rows()) * float64(z.Cols()) * sumCost)
 	if s.at == nil {
 		return s.sumHere(x, y, z)
 	}
-	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits()}, raw.Matrix(z))
+	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(x), D: raw.Matrix(y), Bits: z.Format().Bits(), Tally: s.tally, Unit: unit}, raw.Matrix(z))
 	if err == nil && left > 0 {
 		err = fmt.Errorf("sums beyond the exponents of formats: %w", ErrRange)
 	}
@@ -190,7 +222,7 @@ func (s *solver) there(a *halfulp.Matrix, least int, run func(a *halfulp.Matrix)
 
 // resignable returns an error, but none for those that the host has other means against.
 func resignable(err error) error {
-	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) {
+	if errors.Is(err, ErrRange) || errors.Is(err, halfulp.ErrMemory) || errors.Is(err, place.ErrUnsupported) {
 		return nil
 	}
 	return err
@@ -203,8 +235,23 @@ func (s *solver) resign() {
 		attempt.Time += g.Time
 	}
 	s.release()
-	s.at, s.since = nil, time.Now()
-	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads, Stages: []halfulp.Stage{attempt}}}
+	s.at, s.tally, s.since = nil, nil, time.Now()
+	s.begin()
+	s.stats.Stages = []halfulp.Stage{attempt}
+}
+
+// factored returns factors that run computes where A lives; nil where the place does not decide
+// them.
+func factored[T any](s *solver, a *halfulp.Matrix, run func() (*T, error)) (*T, error) {
+	s.at = place.Of(raw.Matrix(a).Arr)
+	z, err := run()
+	if err = resignable(err); z == nil && err == nil {
+		s.resign()
+		return nil, nil
+	}
+	s.release()
+	s.at = nil
+	return z, err
 }
 
 // solveThere solves A X = B, for the unit matrix if b is nil, with matrices that stay where A and B
@@ -224,7 +271,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if b != nil {
 		k = b.Cols()
 	}
-	z, err := s.matrix(f, n, k)
+	z, err := s.room(f, n, k)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +305,11 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 	if err != nil || y == nil {
 		return nil, err
 	}
-	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right}, raw.Matrix(z))
+	_, err = s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Tally: s.tally}, raw.Matrix(z))
+	if err != nil {
+		return nil, err
+	}
+	_, left, err := s.at.Extents(s.config(), s.tally)
 	s.stage("rounding")
 	if err != nil || left > 0 {
 		return nil, err
@@ -269,7 +320,7 @@ func (s *solver) solveResident(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp
 // seedThere returns an approximate inverse of F, A scaled, about which nothing is proved; nil if
 // there is none in float64 arithmetic.
 func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, err error) {
-	if x, err = s.matrix(halfulp.Float64, a.Rows(), a.Rows()); err != nil {
+	if x, err = s.room(halfulp.Float64, a.Rows(), a.Rows()); err != nil {
 		return nil, by, err
 	}
 	rows, cols, ok, err := s.at.Inverse(s.config(), raw.Matrix(a), raw.Matrix(x))
@@ -283,7 +334,10 @@ func (s *solver) seedThere(a *halfulp.Matrix) (x *halfulp.Matrix, by scaling, er
 // is proved by E = I - R F; nil if it is not, or A has numbers of more than most bits.
 func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (*newton, error) {
 	t := &newton{s: s, by: by}
-	var err error
+	err := s.newTally()
+	if err != nil {
+		return nil, err
+	}
 	if t.f, err = s.scaled(a, by, most); err != nil || t.f == nil {
 		return nil, err
 	}
@@ -291,21 +345,19 @@ func (s *solver) newResident(a, r *halfulp.Matrix, by scaling, most, bits int) (
 		return nil, err
 	}
 	s.drop(r)
-	var norm, of *big.Float
-	if t.row, of, err = s.rowSums(t.f); err != nil {
+	found, err := s.extents(t.f, t.f.T(), t.x, t.x.T())
+	if err != nil {
 		return nil, err
 	}
-	if norm, err = s.rowNorm(t.x); err != nil {
-		return nil, err
-	}
-	t.norm = norm.MantExp(nil)
+	row, of := sums(found[0])
+	_, norm := sums(found[2])
+	t.row, t.norm, t.col = row, norm.MantExp(nil), extentTops(found[3], -1<<31)
 	t.amp = upper().Mul(norm, of)
-	if t.col, err = s.columnTops(t.x, -1<<31); err != nil {
-		return nil, err
-	}
+	t.fRows, t.fCols, t.xRows, t.xCols = vectorsOf(found[0]), vectorsOf(found[1]), vectorsOf(found[2]), vectorsOf(found[3])
 	if ok, err := t.prove(bits); err != nil || !ok {
 		return nil, err
 	}
+	t.xRows, t.xCols = steady(t.xRows, t.xCols)
 	rho, _ := t.rho.Float64()
 	s.note(1, rho, norm, of)
 	return t, nil
@@ -325,7 +377,7 @@ func (t *newton) prove(bits int) (bool, error) {
 	if t.early, err = t.difference(width, b); err != nil {
 		return false, err
 	}
-	if t.earlyNorm, err = t.s.rowNorm(t.early); err != nil {
+	if t.earlyNorm, err = t.look(t.early); err != nil {
 		return false, err
 	}
 	t.earlyError = lostBy(b)

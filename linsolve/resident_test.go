@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp"
-	"github.com/halfulp/halfulp/internal/gpu/gputest"
 )
 
 // put returns a copy of m on the device.
 func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 	t.Helper()
-	z, err := m.On("cuda:0")
+	z, err := m.On(where)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +22,7 @@ func put(t *testing.T, m *halfulp.Matrix) *halfulp.Matrix {
 // TestResident compares inverses and solutions on a device with those on the host. Newton's method
 // there, and not the host, has made them.
 func TestResident(t *testing.T) {
-	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
+	everywhere(t, 12, 150, func(t *testing.T, n int) {
 		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
 			for _, spread := range []int{0, 20} {
 				a, b := halfulp.Random(f, n, n, spread, 1), halfulp.Random(f, n, n, spread, 2)
@@ -50,7 +49,7 @@ func TestResident(t *testing.T) {
 						if !got.Same(want) {
 							t.Error("not the host's bits")
 						}
-						if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" || stats.Device != "cuda:0" {
+						if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" || stats.Device != string(where) {
 							t.Errorf("stages %v on %s", stats.Stages, stats.Device)
 						}
 					})
@@ -64,7 +63,7 @@ func TestResident(t *testing.T) {
 // singular ones, infinities, exponents far away, and formats that overflow. Stats then tell of the
 // host's way.
 func TestResidentLeft(t *testing.T) {
-	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
+	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		n = min(n, 40) // the host decides about zeros column by column
 		triangle := halfulp.Random(halfulp.Float64, n, n, 0, 1)
 		for j := range n {
@@ -96,7 +95,7 @@ func TestResidentLeft(t *testing.T) {
 			if errors.Is(want, ErrSingular) != (name == "singular") {
 				t.Errorf("%s: %v", name, want)
 			}
-			if name != "tiny" && (stats.Proof != here.Proof || stats.Stages[0].Name != "attempt on cuda:0") {
+			if name != "tiny" && (stats.Proof != here.Proof || stats.Stages[0].Name != "attempt on "+string(where)) {
 				t.Errorf("%s: %+v, the host's are %+v", name, stats, here)
 			}
 			got, err := on.Host()
@@ -112,7 +111,7 @@ func TestResidentLeft(t *testing.T) {
 
 // TestResidentEmpty has systems without equations or without columns on a device.
 func TestResidentEmpty(t *testing.T) {
-	gputest.OnDevices(t, 12, 150, func(t *testing.T, n int) {
+	onDevices(t, 12, 150, func(t *testing.T, n int) {
 		empty := func(rows, cols int) *halfulp.Matrix {
 			return put(t, halfulp.NewMatrix(halfulp.Float64, rows, cols))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
@@ -23,19 +24,14 @@ func (s *solver) choleskyThere(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Ma
 	if a.Place() == place.Host || a.Rows() < fewest {
 		return nil, nil
 	}
-	s.at = place.Of(raw.Matrix(a).Arr)
-	l, err := s.choleskyResident(a, f)
-	if err = resignable(err); l == nil && err == nil {
-		s.resign()
-		return nil, nil
-	}
-	s.release()
-	s.at = nil
-	return l, err
+	return factored(s, a, func() (*halfulp.Matrix, error) { return s.choleskyResident(a, f) })
 }
 
 func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix, error) {
 	n := a.Rows()
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
 	d, err := s.doublingThere(a, mostBits(f))
 	s.stage("approximate inverse")
 	if err != nil || d == nil {
@@ -53,7 +49,11 @@ func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp
 		return nil, err
 	}
 	y := e.root
-	left, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Triangle: 'U'}, raw.Matrix(z.T()))
+	sum := place.Sum{X: raw.Matrix(y.x), D: raw.Matrix(y.d), Bits: bits, Errors: y.err, Rows: y.left, Cols: y.right, Triangle: 'U', Tally: s.tally}
+	left := 0
+	if _, err = s.at.Sum(s.config(), sum, raw.Matrix(z.T())); err == nil {
+		_, left, err = s.at.Extents(s.config(), s.tally)
+	}
 	s.stage("rounding")
 	if err != nil || left > 0 {
 		z.Free()
@@ -65,7 +65,7 @@ func (s *solver) choleskyResident(a *halfulp.Matrix, f halfulp.Format) (*halfulp
 // doublingThere is newDoubling for a square matrix at the solver's place.
 func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	n := a.Rows()
-	x, err := s.matrix(halfulp.Float64, n, n)
+	x, err := s.room(halfulp.Float64, n, n)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +91,63 @@ func (s *solver) doublingThere(a *halfulp.Matrix, most int) (*doubling, error) {
 	}
 	d.amp = norm.MantExp(nil) + int(math.Ceil(log2(float64(n))/2)) + 1
 	return d, nil
+}
+
+// unknownOf returns a bound of ‖S δ S^T‖∞ for what is not known of F.
+func (t *doubling) unknownOf() (*big.Float, error) {
+	if t.rounded == 0 {
+		return upper(), nil
+	}
+	rows, err := t.s.rowNorm(t.x)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := t.s.rowNorm(t.x.T())
+	if err != nil {
+		return nil, err
+	}
+	return exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.n)) - t.rounded), nil
+}
+
+// belowTolerance returns what V is known to be bounded by below its first n rows where it need not
+// be rounded correctly; else nil. Columns of L^T have Euclidean norms of 1 at most, so that those
+// of rows of L = F L^-T are no less than those of F but for a factor of n: errors of 2^-places of
+// these are asked for.
+func (t *doubling) belowTolerance(places int) (*exact.Bound, error) {
+	if t.s.at == nil {
+		return nil, nil
+	}
+	below := t.f.Slice(t.n, t.f.Rows(), 0, t.n)
+	rows, _, err := t.s.rowSums(below)
+	if err != nil {
+		return nil, err
+	}
+	norm, err := t.s.rowNorm(t.x)
+	if err != nil {
+		return nil, err
+	}
+	b := &exact.Bound{Rows: rows, Cols: make([]int64, t.n), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.n)) + places + 4)}
+	for i, row := range rows {
+		if row <= noNumber {
+			b.Rows[i] = -maxBits
+		}
+	}
+	for j := range b.Cols {
+		b.Cols[j] = int64(norm.MantExp(nil))
+	}
+	return b, nil
+}
+
+// taller returns a matrix of m rows that begins with those of another one.
+func (s *solver) taller(first *halfulp.Matrix, m int) (*halfulp.Matrix, error) {
+	if s.at == nil {
+		return taller(first, m), nil
+	}
+	z, err := s.matrix(first.Format(), m, first.Cols())
+	if err != nil {
+		return nil, err
+	}
+	return z, s.shift(first, z.Slice(0, first.Rows(), 0, first.Cols()))
 }
 
 // spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.
@@ -145,14 +202,12 @@ func (s *solver) symmetricNorm(m *halfulp.Matrix) (*big.Float, error) {
 		return largest([]*big.Float{symmetricNorm64(raw.Matrix(m)), least}), nil
 	}
 	// Rows and columns of the triangle both have the diagonal.
-	rows, err := s.rowNorm(m)
+	x, err := s.extents(m, m.T())
 	if err != nil {
 		return nil, err
 	}
-	cols, err := s.rowNorm(m.T())
-	if err != nil {
-		return nil, err
-	}
+	_, rows := sums(x[0])
+	_, cols := sums(x[1])
 	return largest([]*big.Float{upper().Add(rows, cols), least}), nil
 }
 
@@ -173,7 +228,7 @@ func (s *solver) halveDiagonal(a *halfulp.Matrix) error {
 
 // mirrored returns the symmetric matrix in MP of which there is the lower triangle, above zeros.
 func (s *solver) mirrored(a *halfulp.Matrix) (*halfulp.Matrix, error) {
-	z, err := s.matrix(a.Format(), a.Rows(), a.Rows())
+	z, err := s.room(a.Format(), a.Rows(), a.Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +295,7 @@ func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 	if s.at == nil {
 		return d, nil
 	}
-	z, err := s.matrix(a.Format(), a.Rows(), 1)
+	z, err := s.room(a.Format(), a.Rows(), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +308,7 @@ func (s *solver) diagonalHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // shift copies finite numbers from one view of matrices in MP at the solver's place to another.
 func (s *solver) shift(from, to *halfulp.Matrix) error {
-	odd, err := s.at.Shift(s.config(), raw.Matrix(from), nil, nil, raw.Matrix(to))
+	odd, err := s.at.Shift(s.config(), raw.Matrix(from), nil, nil, raw.Matrix(to), s.tally)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("numbers with exponents beyond 2^29: %w", ErrRange)
 	}

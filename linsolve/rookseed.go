@@ -259,7 +259,7 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	upper := halfulp.NewMatrix(format, n, n)
 	f.store(upper, func(i, j int) float64 { return u[j+i*n] }, rows, right)
 	g := halfulp.NewMatrix(halfulp.MP(24), n, n)
-	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g); err != nil {
+	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g, nil); err != nil {
 		return false, err
 	}
 	near, err := t.s.magnitudes(g)

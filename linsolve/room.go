@@ -33,5 +33,5 @@ func (s *solver) release() {
 	for _, m := range s.away {
 		m.Free()
 	}
-	s.floatsTaken, s.wordsTaken, s.away = nil, nil, nil
+	s.floatsTaken, s.wordsTaken, s.away, s.tally = nil, nil, nil, nil
 }

@@ -44,8 +44,12 @@ func topsOf(a num.Mat) tops {
 			}
 			continue
 		case num.MP:
+			exp, cls := a.Arr.Exp, a.Arr.Cls
 			for i := range column {
-				column[i] = exponent(a.Arr, at+i*a.RS)
+				k := at + i*a.RS
+				if column[i] = int64(exp[k]); cls[k].Class() != num.Finite {
+					column[i] = none
+				}
 			}
 			continue
 		}
@@ -226,6 +230,27 @@ func (s scaling) float64s(a num.Mat, f []float64) []float64 {
 				} else {
 					x, e := a.Arr.Leading(at + i*a.RS)
 					column[i] = ldexp(x, e+by)
+				}
+			}
+			continue
+		}
+		if a.Arr.Kind == num.MP { // Leading and ldexp for the usual exponents, in line
+			sig, l := a.Arr.Sig, a.Arr.Limbs()
+			for i := range column {
+				k := at + i*a.RS
+				e := int64(a.Arr.Exp[k]) + s.rows[i] + s.cols[j]
+				switch c := a.Arr.Cls[k]; {
+				case c.Class() != num.Finite:
+					column[i] = 0
+				case e < -900 || e > 900:
+					x, e := a.Arr.Leading(k)
+					column[i] = ldexp(x, e+s.rows[i]+s.cols[j])
+				default:
+					x := float64(sig[k*l+l-1]>>11) * power(e-53)
+					if c.Neg() {
+						x = -x
+					}
+					column[i] = x
 				}
 			}
 			continue

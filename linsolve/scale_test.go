@@ -94,3 +94,45 @@ func TestSolveSpread(t *testing.T) {
 		}
 	}
 }
+
+// TestFloat64s compares with exact scaled entries, of exponents around the limits of float64
+// numbers, in every format: errors are within roundingOf, numbers below 2^-1000 are 0.
+func TestFloat64s(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, f := range append([]halfulp.Format{halfulp.MP(53), halfulp.MP(64), halfulp.MP(200)}, formats...) {
+		for trial := range 20 {
+			n := 1 + r.IntN(4)
+			a := halfulp.Random(f, n, n, []int{0, 30, 100}[r.IntN(3)], r.Uint64())
+			a.SetFloat64(r.IntN(n), r.IntN(n), 0)
+			by := unscaled(n, n)
+			for i := range n {
+				by.rows[i], by.cols[i] = r.Int64N(2200)-1100, r.Int64N(200)-100
+			}
+			if trial%2 == 0 {
+				by = unscaled(n, n)
+			}
+			m := raw.Matrix(a)
+			x := by.float64s(m, make([]float64, n*n))
+			for i := range n {
+				for j := range n {
+					want := a.Big(i, j)
+					want.SetMantExp(want, int(by.rows[i]+by.cols[j]))
+					got := x[i+j*n]
+					switch e := want.MantExp(nil); {
+					case want.Sign() == 0 || e < -1010:
+						if got != 0 {
+							t.Fatalf("seed %d, %v: %g is %g", seed, f, want, got)
+						}
+					case e > -990 && e < 990:
+						d := new(big.Float).SetPrec(500).Sub(want, big.NewFloat(got))
+						bound := new(big.Float).Mul(new(big.Float).Abs(want), big.NewFloat(roundingOf(m)))
+						if d.Abs(d).Cmp(bound) > 0 {
+							t.Fatalf("seed %d, %v: %g is %g, off by %g", seed, f, want, got, d)
+						}
+					}
+				}
+			}
+		}
+	}
+}

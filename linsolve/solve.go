@@ -76,6 +76,8 @@ type solver struct {
 
 	at   place.Place       // where matrices of Newton's method live; nil: the host
 	away []*halfulp.Matrix // those that live there
+	// counts there what operations cannot store; nil: they wait, and say so
+	tally *num.Array
 
 	floatsTaken []*[]float64 // see release
 	wordsTaken  []*[]uint64
@@ -134,8 +136,16 @@ func start(name string, opt *halfulp.Options, operands ...*halfulp.Matrix) (*sol
 	if err := s.opt.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s.stats.Stats = halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}
+	s.begin()
 	return s, nil
+}
+
+// begin makes Stats those of a routine of which nothing has been done.
+func (s *solver) begin() {
+	s.stats = Stats{Stats: halfulp.Stats{Device: place.Host, Method: Method, Threads: s.threads}}
+	if s.opt.Check {
+		s.stats.Check = new(halfulp.Check)
+	}
 }
 
 // stage ends a stage; stages of one name are one.
@@ -166,10 +176,21 @@ func (s *solver) within(st halfulp.Stats, d *halfulp.Matrix, err error) error {
 		return err
 	}
 	s.stats.Device = st.Device
+	s.checked(st.Check)
 	if d.Format().IsMP() && (st.Overflow > 0 || st.Underflow > 0 && !s.vanish) {
 		return fmt.Errorf("products beyond the exponents of formats: %w", ErrRange)
 	}
 	return nil
+}
+
+// checked adds what a product compared.
+func (s *solver) checked(c *halfulp.Check) {
+	if c == nil || s.stats.Check == nil {
+		return
+	}
+	s.stats.Check.Modulus = max(s.stats.Check.Modulus, c.Modulus)
+	s.stats.Check.Compared += c.Compared
+	s.stats.Check.Unchecked += c.Unchecked
 }
 
 const errShape = "linsolve: shapes do not fit"
@@ -180,11 +201,11 @@ const errShape = "linsolve: shapes do not fit"
 //
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
-// above some 2^20 take inversion in float64 too, those above some 2^30 an elimination by products
-// of blocks, in numbers of 130 bits more than the condition number's logarithm. Many columns
-// take a few products of the format's bits, by an approximate inverse of half of them. Entries that
-// lie halfway between two numbers of the format, or are such numbers while others of their column
-// are not, take about n products with vectors more.
+// above some 2^30 take the product of these inverses and its residual in float64 too, those above
+// some 2^45 an elimination by products of blocks, in numbers of 130 bits more than the condition
+// number's logarithm. Many columns take a few products of the format's bits, by an approximate
+// inverse of half of them. Entries that lie halfway between two numbers of the format, or are such
+// numbers while others of their column are not, take about n products with vectors more.
 //
 // Where A and B live on a GPU all of it runs there, but for what only arithmetic on the host
 // decides: ties, zeros, and matrices that are singular or nearly so.
@@ -296,11 +317,11 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	one := few(len(todo), a.Rows()) // by one
 	s.planBy(lu, one, a, z.Format(), len(todo))
 	if one {
-		if t, err := s.invertTriangles(lu); err != nil {
+		if r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu); err != nil {
 			return nil, err
-		} else if t != nil {
-			s.note(1, t.rho, upper().SetFloat64(t.norm), upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(t, a, b, z, todo); done || err != nil {
+		} else if r != nil {
+			s.note(1, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}
@@ -315,6 +336,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		if t, err := s.invertBlocks(a, lu); err != nil {
 			return nil, err
 		} else if t != nil {
+			s.work.guessed = false
 			s.note(1+s.stats.Rounds, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(lu.norm))
 			if done, err := s.solveFewBy(t, a, b, z, todo); done || err != nil {
 				return z, err
@@ -326,8 +348,9 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 			return nil, err
 		}
 	}
+	s.work.guessed = p.rho == nil
 	if p.rho == nil {
-		end := s.before(s.solutionLeft(a.Rows(), len(todo), f.Bits()))
+		end := s.before(s.solutionLeft(a, len(todo), f.Bits()))
 		p, err = s.multiply(p, a)
 		end()
 		if err != nil {
@@ -410,10 +433,16 @@ func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 func finite(name string, m *halfulp.Matrix) error {
 	v := raw.Matrix(m)
 	for j := range v.Cols {
-		for i := range v.Rows {
-			at := v.At(i, j)
-			if v.Arr.Kind == num.F64 && v.Arr.F64[0][at]-v.Arr.F64[0][at] == 0 {
-				continue // the usual case
+		for i, at := 0, v.At(0, j); i < v.Rows; i, at = i+1, at+v.RS {
+			switch v.Arr.Kind { // the usual cases
+			case num.F64:
+				if x := v.Arr.F64[0][at]; x-x == 0 {
+					continue
+				}
+			case num.MP:
+				if v.Arr.Cls[at].Class() == num.Finite {
+					continue
+				}
 			}
 			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
 				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)
@@ -449,7 +478,7 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 		}
 	}
 	for ; ; s.stats.Steps++ {
-		s.planRefinement(missing, p.gain, cond, x)
+		s.planRefinement(missing, p.gain, cond, a, x)
 		// R r loses up to cond bits to cancellation.
 		r := halfulp.NewMatrix(halfulp.MP(uint(64+cond)), n, k)
 		if err := s.gemm(-1, a, x, 1, b, r); err != nil {
@@ -483,6 +512,10 @@ func (s *solver) refine(a, b *halfulp.Matrix, p *approximate, cond int, z *halfu
 				continue
 			}
 			missing = max(missing, e.missing(mid, radius))
+		}
+		if s.work.report != nil {
+			s.did(residualCost(n, left, raw.Matrix(a).Arr.Format, raw.Matrix(x).Arr.Format))
+			s.work.guessed = false // it is known what is missing
 		}
 		if left == 0 {
 			return nil

@@ -3,10 +3,12 @@ package linsolve
 import (
 	"math"
 	"math/big"
+	mathbits "math/bits"
 	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -53,8 +55,10 @@ type splitting struct {
 	x, y        *halfulp.Matrix // S and T
 	k           int
 	blocks      []int
-	cond        float64 // ≥ ‖|T^-1| |T|‖∞
-	improvement         // amp: of ‖|S| |F T|‖∞ + cond
+	one         *halfulp.Matrix // the unit matrix; nil until it is needed
+	cond        float64         // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
+	improvement                 // amp: of ‖|S| |F T|‖∞ + cond
+	splitSizes                  // at a place
 }
 
 // pivoted is a splitting of the rows of A, and for LDLT of its columns, in an order that float64
@@ -191,41 +195,85 @@ func (t *splitting) enclosure(bits int) (*enclosure, error) {
 func (t *splitting) errorMatrix(width, places int) (v, e *halfulp.Matrix, h *big.Float, err error) {
 	n := t.k
 	t.s.stats.Steps++
-	v = halfulp.NewMatrix(halfulp.MP(uint(width)), n, n)
-	if err := t.s.gemm(1, t.f.Slice(0, n, 0, n), t.y, 0, nil, v); err != nil {
+	if v, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
-	left, right, err := t.s.bothMagnitudes(t.x, v)
+	tolerance, err := t.tolerance(width)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t.amp = sizeOf(float64((largestOf(left.times(right.rows())) + t.cond) * (1 + 0x1p-50)))
+	f := t.f.Slice(0, n, 0, n)
+	if err := t.s.gemmOfTriangles(0, 1, f, t.y, 0, nil, v, [2]byte{0, t.upperFactors()[1]}, tolerance); err != nil {
+		return nil, nil, nil, err
+	}
+	lost := upper()
+	if tolerance != nil {
+		lost = exp2(t.amp - width)
+	}
+	if t.amp, err = t.spread(v); err != nil {
+		return nil, nil, nil, err
+	}
 	if t.amp > 1<<20 {
 		t.gain = 0
 		return nil, nil, nil, nil
 	}
-	lost := exp2(t.amp - width)
-	e = halfulp.NewMatrix(halfulp.MP(uint(places)), n, n)
-	if err := t.s.gemmTriangle(0, 1, t.x, v, -1, halfulp.Identity(halfulp.Float64, n), e, t.bound(t.s, n, places, width, lost)); err != nil {
+	lost.Add(lost, exp2(t.amp-width))
+	if e, err = t.s.matrix(halfulp.MP(uint(places)), n, n); err != nil {
+		return nil, nil, nil, err
+	}
+	if t.one == nil {
+		if t.one, err = t.s.identity(n); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	bound := t.s.known(t.bound(t.s, n, places, width, lost), t.sRows, t.vCols)
+	if err := t.s.gemmOfTriangles(0, 1, t.x, v, -1, t.one, e, [2]byte{'L', 0}, bound); err != nil {
+		return nil, nil, nil, err
+	}
+	lost.Add(lost, lostBy(bound))
+	norm, err := t.s.rowNorm(e)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	t.s.stats.Precision = width
-	return v, e, t.learn(t.s, rowNorm64(raw.Matrix(e)), lost, places), nil
+	return v, e, t.learn(t.s, norm, lost, places), nil
 }
 
 // split returns the strictly block lower and the block upper triangle.
-func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix) {
-	lower, upper = halfulp.NewMatrix(a.Format(), t.k, t.k), halfulp.NewMatrix(a.Format(), t.k, t.k)
+func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err error) {
+	if lower, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
+		return nil, nil, err
+	}
+	if upper, err = t.s.matrix(a.Format(), t.k, t.k); err != nil {
+		return nil, nil, err
+	}
+	if t.s.at != nil {
+		return lower, upper, t.s.at.Part(t.s.config(), raw.Matrix(a), raw.Matrix(lower), raw.Matrix(upper))
+	}
 	t.copyParts(lower, upper, a, a)
-	return lower, upper
+	return lower, upper, nil
 }
 
-// merged returns the strictly block lower triangle of one matrix and the block upper one of
-// another.
-func (t *splitting) merged(lower, upper *halfulp.Matrix) *halfulp.Matrix {
-	z := halfulp.NewMatrix(lower.Format(), t.k, t.k)
-	t.copyParts(z, z, lower, upper)
-	return z
+// products returns the strictly block lower triangle of -A B and the block upper one of -C D in one
+// matrix, for block lower and block upper triangular factors, with bounds that are proved or nil.
+func (t *splitting) products(a, b, c, d *halfulp.Matrix, format halfulp.Format, ofLower, ofUpper *exact.Bound) (*halfulp.Matrix, error) {
+	left, err := t.s.matrix(format, t.k, t.k)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.s.gemmOfTriangles('L', -1, a, b, 0, nil, left, [2]byte{'L', 'L'}, ofLower); err != nil {
+		return nil, err
+	}
+	if t.s.at != nil { // one matrix for both: the diagonal is that of the second
+		return left, t.upperProduct(-1, c, d, 0, nil, left, ofUpper)
+	}
+	right := halfulp.NewMatrix(format, t.k, t.k)
+	if err := t.upperProduct(-1, c, d, 0, nil, right, nil); err != nil {
+		return nil, err
+	}
+	z := halfulp.NewMatrix(format, t.k, t.k)
+	t.copyParts(z, z, left, right)
+	return z, nil
 }
 
 func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Matrix) {
@@ -245,9 +293,10 @@ func (t *splitting) copyParts(toLower, toUpper, fromLower, fromUpper *halfulp.Ma
 }
 
 // upperProduct stores alpha A B + beta C in D for block upper triangular A and B and an upper
-// triangular C. An entry of D below the diagonal is the sum of two products.
-func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix) error {
-	if err := t.s.gemmTriangle('U', alpha, a, b, beta, c, d, nil); err != nil {
+// triangular C, with a bound that is proved or nil. An entry of D below the diagonal is the sum of
+// two products.
+func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float64, c, d *halfulp.Matrix, bound *exact.Bound) error {
+	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), bound); err != nil {
 		return err
 	}
 	first := 0
@@ -262,71 +311,102 @@ func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float
 	return nil
 }
 
+// upperFactors says that factors have zeros below the diagonal, as those of blocks of one row have.
+func (t *splitting) upperFactors() [2]byte {
+	if len(t.blocks) < t.k {
+		return [2]byte{}
+	}
+	return [2]byte{'U', 'U'}
+}
+
 // correction returns X and Y with (I + X)^-1 = I - X and (I + Y)^-1 = I - Y for those of E, up to
 // lost, which is about 2^-bits or what four powers of 2^-gain leave. E is known up to h.
 func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y *halfulp.Matrix, lost *big.Float, err error) {
 	n, g := t.k, t.gain
 	terms := order(g, bits+3)
-	x, y = t.split(e)
+	if x, y, err = t.split(e); err != nil {
+		return nil, nil, nil, err
+	}
 	lost = upper().Add(upper().SetMantExp(h, 1), exp2(5-4*g))
 	if terms == 2 {
+		t.s.drop(e)
 		return x, y, lost.Add(lost, exp2(2-2*g)), nil // without E'
 	}
-	gemm := func(triangle byte, a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.gemmTriangle(triangle, -1, a, b, 0, nil, d, nil)
-	}
-	sum := func(a, b *halfulp.Matrix, format halfulp.Format) (*halfulp.Matrix, error) {
-		d := halfulp.NewMatrix(format, n, n)
-		return d, t.s.sum(a, b, d)
-	}
 	format := func(power int) halfulp.Format { return halfulp.MP(uint(max(bits-power*g+4, 24))) }
-	first, err := gemm(0, x, e, format(2)) // -(X1² + X1 Y1)
-	if err != nil {
-		return nil, nil, nil, err
+	// bound is that of a product of so many powers of 2^-g. It adds the error that it allows: twice
+	// that of E', and what becomes of it in further products, are less.
+	bound := func(top int, format halfulp.Format) *exact.Bound {
+		b := t.s.uniform(n, top, format.Bits()+mathbits.Len(uint(n)))
+		lost.Add(lost, upper().SetMantExp(lostBy(b), 2))
+		return b
 	}
-	right := halfulp.NewMatrix(format(2), n, n)
-	if err := t.upperProduct(-1, y, y, 0, nil, right); err != nil {
-		return nil, nil, nil, err
+	// The first error ends it.
+	product := func(a, b *halfulp.Matrix, format halfulp.Format, factors [2]byte, ofA, ofB, top int) *halfulp.Matrix {
+		within := t.s.known(bound(top, format), t.small(false, ofA), t.small(true, ofB))
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = t.s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = t.s.gemmOfTriangles(0, -1, a, b, 0, nil, d, factors, within)
+		}
+		return d
 	}
-	second, err := sum(first, right, format(2)) // E'
-	if err != nil {
-		return nil, nil, nil, err
+	sum := func(a, b *halfulp.Matrix, format halfulp.Format) *halfulp.Matrix {
+		var d *halfulp.Matrix
+		if err == nil {
+			d, err = t.s.matrix(format, n, n)
+		}
+		if err == nil {
+			err = t.s.sum(a, b, d)
+		}
+		t.s.drop(a, b)
+		return d
 	}
+	first := product(x, e, format(2), [2]byte{'L', 0}, -g, -g, -2*g) // -(X1² + X1 Y1)
+	within := t.s.known(bound(-2*g, format(2)), t.small(false, -g), t.small(true, -g))
+	var right *halfulp.Matrix
+	if err == nil {
+		right, err = t.s.matrix(format(2), n, n)
+	}
+	if err == nil {
+		err = t.upperProduct(-1, y, y, 0, nil, right, within)
+	}
+	var cube *halfulp.Matrix
+	if terms > 3 {
+		// X1 E Y1
+		cube = product(first, y, format(3), [2]byte{0, t.upperFactors()[1]}, 1-2*g, -g, 1-3*g)
+	}
+	second := sum(first, right, format(2)) // E'
 	// Two products of 4^-g and their sum were rounded.
 	lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 	if terms > 3 {
-		cube, err := gemm(0, first, y, format(3)) // X1 E Y1
-		if err != nil {
-			return nil, nil, nil, err
+		second = sum(second, cube, format(2))
+		var x2, y2, last *halfulp.Matrix
+		if err == nil {
+			x2, y2, err = t.split(second)
 		}
-		if second, err = sum(second, cube, format(2)); err != nil {
-			return nil, nil, nil, err
+		left := t.s.known(bound(2-3*g, format(3)), t.small(false, 2-2*g), t.small(true, -g))
+		right := t.s.known(bound(2-3*g, format(3)), t.small(false, -g), t.small(true, 2-2*g))
+		if err == nil {
+			last, err = t.products(x2, x, y, y2, format(3), left, right)
 		}
-		x2, y2 := t.split(second)
-		left, err := gemm('L', x2, x, format(3))
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		right = halfulp.NewMatrix(format(3), n, n)
-		if err := t.upperProduct(-1, y, y2, 0, nil, right); err != nil {
-			return nil, nil, nil, err
-		}
-		if second, err = sum(second, t.merged(left, right), format(2)); err != nil {
-			return nil, nil, nil, err
-		}
+		t.s.drop(x2, y2)
+		second = sum(second, last, format(2))
 		lost.Add(lost, exp2(4-2*g-format(2).Bits()))
 		lost.Add(lost, exp2(5-3*g-format(3).Bits()))
 	} else {
 		lost.Add(lost, exp2(3-3*g))
 	}
 	lost.Add(lost, exp2(1-g-format(1).Bits()))
-	z, err := sum(e, second, format(1))
+	t.s.drop(x, y)
+	z := sum(e, second, format(1))
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	x, y = t.split(z)
-	return x, y, lost, nil
+	x, y, err = t.split(z)
+	t.s.drop(z)
+	return x, y, lost, err
 }
 
 // step makes S' = (I - X) S and T' = T (I - Y) for the next bits.
@@ -334,31 +414,52 @@ func (t *splitting) correction(e *halfulp.Matrix, h *big.Float, bits int) (x, y 
 // If these are (I + X)^-1 S and T (I + Y)^-1 but for lost, S' F T' is I up to 3 lost. Both are
 // known up to 3 2^-prec of (I + |X|) |S| and |T| (I + |Y|): that adds up to 2^(3-prec+amp), since
 // S F d = (I + E) T^-1 d for an error d of T. T^-1 T' is I up to 2^-6, so that cond grows by a
-// factor of less than 1.05.
+// factor of less than 1.05. See stepTolerances for what they may have beside that.
 func (t *splitting) step(_, e *halfulp.Matrix, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
 		return err
 	}
-	prec := max(next+t.amp+4, 64)
+	if err := t.findCond(); err != nil {
+		return err
+	}
+	if t.amp > 1<<20 {
+		t.gain = 1
+		return nil
+	}
+	n, prec := t.k, max(next+t.amp+4, 64)
 	format := halfulp.MP(uint(max(prec-t.gain+2, 24)))
-	dx, dy := halfulp.NewMatrix(format, t.k, t.k), halfulp.NewMatrix(format, t.k, t.k)
-	if err := t.s.gemmTriangle('L', -1, x, t.x, 0, nil, dx, nil); err != nil {
+	left, right := t.stepTolerances(prec)
+	improve := func(of *halfulp.Matrix, product func(d *halfulp.Matrix) error) (*halfulp.Matrix, error) {
+		d, err := t.s.matrix(format, n, n)
+		if err != nil {
+			return nil, err
+		}
+		if err := product(d); err != nil {
+			return nil, err
+		}
+		z, err := t.s.matrix(halfulp.MP(uint(prec)), n, n)
+		if err != nil {
+			return nil, err
+		}
+		err = t.s.sum(of, d, z)
+		t.s.drop(of, d)
+		return z, err
+	}
+	if t.x, err = improve(t.x, func(d *halfulp.Matrix) error {
+		return t.s.gemmOfTriangles('L', -1, x, t.x, 0, nil, d, [2]byte{'L', 'L'}, left)
+	}); err != nil {
 		return err
 	}
-	if err := t.upperProduct(-1, t.y, y, 0, nil, dy); err != nil {
+	if t.y, err = improve(t.y, func(d *halfulp.Matrix) error { return t.upperProduct(-1, t.y, y, 0, nil, d, right) }); err != nil {
 		return err
 	}
-	x, y = halfulp.NewMatrix(halfulp.MP(uint(prec)), t.k, t.k), halfulp.NewMatrix(halfulp.MP(uint(prec)), t.k, t.k)
-	if err := t.s.sum(t.x, dx, x); err != nil {
-		return err
-	}
-	if err := t.s.sum(t.y, dy, y); err != nil {
-		return err
-	}
-	t.x, t.y = x, y
+	t.s.drop(x, y)
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, upper().SetMantExp(lost, 1))
+	if left != nil {
+		lost.Add(lost, exp2(t.amp-prec))
+	}
 	t.gain = -lost.Add(lost, exp2(t.amp+3-prec)).MantExp(nil)
 	return nil
 }
@@ -371,12 +472,19 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	if err != nil {
 		return nil, err
 	}
-	w := halfulp.NewMatrix(halfulp.MP(uint(width)), k, n)
-	if err := t.s.gemmTriangle('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), nil); err != nil {
+	w, err := t.s.matrix(halfulp.MP(uint(width)), k, n)
+	if err != nil {
+		return nil, err
+	}
+	within, err := t.finishTolerances(bits)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.s.gemmOfTriangles('U', 1, t.x, t.f.Slice(0, k, 0, k), 0, nil, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.s.gemm(1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n)); err != nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, k, k, n), 0, nil, w.Slice(0, k, k, n), [2]byte{'L', 0}, within.right); err != nil {
 			return nil, err
 		}
 	}
@@ -385,43 +493,70 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	lost.Add(lost, exp2(1-width))
 	lost.Add(lost, exp2(1-g-places))
 	format := halfulp.MP(uint(places))
-	dv, dw := halfulp.NewMatrix(format, m, k), halfulp.NewMatrix(format, k, n)
-	if err := t.s.gemmTriangle('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), nil); err != nil {
+	dv, err := t.s.matrix(format, m, k)
+	if err != nil {
+		return nil, err
+	}
+	dw, err := t.s.matrix(format, k, n)
+	if err != nil {
 		return nil, err
 	}
 	v := leading
 	if m > k {
-		v = taller(leading, m)
-		if err := t.s.gemm(1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k)); err != nil {
+		if v, err = t.s.taller(leading, m); err != nil {
 			return nil, err
 		}
-		if err := t.s.gemm(-1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k)); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.s.gemmTriangle('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), nil); err != nil {
-		return nil, err
-	}
-	if n > k {
-		if err := t.s.gemm(-1, x, w.Slice(0, k, k, n), 0, nil, dw.Slice(0, k, k, n)); err != nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.f.Slice(k, m, 0, k), t.y, 0, nil, v.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, within.below); err != nil {
 			return nil, err
 		}
 	}
-	top := t.by.rows[:k]
-	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.rows)}
-	sizes, err := t.s.magnitudes(v)
+	rows, err := t.s.rowTops(v)
 	if err != nil {
 		return nil, err
 	}
-	for _, sum := range sizes.rows() {
-		l.err = append(l.err, int64(sizeOf(sum)+lost.MantExp(nil)))
+	cols, err := t.s.columnTops(w, none32)
+	if err != nil {
+		return nil, err
 	}
+	ofV := func(int, int) *exact.Bound { return nil }
+	ofW := ofV
+	if t.s.at != nil {
+		// Corrections may be in error by half of what their rounding may be.
+		small := make([]int64, k)
+		for i := range small {
+			small[i] = int64(1 - g)
+		}
+		ofV = func(first, end int) *exact.Bound {
+			return &exact.Bound{Rows: rows[first:end], Cols: small, Within: int64(places + 2)}
+		}
+		ofW = func(first, end int) *exact.Bound {
+			return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
+		}
+		lost.Add(lost, exp2(-g-places))
+	}
+	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
+	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
+		return nil, err
+	}
+	if m > k {
+		if err := t.s.gemmOfTriangles(0, -1, v.Slice(k, m, 0, k), y, 0, nil, dv.Slice(k, m, 0, k), [2]byte{0, t.upperFactors()[1]}, ofV(k, m)); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.s.gemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, nil, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
+		return nil, err
+	}
+	if n > k {
+		if err := t.s.gemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, nil, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
+			return nil, err
+		}
+	}
+	t.s.drop(x, y)
+	top := t.by.rows[:k]
+	l := &nearly{x: v.T(), d: dv.T(), words: words(bits), left: top, right: negated(t.by.rows), err: errorsOf(rows, lost, within.rows)}
 	// (I + X)^-1 W is needed in the upper triangle alone, which is made of that of W alone, as X is
 	// strictly block lower triangular, like the error of its inverse.
-	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols)}
-	for _, e := range columnTops(raw.Matrix(w), none32) {
-		u.err = append(u.err, e+int64(lost.MantExp(nil)))
-	}
+	u := &nearly{x: w, d: dw, words: words(bits), left: negated(top), right: negated(t.by.cols), err: errorsOf(cols, lost, within.cols)}
 	return &enclosure{l: l, u: u, bits: bits}, nil // of U, the upper triangle
 }
 

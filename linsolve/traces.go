@@ -139,7 +139,7 @@ func (s *solver) newNearUnit(a *halfulp.Matrix, most int) (*nearUnit, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	if t.f, err = s.matrix(f.Format(), n, n); err != nil {
+	if t.f, err = s.room(f.Format(), n, n); err != nil {
 		return nil, err
 	}
 	if err := s.at.Gather(s.config(), raw.Matrix(f), order, raw.Matrix(t.f)); err != nil {
@@ -195,13 +195,11 @@ func parity(order []int32) (odd, ok bool) {
 // size returns a bound of the norm of a matrix at the solver's place, and exponents of bounds of
 // the sums of magnitudes of its rows.
 func (s *solver) size(m *halfulp.Matrix) (size *big.Float, rows []int64, err error) {
-	x, err := s.at.Extents(s.config(), raw.Matrix(m))
+	list, err := s.extents(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	if x.Special {
-		return nil, nil, fmt.Errorf("an infinity or NaN among results: %w", ErrRange)
-	}
+	x := list[0]
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
 	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
@@ -261,7 +259,7 @@ func (t *nearUnit) residue(places int) (*residue, error) {
 	r := &residue{t: t}
 	width := max(places+amp.MantExp(nil)+3, 24)
 	var err error
-	if r.w, err = t.s.matrix(halfulp.MP(uint(width)), n, n); err != nil {
+	if r.w, err = t.s.room(halfulp.MP(uint(width)), n, n); err != nil {
 		return nil, err
 	}
 	b := &exact.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
@@ -319,7 +317,7 @@ func (t *nearUnit) errorMatrix(places int) (e *halfulp.Matrix, size, h *big.Floa
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if e, err = t.s.matrix(halfulp.MP(uint(r.bits)), n, n); err != nil {
+	if e, err = t.s.room(halfulp.MP(uint(r.bits)), n, n); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := t.s.gemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
@@ -424,7 +422,7 @@ func (s *solver) plus(x, d *halfulp.Matrix, prec int) (*halfulp.Matrix, error) {
 		s.drop(x)
 		x = y
 	}
-	z, err := s.matrix(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
+	z, err := s.room(halfulp.MP(uint(prec)), x.Rows(), x.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -475,7 +473,9 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 	add := func(k int, x, transposed *halfulp.Matrix, err *big.Float) error {
 		format := halfulp.MP(uint(max(places+8-k*gainOf(f), 24)))
 		s.stage("products")
-		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &s.opt)
+		unchecked := s.opt
+		unchecked.Check = false
+		v, _, failed := halfulp.Dot(flattened(x), flattened(transposed), format, &unchecked)
 		s.stage("traces")
 		if failed != nil {
 			return failed
@@ -513,7 +513,7 @@ func (t *nearUnit) determinant(e *halfulp.Matrix, f, h *big.Float, places int) (
 		}
 		b.Within = int64(max(places+8-k*gain+top+size, 1))
 		format := halfulp.MP(uint(max(places+8-k*gain+top, 24)))
-		next, err := s.matrix(format, n, n)
+		next, err := s.room(format, n, n)
 		if err != nil {
 			return nil, err
 		}
@@ -578,11 +578,11 @@ func (s *solver) transposed(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 
 // shifted returns a copy in MP of a view of finite numbers, of MP or Float64 and no more bits.
 func (s *solver) shifted(v num.Mat, f halfulp.Format) (*halfulp.Matrix, error) {
-	z, err := s.matrix(f, v.Rows, v.Cols)
+	z, err := s.room(f, v.Rows, v.Cols)
 	if err != nil {
 		return nil, err
 	}
-	odd, err := s.at.Shift(s.config(), v, nil, nil, raw.Matrix(z))
+	odd, err := s.at.Shift(s.config(), v, nil, nil, raw.Matrix(z), nil)
 	if err == nil && odd > 0 {
 		err = fmt.Errorf("exponents beyond 2^29 among results: %w", ErrRange)
 	}

@@ -33,7 +33,8 @@ type triangles struct {
 // mostRho is the largest rho for which R is used.
 const mostRho = 0.25
 
-// invertTriangles returns an inverse by the factors, nil if these are not proved to be good.
+// invertTriangles returns an inverse by the factors, proved to be good if rho ≤ mostRho; nil if
+// numbers are too large for a proof.
 func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	n := f.n
 	t := &triangles{factors: f, x: s.floats(n * n), y: s.floats(n * n)}
@@ -71,9 +72,6 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 		t.rho = max(t.rho, float64(rho*1.001)+0x1p-700) // 1.001 covers roundings here
 		t.norm = max(t.norm, second[i])
 	}
-	if !(t.rho <= mostRho) {
-		return nil, nil
-	}
 	return t, nil
 }
 
@@ -102,13 +100,27 @@ func (t *triangles) correct(r *residual) ([][]float64, error) {
 }
 
 func (t *triangles) radius(r *residual, _ []float64) []float64 {
-	v := make([]float64, t.n)
+	return absUpper(t.n, t.y, absLower(t.n, t.x, spreadOf(r, t.perm, t.rho)))
+}
+
+// spreadOf returns bounds of |r| + s with ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞, in the order perm.
+func spreadOf(r *residual, perm []int, rho float64) []float64 {
+	v := make([]float64, len(perm))
 	most := largestOf(r.lead) + r.slop
-	s := float64(1.001 * float64(most*t.rho/(1-t.rho)))
-	for i, k := range t.perm {
+	s := float64(1.001 * float64(most*rho/(1-rho)))
+	for i, k := range perm {
 		v[i] = math.Abs(r.lead[k]) + float64(1.001*float64(r.slop+s))
 	}
-	return absUpper(t.n, t.y, absLower(t.n, t.x, v))
+	return v
+}
+
+// absAll returns bounds of |A| v for an n x n matrix A and v ≥ 0.
+func absAll(n int, a, v []float64) []float64 {
+	z := make([]float64, n)
+	for j, f := range v {
+		dgemm.AxpyAbs(f, a[j*n:(j+1)*n], z)
+	}
+	return raised(z)
 }
 
 // absUpper returns bounds of |U| v for the upper triangle U of an n x n matrix, its diagonal

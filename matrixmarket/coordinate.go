@@ -82,11 +82,13 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	repeated := repeated(again, entries)
 	err = rd.each(func(p *lines.Piece) error {
 		losses := &rd.losses[p.Index]
+		c := decimal.Borrow(rd.to.Arr.Format)
+		defer c.Return()
 		for _, e := range entries[p.Index] {
 			if repeated != nil && repeated[e.place] != nil {
 				continue
 			}
-			loss, err := rd.setPlace(e.place, rd.token(p, e))
+			loss, err := rd.setPlace(c, e.place, rd.token(p, e))
 			if err != nil {
 				return &lines.At{Pos: e.start, Err: err}
 			}
@@ -100,8 +102,8 @@ func (rd *reader) coordinates() (*halfulp.Matrix, error) {
 	return rd.m, rd.addRepeated(repeated)
 }
 
-func (rd *reader) setPlace(place int64, tok []byte) (decimal.Loss, error) {
-	return rd.set(int(place%rd.rows), int(place/rd.rows), tok)
+func (rd *reader) setPlace(c *decimal.Codec, place int64, tok []byte) (decimal.Loss, error) {
+	return rd.set(c, int(place%rd.rows), int(place/rd.rows), tok)
 }
 
 // line reads the line text[start:end]. ok is false for blank lines and comments.
@@ -235,6 +237,8 @@ func (rd *reader) addRepeated(repeated map[int64][]place) error {
 		keys = append(keys, k)
 	}
 	sort.Slice(keys, func(a, b int) bool { return keys[a] < keys[b] })
+	c := decimal.Borrow(rd.to.Arr.Format)
+	defer c.Return()
 	for _, k := range keys {
 		if err := rd.Context.Err(); err != nil {
 			return err
@@ -247,7 +251,7 @@ func (rd *reader) addRepeated(repeated map[int64][]place) error {
 		var loss decimal.Loss
 		sum, err := decimal.Sum(toks)
 		if err == nil {
-			loss, err = rd.setPlace(k, sum)
+			loss, err = rd.setPlace(c, k, sum)
 		}
 		if err != nil {
 			p := rd.pieces[last.piece]

@@ -47,12 +47,13 @@ func Parse(text []byte, name string, opt *Options) (*halfulp.Matrix, error) {
 
 // newReader reads what stands before the entries.
 func newReader(text []byte, name string, opt *Options) (*reader, error) {
-	text = lines.EndLines(text)
+	o := opt.filled()
+	text = lines.EndLines(text, o.Threads)
 	h, err := parseHeader(name, text)
 	if err != nil {
 		return nil, err
 	}
-	rd := &reader{Options: opt.filled(), header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine)}
+	rd := &reader{passes: 2, Options: o, header: h, name: name, pieces: lines.Cut(h.body, h.bodyLine, o.Threads)}
 	rd.losses = make([]lines.Losses, len(rd.pieces))
 	return rd, nil
 }
@@ -79,21 +80,24 @@ type reader struct {
 	losses []lines.Losses // of each piece
 	digits int            // by which the format was chosen
 	m      *halfulp.Matrix
+	to     num.Mat // the storage of m
 	sparse bool    // m is a column of the entries in these
 	places []int64 // column + row cols, in their order
 
+	passes int // over the text
+
 	mu    sync.Mutex
-	steps int // pieces done, in both passes
+	steps int // pieces done, in all passes
 }
 
-// each calls f for every piece, in one of the two passes over the text.
+// each calls f for every piece, in one of the passes over the text.
 func (rd *reader) each(f func(p *lines.Piece) error) error {
 	return lines.Each(rd.Context, rd.name, rd.Threads, rd.pieces, func(p *lines.Piece) error {
 		err := f(p)
 		if rd.Progress != nil {
 			rd.mu.Lock()
 			rd.steps++
-			rd.Progress(float64(rd.steps) / float64(2*len(rd.pieces)))
+			rd.Progress(float64(rd.steps) / float64(rd.passes*len(rd.pieces)))
 			rd.mu.Unlock()
 		}
 		return err
@@ -116,8 +120,14 @@ func (rd *reader) allocate(e decimal.Extent) error {
 	if rd.rows > maxSide || rd.cols > maxSide { // empty, but other sizes are computed from it
 		return rd.sizeError(fmt.Errorf("a %d x %d matrix is too large", rd.rows, rd.cols))
 	}
-	rd.m = halfulp.NewMatrix(f, int(rd.rows), int(rd.cols))
+	rd.make(f, int(rd.rows), int(rd.cols))
 	return nil
+}
+
+// make makes the matrix.
+func (rd *reader) make(f halfulp.Format, rows, cols int) {
+	rd.m = halfulp.NewMatrix(f, rows, cols)
+	rd.to = raw.Matrix(rd.m)
 }
 
 // sizeError is an error about the line of the sizes.
@@ -202,6 +212,11 @@ func wordEnd(text []byte, i int) int {
 func (rd *reader) array() (*halfulp.Matrix, error) {
 	// Words are only counted at first where the format does not depend on them.
 	known := !rd.integer && (rd.In.Exact() || rd.format != nil)
+	if known {
+		if ok, err := rd.lineByLine(); ok || err != nil {
+			return rd.m, err
+		}
+	}
 	counts := make([]int64, len(rd.pieces))
 	extents := make([]decimal.Extent, len(rd.pieces))
 	err := rd.each(func(p *lines.Piece) error {
@@ -229,43 +244,97 @@ func (rd *reader) array() (*halfulp.Matrix, error) {
 	if err := rd.allocate(extent); err != nil {
 		return nil, err
 	}
-	n := rd.rows
-	want := n * rd.cols // fits: the matrix does
-	switch rd.symmetry {
-	case symmetric:
-		want = n * (n + 1) / 2
-	case skew:
-		want = n * (n - 1) / 2
-	}
-	firsts := make([]int64, len(rd.pieces))
-	total := int64(0)
-	for i, c := range counts {
-		firsts[i] = total
-		total += c
-	}
-	if total < want {
+	firsts, total := sums(counts)
+	if want := rd.entriesOfArray(); total < want {
 		return nil, rd.truncated(total, want)
-	}
-	if total > want {
+	} else if total > want {
 		return nil, rd.tooMany(firsts, want)
 	}
-	err = rd.each(func(p *lines.Piece) error {
-		i, j := rd.position(firsts[p.Index])
-		losses := &rd.losses[p.Index]
-		for start, end := next(p.Text, 0); start < end; start, end = next(p.Text, end) {
-			loss, err := rd.set(i, j, p.Text[start:end])
-			if err != nil {
-				return &lines.At{Pos: start, Err: err}
-			}
-			losses.Add(loss, start)
-			if i++; i == int(rd.rows) {
-				j++
-				i = rd.firstRow(j)
-			}
+	return rd.m, rd.fill(firsts, counts)
+}
+
+// lineByLine reads the entries in one pass if every line has one, as is usual, so that the number
+// of its line tells its place. It is not ok for other files, nor for wrong ones.
+func (rd *reader) lineByLine() (ok bool, err error) {
+	counts := make([]int64, len(rd.pieces))
+	for i, p := range rd.pieces {
+		if counts[i] = int64(p.Lines); p.Text[len(p.Text)-1] != '\n' {
+			counts[i]++
 		}
-		return nil
+	}
+	firsts, total := sums(counts)
+	// No overflow: a matrix as large as the text is not refused for its size.
+	if float64(rd.rows)*float64(rd.cols) > float64(4*total) || total != rd.entriesOfArray() {
+		return false, nil
+	}
+	if err := rd.allocate(decimal.Extent{}); err != nil {
+		return false, err
+	}
+	rd.passes = 1
+	err = rd.fill(firsts, counts)
+	if err == nil || rd.Context.Err() != nil {
+		return err == nil, err
+	}
+	rd.m, rd.steps, rd.passes = nil, 0, 2
+	clear(rd.losses)
+	return false, nil
+}
+
+// sums returns the sums of the counts before each, and of all.
+func sums(counts []int64) (before []int64, total int64) {
+	before = make([]int64, len(counts))
+	for i, c := range counts {
+		before[i] = total
+		total += c
+	}
+	return before, total
+}
+
+// entriesOfArray returns how many entries an array file has. The matrix fits memory.
+func (rd *reader) entriesOfArray() int64 {
+	n := rd.rows
+	switch rd.symmetry {
+	case symmetric:
+		return n * (n + 1) / 2
+	case skew:
+		return n * (n - 1) / 2
+	}
+	return n * rd.cols
+}
+
+// errUneven is the error of a piece with another number of entries than expected.
+var errUneven = errors.New("another number of entries")
+
+// fill stores the entries of pieces, of which piece i has counts[i] from entry firsts[i] on.
+func (rd *reader) fill(firsts, counts []int64) error {
+	return rd.each(func(p *lines.Piece) error {
+		return rd.fillText(p.Text, firsts[p.Index], counts[p.Index], &rd.losses[p.Index])
 	})
-	return rd.m, err
+}
+
+// fillText stores the entries of a text, n from entry first on.
+func (rd *reader) fillText(text []byte, first, n int64, losses *lines.Losses) error {
+	i, j := rd.position(first)
+	c := decimal.Borrow(rd.to.Arr.Format)
+	defer c.Return()
+	for start, end := next(text, 0); start < end; start, end = next(text, end) {
+		if n--; n < 0 {
+			break
+		}
+		loss, err := rd.set(c, i, j, text[start:end])
+		if err != nil {
+			return &lines.At{Pos: start, Err: err}
+		}
+		losses.Add(loss, start)
+		if i++; i == int(rd.rows) {
+			j++
+			i = rd.firstRow(j)
+		}
+	}
+	if n != 0 {
+		return errUneven
+	}
+	return nil
 }
 
 // extend adds tok to e if it is a number of the file's field.
@@ -335,8 +404,8 @@ func (rd *reader) position(k int64) (i, j int) {
 }
 
 // set stores tok in entry (i, j), and by symmetry in (j, i).
-func (rd *reader) set(i, j int, tok []byte) (decimal.Loss, error) {
-	loss, err := rd.store(i, j, tok)
+func (rd *reader) set(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, error) {
+	loss, err := rd.store(c, i, j, tok)
 	if err != nil || rd.symmetry == general || i == j {
 		return loss, err
 	}
@@ -344,17 +413,17 @@ func (rd *reader) set(i, j int, tok []byte) (decimal.Loss, error) {
 	if rd.symmetry == skew {
 		tok = negated(buf[:0], tok)
 	}
-	_, err = rd.store(j, i, tok)
+	_, err = rd.store(c, j, i, tok)
 	return loss, err
 }
 
 // store stores tok in entry (i, j) alone.
-func (rd *reader) store(i, j int, tok []byte) (decimal.Loss, error) {
+func (rd *reader) store(c *decimal.Codec, i, j int, tok []byte) (decimal.Loss, error) {
 	if rd.sparse {
 		i, _ = slices.BinarySearch(rd.places, int64(j)+int64(i)*rd.cols)
 		j = 0
 	}
-	return raw.SetText(rd.m, i, j, tok)
+	return c.Set(rd.to.Arr, rd.to.At(i, j), tok)
 }
 
 // negated returns -tok; minus zero is zero, skew symmetry being about values.

@@ -111,6 +111,6 @@ func (rd *reader) allocateEntries(e decimal.Extent, entries [][]entry) (again ma
 		}
 		slices.Sort(rd.places)
 	}
-	rd.m = halfulp.NewMatrix(f, len(rd.places), 1)
+	rd.make(f, len(rd.places), 1)
 	return again, nil
 }

@@ -5,7 +5,9 @@ import (
 	"io"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Write writes m to w as array, real and general.
@@ -16,12 +18,17 @@ func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	if err != nil {
 		return err
 	}
-	n := rows * cols
+	n, v := rows*cols, raw.Matrix(m)
+	if n > 0 {
+		_ = m.At(0, 0) // panics for numbers elsewhere than on the host
+	}
 	// Blocks of about 256 KiB of text.
 	size := max(1, 1<<20/max(64, m.Format().Bits()))
 	return lines.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
+		c := decimal.Borrow(v.Arr.Format)
+		defer c.Return()
 		for k := block * size; k < min(n, (block+1)*size); k++ {
-			dst = m.AppendText(dst, k%rows, k/rows, o.Digits)
+			dst = c.Append(dst, v.Arr, v.At(k%rows, k/rows), decimal.Style(o.Digits))
 			dst = append(dst, '\n')
 		}
 		return dst

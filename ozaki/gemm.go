@@ -95,6 +95,9 @@ func (r *run) run() (err error) {
 			return fmt.Errorf("%v: %w (want f64, or f32 for A and B)", m.Arr.Format, ErrFormat)
 		}
 	}
+	if err := place.Single(r.at); err != nil {
+		return err
+	}
 	if r.resident = r.at != nil; !r.resident {
 		if r.at, err = r.device(); err != nil {
 			return err

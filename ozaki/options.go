@@ -147,6 +147,8 @@ func newRun(o *Options, double bool) (*run, error) {
 		return nil, fmt.Errorf("%w: the literal split takes a number of slices, and no Block", ErrOptions)
 	case !double && r.Slices == 0 && !(r.Tolerance > 0):
 		return nil, fmt.Errorf("%w: neither Slices nor a positive Tolerance", ErrOptions)
+	case r.Check:
+		return nil, fmt.Errorf("option Check: %w: package ozaki has no residues to check", halfulp.ErrMethod)
 	case r.Method != "" && r.Method != place.Auto:
 		return nil, fmt.Errorf("method %q: %w: package ozaki has a routine for each", r.Method, halfulp.ErrMethod)
 	}

@@ -86,6 +86,8 @@ func (o *Options) with() (Options, error) {
 		return p, fmt.Errorf("%w: %d threads a row, want a power of two up to %d", ErrOptions, p.RowThreads, MaxRowThreads)
 	case p.Variant < AutoVariant || p.Variant > Published:
 		return p, fmt.Errorf("%w: variant %d", ErrOptions, p.Variant)
+	case p.Check:
+		return p, fmt.Errorf("option Check: %w: package rns has no redundant modulus", halfulp.ErrMethod)
 	case p.Method != "" && p.Method != place.Auto:
 		return p, fmt.Errorf("method %q: %w: package rns has a routine for each", p.Method, halfulp.ErrMethod)
 	}

@@ -2,17 +2,15 @@ package rns
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/remembered"
 )
 
 // TuneSum returns the Options o with the Blocks and BlockSize with which Reduce3 of n numbers of a
@@ -230,48 +228,16 @@ type tuning struct {
 // tuneVersion changes with kernels, and ways to measure, that make what was found worthless.
 const tuneVersion = 2
 
-// tunings is the file.
-type tunings struct {
-	Version int               `json:"version"`
-	Found   map[string]tuning `json:"found"`
-}
+// tuneFile is the name of the file.
+const tuneFile = "rns.json"
 
-// tuneFile returns the path of the file, "" if there can be none.
-func tuneFile() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "halfulp", "rns.json")
-}
-
-// readTunings returns what the file has, nothing if it cannot be read or is of another
-// version.
+// readTunings returns what the file has.
 func readTunings() map[string]tuning {
-	var t tunings
-	data, err := os.ReadFile(tuneFile())
-	if err != nil || json.Unmarshal(data, &t) != nil || t.Version != tuneVersion || t.Found == nil {
-		return map[string]tuning{}
+	if found := remembered.Read[map[string]tuning](tuneFile, tuneVersion); found != nil {
+		return found
 	}
-	return t.Found
+	return map[string]tuning{}
 }
 
-// writeTunings puts a new file in the place of the old one, whole or not at all.
-func writeTunings(found map[string]tuning) {
-	name := tuneFile()
-	if name == "" || os.MkdirAll(filepath.Dir(name), 0o755) != nil {
-		return
-	}
-	data, err := json.MarshalIndent(tunings{tuneVersion, found}, "", "  ")
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "rns*.tmp")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err2 := f.Close(); err != nil || err2 != nil || os.Rename(f.Name(), name) != nil {
-		_ = os.Remove(f.Name())
-	}
-}
+// writeTunings remembers what was found, if it can.
+func writeTunings(found map[string]tuning) { _ = remembered.Write(tuneFile, tuneVersion, found) }

@@ -28,7 +28,7 @@ binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
 
 # Without a handler of such binaries in the kernel no test can start one.
-starting='^(TestReadme|TestExamples|TestHelp|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment|TestGenerated)$'
+starting='^(TestReadme|TestExamples|TestHelp|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment|TestGenerated|TestProcesses|TestFailingProcesses|TestNoMPI)$'
 go test -c -o "$binaries/test" ./internal/lines
 if "$binaries/test" -test.run '^$' >/dev/null 2>&1; then
 	starting='^$'
@@ -74,14 +74,15 @@ export binaries qemu libc starting faults fakes oracles
 
 # The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem and rows
 # have no arithmetic on the host; experiments measure what the method packages test, and
-# internal/gocuda and internal/kernels are about text. They are left out without arguments.
+# internal/gocuda and internal/kernels are about text. mpi and distributed need an MPI for arm64.
+# They are left out without arguments.
 #
 # As many at a time as there are processors, those first that take longest.
 longest='^github.com/halfulp/halfulp(/ozaki|/rns|/linsolve|/conformance|/expansion)?$'
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows)?|kernels|reproduce)$|/cmd/halfulp-reproduce$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows|/several)?|kernels|reproduce)$|/cmd/halfulp-reproduce$|/(mpi|distributed)$')
 fi
 {
 	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'

@@ -62,6 +62,17 @@ have_numpy() {
 	"$python" -c 'import numpy' 2>/dev/null || left_out "tests with NumPy: no Python has it"
 }
 
+# have_mpi sees that tests have an MPI, in continuous integration from pip.
+have_mpi() {
+	local folder=$PWD/.bin/mpich
+	if ! command -v "${HALFULP_MPIEXEC:-mpiexec}" >/dev/null && on_ci; then
+		python3 -m pip --version >/dev/null 2>&1 || install python3-pip || true
+		PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --ignore-installed --prefix "$folder" mpich==5.0.2 || true
+		export HALFULP_MPIEXEC=$folder/bin/mpiexec
+	fi
+	command -v "${HALFULP_MPIEXEC:-mpiexec}" >/dev/null || left_out "tests under MPI: there is no mpiexec"
+}
+
 # tool PACKAGE@VERSION: builds a program into .bin/tools.
 tool() { GOBIN=$PWD/.bin/tools timeout 600 go install "$1"; }
 
@@ -116,6 +127,17 @@ levels() {
 		$(go list ./... | grep -v /linsolve)
 	# Its long form has ten times as many random inputs of the same kinds, which take many minutes.
 	gotest ./linsolve
+
+	part "GPU kernels, compiled for the host"
+	if [ "$(go env GOOS) $(go env GOARCH)" != "linux amd64" ]; then
+		lacks "kernels on the host: they are emulated on Linux alone, on amd64"
+	elif command -v g++ >/dev/null || install g++ && command -v g++ >/dev/null; then
+		# Those of internal/gpu and internal/gpu/product take more than ten minutes each. Of sums of
+		# rows the kernels say less often than their references that they are exact.
+		HALFULP_EMULATE=all gotest -short -skip '^TestExactSpread$' ./internal/gpu/{rows,newton,seed}
+	else
+		left_out "kernels on the host: there is no g++"
+	fi
 
 	part "the lower levels of instruction sets"
 	# Packages with kernels, and those that call them; but no programs are built and run. The
@@ -324,7 +346,7 @@ passed() {
 
 steps=${*:-all}
 [ "$steps" != all ] || steps="quick levels generated" # read by quick
-[ "$steps" = generated ] || have_numpy
+[ "$steps" = generated ] || { have_numpy; have_mpi; }
 times=()
 for name in $steps; do
 	case $name in

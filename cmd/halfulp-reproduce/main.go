@@ -106,7 +106,7 @@ func (f *reproduceFlags) machine() reproduce.Machine {
 	if f.Threads > 0 {
 		threads = f.Threads
 	}
-	m := reproduce.Machine{CPU: cli.CPUModel(), Threads: threads, Level: impl.Level().String(), System: runtime.GOOS + "/" + runtime.GOARCH,
+	m := reproduce.Machine{CPU: impl.Model(), Threads: threads, Level: impl.Level().String(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Go: runtime.Version(), Version: cli.Version(), Program: program(), GPUs: []string{}}
 	if gpus, err := halfulp.GPUs(); err == nil {
 		for _, g := range gpus {

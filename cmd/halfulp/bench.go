@@ -22,11 +22,12 @@ type benchCmd struct {
 
 	Size      []int         `short:"n" group:"input" placeholder:"N" help:"Orders of matrices and lengths of vectors (default: 300 for matrices and 1000000 for vectors)."`
 	Format    []formatFlag  `group:"input" default:"f64,mp:106,mp:424" placeholder:"FORMAT" help:"Formats of operands and results. Default ${default}."`
-	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, where the operands then live; auto, or several GPUs. May be repeated. Default ${default}."`
+	Device    []string      `group:"run" sep:"none" default:"cpu" placeholder:"NAME" help:"Device: cpu; cuda:N, or cuda:N,M or cuda:N-M of several GPUs, where the operands then live; auto. May be repeated. Default ${default}."`
 	Transfers bool          `group:"run" help:"Operands live on the host, so that times on GPUs include transfers."`
 	Threads   threads       `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	Memory    memorySize    `group:"run" placeholder:"SIZE" help:"Memory for the work on operands, such as 500M or 8G (default: half of the machine's). Larger products run in blocks."`
 	Method    string        `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue or direct. Default ${default}."`
+	Check     bool          `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
 	Time      time.Duration `group:"run" default:"1s" placeholder:"TIME" help:"Measure each case for that long, at least 3 runs. Default ${default}."`
 	Runs      int           `group:"run" placeholder:"N" help:"Make so many runs of each case instead."`
 	Limit     time.Duration `group:"run" placeholder:"TIME" help:"Give a case up whose single run takes longer than that."`
@@ -119,7 +120,7 @@ func (c *benchCmd) Run(env *cli.Environment) error {
 		}
 	}
 	r := benchReport{
-		Version: cli.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cli.CPUModel(),
+		Version: cli.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: impl.Model(),
 		Threads: runtime.GOMAXPROCS(0), Level: impl.Level().String(), Date: time.Now().UTC().Truncate(time.Second),
 		Devices: append([]deviceInfo{{Name: cpuDevice, Available: true, Text: "available"}}, gpus()...),
 	}
@@ -188,7 +189,7 @@ func (c *benchCmd) check(env *cli.Environment) ([]benchOperation, error) {
 		return nil, cli.Misuse("--plot: %s: a name that ends in .svg is wanted", c.Plot)
 	}
 	for _, d := range c.Device {
-		if err := (&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(d), Method: c.Method}).Validate(); err != nil {
+		if err := (&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(d), Method: c.Method, Check: c.Check}).Validate(); err != nil {
 			return nil, err
 		}
 	}
@@ -249,8 +250,7 @@ func (c *benchCmd) measure(env *cli.Environment, operations []benchOperation, fo
 
 // place is where the operands live for a device.
 func (c *benchCmd) place(device string) halfulp.Device {
-	name, list, _ := strings.Cut(device, ":")
-	if c.Transfers || name != "cuda" || list == "all" || strings.ContainsAny(list, ",-") {
+	if c.Transfers || !strings.HasPrefix(device, "cuda:") {
 		return halfulp.CPU
 	}
 	return halfulp.Device(device)
@@ -372,7 +372,10 @@ func (g *benchGroup) run(o benchOperation) (timedRun, error) {
 		ctx, cancel = context.WithTimeout(ctx, g.cmd.Limit)
 	}
 	defer cancel()
-	opt := &halfulp.Options{Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method, MemoryLimit: int64(g.cmd.Memory)}
+	opt := &halfulp.Options{
+		Context: ctx, Device: halfulp.Device(g.device), Threads: int(g.cmd.Threads), Method: g.cmd.Method,
+		MemoryLimit: int64(g.cmd.Memory), Check: g.cmd.Check,
+	}
 	start := time.Now()
 	r, err := o.run(&g.benchData, opt)
 	took := time.Since(start)

@@ -106,11 +106,24 @@ var benchOperations = []benchOperation{
 		return solving(st, err)
 	}},
 	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.LU(d.matrix(opA), d.format, opt)
+		z, st, err := linsolve.LU(d.matrix(opA), d.format, opt)
+		if err == nil {
+			z.Free()
+		}
 		return solving(st, err)
 	}},
 	{"qr", "factors A = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.QR(d.matrix(opA), d.format, opt)
+		z, st, err := linsolve.QR(d.matrix(opA), d.format, opt)
+		if err == nil {
+			z.Free()
+		}
+		return solving(st, err)
+	}},
+	{"qrp", "factors A P = Q R", "A", cubic(4. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
+		z, st, err := linsolve.QRPivoted(d.matrix(opA), d.format, opt)
+		if err == nil {
+			z.Free()
+		}
 		return solving(st, err)
 	}},
 }

@@ -184,14 +184,19 @@ type printFlags struct {
 	Digits digitsFlag `group:"result" default:"shortest" placeholder:"N" help:"Decimal digits to print: a number, shortest (the fewest that read back to the same number) or hex (exact, base 16). Default ${default}."`
 	JSON   bool       `group:"result" name:"json" help:"Write result and statistics as one JSON object, numbers as strings."`
 	Quiet  bool       `group:"run" short:"q" help:"No progress bar and no warnings on standard error."`
+
+	// Several says that the result is several matrices, which a .npz file holds and else a table.
+	Several bool `kong:"-"`
 }
 
 // runFlags say how a result is computed, which changes none of its bits.
 type runFlags struct {
-	Device  string  `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Default ${default}."`
-	Threads threads `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
+	Device  string   `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Processes under mpiexec divide the GPUs of their machine that it names. Default ${default}."`
+	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid that the processes of mpiexec make for gemm, gemv, syrk, sum, asum, dot and nrm2 (default: the one nearest to a square), and with this flag for solve, inv, det, chol, lu and qr."`
+	Threads threads  `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	memoryFlag
 	Method string    `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`
+	Check  bool      `group:"run" name:"check-hardware" help:"Compare every entry of products of matrices modulo one modulus more than they need; a difference is an error that names the entry."`
 	Stats  statsFlag `group:"run" help:"Print on standard error how the result was computed, and the time of each stage; --stats=json as one JSON object."`
 }
 

@@ -20,12 +20,15 @@ var decimalNumber = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD](
 // parseFactor reads alpha or beta. A decimal that is a binary number of at most
 // halfulp.MaxPrec bits, such as -1, 0.375 or 1e30, enters exactly; any other, such
 // as 0.1, is rounded once to format f. loss says what the range of the format took.
-func parseFactor(s string, f halfulp.Format) (z halfulp.Scalar, loss decimal.Loss, err error) {
+func parseFactor(s string, f halfulp.Format) (x halfulp.Scalar, loss decimal.Loss, err error) {
 	if p, ok := exactBits(s); ok {
 		f = halfulp.MP(max(p, halfulp.MinPrec))
 	}
 	m := halfulp.NewMatrix(f, 1, 1)
-	loss, err = raw.SetText(m, 0, 0, []byte(s))
+	z := raw.Matrix(m)
+	c := decimal.Borrow(z.Arr.Format)
+	defer c.Return()
+	loss, err = c.Set(z.Arr, z.At(0, 0), []byte(s))
 	return m.At(0, 0), loss, err
 }
 

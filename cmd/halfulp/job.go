@@ -63,7 +63,21 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 			return nil, err
 		}
 	}
-	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method}); err != nil {
+	if how.Check {
+		switch command {
+		case "map", "spmv", "cg", "solve-gj":
+			return nil, errUnchecked
+		}
+		if how.Method != "auto" && how.Method != "residue" {
+			return nil, errUnchecked
+		}
+	}
+	device, err := team.device(command, how)
+	if err != nil {
+		return nil, err
+	}
+	how.Device = string(device)
+	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method, Check: how.Check}); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -89,8 +103,14 @@ func validDirect(opt *halfulp.Options) error {
 	if opt.Method == "residue" {
 		return fmt.Errorf("method %q: %w: this command has the method direct only", opt.Method, halfulp.ErrMethod)
 	}
+	if opt.Check {
+		return errUnchecked
+	}
 	return opt.Validate()
 }
+
+// errUnchecked refuses --check-hardware.
+var errUnchecked = fmt.Errorf("--check-hardware: %w: it compares products of matrices by residues, and this has none", halfulp.ErrMethod)
 
 // validMethod returns a check of methods of package rns, which it stores in choice, of those of
 // package expansion if native, and else of the method direct.
@@ -125,6 +145,7 @@ func (j *job) options() *halfulp.Options {
 		Progress: j.startProgress(j.command),
 
 		MemoryLimit: int64(j.how.Memory),
+		Check:       j.how.Check,
 	}
 }
 
@@ -375,6 +396,9 @@ func (j *job) report(stats *halfulp.Stats) {
 		return
 	}
 	warn(j.env.Stderr, stats, j.format)
+	if c := stats.Check; c != nil && c.Compared == 0 {
+		fmt.Fprintln(j.env.Stderr, "halfulp: warning: --check-hardware: nothing of this ran as products of matrices by residues, so nothing was compared")
+	}
 	if j.rns != nil && j.rns.NaN > 0 {
 		fmt.Fprintf(j.env.Stderr, "halfulp: warning: %s NaN: RNS arithmetic makes NaN of infinities, of exponents beyond 2^30, of quotients by 0 and of roots of negative numbers\n", are(j.rns.NaN))
 	}

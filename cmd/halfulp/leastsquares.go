@@ -30,7 +30,7 @@ func fitHelp(estimates, model, b, center, parameters string) string {
   R-squared      1 - r/TSS
   F              (TSS - r)/` + parameters + ` over the residual MS
 
-Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, errors are nan.`
+Decimals of text files are taken as they are, 0.1 as one tenth, unless the file names a format or --in does. Where there are as many estimates as observations, as in a square system, the fit goes through all of them: no degree of freedom is left that tells how far they scatter, and the standard errors, residual MS, residual sd and F are nan.`
 }
 
 type lstsqCmd struct {
@@ -253,6 +253,9 @@ type responseResult struct {
 // on.
 func (j *job) writeFit(fit *linsolve.Fit, name string, first int) error {
 	j.report(&j.solver.Stats)
+	if fit.DegreesOfFreedom == 0 && !j.print.Quiet {
+		fmt.Fprintf(j.env.Stderr, "halfulp: note: as many estimates as observations: no degrees of freedom are left, and standard errors are nan\n")
+	}
 	r := fitResult{
 		Command: j.command, Format: j.format.String(), Observations: fit.Observations, Freedom: fit.DegreesOfFreedom,
 		Centered: fit.Centered, Stats: j.resultStats(&j.solver.Stats),

@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/expansion"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/direct"
 )
 
 type sumCmd struct {
@@ -78,6 +79,16 @@ func unary(env *cli.Environment, name, file string, f *commonFlags, residue *rns
 	j, err := f.job(env, name, false, validMethod(&choice, f, residue, false), file)
 	if err != nil {
 		return err
+	}
+	if kind, is := map[string]direct.Reduction{"sum": direct.Sum, "asum": direct.Asum}[name]; is && choice == nil && plain == nil {
+		z, stats, ok, err := j.streamed(file, kind)
+		j.finish()
+		if err != nil {
+			return err
+		}
+		if ok {
+			return j.writeScalar(z, stats)
+		}
 	}
 	m, err := j.matrix(file)
 	if err != nil {

@@ -71,6 +71,12 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if c.Enclose {
 		return c.enclose(j, a, b)
 	}
+	if a, err = j.there(a); err != nil {
+		return err
+	}
+	if b, err = j.there(b); err != nil {
+		return err
+	}
 	return j.writeSolved(c.A, b.Rows(), b.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		return linsolve.Solve(a, b, x, opt)
 	})
@@ -166,6 +172,9 @@ func (c *invCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if a, err = j.there(a); err != nil {
+		return err
+	}
 	return j.writeSolved(c.A, a.Rows(), a.Cols(), func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error) {
 		return linsolve.Inverse(a, x, opt)
 	})
@@ -190,6 +199,9 @@ Examples:
 func (c *detCmd) Run(env *cli.Environment) error {
 	j, a, err := c.matrixJob(env, "det", false, c.A, checkSquare)
 	if err != nil {
+		return err
+	}
+	if a, err = j.there(a); err != nil {
 		return err
 	}
 	if c.Log {

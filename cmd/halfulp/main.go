@@ -7,9 +7,13 @@ import (
 	"os"
 
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/mpi"
 )
 
 func main() {
+	if mpi.Launched() {
+		os.Exit(runTogether(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

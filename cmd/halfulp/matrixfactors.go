@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/npy"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -29,18 +30,27 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if a, err = j.there(a); err != nil {
+		return err
+	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.CholeskyFactors, linsolve.Stats, error) {
 		return linsolve.Cholesky(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeMatrix(z.L, &j.solver.Stats)
+	l, err := z.L.Host()
+	if err != nil {
+		return err
+	}
+	return j.writeMatrix(l, &j.solver.Stats)
 }
 
-const factorsHelp = ` With --json all is one object, otherwise a table.
+const factorsHelp = ` With --json all is one object, otherwise a table, in which rows and columns in P count from 1.
 
-Options that name files write single factors there, of the kind that the names say; no file appears before all are complete, and nothing is printed then but with --out or --json. Rows and columns in P count from 1.`
+--out FILE.npz writes all factors to one file: numpy.load(FILE)["L"] is L, and P is integers that count from 0, as indices of NumPy do. Numbers of mp:P are several arrays, L_limbs and so on. Other commands read a factor as FILE.npz:L.
+
+Options that name files write single factors there, of the kind that the names say; no file appears before all are complete, and nothing is printed then but with --out or --json.`
 
 type luCmd struct {
 	A string `arg:"" name:"A" help:"Matrix; - is standard input."`
@@ -56,7 +66,9 @@ func (luCmd) Help() string {
 Examples:
 
   halfulp lu A.mtx
-  halfulp lu A.csv --format dd --l L.mtx --u U.mtx --p P.txt`
+  halfulp lu A.csv --format dd --l L.mtx --u U.mtx --p P.txt
+  halfulp lu A.npy --out F.npz                       # numpy: A[F["P"]] is L U
+  halfulp gemm F.npz:L F.npz:U`
 }
 
 func (c *luCmd) Run(env *cli.Environment) error {
@@ -68,13 +80,16 @@ func (c *luCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if a, err = j.there(a); err != nil {
+		return err
+	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LUFactors, linsolve.Stats, error) {
 		return linsolve.LU(a, j.format, opt)
 	})
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"U", c.U, z.U}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"L", c.L, z.L, nil}, {"U", c.U, z.U, nil}})
 }
 
 type qrCmd struct {
@@ -92,7 +107,8 @@ func (qrCmd) Help() string {
 Examples:
 
   halfulp qr A.mtx
-  halfulp qr A.csv --pivoted --format mp:100 --q Q.mtx --r R.mtx --p P.txt`
+  halfulp qr A.csv --pivoted --format mp:100 --q Q.mtx --r R.mtx --p P.txt
+  halfulp qr A.npy --pivoted --out F.npz             # numpy: A[:, F["P"]] is Q R`
 }
 
 func (c *qrCmd) Run(env *cli.Environment) error {
@@ -102,6 +118,9 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	}
 	a, err := j.finiteMatrix(c.A, checkTall)
 	if err != nil {
+		return err
+	}
+	if a, err = j.there(a); err != nil {
 		return err
 	}
 	factor := linsolve.QR
@@ -114,7 +133,7 @@ func (c *qrCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"Q", c.Q, z.Q}, {"R", c.R, z.R}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"Q", c.Q, z.Q, nil}, {"R", c.R, z.R, nil}})
 }
 
 type ldltCmd struct {
@@ -131,7 +150,8 @@ func (ldltCmd) Help() string {
 Examples:
 
   halfulp ldlt A.mtx
-  halfulp ldlt A.csv --format dd --l L.mtx --d D.mtx --p P.txt`
+  halfulp ldlt A.csv --format dd --l L.mtx --d D.mtx --p P.txt
+  halfulp ldlt A.npy --out F.npz                     # numpy: A[F["P"]][:, F["P"]] is L D L.T`
 }
 
 func (c *ldltCmd) Run(env *cli.Environment) error {
@@ -149,7 +169,7 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P)}, {"L", c.L, z.L}, {"D", c.D, z.D}})
+	return j.writeFactors([]namedFactor{{"P", c.P, permutation(z.P), z.P}, {"L", c.L, z.L, nil}, {"D", c.D, z.D, nil}})
 }
 
 // factorsJob begins a command with several results, the last of which is a permutation, and checks
@@ -178,6 +198,7 @@ func (f *commonFlags) factorsJob(env *cli.Environment, name, operand string, to 
 			}
 		}
 	}
+	f.Several = true
 	return f.solverJob(env, name, false, operand)
 }
 
@@ -192,6 +213,7 @@ func checkTall(name string, a *halfulp.Matrix) error {
 type namedFactor struct {
 	name, file string
 	matrix     *halfulp.Matrix
+	indices    []int // that matrix holds, counted from 0
 }
 
 // permutation returns a permutation as a row, counted from 1.
@@ -214,6 +236,13 @@ type factorText struct {
 // is asked for, or if there are no files.
 func (j *job) writeFactors(factors []namedFactor) error {
 	j.report(&j.solver.Stats)
+	for i := range factors {
+		f, err := factors[i].matrix.Host()
+		if err != nil {
+			return err
+		}
+		factors[i].matrix = f
+	}
 	var to []files.NamedMatrix
 	for _, f := range factors {
 		if f.file != "" {
@@ -227,6 +256,9 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	}
 	if err := written(); err != nil {
 		return err
+	}
+	if j.print.isArchive() {
+		return j.writeArchive(factors, opt)
 	}
 	object := map[string]any{"command": j.command, "format": j.format.String(), "stats": j.resultStats(&j.solver.Stats)}
 	var table strings.Builder
@@ -254,4 +286,21 @@ func (j *job) writeFactors(factors []namedFactor) error {
 		return j.writeText(jsonText(object))
 	}
 	return j.writeText(table.String())
+}
+
+// writeArchive writes factors to one .npz file.
+func (j *job) writeArchive(factors []namedFactor, opt files.WriteOptions) error {
+	var all []npy.Array
+	for _, f := range factors {
+		if f.indices != nil {
+			all = append(all, npy.Integers(f.name, f.indices))
+			continue
+		}
+		a, err := npy.Member(f.name, f.matrix)
+		if err != nil {
+			return err
+		}
+		all = append(all, a...)
+	}
+	return j.writing(func() error { return files.WriteArchive(j.print.target(), j.env.Stdout, all, opt) })
 }

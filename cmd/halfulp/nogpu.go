@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// A program built with the tag nogpu has no GPUs and, with CGO_ENABLED=0, needs no library of the
-// system: it says so where a GPU is asked for.
+// A program built with the tag nogpu has no GPUs and, with CGO_ENABLED=0 and the tag nompi, needs
+// no library of the system: it says so where a GPU is asked for.
 func init() {
 	place.Explain(place.CUDA, fmt.Errorf("%w: this is the CPU-only build of halfulp (tag nogpu)", place.ErrDevice))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -28,6 +30,9 @@ func (t rows) some(name string, value int64) {
 // stats prints how a routine ran.
 func (t rows) stats(s *halfulp.Stats) {
 	t.row("device", s.Device)
+	if s.Processes != nil {
+		t.row("devices of processes", ofProcesses(s.Processes))
+	}
 	t.row("method", s.Method)
 	if s.Kernel != "" {
 		t.row("kernel", s.Kernel)
@@ -39,7 +44,7 @@ func (t rows) stats(s *halfulp.Stats) {
 		t.row("integer widths", fmt.Sprintf("%d and %d bits", s.WidthA, s.WidthB))
 	}
 	t.some("blocks", int64(s.Blocks))
-	native := s.Method == expansion.Method || s.Method == expansion.Published || hasBlocks(s.Method)
+	native := s.Method == expansion.Method || s.Method == expansion.Published || hasBlocks(s.Method) || s.Method == powersMethod
 	if !isRNS(s.Method) && !isOzaki(s.Method) && !native {
 		t.row("entries in the exact pass", s.Exact)
 	}
@@ -49,6 +54,9 @@ func (t rows) stats(s *halfulp.Stats) {
 		t.row("overflows", s.Overflow)
 		t.row("underflows", s.Underflow)
 	}
+	if c := s.Check; c != nil {
+		t.row("entries of products checked", fmt.Sprintf("%d, %d not", c.Compared, c.Unchecked))
+	}
 	if c := s.Condition; c != nil {
 		t.row("condition number", fmt.Sprintf("about %.1e", c.Number))
 		t.row("digits to trust", fmt.Sprintf("about %d", c.Digits))
@@ -56,6 +64,24 @@ func (t rows) stats(s *halfulp.Stats) {
 	for _, g := range s.Stages {
 		t.row("time: "+g.Name, rounded(g.Time))
 	}
+}
+
+// ofProcesses says which processes have which devices: "0-2 cpu, 3 cuda:0".
+func ofProcesses(list []string) string {
+	var parts []string
+	for first := 0; first < len(list); {
+		last := first
+		for last+1 < len(list) && list[last+1] == list[first] {
+			last++
+		}
+		numbers := strconv.Itoa(first)
+		if last > first {
+			numbers += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, numbers+" "+list[first])
+		first = last + 1
+	}
+	return strings.Join(parts, "; ")
 }
 
 // times prints how long it took to read and write files, and all of it.

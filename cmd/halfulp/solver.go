@@ -104,14 +104,31 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, linso
 // writeSolved does so for a routine that stores a matrix of the given shape, and writes that.
 func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
 	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		x := halfulp.NewMatrix(j.format, rows, cols)
+		x, err := j.there(halfulp.NewMatrix(j.format, rows, cols))
+		if err != nil {
+			return nil, linsolve.Stats{}, err
+		}
 		stats, err := routine(x, opt)
 		return x, stats, err
 	})
 	if err != nil {
 		return err
 	}
+	if x, err = x.Host(); err != nil {
+		return err
+	}
 	return j.writeMatrix(x, &j.solver.Stats)
+}
+
+// there returns a matrix on the device that the command line names, or that processes make: solvers
+// compute where their operands live. For cpu and auto it is the host's.
+func (j *job) there(m *halfulp.Matrix) (*halfulp.Matrix, error) {
+	switch d := halfulp.Device(j.how.Device); d {
+	case halfulp.Auto, halfulp.CPU:
+		return m, nil
+	default:
+		return m.On(d)
+	}
 }
 
 // namedError is an error of package linsolve with a file in place of the routine.

@@ -145,7 +145,8 @@ func (j *job) warnInput(name string, stats halfulp.InputStats, f halfulp.Format)
 // writeFile writes z to the output file or standard output.
 func (j *job) writeFile(z *halfulp.Matrix) error {
 	opt := files.WriteOptions{Digits: int(j.print.Digits), Threads: int(j.how.Threads), Context: j.env.Ctx, Flat: j.flat, As: j.print.as()}
-	if j.print.target() != files.Stdio { // a bar among numbers on a terminal helps nobody
+	// A bar among numbers on a terminal helps nobody.
+	if j.print.target() != files.Stdio && team.first() {
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
 	}
@@ -161,6 +162,9 @@ func (j *job) writing(write func() error) error {
 		}
 	}
 	start := time.Now()
+	if !team.first() { // the first process writes it
+		return nil
+	}
 	if err := write(); err != nil {
 		return err
 	}
@@ -201,6 +205,9 @@ func (f *printFlags) kind() string {
 	return f.target()
 }
 
+// isArchive says whether several matrices go to one .npz file.
+func (f *printFlags) isArchive() bool { return f.Several && !f.JSON && files.IsArchive(f.kind()) }
+
 var errNoName = cli.Misuse("--out: the name is empty")
 
 // check returns an error if the output file cannot be written, or cannot hold what
@@ -224,6 +231,9 @@ func (f *printFlags) check(isMatrix bool, formats ...halfulp.Format) error {
 		if err := files.CheckMatrixName(name, formats...); err != nil {
 			return cli.Misuse("%w", err)
 		}
+		return files.CheckWritable(f.target())
+	}
+	if f.isArchive() {
 		return files.CheckWritable(f.target())
 	}
 	if f.To != "" {

@@ -22,13 +22,14 @@ type tuneCmd struct {
 }
 
 func (tuneCmd) Help() string {
-	return `Measures on one thread of this machine, within about two seconds, what the choice of methods rests on, and prints it beside the values built in:
+	return `Measures on one thread of this machine, within some seconds, what the choice of methods rests on, and prints it beside the values built in:
 
   - for each kernel, the time of one multiply-add of residues, or, with AMX, of bytes;
+  - for the kernels in use, what the parts of whole products take, in multiples of what is estimated: the products of small integers, the conversion of operands to them, and the way back to rounded results;
   - for some precisions, the time of one multiply-add into an exact accumulator, and the order from which on a square product by residues is the faster one;
   - where there is a GPU, on all threads, the order from which on a square product is faster there, transfers included, and the one from which device auto takes it there once the GPU is open.
 
-Other values could make a method run that is slower here, but change no bit of a result. Measure on a quiet machine.
+The multiples are remembered for this model of processor, in the file halfulp/costs.json of the user's cache directory: from then on the program and the Go package estimate products by them. Other values could make a method run that is slower here, but change no bit of a result. Measure on a quiet machine.
 
 With --rns it finds instead with which blocks of threads a GPU sums 10^6 numbers and multiplies a matrix of order 1000 by a vector fastest, at 106 to 1696 bits, and remembers that for the Go functions rns.TuneSum and rns.TuneGemv and for halfulp reproduce, in the file halfulp/rns.json of the user's cache directory. Blocks are an order of additions: --blocks and --block-size of the methods rns-hybrid and rns-gemv ask for them, and get other bits than with the default, the same on CPUs and GPUs.`
 }
@@ -59,6 +60,9 @@ func (c *tuneCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if err := t.Remember(); err != nil {
+		return fmt.Errorf("what was measured cannot be remembered: %w", err)
+	}
 	var g []gpuTuning
 	if gpus, _ := halfulp.GPUs(); len(gpus) > 0 {
 		if g, err = tuneGPU(env.Ctx); err != nil {
@@ -75,6 +79,14 @@ func (c *tuneCmd) Run(env *cli.Environment) error {
 	fmt.Fprintln(w, "kernel\tns here\tns built in\t")
 	for _, k := range t.Kernels {
 		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t\n", k.Name, k.Measured, k.BuiltIn)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout)
+	fmt.Fprintln(w, "kernel\tproducts\toperands\tresults\t")
+	for _, c := range t.Costs {
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t\n", c.Kernels, c.Products, c.Operands, c.Results)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -29,6 +29,8 @@ const (
 	// Dot is TDPBSSD: to the int32 at row m, column n of tile T it adds, modulo 2^32,
 	// Σ_{r<16, i<4} A[m][4r+i] B[r][4n+i] of the int8 of tiles A and B.
 	Dot
+	// DotUnsigned is TDPBSUD: Dot with the bytes of B taken for uint8.
+	DotUnsigned
 	// Configure is LDTILECFG from Base + Disp.
 	Configure
 	// Release is TILERELEASE.
@@ -78,6 +80,8 @@ func (o Op) String() string {
 		return fmt.Sprintf("TILEZERO TMM%d", o.T)
 	case Dot:
 		return fmt.Sprintf("TDPBSSD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
+	case DotUnsigned:
+		return fmt.Sprintf("TDPBSUD TMM%d, TMM%d, TMM%d", o.T, o.A, o.B)
 	case Configure:
 		return fmt.Sprintf("LDTILECFG [%s+%#x]", regNames[o.Base], o.Disp)
 	}
@@ -104,6 +108,8 @@ func (o Op) Encode() []byte {
 		return []byte{0xc4, 0xe2, vex(prefixF2, 0), 0x49, byte(0xc0 | o.T<<3)}
 	case Dot:
 		return []byte{0xc4, 0xe2, vex(prefixF2, o.B), 0x5e, byte(0xc0 | o.T<<3 | o.A)}
+	case DotUnsigned:
+		return []byte{0xc4, 0xe2, vex(prefixF3, o.B), 0x5e, byte(0xc0 | o.T<<3 | o.A)}
 	case Configure:
 		return o.memory(prefixNone, 0x49, 0, false)
 	}

@@ -16,6 +16,7 @@ func TestEncode(t *testing.T) {
 		{Op{Kind: Store, T: 3, Base: R9, Stride: R13, Disp: 0x840}, "TILESTORED [R9+R13*1+0x840], TMM3", "c4827a4b9c2940080000"},
 		{Op{Kind: Zero, T: 5}, "TILEZERO TMM5", "c4e27b49e8"},
 		{Op{Kind: Dot, T: 1, A: 5, B: 6}, "TDPBSSD TMM1, TMM5, TMM6", "c4e24b5ecd"},
+		{Op{Kind: DotUnsigned, T: 1, A: 5, B: 6}, "TDPBSUD TMM1, TMM5, TMM6", "c4e24a5ecd"},
 		{Op{Kind: Configure, Base: RAX}, "LDTILECFG [RAX+0x0]", "c4e27849842000000000"},
 		{Op{Kind: Release}, "TILERELEASE", "c4e27849c0"},
 	} {

@@ -36,24 +36,49 @@ func Clear() []Op {
 	return []Op{{Kind: Zero, T: 0}, {Kind: Zero, T: 1}, {Kind: Zero, T: 2}, {Kind: Zero, T: 3}}
 }
 
-// Multiply adds the products of a step.
-func Multiply() []Op {
-	load := func(t int, base Reg, disp int32) Op {
-		return Op{Kind: Load, T: t, Base: base, Stride: RegRow, Disp: disp}
-	}
+// load is TILELOADD.
+func load(t int, base, stride Reg, disp int32) Op {
+	return Op{Kind: Load, T: t, Base: base, Stride: stride, Disp: disp}
+}
+
+// First loads the first step.
+func First() []Op {
+	return []Op{load(6, RegB, RegRow, 0), load(4, RegA, RegRow, 0), load(5, RegA, RegRow, Bytes), load(7, RegB, RegRow, Bytes)}
+}
+
+// Next adds the products of the step that was loaded, and loads the one behind that of RegA and
+// RegB: each tile as soon as no product needs the old one any more.
+func Next() []Op {
 	dot := func(t, a, b int) Op { return Op{Kind: Dot, T: t, A: a, B: b} }
 	return []Op{
-		load(6, RegB, 0), load(4, RegA, 0), dot(0, 4, 6),
-		load(7, RegB, Bytes), dot(1, 4, 7),
-		load(5, RegA, Bytes), dot(2, 5, 6), dot(3, 5, 7),
+		dot(0, 4, 6), dot(2, 5, 6), load(6, RegB, RegRow, StepBytes),
+		dot(1, 4, 7), load(4, RegA, RegRow, StepBytes),
+		dot(3, 5, 7), load(5, RegA, RegRow, StepBytes+Bytes), load(7, RegB, RegRow, StepBytes+Bytes),
 	}
 }
 
-// Write stores the accumulators.
-func Write() []Op {
+// Last adds the products of the step that was loaded.
+func Last() []Op {
+	dot := func(t, a, b int) Op { return Op{Kind: Dot, T: t, A: a, B: b} }
+	return []Op{dot(0, 4, 6), dot(2, 5, 6), dot(1, 4, 7), dot(3, 5, 7)}
+}
+
+// MultiplyDigits adds the products of a step of A with 32 columns of 64 unsigned bytes at RegB, in
+// groups of four, a group of all columns after the other.
+func MultiplyDigits() []Op {
+	dot := func(t, a, b int) Op { return Op{Kind: DotUnsigned, T: t, A: a, B: b} }
+	return []Op{
+		load(6, RegB, RegBlockRow, 0), load(4, RegA, RegRow, 0), dot(0, 4, 6),
+		load(7, RegB, RegBlockRow, RowBytes), dot(1, 4, 7),
+		load(5, RegA, RegRow, Bytes), dot(2, 5, 6), dot(3, 5, 7),
+	}
+}
+
+// Write stores the accumulators in block i of several, one behind the other.
+func Write(i int) []Op {
 	var ops []Op
 	for t := range 4 {
-		disp := int32(t/2*Rows*4*Block + t%2*RowBytes)
+		disp := int32(i*BlockBytes + t/2*Rows*4*Block + t%2*RowBytes)
 		ops = append(ops, Op{Kind: Store, T: t, Base: RegC, Stride: RegBlockRow, Disp: disp})
 	}
 	return ops

@@ -37,7 +37,9 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 		case Zero:
 			clear(t[:])
 		case Dot:
-			dot(t, &m.tiles[o.A], &m.tiles[o.B])
+			dot(t, &m.tiles[o.A], &m.tiles[o.B], func(b byte) int32 { return int32(int8(b)) })
+		case DotUnsigned:
+			dot(t, &m.tiles[o.A], &m.tiles[o.B], func(b byte) int32 { return int32(b) })
 		case Load, Store:
 			at, stride := mem.At[o.Base][o.Disp:], mem.Stride[o.Stride]
 			for r := range Rows {
@@ -52,8 +54,8 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 	}
 }
 
-// dot is TDPBSSD.
-func dot(c, a, b *[Bytes]byte) {
+// dot is TDPBSSD, or TDPBSUD, with the numbers that the bytes of b are.
+func dot(c, a, b *[Bytes]byte, number func(byte) int32) {
 	for m := range Rows {
 		for n := range RowBytes / 4 {
 			at := c[m*RowBytes+4*n:]
@@ -61,7 +63,7 @@ func dot(c, a, b *[Bytes]byte) {
 			for r := range Rows {
 				x, y := a[m*RowBytes+4*r:][:4], b[r*RowBytes+4*n:][:4]
 				for i := range x {
-					sum += int32(int8(x[i])) * int32(int8(y[i]))
+					sum += int32(int8(x[i])) * number(y[i])
 				}
 			}
 			binary.LittleEndian.PutUint32(at, uint32(sum))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 			err = nil
 		}
 	}()
-	parser, err := kong.New(p.Grammar(),
+	parser, err := kong.New(onlyCommand(p.Grammar(), args),
 		kong.Name(p.Name),
 		kong.Description(p.Description),
 		kong.Writers(env.Stdout, env.Stderr),
@@ -160,6 +161,36 @@ func (p Program) runCommand(args []string, env *Environment) (err error) {
 		return Misuse("%w", err)
 	}
 	return parsed.Run(env)
+}
+
+// onlyCommand returns a grammar with no other command than the one that args begin with: most of
+// the time of a short run would go into the others. It is the whole grammar where they begin with
+// something else, or with a command that tells of others.
+func onlyCommand(grammar any, args []string) any {
+	if len(args) == 0 || slices.Contains([]string{"completion", "help", "man"}, args[0]) {
+		return grammar
+	}
+	t := reflect.TypeOf(grammar).Elem()
+	var kept []reflect.StructField
+	found := false
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if _, isCommand := f.Tag.Lookup("cmd"); isCommand {
+			name, named := f.Tag.Lookup("name")
+			if !named {
+				name = strings.ToLower(f.Name)
+			}
+			if name != args[0] {
+				continue
+			}
+			found = true
+		}
+		kept = append(kept, f)
+	}
+	if !found {
+		return grammar
+	}
+	return reflect.New(reflect.StructOf(kept)).Interface()
 }
 
 // commandLineError says which command's help to read.

@@ -1,12 +1,6 @@
 package cli
 
-import (
-	"bufio"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"strings"
-)
+import "runtime/debug"
 
 // Version is the module's version that the build recorded, or the commit.
 func Version() string {
@@ -24,19 +18,4 @@ func Version() string {
 		}
 	}
 	return v
-}
-
-// CPUModel is the processor's name where the system tells it.
-func CPUModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if name, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }

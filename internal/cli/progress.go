@@ -54,7 +54,7 @@ func (p *Progress) showTime() {
 	if p.timer == nil {
 		return
 	}
-	fmt.Fprintf(p.w, "\r%s  [%v]", p.name, time.Since(p.start).Round(time.Second))
+	fmt.Fprintf(p.w, "\r%s  [%v, %s]", p.name, time.Since(p.start).Round(time.Second), remaining(0, 0))
 	p.shown = true
 	p.timer.Reset(time.Second)
 }
@@ -86,16 +86,23 @@ func (p *Progress) update(done float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	taken := time.Since(p.start)
-	p.set(done, fmt.Sprintf("%s  [%v, %s left]", p.name, taken.Round(time.Second), remaining(taken, done)))
+	if done <= 0 {
+		p.hideBar()
+		if p.timer == nil {
+			p.timer = time.AfterFunc(progressDelay, p.showTime)
+		}
+		return
+	}
+	p.set(done, fmt.Sprintf("%s  [%v, %s]", p.name, taken.Round(time.Second), remaining(taken, done)))
 }
 
 // remaining estimates how long the rest of work takes of which a share has taken some time: as long
 // in proportion. A bar's own estimate counts from its first appearance, progressDelay too late.
 func remaining(taken time.Duration, done float64) string {
 	if done <= 0 {
-		return "?"
+		return "time left not known yet"
 	}
-	return "about " + time.Duration(float64(taken)*(1-done)/done).Round(time.Second).String()
+	return "about " + time.Duration(float64(taken)*(1-done)/done).Round(time.Second).String() + " left"
 }
 
 // set moves the bar, with a text before it.
@@ -152,8 +159,13 @@ func (p *Progress) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hideTime()
+	p.hideBar()
+}
+
+func (p *Progress) hideBar() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 		_ = p.bar.Exit()
+		p.bar = nil
 	}
 }

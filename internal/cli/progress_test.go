@@ -32,6 +32,10 @@ func TestWait(t *testing.T) {
 	if screen.Len() > 0 {
 		t.Errorf("%q", screen.String())
 	}
+	p.update(0) // it is not known any more
+	if p.bar != nil || p.timer == nil {
+		t.Errorf("bar %v, timer %v", p.bar, p.timer)
+	}
 	p.Finish()
 }
 
@@ -40,7 +44,10 @@ func TestRemaining(t *testing.T) {
 		taken time.Duration
 		done  float64
 		want  string
-	}{{time.Second, 0, "?"}, {time.Second, 0.5, "about 1s"}, {3 * time.Second, 0.25, "about 9s"}, {time.Hour, 1, "about 0s"}} {
+	}{
+		{time.Second, 0, "time left not known yet"}, {time.Second, 0.5, "about 1s left"},
+		{3 * time.Second, 0.25, "about 9s left"}, {time.Hour, 1, "about 0s left"},
+	} {
 		if got := remaining(c.taken, c.done); got != c.want {
 			t.Errorf("%v for %v: %s, want %s", c.taken, c.done, got, c.want)
 		}

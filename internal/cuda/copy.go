@@ -24,13 +24,22 @@ var stagingBytes = 16 << 20
 // operands, and tests with many devices, need no page-locked megabytes.
 const smallStaging = 256 << 10
 
-// staging is a page-locked buffer that copies pass through. A device has two, which are
-// allocated when they are first needed and take turns.
+// Copies of littleStaging bytes or less have buffers of their own, more of them, so that many small
+// lists can be on their way to the device while the host goes on: package linsolve queues some ten
+// products, with two lists each, before it waits.
+const (
+	littleStaging = 64 << 10
+	littleStages  = 32
+)
+
+// staging is a page-locked buffer that copies pass through. A device has two, and littleStages
+// small ones, which are allocated when they are first needed and take turns.
 type staging struct {
 	p    unsafe.Pointer
 	size int
 	done cudadrv.Event // recorded behind the last copy
 	busy bool          // with a copy that nothing has waited for
+	s    *Stream       // of that copy
 }
 
 func (b *staging) bytes(n int) []byte { return unsafe.Slice((*byte)(b.p), n) }
@@ -38,6 +47,19 @@ func (b *staging) bytes(n int) []byte { return unsafe.Slice((*byte)(b.p), n) }
 // nextStage returns the staging buffer whose turn it is, when it is no longer in use, of n
 // bytes at least, or of [Device.stage] if that is less.
 func (d *Device) nextStage(n int) (*staging, error) {
+	if n <= min(littleStaging, d.stage) {
+		b := &d.little[d.turns]
+		if err := d.wait(b); err != nil {
+			return nil, err
+		}
+		if b.size < n || b.size == 0 {
+			if err := d.allocateStage(b, littleSize(n)); err != nil {
+				return nil, err
+			}
+		}
+		d.turns = (d.turns + 1) % len(d.little)
+		return b, nil
+	}
 	b := &d.staged[d.turn]
 	if err := d.wait(b); err != nil {
 		return nil, err
@@ -53,6 +75,14 @@ func (d *Device) nextStage(n int) (*staging, error) {
 	}
 	d.turn = (d.turn + 1) % len(d.staged)
 	return b, nil
+}
+
+// littleSize is the size of a small buffer for n bytes.
+func littleSize(n int) int {
+	if n <= littleStaging/16 {
+		return littleStaging / 16
+	}
+	return littleStaging
 }
 
 // allocateStage gives b, which is not in use, memory of so many bytes.
@@ -94,7 +124,7 @@ func (d *Device) wait(b *staging) error {
 
 // copying notes that a copy of s uses b.
 func (b *staging) copying(s *Stream) error {
-	b.busy = true
+	b.busy, b.s = true, s
 	return s.dev.drv.EventRecord(b.done, s.h)
 }
 
@@ -181,7 +211,22 @@ func (s *Stream) download(dst []byte, src Pointer) error {
 	if err := d.collect(piece, arriving); err != nil {
 		return d.failed(err)
 	}
+	if arriving != nil {
+		d.arrived(s)
+	}
 	return d.check()
+}
+
+// arrived notes that all operations of s so far are done.
+func (d *Device) arrived(s *Stream) {
+	for i := range d.little {
+		if b := &d.little[i]; b.s == s {
+			b.busy = false
+		}
+	}
+	if !d.little[0].busy {
+		d.turns = 0
+	}
 }
 
 // collect waits for b and copies it to dst.

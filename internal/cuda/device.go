@@ -44,6 +44,7 @@ type Info struct {
 	Blocks          int // that a multiprocessor has room for
 	SharedPerBlock  int // bytes of shared memory a block may ask for
 	L2              int // bytes
+	Cooperative     int // 1 if blocks may wait for each other: see LaunchTogether
 	Driver          Version
 }
 
@@ -122,6 +123,7 @@ func describe(drv cudadrv.Driver, index int) (Info, error) {
 		{&info.Blocks, cudadrv.MaxBlocksPerMultiprocessor},
 		{&info.SharedPerBlock, cudadrv.MaxSharedMemoryPerBlockOptin},
 		{&info.L2, cudadrv.L2CacheSize},
+		{&info.Cooperative, cudadrv.CooperativeLaunch},
 	} {
 		if *a.to, err = drv.DeviceGetAttribute(a.name, dev); err != nil {
 			return info, err
@@ -137,8 +139,12 @@ type Device struct {
 	executor
 	pool   pool
 	main   *Stream
+	ofDrv  cudadrv.Context
+	peers  peers
 	staged [2]staging
 	turn   int // index in staged
+	little [littleStages]staging
+	turns  int // index in little
 	stage  int // bytes of a staging buffer
 	counts counts
 }

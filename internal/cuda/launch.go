@@ -21,6 +21,19 @@ func (d Dim) native() cudadrv.Dim {
 // C knows (not int or uint), or a structure or array of numbers with C's layout. Launch
 // panics if the arguments are not as many as the parameters, or of other sizes.
 func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) error {
+	return f.launch(f.dev.drv.LaunchKernel, s, grid, block, shared, args)
+}
+
+// LaunchTogether is Launch for blocks that wait for each other: they run at a time. It is an error
+// if the device has no room for that, as it has for one block on each multiprocessor.
+func (f *Function) LaunchTogether(s *Stream, grid, block Dim, shared int, args ...any) error {
+	return f.launch(f.dev.drv.LaunchCooperativeKernel, s, grid, block, shared, args)
+}
+
+// starter is a driver's call that starts a kernel.
+type starter func(f cudadrv.Function, grid, block cudadrv.Dim, shared uint32, s cudadrv.Stream, params []unsafe.Pointer) error
+
+func (f *Function) launch(start starter, s *Stream, grid, block Dim, shared int, args []any) error {
 	d := f.dev
 	if err := d.check(); err != nil {
 		return err
@@ -39,7 +52,7 @@ func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) e
 		}
 		f.values = append(f.values, p)
 	}
-	err := d.drv.LaunchKernel(f.h, grid.native(), block.native(), uint32(shared), s.h, f.values)
+	err := start(f.h, grid.native(), block.native(), uint32(shared), s.h, f.values)
 	clear(f.values)
 	if err != nil {
 		return d.failed(fmt.Errorf("kernel %s: %w", f.name, err))

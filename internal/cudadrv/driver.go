@@ -47,6 +47,7 @@ const (
 	ComputeCapabilityMajor       DeviceAttribute = 75
 	ComputeCapabilityMinor       DeviceAttribute = 76
 	MaxSharedMemoryPerMulti      DeviceAttribute = 81
+	CooperativeLaunch            DeviceAttribute = 95
 	MaxSharedMemoryPerBlockOptin DeviceAttribute = 97
 	MaxBlocksPerMultiprocessor   DeviceAttribute = 106
 )
@@ -100,6 +101,10 @@ type Driver interface {
 	DevicePrimaryCtxRelease(Device) error
 	CtxSetCurrent(Context) error
 	CtxSynchronize() error
+	// DeviceCanAccessPeer reports whether dev can reach the memory of peer.
+	DeviceCanAccessPeer(dev, peer Device) (bool, error)
+	// CtxEnablePeerAccess lets the current context reach memory of another device's context.
+	CtxEnablePeerAccess(peer Context) error
 
 	MemAlloc(bytes uint64) (Pointer, error)
 	MemFree(Pointer) error
@@ -113,6 +118,9 @@ type Driver interface {
 	MemcpyHtoDAsync(dst Pointer, src unsafe.Pointer, bytes uint64, s Stream) error
 	MemcpyDtoHAsync(dst unsafe.Pointer, src Pointer, bytes uint64, s Stream) error
 	MemcpyDtoDAsync(dst, src Pointer, bytes uint64, s Stream) error
+	// MemcpyPeerAsync copies from the memory of one context's device to that of another's: over
+	// the links between them if they have peer access, else through the host.
+	MemcpyPeerAsync(dst Pointer, dstContext Context, src Pointer, srcContext Context, bytes uint64, s Stream) error
 	MemsetD8Async(dst Pointer, value byte, bytes uint64, s Stream) error
 
 	// StreamCreate returns a stream that does not wait for the default stream. Of blocks that wait
@@ -140,6 +148,9 @@ type Driver interface {
 	// LaunchKernel starts f; params[i] points to the value of the i-th parameter. The
 	// array and the values are on the heap and are copied before LaunchKernel returns.
 	LaunchKernel(f Function, grid, block Dim, shared uint32, s Stream, params []unsafe.Pointer) error
+	// LaunchCooperativeKernel is LaunchKernel for blocks that wait for each other: all of them
+	// run at a time, or it fails.
+	LaunchCooperativeKernel(f Function, grid, block Dim, shared uint32, s Stream, params []unsafe.Pointer) error
 
 	TensorMapEncodeTiled(m *TensorMap, spec *TensorMapSpec) error
 }

@@ -26,6 +26,7 @@ const (
 	LaunchResources   Code = 701
 	LaunchTimeout     Code = 702
 	ContextDestroyed  Code = 709
+	PeerEnabled       Code = 704
 	LaunchFailed      Code = 719
 	NotSupported      Code = 801
 	SystemDriverWrong Code = 803

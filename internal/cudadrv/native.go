@@ -20,19 +20,20 @@ type call struct {
 
 // native is the NVIDIA driver's library.
 type native struct {
-	init, driverGetVersion                                           call
-	deviceGetCount, deviceGet, deviceGetName, deviceTotalMem         call
-	deviceGetUUID, deviceGetAttribute                                call
-	devicePrimaryCtxRetain, devicePrimaryCtxRelease                  call
-	ctxSetCurrent, ctxSynchronize                                    call
-	memAlloc, memFree, memGetInfo, memAllocHost, memFreeHost         call
-	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync, memsetD8Async call
-	streamCreate, streamDestroy, streamSynchronize, streamWaitEvent  call
-	eventCreate, eventDestroy, eventRecord, eventSynchronize         call
-	eventElapsedTime                                                 call
-	moduleLoadDataEx, moduleUnload, moduleGetFunction                call
-	funcGetAttribute, funcSetAttribute, occupancyMaxActiveBlocks     call
-	launchKernel, tensorMapEncodeTiled, getErrorName, getErrorString call
+	init, driverGetVersion                                                                    call
+	deviceGetCount, deviceGet, deviceGetName, deviceTotalMem                                  call
+	deviceGetUUID, deviceGetAttribute                                                         call
+	devicePrimaryCtxRetain, devicePrimaryCtxRelease                                           call
+	ctxSetCurrent, ctxSynchronize                                                             call
+	memAlloc, memFree, memGetInfo, memAllocHost, memFreeHost                                  call
+	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync, memsetD8Async                          call
+	memcpyPeerAsync, deviceCanAccessPeer, ctxEnablePeerAccess                                 call
+	streamCreate, streamDestroy, streamSynchronize, streamWaitEvent                           call
+	eventCreate, eventDestroy, eventRecord, eventSynchronize                                  call
+	eventElapsedTime                                                                          call
+	moduleLoadDataEx, moduleUnload, moduleGetFunction                                         call
+	funcGetAttribute, funcSetAttribute, occupancyMaxActiveBlocks                              call
+	launchKernel, launchCooperativeKernel, tensorMapEncodeTiled, getErrorName, getErrorString call
 }
 
 // newNative looks all functions up. Those marked optional came with later drivers
@@ -65,6 +66,9 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 		{&d.memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", false},
 		{&d.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", false},
 		{&d.memsetD8Async, "cuMemsetD8Async", false},
+		{&d.memcpyPeerAsync, "cuMemcpyPeerAsync", false},
+		{&d.deviceCanAccessPeer, "cuDeviceCanAccessPeer", false},
+		{&d.ctxEnablePeerAccess, "cuCtxEnablePeerAccess", false},
 		{&d.streamCreate, "cuStreamCreateWithPriority", false},
 		{&d.streamDestroy, "cuStreamDestroy_v2", false},
 		{&d.streamSynchronize, "cuStreamSynchronize", false},
@@ -81,6 +85,7 @@ func newNative(lookup func(symbol string) (uintptr, error)) (*native, error) {
 		{&d.funcSetAttribute, "cuFuncSetAttribute", false},
 		{&d.occupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", false},
 		{&d.launchKernel, "cuLaunchKernel", false},
+		{&d.launchCooperativeKernel, "cuLaunchCooperativeKernel", false},
 		{&d.tensorMapEncodeTiled, "cuTensorMapEncodeTiled", true},
 		{&d.getErrorName, "cuGetErrorName", true},
 		{&d.getErrorString, "cuGetErrorString", true},
@@ -231,6 +236,20 @@ func (d *native) MemcpyDtoDAsync(dst, src Pointer, n uint64, s Stream) error {
 	return d.do(d.memcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(n), uintptr(s))
 }
 
+func (d *native) MemcpyPeerAsync(dst Pointer, dstContext Context, src Pointer, srcContext Context, n uint64, s Stream) error {
+	return d.do(d.memcpyPeerAsync, uintptr(dst), uintptr(dstContext), uintptr(src), uintptr(srcContext), uintptr(n), uintptr(s))
+}
+
+func (d *native) DeviceCanAccessPeer(dev, peer Device) (bool, error) {
+	var can int32
+	err := d.do(d.deviceCanAccessPeer, uintptr(addr(&can)), uintptr(dev), uintptr(peer))
+	return can != 0, err
+}
+
+func (d *native) CtxEnablePeerAccess(peer Context) error {
+	return d.do(d.ctxEnablePeerAccess, uintptr(peer), 0)
+}
+
 func (d *native) MemsetD8Async(dst Pointer, value byte, n uint64, s Stream) error {
 	return d.do(d.memsetD8Async, uintptr(dst), uintptr(value), uintptr(n), uintptr(s))
 }
@@ -320,6 +339,12 @@ func (d *native) LaunchKernel(f Function, grid, block Dim, shared uint32, s Stre
 	return d.do(d.launchKernel, uintptr(f), uintptr(grid.X), uintptr(grid.Y), uintptr(grid.Z),
 		uintptr(block.X), uintptr(block.Y), uintptr(block.Z), uintptr(shared), uintptr(s),
 		uintptr(unsafe.Pointer(unsafe.SliceData(params))), 0)
+}
+
+func (d *native) LaunchCooperativeKernel(f Function, grid, block Dim, shared uint32, s Stream, params []unsafe.Pointer) error {
+	return d.do(d.launchCooperativeKernel, uintptr(f), uintptr(grid.X), uintptr(grid.Y), uintptr(grid.Z),
+		uintptr(block.X), uintptr(block.Y), uintptr(block.Z), uintptr(shared), uintptr(s),
+		uintptr(unsafe.Pointer(unsafe.SliceData(params))))
 }
 
 func (d *native) TensorMapEncodeTiled(m *TensorMap, spec *TensorMapSpec) error {

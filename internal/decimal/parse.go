@@ -21,7 +21,9 @@ type Parser struct {
 	high  []uint64   // upper end
 	pair  *num.Array // both ends rounded
 	bytes []byte
-	text  []byte // digits of a number
+	text  []byte                        // digits of a number
+	plain [maxPlainWords + 1][][]uint64 // tables of setPlain by their words
+	sum   []uint64
 }
 
 // NewParser returns a parser for format f.
@@ -49,6 +51,9 @@ const (
 // Set stores the number tok, rounded once to nearest even, in number i of a,
 // which has the format of p.
 func (p *Parser) Set(a *num.Array, i int, tok []byte) (Loss, error) {
+	if p.f.Kind == num.MP && len(tok) > minPlain && p.setPlain(a, i, tok) {
+		return Kept, nil
+	}
 	t, err := scan(tok)
 	if err != nil {
 		return Kept, err

@@ -30,6 +30,7 @@ type Printer struct {
 	whole  []uint64
 	digits []byte
 	test   *num.Array
+	reach  [plainHigh2 - plainLow2][2]uint64 // of intervalPlain
 }
 
 // NewPrinter returns a printer for format f.
@@ -191,8 +192,16 @@ func (p *Printer) shortest(a *num.Array, i int, r num.Real) (point int64) {
 	}
 	// The smallest k for which the interval, 10^k times as wide, is wider than
 	// 10: a multiple of 10 lies in it, and few multiples of 100.
-	width := float64(v.exp) + math.Log2(math.Exp2(float64(v.low-v.high))+1) + float64(v.high)
+	width := float64(v.exp) + float64(v.high) + 1
+	if v.low != v.high {
+		width = float64(v.exp) + math.Log2(math.Exp2(float64(v.low-v.high))+1) + float64(v.high)
+	}
 	k := int64(math.Floor(1-float64(width*log10Two))) + 1
+	if p.f.Kind == num.MP {
+		if s, ok := p.scalePlain(r, v, k); ok {
+			return p.shorten(s) - k
+		}
+	}
 	words := len(v.x) + 1
 	for {
 		var s scaled

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halfulp/halfulp/internal/impl"
 )
 
 func random(n, k int, r *rand.Rand) []float64 {
@@ -103,5 +106,88 @@ func BenchmarkLU(b *testing.B) {
 			}
 			b.ReportMetric(2.0/3*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
 		})
+	}
+}
+
+// TestSubtract compares errors with SubtractError, computed exactly: for random numbers, for those
+// of one sign, and for sums each of whose numbers is rounded the same way.
+func TestSubtract(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	ctx := context.Background()
+	for _, level := range impl.Levels() {
+		restore := impl.Force(level)
+		for trial, n := range []int{1, 7, 31, 33, 64, 70, 130} {
+			for how := range 3 {
+				a, b, c := random(n, n, r), random(n, n, r), random(n, n, r)
+				for i := range a {
+					switch how {
+					case 1:
+						a[i], b[i] = math.Abs(a[i]), math.Abs(b[i])
+					case 2: // after the first product all others are rounded off, or up
+						a[i], b[i] = 0x1.8p-54, 1
+						if i/n == 0 {
+							a[i] = 1
+						}
+					}
+				}
+				d := append([]float64(nil), c...)
+				if err := Subtract(ctx, 1+trial%2, n, d, a, b); err != nil {
+					t.Fatal(err)
+				}
+				bound := SubtractError(n)
+				for range 200 {
+					i, j := r.IntN(n), r.IntN(n)
+					sum := new(big.Float).SetPrec(3000).SetFloat64(c[i+j*n])
+					size := new(big.Float).SetPrec(3000).SetFloat64(math.Abs(c[i+j*n]))
+					for k := range n {
+						p := new(big.Float).SetPrec(3000).Mul(big.NewFloat(a[i+k*n]), big.NewFloat(b[k+j*n]))
+						sum.Sub(sum, p)
+						size.Add(size, p.Abs(p))
+					}
+					off := sum.Sub(sum, big.NewFloat(d[i+j*n]))
+					if off.Abs(off).Cmp(size.Mul(size, big.NewFloat(bound))) > 0 {
+						t.Fatalf("level %v, n = %d, numbers %d: entry %d, %d is off by %g, bound %g", level, n, how, i, j, off, size)
+					}
+				}
+			}
+		}
+		restore()
+	}
+	if SubtractError(1000) > 80*0x1p-53 {
+		t.Errorf("the error of order 1000 is %g units of roundoff", SubtractError(1000)*0x1p53)
+	}
+}
+
+// TestMultiplyTriangles compares with plain loops.
+func TestMultiplyTriangles(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, 5, 40, 255, 256, 257, 530} {
+		u, l := random(n, n, r), random(n, n, r)
+		for j := range n {
+			for i := range n {
+				switch {
+				case i > j:
+					u[i+j*n] = 0
+				case i < j:
+					l[i+j*n] = 0
+				default:
+					l[i+j*n] = 1
+				}
+			}
+		}
+		c := random(n, n, r)
+		if err := MultiplyTriangles(context.Background(), 2, n, c, u, l); err != nil {
+			t.Fatal(err)
+		}
+		for range min(3000, n*n) {
+			i, j := r.IntN(n), r.IntN(n)
+			sum := c[i+j*n]
+			for k := range n {
+				sum += float64(u[i+k*n] * l[k+j*n])
+			}
+			if math.Abs(sum) > float64(n)*0x1p-50 {
+				t.Fatalf("n = %d: entry %d, %d is off by %g", n, i, j, sum)
+			}
+		}
 	}
 }

@@ -78,6 +78,7 @@ type worker struct {
 	threads int
 	k       *kernel
 	a, b    []float64 // packed
+	piece   int       // how many products are summed before they are added to a matrix
 }
 
 // subtract sets C -= A B.
@@ -129,16 +130,21 @@ func (w *worker) subtract(c, a, b matrix) error {
 
 // tile adds the product of two panels to a tile; t is room.
 func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
-	if c.rows == w.k.mr && c.cols == w.k.nr {
-		w.k.micro(c.data, c.ld, a, b, k)
-		return
-	}
-	clear(t[:])
-	w.k.micro(t[:], w.k.mr, a, b, k)
-	for s := range c.cols {
-		for r := range c.rows {
-			c.data[r+s*c.ld] += t[r+s*w.k.mr]
+	whole := c.rows == w.k.mr && c.cols == w.k.nr
+	for ; k > 0; k -= w.piece {
+		part := min(k, w.piece)
+		if whole {
+			w.k.micro(c.data, c.ld, a, b, part)
+		} else {
+			clear(t[:])
+			w.k.micro(t[:], w.k.mr, a, b, part)
+			for s := range c.cols {
+				for r := range c.rows {
+					c.data[r+s*c.ld] += t[r+s*w.k.mr]
+				}
+			}
 		}
+		a, b = a[part*w.k.mr:], b[part*w.k.nr:]
 	}
 }
 

@@ -10,7 +10,7 @@ const few = 16
 
 // newWorker returns what runs products.
 func newWorker(ctx context.Context, threads int) *worker {
-	return &worker{ctx: ctx, threads: threads, k: best()}
+	return &worker{ctx: ctx, threads: threads, k: best(), piece: length}
 }
 
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
@@ -106,11 +106,52 @@ func largest(x []float64, k int) int {
 	return p
 }
 
-// Subtract sets C -= A B for n x n matrices. Each entry of the product is a sum of n products in
-// some order, in pieces or fused, and has an error below (n + 8) 2^-53 |A| |B|, underflow aside.
+// shortPiece is the piece of Subtract: a divisor of length, and about the root of usual orders, so
+// that errors are small. Products take some 10 % longer than with pieces of length.
+const shortPiece = 32
+
+// Subtract sets C -= A B for n x n matrices, with an error below SubtractError(n) (|C| + |A| |B|),
+// underflow aside.
 func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
-	return newWorker(ctx, threads).subtract(square(c), square(a), square(b))
+	w := newWorker(ctx, threads)
+	w.piece = shortPiece
+	return w.subtract(square(c), square(a), square(b))
+}
+
+// SubtractError returns what Subtract's error is a multiple of. With u = 2^-53, sums of pieces of
+// p ≤ shortPiece products, in any order, fused or not, have errors below
+//
+//	p u / (1 - p u) Σ |a b|
+//
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), and each of the t pieces
+// is added to C with an error below u |C'|, where all C' ≤ (1 + u)^t (1 + p u / (1 - p u)) (|C| +
+// |A| |B|). The sum is below (p + t) u 1.001 (|C| + |A| |B|) for n < 2^40.
+func SubtractError(n int) float64 {
+	pieces := (n+length-1)/length*(length/shortPiece) + 1
+	return float64(float64(shortPiece+pieces) * (0x1p-53 * 1.01))
+}
+
+// MultiplyTriangles sets C = -U L for the upper triangle U and the unit lower triangle L of n x n
+// matrices that are 0 elsewhere, ones of L included. Nothing is promised of errors.
+func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) error {
+	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
+	w := newWorker(ctx, threads)
+	clear(c[:n*n])
+	for k := 0; k < n; k += length {
+		to := min(k+length, n)
+		// Columns k to to of U and rows k to to of L are 0 from row and column to on.
+		err := w.subtract(square(c).view(0, to, 0, to), square(u).view(0, to, k, to), square(l).view(k, to, 0, to))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExchangeRows exchanges row i with row pivots[i] of an n x n matrix, for one i after the other.
+func ExchangeRows(n int, a []float64, pivots []int) {
+	exchange(matrix{n, n, max(n, 1), a}, pivots)
 }
 
 // SolveLower solves L X = B for the unit lower triangle L of an n x n matrix; X takes the place of

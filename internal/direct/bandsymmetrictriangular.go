@@ -100,6 +100,18 @@ func (s Structured) T() Structured {
 // IsLower reports whether a triangular matrix has no entries above the diagonal.
 func (s Structured) IsLower() bool { return s.above == 0 }
 
+// Triangle returns which triangle of a square matrix has entries, 'U' or 'L', or 0.
+func (s Structured) Triangle() byte {
+	switch {
+	case s.symmetric:
+	case s.above == 0:
+		return 'L'
+	case s.below == 0:
+		return 'U'
+	}
+	return 0
+}
+
 // Block returns the entries of rows from rows[0] up to rows[1] and such columns, all of which there
 // are, not on the diagonal for a unit diagonal.
 func (s Structured) Block(rows, cols [2]int) num.Mat {
@@ -119,12 +131,42 @@ func (s Structured) Diagonal(i int, buf []uint64) num.Real {
 // One returns 1, or -1 for neg.
 func One(neg bool) num.Real { return num.Real{Class: num.Finite, Neg: neg, Mag: one[:]} }
 
+// A Layout tells how a structured matrix is stored: there are entries (i, j) with i - j <= Below
+// and j - i <= Above, in View as a matrix has them. For Symmetric those on and above the diagonal
+// are stored, for Packed in the column View one triangle, the upper one for Upper, column after
+// column.
+type Layout struct {
+	View                           num.Mat
+	Below, Above                   int
+	Unit, Symmetric, Packed, Upper bool
+}
+
+// Layout returns how s is stored.
+func (s Structured) Layout() Layout {
+	l := Layout{View: s.view, Below: s.below, Above: s.above, Unit: s.unit, Symmetric: s.symmetric}
+	if s.packed != nil {
+		l.View, l.Packed, l.Upper = s.packed.vec.Mat(), true, s.packed.upper
+	}
+	return l
+}
+
 // Array returns the storage.
 func (s Structured) Array() *num.Array {
 	if s.packed != nil {
 		return s.packed.vec.Arr
 	}
 	return s.view.Arr
+}
+
+// On returns the matrix that is stored in the same way in another array.
+func (s Structured) On(a *num.Array) Structured {
+	s.view.Arr = a
+	if s.packed != nil {
+		p := *s.packed
+		p.vec.Arr, s.view.Arr = a, nil
+		s.packed = &p
+	}
+	return s
 }
 
 // Entries returns how many entries there are about, zeros aside.
@@ -143,6 +185,13 @@ func (s Structured) Full() bool { return s.below >= s.Rows-1 && s.above >= s.Col
 func (s Structured) columns(i int) (lo, hi int) {
 	lo = min(max(0, i-s.below), s.Cols)
 	return lo, max(lo, min(s.Cols, i+s.above+1))
+}
+
+// Columns returns the range of the columns in which rows i0 <= i < i1 have entries.
+func (s Structured) Columns(i0, i1 int) (lo, hi int) {
+	lo, _ = s.columns(i0)
+	_, hi = s.columns(i1 - 1)
+	return lo, max(lo, hi)
 }
 
 // pieces appends the pieces of row i to p.
@@ -198,9 +247,7 @@ var oneVec = func() num.Vec {
 // Gather returns rows i0 <= i < i1 as a dense matrix from column first on: those of its columns
 // that have entries, with zeros where there is none.
 func (s Structured) Gather(w Work, i0, i1 int) (m num.Mat, first int, err error) {
-	lo, _ := s.columns(i0)
-	_, hi := s.columns(i1 - 1)
-	hi = max(lo, hi)
+	lo, hi := s.Columns(i0, i1)
 	m = num.Mat{Arr: num.New(s.Array().Format, (i1-i0)*(hi-lo)), RS: 1, CS: i1 - i0, Rows: i1 - i0, Cols: hi - lo}
 	const part = 16
 	err = par.For(w.Context, w.Threads, (i1-i0+part-1)/part, func(_, t int) {

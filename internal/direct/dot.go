@@ -19,7 +19,8 @@ const (
 type digitDot struct {
 	x, y   num.Vec
 	groups int
-	top    *topPlan // instead of digits, or nil
+	top    *topPlan     // instead of digits, or nil
+	lanes  *verticalDot // the same
 	failed bool
 	acc    Acc // sum of the chunks
 	bound  Acc // how far the true sum may lie from it
@@ -32,14 +33,18 @@ type digitDot struct {
 	mag            []uint64
 }
 
-func (d *digitDot) init(x, y num.Vec, groups int) {
+func (d *digitDot) init(x, y num.Vec, groups int, vertical verticalPlan) {
 	k := 4 * groups
 	d.x, d.y, d.groups = x, y, groups
+	d.scale = make([]int64, dotChunk+lanes)
+	if vertical.digits != 0 {
+		d.lanes = newVerticalDot(vertical, x.Arr.Format, y.Arr.Format)
+		return
+	}
 	d.splitX = newSplitter(groups, x.Arr.Limbs(), dotBatch)
 	d.splitY = newSplitter(groups, y.Arr.Limbs(), dotBatch)
 	d.digitsX = make([]int64, dotBatch*k)
 	d.digitsY = make([]int64, dotBatch*(k+4))
-	d.scale = make([]int64, dotChunk)
 	d.columns = make([]int64, 2*k)
 	d.mag = make([]uint64, (digitBits*(k+1)+63)/64+2)
 }
@@ -62,6 +67,13 @@ func (d *digitDot) add(lo, hi int) {
 			d.acc.Add(v)
 		}
 		d.bound.addMag(false, ref-t.unit, []uint64{uint64(hi-lo) * t.err})
+		return
+	}
+	if v := d.lanes; v != nil {
+		if m, neg := v.sum(x, y, lo, hi, ref, d.scale); len(m) > 0 {
+			d.acc.addMag(neg, ref-int64(v.plan.unit.bits*v.plan.digits), m)
+		}
+		d.bound.addMag(false, ref-int64(v.plan.unit.bits*v.plan.digits), []uint64{uint64(hi-lo) * v.plan.productBound()})
 		return
 	}
 	k := 4 * d.groups
@@ -144,15 +156,23 @@ func (d *digitDot) set(job *digitJob, s *splitter, v num.Vec, first, n int) {
 // known up to bound > 0, or ok = false.
 func (r Reduction) digits(w Work, x, y num.Vec, groups, p int) (a *Acc, bound num.Real, ok bool, err error) {
 	var top *topPlan
-	if t, ok := planTop(x.Arr.Format, p, x.N); ok && y.Arr.Limbs() == t.words && x.Inc == 1 && y.Inc == 1 {
-		top = &t
+	var vertical verticalPlan
+	if x.Inc == 1 && y.Inc == 1 {
+		// Two words are faster than their digits in binary64.
+		v, ok := planVertical(p, x.N)
+		t, fits := planTop(x.Arr.Format, p, x.N)
+		if fits && y.Arr.Limbs() == t.words && (!ok || v.unit.floats && t.words == 2) {
+			top = &t
+		} else {
+			vertical = v
+		}
 	}
 	parts := (x.N + dotChunk - 1) / dotChunk
 	dots := make([]digitDot, max(1, min(w.Threads, parts)))
 	err = w.loop(parts, func(worker, i int) {
 		d := &dots[worker]
 		if d.groups == 0 {
-			d.init(x, y, groups)
+			d.init(x, y, groups, vertical)
 			d.top = top
 		}
 		if !d.failed {

@@ -16,7 +16,7 @@ const startTime = 50 * time.Microsecond
 func EstimateSum(threads, n int, f num.Format) time.Duration {
 	cost := 0.8
 	if f.Bits() > 53 {
-		cost = 1 + 0.034*float64(f.Bits()) // may fuse: an estimate
+		cost = 1 + 0.0125*float64(f.Bits()) // may fuse: an estimate
 	}
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
 }
@@ -26,8 +26,12 @@ func EstimateSum(threads, n int, f num.Format) time.Duration {
 func EstimateProducts(threads, n int, f, g num.Format) time.Duration {
 	cost := 1.4
 	if bits := max(f.Bits(), g.Bits()); bits > 53 {
-		limbs := float64((bits + 63) / 64)
-		cost = 4 + 3*limbs + 0.35*limbs*limbs // may fuse: an estimate
+		if t, ok := planVertical(bits, n); ok {
+			cost = 2 + t.cost()
+		} else {
+			limbs := float64((bits + 63) / 64)
+			cost = 4 + 3*limbs + 0.35*limbs*limbs // may fuse: an estimate
+		}
 	}
 	return startTime + time.Duration(cost*float64(n)/float64(threads))
 }
@@ -45,6 +49,15 @@ func readCost(f num.Format) float64 {
 	return 0
 }
 
+// termCost is about what a binary64 number takes to become one in MP.
+const termCost = 3
+
+// cost is about what a product takes.
+func (t verticalPlan) cost() float64 {
+	d, c := float64(t.digits), t.unit.costs
+	return c[0] + c[1]*d + c[2]*d*d // may fuse: an estimate
+}
+
 // EntryCost is about what an entry of a product of matrices takes in an exact accumulator: the sum
 // of k products of numbers of formats a and b, in ns on one thread. go run ./cmd/thin in bench
 // measures it, as all costs of products of matrices, on the machine that runs it.
@@ -54,6 +67,10 @@ func EntryCost(k int, a, b num.Format) float64 {
 			return 1000 + 16*float64(k) // may fuse: an estimate
 		}
 		return 190 + 95*float64(k) // may fuse: an estimate
+	}
+	if a.Kind != num.MP && b.Kind != num.MP && k >= fewFloats {
+		terms := float64(max(1, a.Terms()) * max(1, b.Terms()))
+		return 500 + float64(k)*(14+8.4*terms) // may fuse: an estimate
 	}
 	x, y := words(a), words(b)
 	return 150 + float64(k)*(60+6*(x+y)+1.6*x*y+readCost(a)+readCost(b)) // may fuse: an estimate
@@ -91,6 +108,14 @@ func EstimateGemm(threads, m, n, k int, a, b, c num.Format, inLine bool) time.Du
 		if !isFloat(c) {
 			entry = 300
 		}
+	case s.vertical.digits != 0:
+		d := float64(s.vertical.digits)
+		cost = s.vertical.cost()
+		if a.Kind != num.MP {
+			cost = float64(s.vertical.terms) * (cost + termCost)
+		}
+		// may fuse: an estimate
+		vector, entry = 50+5*d, 150+12*d+roundCost(c)
 	case s.top.words != 0:
 		l := float64(s.top.words)
 		// may fuse: an estimate

@@ -178,6 +178,12 @@ func (r Reduction) floats(w Work, x, y num.Vec) (a *Acc, bound num.Real, ok bool
 	if err != nil {
 		return nil, bound, false, err
 	}
+	a, bound, ok = joined(sums)
+	return a, bound, ok, nil
+}
+
+// joined returns the sum of all parts, known up to bound > 0, or ok = false.
+func joined(sums []floatSum) (a *Acc, bound num.Real, ok bool) {
 	f := &sums[0]
 	for i := range sums[1:] {
 		g := &sums[1+i]
@@ -187,9 +193,9 @@ func (r Reduction) floats(w Work, x, y num.Vec) (a *Acc, bound num.Real, ok bool
 	}
 	f.bound *= 1 + 0x1p-20
 	if f.failed || f.bound == 0 || !f.acc.Finite() {
-		return nil, bound, false, nil
+		return nil, bound, false
 	}
-	return &f.acc, floatReal(f.bound, make([]uint64, 1)), true, nil
+	return &f.acc, floatReal(f.bound, make([]uint64, 1)), true
 }
 
 // A wide holds a sum of binary64 numbers and products of two of them in words of

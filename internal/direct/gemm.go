@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"sort"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -11,16 +12,26 @@ import (
 // A Product is C = alpha A B + beta Old, rounded once, A m x k, B k x n, Old and C m x n views; C
 // shares no storage with A and B, and with Old only if it is the same view. alpha and beta zero
 // leave A and B, or Old, unread. Triangle restricts C to one triangle, 'U' or 'L', unless it is 0.
+// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
+// columns j < Steps[i], 'U' the others; they do not fall.
 type Product struct {
 	Alpha    num.Real
 	A, B     num.Mat
 	Beta     num.Real
 	Old, C   num.Mat
 	Triangle byte
+	Steps    []int
 }
 
 // t returns the transposed product.
 func (p Product) t() Product {
+	if p.Steps != nil { // j < Steps[i] is i ≥ across[j]
+		across := make([]int, p.C.Cols)
+		for j := range across {
+			across[j] = p.step(j)
+		}
+		p.Steps = across
+	}
 	p.A, p.B, p.Old, p.C = p.B.T(), p.A.T(), p.Old.T(), p.C.T()
 	switch p.Triangle {
 	case 'U':
@@ -35,11 +46,22 @@ func (p Product) t() Product {
 func (p *Product) rows(j, lo, hi int) (int, int) {
 	switch p.Triangle {
 	case 'U':
-		return lo, min(hi, j+1)
+		return lo, min(hi, p.step(j))
 	case 'L':
-		return max(lo, j), hi
+		return max(lo, p.step(j)), hi
 	}
 	return lo, hi
+}
+
+// step returns the first row of column j that is in the triangle 'L', or is not in 'U'.
+func (p *Product) step(j int) int {
+	switch {
+	case p.Steps != nil:
+		return sort.SearchInts(p.Steps, j+1)
+	case p.Triangle == 'L':
+		return j
+	}
+	return j + 1
 }
 
 const (
@@ -121,6 +143,8 @@ func (g *gemv) columnBytes() int64 {
 	switch {
 	case g.sums.floats:
 		return 8 * k
+	case g.sums.vertical.digits != 0:
+		return k * int64(8*g.sums.vertical.digits+9)
 	case g.sums.top.words != 0:
 		return k * int64(8*g.sums.top.words+13)
 	case g.sums.groups != 0:
@@ -135,6 +159,13 @@ func (g *gemv) blockRows(threads, n int) int {
 	switch {
 	case g.sums.floats:
 		least = lanes
+	case g.sums.vertical.digits != 0:
+		switch {
+		case g.m.Arr.Kind != num.MP:
+			rows = 64
+		case g.byRows:
+			rows, least = 128, 4
+		}
 	case g.sums.top.words != 0:
 	case g.sums.groups == 0:
 		return 4

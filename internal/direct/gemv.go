@@ -107,7 +107,8 @@ type gemv struct {
 	m           num.Mat
 	count       func(num.Flags)
 	sums        sums
-	block       int // rows at a time
+	block       int  // rows at a time
+	byRows      bool // vertical digits are those of numbers in a row
 	// For alpha = (-1)^neg 2^shift and beta = 0 the sum alone decides.
 	plain    bool
 	shift    int64
@@ -115,12 +116,13 @@ type gemv struct {
 }
 
 // sums says how sums of products are tried before their exact sum: from compensated sums, in fixed
-// point from the highest words, or from leading digits.
+// point from the highest words, or from leading digits, vertical ones if a unit has them.
 type sums struct {
-	floats bool
-	top    topPlan // if its words are not 0
-	groups int     // of digits, if not 0
-	bound  uint64  // of the sums of digits, in units of their last column
+	floats   bool
+	vertical verticalPlan // if its digits are not 0
+	top      topPlan      // if its words are not 0
+	groups   int          // of digits, if not 0
+	bound    uint64       // of the sums of digits, in units of their last column
 }
 
 // sumsFor returns how to sum the products of the rows of a rows x cols matrix of format m with
@@ -132,6 +134,9 @@ func sumsFor(rows, cols int, m, x, z num.Format, inLine bool) (s sums) {
 	}
 	if isFloat(m) && isFloat(x) && z.Bits() <= floatBits && cols >= fewFloats {
 		s.floats = true
+	} else if t, ok := planVertical(z.Bits(), cols*max(1, m.Terms())); ok && rows*cols > t.unit.few && (inLine || m.Kind != num.MP) {
+		t.terms = max(1, m.Terms())
+		s.vertical = t
 	} else if t, ok := planTop(m, z.Bits(), cols); ok && t.fits(x) && inLine {
 		s.top = t
 	} else {
@@ -150,6 +155,8 @@ type column struct {
 	xTop    *num.Array   // x as top wants it, if that decides
 	dx      *digitVector // x, if its leading digits decide
 	scale   []int64      // exponents of x, if one of these decides
+	// x in vertical digits, if these decide.
+	xVertical *verticalVector
 }
 
 // column prepares x. If it has infinities or NaN, exact sums decide.
@@ -159,6 +166,10 @@ func (g *gemv) column(x, y, z num.Vec) column {
 	case g.sums.floats:
 		c.xf = make([]float64, x.N)
 		copy(c.xf, floatsOf(x, 0, x.N, c.xf))
+	case g.sums.vertical.digits != 0:
+		if v, ok := g.sums.vertical.vector(x, g.byRows); ok {
+			c.xVertical, c.scale = v, v.scale[:x.N]
+		}
 	case g.sums.top.words != 0:
 		c.xTop, c.scale = g.sums.top.vector(x)
 	case g.sums.groups != 0:
@@ -184,6 +195,7 @@ func newGemv(alpha num.Real, m num.Mat, beta num.Real, x, z num.Format, count fu
 	g := &gemv{alpha: alpha, beta: beta, m: m, count: count}
 	if alpha.Class == num.Finite {
 		g.sums = sumsFor(m.Rows, m.Cols, m.Arr.Format, x, z, m.RS == 1 || m.CS == 1)
+		g.byRows = m.Arr.Kind == num.MP && m.CS == 1 && (m.RS != 1 || m.Rows < 4)
 		e, ok := powerOfTwo(alpha.Mag)
 		g.plain = ok && beta.Class == num.Zero
 		g.shift, g.negative = alpha.Exp+e, alpha.Neg
@@ -210,15 +222,25 @@ type gemvWorker struct {
 	products int
 	ahead    int        // bytes from a tile to the next
 	cut      *num.Array // entries in MP, if the matrix is not
+	vertical *verticalRows
 }
 
 func newGemvWorker(g *gemv, z num.Format) *gemvWorker {
 	w := &gemvWorker{gemv: g, tmp: num.New(z, 1)}
-	if g.sums.top.words == 0 && g.sums.groups == 0 {
+	if g.sums.vertical.digits == 0 && g.sums.top.words == 0 && g.sums.groups == 0 {
 		return w
 	}
-	w.ref = make([]int64, g.block)
+	w.ref = make([]int64, g.block+lanes)
 	w.special = make([]bool, g.block)
+	if t := g.sums.vertical; t.digits != 0 {
+		if g.m.Arr.Kind != num.MP {
+			w.cut = num.New(num.Format{Kind: num.MP, Prec: 64}, g.block*min(g.m.Cols, t.numbers))
+			w.gathered = make([]float64, g.block)
+		}
+		w.vertical = w.newVerticalRows()
+		w.mag = make([]uint64, t.magWords())
+		return w
+	}
 	if g.sums.top.words != 0 {
 		w.words = make([]uint64, g.sums.top.sum*g.block)
 		return w
@@ -249,7 +271,10 @@ func (w *gemvWorker) rows(lo, hi int) (exact int64) {
 		return 0
 	}
 	w.references(lo, hi)
-	if w.xTop != nil {
+	switch {
+	case w.xVertical != nil:
+		return w.rowsVertical(lo, hi)
+	case w.xTop != nil:
 		return w.rowsTop(lo, hi)
 	}
 	clear(w.columns)
@@ -560,41 +585,52 @@ func columnSum(mag []uint64, columns []int64) (m []uint64, neg bool) {
 	clear(mag)
 	n := len(columns) / 2
 	at := func(c int) int { return 8*(c>>2) + c&3 }
-	carry, pos := int64(0), 0
-	put := func(d uint64, bits int) {
-		w, s := pos>>6, uint(pos&63)
-		mag[w] |= d << s
-		if s != 0 && int(s)+bits > 64 {
-			mag[w+1] |= d >> (64 - s)
-		}
-		pos += bits
-	}
+	p := packer{mag: mag}
+	carry := int64(0)
 	for c := n - 1; c >= 0; c-- {
 		t := columns[at(c)] + carry
 		if c < n-1 {
 			t += columns[at(c+1)+4]
 		}
-		put(uint64(t)&digitMask, digitBits)
+		p.put(uint64(t)&digitMask, digitBits)
 		carry = t >> digitBits
 	}
-	// hi of column 0 weighs B^-1 like the carry.
-	carry += columns[4]
-	top := uint64(carry)
-	w, s := pos>>6, uint(pos&63)
-	mag[w] |= top << s
+	return p.finish(carry + columns[4]) // hi of column 0 weighs B^-1 like the carry
+}
+
+// A packer puts digits together, the last first, in the zeros of mag.
+type packer struct {
+	mag []uint64
+	pos int
+}
+
+// put appends a digit of so many bits.
+func (p *packer) put(d uint64, bits int) {
+	w, s := p.pos>>6, uint(p.pos&63)
+	p.mag[w] |= d << s
+	if s != 0 && int(s)+bits > 64 {
+		p.mag[w+1] |= d >> (64 - s)
+	}
+	p.pos += bits
+}
+
+// finish returns the magnitude and the sign of the number with the digits put and top before them.
+func (p *packer) finish(top int64) (m []uint64, neg bool) {
+	w, s := p.pos>>6, uint(p.pos&63)
+	p.mag[w] |= uint64(top) << s
+	rest := w + 1
 	if s != 0 {
-		mag[w+1] |= uint64(carry >> (64 - s))
+		p.mag[rest] |= uint64(top >> (64 - s))
+		rest++
 	}
-	for i := w + 1; i < len(mag); i++ {
-		if s == 0 || i > w+1 {
-			mag[i] = uint64(carry >> 63)
-		}
+	for i := rest; i < len(p.mag); i++ {
+		p.mag[i] = uint64(top >> 63)
 	}
-	if carry < 0 {
-		num.Negate(mag)
-		return Trim(mag), true
+	if top < 0 {
+		num.Negate(p.mag)
+		return Trim(p.mag), true
 	}
-	return Trim(mag), false
+	return Trim(p.mag), false
 }
 
 // round stores row i if the digits kept decide it.
@@ -638,7 +674,7 @@ func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
 	top := v.Exp + n
 	p := int64(w.z.Arr.Prec)
 	switch {
-	case n < p+64, w.z.Arr.Terms() > 1,
+	case n <= p, w.z.Arr.Terms() > 1,
 		w.z.Arr.Kind == num.F64 && (top < -1000 || top > 1000),
 		w.z.Arr.Kind == num.F32 && (top < -120 || top > 120),
 		w.z.Arr.Kind == num.MP && (top < math.MinInt32+8 || top > math.MaxInt32-8):
@@ -653,7 +689,12 @@ func (w *gemvWorker) roundPlain(i int, v num.Real, bound uint64) bool {
 	if t < 0 {
 		t = -t
 	}
-	err := bound>>uint(min(63, n-p-64)) + 2
+	err := uint64(1) << 62
+	if n >= p+64 {
+		err = bound>>uint(min(63, n-p-64)) + 2
+	} else if up := p + 64 - n; int64(bits.Len64(bound))+up <= 62 {
+		err = bound << uint(up)
+	}
 	if err >= 1<<62 || uint64(t) <= err {
 		return false
 	}

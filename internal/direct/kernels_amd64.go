@@ -41,6 +41,39 @@ func sumRowsFast(rows []uint64, used *[128]uint8, half int, sig []uint64, exp []
 	sumRowsAVX2(&rows[0], used, 8*half, &sig[0], &exp[0], &cls[0], len(cls), limbs, base, signs)
 }
 
+// sumRowsNearFast is sumRowsFast for finite numbers whose exponents lie from low on to low + span,
+// with every other number in other rows. It reports false if it does not do that.
+func sumRowsNearFast(rows, others []uint64, used *[128]uint8, half int, sig []uint64, exp []int32, cls []uint8, limbs int, base, low int64, span int, signs uint64) bool {
+	k := limbs - nearWords
+	n := len(cls) &^ 1
+	if k < 0 || k >= len(sumRowsNears) || span >= rowTable || n == 0 {
+		return false
+	}
+	var table [2 * rowTable]int32
+	var met [2 * rowTable]uint8
+	row := func(k int) int { return 2*int((low+int64(k/2)-base)&63) + k&1 }
+	for k := range 2 * (span + 1) {
+		table[k] = int32(8 * (2*half*row(k) + int((low+int64(k/2)-base)>>6)))
+	}
+	sumRowsNears[k](&rows[0], &others[0], &met[0], 8*half, &table[0], &sig[0], &exp[0], &cls[0], n, low, signs)
+	for k, m := range met[:2*(span+1)] {
+		used[row(k)] |= m
+	}
+	if n < len(cls) {
+		sumRowsFast(rows, used, half, sig[n*limbs:], exp[n:], cls[n:], limbs, base, signs)
+	}
+	return true
+}
+
+const (
+	nearWords = 4   // of the numbers of the first of sumRowsNears
+	rowTable  = 512 // exponents for which a table has the place in the rows
+)
+
+var sumRowsNears = [...]func(rows, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64){
+	sumRowsNear4AVX2, sumRowsNear5AVX2, sumRowsNear6AVX2, sumRowsNear7AVX2, sumRowsNear8AVX2,
+}
+
 func spanFast(exp []int32, cls []uint8) (low, high int32, finite bool) {
 	n := len(cls) &^ 7
 	low, high, finite = span(exp[n:], cls[n:])
@@ -79,6 +112,106 @@ func axpyTopFast(words int, acc []uint64, ref []int64, a []uint64, ae []int32, a
 var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64){
 	axpyTop3ADX, axpyTop4ADX, axpyTop5ADX, axpyTop6ADX, axpyTop7ADX,
 }
+
+// wordKernel reports whether wordDotFast is faster than products of whole words.
+func wordKernel() bool { return assembly() }
+
+func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[0], len(w)/4, out) }
+
+func machineUnit() *laneUnit {
+	switch {
+	case impl.HasIFMA():
+		return &unitIFMA
+	case impl.Level() >= impl.AVX2:
+		return &unitAVX2
+	}
+	return nil
+}
+
+// The costs are those of matrix-vector products of 256 x 1000 numbers, on Sapphire Rapids or later
+// and on Zen 3.
+var unitIFMA = laneUnit{
+	lanes: 8, bits: 52, width: 18, few: 1000, costs: [3]float64{2.2, 0.25, 0.034},
+	cut: func(j *cutJob) {
+		f := cutVerticalIFMA
+		if j.digits < len(cutsIFMA) {
+			f = cutsIFMA[j.digits]
+		}
+		f((*byte)(unsafe.Pointer(j)))
+	},
+	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
+		f := &dotsIFMA
+		if broadcast {
+			f = &axpysIFMA
+		}
+		f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+	},
+}
+
+var unitAVX2 = laneUnit{
+	lanes: 4, bits: 51, width: 9, few: 1000, floats: true, costs: [3]float64{2.2, 0.35, 0.083},
+	cut: func(j *cutJob) {
+		f := cutVerticalAVX2
+		if j.digits < len(cutsAVX2) {
+			f = cutsAVX2[j.digits]
+		}
+		f((*byte)(unsafe.Pointer(j)))
+	},
+	mul: func(broadcast bool, width int, acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon fetch) {
+		f := &dotsAVX2
+		if broadcast {
+			f = &axpysAVX2
+		}
+		f[width-1](acc, a, aPitch, x, xPitch, n, first, digits, soon.from, soon.pitch, soon.lines)
+	},
+}
+
+type verticalKernel = func(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n, first, digits int, soon uintptr, soonPitch, soonLines int)
+
+var (
+	cutsIFMA = [...]func(*byte){
+		nil, nil,
+		cutVertical2IFMA, cutVertical3IFMA, cutVertical4IFMA, cutVertical5IFMA,
+		cutVertical6IFMA, cutVertical7IFMA, cutVertical8IFMA, cutVertical9IFMA,
+		cutVertical10IFMA, cutVertical11IFMA, cutVertical12IFMA, cutVertical13IFMA,
+		cutVertical14IFMA, cutVertical15IFMA, cutVertical16IFMA, cutVertical17IFMA,
+		cutVertical18IFMA,
+	}
+	cutsAVX2 = [...]func(*byte){
+		nil, nil,
+		cutVertical2AVX2, cutVertical3AVX2, cutVertical4AVX2, cutVertical5AVX2,
+		cutVertical6AVX2, cutVertical7AVX2, cutVertical8AVX2, cutVertical9AVX2,
+		cutVertical10AVX2, cutVertical11AVX2, cutVertical12AVX2, cutVertical13AVX2,
+		cutVertical14AVX2, cutVertical15AVX2, cutVertical16AVX2, cutVertical17AVX2,
+		cutVertical18AVX2,
+	}
+	axpysIFMA = [18]verticalKernel{
+		verticalAxpy1IFMA, verticalAxpy2IFMA, verticalAxpy3IFMA,
+		verticalAxpy4IFMA, verticalAxpy5IFMA, verticalAxpy6IFMA,
+		verticalAxpy7IFMA, verticalAxpy8IFMA, verticalAxpy9IFMA,
+		verticalAxpy10IFMA, verticalAxpy11IFMA, verticalAxpy12IFMA,
+		verticalAxpy13IFMA, verticalAxpy14IFMA, verticalAxpy15IFMA,
+		verticalAxpy16IFMA, verticalAxpy17IFMA, verticalAxpy18IFMA,
+	}
+	dotsIFMA = [18]verticalKernel{
+		verticalDot1IFMA, verticalDot2IFMA, verticalDot3IFMA,
+		verticalDot4IFMA, verticalDot5IFMA, verticalDot6IFMA,
+		verticalDot7IFMA, verticalDot8IFMA, verticalDot9IFMA,
+		verticalDot10IFMA, verticalDot11IFMA, verticalDot12IFMA,
+		verticalDot13IFMA, verticalDot14IFMA, verticalDot15IFMA,
+		verticalDot16IFMA, verticalDot17IFMA, verticalDot18IFMA,
+	}
+	axpysAVX2 = [9]verticalKernel{
+		verticalAxpy1AVX2, verticalAxpy2AVX2, verticalAxpy3AVX2,
+		verticalAxpy4AVX2, verticalAxpy5AVX2, verticalAxpy6AVX2,
+		verticalAxpy7AVX2, verticalAxpy8AVX2, verticalAxpy9AVX2,
+	}
+	dotsAVX2 = [9]verticalKernel{
+		verticalDot1AVX2, verticalDot2AVX2, verticalDot3AVX2,
+		verticalDot4AVX2, verticalDot5AVX2, verticalDot6AVX2,
+		verticalDot7AVX2, verticalDot8AVX2, verticalDot9AVX2,
+	}
+)
 
 func splitDigitsFast(j *digitJob) { splitDigitsAVX2((*byte)(unsafe.Pointer(j))) }
 

@@ -330,7 +330,7 @@ DATA laneMasks<>+40(SB)/8, $0x0000000000000000
 GLOBL laneMasks<>(SB), RODATA|NOPTR, $48
 
 // func sumRowsAVX2(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64, signs uint64)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-80
 	MOVQ    rows+0(FP), AX
 	MOVQ    used+8(FP), CX
@@ -377,17 +377,18 @@ rows_element:
 	JCS     rows_part
 
 rows_vector:
-	VMOVDQU (BX), Y2
-	VPAND   Y0, Y2, Y3
-	VPADDQ  (R14), Y3, Y3
-	VMOVDQU Y3, (R14)
-	VPSRLQ  $0x20, Y2, Y2
-	VPADDQ  (R14)(DX*1), Y2, Y2
-	VMOVDQU Y2, (R14)(DX*1)
-	ADDQ    $0x20, BX
-	ADDQ    $0x20, R14
-	SUBQ    $0x20, R12
-	JCC     rows_vector
+	PREFETCHT0 2048(BX)
+	VMOVDQU    (BX), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R14), Y3, Y3
+	VMOVDQU    Y3, (R14)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R14)(DX*1), Y2, Y2
+	VMOVDQU    Y2, (R14)(DX*1)
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, R14
+	SUBQ       $0x20, R12
+	JCC        rows_vector
 
 rows_part:
 	TESTQ      R9, R9
@@ -411,6 +412,372 @@ rows_skip:
 	ADDQ R10, BX
 	LEAQ (BX)(R9*8), BX
 	JMP  rows_next
+
+// func sumRowsNear4AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsNear4AVX2(SB), NOSPLIT, $0-88
+	MOVQ    rows+0(FP), AX
+	MOVQ    others+8(FP), CX
+	MOVQ    used+16(FP), DX
+	MOVQ    half+24(FP), BX
+	MOVQ    table+32(FP), SI
+	MOVQ    sig+40(FP), DI
+	MOVQ    exp+48(FP), R8
+	MOVQ    cls+56(FP), R9
+	MOVQ    n+64(FP), R10
+	LEAQ    (R8)(R10*4), R8
+	ADDQ    R10, R9
+	NEGQ    R10
+	MOVQ    low+72(FP), R11
+	ADDQ    R11, R11
+	SUBQ    R11, DX
+	SHLQ    $0x02, R11
+	SUBQ    R11, SI
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	VMOVDQU 24(R11), Y1
+	MOVQ    signs+80(FP), R11
+
+sumRowsNear4AVX2_pair:
+	MOVBQZX    (R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    (R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       AX, R13
+	PREFETCHT0 2048(DI)
+	VMOVDQU    (DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     (R13), Y2, Y2
+	VMOVDQU    Y2, (R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     (R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, (R13)(BX*1)
+	MOVBQZX    1(R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    4(R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       CX, R13
+	PREFETCHT0 2080(DI)
+	VMOVDQU    32(DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     (R13), Y2, Y2
+	VMOVDQU    Y2, (R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     (R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, (R13)(BX*1)
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x02, R10
+	JNE        sumRowsNear4AVX2_pair
+	VZEROUPPER
+	RET
+
+// func sumRowsNear5AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsNear5AVX2(SB), NOSPLIT, $0-88
+	MOVQ    rows+0(FP), AX
+	MOVQ    others+8(FP), CX
+	MOVQ    used+16(FP), DX
+	MOVQ    half+24(FP), BX
+	MOVQ    table+32(FP), SI
+	MOVQ    sig+40(FP), DI
+	MOVQ    exp+48(FP), R8
+	MOVQ    cls+56(FP), R9
+	MOVQ    n+64(FP), R10
+	LEAQ    (R8)(R10*4), R8
+	ADDQ    R10, R9
+	NEGQ    R10
+	MOVQ    low+72(FP), R11
+	ADDQ    R11, R11
+	SUBQ    R11, DX
+	SHLQ    $0x02, R11
+	SUBQ    R11, SI
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	VMOVDQU 16(R11), Y1
+	MOVQ    signs+80(FP), R11
+
+sumRowsNear5AVX2_pair:
+	MOVBQZX    (R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    (R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       AX, R13
+	PREFETCHT0 2048(DI)
+	VMOVDQU    (DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 32(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	MOVBQZX    1(R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    4(R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       CX, R13
+	PREFETCHT0 2088(DI)
+	VMOVDQU    40(DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 72(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	ADDQ       $0x00000050, DI
+	ADDQ       $0x02, R10
+	JNE        sumRowsNear5AVX2_pair
+	VZEROUPPER
+	RET
+
+// func sumRowsNear6AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsNear6AVX2(SB), NOSPLIT, $0-88
+	MOVQ    rows+0(FP), AX
+	MOVQ    others+8(FP), CX
+	MOVQ    used+16(FP), DX
+	MOVQ    half+24(FP), BX
+	MOVQ    table+32(FP), SI
+	MOVQ    sig+40(FP), DI
+	MOVQ    exp+48(FP), R8
+	MOVQ    cls+56(FP), R9
+	MOVQ    n+64(FP), R10
+	LEAQ    (R8)(R10*4), R8
+	ADDQ    R10, R9
+	NEGQ    R10
+	MOVQ    low+72(FP), R11
+	ADDQ    R11, R11
+	SUBQ    R11, DX
+	SHLQ    $0x02, R11
+	SUBQ    R11, SI
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	VMOVDQU 8(R11), Y1
+	MOVQ    signs+80(FP), R11
+
+sumRowsNear6AVX2_pair:
+	MOVBQZX    (R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    (R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       AX, R13
+	PREFETCHT0 2048(DI)
+	VMOVDQU    (DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 32(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	MOVBQZX    1(R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    4(R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       CX, R13
+	PREFETCHT0 2096(DI)
+	VMOVDQU    48(DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 80(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	ADDQ       $0x00000060, DI
+	ADDQ       $0x02, R10
+	JNE        sumRowsNear6AVX2_pair
+	VZEROUPPER
+	RET
+
+// func sumRowsNear7AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsNear7AVX2(SB), NOSPLIT, $0-88
+	MOVQ    rows+0(FP), AX
+	MOVQ    others+8(FP), CX
+	MOVQ    used+16(FP), DX
+	MOVQ    half+24(FP), BX
+	MOVQ    table+32(FP), SI
+	MOVQ    sig+40(FP), DI
+	MOVQ    exp+48(FP), R8
+	MOVQ    cls+56(FP), R9
+	MOVQ    n+64(FP), R10
+	LEAQ    (R8)(R10*4), R8
+	ADDQ    R10, R9
+	NEGQ    R10
+	MOVQ    low+72(FP), R11
+	ADDQ    R11, R11
+	SUBQ    R11, DX
+	SHLQ    $0x02, R11
+	SUBQ    R11, SI
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	VMOVDQU (R11), Y1
+	MOVQ    signs+80(FP), R11
+
+sumRowsNear7AVX2_pair:
+	MOVBQZX    (R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    (R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       AX, R13
+	PREFETCHT0 2048(DI)
+	VMOVDQU    (DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 32(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	MOVBQZX    1(R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    4(R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       CX, R13
+	PREFETCHT0 2104(DI)
+	VMOVDQU    56(DI), Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     (R13), Y3, Y3
+	VMOVDQU    Y3, (R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     (R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, (R13)(BX*1)
+	VPMASKMOVQ 88(DI), Y1, Y2
+	VPAND      Y0, Y2, Y3
+	VPADDQ     32(R13), Y3, Y3
+	VMOVDQU    Y3, 32(R13)
+	VPSRLQ     $0x20, Y2, Y2
+	VPADDQ     32(R13)(BX*1), Y2, Y2
+	VMOVDQU    Y2, 32(R13)(BX*1)
+	ADDQ       $0x00000070, DI
+	ADDQ       $0x02, R10
+	JNE        sumRowsNear7AVX2_pair
+	VZEROUPPER
+	RET
+
+// func sumRowsNear8AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumRowsNear8AVX2(SB), NOSPLIT, $0-88
+	MOVQ    rows+0(FP), AX
+	MOVQ    others+8(FP), CX
+	MOVQ    used+16(FP), DX
+	MOVQ    half+24(FP), BX
+	MOVQ    table+32(FP), SI
+	MOVQ    sig+40(FP), DI
+	MOVQ    exp+48(FP), R8
+	MOVQ    cls+56(FP), R9
+	MOVQ    n+64(FP), R10
+	LEAQ    (R8)(R10*4), R8
+	ADDQ    R10, R9
+	NEGQ    R10
+	MOVQ    low+72(FP), R11
+	ADDQ    R11, R11
+	SUBQ    R11, DX
+	SHLQ    $0x02, R11
+	SUBQ    R11, SI
+	VMOVDQU low32<>+0(SB), Y0
+	LEAQ    laneMasks<>+0(SB), R11
+	VMOVDQU 24(R11), Y1
+	MOVQ    signs+80(FP), R11
+
+sumRowsNear8AVX2_pair:
+	MOVBQZX    (R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    (R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       AX, R13
+	PREFETCHT0 2048(DI)
+	VMOVDQU    (DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     (R13), Y2, Y2
+	VMOVDQU    Y2, (R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     (R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, (R13)(BX*1)
+	VMOVDQU    32(DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     32(R13), Y2, Y2
+	VMOVDQU    Y2, 32(R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     32(R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, 32(R13)(BX*1)
+	MOVBQZX    1(R9)(R10*1), R12
+	ANDQ       R11, R12
+	MOVLQSX    4(R8)(R10*4), R13
+	LEAQ       (R12)(R13*2), R12
+	MOVB       $0x01, (DX)(R12*1)
+	MOVLQSX    (SI)(R12*4), R13
+	ADDQ       CX, R13
+	PREFETCHT0 2112(DI)
+	VMOVDQU    64(DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     (R13), Y2, Y2
+	VMOVDQU    Y2, (R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     (R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, (R13)(BX*1)
+	VMOVDQU    96(DI), Y1
+	VPAND      Y0, Y1, Y2
+	VPADDQ     32(R13), Y2, Y2
+	VMOVDQU    Y2, 32(R13)
+	VPSRLQ     $0x20, Y1, Y1
+	VPADDQ     32(R13)(BX*1), Y1, Y1
+	VMOVDQU    Y1, 32(R13)(BX*1)
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x02, R10
+	JNE        sumRowsNear8AVX2_pair
+	VZEROUPPER
+	RET
 
 // func sumNear1BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
 // Requires: BMI2
@@ -2249,6 +2616,75 @@ axpyTop7ADX_word:
 	CMPQ R15, $0x40
 	JAE  axpyTop7ADX_word
 	JMP  axpyTop7ADX_shift
+
+// func wordDotAVX2(w *uint64, parts *uint64, groups int, out *[6]uint64)
+// Requires: AVX, AVX2
+TEXT ·wordDotAVX2(SB), NOSPLIT, $0-32
+	MOVQ  w+0(FP), AX
+	MOVQ  parts+8(FP), CX
+	MOVQ  groups+16(FP), DX
+	MOVQ  out+24(FP), BX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+
+words_group:
+	VMOVDQU      (AX), Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VMOVDQU      (CX), Y8
+	VPSRLQ       $0x20, Y8, Y9
+	VMOVDQU      32(CX), Y10
+	VPMULUDQ     Y6, Y8, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPMULUDQ     Y6, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VPMULUDQ     Y6, Y10, Y6
+	VPADDQ       Y6, Y2, Y2
+	VPMULUDQ     Y7, Y8, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULUDQ     Y7, Y9, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y7, Y10, Y6
+	VPADDQ       Y6, Y5, Y5
+	ADDQ         $0x20, AX
+	ADDQ         $0x40, CX
+	DECQ         DX
+	JNZ          words_group
+	VEXTRACTI128 $0x01, Y0, X6
+	VPADDQ       X6, X0, X0
+	VPSRLDQ      $0x08, X0, X6
+	VPADDQ       X6, X0, X0
+	VMOVQ        X0, (BX)
+	VEXTRACTI128 $0x01, Y1, X0
+	VPADDQ       X0, X1, X1
+	VPSRLDQ      $0x08, X1, X0
+	VPADDQ       X0, X1, X1
+	VMOVQ        X1, 8(BX)
+	VEXTRACTI128 $0x01, Y2, X0
+	VPADDQ       X0, X2, X2
+	VPSRLDQ      $0x08, X2, X0
+	VPADDQ       X0, X2, X2
+	VMOVQ        X2, 16(BX)
+	VEXTRACTI128 $0x01, Y3, X0
+	VPADDQ       X0, X3, X3
+	VPSRLDQ      $0x08, X3, X0
+	VPADDQ       X0, X3, X3
+	VMOVQ        X3, 24(BX)
+	VEXTRACTI128 $0x01, Y4, X0
+	VPADDQ       X0, X4, X4
+	VPSRLDQ      $0x08, X4, X0
+	VPADDQ       X0, X4, X4
+	VMOVQ        X4, 32(BX)
+	VEXTRACTI128 $0x01, Y5, X0
+	VPADDQ       X0, X5, X5
+	VPSRLDQ      $0x08, X5, X0
+	VPADDQ       X0, X5, X5
+	VMOVQ        X5, 40(BX)
+	VZEROUPPER
+	RET
 
 DATA digitMask<>+0(SB)/8, $0x000000000fffffff
 DATA digitMask<>+8(SB)/8, $0x000000000fffffff
@@ -5920,5 +6356,26395 @@ convolve2x6AVX2_triangle:
 	VPSUBQ       convBack<>+0(SB), Y11, Y11
 	VPADDQ       352(AX)(CX*1), Y11, Y11
 	VMOVDQU      Y11, 352(AX)(CX*1)
+	VZEROUPPER
+	RET
+
+DATA lowPairs<>+0(SB)/8, $0x0000000000000000
+DATA lowPairs<>+8(SB)/8, $0x0000000000000001
+DATA lowPairs<>+16(SB)/8, $0x0000000000000008
+DATA lowPairs<>+24(SB)/8, $0x0000000000000009
+DATA lowPairs<>+32(SB)/8, $0x0000000000000004
+DATA lowPairs<>+40(SB)/8, $0x0000000000000005
+DATA lowPairs<>+48(SB)/8, $0x000000000000000c
+DATA lowPairs<>+56(SB)/8, $0x000000000000000d
+GLOBL lowPairs<>(SB), RODATA|NOPTR, $64
+
+DATA highPairs<>+0(SB)/8, $0x0000000000000002
+DATA highPairs<>+8(SB)/8, $0x0000000000000003
+DATA highPairs<>+16(SB)/8, $0x000000000000000a
+DATA highPairs<>+24(SB)/8, $0x000000000000000b
+DATA highPairs<>+32(SB)/8, $0x0000000000000006
+DATA highPairs<>+40(SB)/8, $0x0000000000000007
+DATA highPairs<>+48(SB)/8, $0x000000000000000e
+DATA highPairs<>+56(SB)/8, $0x000000000000000f
+GLOBL highPairs<>(SB), RODATA|NOPTR, $64
+
+DATA laneIndex<>+0(SB)/8, $0x0000000000000000
+DATA laneIndex<>+8(SB)/8, $0x0000000000000001
+DATA laneIndex<>+16(SB)/8, $0x0000000000000002
+DATA laneIndex<>+24(SB)/8, $0x0000000000000003
+DATA laneIndex<>+32(SB)/8, $0x0000000000000004
+DATA laneIndex<>+40(SB)/8, $0x0000000000000005
+DATA laneIndex<>+48(SB)/8, $0x0000000000000006
+DATA laneIndex<>+56(SB)/8, $0x0000000000000007
+GLOBL laneIndex<>(SB), RODATA|NOPTR, $64
+
+DATA cutConstants<>+0(SB)/8, $0x4330000000000000
+DATA cutConstants<>+8(SB)/8, $0x0000000000000006
+DATA cutConstants<>+16(SB)/8, $0x0000000000000002
+DATA cutConstants<>+24(SB)/8, $0x000000000000003f
+DATA cutConstants<>+32(SB)/8, $0x0000000000000040
+DATA cutConstants<>+40(SB)/8, $0x0007ffffffffffff
+GLOBL cutConstants<>(SB), RODATA|NOPTR, $48
+
+// func cutVerticalIFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVerticalIFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVerticalIFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVerticalIFMA_fetched
+	MOVQ  (SP), CX
+
+cutVerticalIFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVerticalIFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVerticalIFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVerticalIFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVerticalIFMA_lane72_end
+
+cutVerticalIFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVerticalIFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVerticalIFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVerticalIFMA_lane104_end
+
+cutVerticalIFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVerticalIFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVerticalIFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVerticalIFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVerticalIFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVerticalIFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R13
+	MOVQ         R13, R12
+	SHLQ         $0x07, R12
+	LEAQ         128(R10)(R12*1), R12
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVerticalIFMA_far
+
+cutVerticalIFMA_near:
+	VMOVDQU64 (R10), Z15
+
+cutVerticalIFMA_shift:
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  Z15, (R12)
+	VMOVDQA64  Z10, Z15
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R12
+	DECQ       R13
+	JNZ        cutVerticalIFMA_shift
+	MOVQ       160(AX), R13
+	SHLQ       $0x06, R13
+	SUBQ       R13, R12
+	MOVQ       136(AX), R11
+	MOVQ       144(AX), R13
+	MOVQ       DX, CX
+
+cutVerticalIFMA_digit:
+	MOVQ          (R11), R10
+	VMOVDQU64     (R12)(R10*8), Z15
+	VMOVDQU64     64(R12)(R10*8), Z10
+	VPSHRDVQ.BCST 8(R11), Z10, Z15
+	VPANDQ        Z3, Z15, Z15
+	VMOVDQU64     Z15, (CX)
+	ADDQ          $0x40, CX
+	ADDQ          $0x18, R11
+	DECQ          R13
+	JNZ           cutVerticalIFMA_digit
+	VMOVDQU64     Z9, (CX)
+	ADDQ          8(AX), DX
+	ADDQ          32(AX), BX
+	ADDQ          56(AX), DI
+	ADDQ          80(AX), R8
+	ADDQ          112(AX), R9
+	DECQ          SI
+	JNZ           cutVerticalIFMA_number
+	VZEROUPPER
+	RET
+
+cutVerticalIFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVerticalIFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (R12)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, R12
+	DECQ       R13
+	JNZ        cutVerticalIFMA_gather
+	MOVQ       160(AX), R13
+	MOVQ       R12, R10
+	ADDQ       $0x00000040, R12
+	MOVQ       R13, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVerticalIFMA_near
+
+// func cutVerticalAVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVerticalAVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVerticalAVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVerticalAVX2_fetched
+	MOVQ  (SP), CX
+
+cutVerticalAVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVerticalAVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVerticalAVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVerticalAVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVerticalAVX2_lane72_end
+
+cutVerticalAVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVerticalAVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVerticalAVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVerticalAVX2_lane104_end
+
+cutVerticalAVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVerticalAVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), R13
+	SHLQ         $0x05, R13
+	ADDQ         128(AX), R13
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), CX
+	SUBQ         $0x02, R11
+	JLT          cutVerticalAVX2_single
+
+cutVerticalAVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(CX*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(R13)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(R13)
+	SUBQ        $0x40, R13
+	SUBQ        $0x02, R11
+	JGE         cutVerticalAVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVerticalAVX2_whole
+
+cutVerticalAVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(CX*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(R13)
+
+cutVerticalAVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVerticalAVX2_far
+
+cutVerticalAVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y2
+	VMOVDQU      (R10), Y11
+
+cutVerticalAVX2_shift:
+	VMOVDQU 32(R10), Y0
+	VPSRLVQ Y8, Y11, Y11
+	VPSLLVQ Y9, Y0, Y1
+	VPOR    Y1, Y11, Y11
+	VMOVDQU Y11, (R12)
+	VMOVDQA Y0, Y11
+	ADDQ    $0x20, R10
+	ADDQ    $0x20, R12
+	DECQ    R11
+	JNZ     cutVerticalAVX2_shift
+	MOVQ    160(AX), R11
+	SHLQ    $0x05, R11
+	SUBQ    R11, R12
+	MOVQ    136(AX), R10
+	MOVQ    144(AX), R11
+	MOVQ    DX, R13
+
+cutVerticalAVX2_digit:
+	MOVQ         (R10), CX
+	VPBROADCASTQ 8(R10), Y8
+	VPBROADCASTQ 16(R10), Y9
+	VMOVDQU      (R12)(CX*8), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R12)(CX*8), Y0
+	VPSLLVQ      Y9, Y0, Y0
+	VPOR         Y0, Y11, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y5, Y11, Y11
+	VSUBPD       Y5, Y11, Y11
+	VMOVUPD      Y11, (R13)
+	ADDQ         $0x20, R13
+	ADDQ         $0x18, R10
+	DECQ         R11
+	JNZ          cutVerticalAVX2_digit
+	VMOVDQU      Y4, (R13)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVerticalAVX2_number
+	VZEROUPPER
+	RET
+
+cutVerticalAVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVerticalAVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVerticalAVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVerticalAVX2_near
+
+// func cutVertical2IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical2IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical2IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical2IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical2IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical2IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical2IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical2IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical2IFMA_lane72_end
+
+cutVertical2IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical2IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical2IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical2IFMA_lane104_end
+
+cutVertical2IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical2IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical2IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical2IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical2IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical2IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical2IFMA_far
+
+cutVertical2IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z8
+	VPANDQ     Z3, Z8, Z8
+	VMOVDQU64  Z8, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z8
+	VMOVDQU64  Z8, (DX)
+	VMOVDQU64  Z9, 128(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical2IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical2IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical2IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical2IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical2IFMA_near
+
+// func cutVertical2AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical2AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical2AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical2AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical2AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical2AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical2AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical2AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical2AVX2_lane72_end
+
+cutVertical2AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical2AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical2AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical2AVX2_lane104_end
+
+cutVertical2AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical2AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical2AVX2_single
+
+cutVertical2AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical2AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical2AVX2_whole
+
+cutVertical2AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical2AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y9
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y1
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y1, Y1
+	VPTEST       Y2, Y9
+	JNE          cutVertical2AVX2_far
+
+cutVertical2AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y3
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y1, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y0
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPAND        Y3, Y0, Y0
+	VPOR         Y5, Y0, Y0
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y0, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y0
+	VPOR         Y5, Y0, Y0
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y0, (DX)
+	VMOVDQU      Y4, 64(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical2AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical2AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical2AVX2_gather:
+	VPCMPEQQ   Y2, Y2, Y2
+	VPGATHERQQ Y2, (R10)(Y0*8), Y10
+	VMOVDQU    Y10, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical2AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical2AVX2_near
+
+// func cutVertical3IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical3IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical3IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical3IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical3IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical3IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical3IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical3IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical3IFMA_lane72_end
+
+cutVertical3IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical3IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical3IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical3IFMA_lane104_end
+
+cutVertical3IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical3IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical3IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical3IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical3IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical3IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical3IFMA_far
+
+cutVertical3IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 192(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical3IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical3IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical3IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical3IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical3IFMA_near
+
+// func cutVertical3AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical3AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical3AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical3AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical3AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical3AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical3AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical3AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical3AVX2_lane72_end
+
+cutVertical3AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical3AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical3AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical3AVX2_lane104_end
+
+cutVertical3AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical3AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical3AVX2_single
+
+cutVertical3AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical3AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical3AVX2_whole
+
+cutVertical3AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical3AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical3AVX2_far
+
+cutVertical3AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y3
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y9
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y9, Y9
+	VPAND        Y3, Y9, Y9
+	VPOR         Y5, Y9, Y9
+	VSUBPD       Y5, Y9, Y9
+	VMOVUPD      Y9, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y9
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y9, Y9
+	VPAND        Y3, Y9, Y9
+	VPOR         Y5, Y9, Y9
+	VSUBPD       Y5, Y9, Y9
+	VMOVUPD      Y9, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y9
+	VPOR         Y5, Y9, Y9
+	VSUBPD       Y5, Y9, Y9
+	VMOVUPD      Y9, (DX)
+	VMOVDQU      Y4, 96(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical3AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical3AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical3AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical3AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical3AVX2_near
+
+// func cutVertical4IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical4IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical4IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical4IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical4IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical4IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical4IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical4IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical4IFMA_lane72_end
+
+cutVertical4IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical4IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical4IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical4IFMA_lane104_end
+
+cutVertical4IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical4IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical4IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical4IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical4IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical4IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical4IFMA_far
+
+cutVertical4IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x24, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  256(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 256(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical4IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical4IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical4IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical4IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical4IFMA_near
+
+// func cutVertical4AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical4AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical4AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical4AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical4AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical4AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical4AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical4AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical4AVX2_lane72_end
+
+cutVertical4AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical4AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical4AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical4AVX2_lane104_end
+
+cutVertical4AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical4AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical4AVX2_single
+
+cutVertical4AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical4AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical4AVX2_whole
+
+cutVertical4AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical4AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical4AVX2_far
+
+cutVertical4AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 128(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical4AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical4AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical4AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical4AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical4AVX2_near
+
+// func cutVertical5IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical5IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical5IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical5IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical5IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical5IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical5IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical5IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical5IFMA_lane72_end
+
+cutVertical5IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical5IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical5IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical5IFMA_lane104_end
+
+cutVertical5IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical5IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical5IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical5IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical5IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical5IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical5IFMA_far
+
+cutVertical5IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  256(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  320(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 320(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical5IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical5IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical5IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical5IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical5IFMA_near
+
+// func cutVertical5AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical5AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical5AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical5AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical5AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical5AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical5AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical5AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical5AVX2_lane72_end
+
+cutVertical5AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical5AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical5AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical5AVX2_lane104_end
+
+cutVertical5AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical5AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical5AVX2_single
+
+cutVertical5AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical5AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical5AVX2_whole
+
+cutVertical5AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical5AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical5AVX2_far
+
+cutVertical5AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 160(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical5AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical5AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical5AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical5AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical5AVX2_near
+
+// func cutVertical6IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical6IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical6IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical6IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical6IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical6IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical6IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical6IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical6IFMA_lane72_end
+
+cutVertical6IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical6IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical6IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical6IFMA_lane104_end
+
+cutVertical6IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical6IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical6IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical6IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical6IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical6IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical6IFMA_far
+
+cutVertical6IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  256(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  320(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 384(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical6IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical6IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical6IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical6IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical6IFMA_near
+
+// func cutVertical6AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical6AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical6AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical6AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical6AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical6AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical6AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical6AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical6AVX2_lane72_end
+
+cutVertical6AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical6AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical6AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical6AVX2_lane104_end
+
+cutVertical6AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical6AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical6AVX2_single
+
+cutVertical6AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical6AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical6AVX2_whole
+
+cutVertical6AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical6AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical6AVX2_far
+
+cutVertical6AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 192(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical6AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical6AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical6AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical6AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical6AVX2_near
+
+// func cutVertical7IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical7IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical7IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical7IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical7IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical7IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical7IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical7IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical7IFMA_lane72_end
+
+cutVertical7IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical7IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical7IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical7IFMA_lane104_end
+
+cutVertical7IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical7IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical7IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical7IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical7IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical7IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical7IFMA_far
+
+cutVertical7IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  256(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  384(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 448(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical7IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical7IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical7IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical7IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical7IFMA_near
+
+// func cutVertical7AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical7AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical7AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical7AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical7AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical7AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical7AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical7AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical7AVX2_lane72_end
+
+cutVertical7AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical7AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical7AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical7AVX2_lane104_end
+
+cutVertical7AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical7AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical7AVX2_single
+
+cutVertical7AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical7AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical7AVX2_whole
+
+cutVertical7AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical7AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical7AVX2_far
+
+cutVertical7AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 224(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical7AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical7AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical7AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical7AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical7AVX2_near
+
+// func cutVertical8IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical8IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical8IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical8IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical8IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical8IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical8IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical8IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical8IFMA_lane72_end
+
+cutVertical8IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical8IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical8IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical8IFMA_lane104_end
+
+cutVertical8IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical8IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical8IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical8IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical8IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical8IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical8IFMA_far
+
+cutVertical8IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x14, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  256(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x3c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x24, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  448(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 512(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical8IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical8IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical8IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical8IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical8IFMA_near
+
+// func cutVertical8AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical8AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical8AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical8AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical8AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical8AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical8AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical8AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical8AVX2_lane72_end
+
+cutVertical8AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical8AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical8AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical8AVX2_lane104_end
+
+cutVertical8AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical8AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical8AVX2_single
+
+cutVertical8AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical8AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical8AVX2_whole
+
+cutVertical8AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical8AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical8AVX2_far
+
+cutVertical8AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y0, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0e, Y2, Y3
+	VPSLLQ       $0x32, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 256(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical8AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical8AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical8AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical8AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical8AVX2_near
+
+// func cutVertical9IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical9IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical9IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical9IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical9IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical9IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical9IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical9IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical9IFMA_lane72_end
+
+cutVertical9IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical9IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical9IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical9IFMA_lane104_end
+
+cutVertical9IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical9IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical9IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical9IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical9IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical9IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical9IFMA_far
+
+cutVertical9IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  256(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  320(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  448(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  512(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 576(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical9IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical9IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical9IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical9IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical9IFMA_near
+
+// func cutVertical9AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical9AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical9AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical9AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical9AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical9AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical9AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical9AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical9AVX2_lane72_end
+
+cutVertical9AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical9AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical9AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical9AVX2_lane104_end
+
+cutVertical9AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical9AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical9AVX2_single
+
+cutVertical9AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical9AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical9AVX2_whole
+
+cutVertical9AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical9AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical9AVX2_far
+
+cutVertical9AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 288(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical9AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical9AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical9AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical9AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical9AVX2_near
+
+// func cutVertical10IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical10IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical10IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical10IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical10IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical10IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical10IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical10IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical10IFMA_lane72_end
+
+cutVertical10IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical10IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical10IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical10IFMA_lane104_end
+
+cutVertical10IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical10IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical10IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical10IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical10IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical10IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical10IFMA_far
+
+cutVertical10IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  256(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  384(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  448(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  576(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 640(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical10IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical10IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical10IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical10IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical10IFMA_near
+
+// func cutVertical10AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical10AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical10AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical10AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical10AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical10AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical10AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical10AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical10AVX2_lane72_end
+
+cutVertical10AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical10AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical10AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical10AVX2_lane104_end
+
+cutVertical10AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical10AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical10AVX2_single
+
+cutVertical10AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical10AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical10AVX2_whole
+
+cutVertical10AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical10AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical10AVX2_far
+
+cutVertical10AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 320(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical10AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical10AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical10AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical10AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical10AVX2_near
+
+// func cutVertical11IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical11IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical11IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical11IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical11IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical11IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical11IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical11IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical11IFMA_lane72_end
+
+cutVertical11IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical11IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical11IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical11IFMA_lane104_end
+
+cutVertical11IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical11IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical11IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical11IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical11IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical11IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical11IFMA_far
+
+cutVertical11IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  256(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  384(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  448(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  576(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 704(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical11IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical11IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical11IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical11IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical11IFMA_near
+
+// func cutVertical11AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical11AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical11AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical11AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical11AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical11AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical11AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical11AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical11AVX2_lane72_end
+
+cutVertical11AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical11AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical11AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical11AVX2_lane104_end
+
+cutVertical11AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical11AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical11AVX2_single
+
+cutVertical11AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical11AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical11AVX2_whole
+
+cutVertical11AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical11AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical11AVX2_far
+
+cutVertical11AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 352(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical11AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical11AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical11AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical11AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical11AVX2_near
+
+// func cutVertical12IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical12IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical12IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical12IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical12IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical12IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical12IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical12IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical12IFMA_lane72_end
+
+cutVertical12IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical12IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical12IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical12IFMA_lane104_end
+
+cutVertical12IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical12IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical12IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical12IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical12IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical12IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical12IFMA_far
+
+cutVertical12IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x38, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  256(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x2c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x14, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  448(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x3c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  576(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x24, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  640(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 768(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical12IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical12IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical12IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical12IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical12IFMA_near
+
+// func cutVertical12AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical12AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical12AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical12AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical12AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical12AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical12AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical12AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical12AVX2_lane72_end
+
+cutVertical12AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical12AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical12AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical12AVX2_lane104_end
+
+cutVertical12AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical12AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical12AVX2_single
+
+cutVertical12AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical12AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical12AVX2_whole
+
+cutVertical12AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical12AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical12AVX2_far
+
+cutVertical12AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y0, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x35, Y2, Y3
+	VPSLLQ       $0x0b, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y0, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0e, Y2, Y3
+	VPSLLQ       $0x32, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 384(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical12AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical12AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical12AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical12AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical12AVX2_near
+
+// func cutVertical13IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical13IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical13IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical13IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical13IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical13IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical13IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical13IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical13IFMA_lane72_end
+
+cutVertical13IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical13IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical13IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical13IFMA_lane104_end
+
+cutVertical13IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical13IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical13IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical13IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical13IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical13IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical13IFMA_far
+
+cutVertical13IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x1c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  256(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  320(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  448(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  512(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  576(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  640(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  704(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 832(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical13IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical13IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical13IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical13IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical13IFMA_near
+
+// func cutVertical13AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical13AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical13AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical13AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical13AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical13AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical13AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical13AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical13AVX2_lane72_end
+
+cutVertical13AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical13AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical13AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical13AVX2_lane104_end
+
+cutVertical13AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical13AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical13AVX2_single
+
+cutVertical13AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical13AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical13AVX2_whole
+
+cutVertical13AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical13AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical13AVX2_far
+
+cutVertical13AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      256(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 416(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical13AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical13AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical13AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical13AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical13AVX2_near
+
+// func cutVertical14IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical14IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical14IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical14IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical14IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical14IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical14IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical14IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical14IFMA_lane72_end
+
+cutVertical14IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical14IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical14IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical14IFMA_lane104_end
+
+cutVertical14IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical14IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical14IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical14IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical14IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical14IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical14IFMA_far
+
+cutVertical14IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x28, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 832(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x1c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  256(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  384(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  448(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  576(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  640(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  704(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  768(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 896(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical14IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical14IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical14IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical14IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical14IFMA_near
+
+// func cutVertical14AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical14AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical14AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical14AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical14AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical14AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical14AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical14AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical14AVX2_lane72_end
+
+cutVertical14AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical14AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical14AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical14AVX2_lane104_end
+
+cutVertical14AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical14AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical14AVX2_single
+
+cutVertical14AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical14AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical14AVX2_whole
+
+cutVertical14AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical14AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical14AVX2_far
+
+cutVertical14AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      320(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 448(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical14AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical14AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical14AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical14AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical14AVX2_near
+
+// func cutVertical15IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical15IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical15IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical15IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical15IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical15IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical15IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical15IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical15IFMA_lane72_end
+
+cutVertical15IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical15IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical15IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical15IFMA_lane104_end
+
+cutVertical15IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical15IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical15IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical15IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical15IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical15IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical15IFMA_far
+
+cutVertical15IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x34, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 896(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x28, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 832(DX)
+	VMOVDQU64  256(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x1c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x38, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  448(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x2c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  576(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x14, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  640(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x3c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  704(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  768(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x24, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  832(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 960(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical15IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical15IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical15IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical15IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical15IFMA_near
+
+// func cutVertical15AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical15AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical15AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical15AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical15AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical15AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical15AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical15AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical15AVX2_lane72_end
+
+cutVertical15AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical15AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical15AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical15AVX2_lane104_end
+
+cutVertical15AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical15AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical15AVX2_single
+
+cutVertical15AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical15AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical15AVX2_whole
+
+cutVertical15AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical15AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical15AVX2_far
+
+cutVertical15AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      320(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 480(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical15AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical15AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical15AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical15AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical15AVX2_near
+
+// func cutVertical16IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical16IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical16IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical16IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical16IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical16IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical16IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical16IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical16IFMA_lane72_end
+
+cutVertical16IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical16IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical16IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical16IFMA_lane104_end
+
+cutVertical16IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical16IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical16IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical16IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical16IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical16IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical16IFMA_far
+
+cutVertical16IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPANDQ     Z3, Z10, Z17
+	VMOVDQU64  Z17, 960(DX)
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x34, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 896(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x28, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 832(DX)
+	VMOVDQU64  256(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x1c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x38, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  448(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x2c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  576(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x14, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  640(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x3c, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  704(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  768(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x24, Z16, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  832(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 1024(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical16IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical16IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical16IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical16IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical16IFMA_near
+
+// func cutVertical16AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical16AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical16AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical16AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical16AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical16AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical16AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical16AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical16AVX2_lane72_end
+
+cutVertical16AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical16AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical16AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical16AVX2_lane104_end
+
+cutVertical16AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical16AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical16AVX2_single
+
+cutVertical16AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical16AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical16AVX2_whole
+
+cutVertical16AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical16AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical16AVX2_far
+
+cutVertical16AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x10, Y0, Y3
+	VPSLLQ       $0x30, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 480(DX)
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x29, Y2, Y3
+	VPSLLQ       $0x17, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y0, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x35, Y2, Y3
+	VPSLLQ       $0x0b, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y0, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0e, Y2, Y3
+	VPSLLQ       $0x32, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y0, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      384(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VPSRLQ       $0x1a, Y2, Y3
+	VPSLLQ       $0x26, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y0, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 512(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical16AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical16AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical16AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical16AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical16AVX2_near
+
+// func cutVertical17IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical17IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical17IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical17IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical17IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical17IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical17IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical17IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical17IFMA_lane72_end
+
+cutVertical17IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical17IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical17IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical17IFMA_lane104_end
+
+cutVertical17IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical17IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical17IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical17IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical17IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical17IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical17IFMA_far
+
+cutVertical17IFMA_near:
+	VMOVDQU64  (R10), Z10
+	VMOVDQU64  64(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, 1024(DX)
+	VMOVDQU64  128(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPANDQ     Z3, Z16, Z17
+	VMOVDQU64  Z17, 960(DX)
+	VMOVDQU64  192(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x34, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 896(DX)
+	VMOVDQU64  256(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x28, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 832(DX)
+	VMOVDQU64  320(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x1c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  384(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  448(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  512(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  576(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  640(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  704(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  768(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  832(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  896(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 1088(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical17IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical17IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical17IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical17IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical17IFMA_near
+
+// func cutVertical17AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical17AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical17AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical17AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical17AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical17AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical17AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical17AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical17AVX2_lane72_end
+
+cutVertical17AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical17AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical17AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical17AVX2_lane104_end
+
+cutVertical17AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical17AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical17AVX2_single
+
+cutVertical17AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical17AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical17AVX2_whole
+
+cutVertical17AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical17AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical17AVX2_far
+
+cutVertical17AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y0
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      32(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      64(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1d, Y0, Y3
+	VPSLLQ       $0x23, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 512(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      96(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x10, Y2, Y3
+	VPSLLQ       $0x30, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 480(DX)
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      128(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      160(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      192(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      224(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      256(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      288(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      320(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      352(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      384(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      416(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 544(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical17AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical17AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical17AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical17AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical17AVX2_near
+
+// func cutVertical18IFMA(job *byte)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VBMI2, AVX512VL, MMX+
+TEXT ·cutVertical18IFMA(SB), NOSPLIT, $8-8
+	MOVQ         job+0(FP), AX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         120(AX), SI
+	XORQ         DI, DI
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVQ         176(AX), CX
+	MOVQ         CX, (SP)
+	VMOVDQU64    lowPairs<>+0(SB), Z0
+	VMOVDQU64    highPairs<>+0(SB), Z1
+	VMOVDQU64    laneIndex<>+0(SB), Z2
+	MOVQ         $0x000fffffffffffff, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x00000001, R10
+	VPBROADCASTQ R10, Z4
+	MOVQ         $0x00000002, R10
+	VPBROADCASTQ R10, Z5
+	MOVQ         $0x00000006, R10
+	VPBROADCASTQ R10, Z6
+	MOVQ         $0x00000040, R10
+	VPBROADCASTQ R10, Z7
+
+cutVertical18IFMA_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical18IFMA_fetched
+	MOVQ  (SP), CX
+
+cutVertical18IFMA_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical18IFMA_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical18IFMA_fetched:
+	MOVQ      64(AX), CX
+	CMPQ      72(AX), $0x00
+	JEQ       cutVertical18IFMA_lane72
+	VMOVDQU64 (CX)(R8*8), Z8
+	JMP       cutVertical18IFMA_lane72_end
+
+cutVertical18IFMA_lane72:
+	VPBROADCASTQ (CX)(R8*8), Z8
+
+cutVertical18IFMA_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Z9
+	VPSUBQ    Z9, Z8, Z8
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Z10
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical18IFMA_lane104
+	VPSUBQ    (CX)(R9*8), Z8, Z8
+	VPMOVZXBQ (R10)(R9*1), Z9
+	JMP       cutVertical18IFMA_lane104_end
+
+cutVertical18IFMA_lane104:
+	VPSUBQ.BCST  (CX)(R9*8), Z8, Z8
+	MOVBQZX      (R10)(R9*1), R10
+	VPBROADCASTQ R10, Z9
+
+cutVertical18IFMA_lane104_end:
+	VPXORQ       Z10, Z9, Z9
+	VPANDQ       Z6, Z10, Z10
+	VPCMPEQQ     Z5, Z10, K1
+	VPCMPUQ.BCST $0x01, 152(AX), Z8, K1, K1
+	VPTESTMQ     Z4, Z9, K1, K2
+	VPMOVM2Q     K2, Z9
+	MOVQ         168(AX), R13
+	LEAQ         -32(BX)(R13*8), R11
+	MOVQ         160(AX), R12
+	SHLQ         $0x06, R12
+	ADDQ         128(AX), R12
+	SUBQ         $0x00000100, R12
+	MOVQ         24(AX), R14
+	LEAQ         (R14)(R14*2), R15
+	MOVQ         $0x0000000f, R10
+	KMOVB        R10, K2
+
+cutVertical18IFMA_words:
+	CMPQ  R13, $0x04
+	JGE   cutVertical18IFMA_whole
+	MOVQ  $0x00000004, CX
+	SUBQ  R13, CX
+	MOVQ  $0x0000000f, R10
+	SHLQ  CL, R10
+	ANDQ  $0x0f, R10
+	KMOVB R10, K2
+
+cutVertical18IFMA_whole:
+	LEAQ         (R11)(R14*4), CX
+	VMOVDQU64.Z  (R11), K2, Y11
+	VMOVDQU64.Z  (CX), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z11, Z11
+	VMOVDQU64.Z  (R11)(R14*1), K2, Y12
+	VMOVDQU64.Z  (CX)(R14*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z12, Z12
+	VMOVDQU64.Z  (R11)(R14*2), K2, Y13
+	VMOVDQU64.Z  (CX)(R14*2), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z13, Z13
+	VMOVDQU64.Z  (R11)(R15*1), K2, Y14
+	VMOVDQU64.Z  (CX)(R15*1), K2, Y10
+	VINSERTI64X4 $0x01, Y10, Z14, Z14
+	VPUNPCKLQDQ  Z12, Z11, Z10
+	VPUNPCKHQDQ  Z12, Z11, Z16
+	VPUNPCKLQDQ  Z14, Z13, Z17
+	VPUNPCKHQDQ  Z14, Z13, Z18
+	VMOVDQA64    Z10, Z19
+	VPERMT2Q     Z17, Z0, Z19
+	VMOVDQU64    Z19, (R12)
+	VPERMT2Q     Z17, Z1, Z10
+	VMOVDQU64    Z10, 128(R12)
+	VMOVDQA64    Z16, Z10
+	VPERMT2Q     Z18, Z0, Z10
+	VMOVDQU64    Z10, 64(R12)
+	VPERMT2Q     Z18, Z1, Z16
+	VMOVDQU64    Z16, 192(R12)
+	SUBQ         $0x20, R11
+	SUBQ         $0x00000100, R12
+	SUBQ         $0x04, R13
+	JG           cutVertical18IFMA_words
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, CX
+	SHLQ         $0x07, CX
+	LEAQ         128(R10)(CX*1), CX
+	VPCMPUQ      $0x05, Z7, Z8, K1, K2
+	KORTESTB     K2, K2
+	JNE          cutVertical18IFMA_far
+
+cutVertical18IFMA_near:
+	VMOVDQU64  (R10), Z15
+	VMOVDQU64  64(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VMOVDQU64  128(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x18, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 1088(DX)
+	VPSRLQ     $0x0c, Z10, Z17
+	VMOVDQU64  Z17, 1024(DX)
+	VMOVDQU64  192(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPANDQ     Z3, Z16, Z17
+	VMOVDQU64  Z17, 960(DX)
+	VMOVDQU64  256(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x34, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 896(DX)
+	VMOVDQU64  320(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x28, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 832(DX)
+	VMOVDQU64  384(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x1c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 768(DX)
+	VMOVDQU64  448(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x10, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 704(DX)
+	VPSRLQ     $0x04, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 640(DX)
+	VMOVDQU64  512(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x38, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 576(DX)
+	VMOVDQU64  576(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x2c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 512(DX)
+	VMOVDQU64  640(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x20, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 448(DX)
+	VMOVDQU64  704(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x14, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 384(DX)
+	VPSRLQ     $0x08, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 320(DX)
+	VMOVDQU64  768(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x3c, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 256(DX)
+	VMOVDQU64  832(R10), Z10
+	VPSHRDVQ.Z Z8, Z10, K1, Z15
+	VPXORQ     Z9, Z15, Z15
+	VPSHRDQ    $0x30, Z15, Z16, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 192(DX)
+	VMOVDQU64  896(R10), Z16
+	VPSHRDVQ.Z Z8, Z16, K1, Z10
+	VPXORQ     Z9, Z10, Z10
+	VPSHRDQ    $0x24, Z10, Z15, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 128(DX)
+	VMOVDQU64  960(R10), Z15
+	VPSHRDVQ.Z Z8, Z15, K1, Z16
+	VPXORQ     Z9, Z16, Z16
+	VPSHRDQ    $0x18, Z16, Z10, Z17
+	VPANDQ     Z3, Z17, Z17
+	VMOVDQU64  Z17, 64(DX)
+	VPSRLQ     $0x0c, Z16, Z17
+	VMOVDQU64  Z17, (DX)
+	VMOVDQU64  Z9, 1152(DX)
+	ADDQ       8(AX), DX
+	ADDQ       32(AX), BX
+	ADDQ       56(AX), DI
+	ADDQ       80(AX), R8
+	ADDQ       112(AX), R9
+	DECQ       SI
+	JNZ        cutVertical18IFMA_number
+	VZEROUPPER
+	RET
+
+cutVertical18IFMA_far:
+	VPSRLQ $0x06, Z8, Z10
+	VPSLLQ $0x03, Z10, Z10
+	VPADDQ Z2, Z10, Z10
+
+cutVertical18IFMA_gather:
+	VPXORQ     Z15, Z15, Z15
+	KMOVB      K1, K2
+	VPGATHERQQ (R10)(Z10*8), K2, Z15
+	VMOVDQU64  Z15, (CX)
+	ADDQ       $0x40, R10
+	ADDQ       $0x40, CX
+	DECQ       R11
+	JNZ        cutVertical18IFMA_gather
+	MOVQ       160(AX), R11
+	MOVQ       CX, R10
+	ADDQ       $0x00000040, CX
+	MOVQ       R11, CX
+	SHLQ       $0x06, CX
+	SUBQ       CX, R10
+	JMP        cutVertical18IFMA_near
+
+// func cutVertical18AVX2(job *byte)
+// Requires: AVX, AVX2, MMX+
+TEXT ·cutVertical18AVX2(SB), NOSPLIT, $8-8
+	MOVQ job+0(FP), AX
+	MOVQ (AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 120(AX), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	XORQ R9, R9
+	MOVQ 176(AX), CX
+	MOVQ CX, (SP)
+
+cutVertical18AVX2_number:
+	MOVQ  192(AX), R10
+	TESTQ R10, R10
+	JEQ   cutVertical18AVX2_fetched
+	MOVQ  (SP), CX
+
+cutVertical18AVX2_prefetch:
+	PREFETCHT0 (CX)
+	ADDQ       $0x40, CX
+	DECQ       R10
+	JNZ        cutVertical18AVX2_prefetch
+	MOVQ       184(AX), CX
+	ADDQ       CX, (SP)
+
+cutVertical18AVX2_fetched:
+	MOVQ    64(AX), CX
+	CMPQ    72(AX), $0x00
+	JEQ     cutVertical18AVX2_lane72
+	VMOVDQU (CX)(R8*8), Y0
+	JMP     cutVertical18AVX2_lane72_end
+
+cutVertical18AVX2_lane72:
+	VPBROADCASTQ (CX)(R8*8), Y0
+
+cutVertical18AVX2_lane72_end:
+	MOVQ      40(AX), CX
+	VPMOVSXDQ (CX)(DI*4), Y1
+	VPSUBQ    Y1, Y0, Y0
+	MOVQ      48(AX), CX
+	VPMOVZXBQ (CX)(DI*1), Y2
+	MOVQ      88(AX), CX
+	MOVQ      96(AX), R10
+	CMPQ      104(AX), $0x00
+	JEQ       cutVertical18AVX2_lane104
+	VPSUBQ    (CX)(R9*8), Y0, Y0
+	VPMOVZXBQ (R10)(R9*1), Y1
+	JMP       cutVertical18AVX2_lane104_end
+
+cutVertical18AVX2_lane104:
+	VPBROADCASTQ (CX)(R9*8), Y1
+	VPSUBQ       Y1, Y0, Y0
+	MOVBQZX      (R10)(R9*1), CX
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y1
+
+cutVertical18AVX2_lane104_end:
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPBROADCASTQ cutConstants<>+0(SB), Y5
+	VPOR         Y1, Y5, Y5
+	VPBROADCASTQ cutConstants<>+8(SB), Y1
+	VPAND        Y1, Y2, Y2
+	VPBROADCASTQ cutConstants<>+16(SB), Y1
+	VPCMPEQQ     Y1, Y2, Y2
+	VPBROADCASTQ 152(AX), Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQQ     Y3, Y3, Y3
+	VPCMPGTQ     Y3, Y0, Y1
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y3
+	MOVQ         168(AX), R11
+	LEAQ         -16(BX)(R11*8), R10
+	MOVQ         160(AX), CX
+	SHLQ         $0x05, CX
+	ADDQ         128(AX), CX
+	MOVQ         24(AX), R12
+	LEAQ         (R12)(R12*2), R13
+	SUBQ         $0x02, R11
+	JLT          cutVertical18AVX2_single
+
+cutVertical18AVX2_words:
+	VMOVDQU     (R10), X6
+	VINSERTI128 $0x01, (R10)(R12*2), Y6, Y6
+	VMOVDQU     (R10)(R12*1), X7
+	VINSERTI128 $0x01, (R10)(R13*1), Y7, Y7
+	SUBQ        $0x10, R10
+	VPUNPCKLQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -64(CX)
+	VPUNPCKHQDQ Y7, Y6, Y1
+	VMOVDQU     Y1, -32(CX)
+	SUBQ        $0x40, CX
+	SUBQ        $0x02, R11
+	JGE         cutVertical18AVX2_words
+	CMPQ        R11, $-2
+	JEQ         cutVertical18AVX2_whole
+
+cutVertical18AVX2_single:
+	VMOVQ       8(R10), X6
+	VPINSRQ     $0x01, 8(R10)(R12*1), X6, X6
+	VMOVQ       8(R10)(R12*2), X7
+	VPINSRQ     $0x01, 8(R10)(R13*1), X7, X7
+	VINSERTI128 $0x01, X7, Y6, Y6
+	VMOVDQU     Y6, -32(CX)
+
+cutVertical18AVX2_whole:
+	MOVQ         128(AX), R10
+	MOVQ         160(AX), R11
+	MOVQ         R11, R12
+	SHLQ         $0x06, R12
+	LEAQ         64(R10)(R12*1), R12
+	VPBROADCASTQ cutConstants<>+24(SB), Y1
+	VPCMPGTQ     Y1, Y0, Y10
+	VPAND        Y1, Y0, Y8
+	VPBROADCASTQ cutConstants<>+32(SB), Y1
+	VPSUBQ       Y8, Y1, Y9
+	VPOR         Y3, Y8, Y8
+	VPOR         Y3, Y9, Y9
+	VPTEST       Y2, Y10
+	JNE          cutVertical18AVX2_far
+
+cutVertical18AVX2_near:
+	VPBROADCASTQ cutConstants<>+40(SB), Y10
+	VMOVDQU      (R10), Y11
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      32(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      64(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x2a, Y11, Y3
+	VPSLLQ       $0x16, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 544(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      96(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x1d, Y0, Y3
+	VPSLLQ       $0x23, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 512(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      128(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x10, Y2, Y3
+	VPSLLQ       $0x30, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 480(DX)
+	VPSRLQ       $0x03, Y11, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 448(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      160(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x36, Y11, Y3
+	VPSLLQ       $0x0a, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 416(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      192(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x29, Y0, Y3
+	VPSLLQ       $0x17, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 384(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      224(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x1c, Y2, Y3
+	VPSLLQ       $0x24, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 352(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      256(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x0f, Y11, Y3
+	VPSLLQ       $0x31, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 320(DX)
+	VPSRLQ       $0x02, Y0, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 288(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      288(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x35, Y0, Y3
+	VPSLLQ       $0x0b, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 256(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      320(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x28, Y2, Y3
+	VPSLLQ       $0x18, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 224(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      352(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x1b, Y11, Y3
+	VPSLLQ       $0x25, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 192(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VMOVDQU      384(R10), Y11
+	VPSLLVQ      Y9, Y11, Y1
+	VPOR         Y1, Y2, Y2
+	VPSRLQ       $0x0e, Y0, Y3
+	VPSLLQ       $0x32, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 160(DX)
+	VPSRLQ       $0x01, Y2, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 128(DX)
+	VPSRLVQ      Y8, Y11, Y11
+	VMOVDQU      416(R10), Y0
+	VPSLLVQ      Y9, Y0, Y1
+	VPOR         Y1, Y11, Y11
+	VPSRLQ       $0x34, Y2, Y3
+	VPSLLQ       $0x0c, Y11, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 96(DX)
+	VPSRLVQ      Y8, Y0, Y0
+	VMOVDQU      448(R10), Y2
+	VPSLLVQ      Y9, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPSRLQ       $0x27, Y11, Y3
+	VPSLLQ       $0x19, Y0, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 64(DX)
+	VPSRLVQ      Y8, Y2, Y2
+	VPSRLQ       $0x1a, Y0, Y3
+	VPSLLQ       $0x26, Y2, Y1
+	VPOR         Y1, Y3, Y3
+	VPAND        Y10, Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, 32(DX)
+	VPSRLQ       $0x0d, Y2, Y3
+	VPOR         Y5, Y3, Y3
+	VSUBPD       Y5, Y3, Y3
+	VMOVUPD      Y3, (DX)
+	VMOVDQU      Y4, 576(DX)
+	ADDQ         8(AX), DX
+	ADDQ         32(AX), BX
+	ADDQ         56(AX), DI
+	ADDQ         80(AX), R8
+	ADDQ         112(AX), R9
+	DECQ         SI
+	JNZ          cutVertical18AVX2_number
+	VZEROUPPER
+	RET
+
+cutVertical18AVX2_far:
+	VPSRLQ $0x06, Y0, Y0
+	VPSLLQ $0x02, Y0, Y0
+	VPADDQ laneIndex<>+0(SB), Y0, Y0
+	VPANDN Y0, Y3, Y0
+
+cutVertical18AVX2_gather:
+	VPCMPEQQ   Y1, Y1, Y1
+	VPGATHERQQ Y1, (R10)(Y0*8), Y11
+	VMOVDQU    Y11, (R12)
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	DECQ       R11
+	JNZ        cutVertical18AVX2_gather
+	MOVQ       160(AX), R11
+	MOVQ       R12, R10
+	ADDQ       $0x00000020, R12
+	MOVQ       R11, CX
+	SHLQ       $0x05, CX
+	SUBQ       CX, R10
+	JMP        cutVertical18AVX2_near
+
+// func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy1IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy1IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy1IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy1IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy1IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy1IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z4
+	VPMOVQ2M     Z4, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z5
+	VPSUBQ       Z5, Z0, K1, Z0
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy1IFMA_triangle
+
+verticalAxpy1IFMA_square:
+	VMOVDQU64    (R8), Z4
+	VPBROADCASTQ -8(R10), Z5
+	VPMADD52LUQ  Z5, Z4, Z1
+	VPBROADCASTQ (R10), Z5
+	VPMADD52HUQ  Z5, Z4, Z2
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy1IFMA_square
+
+verticalAxpy1IFMA_triangle:
+	VMOVDQU64    (R8), Z4
+	VPBROADCASTQ (R10), Z5
+	VPMADD52HUQ  Z5, Z4, Z3
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy1IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z4
+	VPANDQ       Z4, Z0, Z5
+	VMOVDQU64    Z5, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy2IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy2IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy2IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy2IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy2IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy2IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z8
+	VPMOVQ2M     Z8, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z9
+	VPSUBQ       Z9, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z9
+	VPSUBQ       Z9, Z4, K1, Z4
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy2IFMA_triangle
+
+verticalAxpy2IFMA_square:
+	VMOVDQU64    (R8), Z8
+	VPBROADCASTQ -8(R10), Z9
+	VPMADD52LUQ  Z9, Z8, Z1
+	VPBROADCASTQ (R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z2
+	VPMADD52LUQ  Z9, Z8, Z5
+	VPBROADCASTQ 8(R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z6
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy2IFMA_square
+
+verticalAxpy2IFMA_triangle:
+	VMOVDQU64    (R8), Z8
+	VPBROADCASTQ (R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z3
+	VPMADD52LUQ  Z9, Z8, Z7
+	VPBROADCASTQ 8(R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z4
+	VMOVDQU64    64(R8), Z8
+	VPBROADCASTQ (R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z5
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy2IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z8
+	VPANDQ       Z8, Z4, Z9
+	VMOVDQU64    Z9, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z8, Z0, Z9
+	VMOVDQU64    Z9, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy3IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 192(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy3IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy3IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy3IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy3IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy3IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z12
+	VPMOVQ2M     Z12, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z13
+	VPSUBQ       Z13, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z13
+	VPSUBQ       Z13, Z4, K1, Z4
+	VPBROADCASTQ 16(R10), Z13
+	VPSUBQ       Z13, Z8, K1, Z8
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy3IFMA_triangle
+
+verticalAxpy3IFMA_square:
+	VMOVDQU64    (R8), Z12
+	VPBROADCASTQ -8(R10), Z13
+	VPMADD52LUQ  Z13, Z12, Z1
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy3IFMA_square
+
+verticalAxpy3IFMA_triangle:
+	VMOVDQU64    (R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VMOVDQU64    64(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VMOVDQU64    128(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy3IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z10, Z8, Z8
+	VPADDQ       Z11, Z8, Z8
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z12
+	VPANDQ       Z12, Z8, Z13
+	VMOVDQU64    Z13, 192(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z4, Z4
+	VPANDQ       Z12, Z4, Z13
+	VMOVDQU64    Z13, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z12, Z0, Z13
+	VMOVDQU64    Z13, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy4IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 192(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 256(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	VPXORQ    Z15, Z15, Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy4IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy4IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy4IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy4IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy4IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z16
+	VPMOVQ2M     Z16, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z17
+	VPSUBQ       Z17, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z17
+	VPSUBQ       Z17, Z4, K1, Z4
+	VPBROADCASTQ 16(R10), Z17
+	VPSUBQ       Z17, Z8, K1, Z8
+	VPBROADCASTQ 24(R10), Z17
+	VPSUBQ       Z17, Z12, K1, Z12
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy4IFMA_triangle
+
+verticalAxpy4IFMA_square:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ -8(R10), Z17
+	VPMADD52LUQ  Z17, Z16, Z1
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy4IFMA_square
+
+verticalAxpy4IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VMOVDQU64    64(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    128(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VMOVDQU64    192(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy4IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z10, Z8, Z8
+	VPADDQ       Z11, Z8, Z8
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	VPADDQ       Z15, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy5IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VMOVDQU64 128(AX), Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 192(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VPXORQ    Z8, Z8, Z8
+	VMOVDQU64 256(AX), Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 320(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy5IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy5IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy5IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy5IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy5IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z15
+	VPMOVQ2M     Z15, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z16
+	VPSUBQ       Z16, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z16
+	VPSUBQ       Z16, Z3, K1, Z3
+	VPBROADCASTQ 16(R10), Z16
+	VPSUBQ       Z16, Z6, K1, Z6
+	VPBROADCASTQ 24(R10), Z16
+	VPSUBQ       Z16, Z9, K1, Z9
+	VPBROADCASTQ 32(R10), Z16
+	VPSUBQ       Z16, Z12, K1, Z12
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy5IFMA_triangle
+
+verticalAxpy5IFMA_square:
+	VMOVDQU64    (R8), Z15
+	VPBROADCASTQ -8(R10), Z16
+	VPMADD52LUQ  Z16, Z15, Z1
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy5IFMA_square
+
+verticalAxpy5IFMA_triangle:
+	VMOVDQU64    (R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z0
+	VPMADD52LUQ  Z16, Z15, Z3
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VMOVDQU64    64(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VMOVDQU64    128(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VMOVDQU64    256(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy5IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z8, Z6, Z6
+	VPADDQ       Z10, Z9, Z9
+	VPADDQ       Z11, Z9, Z9
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z15
+	VPANDQ       Z15, Z12, Z16
+	VMOVDQU64    Z16, 320(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z9, Z9
+	VPANDQ       Z15, Z9, Z16
+	VMOVDQU64    Z16, 256(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPANDQ       Z15, Z6, Z16
+	VMOVDQU64    Z16, 192(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z3, Z3
+	VPANDQ       Z15, Z3, Z16
+	VMOVDQU64    Z16, 128(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPANDQ       Z15, Z0, Z16
+	VMOVDQU64    Z16, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy6IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VMOVDQU64 128(AX), Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 192(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VPXORQ    Z8, Z8, Z8
+	VMOVDQU64 256(AX), Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 320(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	VMOVDQU64 384(AX), Z15
+	VPXORQ    Z16, Z16, Z16
+	VPXORQ    Z17, Z17, Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy6IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy6IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy6IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy6IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy6IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z18
+	VPMOVQ2M     Z18, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z19
+	VPSUBQ       Z19, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z19
+	VPSUBQ       Z19, Z3, K1, Z3
+	VPBROADCASTQ 16(R10), Z19
+	VPSUBQ       Z19, Z6, K1, Z6
+	VPBROADCASTQ 24(R10), Z19
+	VPSUBQ       Z19, Z9, K1, Z9
+	VPBROADCASTQ 32(R10), Z19
+	VPSUBQ       Z19, Z12, K1, Z12
+	VPBROADCASTQ 40(R10), Z19
+	VPSUBQ       Z19, Z15, K1, Z15
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy6IFMA_triangle
+
+verticalAxpy6IFMA_square:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ -8(R10), Z19
+	VPMADD52LUQ  Z19, Z18, Z1
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy6IFMA_square
+
+verticalAxpy6IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    64(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VMOVDQU64    128(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    256(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VMOVDQU64    320(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy6IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z8, Z6, Z6
+	VPADDQ       Z10, Z9, Z9
+	VPADDQ       Z11, Z9, Z9
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	VPADDQ       Z16, Z15, Z15
+	VPADDQ       Z17, Z15, Z15
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z15, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z9, Z9
+	VPANDQ       Z18, Z9, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z3, Z3
+	VPANDQ       Z18, Z3, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy7IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy7IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy7IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy7IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy7IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy7IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z14
+	VPMOVQ2M     Z14, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z15
+	VPSUBQ       Z15, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z15
+	VPSUBQ       Z15, Z2, K1, Z2
+	VPBROADCASTQ 16(R10), Z15
+	VPSUBQ       Z15, Z4, K1, Z4
+	VPBROADCASTQ 24(R10), Z15
+	VPSUBQ       Z15, Z6, K1, Z6
+	VPBROADCASTQ 32(R10), Z15
+	VPSUBQ       Z15, Z8, K1, Z8
+	VPBROADCASTQ 40(R10), Z15
+	VPSUBQ       Z15, Z10, K1, Z10
+	VPBROADCASTQ 48(R10), Z15
+	VPSUBQ       Z15, Z12, K1, Z12
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy7IFMA_triangle
+
+verticalAxpy7IFMA_square:
+	VMOVDQU64    (R8), Z14
+	VPBROADCASTQ -8(R10), Z15
+	VPMADD52LUQ  Z15, Z14, Z1
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z0
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy7IFMA_square
+
+verticalAxpy7IFMA_triangle:
+	VMOVDQU64    (R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    64(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    128(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    192(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    256(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    320(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    384(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy7IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z14
+	VPANDQ       Z14, Z12, Z15
+	VMOVDQU64    Z15, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z14, Z10, Z15
+	VMOVDQU64    Z15, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z14, Z8, Z15
+	VMOVDQU64    Z15, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z14, Z6, Z15
+	VMOVDQU64    Z15, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z14, Z4, Z15
+	VMOVDQU64    Z15, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z14, Z2, Z15
+	VMOVDQU64    Z15, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z14, Z0, Z15
+	VMOVDQU64    Z15, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy8IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VMOVDQU64 512(AX), Z14
+	VPXORQ    Z15, Z15, Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy8IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy8IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy8IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy8IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy8IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z16
+	VPMOVQ2M     Z16, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z17
+	VPSUBQ       Z17, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z17
+	VPSUBQ       Z17, Z2, K1, Z2
+	VPBROADCASTQ 16(R10), Z17
+	VPSUBQ       Z17, Z4, K1, Z4
+	VPBROADCASTQ 24(R10), Z17
+	VPSUBQ       Z17, Z6, K1, Z6
+	VPBROADCASTQ 32(R10), Z17
+	VPSUBQ       Z17, Z8, K1, Z8
+	VPBROADCASTQ 40(R10), Z17
+	VPSUBQ       Z17, Z10, K1, Z10
+	VPBROADCASTQ 48(R10), Z17
+	VPSUBQ       Z17, Z12, K1, Z12
+	VPBROADCASTQ 56(R10), Z17
+	VPSUBQ       Z17, Z14, K1, Z14
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy8IFMA_triangle
+
+verticalAxpy8IFMA_square:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ -8(R10), Z17
+	VPMADD52LUQ  Z17, Z16, Z1
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z0
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy8IFMA_square
+
+verticalAxpy8IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    64(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    128(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    192(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    256(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    320(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    384(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    448(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy8IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z15, Z14, Z14
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z14, Z17
+	VMOVDQU64    Z17, 512(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z12, Z12
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z16, Z10, Z17
+	VMOVDQU64    Z17, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z16, Z6, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z16, Z2, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy9IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VMOVDQU64 512(AX), Z14
+	VPXORQ    Z15, Z15, Z15
+	VMOVDQU64 576(AX), Z16
+	VPXORQ    Z17, Z17, Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy9IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy9IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy9IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy9IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy9IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z18
+	VPMOVQ2M     Z18, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z19
+	VPSUBQ       Z19, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z19
+	VPSUBQ       Z19, Z2, K1, Z2
+	VPBROADCASTQ 16(R10), Z19
+	VPSUBQ       Z19, Z4, K1, Z4
+	VPBROADCASTQ 24(R10), Z19
+	VPSUBQ       Z19, Z6, K1, Z6
+	VPBROADCASTQ 32(R10), Z19
+	VPSUBQ       Z19, Z8, K1, Z8
+	VPBROADCASTQ 40(R10), Z19
+	VPSUBQ       Z19, Z10, K1, Z10
+	VPBROADCASTQ 48(R10), Z19
+	VPSUBQ       Z19, Z12, K1, Z12
+	VPBROADCASTQ 56(R10), Z19
+	VPSUBQ       Z19, Z14, K1, Z14
+	VPBROADCASTQ 64(R10), Z19
+	VPSUBQ       Z19, Z16, K1, Z16
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy9IFMA_triangle
+
+verticalAxpy9IFMA_square:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ -8(R10), Z19
+	VPMADD52LUQ  Z19, Z18, Z1
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy9IFMA_square
+
+verticalAxpy9IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    64(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    128(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    192(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    256(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    320(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    384(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    448(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    512(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy9IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z15, Z14, Z14
+	VPADDQ       Z17, Z16, Z16
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z16, Z19
+	VMOVDQU64    Z19, 576(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPANDQ       Z18, Z14, Z19
+	VMOVDQU64    Z19, 512(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z18, Z10, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z18, Z8, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z18, Z4, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z18, Z2, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy10IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy10IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy10IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy10IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy10IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy10IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z10
+	VPMOVQ2M     Z10, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z11
+	VPSUBQ       Z11, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z11
+	VPSUBQ       Z11, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z11
+	VPSUBQ       Z11, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z11
+	VPSUBQ       Z11, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z11
+	VPSUBQ       Z11, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z11
+	VPSUBQ       Z11, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z11
+	VPSUBQ       Z11, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z11
+	VPSUBQ       Z11, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z11
+	VPSUBQ       Z11, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z11
+	VPSUBQ       Z11, Z9, K1, Z9
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy10IFMA_triangle
+
+verticalAxpy10IFMA_square:
+	VMOVDQU64    (R8), Z10
+	VPBROADCASTQ -8(R10), Z11
+	VPMADD52LUQ  Z11, Z10, Z0
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z0
+	VPMADD52LUQ  Z11, Z10, Z1
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z1
+	VPMADD52LUQ  Z11, Z10, Z2
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 48(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 56(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 72(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy10IFMA_square
+
+verticalAxpy10IFMA_triangle:
+	VMOVDQU64    (R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z0
+	VPMADD52LUQ  Z11, Z10, Z1
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z1
+	VPMADD52LUQ  Z11, Z10, Z2
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 48(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 56(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 72(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    64(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z1
+	VPMADD52LUQ  Z11, Z10, Z2
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 48(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 56(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    128(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 48(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 56(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    192(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 48(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    256(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 40(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    320(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 32(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    384(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 24(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    448(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 16(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    512(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VPBROADCASTQ 8(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    576(R8), Z10
+	VPBROADCASTQ (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy10IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z10
+	VPANDQ       Z10, Z9, Z11
+	VMOVDQU64    Z11, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z10, Z8, Z11
+	VMOVDQU64    Z11, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z10, Z7, Z11
+	VMOVDQU64    Z11, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z10, Z6, Z11
+	VMOVDQU64    Z11, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z10, Z5, Z11
+	VMOVDQU64    Z11, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z10, Z4, Z11
+	VMOVDQU64    Z11, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z10, Z3, Z11
+	VMOVDQU64    Z11, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z10, Z2, Z11
+	VMOVDQU64    Z11, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z10, Z1, Z11
+	VMOVDQU64    Z11, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z10, Z0, Z11
+	VMOVDQU64    Z11, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy11IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy11IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy11IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy11IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy11IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy11IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z11
+	VPMOVQ2M     Z11, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z12
+	VPSUBQ       Z12, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z12
+	VPSUBQ       Z12, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z12
+	VPSUBQ       Z12, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z12
+	VPSUBQ       Z12, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z12
+	VPSUBQ       Z12, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z12
+	VPSUBQ       Z12, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z12
+	VPSUBQ       Z12, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z12
+	VPSUBQ       Z12, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z12
+	VPSUBQ       Z12, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z12
+	VPSUBQ       Z12, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z12
+	VPSUBQ       Z12, Z10, K1, Z10
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy11IFMA_triangle
+
+verticalAxpy11IFMA_square:
+	VMOVDQU64    (R8), Z11
+	VPBROADCASTQ -8(R10), Z12
+	VPMADD52LUQ  Z12, Z11, Z0
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z0
+	VPMADD52LUQ  Z12, Z11, Z1
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z1
+	VPMADD52LUQ  Z12, Z11, Z2
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 56(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 72(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 80(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy11IFMA_square
+
+verticalAxpy11IFMA_triangle:
+	VMOVDQU64    (R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z0
+	VPMADD52LUQ  Z12, Z11, Z1
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z1
+	VPMADD52LUQ  Z12, Z11, Z2
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 56(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 72(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 80(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    64(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z1
+	VPMADD52LUQ  Z12, Z11, Z2
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 56(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 72(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    128(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 56(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    192(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 56(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    256(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 48(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    320(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 40(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    384(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 32(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    448(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 24(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    512(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 16(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    576(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VPBROADCASTQ 8(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    640(R8), Z11
+	VPBROADCASTQ (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy11IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z11
+	VPANDQ       Z11, Z10, Z12
+	VMOVDQU64    Z12, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z11, Z9, Z12
+	VMOVDQU64    Z12, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z11, Z8, Z12
+	VMOVDQU64    Z12, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z11, Z7, Z12
+	VMOVDQU64    Z12, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z11, Z6, Z12
+	VMOVDQU64    Z12, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z11, Z5, Z12
+	VMOVDQU64    Z12, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z11, Z4, Z12
+	VMOVDQU64    Z12, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z11, Z3, Z12
+	VMOVDQU64    Z12, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z11, Z2, Z12
+	VMOVDQU64    Z12, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z11, Z1, Z12
+	VMOVDQU64    Z12, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z11, Z0, Z12
+	VMOVDQU64    Z12, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy12IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy12IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy12IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy12IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy12IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy12IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z12
+	VPMOVQ2M     Z12, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z13
+	VPSUBQ       Z13, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z13
+	VPSUBQ       Z13, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z13
+	VPSUBQ       Z13, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z13
+	VPSUBQ       Z13, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z13
+	VPSUBQ       Z13, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z13
+	VPSUBQ       Z13, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z13
+	VPSUBQ       Z13, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z13
+	VPSUBQ       Z13, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z13
+	VPSUBQ       Z13, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z13
+	VPSUBQ       Z13, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z13
+	VPSUBQ       Z13, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z13
+	VPSUBQ       Z13, Z11, K1, Z11
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy12IFMA_triangle
+
+verticalAxpy12IFMA_square:
+	VMOVDQU64    (R8), Z12
+	VPBROADCASTQ -8(R10), Z13
+	VPMADD52LUQ  Z13, Z12, Z0
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z0
+	VPMADD52LUQ  Z13, Z12, Z1
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z1
+	VPMADD52LUQ  Z13, Z12, Z2
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 72(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 80(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 88(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy12IFMA_square
+
+verticalAxpy12IFMA_triangle:
+	VMOVDQU64    (R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z0
+	VPMADD52LUQ  Z13, Z12, Z1
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z1
+	VPMADD52LUQ  Z13, Z12, Z2
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 72(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 80(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 88(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    64(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z1
+	VPMADD52LUQ  Z13, Z12, Z2
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 72(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 80(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    128(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 72(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    192(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    256(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 56(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    320(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 48(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    384(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 40(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    448(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 32(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    512(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 24(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    576(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 16(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    640(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VPBROADCASTQ 8(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    704(R8), Z12
+	VPBROADCASTQ (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy12IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z12
+	VPANDQ       Z12, Z11, Z13
+	VMOVDQU64    Z13, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z12, Z10, Z13
+	VMOVDQU64    Z13, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z12, Z9, Z13
+	VMOVDQU64    Z13, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z12, Z8, Z13
+	VMOVDQU64    Z13, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z12, Z7, Z13
+	VMOVDQU64    Z13, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z12, Z6, Z13
+	VMOVDQU64    Z13, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z12, Z5, Z13
+	VMOVDQU64    Z13, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z12, Z4, Z13
+	VMOVDQU64    Z13, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z12, Z3, Z13
+	VMOVDQU64    Z13, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z12, Z2, Z13
+	VMOVDQU64    Z13, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z12, Z1, Z13
+	VMOVDQU64    Z13, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z12, Z0, Z13
+	VMOVDQU64    Z13, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy13IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy13IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy13IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy13IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy13IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy13IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z13
+	VPMOVQ2M     Z13, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z14
+	VPSUBQ       Z14, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z14
+	VPSUBQ       Z14, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z14
+	VPSUBQ       Z14, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z14
+	VPSUBQ       Z14, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z14
+	VPSUBQ       Z14, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z14
+	VPSUBQ       Z14, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z14
+	VPSUBQ       Z14, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z14
+	VPSUBQ       Z14, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z14
+	VPSUBQ       Z14, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z14
+	VPSUBQ       Z14, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z14
+	VPSUBQ       Z14, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z14
+	VPSUBQ       Z14, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z14
+	VPSUBQ       Z14, Z12, K1, Z12
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy13IFMA_triangle
+
+verticalAxpy13IFMA_square:
+	VMOVDQU64    (R8), Z13
+	VPBROADCASTQ -8(R10), Z14
+	VPMADD52LUQ  Z14, Z13, Z0
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z0
+	VPMADD52LUQ  Z14, Z13, Z1
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z1
+	VPMADD52LUQ  Z14, Z13, Z2
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 72(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 80(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 88(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 96(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy13IFMA_square
+
+verticalAxpy13IFMA_triangle:
+	VMOVDQU64    (R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z0
+	VPMADD52LUQ  Z14, Z13, Z1
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z1
+	VPMADD52LUQ  Z14, Z13, Z2
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 72(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 80(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 88(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 96(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    64(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z1
+	VPMADD52LUQ  Z14, Z13, Z2
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 72(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 80(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 88(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    128(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 72(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 80(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    192(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 72(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    256(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    320(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 56(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    384(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 48(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    448(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 40(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    512(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 32(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    576(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 24(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    640(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 16(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    704(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VPBROADCASTQ 8(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    768(R8), Z13
+	VPBROADCASTQ (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy13IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z13
+	VPANDQ       Z13, Z12, Z14
+	VMOVDQU64    Z14, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z13, Z11, Z14
+	VMOVDQU64    Z14, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z13, Z10, Z14
+	VMOVDQU64    Z14, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z13, Z9, Z14
+	VMOVDQU64    Z14, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z13, Z8, Z14
+	VMOVDQU64    Z14, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z13, Z7, Z14
+	VMOVDQU64    Z14, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z13, Z6, Z14
+	VMOVDQU64    Z14, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z13, Z5, Z14
+	VMOVDQU64    Z14, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z13, Z4, Z14
+	VMOVDQU64    Z14, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z13, Z3, Z14
+	VMOVDQU64    Z14, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z13, Z2, Z14
+	VMOVDQU64    Z14, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z13, Z1, Z14
+	VMOVDQU64    Z14, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z13, Z0, Z14
+	VMOVDQU64    Z14, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy14IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy14IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy14IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy14IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy14IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy14IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z14
+	VPMOVQ2M     Z14, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z15
+	VPSUBQ       Z15, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z15
+	VPSUBQ       Z15, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z15
+	VPSUBQ       Z15, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z15
+	VPSUBQ       Z15, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z15
+	VPSUBQ       Z15, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z15
+	VPSUBQ       Z15, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z15
+	VPSUBQ       Z15, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z15
+	VPSUBQ       Z15, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z15
+	VPSUBQ       Z15, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z15
+	VPSUBQ       Z15, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z15
+	VPSUBQ       Z15, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z15
+	VPSUBQ       Z15, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z15
+	VPSUBQ       Z15, Z12, K1, Z12
+	VPBROADCASTQ 104(R10), Z15
+	VPSUBQ       Z15, Z13, K1, Z13
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy14IFMA_triangle
+
+verticalAxpy14IFMA_square:
+	VMOVDQU64    (R8), Z14
+	VPBROADCASTQ -8(R10), Z15
+	VPMADD52LUQ  Z15, Z14, Z0
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z0
+	VPMADD52LUQ  Z15, Z14, Z1
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z2
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 80(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 88(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 96(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 104(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy14IFMA_square
+
+verticalAxpy14IFMA_triangle:
+	VMOVDQU64    (R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z0
+	VPMADD52LUQ  Z15, Z14, Z1
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z2
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 80(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 88(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 96(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 104(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    64(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z2
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 80(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 88(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 96(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    128(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 80(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 88(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    192(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 80(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    256(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 72(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    320(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    384(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 56(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    448(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 48(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    512(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 40(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    576(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 32(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    640(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 24(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    704(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 16(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    768(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VPBROADCASTQ 8(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    832(R8), Z14
+	VPBROADCASTQ (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy14IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z14
+	VPANDQ       Z14, Z13, Z15
+	VMOVDQU64    Z15, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z14, Z12, Z15
+	VMOVDQU64    Z15, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z14, Z11, Z15
+	VMOVDQU64    Z15, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z14, Z10, Z15
+	VMOVDQU64    Z15, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z14, Z9, Z15
+	VMOVDQU64    Z15, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z14, Z8, Z15
+	VMOVDQU64    Z15, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z14, Z7, Z15
+	VMOVDQU64    Z15, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z14, Z6, Z15
+	VMOVDQU64    Z15, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z14, Z5, Z15
+	VMOVDQU64    Z15, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z14, Z4, Z15
+	VMOVDQU64    Z15, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z14, Z3, Z15
+	VMOVDQU64    Z15, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z14, Z2, Z15
+	VMOVDQU64    Z15, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z14, Z1, Z15
+	VMOVDQU64    Z15, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z14, Z0, Z15
+	VMOVDQU64    Z15, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy15IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy15IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy15IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy15IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy15IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy15IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z15
+	VPMOVQ2M     Z15, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z16
+	VPSUBQ       Z16, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z16
+	VPSUBQ       Z16, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z16
+	VPSUBQ       Z16, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z16
+	VPSUBQ       Z16, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z16
+	VPSUBQ       Z16, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z16
+	VPSUBQ       Z16, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z16
+	VPSUBQ       Z16, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z16
+	VPSUBQ       Z16, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z16
+	VPSUBQ       Z16, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z16
+	VPSUBQ       Z16, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z16
+	VPSUBQ       Z16, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z16
+	VPSUBQ       Z16, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z16
+	VPSUBQ       Z16, Z12, K1, Z12
+	VPBROADCASTQ 104(R10), Z16
+	VPSUBQ       Z16, Z13, K1, Z13
+	VPBROADCASTQ 112(R10), Z16
+	VPSUBQ       Z16, Z14, K1, Z14
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy15IFMA_triangle
+
+verticalAxpy15IFMA_square:
+	VMOVDQU64    (R8), Z15
+	VPBROADCASTQ -8(R10), Z16
+	VPMADD52LUQ  Z16, Z15, Z0
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z0
+	VPMADD52LUQ  Z16, Z15, Z1
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z1
+	VPMADD52LUQ  Z16, Z15, Z2
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 88(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 96(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 104(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 112(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy15IFMA_square
+
+verticalAxpy15IFMA_triangle:
+	VMOVDQU64    (R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z0
+	VPMADD52LUQ  Z16, Z15, Z1
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z1
+	VPMADD52LUQ  Z16, Z15, Z2
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 88(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 96(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 104(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 112(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    64(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z1
+	VPMADD52LUQ  Z16, Z15, Z2
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 88(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 96(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 104(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    128(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 88(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 96(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 88(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    256(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 80(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    320(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 72(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    384(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    448(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 56(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    512(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 48(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    576(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 40(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    640(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 32(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    704(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 24(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    768(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 16(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    832(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VPBROADCASTQ 8(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    896(R8), Z15
+	VPBROADCASTQ (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy15IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z15
+	VPANDQ       Z15, Z14, Z16
+	VMOVDQU64    Z16, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z15, Z13, Z16
+	VMOVDQU64    Z16, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z15, Z12, Z16
+	VMOVDQU64    Z16, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z15, Z11, Z16
+	VMOVDQU64    Z16, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z15, Z10, Z16
+	VMOVDQU64    Z16, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z15, Z9, Z16
+	VMOVDQU64    Z16, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z15, Z8, Z16
+	VMOVDQU64    Z16, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z15, Z7, Z16
+	VMOVDQU64    Z16, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z15, Z6, Z16
+	VMOVDQU64    Z16, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z15, Z5, Z16
+	VMOVDQU64    Z16, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z15, Z4, Z16
+	VMOVDQU64    Z16, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z15, Z3, Z16
+	VMOVDQU64    Z16, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z15, Z2, Z16
+	VMOVDQU64    Z16, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z15, Z1, Z16
+	VMOVDQU64    Z16, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z15, Z0, Z16
+	VMOVDQU64    Z16, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy16IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy16IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy16IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy16IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy16IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy16IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z16
+	VPMOVQ2M     Z16, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z17
+	VPSUBQ       Z17, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z17
+	VPSUBQ       Z17, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z17
+	VPSUBQ       Z17, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z17
+	VPSUBQ       Z17, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z17
+	VPSUBQ       Z17, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z17
+	VPSUBQ       Z17, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z17
+	VPSUBQ       Z17, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z17
+	VPSUBQ       Z17, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z17
+	VPSUBQ       Z17, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z17
+	VPSUBQ       Z17, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z17
+	VPSUBQ       Z17, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z17
+	VPSUBQ       Z17, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z17
+	VPSUBQ       Z17, Z12, K1, Z12
+	VPBROADCASTQ 104(R10), Z17
+	VPSUBQ       Z17, Z13, K1, Z13
+	VPBROADCASTQ 112(R10), Z17
+	VPSUBQ       Z17, Z14, K1, Z14
+	VPBROADCASTQ 120(R10), Z17
+	VPSUBQ       Z17, Z15, K1, Z15
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy16IFMA_triangle
+
+verticalAxpy16IFMA_square:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ -8(R10), Z17
+	VPMADD52LUQ  Z17, Z16, Z0
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z0
+	VPMADD52LUQ  Z17, Z16, Z1
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z2
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 96(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 104(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 112(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 120(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy16IFMA_square
+
+verticalAxpy16IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z0
+	VPMADD52LUQ  Z17, Z16, Z1
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z2
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 96(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 104(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 112(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 120(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    64(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z2
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 96(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 104(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 112(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    128(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 96(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 104(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    192(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 96(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    256(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 88(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    320(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 80(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    384(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 72(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    448(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    512(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 56(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    576(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 48(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    640(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 40(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    704(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 32(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    768(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 24(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    832(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 16(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    896(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VPBROADCASTQ 8(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    960(R8), Z16
+	VPBROADCASTQ (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy16IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z15, Z17
+	VMOVDQU64    Z17, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z16, Z14, Z17
+	VMOVDQU64    Z17, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z16, Z13, Z17
+	VMOVDQU64    Z17, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z16, Z11, Z17
+	VMOVDQU64    Z17, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z16, Z10, Z17
+	VMOVDQU64    Z17, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z16, Z9, Z17
+	VMOVDQU64    Z17, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z16, Z7, Z17
+	VMOVDQU64    Z17, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z16, Z6, Z17
+	VMOVDQU64    Z17, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z16, Z5, Z17
+	VMOVDQU64    Z17, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z16, Z3, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z16, Z2, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z16, Z1, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy17IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	VMOVDQU64 1088(AX), Z16
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy17IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy17IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy17IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy17IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy17IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z17
+	VPMOVQ2M     Z17, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z18
+	VPSUBQ       Z18, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z18
+	VPSUBQ       Z18, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z18
+	VPSUBQ       Z18, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z18
+	VPSUBQ       Z18, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z18
+	VPSUBQ       Z18, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z18
+	VPSUBQ       Z18, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z18
+	VPSUBQ       Z18, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z18
+	VPSUBQ       Z18, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z18
+	VPSUBQ       Z18, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z18
+	VPSUBQ       Z18, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z18
+	VPSUBQ       Z18, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z18
+	VPSUBQ       Z18, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z18
+	VPSUBQ       Z18, Z12, K1, Z12
+	VPBROADCASTQ 104(R10), Z18
+	VPSUBQ       Z18, Z13, K1, Z13
+	VPBROADCASTQ 112(R10), Z18
+	VPSUBQ       Z18, Z14, K1, Z14
+	VPBROADCASTQ 120(R10), Z18
+	VPSUBQ       Z18, Z15, K1, Z15
+	VPBROADCASTQ 128(R10), Z18
+	VPSUBQ       Z18, Z16, K1, Z16
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy17IFMA_triangle
+
+verticalAxpy17IFMA_square:
+	VMOVDQU64    (R8), Z17
+	VPBROADCASTQ -8(R10), Z18
+	VPMADD52LUQ  Z18, Z17, Z0
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z0
+	VPMADD52LUQ  Z18, Z17, Z1
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z1
+	VPMADD52LUQ  Z18, Z17, Z2
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 104(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 112(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 120(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy17IFMA_square
+
+verticalAxpy17IFMA_triangle:
+	VMOVDQU64    (R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z0
+	VPMADD52LUQ  Z18, Z17, Z1
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z1
+	VPMADD52LUQ  Z18, Z17, Z2
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 104(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 112(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 120(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    64(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z1
+	VPMADD52LUQ  Z18, Z17, Z2
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 104(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 112(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 120(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    128(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 104(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 112(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    192(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 104(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    256(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 96(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    320(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 88(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    384(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 80(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    448(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 72(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    512(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    576(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 56(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    640(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 48(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    704(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 40(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    768(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 32(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    832(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 24(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    896(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 16(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    960(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VPBROADCASTQ 8(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    1024(R8), Z17
+	VPBROADCASTQ (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy17IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z17
+	VPANDQ       Z17, Z16, Z18
+	VMOVDQU64    Z18, 1088(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z17, Z15, Z18
+	VMOVDQU64    Z18, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z17, Z14, Z18
+	VMOVDQU64    Z18, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z17, Z13, Z18
+	VMOVDQU64    Z18, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z17, Z12, Z18
+	VMOVDQU64    Z18, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z17, Z11, Z18
+	VMOVDQU64    Z18, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z17, Z10, Z18
+	VMOVDQU64    Z18, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z17, Z9, Z18
+	VMOVDQU64    Z18, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z17, Z8, Z18
+	VMOVDQU64    Z18, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z17, Z7, Z18
+	VMOVDQU64    Z18, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z17, Z6, Z18
+	VMOVDQU64    Z18, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z17, Z5, Z18
+	VMOVDQU64    Z18, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z17, Z4, Z18
+	VMOVDQU64    Z18, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z17, Z3, Z18
+	VMOVDQU64    Z18, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z17, Z2, Z18
+	VMOVDQU64    Z18, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z17, Z1, Z18
+	VMOVDQU64    Z18, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z17, Z0, Z18
+	VMOVDQU64    Z18, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalAxpy18IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x08, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	VMOVDQU64 1088(AX), Z16
+	VMOVDQU64 1152(AX), Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalAxpy18IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy18IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalAxpy18IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalAxpy18IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalAxpy18IFMA_fetched:
+	VMOVDQU64    (CX)(DI*1), Z18
+	VPMOVQ2M     Z18, K1
+	LEAQ         (DX)(R9*1), R10
+	VPBROADCASTQ (R10), Z19
+	VPSUBQ       Z19, Z0, K1, Z0
+	VPBROADCASTQ 8(R10), Z19
+	VPSUBQ       Z19, Z1, K1, Z1
+	VPBROADCASTQ 16(R10), Z19
+	VPSUBQ       Z19, Z2, K1, Z2
+	VPBROADCASTQ 24(R10), Z19
+	VPSUBQ       Z19, Z3, K1, Z3
+	VPBROADCASTQ 32(R10), Z19
+	VPSUBQ       Z19, Z4, K1, Z4
+	VPBROADCASTQ 40(R10), Z19
+	VPSUBQ       Z19, Z5, K1, Z5
+	VPBROADCASTQ 48(R10), Z19
+	VPSUBQ       Z19, Z6, K1, Z6
+	VPBROADCASTQ 56(R10), Z19
+	VPSUBQ       Z19, Z7, K1, Z7
+	VPBROADCASTQ 64(R10), Z19
+	VPSUBQ       Z19, Z8, K1, Z8
+	VPBROADCASTQ 72(R10), Z19
+	VPSUBQ       Z19, Z9, K1, Z9
+	VPBROADCASTQ 80(R10), Z19
+	VPSUBQ       Z19, Z10, K1, Z10
+	VPBROADCASTQ 88(R10), Z19
+	VPSUBQ       Z19, Z11, K1, Z11
+	VPBROADCASTQ 96(R10), Z19
+	VPSUBQ       Z19, Z12, K1, Z12
+	VPBROADCASTQ 104(R10), Z19
+	VPSUBQ       Z19, Z13, K1, Z13
+	VPBROADCASTQ 112(R10), Z19
+	VPSUBQ       Z19, Z14, K1, Z14
+	VPBROADCASTQ 120(R10), Z19
+	VPSUBQ       Z19, Z15, K1, Z15
+	VPBROADCASTQ 128(R10), Z19
+	VPSUBQ       Z19, Z16, K1, Z16
+	VPBROADCASTQ 136(R10), Z19
+	VPSUBQ       Z19, Z17, K1, Z17
+	MOVQ         CX, R8
+	LEAQ         (DX)(R9*1), R10
+	MOVQ         SI, R11
+	TESTQ        R11, R11
+	JEQ          verticalAxpy18IFMA_triangle
+
+verticalAxpy18IFMA_square:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ -8(R10), Z19
+	VPMADD52LUQ  Z19, Z18, Z0
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z1
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z2
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 112(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 120(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 136(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         $0x40, R8
+	SUBQ         $0x08, R10
+	DECQ         R11
+	JNE          verticalAxpy18IFMA_square
+
+verticalAxpy18IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z1
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z2
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 112(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 120(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 136(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    64(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z2
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 112(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 120(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    128(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 112(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 120(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 112(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    256(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 104(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    320(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 96(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    384(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 88(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    448(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 80(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    512(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 72(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    576(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    640(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 56(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    704(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 48(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    768(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 40(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    832(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 32(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    896(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 24(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    960(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 16(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    1024(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VPBROADCASTQ 8(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    1088(R8), Z18
+	VPBROADCASTQ (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy18IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z17, Z19
+	VMOVDQU64    Z19, 1152(AX)
+	VPSRAQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z18, Z16, Z19
+	VMOVDQU64    Z19, 1088(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z18, Z15, Z19
+	VMOVDQU64    Z19, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z18, Z14, Z19
+	VMOVDQU64    Z19, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z18, Z13, Z19
+	VMOVDQU64    Z19, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z18, Z11, Z19
+	VMOVDQU64    Z19, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z18, Z10, Z19
+	VMOVDQU64    Z19, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z18, Z9, Z19
+	VMOVDQU64    Z19, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z18, Z8, Z19
+	VMOVDQU64    Z19, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z18, Z7, Z19
+	VMOVDQU64    Z19, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z18, Z5, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z18, Z4, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z18, Z3, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z18, Z2, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z18, Z1, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy1AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy1AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy1AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy1AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy1AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy1AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy1AVX2_triangle
+
+verticalAxpy1AVX2_square:
+	VMOVUPD      (DI), Y3
+	VBROADCASTSD -8(R9), Y4
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VSUBPD       Y5, Y2, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VPADDQ       Y5, Y0, Y0
+	VBROADCASTSD (R9), Y4
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VPADDQ       Y5, Y0, Y0
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy1AVX2_square
+
+verticalAxpy1AVX2_triangle:
+	VMOVUPD      (DI), Y3
+	VBROADCASTSD (R9), Y4
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VPADDQ       Y5, Y0, Y0
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy1AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	VPSUBQ       Y4, Y0, Y0
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	VPAND        Y3, Y0, Y4
+	VMOVDQU      Y4, 32(AX)
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y2, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy2AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy2AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy2AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy2AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy2AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy2AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy2AVX2_triangle
+
+verticalAxpy2AVX2_square:
+	VMOVUPD      (DI), Y4
+	VBROADCASTSD -8(R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VSUBPD       Y6, Y3, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y0, Y0
+	VBROADCASTSD (R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y0, Y0
+	VSUBPD       Y6, Y3, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	VBROADCASTSD 8(R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy2AVX2_square
+
+verticalAxpy2AVX2_triangle:
+	VMOVUPD      (DI), Y4
+	VBROADCASTSD (R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y0, Y0
+	VSUBPD       Y6, Y3, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	VBROADCASTSD 8(R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	VMOVUPD      32(DI), Y4
+	VBROADCASTSD (R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy2AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPSUBQ       Y5, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPSUBQ       Y5, Y1, Y1
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	VPAND        Y4, Y1, Y5
+	VMOVDQU      Y5, 64(AX)
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y3, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y4, Y0, Y5
+	VMOVDQU      Y5, 32(AX)
+	VPADDQ       Y2, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y3, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy3AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy3AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy3AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy3AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy3AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy3AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy3AVX2_triangle
+
+verticalAxpy3AVX2_square:
+	VMOVUPD      (DI), Y5
+	VBROADCASTSD -8(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y0, Y0
+	VBROADCASTSD (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y0, Y0
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VBROADCASTSD 8(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VBROADCASTSD 16(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy3AVX2_square
+
+verticalAxpy3AVX2_triangle:
+	VMOVUPD      (DI), Y5
+	VBROADCASTSD (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y0, Y0
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VBROADCASTSD 8(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VBROADCASTSD 16(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      32(DI), Y5
+	VBROADCASTSD (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VBROADCASTSD 8(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      64(DI), Y5
+	VBROADCASTSD (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy3AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y2, Y2
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	VPAND        Y5, Y2, Y6
+	VMOVDQU      Y6, 96(AX)
+	VPADDQ       Y3, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y4, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y5, Y1, Y6
+	VMOVDQU      Y6, 64(AX)
+	VPADDQ       Y3, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y4, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y5, Y0, Y6
+	VMOVDQU      Y6, 32(AX)
+	VPADDQ       Y3, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y4, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy4AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy4AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy4AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy4AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy4AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy4AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy4AVX2_triangle
+
+verticalAxpy4AVX2_square:
+	VMOVUPD      (DI), Y6
+	VBROADCASTSD -8(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y0, Y0
+	VBROADCASTSD (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y0, Y0
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VBROADCASTSD 8(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VBROADCASTSD 16(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VBROADCASTSD 24(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy4AVX2_square
+
+verticalAxpy4AVX2_triangle:
+	VMOVUPD      (DI), Y6
+	VBROADCASTSD (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y0, Y0
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VBROADCASTSD 8(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VBROADCASTSD 16(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VBROADCASTSD 24(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      32(DI), Y6
+	VBROADCASTSD (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VBROADCASTSD 8(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VBROADCASTSD 16(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      64(DI), Y6
+	VBROADCASTSD (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VBROADCASTSD 8(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      96(DI), Y6
+	VBROADCASTSD (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy4AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y3, Y3
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        Y6, Y3, Y7
+	VMOVDQU      Y7, 128(AX)
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y5, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y6, Y2, Y7
+	VMOVDQU      Y7, 96(AX)
+	VPADDQ       Y4, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y5, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y6, Y1, Y7
+	VMOVDQU      Y7, 64(AX)
+	VPADDQ       Y4, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y5, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y6, Y0, Y7
+	VMOVDQU      Y7, 32(AX)
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy5AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy5AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy5AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy5AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy5AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy5AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy5AVX2_triangle
+
+verticalAxpy5AVX2_square:
+	VMOVUPD      (DI), Y7
+	VBROADCASTSD -8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y0, Y0
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y0, Y0
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VBROADCASTSD 8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VBROADCASTSD 16(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VBROADCASTSD 24(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VBROADCASTSD 32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy5AVX2_square
+
+verticalAxpy5AVX2_triangle:
+	VMOVUPD      (DI), Y7
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y0, Y0
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VBROADCASTSD 8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VBROADCASTSD 16(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VBROADCASTSD 24(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VBROADCASTSD 32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      32(DI), Y7
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VBROADCASTSD 8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VBROADCASTSD 16(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VBROADCASTSD 24(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      64(DI), Y7
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VBROADCASTSD 8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VBROADCASTSD 16(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      96(DI), Y7
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VBROADCASTSD 8(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      128(DI), Y7
+	VBROADCASTSD (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy5AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y4, Y4
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        Y7, Y4, Y8
+	VMOVDQU      Y8, 160(AX)
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y7, Y3, Y8
+	VMOVDQU      Y8, 128(AX)
+	VPADDQ       Y5, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y6, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y7, Y2, Y8
+	VMOVDQU      Y8, 96(AX)
+	VPADDQ       Y5, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y6, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y7, Y1, Y8
+	VMOVDQU      Y8, 64(AX)
+	VPADDQ       Y5, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y6, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y7, Y0, Y8
+	VMOVDQU      Y8, 32(AX)
+	VPADDQ       Y5, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y6, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy6AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy6AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy6AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy6AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy6AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy6AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy6AVX2_triangle
+
+verticalAxpy6AVX2_square:
+	VMOVUPD      (DI), Y8
+	VBROADCASTSD -8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y0, Y0
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y0, Y0
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VBROADCASTSD 16(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VBROADCASTSD 24(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VBROADCASTSD 32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 40(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy6AVX2_square
+
+verticalAxpy6AVX2_triangle:
+	VMOVUPD      (DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y0, Y0
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VBROADCASTSD 16(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VBROADCASTSD 24(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VBROADCASTSD 32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 40(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      32(DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VBROADCASTSD 16(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VBROADCASTSD 24(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      64(DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VBROADCASTSD 16(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 24(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      96(DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 16(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      128(DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VBROADCASTSD 8(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      160(DI), Y8
+	VBROADCASTSD (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy6AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y5, Y5
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        Y8, Y5, Y9
+	VMOVDQU      Y9, 192(AX)
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y7, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y8, Y4, Y9
+	VMOVDQU      Y9, 160(AX)
+	VPADDQ       Y6, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y7, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y8, Y3, Y9
+	VMOVDQU      Y9, 128(AX)
+	VPADDQ       Y6, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y7, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y8, Y2, Y9
+	VMOVDQU      Y9, 96(AX)
+	VPADDQ       Y6, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y7, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y8, Y1, Y9
+	VMOVDQU      Y9, 64(AX)
+	VPADDQ       Y6, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y7, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y8, Y0, Y9
+	VMOVDQU      Y9, 32(AX)
+	VPADDQ       Y6, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y7, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy7AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy7AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy7AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy7AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy7AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy7AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy7AVX2_triangle
+
+verticalAxpy7AVX2_square:
+	VMOVUPD      (DI), Y9
+	VBROADCASTSD -8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y0, Y0
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y0, Y0
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VBROADCASTSD 24(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VBROADCASTSD 32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 40(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 48(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy7AVX2_square
+
+verticalAxpy7AVX2_triangle:
+	VMOVUPD      (DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y0, Y0
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VBROADCASTSD 24(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VBROADCASTSD 32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 40(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 48(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      32(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VBROADCASTSD 24(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 40(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      64(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 24(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      96(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 24(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      128(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 16(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      160(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VBROADCASTSD 8(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      192(DI), Y9
+	VBROADCASTSD (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy7AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y6, Y6
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        Y9, Y6, Y10
+	VMOVDQU      Y10, 224(AX)
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y8, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y9, Y5, Y10
+	VMOVDQU      Y10, 192(AX)
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y8, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y9, Y4, Y10
+	VMOVDQU      Y10, 160(AX)
+	VPADDQ       Y7, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y8, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y9, Y3, Y10
+	VMOVDQU      Y10, 128(AX)
+	VPADDQ       Y7, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y8, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y9, Y2, Y10
+	VMOVDQU      Y10, 96(AX)
+	VPADDQ       Y7, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y8, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y9, Y1, Y10
+	VMOVDQU      Y10, 64(AX)
+	VPADDQ       Y7, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y8, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y9, Y0, Y10
+	VMOVDQU      Y10, 32(AX)
+	VPADDQ       Y7, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y8, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy8AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	VMOVDQU      256(AX), Y7
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy8AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy8AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy8AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy8AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy8AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy8AVX2_triangle
+
+verticalAxpy8AVX2_square:
+	VMOVUPD      (DI), Y10
+	VBROADCASTSD -8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y0, Y0
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y0, Y0
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VBROADCASTSD 32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 40(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 48(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 56(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy8AVX2_square
+
+verticalAxpy8AVX2_triangle:
+	VMOVUPD      (DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y0, Y0
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VBROADCASTSD 32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 40(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 48(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 56(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      32(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 40(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 48(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      64(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 40(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      96(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      128(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 24(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      160(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 16(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      192(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VBROADCASTSD 8(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      224(DI), Y10
+	VBROADCASTSD (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy8AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y6, Y6
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y7, Y7
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPAND        Y10, Y7, Y11
+	VMOVDQU      Y11, 256(AX)
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x33, Y7, Y7
+	VPSUBQ       Y9, Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPAND        Y10, Y6, Y11
+	VMOVDQU      Y11, 224(AX)
+	VPADDQ       Y8, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y9, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y10, Y5, Y11
+	VMOVDQU      Y11, 192(AX)
+	VPADDQ       Y8, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y9, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y10, Y4, Y11
+	VMOVDQU      Y11, 160(AX)
+	VPADDQ       Y8, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y9, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y10, Y3, Y11
+	VMOVDQU      Y11, 128(AX)
+	VPADDQ       Y8, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y9, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y10, Y2, Y11
+	VMOVDQU      Y11, 96(AX)
+	VPADDQ       Y8, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y9, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y10, Y1, Y11
+	VMOVDQU      Y11, 64(AX)
+	VPADDQ       Y8, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y9, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y10, Y0, Y11
+	VMOVDQU      Y11, 32(AX)
+	VPADDQ       Y8, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y9, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalAxpy9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalAxpy9AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x08, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	VMOVDQU      256(AX), Y7
+	VMOVDQU      288(AX), Y8
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalAxpy9AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalAxpy9AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalAxpy9AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalAxpy9AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalAxpy9AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalAxpy9AVX2_triangle
+
+verticalAxpy9AVX2_square:
+	VMOVUPD      (DI), Y11
+	VBROADCASTSD -8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y0, Y0
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y0, Y0
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 40(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 48(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 56(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R9
+	DECQ         R10
+	JNE          verticalAxpy9AVX2_square
+
+verticalAxpy9AVX2_triangle:
+	VMOVUPD      (DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y0, Y0
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 40(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 48(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 56(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      32(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 40(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 48(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 56(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      64(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 40(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 48(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      96(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 40(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      128(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      160(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 24(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      192(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 16(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      224(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VBROADCASTSD 8(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      256(DI), Y11
+	VBROADCASTSD (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalAxpy9AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y6, Y6
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y7, Y7
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y8, Y8
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPAND        Y11, Y8, Y12
+	VMOVDQU      Y12, 288(AX)
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x33, Y8, Y8
+	VPSUBQ       Y10, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        Y11, Y7, Y12
+	VMOVDQU      Y12, 256(AX)
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x33, Y7, Y7
+	VPSUBQ       Y10, Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPAND        Y11, Y6, Y12
+	VMOVDQU      Y12, 224(AX)
+	VPADDQ       Y9, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y10, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y11, Y5, Y12
+	VMOVDQU      Y12, 192(AX)
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y10, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y11, Y4, Y12
+	VMOVDQU      Y12, 160(AX)
+	VPADDQ       Y9, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y10, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y11, Y3, Y12
+	VMOVDQU      Y12, 128(AX)
+	VPADDQ       Y9, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y10, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y11, Y2, Y12
+	VMOVDQU      Y12, 96(AX)
+	VPADDQ       Y9, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y10, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y11, Y1, Y12
+	VMOVDQU      Y12, 64(AX)
+	VPADDQ       Y9, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y11, Y0, Y12
+	VMOVDQU      Y12, 32(AX)
+	VPADDQ       Y9, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y10, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot1IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot1IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot1IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot1IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot1IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot1IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z4
+	VPMOVQ2M  Z4, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot1IFMA_triangle
+
+verticalDot1IFMA_square:
+	VMOVDQU64   (R8), Z4
+	VMOVDQU64   -64(R10), Z5
+	VPMADD52LUQ Z5, Z4, Z1
+	VMOVDQU64   (R10), Z5
+	VPMADD52HUQ Z5, Z4, Z2
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot1IFMA_square
+
+verticalDot1IFMA_triangle:
+	VMOVDQU64    (R8), Z4
+	VMOVDQU64    (R10), Z5
+	VPMADD52HUQ  Z5, Z4, Z3
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot1IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z4
+	VPANDQ       Z4, Z0, Z5
+	VMOVDQU64    Z5, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot2IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot2IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot2IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot2IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot2IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot2IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z8
+	VPMOVQ2M  Z8, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z4, K1, Z4
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot2IFMA_triangle
+
+verticalDot2IFMA_square:
+	VMOVDQU64   (R8), Z8
+	VMOVDQU64   -64(R10), Z9
+	VPMADD52LUQ Z9, Z8, Z1
+	VMOVDQU64   (R10), Z9
+	VPMADD52HUQ Z9, Z8, Z2
+	VPMADD52LUQ Z9, Z8, Z5
+	VMOVDQU64   64(R10), Z9
+	VPMADD52HUQ Z9, Z8, Z6
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot2IFMA_square
+
+verticalDot2IFMA_triangle:
+	VMOVDQU64    (R8), Z8
+	VMOVDQU64    (R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z3
+	VPMADD52LUQ  Z9, Z8, Z7
+	VMOVDQU64    64(R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z4
+	VMOVDQU64    64(R8), Z8
+	VMOVDQU64    (R10), Z9
+	VPMADD52HUQ  Z9, Z8, Z5
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot2IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z8
+	VPANDQ       Z8, Z4, Z9
+	VMOVDQU64    Z9, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z8, Z0, Z9
+	VMOVDQU64    Z9, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot3IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 192(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot3IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot3IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot3IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot3IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot3IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z12
+	VPMOVQ2M  Z12, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z4, K1, Z4
+	VPSUBQ    128(R10), Z8, K1, Z8
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot3IFMA_triangle
+
+verticalDot3IFMA_square:
+	VMOVDQU64   (R8), Z12
+	VMOVDQU64   -64(R10), Z13
+	VPMADD52LUQ Z13, Z12, Z1
+	VMOVDQU64   (R10), Z13
+	VPMADD52HUQ Z13, Z12, Z2
+	VPMADD52LUQ Z13, Z12, Z5
+	VMOVDQU64   64(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z6
+	VPMADD52LUQ Z13, Z12, Z9
+	VMOVDQU64   128(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z10
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot3IFMA_square
+
+verticalDot3IFMA_triangle:
+	VMOVDQU64    (R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VMOVDQU64    64(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VMOVDQU64    128(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot3IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z10, Z8, Z8
+	VPADDQ       Z11, Z8, Z8
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z12
+	VPANDQ       Z12, Z8, Z13
+	VMOVDQU64    Z13, 192(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z4, Z4
+	VPANDQ       Z12, Z4, Z13
+	VMOVDQU64    Z13, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z12, Z0, Z13
+	VMOVDQU64    Z13, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot4IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 128(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 192(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 256(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	VPXORQ    Z15, Z15, Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot4IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot4IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot4IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot4IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot4IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z16
+	VPMOVQ2M  Z16, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z4, K1, Z4
+	VPSUBQ    128(R10), Z8, K1, Z8
+	VPSUBQ    192(R10), Z12, K1, Z12
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot4IFMA_triangle
+
+verticalDot4IFMA_square:
+	VMOVDQU64   (R8), Z16
+	VMOVDQU64   -64(R10), Z17
+	VPMADD52LUQ Z17, Z16, Z1
+	VMOVDQU64   (R10), Z17
+	VPMADD52HUQ Z17, Z16, Z2
+	VPMADD52LUQ Z17, Z16, Z5
+	VMOVDQU64   64(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z6
+	VPMADD52LUQ Z17, Z16, Z9
+	VMOVDQU64   128(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z10
+	VPMADD52LUQ Z17, Z16, Z13
+	VMOVDQU64   192(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z14
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot4IFMA_square
+
+verticalDot4IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VMOVDQU64    64(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    128(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VMOVDQU64    192(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot4IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z0, Z0
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z4, Z4
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z10, Z8, Z8
+	VPADDQ       Z11, Z8, Z8
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	VPADDQ       Z15, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot5IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VMOVDQU64 128(AX), Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 192(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VPXORQ    Z8, Z8, Z8
+	VMOVDQU64 256(AX), Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 320(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot5IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot5IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot5IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot5IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot5IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z15
+	VPMOVQ2M  Z15, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z3, K1, Z3
+	VPSUBQ    128(R10), Z6, K1, Z6
+	VPSUBQ    192(R10), Z9, K1, Z9
+	VPSUBQ    256(R10), Z12, K1, Z12
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot5IFMA_triangle
+
+verticalDot5IFMA_square:
+	VMOVDQU64   (R8), Z15
+	VMOVDQU64   -64(R10), Z16
+	VPMADD52LUQ Z16, Z15, Z1
+	VMOVDQU64   (R10), Z16
+	VPMADD52HUQ Z16, Z15, Z2
+	VPMADD52LUQ Z16, Z15, Z4
+	VMOVDQU64   64(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z5
+	VPMADD52LUQ Z16, Z15, Z7
+	VMOVDQU64   128(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z8
+	VPMADD52LUQ Z16, Z15, Z10
+	VMOVDQU64   192(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z11
+	VPMADD52LUQ Z16, Z15, Z13
+	VMOVDQU64   256(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z14
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot5IFMA_square
+
+verticalDot5IFMA_triangle:
+	VMOVDQU64    (R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z0
+	VPMADD52LUQ  Z16, Z15, Z3
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VMOVDQU64    64(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VMOVDQU64    128(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VMOVDQU64    256(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot5IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z8, Z6, Z6
+	VPADDQ       Z10, Z9, Z9
+	VPADDQ       Z11, Z9, Z9
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z15
+	VPANDQ       Z15, Z12, Z16
+	VMOVDQU64    Z16, 320(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z9, Z9
+	VPANDQ       Z15, Z9, Z16
+	VMOVDQU64    Z16, 256(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPANDQ       Z15, Z6, Z16
+	VMOVDQU64    Z16, 192(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z3, Z3
+	VPANDQ       Z15, Z3, Z16
+	VMOVDQU64    Z16, 128(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPANDQ       Z15, Z0, Z16
+	VMOVDQU64    Z16, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot6IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VMOVDQU64 128(AX), Z3
+	VPXORQ    Z4, Z4, Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 192(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VPXORQ    Z8, Z8, Z8
+	VMOVDQU64 256(AX), Z9
+	VPXORQ    Z10, Z10, Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 320(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VPXORQ    Z14, Z14, Z14
+	VMOVDQU64 384(AX), Z15
+	VPXORQ    Z16, Z16, Z16
+	VPXORQ    Z17, Z17, Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot6IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot6IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot6IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot6IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot6IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z18
+	VPMOVQ2M  Z18, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z3, K1, Z3
+	VPSUBQ    128(R10), Z6, K1, Z6
+	VPSUBQ    192(R10), Z9, K1, Z9
+	VPSUBQ    256(R10), Z12, K1, Z12
+	VPSUBQ    320(R10), Z15, K1, Z15
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot6IFMA_triangle
+
+verticalDot6IFMA_square:
+	VMOVDQU64   (R8), Z18
+	VMOVDQU64   -64(R10), Z19
+	VPMADD52LUQ Z19, Z18, Z1
+	VMOVDQU64   (R10), Z19
+	VPMADD52HUQ Z19, Z18, Z2
+	VPMADD52LUQ Z19, Z18, Z4
+	VMOVDQU64   64(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z5
+	VPMADD52LUQ Z19, Z18, Z7
+	VMOVDQU64   128(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z8
+	VPMADD52LUQ Z19, Z18, Z10
+	VMOVDQU64   192(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z11
+	VPMADD52LUQ Z19, Z18, Z13
+	VMOVDQU64   256(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z14
+	VPMADD52LUQ Z19, Z18, Z16
+	VMOVDQU64   320(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z17
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot6IFMA_square
+
+verticalDot6IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z3
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    64(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VMOVDQU64    128(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    256(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VMOVDQU64    320(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot6IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z8, Z6, Z6
+	VPADDQ       Z10, Z9, Z9
+	VPADDQ       Z11, Z9, Z9
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z14, Z12, Z12
+	VPADDQ       Z16, Z15, Z15
+	VPADDQ       Z17, Z15, Z15
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z15, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z9, Z9
+	VPANDQ       Z18, Z9, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z3, Z3
+	VPANDQ       Z18, Z3, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot7IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot7IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot7IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot7IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot7IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot7IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z14
+	VPMOVQ2M  Z14, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z2, K1, Z2
+	VPSUBQ    128(R10), Z4, K1, Z4
+	VPSUBQ    192(R10), Z6, K1, Z6
+	VPSUBQ    256(R10), Z8, K1, Z8
+	VPSUBQ    320(R10), Z10, K1, Z10
+	VPSUBQ    384(R10), Z12, K1, Z12
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot7IFMA_triangle
+
+verticalDot7IFMA_square:
+	VMOVDQU64   (R8), Z14
+	VMOVDQU64   -64(R10), Z15
+	VPMADD52LUQ Z15, Z14, Z1
+	VMOVDQU64   (R10), Z15
+	VPMADD52HUQ Z15, Z14, Z0
+	VPMADD52LUQ Z15, Z14, Z3
+	VMOVDQU64   64(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z2
+	VPMADD52LUQ Z15, Z14, Z5
+	VMOVDQU64   128(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z4
+	VPMADD52LUQ Z15, Z14, Z7
+	VMOVDQU64   192(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z6
+	VPMADD52LUQ Z15, Z14, Z9
+	VMOVDQU64   256(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z8
+	VPMADD52LUQ Z15, Z14, Z11
+	VMOVDQU64   320(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z10
+	VPMADD52LUQ Z15, Z14, Z13
+	VMOVDQU64   384(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z12
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot7IFMA_square
+
+verticalDot7IFMA_triangle:
+	VMOVDQU64    (R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z3
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    64(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    128(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    192(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    256(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    320(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VMOVDQU64    384(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot7IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z14
+	VPANDQ       Z14, Z12, Z15
+	VMOVDQU64    Z15, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z14, Z10, Z15
+	VMOVDQU64    Z15, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z14, Z8, Z15
+	VMOVDQU64    Z15, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z14, Z6, Z15
+	VMOVDQU64    Z15, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z14, Z4, Z15
+	VMOVDQU64    Z15, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z14, Z2, Z15
+	VMOVDQU64    Z15, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z14, Z0, Z15
+	VMOVDQU64    Z15, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot8IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VMOVDQU64 512(AX), Z14
+	VPXORQ    Z15, Z15, Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot8IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot8IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot8IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot8IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot8IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z16
+	VPMOVQ2M  Z16, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z2, K1, Z2
+	VPSUBQ    128(R10), Z4, K1, Z4
+	VPSUBQ    192(R10), Z6, K1, Z6
+	VPSUBQ    256(R10), Z8, K1, Z8
+	VPSUBQ    320(R10), Z10, K1, Z10
+	VPSUBQ    384(R10), Z12, K1, Z12
+	VPSUBQ    448(R10), Z14, K1, Z14
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot8IFMA_triangle
+
+verticalDot8IFMA_square:
+	VMOVDQU64   (R8), Z16
+	VMOVDQU64   -64(R10), Z17
+	VPMADD52LUQ Z17, Z16, Z1
+	VMOVDQU64   (R10), Z17
+	VPMADD52HUQ Z17, Z16, Z0
+	VPMADD52LUQ Z17, Z16, Z3
+	VMOVDQU64   64(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z2
+	VPMADD52LUQ Z17, Z16, Z5
+	VMOVDQU64   128(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z4
+	VPMADD52LUQ Z17, Z16, Z7
+	VMOVDQU64   192(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z6
+	VPMADD52LUQ Z17, Z16, Z9
+	VMOVDQU64   256(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z8
+	VPMADD52LUQ Z17, Z16, Z11
+	VMOVDQU64   320(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z10
+	VPMADD52LUQ Z17, Z16, Z13
+	VMOVDQU64   384(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z12
+	VPMADD52LUQ Z17, Z16, Z15
+	VMOVDQU64   448(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z14
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot8IFMA_square
+
+verticalDot8IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z3
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    64(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    128(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    192(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    256(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    320(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    384(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VMOVDQU64    448(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot8IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z15, Z14, Z14
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z14, Z17
+	VMOVDQU64    Z17, 512(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z12, Z12
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z16, Z10, Z17
+	VMOVDQU64    Z17, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z16, Z6, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z16, Z2, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot9IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VPXORQ    Z1, Z1, Z1
+	VMOVDQU64 128(AX), Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQU64 192(AX), Z4
+	VPXORQ    Z5, Z5, Z5
+	VMOVDQU64 256(AX), Z6
+	VPXORQ    Z7, Z7, Z7
+	VMOVDQU64 320(AX), Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQU64 384(AX), Z10
+	VPXORQ    Z11, Z11, Z11
+	VMOVDQU64 448(AX), Z12
+	VPXORQ    Z13, Z13, Z13
+	VMOVDQU64 512(AX), Z14
+	VPXORQ    Z15, Z15, Z15
+	VMOVDQU64 576(AX), Z16
+	VPXORQ    Z17, Z17, Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot9IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot9IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot9IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot9IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot9IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z18
+	VPMOVQ2M  Z18, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z2, K1, Z2
+	VPSUBQ    128(R10), Z4, K1, Z4
+	VPSUBQ    192(R10), Z6, K1, Z6
+	VPSUBQ    256(R10), Z8, K1, Z8
+	VPSUBQ    320(R10), Z10, K1, Z10
+	VPSUBQ    384(R10), Z12, K1, Z12
+	VPSUBQ    448(R10), Z14, K1, Z14
+	VPSUBQ    512(R10), Z16, K1, Z16
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot9IFMA_triangle
+
+verticalDot9IFMA_square:
+	VMOVDQU64   (R8), Z18
+	VMOVDQU64   -64(R10), Z19
+	VPMADD52LUQ Z19, Z18, Z1
+	VMOVDQU64   (R10), Z19
+	VPMADD52HUQ Z19, Z18, Z0
+	VPMADD52LUQ Z19, Z18, Z3
+	VMOVDQU64   64(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z2
+	VPMADD52LUQ Z19, Z18, Z5
+	VMOVDQU64   128(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z4
+	VPMADD52LUQ Z19, Z18, Z7
+	VMOVDQU64   192(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z6
+	VPMADD52LUQ Z19, Z18, Z9
+	VMOVDQU64   256(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z8
+	VPMADD52LUQ Z19, Z18, Z11
+	VMOVDQU64   320(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z10
+	VPMADD52LUQ Z19, Z18, Z13
+	VMOVDQU64   384(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z12
+	VPMADD52LUQ Z19, Z18, Z15
+	VMOVDQU64   448(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z14
+	VPMADD52LUQ Z19, Z18, Z17
+	VMOVDQU64   512(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z16
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot9IFMA_square
+
+verticalDot9IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z3
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    64(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    128(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    192(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    256(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    320(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    384(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    448(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VMOVDQU64    512(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot9IFMA_number
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       Z13, Z12, Z12
+	VPADDQ       Z15, Z14, Z14
+	VPADDQ       Z17, Z16, Z16
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z16, Z19
+	VMOVDQU64    Z19, 576(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPANDQ       Z18, Z14, Z19
+	VMOVDQU64    Z19, 512(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 448(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPANDQ       Z18, Z10, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPANDQ       Z18, Z8, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPANDQ       Z18, Z4, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPANDQ       Z18, Z2, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot10IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot10IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot10IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot10IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot10IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot10IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z10
+	VPMOVQ2M  Z10, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot10IFMA_triangle
+
+verticalDot10IFMA_square:
+	VMOVDQU64   (R8), Z10
+	VMOVDQU64   -64(R10), Z11
+	VPMADD52LUQ Z11, Z10, Z0
+	VMOVDQU64   (R10), Z11
+	VPMADD52HUQ Z11, Z10, Z0
+	VPMADD52LUQ Z11, Z10, Z1
+	VMOVDQU64   64(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z1
+	VPMADD52LUQ Z11, Z10, Z2
+	VMOVDQU64   128(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z2
+	VPMADD52LUQ Z11, Z10, Z3
+	VMOVDQU64   192(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z3
+	VPMADD52LUQ Z11, Z10, Z4
+	VMOVDQU64   256(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z4
+	VPMADD52LUQ Z11, Z10, Z5
+	VMOVDQU64   320(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z5
+	VPMADD52LUQ Z11, Z10, Z6
+	VMOVDQU64   384(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z6
+	VPMADD52LUQ Z11, Z10, Z7
+	VMOVDQU64   448(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z7
+	VPMADD52LUQ Z11, Z10, Z8
+	VMOVDQU64   512(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z8
+	VPMADD52LUQ Z11, Z10, Z9
+	VMOVDQU64   576(R10), Z11
+	VPMADD52HUQ Z11, Z10, Z9
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot10IFMA_square
+
+verticalDot10IFMA_triangle:
+	VMOVDQU64    (R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z0
+	VPMADD52LUQ  Z11, Z10, Z1
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z1
+	VPMADD52LUQ  Z11, Z10, Z2
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VMOVDQU64    320(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    384(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    448(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    512(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    576(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    64(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z1
+	VPMADD52LUQ  Z11, Z10, Z2
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    320(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    384(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    448(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    512(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    128(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z2
+	VPMADD52LUQ  Z11, Z10, Z3
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    320(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    384(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    448(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    192(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z3
+	VPMADD52LUQ  Z11, Z10, Z4
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    320(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    384(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    256(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z4
+	VPMADD52LUQ  Z11, Z10, Z5
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    320(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    320(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z5
+	VPMADD52LUQ  Z11, Z10, Z6
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    256(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    384(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z6
+	VPMADD52LUQ  Z11, Z10, Z7
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    192(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    448(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z7
+	VPMADD52LUQ  Z11, Z10, Z8
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    128(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    512(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z8
+	VPMADD52LUQ  Z11, Z10, Z9
+	VMOVDQU64    64(R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	VMOVDQU64    576(R8), Z10
+	VMOVDQU64    (R10), Z11
+	VPMADD52HUQ  Z11, Z10, Z9
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot10IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z10
+	VPANDQ       Z10, Z9, Z11
+	VMOVDQU64    Z11, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z10, Z8, Z11
+	VMOVDQU64    Z11, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z10, Z7, Z11
+	VMOVDQU64    Z11, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z10, Z6, Z11
+	VMOVDQU64    Z11, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z10, Z5, Z11
+	VMOVDQU64    Z11, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z10, Z4, Z11
+	VMOVDQU64    Z11, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z10, Z3, Z11
+	VMOVDQU64    Z11, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z10, Z2, Z11
+	VMOVDQU64    Z11, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z10, Z1, Z11
+	VMOVDQU64    Z11, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z10, Z0, Z11
+	VMOVDQU64    Z11, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot11IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot11IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot11IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot11IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot11IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot11IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z11
+	VPMOVQ2M  Z11, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot11IFMA_triangle
+
+verticalDot11IFMA_square:
+	VMOVDQU64   (R8), Z11
+	VMOVDQU64   -64(R10), Z12
+	VPMADD52LUQ Z12, Z11, Z0
+	VMOVDQU64   (R10), Z12
+	VPMADD52HUQ Z12, Z11, Z0
+	VPMADD52LUQ Z12, Z11, Z1
+	VMOVDQU64   64(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z1
+	VPMADD52LUQ Z12, Z11, Z2
+	VMOVDQU64   128(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z2
+	VPMADD52LUQ Z12, Z11, Z3
+	VMOVDQU64   192(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z3
+	VPMADD52LUQ Z12, Z11, Z4
+	VMOVDQU64   256(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z4
+	VPMADD52LUQ Z12, Z11, Z5
+	VMOVDQU64   320(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z5
+	VPMADD52LUQ Z12, Z11, Z6
+	VMOVDQU64   384(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z6
+	VPMADD52LUQ Z12, Z11, Z7
+	VMOVDQU64   448(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z7
+	VPMADD52LUQ Z12, Z11, Z8
+	VMOVDQU64   512(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z8
+	VPMADD52LUQ Z12, Z11, Z9
+	VMOVDQU64   576(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z9
+	VPMADD52LUQ Z12, Z11, Z10
+	VMOVDQU64   640(R10), Z12
+	VPMADD52HUQ Z12, Z11, Z10
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot11IFMA_square
+
+verticalDot11IFMA_triangle:
+	VMOVDQU64    (R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z0
+	VPMADD52LUQ  Z12, Z11, Z1
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z1
+	VPMADD52LUQ  Z12, Z11, Z2
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    384(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    448(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    512(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    576(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    640(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    64(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z1
+	VPMADD52LUQ  Z12, Z11, Z2
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    384(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    448(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    512(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    576(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    128(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z2
+	VPMADD52LUQ  Z12, Z11, Z3
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    384(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    448(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    512(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    192(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z3
+	VPMADD52LUQ  Z12, Z11, Z4
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    384(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    448(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    256(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z4
+	VPMADD52LUQ  Z12, Z11, Z5
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    384(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    320(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z5
+	VPMADD52LUQ  Z12, Z11, Z6
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    320(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    384(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z6
+	VPMADD52LUQ  Z12, Z11, Z7
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    256(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    448(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z7
+	VPMADD52LUQ  Z12, Z11, Z8
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    192(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    512(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z8
+	VPMADD52LUQ  Z12, Z11, Z9
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    128(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    576(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z9
+	VPMADD52LUQ  Z12, Z11, Z10
+	VMOVDQU64    64(R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	VMOVDQU64    640(R8), Z11
+	VMOVDQU64    (R10), Z12
+	VPMADD52HUQ  Z12, Z11, Z10
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot11IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z11
+	VPANDQ       Z11, Z10, Z12
+	VMOVDQU64    Z12, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z11, Z9, Z12
+	VMOVDQU64    Z12, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z11, Z8, Z12
+	VMOVDQU64    Z12, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z11, Z7, Z12
+	VMOVDQU64    Z12, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z11, Z6, Z12
+	VMOVDQU64    Z12, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z11, Z5, Z12
+	VMOVDQU64    Z12, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z11, Z4, Z12
+	VMOVDQU64    Z12, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z11, Z3, Z12
+	VMOVDQU64    Z12, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z11, Z2, Z12
+	VMOVDQU64    Z12, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z11, Z1, Z12
+	VMOVDQU64    Z12, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z11, Z0, Z12
+	VMOVDQU64    Z12, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot12IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot12IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot12IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot12IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot12IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot12IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z12
+	VPMOVQ2M  Z12, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot12IFMA_triangle
+
+verticalDot12IFMA_square:
+	VMOVDQU64   (R8), Z12
+	VMOVDQU64   -64(R10), Z13
+	VPMADD52LUQ Z13, Z12, Z0
+	VMOVDQU64   (R10), Z13
+	VPMADD52HUQ Z13, Z12, Z0
+	VPMADD52LUQ Z13, Z12, Z1
+	VMOVDQU64   64(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z1
+	VPMADD52LUQ Z13, Z12, Z2
+	VMOVDQU64   128(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z2
+	VPMADD52LUQ Z13, Z12, Z3
+	VMOVDQU64   192(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z3
+	VPMADD52LUQ Z13, Z12, Z4
+	VMOVDQU64   256(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z4
+	VPMADD52LUQ Z13, Z12, Z5
+	VMOVDQU64   320(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z5
+	VPMADD52LUQ Z13, Z12, Z6
+	VMOVDQU64   384(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z6
+	VPMADD52LUQ Z13, Z12, Z7
+	VMOVDQU64   448(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z7
+	VPMADD52LUQ Z13, Z12, Z8
+	VMOVDQU64   512(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z8
+	VPMADD52LUQ Z13, Z12, Z9
+	VMOVDQU64   576(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z9
+	VPMADD52LUQ Z13, Z12, Z10
+	VMOVDQU64   640(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z10
+	VPMADD52LUQ Z13, Z12, Z11
+	VMOVDQU64   704(R10), Z13
+	VPMADD52HUQ Z13, Z12, Z11
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot12IFMA_square
+
+verticalDot12IFMA_triangle:
+	VMOVDQU64    (R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z0
+	VPMADD52LUQ  Z13, Z12, Z1
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z1
+	VPMADD52LUQ  Z13, Z12, Z2
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    448(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    512(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    576(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    640(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    704(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    64(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z1
+	VPMADD52LUQ  Z13, Z12, Z2
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    448(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    512(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    576(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    640(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    128(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z2
+	VPMADD52LUQ  Z13, Z12, Z3
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    448(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    512(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    576(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    192(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z3
+	VPMADD52LUQ  Z13, Z12, Z4
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    448(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    512(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    256(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z4
+	VPMADD52LUQ  Z13, Z12, Z5
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    448(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    320(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z5
+	VPMADD52LUQ  Z13, Z12, Z6
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    384(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    384(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z6
+	VPMADD52LUQ  Z13, Z12, Z7
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    320(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    448(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z7
+	VPMADD52LUQ  Z13, Z12, Z8
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    256(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    512(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z8
+	VPMADD52LUQ  Z13, Z12, Z9
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    192(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    576(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z9
+	VPMADD52LUQ  Z13, Z12, Z10
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    128(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    640(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z10
+	VPMADD52LUQ  Z13, Z12, Z11
+	VMOVDQU64    64(R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	VMOVDQU64    704(R8), Z12
+	VMOVDQU64    (R10), Z13
+	VPMADD52HUQ  Z13, Z12, Z11
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot12IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z12
+	VPANDQ       Z12, Z11, Z13
+	VMOVDQU64    Z13, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z12, Z10, Z13
+	VMOVDQU64    Z13, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z12, Z9, Z13
+	VMOVDQU64    Z13, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z12, Z8, Z13
+	VMOVDQU64    Z13, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z12, Z7, Z13
+	VMOVDQU64    Z13, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z12, Z6, Z13
+	VMOVDQU64    Z13, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z12, Z5, Z13
+	VMOVDQU64    Z13, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z12, Z4, Z13
+	VMOVDQU64    Z13, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z12, Z3, Z13
+	VMOVDQU64    Z13, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z12, Z2, Z13
+	VMOVDQU64    Z13, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z12, Z1, Z13
+	VMOVDQU64    Z13, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z12, Z0, Z13
+	VMOVDQU64    Z13, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot13IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot13IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot13IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot13IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot13IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot13IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z13
+	VPMOVQ2M  Z13, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot13IFMA_triangle
+
+verticalDot13IFMA_square:
+	VMOVDQU64   (R8), Z13
+	VMOVDQU64   -64(R10), Z14
+	VPMADD52LUQ Z14, Z13, Z0
+	VMOVDQU64   (R10), Z14
+	VPMADD52HUQ Z14, Z13, Z0
+	VPMADD52LUQ Z14, Z13, Z1
+	VMOVDQU64   64(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z1
+	VPMADD52LUQ Z14, Z13, Z2
+	VMOVDQU64   128(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z2
+	VPMADD52LUQ Z14, Z13, Z3
+	VMOVDQU64   192(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z3
+	VPMADD52LUQ Z14, Z13, Z4
+	VMOVDQU64   256(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z4
+	VPMADD52LUQ Z14, Z13, Z5
+	VMOVDQU64   320(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z5
+	VPMADD52LUQ Z14, Z13, Z6
+	VMOVDQU64   384(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z6
+	VPMADD52LUQ Z14, Z13, Z7
+	VMOVDQU64   448(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z7
+	VPMADD52LUQ Z14, Z13, Z8
+	VMOVDQU64   512(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z8
+	VPMADD52LUQ Z14, Z13, Z9
+	VMOVDQU64   576(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z9
+	VPMADD52LUQ Z14, Z13, Z10
+	VMOVDQU64   640(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z10
+	VPMADD52LUQ Z14, Z13, Z11
+	VMOVDQU64   704(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z11
+	VPMADD52LUQ Z14, Z13, Z12
+	VMOVDQU64   768(R10), Z14
+	VPMADD52HUQ Z14, Z13, Z12
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot13IFMA_square
+
+verticalDot13IFMA_triangle:
+	VMOVDQU64    (R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z0
+	VPMADD52LUQ  Z14, Z13, Z1
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z1
+	VPMADD52LUQ  Z14, Z13, Z2
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    512(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    576(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    640(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    704(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    768(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    64(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z1
+	VPMADD52LUQ  Z14, Z13, Z2
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    512(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    576(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    640(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    704(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    128(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z2
+	VPMADD52LUQ  Z14, Z13, Z3
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    512(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    576(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    640(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    192(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z3
+	VPMADD52LUQ  Z14, Z13, Z4
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    512(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    576(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    256(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z4
+	VPMADD52LUQ  Z14, Z13, Z5
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    512(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    320(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z5
+	VPMADD52LUQ  Z14, Z13, Z6
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    448(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    384(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z6
+	VPMADD52LUQ  Z14, Z13, Z7
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    384(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    448(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z7
+	VPMADD52LUQ  Z14, Z13, Z8
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    320(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    512(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z14, Z13, Z9
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    256(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    576(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z9
+	VPMADD52LUQ  Z14, Z13, Z10
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    192(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    640(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z10
+	VPMADD52LUQ  Z14, Z13, Z11
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    128(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    704(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z11
+	VPMADD52LUQ  Z14, Z13, Z12
+	VMOVDQU64    64(R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	VMOVDQU64    768(R8), Z13
+	VMOVDQU64    (R10), Z14
+	VPMADD52HUQ  Z14, Z13, Z12
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot13IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z13
+	VPANDQ       Z13, Z12, Z14
+	VMOVDQU64    Z14, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z13, Z11, Z14
+	VMOVDQU64    Z14, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z13, Z10, Z14
+	VMOVDQU64    Z14, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z13, Z9, Z14
+	VMOVDQU64    Z14, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z13, Z8, Z14
+	VMOVDQU64    Z14, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z13, Z7, Z14
+	VMOVDQU64    Z14, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z13, Z6, Z14
+	VMOVDQU64    Z14, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z13, Z5, Z14
+	VMOVDQU64    Z14, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z13, Z4, Z14
+	VMOVDQU64    Z14, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z13, Z3, Z14
+	VMOVDQU64    Z14, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z13, Z2, Z14
+	VMOVDQU64    Z14, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z13, Z1, Z14
+	VMOVDQU64    Z14, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z13, Z0, Z14
+	VMOVDQU64    Z14, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot14IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot14IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot14IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot14IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot14IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot14IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z14
+	VPMOVQ2M  Z14, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	VPSUBQ    832(R10), Z13, K1, Z13
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot14IFMA_triangle
+
+verticalDot14IFMA_square:
+	VMOVDQU64   (R8), Z14
+	VMOVDQU64   -64(R10), Z15
+	VPMADD52LUQ Z15, Z14, Z0
+	VMOVDQU64   (R10), Z15
+	VPMADD52HUQ Z15, Z14, Z0
+	VPMADD52LUQ Z15, Z14, Z1
+	VMOVDQU64   64(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z1
+	VPMADD52LUQ Z15, Z14, Z2
+	VMOVDQU64   128(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z2
+	VPMADD52LUQ Z15, Z14, Z3
+	VMOVDQU64   192(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z3
+	VPMADD52LUQ Z15, Z14, Z4
+	VMOVDQU64   256(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z4
+	VPMADD52LUQ Z15, Z14, Z5
+	VMOVDQU64   320(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z5
+	VPMADD52LUQ Z15, Z14, Z6
+	VMOVDQU64   384(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z6
+	VPMADD52LUQ Z15, Z14, Z7
+	VMOVDQU64   448(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z7
+	VPMADD52LUQ Z15, Z14, Z8
+	VMOVDQU64   512(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z8
+	VPMADD52LUQ Z15, Z14, Z9
+	VMOVDQU64   576(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z9
+	VPMADD52LUQ Z15, Z14, Z10
+	VMOVDQU64   640(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z10
+	VPMADD52LUQ Z15, Z14, Z11
+	VMOVDQU64   704(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z11
+	VPMADD52LUQ Z15, Z14, Z12
+	VMOVDQU64   768(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z12
+	VPMADD52LUQ Z15, Z14, Z13
+	VMOVDQU64   832(R10), Z15
+	VPMADD52HUQ Z15, Z14, Z13
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot14IFMA_square
+
+verticalDot14IFMA_triangle:
+	VMOVDQU64    (R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z0
+	VPMADD52LUQ  Z15, Z14, Z1
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z2
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    576(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    640(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    704(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    768(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    832(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    64(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z1
+	VPMADD52LUQ  Z15, Z14, Z2
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    576(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    640(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    704(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    768(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    128(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z2
+	VPMADD52LUQ  Z15, Z14, Z3
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    576(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    640(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    704(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    192(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z3
+	VPMADD52LUQ  Z15, Z14, Z4
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    576(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    640(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    256(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z4
+	VPMADD52LUQ  Z15, Z14, Z5
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    576(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    320(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z5
+	VPMADD52LUQ  Z15, Z14, Z6
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    512(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    384(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z6
+	VPMADD52LUQ  Z15, Z14, Z7
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    448(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    448(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z7
+	VPMADD52LUQ  Z15, Z14, Z8
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    384(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    512(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z8
+	VPMADD52LUQ  Z15, Z14, Z9
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    320(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    576(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z9
+	VPMADD52LUQ  Z15, Z14, Z10
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    256(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    640(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z10
+	VPMADD52LUQ  Z15, Z14, Z11
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    192(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    704(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z11
+	VPMADD52LUQ  Z15, Z14, Z12
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    128(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    768(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z12
+	VPMADD52LUQ  Z15, Z14, Z13
+	VMOVDQU64    64(R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	VMOVDQU64    832(R8), Z14
+	VMOVDQU64    (R10), Z15
+	VPMADD52HUQ  Z15, Z14, Z13
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot14IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z14
+	VPANDQ       Z14, Z13, Z15
+	VMOVDQU64    Z15, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z14, Z12, Z15
+	VMOVDQU64    Z15, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z14, Z11, Z15
+	VMOVDQU64    Z15, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z14, Z10, Z15
+	VMOVDQU64    Z15, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z14, Z9, Z15
+	VMOVDQU64    Z15, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z14, Z8, Z15
+	VMOVDQU64    Z15, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z14, Z7, Z15
+	VMOVDQU64    Z15, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z14, Z6, Z15
+	VMOVDQU64    Z15, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z14, Z5, Z15
+	VMOVDQU64    Z15, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z14, Z4, Z15
+	VMOVDQU64    Z15, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z14, Z3, Z15
+	VMOVDQU64    Z15, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z14, Z2, Z15
+	VMOVDQU64    Z15, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z14, Z1, Z15
+	VMOVDQU64    Z15, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z14, Z0, Z15
+	VMOVDQU64    Z15, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot15IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot15IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot15IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot15IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot15IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot15IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z15
+	VPMOVQ2M  Z15, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	VPSUBQ    832(R10), Z13, K1, Z13
+	VPSUBQ    896(R10), Z14, K1, Z14
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot15IFMA_triangle
+
+verticalDot15IFMA_square:
+	VMOVDQU64   (R8), Z15
+	VMOVDQU64   -64(R10), Z16
+	VPMADD52LUQ Z16, Z15, Z0
+	VMOVDQU64   (R10), Z16
+	VPMADD52HUQ Z16, Z15, Z0
+	VPMADD52LUQ Z16, Z15, Z1
+	VMOVDQU64   64(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z1
+	VPMADD52LUQ Z16, Z15, Z2
+	VMOVDQU64   128(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z2
+	VPMADD52LUQ Z16, Z15, Z3
+	VMOVDQU64   192(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z3
+	VPMADD52LUQ Z16, Z15, Z4
+	VMOVDQU64   256(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z4
+	VPMADD52LUQ Z16, Z15, Z5
+	VMOVDQU64   320(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z5
+	VPMADD52LUQ Z16, Z15, Z6
+	VMOVDQU64   384(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z6
+	VPMADD52LUQ Z16, Z15, Z7
+	VMOVDQU64   448(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z7
+	VPMADD52LUQ Z16, Z15, Z8
+	VMOVDQU64   512(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z8
+	VPMADD52LUQ Z16, Z15, Z9
+	VMOVDQU64   576(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z9
+	VPMADD52LUQ Z16, Z15, Z10
+	VMOVDQU64   640(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z10
+	VPMADD52LUQ Z16, Z15, Z11
+	VMOVDQU64   704(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z11
+	VPMADD52LUQ Z16, Z15, Z12
+	VMOVDQU64   768(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z12
+	VPMADD52LUQ Z16, Z15, Z13
+	VMOVDQU64   832(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z13
+	VPMADD52LUQ Z16, Z15, Z14
+	VMOVDQU64   896(R10), Z16
+	VPMADD52HUQ Z16, Z15, Z14
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot15IFMA_square
+
+verticalDot15IFMA_triangle:
+	VMOVDQU64    (R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z0
+	VPMADD52LUQ  Z16, Z15, Z1
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z1
+	VPMADD52LUQ  Z16, Z15, Z2
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    640(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    704(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    768(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    832(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    896(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    64(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z1
+	VPMADD52LUQ  Z16, Z15, Z2
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    640(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    704(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    768(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    832(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    128(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z2
+	VPMADD52LUQ  Z16, Z15, Z3
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    640(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    704(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    768(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z3
+	VPMADD52LUQ  Z16, Z15, Z4
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    640(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    704(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    256(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z4
+	VPMADD52LUQ  Z16, Z15, Z5
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    640(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    320(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z5
+	VPMADD52LUQ  Z16, Z15, Z6
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    576(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    384(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z6
+	VPMADD52LUQ  Z16, Z15, Z7
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    512(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    448(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z7
+	VPMADD52LUQ  Z16, Z15, Z8
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    448(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    512(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z8
+	VPMADD52LUQ  Z16, Z15, Z9
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    384(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    576(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z9
+	VPMADD52LUQ  Z16, Z15, Z10
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    320(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    640(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z10
+	VPMADD52LUQ  Z16, Z15, Z11
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    256(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    704(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z11
+	VPMADD52LUQ  Z16, Z15, Z12
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    192(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    768(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z12
+	VPMADD52LUQ  Z16, Z15, Z13
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    128(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    832(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z13
+	VPMADD52LUQ  Z16, Z15, Z14
+	VMOVDQU64    64(R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	VMOVDQU64    896(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VPMADD52HUQ  Z16, Z15, Z14
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot15IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z15
+	VPANDQ       Z15, Z14, Z16
+	VMOVDQU64    Z16, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z15, Z13, Z16
+	VMOVDQU64    Z16, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z15, Z12, Z16
+	VMOVDQU64    Z16, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z15, Z11, Z16
+	VMOVDQU64    Z16, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z15, Z10, Z16
+	VMOVDQU64    Z16, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z15, Z9, Z16
+	VMOVDQU64    Z16, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z15, Z8, Z16
+	VMOVDQU64    Z16, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z15, Z7, Z16
+	VMOVDQU64    Z16, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z15, Z6, Z16
+	VMOVDQU64    Z16, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z15, Z5, Z16
+	VMOVDQU64    Z16, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z15, Z4, Z16
+	VMOVDQU64    Z16, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z15, Z3, Z16
+	VMOVDQU64    Z16, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z15, Z2, Z16
+	VMOVDQU64    Z16, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z15, Z1, Z16
+	VMOVDQU64    Z16, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z15, Z0, Z16
+	VMOVDQU64    Z16, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot16IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot16IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot16IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot16IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot16IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot16IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z16
+	VPMOVQ2M  Z16, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	VPSUBQ    832(R10), Z13, K1, Z13
+	VPSUBQ    896(R10), Z14, K1, Z14
+	VPSUBQ    960(R10), Z15, K1, Z15
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot16IFMA_triangle
+
+verticalDot16IFMA_square:
+	VMOVDQU64   (R8), Z16
+	VMOVDQU64   -64(R10), Z17
+	VPMADD52LUQ Z17, Z16, Z0
+	VMOVDQU64   (R10), Z17
+	VPMADD52HUQ Z17, Z16, Z0
+	VPMADD52LUQ Z17, Z16, Z1
+	VMOVDQU64   64(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z1
+	VPMADD52LUQ Z17, Z16, Z2
+	VMOVDQU64   128(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z2
+	VPMADD52LUQ Z17, Z16, Z3
+	VMOVDQU64   192(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z3
+	VPMADD52LUQ Z17, Z16, Z4
+	VMOVDQU64   256(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z4
+	VPMADD52LUQ Z17, Z16, Z5
+	VMOVDQU64   320(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z5
+	VPMADD52LUQ Z17, Z16, Z6
+	VMOVDQU64   384(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z6
+	VPMADD52LUQ Z17, Z16, Z7
+	VMOVDQU64   448(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z7
+	VPMADD52LUQ Z17, Z16, Z8
+	VMOVDQU64   512(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z8
+	VPMADD52LUQ Z17, Z16, Z9
+	VMOVDQU64   576(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z9
+	VPMADD52LUQ Z17, Z16, Z10
+	VMOVDQU64   640(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z10
+	VPMADD52LUQ Z17, Z16, Z11
+	VMOVDQU64   704(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z11
+	VPMADD52LUQ Z17, Z16, Z12
+	VMOVDQU64   768(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z12
+	VPMADD52LUQ Z17, Z16, Z13
+	VMOVDQU64   832(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z13
+	VPMADD52LUQ Z17, Z16, Z14
+	VMOVDQU64   896(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z14
+	VPMADD52LUQ Z17, Z16, Z15
+	VMOVDQU64   960(R10), Z17
+	VPMADD52HUQ Z17, Z16, Z15
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot16IFMA_square
+
+verticalDot16IFMA_triangle:
+	VMOVDQU64    (R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z0
+	VPMADD52LUQ  Z17, Z16, Z1
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z2
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    704(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    768(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    832(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    896(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    960(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    64(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z1
+	VPMADD52LUQ  Z17, Z16, Z2
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    704(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    768(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    832(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    896(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    128(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z2
+	VPMADD52LUQ  Z17, Z16, Z3
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    704(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    768(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    832(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    192(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z3
+	VPMADD52LUQ  Z17, Z16, Z4
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    704(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    768(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    256(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z4
+	VPMADD52LUQ  Z17, Z16, Z5
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    704(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    320(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z5
+	VPMADD52LUQ  Z17, Z16, Z6
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    640(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    384(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z6
+	VPMADD52LUQ  Z17, Z16, Z7
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    576(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    448(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z7
+	VPMADD52LUQ  Z17, Z16, Z8
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    512(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    512(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z8
+	VPMADD52LUQ  Z17, Z16, Z9
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    448(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    576(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z9
+	VPMADD52LUQ  Z17, Z16, Z10
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    384(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    640(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z10
+	VPMADD52LUQ  Z17, Z16, Z11
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    320(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    704(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z11
+	VPMADD52LUQ  Z17, Z16, Z12
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    256(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    768(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z12
+	VPMADD52LUQ  Z17, Z16, Z13
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    192(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    832(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z13
+	VPMADD52LUQ  Z17, Z16, Z14
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    128(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    896(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z14
+	VPMADD52LUQ  Z17, Z16, Z15
+	VMOVDQU64    64(R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	VMOVDQU64    960(R8), Z16
+	VMOVDQU64    (R10), Z17
+	VPMADD52HUQ  Z17, Z16, Z15
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot16IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z16
+	VPANDQ       Z16, Z15, Z17
+	VMOVDQU64    Z17, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z16, Z14, Z17
+	VMOVDQU64    Z17, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z16, Z13, Z17
+	VMOVDQU64    Z17, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z16, Z12, Z17
+	VMOVDQU64    Z17, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z16, Z11, Z17
+	VMOVDQU64    Z17, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z16, Z10, Z17
+	VMOVDQU64    Z17, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z16, Z9, Z17
+	VMOVDQU64    Z17, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z16, Z8, Z17
+	VMOVDQU64    Z17, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z16, Z7, Z17
+	VMOVDQU64    Z17, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z16, Z6, Z17
+	VMOVDQU64    Z17, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z16, Z5, Z17
+	VMOVDQU64    Z17, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z16, Z4, Z17
+	VMOVDQU64    Z17, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z16, Z3, Z17
+	VMOVDQU64    Z17, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z16, Z2, Z17
+	VMOVDQU64    Z17, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z16, Z1, Z17
+	VMOVDQU64    Z17, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z16, Z0, Z17
+	VMOVDQU64    Z17, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot17IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	VMOVDQU64 1088(AX), Z16
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot17IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot17IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot17IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot17IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot17IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z17
+	VPMOVQ2M  Z17, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	VPSUBQ    832(R10), Z13, K1, Z13
+	VPSUBQ    896(R10), Z14, K1, Z14
+	VPSUBQ    960(R10), Z15, K1, Z15
+	VPSUBQ    1024(R10), Z16, K1, Z16
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot17IFMA_triangle
+
+verticalDot17IFMA_square:
+	VMOVDQU64   (R8), Z17
+	VMOVDQU64   -64(R10), Z18
+	VPMADD52LUQ Z18, Z17, Z0
+	VMOVDQU64   (R10), Z18
+	VPMADD52HUQ Z18, Z17, Z0
+	VPMADD52LUQ Z18, Z17, Z1
+	VMOVDQU64   64(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z1
+	VPMADD52LUQ Z18, Z17, Z2
+	VMOVDQU64   128(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z2
+	VPMADD52LUQ Z18, Z17, Z3
+	VMOVDQU64   192(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z3
+	VPMADD52LUQ Z18, Z17, Z4
+	VMOVDQU64   256(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z4
+	VPMADD52LUQ Z18, Z17, Z5
+	VMOVDQU64   320(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z5
+	VPMADD52LUQ Z18, Z17, Z6
+	VMOVDQU64   384(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z6
+	VPMADD52LUQ Z18, Z17, Z7
+	VMOVDQU64   448(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z7
+	VPMADD52LUQ Z18, Z17, Z8
+	VMOVDQU64   512(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z8
+	VPMADD52LUQ Z18, Z17, Z9
+	VMOVDQU64   576(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z9
+	VPMADD52LUQ Z18, Z17, Z10
+	VMOVDQU64   640(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z10
+	VPMADD52LUQ Z18, Z17, Z11
+	VMOVDQU64   704(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z11
+	VPMADD52LUQ Z18, Z17, Z12
+	VMOVDQU64   768(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z12
+	VPMADD52LUQ Z18, Z17, Z13
+	VMOVDQU64   832(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z13
+	VPMADD52LUQ Z18, Z17, Z14
+	VMOVDQU64   896(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z14
+	VPMADD52LUQ Z18, Z17, Z15
+	VMOVDQU64   960(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z15
+	VPMADD52LUQ Z18, Z17, Z16
+	VMOVDQU64   1024(R10), Z18
+	VPMADD52HUQ Z18, Z17, Z16
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot17IFMA_square
+
+verticalDot17IFMA_triangle:
+	VMOVDQU64    (R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z0
+	VPMADD52LUQ  Z18, Z17, Z1
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z1
+	VPMADD52LUQ  Z18, Z17, Z2
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    768(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    832(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    896(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    960(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    1024(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    64(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z1
+	VPMADD52LUQ  Z18, Z17, Z2
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    768(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    832(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    896(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    960(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    128(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z2
+	VPMADD52LUQ  Z18, Z17, Z3
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    768(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    832(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    896(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    192(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z3
+	VPMADD52LUQ  Z18, Z17, Z4
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    768(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    832(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    256(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z4
+	VPMADD52LUQ  Z18, Z17, Z5
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    768(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    320(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z5
+	VPMADD52LUQ  Z18, Z17, Z6
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    704(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    384(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z6
+	VPMADD52LUQ  Z18, Z17, Z7
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    640(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    448(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z7
+	VPMADD52LUQ  Z18, Z17, Z8
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    576(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    512(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z8
+	VPMADD52LUQ  Z18, Z17, Z9
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    512(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    576(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z9
+	VPMADD52LUQ  Z18, Z17, Z10
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    448(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    640(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z10
+	VPMADD52LUQ  Z18, Z17, Z11
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    384(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    704(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z11
+	VPMADD52LUQ  Z18, Z17, Z12
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    320(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    768(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z12
+	VPMADD52LUQ  Z18, Z17, Z13
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    256(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    832(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z13
+	VPMADD52LUQ  Z18, Z17, Z14
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    192(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    896(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z14
+	VPMADD52LUQ  Z18, Z17, Z15
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    128(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    960(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z15
+	VPMADD52LUQ  Z18, Z17, Z16
+	VMOVDQU64    64(R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	VMOVDQU64    1024(R8), Z17
+	VMOVDQU64    (R10), Z18
+	VPMADD52HUQ  Z18, Z17, Z16
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot17IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z17
+	VPANDQ       Z17, Z16, Z18
+	VMOVDQU64    Z18, 1088(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z17, Z15, Z18
+	VMOVDQU64    Z18, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z17, Z14, Z18
+	VMOVDQU64    Z18, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z17, Z13, Z18
+	VMOVDQU64    Z18, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z17, Z12, Z18
+	VMOVDQU64    Z18, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z17, Z11, Z18
+	VMOVDQU64    Z18, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z17, Z10, Z18
+	VMOVDQU64    Z18, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z17, Z9, Z18
+	VMOVDQU64    Z18, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z17, Z8, Z18
+	VMOVDQU64    Z18, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z17, Z7, Z18
+	VMOVDQU64    Z18, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z17, Z6, Z18
+	VMOVDQU64    Z18, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z17, Z5, Z18
+	VMOVDQU64    Z18, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z17, Z4, Z18
+	VMOVDQU64    Z18, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z17, Z3, Z18
+	VMOVDQU64    Z18, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z17, Z2, Z18
+	VMOVDQU64    Z18, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z17, Z1, Z18
+	VMOVDQU64    Z18, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z17, Z0, Z18
+	VMOVDQU64    Z18, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, MMX+
+TEXT ·verticalDot18IFMA(SB), NOSPLIT, $8-88
+	MOVQ      acc+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      n+40(FP), BX
+	MOVQ      first+48(FP), SI
+	MOVQ      digits+56(FP), DI
+	IMUL3Q    $0x40, DI, DI
+	MOVQ      SI, R8
+	IMUL3Q    $0x40, R8, R8
+	MOVQ      SI, R9
+	IMUL3Q    $0x40, R9, R9
+	ADDQ      R8, AX
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z1
+	VMOVDQU64 192(AX), Z2
+	VMOVDQU64 256(AX), Z3
+	VMOVDQU64 320(AX), Z4
+	VMOVDQU64 384(AX), Z5
+	VMOVDQU64 448(AX), Z6
+	VMOVDQU64 512(AX), Z7
+	VMOVDQU64 576(AX), Z8
+	VMOVDQU64 640(AX), Z9
+	VMOVDQU64 704(AX), Z10
+	VMOVDQU64 768(AX), Z11
+	VMOVDQU64 832(AX), Z12
+	VMOVDQU64 896(AX), Z13
+	VMOVDQU64 960(AX), Z14
+	VMOVDQU64 1024(AX), Z15
+	VMOVDQU64 1088(AX), Z16
+	VMOVDQU64 1152(AX), Z17
+	MOVQ      soon+64(FP), R8
+	MOVQ      R8, (SP)
+
+verticalDot18IFMA_number:
+	MOVQ  soonLines+80(FP), R10
+	TESTQ R10, R10
+	JEQ   verticalDot18IFMA_fetched
+	MOVQ  (SP), R8
+
+verticalDot18IFMA_prefetch:
+	PREFETCHT0 (R8)
+	ADDQ       $0x40, R8
+	DECQ       R10
+	JNZ        verticalDot18IFMA_prefetch
+	MOVQ       soonPitch+72(FP), R8
+	ADDQ       R8, (SP)
+
+verticalDot18IFMA_fetched:
+	VMOVDQU64 (CX)(DI*1), Z18
+	VPMOVQ2M  Z18, K1
+	LEAQ      (DX)(R9*1), R10
+	VPSUBQ    (R10), Z0, K1, Z0
+	VPSUBQ    64(R10), Z1, K1, Z1
+	VPSUBQ    128(R10), Z2, K1, Z2
+	VPSUBQ    192(R10), Z3, K1, Z3
+	VPSUBQ    256(R10), Z4, K1, Z4
+	VPSUBQ    320(R10), Z5, K1, Z5
+	VPSUBQ    384(R10), Z6, K1, Z6
+	VPSUBQ    448(R10), Z7, K1, Z7
+	VPSUBQ    512(R10), Z8, K1, Z8
+	VPSUBQ    576(R10), Z9, K1, Z9
+	VPSUBQ    640(R10), Z10, K1, Z10
+	VPSUBQ    704(R10), Z11, K1, Z11
+	VPSUBQ    768(R10), Z12, K1, Z12
+	VPSUBQ    832(R10), Z13, K1, Z13
+	VPSUBQ    896(R10), Z14, K1, Z14
+	VPSUBQ    960(R10), Z15, K1, Z15
+	VPSUBQ    1024(R10), Z16, K1, Z16
+	VPSUBQ    1088(R10), Z17, K1, Z17
+	MOVQ      CX, R8
+	LEAQ      (DX)(R9*1), R10
+	MOVQ      SI, R11
+	TESTQ     R11, R11
+	JEQ       verticalDot18IFMA_triangle
+
+verticalDot18IFMA_square:
+	VMOVDQU64   (R8), Z18
+	VMOVDQU64   -64(R10), Z19
+	VPMADD52LUQ Z19, Z18, Z0
+	VMOVDQU64   (R10), Z19
+	VPMADD52HUQ Z19, Z18, Z0
+	VPMADD52LUQ Z19, Z18, Z1
+	VMOVDQU64   64(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z1
+	VPMADD52LUQ Z19, Z18, Z2
+	VMOVDQU64   128(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z2
+	VPMADD52LUQ Z19, Z18, Z3
+	VMOVDQU64   192(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z3
+	VPMADD52LUQ Z19, Z18, Z4
+	VMOVDQU64   256(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z4
+	VPMADD52LUQ Z19, Z18, Z5
+	VMOVDQU64   320(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z5
+	VPMADD52LUQ Z19, Z18, Z6
+	VMOVDQU64   384(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z6
+	VPMADD52LUQ Z19, Z18, Z7
+	VMOVDQU64   448(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z7
+	VPMADD52LUQ Z19, Z18, Z8
+	VMOVDQU64   512(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z8
+	VPMADD52LUQ Z19, Z18, Z9
+	VMOVDQU64   576(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z9
+	VPMADD52LUQ Z19, Z18, Z10
+	VMOVDQU64   640(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z10
+	VPMADD52LUQ Z19, Z18, Z11
+	VMOVDQU64   704(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z11
+	VPMADD52LUQ Z19, Z18, Z12
+	VMOVDQU64   768(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z12
+	VPMADD52LUQ Z19, Z18, Z13
+	VMOVDQU64   832(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z13
+	VPMADD52LUQ Z19, Z18, Z14
+	VMOVDQU64   896(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z14
+	VPMADD52LUQ Z19, Z18, Z15
+	VMOVDQU64   960(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z15
+	VPMADD52LUQ Z19, Z18, Z16
+	VMOVDQU64   1024(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z16
+	VPMADD52LUQ Z19, Z18, Z17
+	VMOVDQU64   1088(R10), Z19
+	VPMADD52HUQ Z19, Z18, Z17
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, R10
+	DECQ        R11
+	JNE         verticalDot18IFMA_square
+
+verticalDot18IFMA_triangle:
+	VMOVDQU64    (R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z0
+	VPMADD52LUQ  Z19, Z18, Z1
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z2
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    832(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    896(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    960(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    1024(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    1088(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    64(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z1
+	VPMADD52LUQ  Z19, Z18, Z2
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    832(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    896(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    960(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    1024(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    128(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z2
+	VPMADD52LUQ  Z19, Z18, Z3
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    832(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    896(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    960(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z3
+	VPMADD52LUQ  Z19, Z18, Z4
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    832(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    896(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    256(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z4
+	VPMADD52LUQ  Z19, Z18, Z5
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    832(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    320(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z5
+	VPMADD52LUQ  Z19, Z18, Z6
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    768(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    384(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z6
+	VPMADD52LUQ  Z19, Z18, Z7
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    704(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    448(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z7
+	VPMADD52LUQ  Z19, Z18, Z8
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    640(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    512(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z8
+	VPMADD52LUQ  Z19, Z18, Z9
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    576(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    576(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z9
+	VPMADD52LUQ  Z19, Z18, Z10
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    512(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    640(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z10
+	VPMADD52LUQ  Z19, Z18, Z11
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    448(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    704(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z11
+	VPMADD52LUQ  Z19, Z18, Z12
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    384(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    768(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z12
+	VPMADD52LUQ  Z19, Z18, Z13
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    320(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    832(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z13
+	VPMADD52LUQ  Z19, Z18, Z14
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    256(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    896(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z14
+	VPMADD52LUQ  Z19, Z18, Z15
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    192(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    960(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z15
+	VPMADD52LUQ  Z19, Z18, Z16
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    128(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    1024(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z16
+	VPMADD52LUQ  Z19, Z18, Z17
+	VMOVDQU64    64(R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	VMOVDQU64    1088(R8), Z18
+	VMOVDQU64    (R10), Z19
+	VPMADD52HUQ  Z19, Z18, Z17
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot18IFMA_number
+	MOVQ         $0x000fffffffffffff, R8
+	VPBROADCASTQ R8, Z18
+	VPANDQ       Z18, Z17, Z19
+	VMOVDQU64    Z19, 1152(AX)
+	VPSRAQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z18, Z16, Z19
+	VMOVDQU64    Z19, 1088(AX)
+	VPSRAQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z18, Z15, Z19
+	VMOVDQU64    Z19, 1024(AX)
+	VPSRAQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z14, Z14
+	VPANDQ       Z18, Z14, Z19
+	VMOVDQU64    Z19, 960(AX)
+	VPSRAQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z13, Z13
+	VPANDQ       Z18, Z13, Z19
+	VMOVDQU64    Z19, 896(AX)
+	VPSRAQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z18, Z12, Z19
+	VMOVDQU64    Z19, 832(AX)
+	VPSRAQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z18, Z11, Z19
+	VMOVDQU64    Z19, 768(AX)
+	VPSRAQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPANDQ       Z18, Z10, Z19
+	VMOVDQU64    Z19, 704(AX)
+	VPSRAQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z18, Z9, Z19
+	VMOVDQU64    Z19, 640(AX)
+	VPSRAQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPANDQ       Z18, Z8, Z19
+	VMOVDQU64    Z19, 576(AX)
+	VPSRAQ       $0x34, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPANDQ       Z18, Z7, Z19
+	VMOVDQU64    Z19, 512(AX)
+	VPSRAQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPANDQ       Z18, Z6, Z19
+	VMOVDQU64    Z19, 448(AX)
+	VPSRAQ       $0x34, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       Z18, Z5, Z19
+	VMOVDQU64    Z19, 384(AX)
+	VPSRAQ       $0x34, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPANDQ       Z18, Z4, Z19
+	VMOVDQU64    Z19, 320(AX)
+	VPSRAQ       $0x34, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPANDQ       Z18, Z3, Z19
+	VMOVDQU64    Z19, 256(AX)
+	VPSRAQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       Z18, Z2, Z19
+	VMOVDQU64    Z19, 192(AX)
+	VPSRAQ       $0x34, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPANDQ       Z18, Z1, Z19
+	VMOVDQU64    Z19, 128(AX)
+	VPSRAQ       $0x34, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       Z18, Z0, Z19
+	VMOVDQU64    Z19, 64(AX)
+	VPSRAQ       $0x34, Z0, Z0
+	VPADDQ       (AX), Z0, Z0
+	VMOVDQU64    Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot1AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot1AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot1AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot1AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot1AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot1AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot1AVX2_triangle
+
+verticalDot1AVX2_square:
+	VMOVUPD     (DI), Y3
+	VMOVUPD     -32(R9), Y4
+	VMOVAPD     Y1, Y5
+	VFMADD231PD Y4, Y3, Y5
+	VSUBPD      Y5, Y2, Y5
+	VFMADD231PD Y4, Y3, Y5
+	VPADDQ      Y5, Y0, Y0
+	VMOVUPD     (R9), Y4
+	VMOVAPD     Y1, Y5
+	VFMADD231PD Y4, Y3, Y5
+	VPADDQ      Y5, Y0, Y0
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot1AVX2_square
+
+verticalDot1AVX2_triangle:
+	VMOVUPD      (DI), Y3
+	VMOVUPD      (R9), Y4
+	VMOVAPD      Y1, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VPADDQ       Y5, Y0, Y0
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot1AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	VPSUBQ       Y4, Y0, Y0
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	VPAND        Y3, Y0, Y4
+	VMOVDQU      Y4, 32(AX)
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y2, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot2AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot2AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot2AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot2AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot2AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot2AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot2AVX2_triangle
+
+verticalDot2AVX2_square:
+	VMOVUPD     (DI), Y4
+	VMOVUPD     -32(R9), Y5
+	VMOVAPD     Y2, Y6
+	VFMADD231PD Y5, Y4, Y6
+	VSUBPD      Y6, Y3, Y6
+	VFMADD231PD Y5, Y4, Y6
+	VPADDQ      Y6, Y0, Y0
+	VMOVUPD     (R9), Y5
+	VMOVAPD     Y2, Y6
+	VFMADD231PD Y5, Y4, Y6
+	VPADDQ      Y6, Y0, Y0
+	VSUBPD      Y6, Y3, Y6
+	VFMADD231PD Y5, Y4, Y6
+	VPADDQ      Y6, Y1, Y1
+	VMOVUPD     32(R9), Y5
+	VMOVAPD     Y2, Y6
+	VFMADD231PD Y5, Y4, Y6
+	VPADDQ      Y6, Y1, Y1
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot2AVX2_square
+
+verticalDot2AVX2_triangle:
+	VMOVUPD      (DI), Y4
+	VMOVUPD      (R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y0, Y0
+	VSUBPD       Y6, Y3, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	VMOVUPD      32(R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	VMOVUPD      32(DI), Y4
+	VMOVUPD      (R9), Y5
+	VMOVAPD      Y2, Y6
+	VFMADD231PD  Y5, Y4, Y6
+	VPADDQ       Y6, Y1, Y1
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot2AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPSUBQ       Y5, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPSUBQ       Y5, Y1, Y1
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	VPAND        Y4, Y1, Y5
+	VMOVDQU      Y5, 64(AX)
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y3, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y4, Y0, Y5
+	VMOVDQU      Y5, 32(AX)
+	VPADDQ       Y2, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y3, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot3AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot3AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot3AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot3AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot3AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot3AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot3AVX2_triangle
+
+verticalDot3AVX2_square:
+	VMOVUPD     (DI), Y5
+	VMOVUPD     -32(R9), Y6
+	VMOVAPD     Y3, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VSUBPD      Y7, Y4, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y0, Y0
+	VMOVUPD     (R9), Y6
+	VMOVAPD     Y3, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y0, Y0
+	VSUBPD      Y7, Y4, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y1, Y1
+	VMOVUPD     32(R9), Y6
+	VMOVAPD     Y3, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y1, Y1
+	VSUBPD      Y7, Y4, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y2, Y2
+	VMOVUPD     64(R9), Y6
+	VMOVAPD     Y3, Y7
+	VFMADD231PD Y6, Y5, Y7
+	VPADDQ      Y7, Y2, Y2
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot3AVX2_square
+
+verticalDot3AVX2_triangle:
+	VMOVUPD      (DI), Y5
+	VMOVUPD      (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y0, Y0
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VMOVUPD      32(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      64(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      32(DI), Y5
+	VMOVUPD      (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y1, Y1
+	VSUBPD       Y7, Y4, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      32(R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	VMOVUPD      64(DI), Y5
+	VMOVUPD      (R9), Y6
+	VMOVAPD      Y3, Y7
+	VFMADD231PD  Y6, Y5, Y7
+	VPADDQ       Y7, Y2, Y2
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot3AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPSUBQ       Y6, Y2, Y2
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	VPAND        Y5, Y2, Y6
+	VMOVDQU      Y6, 96(AX)
+	VPADDQ       Y3, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y4, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y5, Y1, Y6
+	VMOVDQU      Y6, 64(AX)
+	VPADDQ       Y3, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y4, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y5, Y0, Y6
+	VMOVDQU      Y6, 32(AX)
+	VPADDQ       Y3, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y4, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot4AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot4AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot4AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot4AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot4AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot4AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot4AVX2_triangle
+
+verticalDot4AVX2_square:
+	VMOVUPD     (DI), Y6
+	VMOVUPD     -32(R9), Y7
+	VMOVAPD     Y4, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VSUBPD      Y8, Y5, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y0, Y0
+	VMOVUPD     (R9), Y7
+	VMOVAPD     Y4, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y0, Y0
+	VSUBPD      Y8, Y5, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y1, Y1
+	VMOVUPD     32(R9), Y7
+	VMOVAPD     Y4, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y1, Y1
+	VSUBPD      Y8, Y5, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y2, Y2
+	VMOVUPD     64(R9), Y7
+	VMOVAPD     Y4, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y2, Y2
+	VSUBPD      Y8, Y5, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y3, Y3
+	VMOVUPD     96(R9), Y7
+	VMOVAPD     Y4, Y8
+	VFMADD231PD Y7, Y6, Y8
+	VPADDQ      Y8, Y3, Y3
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot4AVX2_square
+
+verticalDot4AVX2_triangle:
+	VMOVUPD      (DI), Y6
+	VMOVUPD      (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y0, Y0
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VMOVUPD      32(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VMOVUPD      64(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      96(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      32(DI), Y6
+	VMOVUPD      (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y1, Y1
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VMOVUPD      32(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      64(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      64(DI), Y6
+	VMOVUPD      (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VSUBPD       Y8, Y5, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      32(R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VMOVUPD      96(DI), Y6
+	VMOVUPD      (R9), Y7
+	VMOVAPD      Y4, Y8
+	VFMADD231PD  Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot4AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPSUBQ       Y7, Y3, Y3
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        Y6, Y3, Y7
+	VMOVDQU      Y7, 128(AX)
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y5, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y6, Y2, Y7
+	VMOVDQU      Y7, 96(AX)
+	VPADDQ       Y4, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y5, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y6, Y1, Y7
+	VMOVDQU      Y7, 64(AX)
+	VPADDQ       Y4, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y5, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y6, Y0, Y7
+	VMOVDQU      Y7, 32(AX)
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y5, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot5AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot5AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot5AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot5AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot5AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot5AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot5AVX2_triangle
+
+verticalDot5AVX2_square:
+	VMOVUPD     (DI), Y7
+	VMOVUPD     -32(R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VSUBPD      Y9, Y6, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y0, Y0
+	VMOVUPD     (R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y0, Y0
+	VSUBPD      Y9, Y6, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y1, Y1
+	VMOVUPD     32(R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y1, Y1
+	VSUBPD      Y9, Y6, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y2, Y2
+	VMOVUPD     64(R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y2, Y2
+	VSUBPD      Y9, Y6, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y3, Y3
+	VMOVUPD     96(R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y3, Y3
+	VSUBPD      Y9, Y6, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y4, Y4
+	VMOVUPD     128(R9), Y8
+	VMOVAPD     Y5, Y9
+	VFMADD231PD Y8, Y7, Y9
+	VPADDQ      Y9, Y4, Y4
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot5AVX2_square
+
+verticalDot5AVX2_triangle:
+	VMOVUPD      (DI), Y7
+	VMOVUPD      (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y0, Y0
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VMOVUPD      32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VMOVUPD      64(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VMOVUPD      96(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      128(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      32(DI), Y7
+	VMOVUPD      (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y1, Y1
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VMOVUPD      32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VMOVUPD      64(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      96(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      64(DI), Y7
+	VMOVUPD      (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y2, Y2
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VMOVUPD      32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      64(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      96(DI), Y7
+	VMOVUPD      (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VSUBPD       Y9, Y6, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      32(R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VMOVUPD      128(DI), Y7
+	VMOVUPD      (R9), Y8
+	VMOVAPD      Y5, Y9
+	VFMADD231PD  Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot5AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPSUBQ       Y8, Y4, Y4
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        Y7, Y4, Y8
+	VMOVDQU      Y8, 160(AX)
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y6, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y7, Y3, Y8
+	VMOVDQU      Y8, 128(AX)
+	VPADDQ       Y5, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y6, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y7, Y2, Y8
+	VMOVDQU      Y8, 96(AX)
+	VPADDQ       Y5, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y6, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y7, Y1, Y8
+	VMOVDQU      Y8, 64(AX)
+	VPADDQ       Y5, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y6, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y7, Y0, Y8
+	VMOVDQU      Y8, 32(AX)
+	VPADDQ       Y5, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y6, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot6AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot6AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot6AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot6AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot6AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot6AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot6AVX2_triangle
+
+verticalDot6AVX2_square:
+	VMOVUPD     (DI), Y8
+	VMOVUPD     -32(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y0, Y0
+	VMOVUPD     (R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y0, Y0
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y1, Y1
+	VMOVUPD     32(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y1, Y1
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y2, Y2
+	VMOVUPD     64(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y2, Y2
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y3, Y3
+	VMOVUPD     96(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y3, Y3
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y4, Y4
+	VMOVUPD     128(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y4, Y4
+	VSUBPD      Y10, Y7, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y5, Y5
+	VMOVUPD     160(R9), Y9
+	VMOVAPD     Y6, Y10
+	VFMADD231PD Y9, Y8, Y10
+	VPADDQ      Y10, Y5, Y5
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot6AVX2_square
+
+verticalDot6AVX2_triangle:
+	VMOVUPD      (DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y0, Y0
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VMOVUPD      32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VMOVUPD      64(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VMOVUPD      96(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVUPD      128(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      160(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      32(DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y1, Y1
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VMOVUPD      32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VMOVUPD      64(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVUPD      96(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      128(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      64(DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y2, Y2
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VMOVUPD      32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVUPD      64(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      96(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      96(DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y3, Y3
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VMOVUPD      32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      64(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      128(DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y4, Y4
+	VSUBPD       Y10, Y7, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      32(R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	VMOVUPD      160(DI), Y8
+	VMOVUPD      (R9), Y9
+	VMOVAPD      Y6, Y10
+	VFMADD231PD  Y9, Y8, Y10
+	VPADDQ       Y10, Y5, Y5
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot6AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPSUBQ       Y9, Y5, Y5
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        Y8, Y5, Y9
+	VMOVDQU      Y9, 192(AX)
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y7, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y8, Y4, Y9
+	VMOVDQU      Y9, 160(AX)
+	VPADDQ       Y6, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y7, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y8, Y3, Y9
+	VMOVDQU      Y9, 128(AX)
+	VPADDQ       Y6, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y7, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y8, Y2, Y9
+	VMOVDQU      Y9, 96(AX)
+	VPADDQ       Y6, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y7, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y8, Y1, Y9
+	VMOVDQU      Y9, 64(AX)
+	VPADDQ       Y6, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y7, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y8, Y0, Y9
+	VMOVDQU      Y9, 32(AX)
+	VPADDQ       Y6, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y7, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot7AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot7AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot7AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot7AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot7AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot7AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot7AVX2_triangle
+
+verticalDot7AVX2_square:
+	VMOVUPD     (DI), Y9
+	VMOVUPD     -32(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y0, Y0
+	VMOVUPD     (R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y0, Y0
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y1, Y1
+	VMOVUPD     32(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y1, Y1
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y2, Y2
+	VMOVUPD     64(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y2, Y2
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y3, Y3
+	VMOVUPD     96(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y3, Y3
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y4, Y4
+	VMOVUPD     128(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y4, Y4
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y5, Y5
+	VMOVUPD     160(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y5, Y5
+	VSUBPD      Y11, Y8, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y6, Y6
+	VMOVUPD     192(R9), Y10
+	VMOVAPD     Y7, Y11
+	VFMADD231PD Y10, Y9, Y11
+	VPADDQ      Y11, Y6, Y6
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot7AVX2_square
+
+verticalDot7AVX2_triangle:
+	VMOVUPD      (DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y0, Y0
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VMOVUPD      64(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VMOVUPD      96(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VMOVUPD      128(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VMOVUPD      160(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      192(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y1, Y1
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VMOVUPD      64(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VMOVUPD      96(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VMOVUPD      128(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      160(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      64(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y2, Y2
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VMOVUPD      64(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VMOVUPD      96(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      128(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      96(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y3, Y3
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VMOVUPD      64(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      96(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      128(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y4, Y4
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      64(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      160(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y5, Y5
+	VSUBPD       Y11, Y8, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      32(R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	VMOVUPD      192(DI), Y9
+	VMOVUPD      (R9), Y10
+	VMOVAPD      Y7, Y11
+	VFMADD231PD  Y10, Y9, Y11
+	VPADDQ       Y11, Y6, Y6
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot7AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPSUBQ       Y10, Y6, Y6
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        Y9, Y6, Y10
+	VMOVDQU      Y10, 224(AX)
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y8, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y9, Y5, Y10
+	VMOVDQU      Y10, 192(AX)
+	VPADDQ       Y7, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y8, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y9, Y4, Y10
+	VMOVDQU      Y10, 160(AX)
+	VPADDQ       Y7, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y8, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y9, Y3, Y10
+	VMOVDQU      Y10, 128(AX)
+	VPADDQ       Y7, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y8, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y9, Y2, Y10
+	VMOVDQU      Y10, 96(AX)
+	VPADDQ       Y7, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y8, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y9, Y1, Y10
+	VMOVDQU      Y10, 64(AX)
+	VPADDQ       Y7, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y8, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y9, Y0, Y10
+	VMOVDQU      Y10, 32(AX)
+	VPADDQ       Y7, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y8, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot8AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	VMOVDQU      256(AX), Y7
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot8AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot8AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot8AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot8AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot8AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot8AVX2_triangle
+
+verticalDot8AVX2_square:
+	VMOVUPD     (DI), Y10
+	VMOVUPD     -32(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y0, Y0
+	VMOVUPD     (R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y0, Y0
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y1, Y1
+	VMOVUPD     32(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y1, Y1
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y2, Y2
+	VMOVUPD     64(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y2, Y2
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y3, Y3
+	VMOVUPD     96(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y3, Y3
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y4, Y4
+	VMOVUPD     128(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y4, Y4
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y5, Y5
+	VMOVUPD     160(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y5, Y5
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y6, Y6
+	VMOVUPD     192(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y6, Y6
+	VSUBPD      Y12, Y9, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y7, Y7
+	VMOVUPD     224(R9), Y11
+	VMOVAPD     Y8, Y12
+	VFMADD231PD Y11, Y10, Y12
+	VPADDQ      Y12, Y7, Y7
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot8AVX2_square
+
+verticalDot8AVX2_triangle:
+	VMOVUPD      (DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y0, Y0
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VMOVUPD      128(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVUPD      160(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      192(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      224(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      32(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y1, Y1
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVUPD      128(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      160(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      192(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      64(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y2, Y2
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      128(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      160(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      96(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y3, Y3
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      128(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      128(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y4, Y4
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      96(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      160(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y5, Y5
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      64(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      192(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y6, Y6
+	VSUBPD       Y12, Y9, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      32(R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	VMOVUPD      224(DI), Y10
+	VMOVUPD      (R9), Y11
+	VMOVAPD      Y8, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VPADDQ       Y12, Y7, Y7
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot8AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y6, Y6
+	ADDQ         CX, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	VPSUBQ       Y11, Y7, Y7
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	VPAND        Y10, Y7, Y11
+	VMOVDQU      Y11, 256(AX)
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x33, Y7, Y7
+	VPSUBQ       Y9, Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPAND        Y10, Y6, Y11
+	VMOVDQU      Y11, 224(AX)
+	VPADDQ       Y8, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y9, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y10, Y5, Y11
+	VMOVDQU      Y11, 192(AX)
+	VPADDQ       Y8, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y9, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y10, Y4, Y11
+	VMOVDQU      Y11, 160(AX)
+	VPADDQ       Y8, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y9, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y10, Y3, Y11
+	VMOVDQU      Y11, 128(AX)
+	VPADDQ       Y8, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y9, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y10, Y2, Y11
+	VMOVDQU      Y11, 96(AX)
+	VPADDQ       Y8, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y9, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y10, Y1, Y11
+	VMOVDQU      Y11, 64(AX)
+	VPADDQ       Y8, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y9, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y10, Y0, Y11
+	VMOVDQU      Y11, 32(AX)
+	VPADDQ       Y8, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y9, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func verticalDot9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·verticalDot9AVX2(SB), NOSPLIT, $8-88
+	MOVQ         acc+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+40(FP), BX
+	MOVQ         first+48(FP), SI
+	MOVQ         SI, DI
+	IMUL3Q       $0x20, DI, DI
+	MOVQ         SI, R8
+	IMUL3Q       $0x20, R8, R8
+	ADDQ         DI, AX
+	VMOVDQU      32(AX), Y0
+	VMOVDQU      64(AX), Y1
+	VMOVDQU      96(AX), Y2
+	VMOVDQU      128(AX), Y3
+	VMOVDQU      160(AX), Y4
+	VMOVDQU      192(AX), Y5
+	VMOVDQU      224(AX), Y6
+	VMOVDQU      256(AX), Y7
+	VMOVDQU      288(AX), Y8
+	MOVQ         $0x4668000000000000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x4668000000000003, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         soon+64(FP), DI
+	MOVQ         DI, (SP)
+
+verticalDot9AVX2_number:
+	MOVQ  soonLines+80(FP), R9
+	TESTQ R9, R9
+	JEQ   verticalDot9AVX2_fetched
+	MOVQ  (SP), DI
+
+verticalDot9AVX2_prefetch:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	DECQ       R9
+	JNZ        verticalDot9AVX2_prefetch
+	MOVQ       soonPitch+72(FP), DI
+	ADDQ       DI, (SP)
+
+verticalDot9AVX2_fetched:
+	MOVQ  CX, DI
+	LEAQ  (DX)(R8*1), R9
+	MOVQ  SI, R10
+	TESTQ R10, R10
+	JEQ   verticalDot9AVX2_triangle
+
+verticalDot9AVX2_square:
+	VMOVUPD     (DI), Y11
+	VMOVUPD     -32(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y0, Y0
+	VMOVUPD     (R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y0, Y0
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y1, Y1
+	VMOVUPD     32(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y1, Y1
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y2, Y2
+	VMOVUPD     64(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y2, Y2
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y3, Y3
+	VMOVUPD     96(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y3, Y3
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y4, Y4
+	VMOVUPD     128(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y4, Y4
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y5, Y5
+	VMOVUPD     160(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y5, Y5
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y6, Y6
+	VMOVUPD     192(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y6, Y6
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y7, Y7
+	VMOVUPD     224(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y7, Y7
+	VSUBPD      Y13, Y10, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y8, Y8
+	VMOVUPD     256(R9), Y12
+	VMOVAPD     Y9, Y13
+	VFMADD231PD Y12, Y11, Y13
+	VPADDQ      Y13, Y8, Y8
+	ADDQ        $0x20, DI
+	SUBQ        $0x20, R9
+	DECQ        R10
+	JNE         verticalDot9AVX2_square
+
+verticalDot9AVX2_triangle:
+	VMOVUPD      (DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y0, Y0
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VMOVUPD      128(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VMOVUPD      160(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      192(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      224(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      256(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      32(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y1, Y1
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VMOVUPD      128(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      160(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      192(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      224(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      64(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y2, Y2
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      128(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      160(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      192(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      96(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y3, Y3
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      128(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      160(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      128(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y4, Y4
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      128(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      160(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y5, Y5
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      96(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      192(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y6, Y6
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      64(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      224(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y7, Y7
+	VSUBPD       Y13, Y10, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      32(R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	VMOVUPD      256(DI), Y11
+	VMOVUPD      (R9), Y12
+	VMOVAPD      Y9, Y13
+	VFMADD231PD  Y12, Y11, Y13
+	VPADDQ       Y13, Y8, Y8
+	ADDQ         aPitch+16(FP), CX
+	ADDQ         xPitch+32(FP), DX
+	DECQ         BX
+	JNE          verticalDot9AVX2_number
+	MOVQ         $0x89a0000000000000, CX
+	MOVQ         CX, DI
+	IMULQ        SI, DI
+	MOVQ         $0x4668000000000000, DX
+	ADDQ         DX, DI
+	MOVQ         n+40(FP), BX
+	IMULQ        BX, DI
+	IMULQ        BX, CX
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y0, Y0
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y1, Y1
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y2, Y2
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y3, Y3
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y4, Y4
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y5, Y5
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y6, Y6
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y7, Y7
+	ADDQ         CX, DI
+	VMOVQ        DI, X12
+	VPBROADCASTQ X12, Y12
+	VPSUBQ       Y12, Y8, Y8
+	MOVQ         $0x0007ffffffffffff, DI
+	VMOVQ        DI, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x8000000000000000, DI
+	VMOVQ        DI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x0000000000001000, DI
+	VMOVQ        DI, X10
+	VPBROADCASTQ X10, Y10
+	VPAND        Y11, Y8, Y12
+	VMOVDQU      Y12, 288(AX)
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x33, Y8, Y8
+	VPSUBQ       Y10, Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPAND        Y11, Y7, Y12
+	VMOVDQU      Y12, 256(AX)
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x33, Y7, Y7
+	VPSUBQ       Y10, Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPAND        Y11, Y6, Y12
+	VMOVDQU      Y12, 224(AX)
+	VPADDQ       Y9, Y6, Y6
+	VPSRLQ       $0x33, Y6, Y6
+	VPSUBQ       Y10, Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPAND        Y11, Y5, Y12
+	VMOVDQU      Y12, 192(AX)
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x33, Y5, Y5
+	VPSUBQ       Y10, Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPAND        Y11, Y4, Y12
+	VMOVDQU      Y12, 160(AX)
+	VPADDQ       Y9, Y4, Y4
+	VPSRLQ       $0x33, Y4, Y4
+	VPSUBQ       Y10, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        Y11, Y3, Y12
+	VMOVDQU      Y12, 128(AX)
+	VPADDQ       Y9, Y3, Y3
+	VPSRLQ       $0x33, Y3, Y3
+	VPSUBQ       Y10, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        Y11, Y2, Y12
+	VMOVDQU      Y12, 96(AX)
+	VPADDQ       Y9, Y2, Y2
+	VPSRLQ       $0x33, Y2, Y2
+	VPSUBQ       Y10, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        Y11, Y1, Y12
+	VMOVDQU      Y12, 64(AX)
+	VPADDQ       Y9, Y1, Y1
+	VPSRLQ       $0x33, Y1, Y1
+	VPSUBQ       Y10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPAND        Y11, Y0, Y12
+	VMOVDQU      Y12, 32(AX)
+	VPADDQ       Y9, Y0, Y0
+	VPSRLQ       $0x33, Y0, Y0
+	VPSUBQ       Y10, Y0, Y0
+	VPADDQ       (AX), Y0, Y0
+	VMOVDQU      Y0, (AX)
 	VZEROUPPER
 	RET

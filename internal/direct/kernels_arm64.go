@@ -73,6 +73,10 @@ var axpyTops = [...]func(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint
 
 // splitDigitsFast stages every significand between zeros, so that a digit is a word at any byte,
 // shifted by less than 8 and masked.
+func wordKernel() bool { return false } // words are multiplied whole
+
+func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDot(w, parts, out) }
+
 func splitDigitsFast(j *digitJob) {
 	words := j.bytes / 8
 	for k := range j.n {
@@ -104,4 +108,10 @@ func splitDigitsFast(j *digitJob) {
 var convolvers = [2][maxWidth]func(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first, groups int){
 	{convolve1x1NEON, convolve1x2NEON, convolve1x3NEON, convolve1x4NEON, convolve1x5NEON, convolve1x6NEON},
 	{convolve2x1NEON, convolve2x2NEON, convolve2x3NEON, convolve2x4NEON, convolve2x5NEON, convolve2x6NEON},
+}
+
+func machineUnit() *laneUnit { return nil }
+
+func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
+	return false
 }

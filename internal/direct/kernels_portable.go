@@ -36,8 +36,18 @@ func axpyTopFast(words int, acc []uint64, ref []int64, a []uint64, ae []int32, a
 	axpyTop(words, acc, ref, a, ae, ac, x, scale, sign)
 }
 
+func wordKernel() bool { return false } // words are multiplied whole
+
+func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDot(w, parts, out) }
+
 func splitDigitsFast(j *digitJob) { splitDigits(j) }
 
 func convolveFast(rows, groups int, acc unsafe.Pointer, accPitch int, a unsafe.Pointer, aPitch int, x unsafe.Pointer, n int) {
 	convolve(rows, groups, acc, accPitch, a, aPitch, x, n)
+}
+
+func machineUnit() *laneUnit { return nil }
+
+func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
+	return false
 }

@@ -220,6 +220,47 @@ func TestSumRowsKernel(t *testing.T) {
 	}
 }
 
+func TestSumRowsNearKernel(t *testing.T) {
+	needAssembly(t)
+	r := rand.New(rand.NewPCG(17, 18))
+	for limbs := range 13 {
+		for range 30 {
+			n, width := 1+r.IntN(20), r.IntN(500)
+			half := width/64 + limbs + 3
+			want := make([]uint64, 256*half)
+			got, ok := guarded(256*half, uint64(0xdeadbeef))
+			others, othersOK := guarded(256*half, uint64(0xdeadbeef))
+			sig := make([]uint64, n*limbs)
+			for i := range sig {
+				if sig[i] = r.Uint64(); r.IntN(2) == 0 {
+					sig[i] = math.MaxUint64
+				}
+			}
+			exp, cls := make([]int32, n), make([]uint8, n)
+			for i := range exp {
+				exp[i], cls[i] = int32(r.IntN(width+1)-100), uint8(2+r.IntN(2))
+			}
+			low := int64(slices.Min(exp))
+			span := int(int64(slices.Max(exp)) - low)
+			var used, usedFast [128]uint8
+			signs := r.Uint64() & 1
+			if !sumRowsNearFast(got, others, &usedFast, half, sig, exp, cls, limbs, -100, low, span, signs) {
+				continue
+			}
+			sumRows(want, &used, half, sig, exp, cls, limbs, -100, signs)
+			for i, x := range others {
+				got[i] += x
+			}
+			if used != usedFast || !slices.Equal(want, got) {
+				t.Fatalf("limbs %d signs %d: rows differ; sig %#x exp %v cls %v", limbs, signs, sig, exp, cls)
+			}
+			if !ok() || !othersOK() {
+				t.Fatalf("limbs %d: guards overwritten", limbs)
+			}
+		}
+	}
+}
+
 func TestDigitKernels(t *testing.T) {
 	needAssembly(t)
 	r := rand.New(rand.NewPCG(7, 8))

@@ -44,7 +44,7 @@ func (a *Acc) addLimbs(x num.Vec, magnitudes bool) bool {
 	near := all && span < 63 && l <= maxNear
 	switch {
 	case len(cls) >= manyRows && rowSums() && (l >= rowWords || !near):
-		a.addRows(sig, exp, bytes, l, int64(high), span, magnitudes)
+		a.addRows(sig, exp, bytes, l, int64(high), span, all, magnitudes)
 		return true
 	case near:
 		a.addNear(sig, exp, bytes, l, int64(low)-1, magnitudes)
@@ -79,22 +79,26 @@ const (
 
 // addRows adds MP numbers of l words, or their magnitudes, whose exponents lie at most span below
 // high. No word of a number is shifted and no carry goes from word to word: a row for every shift
-// modulo 64 and sign takes the words as they are, and the rows are put together in the end.
-func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, magnitudes bool) {
+// modulo 64 and sign takes the words as they are, and the rows are put together in the end. all
+// says that all numbers are finite.
+func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64, span int, all, magnitudes bool) {
 	// lead words, in whole vectors, come before those of the numbers with the largest exponents.
 	lead := ((max(span-63, 0)+63)/64 + 3) &^ 3
 	base := high - 63 - int64(64*lead)
 	half := (lead + l + 3 + 7) &^ 7 // the last vector of a number may reach three words further
-	if cap(a.rows) < 256*half {
-		a.rows = make([]uint64, 256*half)
+	if cap(a.rows) < 512*half {
+		a.rows = make([]uint64, 512*half)
 	}
-	rows := a.rows[:256*half] // zeros
+	rows, others := a.rows[:256*half], a.rows[256*half:512*half] // zeros
 	var used [128]uint8
 	signs := uint64(1)
 	if magnitudes {
 		signs = 0
 	}
-	sumRowsFast(rows, &used, half, sig, exp, cls, l, base, signs)
+	two := all && sumRowsNearFast(rows, others, &used, half, sig, exp, cls, l, base, high-int64(span), span, signs)
+	if !two {
+		sumRowsFast(rows, &used, half, sig, exp, cls, l, base, signs)
+	}
 	if cap(a.window) < half {
 		a.window = make([]uint64, half)
 	}
@@ -104,6 +108,13 @@ func (a *Acc) addRows(sig []uint64, exp []int32, cls []uint8, l int, high int64,
 			continue
 		}
 		row := rows[2*half*r : 2*half*(r+1)]
+		if two {
+			other := others[2*half*r : 2*half*(r+1)]
+			for k, x := range other {
+				row[k] += x
+			}
+			clear(other)
+		}
 		var carry, up uint64 // up: what the high halves of the word below bring
 		for k := range half {
 			var c uint64

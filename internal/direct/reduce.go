@@ -47,6 +47,33 @@ type Work struct {
 	Context context.Context
 	Threads int
 	Done    func(part, of int)
+	// Together, if not nil, returns the sum of the sums of several processes, of which each has
+	// some of the entries of the vectors of a reduction: all of them call the reduction, and have
+	// its result.
+	Together func(part *Acc) (*Acc, error)
+}
+
+// together is Together for a sum that is known up to a bound, if ok: it is known in all processes
+// then.
+func (w Work) together(a *Acc, bound num.Real, ok bool) (*Acc, num.Real, bool, error) {
+	if w.Together == nil {
+		return a, bound, ok, nil
+	}
+	bounds := new(Acc)
+	if ok {
+		bounds.Add(bound)
+	} else {
+		a = new(Acc)
+		bounds.addSpecial(num.NaN, false)
+	}
+	bounds, err := w.Together(bounds)
+	if err != nil || !bounds.Finite() {
+		return nil, bound, false, err
+	}
+	if a, err = w.Together(a); err != nil {
+		return nil, bound, false, err
+	}
+	return a, bounds.Exact(), true, nil
 }
 
 // loop calls f(worker, i) for all i < n.
@@ -71,6 +98,9 @@ func (r Reduction) Exact(w Work, x, y num.Vec) (*Acc, error) {
 	}
 	for i := range accs[1:] {
 		accs[0].Merge(&accs[1+i])
+	}
+	if w.Together != nil {
+		return w.Together(&accs[0])
 	}
 	return &accs[0], nil
 }

@@ -10,6 +10,9 @@ import (
 // reports whether it took the exact second pass.
 func (r Reduction) Round(w Work, x, y num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	a, bound, ok, err := r.enclose(w, x, y, z.Bits())
+	if err == nil {
+		a, bound, ok, err = w.together(a, bound, ok)
+	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -51,6 +54,9 @@ func (r Reduction) enclose(w Work, x, y num.Vec, p int) (a *Acc, bound num.Real,
 // exact reports whether it took the exact second pass.
 func Norm(w Work, x num.Vec, z *num.Array) (flags num.Flags, exact bool, err error) {
 	a, bound, ok, err := Squares.enclose(w, x, x, z.Bits())
+	if err == nil {
+		a, bound, ok, err = w.together(a, bound, ok)
+	}
 	if err != nil {
 		return 0, false, err
 	}

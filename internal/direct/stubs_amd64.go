@@ -39,6 +39,31 @@ func sumLimbsBMI2(acc *uint64, pitch int, sig *uint64, exp *int32, cls *uint8, n
 //go:noescape
 func sumRowsAVX2(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n int, limbs int, base int64, signs uint64)
 
+// sumRowsNear4AVX2 is the loop of sumRows for finite numbers of 4 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+//
+//go:noescape
+func sumRowsNear4AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
+// sumRowsNear5AVX2 is the loop of sumRows for finite numbers of 5 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+//
+//go:noescape
+func sumRowsNear5AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
+// sumRowsNear6AVX2 is the loop of sumRows for finite numbers of 6 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+//
+//go:noescape
+func sumRowsNear6AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
+// sumRowsNear7AVX2 is the loop of sumRows for finite numbers of 7 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+//
+//go:noescape
+func sumRowsNear7AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
+// sumRowsNear8AVX2 is the loop of sumRows for finite numbers of 8 words, those of odd index in other rows: their sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to where a number goes, used a byte that is set then. n is positive and even, half counts bytes.
+//
+//go:noescape
+func sumRowsNear8AVX2(rows *uint64, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)
+
 // sumNear1BMI2 is the loop of sumNear for limbs = 1. n is positive.
 //
 //go:noescape
@@ -119,6 +144,11 @@ func dotTop7ADX(acc *uint64, ref int64, a *uint64, ae *int32, ac *uint8, x *uint
 //go:noescape
 func axpyTop7ADX(acc *uint64, ref *int64, a *uint64, ae *int32, ac *uint8, n int, x *uint64, unused uint64, scale int64, sign uint64)
 
+// wordDotAVX2 is the loop of wordDot for up to wordGroups groups of four words, one at least.
+//
+//go:noescape
+func wordDotAVX2(w *uint64, parts *uint64, groups int, out *[6]uint64)
+
 // splitDigitsAVX2 is the loop of splitDigits.
 //
 //go:noescape
@@ -183,3 +213,453 @@ func convolve2x5AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n
 //
 //go:noescape
 func convolve2x6AVX2(acc *int64, accPitch int, a *int64, aPitch int, x *int64, n int, first int, groups int)
+
+// cutVerticalIFMA is the loop of cutVertical for 8 lanes.
+//
+//go:noescape
+func cutVerticalIFMA(job *byte)
+
+// cutVerticalAVX2 is the loop of cutVertical for 4 lanes.
+//
+//go:noescape
+func cutVerticalAVX2(job *byte)
+
+// cutVertical2IFMA is the loop of cutVertical for 8 lanes and 2 digits.
+//
+//go:noescape
+func cutVertical2IFMA(job *byte)
+
+// cutVertical2AVX2 is the loop of cutVertical for 4 lanes and 2 digits.
+//
+//go:noescape
+func cutVertical2AVX2(job *byte)
+
+// cutVertical3IFMA is the loop of cutVertical for 8 lanes and 3 digits.
+//
+//go:noescape
+func cutVertical3IFMA(job *byte)
+
+// cutVertical3AVX2 is the loop of cutVertical for 4 lanes and 3 digits.
+//
+//go:noescape
+func cutVertical3AVX2(job *byte)
+
+// cutVertical4IFMA is the loop of cutVertical for 8 lanes and 4 digits.
+//
+//go:noescape
+func cutVertical4IFMA(job *byte)
+
+// cutVertical4AVX2 is the loop of cutVertical for 4 lanes and 4 digits.
+//
+//go:noescape
+func cutVertical4AVX2(job *byte)
+
+// cutVertical5IFMA is the loop of cutVertical for 8 lanes and 5 digits.
+//
+//go:noescape
+func cutVertical5IFMA(job *byte)
+
+// cutVertical5AVX2 is the loop of cutVertical for 4 lanes and 5 digits.
+//
+//go:noescape
+func cutVertical5AVX2(job *byte)
+
+// cutVertical6IFMA is the loop of cutVertical for 8 lanes and 6 digits.
+//
+//go:noescape
+func cutVertical6IFMA(job *byte)
+
+// cutVertical6AVX2 is the loop of cutVertical for 4 lanes and 6 digits.
+//
+//go:noescape
+func cutVertical6AVX2(job *byte)
+
+// cutVertical7IFMA is the loop of cutVertical for 8 lanes and 7 digits.
+//
+//go:noescape
+func cutVertical7IFMA(job *byte)
+
+// cutVertical7AVX2 is the loop of cutVertical for 4 lanes and 7 digits.
+//
+//go:noescape
+func cutVertical7AVX2(job *byte)
+
+// cutVertical8IFMA is the loop of cutVertical for 8 lanes and 8 digits.
+//
+//go:noescape
+func cutVertical8IFMA(job *byte)
+
+// cutVertical8AVX2 is the loop of cutVertical for 4 lanes and 8 digits.
+//
+//go:noescape
+func cutVertical8AVX2(job *byte)
+
+// cutVertical9IFMA is the loop of cutVertical for 8 lanes and 9 digits.
+//
+//go:noescape
+func cutVertical9IFMA(job *byte)
+
+// cutVertical9AVX2 is the loop of cutVertical for 4 lanes and 9 digits.
+//
+//go:noescape
+func cutVertical9AVX2(job *byte)
+
+// cutVertical10IFMA is the loop of cutVertical for 8 lanes and 10 digits.
+//
+//go:noescape
+func cutVertical10IFMA(job *byte)
+
+// cutVertical10AVX2 is the loop of cutVertical for 4 lanes and 10 digits.
+//
+//go:noescape
+func cutVertical10AVX2(job *byte)
+
+// cutVertical11IFMA is the loop of cutVertical for 8 lanes and 11 digits.
+//
+//go:noescape
+func cutVertical11IFMA(job *byte)
+
+// cutVertical11AVX2 is the loop of cutVertical for 4 lanes and 11 digits.
+//
+//go:noescape
+func cutVertical11AVX2(job *byte)
+
+// cutVertical12IFMA is the loop of cutVertical for 8 lanes and 12 digits.
+//
+//go:noescape
+func cutVertical12IFMA(job *byte)
+
+// cutVertical12AVX2 is the loop of cutVertical for 4 lanes and 12 digits.
+//
+//go:noescape
+func cutVertical12AVX2(job *byte)
+
+// cutVertical13IFMA is the loop of cutVertical for 8 lanes and 13 digits.
+//
+//go:noescape
+func cutVertical13IFMA(job *byte)
+
+// cutVertical13AVX2 is the loop of cutVertical for 4 lanes and 13 digits.
+//
+//go:noescape
+func cutVertical13AVX2(job *byte)
+
+// cutVertical14IFMA is the loop of cutVertical for 8 lanes and 14 digits.
+//
+//go:noescape
+func cutVertical14IFMA(job *byte)
+
+// cutVertical14AVX2 is the loop of cutVertical for 4 lanes and 14 digits.
+//
+//go:noescape
+func cutVertical14AVX2(job *byte)
+
+// cutVertical15IFMA is the loop of cutVertical for 8 lanes and 15 digits.
+//
+//go:noescape
+func cutVertical15IFMA(job *byte)
+
+// cutVertical15AVX2 is the loop of cutVertical for 4 lanes and 15 digits.
+//
+//go:noescape
+func cutVertical15AVX2(job *byte)
+
+// cutVertical16IFMA is the loop of cutVertical for 8 lanes and 16 digits.
+//
+//go:noescape
+func cutVertical16IFMA(job *byte)
+
+// cutVertical16AVX2 is the loop of cutVertical for 4 lanes and 16 digits.
+//
+//go:noescape
+func cutVertical16AVX2(job *byte)
+
+// cutVertical17IFMA is the loop of cutVertical for 8 lanes and 17 digits.
+//
+//go:noescape
+func cutVertical17IFMA(job *byte)
+
+// cutVertical17AVX2 is the loop of cutVertical for 4 lanes and 17 digits.
+//
+//go:noescape
+func cutVertical17AVX2(job *byte)
+
+// cutVertical18IFMA is the loop of cutVertical for 8 lanes and 18 digits.
+//
+//go:noescape
+func cutVertical18IFMA(job *byte)
+
+// cutVertical18AVX2 is the loop of cutVertical for 4 lanes and 18 digits.
+//
+//go:noescape
+func cutVertical18AVX2(job *byte)
+
+// verticalAxpy1IFMA is the loop of mulVertical for 1 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy10IFMA is the loop of mulVertical for 10 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy11IFMA is the loop of mulVertical for 11 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy12IFMA is the loop of mulVertical for 12 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy13IFMA is the loop of mulVertical for 13 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy14IFMA is the loop of mulVertical for 14 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy15IFMA is the loop of mulVertical for 15 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy16IFMA is the loop of mulVertical for 16 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy17IFMA is the loop of mulVertical for 17 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy18IFMA is the loop of mulVertical for 18 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy1AVX2 is the loop of mulVertical for 1 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy2AVX2 is the loop of mulVertical for 2 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy3AVX2 is the loop of mulVertical for 3 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy4AVX2 is the loop of mulVertical for 4 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy5AVX2 is the loop of mulVertical for 5 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy6AVX2 is the loop of mulVertical for 6 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy7AVX2 is the loop of mulVertical for 7 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy8AVX2 is the loop of mulVertical for 8 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalAxpy9AVX2 is the loop of mulVertical for 9 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalAxpy9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot1IFMA is the loop of mulVertical for 1 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot1IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot2IFMA is the loop of mulVertical for 2 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot2IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot3IFMA is the loop of mulVertical for 3 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot3IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot4IFMA is the loop of mulVertical for 4 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot4IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot5IFMA is the loop of mulVertical for 5 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot5IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot6IFMA is the loop of mulVertical for 6 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot6IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot7IFMA is the loop of mulVertical for 7 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot7IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot8IFMA is the loop of mulVertical for 8 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot8IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot9IFMA is the loop of mulVertical for 9 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot9IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot10IFMA is the loop of mulVertical for 10 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot10IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot11IFMA is the loop of mulVertical for 11 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot11IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot12IFMA is the loop of mulVertical for 12 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot12IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot13IFMA is the loop of mulVertical for 13 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot13IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot14IFMA is the loop of mulVertical for 14 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot14IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot15IFMA is the loop of mulVertical for 15 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot15IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot16IFMA is the loop of mulVertical for 16 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot16IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot17IFMA is the loop of mulVertical for 17 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot17IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot18IFMA is the loop of mulVertical for 18 columns and eight lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot18IFMA(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot1AVX2 is the loop of mulVertical for 1 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot1AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot2AVX2 is the loop of mulVertical for 2 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot2AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot3AVX2 is the loop of mulVertical for 3 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot3AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot4AVX2 is the loop of mulVertical for 4 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot4AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot5AVX2 is the loop of mulVertical for 5 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot5AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot6AVX2 is the loop of mulVertical for 6 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot6AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot7AVX2 is the loop of mulVertical for 7 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot7AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot8AVX2 is the loop of mulVertical for 8 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot8AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)
+
+// verticalDot9AVX2 is the loop of mulVertical for 9 columns and four lanes. Pitches count bytes.
+//
+//go:noescape
+func verticalDot9AVX2(acc *int64, a *uint64, aPitch int, x *uint64, xPitch int, n int, first int, digits int, soon uintptr, soonPitch int, soonLines int)

@@ -18,6 +18,7 @@ type across struct {
 	ok     []uint64
 	open   []bool // of expansions
 	terms  []float64
+	sums   []uint64 // where results are checked
 }
 
 // across reports whether results are rounded many at a time: not where they hold far more bits than
@@ -39,6 +40,7 @@ func newAcross(f num.Format, m *rounding.Modulus, stride int, s *scratch) *acros
 	clear(a.mag[:pad*stride])
 	a.z = grow(&s.z, a.format.Limbs*stride)
 	a.neg, a.ok, a.top = grow(&s.neg, stride), grow(&s.ok, stride), grow(&s.top, stride)
+	a.sums = grow(&s.sums, stride)
 	return a
 }
 

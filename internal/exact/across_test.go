@@ -46,7 +46,7 @@ func testAcross(t *testing.T) {
 		}
 		want := c
 		want.Arr = num.New(f, m*n)
-		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%2, Memory: 1 << 30, Triangle: triangle}
+		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%2, Memory: 1 << 30, Triangle: triangle, Check: trial%3 == 0}
 		what := fmt.Sprintf("trial %d: %s, %v, %d x %d x %d, triangle %q", trial, family, f, m, k, n, triangle)
 		q, err := Plan(cfg, alpha, a, b, zero, c, c, nil, nil)
 		if err == ErrRange {
@@ -58,6 +58,14 @@ func testAcross(t *testing.T) {
 		got, err := q.Run()
 		if err != nil {
 			t.Fatal(what, err)
+		}
+		if entries := int64(m * n); cfg.Check && family != "special" {
+			if triangle != 0 {
+				entries = int64(n * (n + 1) / 2)
+			}
+			if got.Check.Compared != entries || got.Check.Unchecked != got.Exact {
+				t.Fatalf("%s: compared %+v", what, got.Check)
+			}
 		}
 		work := direct.Work{Context: cfg.Ctx, Threads: 1}
 		if err := direct.Entries(work, direct.Product{Alpha: alpha, A: a, B: b, Old: want, C: want}, func(num.Flags) {}); err != nil {

@@ -18,17 +18,19 @@ import (
 type base struct {
 	pool   *pool
 	moduli []int
+	planes []int    // the moduli of products: moduli, and the redundant one if there is one
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
 	inv    []int64  // (M/m_t)^-1 mod m_t
 
 	prepare      sync.Once
-	kernelModuli []modgemm.Modulus     // the moduli as kernels take them
+	kernelModuli []modgemm.Modulus     // those of planes as kernels take them
 	byteModuli   []modgemm.ByteModulus // or those of bytes
 
 	mu        sync.Mutex
 	constants map[constantsKey][]int16
 	toBytes   map[constantsKey]*modgemm.ByteConversion
+	toPlanes  map[constantsKey]*modgemm.KaratsubaConversion
 	weights   map[weightsKey]*weights
 
 	used int64 // the time of bases at which it was last asked for
@@ -39,7 +41,8 @@ const maxTables = 16
 
 type constantsKey struct {
 	kernel string
-	moduli int // the first one, or of bytes their number
+	from   int // the first modulus
+	to     int // the one after the last
 	pairs  int
 	left   bool
 }
@@ -55,15 +58,26 @@ type pool struct {
 	moduli []int
 	bits   []float64
 	bytes  *modgemm.BytePool // if products are those of bytes
+	check  int               // a redundant modulus, more than all others and prime to them, or 0
 }
 
 // residuePool is the pool of products of residues of 13 bits.
-var residuePool = sync.OnceValue(func() *pool {
-	p := &pool{moduli: modgemm.Moduli(13)}
-	p.bits = make([]float64, len(p.moduli)+1)
+var residuePool = sync.OnceValue(func() *pool { return newPool(modgemm.Moduli(13)) })
+
+// newPool returns the pool of moduli that are pairwise coprime.
+func newPool(moduli []int) *pool {
+	p := &pool{moduli: moduli, bits: make([]float64, len(moduli)+1)}
 	for t, m := range p.moduli {
 		p.bits[t+1] = p.bits[t] + math.Log2(float64(m)) - 1e-12
 	}
+	return p
+}
+
+// checkedPool is residuePool without its largest modulus, a prime, which is the redundant one.
+var checkedPool = sync.OnceValue(func() *pool {
+	moduli := modgemm.Moduli(13)
+	p := newPool(moduli[1:])
+	p.check = moduli[0]
 	return p
 })
 
@@ -71,16 +85,44 @@ var residuePool = sync.OnceValue(func() *pool {
 // reconstruction take, too: at most 8191.
 var bytePool = sync.OnceValue(func() *pool {
 	p := modgemm.ByteModuli()
-	return &pool{p.Moduli, p.Bits, p}
+	return &pool{moduli: p.Moduli, bits: p.Bits, bytes: p}
 })
 
-// products returns how many products of matrices the first n moduli take.
+// checkedBytePool is bytePool without its largest modulus, a prime, which is the redundant one: the
+// first of its Karatsuba moduli.
+var checkedBytePool = sync.OnceValue(func() *pool {
+	p, check := modgemm.ByteModuli().Checked()
+	return &pool{moduli: p.Moduli, bits: p.Bits, bytes: p, check: check}
+})
+
+// products returns how many products of matrices n planes take, the first n moduli or these and the
+// redundant one. It is also the first plane of bytes of what comes next.
 func (p *pool) products(n int) int {
 	if p.bytes == nil {
 		return n
 	}
 	return p.bytes.Products(n)
 }
+
+// products returns how many products of matrices all planes take.
+func (b *base) products() int {
+	n := b.pool.products(len(b.moduli))
+	if b.pool.check != 0 {
+		n += b.pool.checkProducts()
+	}
+	return n
+}
+
+// checkProducts returns how many products of matrices the redundant modulus takes.
+func (p *pool) checkProducts() int {
+	if p.bytes == nil {
+		return 1
+	}
+	return modgemm.KaratsubaProducts
+}
+
+// plain returns how many of the first planes are those of one byte.
+func (b *base) plain() int { return min(b.pool.bytes.Plain, len(b.moduli)) }
 
 // maxModuli bounds the moduli of a base: reconstruction sums them in int64.
 const maxModuli = 900
@@ -114,10 +156,10 @@ func trimBases(limit int64) {
 	}
 }
 
-// prepared returns the moduli as the kernels of the pool take them.
+// prepared returns the moduli of planes as the kernels of the pool take them.
 func (b *base) prepared() ([]modgemm.Modulus, []modgemm.ByteModulus) {
 	b.prepare.Do(func() {
-		for _, m := range b.moduli {
+		for _, m := range b.planes {
 			if b.pool.bytes != nil {
 				b.byteModuli = append(b.byteModuli, modgemm.NewByteModulus(m))
 			} else {
@@ -142,6 +184,9 @@ func (b *base) bytes() int64 {
 	for _, c := range b.toBytes {
 		n += c.Bytes()
 	}
+	for _, c := range b.toPlanes {
+		n += c.Bytes()
+	}
 	for _, w := range b.weights {
 		n += 2*int64(len(w.packed)) + 8*int64(len(w.m))
 	}
@@ -150,8 +195,8 @@ func (b *base) bytes() int64 {
 
 // tableBytes returns what the tables of a product take that rounds to integers of these widths.
 func (b *base) tableBytes(k *modgemm.Kernel, widthL, widthR int) int64 {
-	n := len(b.moduli)
-	words := int(b.log2M)/wordBits + 2
+	n := len(b.planes)
+	words := int(b.log2M)/wordBits + 3
 	return 2 * int64(modgemm.LeftLen(k, n, 2*digitPairs(widthL))+modgemm.LeftLen(k, n, 2*digitPairs(widthR))+
 		modgemm.LeftLen(k, 3*(words+1), n))
 }
@@ -169,12 +214,17 @@ func baseOf(p *pool, n int) *base {
 	b := &base{
 		pool:      p,
 		moduli:    p.moduli[:n],
+		planes:    p.moduli[:n],
 		log2M:     p.bits[n],
 		big:       big.NewInt(1),
 		inv:       make([]int64, n),
 		constants: map[constantsKey][]int16{},
 		toBytes:   map[constantsKey]*modgemm.ByteConversion{},
+		toPlanes:  map[constantsKey]*modgemm.KaratsubaConversion{},
 		weights:   map[weightsKey]*weights{},
+	}
+	if p.check != 0 {
+		b.planes = append(slices.Clip(b.moduli), p.check)
 	}
 	for t, m := range b.moduli {
 		b.big.Mul(b.big, big.NewInt(int64(m)))
@@ -194,19 +244,19 @@ func baseOf(p *pool, n int) *base {
 	return b
 }
 
-// conversion returns the left operand of Convert for the moduli from number first on: a row of
-// modulus t holds 2^(16 s) mod m_t for the digits s, times entryWeight(t, left).
-func (b *base) conversion(k *modgemm.Kernel, first, pairs int, left bool) []int16 {
-	key := constantsKey{k.Name, first, pairs, left}
+// conversion returns the left operand of Convert for the planes from <= t < to: a row of modulus t
+// holds 2^(16 s) mod m_t for the digits s, times entryWeight(t, left).
+func (b *base) conversion(k *modgemm.Kernel, from, to, pairs int, left bool) []int16 {
+	key := constantsKey{k.Name, from, to, pairs, left}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, ok := b.constants[key]; ok {
 		return c
 	}
-	n := len(b.moduli) - first
+	n := to - from
 	rows := make([]int16, n*2*pairs)
-	for i, m := range b.moduli[first:] {
-		w := b.entryWeight(first+i, left)
+	for i, m := range b.planes[from:to] {
+		w := b.entryWeight(from+i, left)
 		for s := range 2 * pairs {
 			rows[i*2*pairs+s] = int16(modgemm.Balanced(w, int64(m)))
 			w = w << 16 % int64(m)
@@ -222,9 +272,10 @@ func (b *base) conversion(k *modgemm.Kernel, first, pairs int, left bool) []int1
 }
 
 // entryWeight returns what numbers are multiplied by modulo m_t: those of left operands by
-// (M/m_t)^-1, so that the products come out ready for the Chinese remainder sum.
+// (M/m_t)^-1, so that the products come out ready for the Chinese remainder sum. Those modulo the
+// redundant modulus are plain.
 func (b *base) entryWeight(t int, left bool) int64 {
-	if left {
+	if left && t < len(b.inv) {
 		return b.inv[t]
 	}
 	return 1
@@ -232,21 +283,31 @@ func (b *base) entryWeight(t int, left bool) int64 {
 
 // byteConversion returns the conversion to bytes modulo the first n moduli, which are plain.
 func (b *base) byteConversion(n, pairs int, left bool) *modgemm.ByteConversion {
-	key := constantsKey{"", n, pairs, left}
+	return cached(b, b.toBytes, constantsKey{"", 0, n, pairs, left}, modgemm.NewByteConversion)
+}
+
+// karatsubaConversion returns the conversion to planes of bytes modulo the moduli from number from
+// on, which are Karatsuba moduli, the redundant one too.
+func (b *base) karatsubaConversion(from, pairs int, left bool) *modgemm.KaratsubaConversion {
+	return cached(b, b.toPlanes, constantsKey{"", from, len(b.planes), pairs, left}, modgemm.NewKaratsubaConversion)
+}
+
+// cached returns a conversion of a table, to which it adds it if it is not there.
+func cached[C any](b *base, table map[constantsKey]C, key constantsKey, prepare func(moduli []int, w []int64, pairs int) C) C {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c, ok := b.toBytes[key]; ok {
+	if c, ok := table[key]; ok {
 		return c
 	}
-	w := make([]int64, n)
-	for t := range w {
-		w[t] = b.entryWeight(t, left)
+	var w []int64
+	for t := key.from; t < key.to; t++ {
+		w = append(w, b.entryWeight(t, key.left))
 	}
-	c := modgemm.NewByteConversion(b.moduli[:n], w, pairs)
-	if len(b.toBytes) >= maxTables {
-		clear(b.toBytes)
+	c := prepare(b.planes[key.from:key.to], w, key.pairs)
+	if len(table) >= maxTables {
+		clear(table)
 	}
-	b.toBytes[key] = c
+	table[key] = c
 	return c
 }
 
@@ -258,7 +319,7 @@ const wordBits = rounding.WordBits
 // is 2^cut (sum y_t W_t - q round(M 2^-cut)), up to reconstruction error.
 //
 // Word 0 of the packed rows is 2^39/m_t; its sum gives q. Words 1 to words are
-// W_t in radix 2^39.
+// W_t in radix 2^39. With a redundant modulus one more word follows: see checkWeights.
 type weights struct {
 	cut    int
 	words  int
@@ -267,6 +328,7 @@ type weights struct {
 	m      []int64           // round(M 2^-cut) in radix 2^39; the last word takes what is left
 	mod    *rounding.Modulus // the same
 	err    float64           // bound of the reconstruction error in units of 2^cut
+	check  *checkWeights
 }
 
 // reconstruction returns weights that drop the bits below 2^cut.
@@ -282,7 +344,11 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 	top := int(math.Ceil(b.log2M+1e-6-math.Log2(float64(least)))) + 2
 	words := max(1, (top-cut+wordBits-1)/wordBits)
 	n := len(b.moduli)
-	rows := make([]int16, 3*(words+1)*n)
+	sums := words + 1
+	if b.pool.check != 0 {
+		sums++
+	}
+	rows := make([]int16, 3*sums*n)
 	var t1, t2 big.Int
 	for t, m := range b.moduli {
 		f := (int64(1)<<wordBits + int64(m)/2) / int64(m)
@@ -290,9 +356,12 @@ func (b *base) reconstruction(k *modgemm.Kernel, cut int) *weights {
 		t1.Div(b.big, t2.SetInt64(int64(m)))
 		digits(rows[3*n+t:], n, 3*words, shiftRound(&t1, cut))
 	}
-	w := &weights{cut: cut, words: words, panels: modgemm.LeftPanels(k, 3*(words+1))}
-	w.packed = make([]int16, modgemm.LeftLen(k, 3*(words+1), n))
-	modgemm.PackLeft(k, w.packed, rows, 3*(words+1), n, n)
+	w := &weights{cut: cut, words: words, panels: modgemm.LeftPanels(k, 3*sums)}
+	if b.pool.check != 0 {
+		w.check = b.checkWeights(rows[3*(words+1)*n:], cut, words)
+	}
+	w.packed = make([]int16, modgemm.LeftLen(k, 3*sums, n))
+	modgemm.PackLeft(k, w.packed, rows, 3*sums, n, n)
 	w.m = make([]int64, words)
 	mask := new(big.Int).SetInt64(1<<wordBits - 1)
 	r := shiftRound(t1.Set(b.big), cut)

@@ -16,8 +16,9 @@ import (
 // b bits less for results of 2^-b.
 //
 // What is stated here must be proved. An entry beyond its bound comes out as another number, and
-// nothing tells: the integers are known modulo M only. Devices with operands of the host, the
-// direct method, and products for which the bound is of no use compute the same bits without it.
+// nothing but Config.Check tells: the integers are known modulo M only. Devices with operands of
+// the host, the direct method, and products for which the bound is of no use compute the same bits
+// without it.
 type Bound struct {
 	Rows, Cols []int64
 	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded
@@ -25,6 +26,23 @@ type Bound struct {
 	// GPUs make use of it for operands that live there, whose bits then depend on how they run; all
 	// others round correctly.
 	Within int64
+	// A and B are what is known of the factors, of the rows of A and of the columns of B, nil for
+	// nothing. GPUs need not look at factors that live there if both are known and results may be
+	// in error; all others do not make use of it. What is stated must be proved.
+	A, B *Vectors
+	// Tally, if not nil, lives where the operands do: a number of Float64, the lower 32 bits of
+	// which count entries that could not be stored, and are as they were, as they do if they are
+	// beyond the exponents of formats. The product may return before it has begun.
+	Tally *num.Array
+}
+
+// Vectors are what is known of the rows or the columns of a factor: they are finite, numbers of
+// vector v are at most 2^Top[v] in magnitude, the sum of their magnitudes is at most Norm 2^Top[v],
+// and they are multiples of 2^(Top[v] - Width).
+type Vectors struct {
+	Top   []int64
+	Norm  float64
+	Width int64 // 0: nothing is known of it
 }
 
 // samplesBounded is the number of entries of a bounded product that are looked at: exact arithmetic
@@ -125,13 +143,13 @@ func (p *product) newAddOlds() *addOlds {
 	}
 	kern, b := p.plan.kernel, p.plan.base
 	pairs := digitPairs(p.within.width)
-	return &addOlds{p.within, pairs, b.conversion(kern, 0, pairs, true), modgemm.NewRowModuli(kern, b.moduli), modgemm.LeftPanels(kern, len(b.moduli))}
+	return &addOlds{p.within, pairs, b.conversion(kern, 0, len(b.planes), pairs, true), modgemm.NewRowModuli(kern, b.planes), modgemm.LeftPanels(kern, len(b.planes))}
 }
 
 // planes returns the planes of residues of a block: whole panels of moduli where old entries are
 // converted into them.
 func (p *product) planes() int {
-	n := len(p.plan.base.moduli)
+	n := len(p.plan.base.planes)
 	if p.within != nil {
 		k := p.plan.kernel
 		n = modgemm.LeftPanels(k, n) * k.MR

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -125,7 +126,7 @@ func testBounded(t *testing.T) {
 			continue
 		}
 		want := r.exactly(z)
-		cfg := Config{Threads: 1 + trial%3, Bound: boundOf(r.exactly(mp(64)))}
+		cfg := Config{Threads: 1 + trial%3, Bound: boundOf(r.exactly(mp(64))), Check: trial%2 == 0}
 		if trial%4 == 3 {
 			cfg.Memory = 400000
 		}
@@ -179,6 +180,13 @@ func testBoundedBase(t *testing.T) {
 		}
 		if got, _ := r.run(t, mp(p), Config{Threads: 1, Bound: bound}); same(got, want) {
 			t.Errorf("p = %d: a bound of 2^-40 of the result goes unnoticed", p)
+		}
+		q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Bound: bound, Check: true}, r.alpha, r.a, r.b, r.beta, r.old, got, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Run(); !errors.Is(err, ErrHardware) {
+			t.Errorf("p = %d: a bound of 2^-40 of the result, checked: error %v", p, err)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package exact
 import (
 	"sync"
 	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/pages"
 )
 
 // Large buffers are kept between products: fresh memory costs as much time, in page
@@ -24,7 +26,12 @@ func getBuffer[T int8 | int16](n int) []T {
 			return (*b)[:n]
 		}
 	}
-	return make([]T, n)
+	b := make([]T, n)
+	if unsafe.Sizeof(T(0)) == 1 {
+		// Tiles are as fast as memory; other kernels do not gain what clearing them may cost.
+		pages.Large(b)
+	}
+	return b
 }
 
 func putBuffer[T int8 | int16](b []T) {
@@ -39,6 +46,7 @@ type scratch struct {
 	y               []int16
 	words, top      []int64
 	mag, z, neg, ok []uint64
+	sums            []uint64
 	open            []bool
 	terms           []float64
 }

@@ -9,10 +9,11 @@ import (
 
 // byteRoom returns the size of the buffer of planes of bytes.
 func (r *residues) byteRoom() int {
-	return r.base.pool.products(len(r.base.moduli))*r.stride + 63
+	return r.base.products()*r.stride + 63
 }
 
-// bytePlanes returns the planes of bytes modulo moduli[t], which lie stride apart, from panel p on.
+// bytePlanes returns the planes of bytes modulo planes[t] of the base, which lie stride
+// apart, from panel p on.
 func (r *residues) bytePlanes(t, p int) []int8 {
 	return r.planed[r.base.pool.products(t)*r.stride+p*modgemm.PanelBytes(r.steps):]
 }
@@ -21,19 +22,24 @@ func (r *residues) bytePlanes(t, p int) []int8 {
 const tileRun = 16
 
 // computeBytes fills in the planes of bytes, tile by tile: the digits of a tile's numbers become
-// bytes modulo the plain moduli, and modulo the others residues of 13 bits, which are split.
+// bytes modulo the plain moduli, and three planes of bytes modulo the others. Where these
+// conversions do not take so many digits, residues of 13 bits are narrowed or split.
 func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, done func(share float64)) error {
 	r.room = getBuffer[int8](r.byteRoom())
 	r.planed = modgemm.AlignedBytes(r.room, r.byteRoom()-63)
 	pairs := digitPairs(r.width)
-	plain := min(r.base.pool.bytes.Plain, len(r.base.moduli))
+	plain := r.base.plain()
 	var conversion *modgemm.ByteConversion
-	direct := 0 // moduli whose bytes come from the digits
+	var karatsuba *modgemm.KaratsubaConversion
+	from, to := 0, len(r.base.planes) // moduli whose bytes do not come straight from the digits
 	if modgemm.ByteConvertible(pairs) {
-		conversion, direct = r.base.byteConversion(plain, pairs, r.side == left), plain
+		conversion, from = r.base.byteConversion(plain, pairs, r.side == left), plain
 	}
-	rest := r.base.moduli[direct:]
-	constants := r.base.conversion(r.kernel, direct, pairs, r.side == left)
+	if plain < to && modgemm.KaratsubaConvertible(pairs) {
+		karatsuba, to = r.base.karatsubaConversion(plain, pairs, r.side == left), plain
+	}
+	rest := r.base.planes[from:to]
+	constants := r.base.conversion(r.kernel, from, to, pairs, r.side == left)
 	moduli := modgemm.NewRowModuli(r.kernel, rest)
 	nPanels := modgemm.LeftPanels(r.kernel, len(rest))
 	group := modgemm.RightGroup
@@ -56,13 +62,13 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = &scratch{digits: make([]int16, 2*pairs*entries), residues: make([]int16, nPanels*r.kernel.MR*stride)}
+			s = &scratch{digits: make([]int16, modgemm.KaratsubaDigits(pairs, entries)), residues: make([]int16, nPanels*r.kernel.MR*stride)}
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {
 			panel, step, half := tile/perPanel, tile%perPanel/2, tile%2
 			if r.spans[panel].and(span{step, step + 1}).empty() {
-				for plane := range r.base.pool.products(len(r.base.moduli)) {
+				for plane := range r.base.products() {
 					clear(r.planed[plane*r.stride+tile*entries:][:entries])
 				}
 				continue
@@ -72,21 +78,24 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 			if !o.digitsTile(r.kernel, s.digits, pairs, &s.room.floats, v, h, r.side, r.width) {
 				o.write(r.kernel, s.digits, pairs, &s.room, v, modgemm.TileVectors, h, h+modgemm.StepNumbers, group, r.width)
 			}
-			if direct > 0 {
-				modgemm.ConvertBytes(r.bytes, r.planed[tile*entries:], r.stride, conversion, s.digits, r.kernel.NR, entries)
+			at := r.planed[tile*entries:]
+			if conversion != nil {
+				modgemm.ConvertBytes(r.bytes, at, r.stride, conversion, s.digits, r.kernel.NR, entries)
 			}
-			if len(rest) == 0 {
-				continue
+			if len(rest) > 0 {
+				modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 			}
-			modgemm.Convert(r.kernel, s.residues, stride, constants, s.digits, nPanels, entries/r.kernel.NR, pairs, moduli)
 			for i := range rest {
-				t := direct + i
-				out := r.planed[r.base.pool.products(t)*r.stride+tile*entries:]
+				t := from + i
+				out := at[r.base.pool.products(t)*r.stride:]
 				if src := s.residues[i*stride:][:entries]; t < plain {
 					r.bytes.Narrow(out, src)
 				} else {
 					r.bytes.Split(out, r.stride, src)
 				}
+			}
+			if karatsuba != nil {
+				modgemm.ConvertKaratsuba(r.bytes, at[plain*r.stride:], r.stride, karatsuba, s.digits, r.kernel.NR, entries)
 			}
 		}
 		done(1 / float64(tasks))

@@ -66,7 +66,7 @@ func BenchmarkResidues(b *testing.B) {
 			f = num.Format{Kind: num.MP, Prec: uint32(c.bits)}
 		}
 		m := randomMat(rand.New(rand.NewPCG(6, 9)), f, n, n, 0)
-		for _, k := range conversions() {
+		for _, k := range inForce(false) {
 			moduli := c.moduli
 			if k.bytes == nil {
 				if moduli > modgemm.ByteModuli().Plain {
@@ -98,15 +98,6 @@ func BenchmarkResidues(b *testing.B) {
 			}
 		}
 	}
-}
-
-// conversions returns the kernels of the level in force, for residues of both kinds.
-func conversions() []kernels {
-	list := []kernels{{kernel: modgemm.Best()}}
-	if bytes := modgemm.BestBytes(); bytes != nil {
-		list = append(list, kernels{modgemm.Best(), bytes})
-	}
-	return list
 }
 
 // BenchmarkProduct measures products, correctly rounded, and their stages.

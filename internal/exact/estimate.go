@@ -26,7 +26,7 @@ func Estimate(threads, m, n, k int, a, b, c num.Format, kept [2]bool) (time.Dura
 func estimate(m, n, k int, a, b, c num.Format, kept [2]bool) (p plan.Problem, q layout, ok bool) {
 	p = plan.Problem{M: m, N: n, K: k, A: a, B: b, C: c, Kept: kept}
 	p.Assume()
-	list := choose(&p)
+	list := choose(&p, inForce(false))
 	if len(list) == 0 {
 		return p, q, false
 	}

@@ -67,6 +67,10 @@ type finisher struct {
 	tmp                           []uint64
 	ends                          *num.Array // two numbers of the output's format
 
+	residues []int16 // modulo the redundant modulus, of the entries of words
+	compared int64
+	fault    *HardwareError // the first
+
 	failed    [][2]int32
 	overflow  int64
 	underflow int64
@@ -124,6 +128,9 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 	var v value
 	f.integer(&v, words, stride, e)
+	if f.w.check != nil && !f.agrees(i, j, &v, words, stride, e) {
+		return
+	}
 	bound := f.errL[i] + f.errR[j] + f.errAll
 	if bound >= 1<<60 {
 		f.fail(i, j)

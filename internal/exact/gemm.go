@@ -20,6 +20,7 @@ import (
 // Stats tells how a product ran.
 type Stats struct {
 	Device         string
+	Processes      []string // of a grid: the devices of each
 	Method         string
 	Kernel         string
 	Moduli         int
@@ -29,6 +30,7 @@ type Stats struct {
 	Exact          int64
 	Overflow       int64
 	Underflow      int64
+	Check          Check
 	Stages         []Stage
 }
 
@@ -49,6 +51,7 @@ func (s *Stats) Add(t Stats) {
 	s.Exact += t.Exact
 	s.Overflow += t.Overflow
 	s.Underflow += t.Underflow
+	s.Check.Add(t.Check)
 	for _, stage := range t.Stages {
 		s.addStage(stage)
 	}
@@ -73,8 +76,13 @@ type Config struct {
 	// Triangle restricts the output to one triangle of a square C: 'U', 'L', or 0
 	// for all of it.
 	Triangle byte
+	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
+	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square.
+	Steps []int
 	// Bound, if not nil, is proved of the result.
 	Bound *Bound
+	// Check compares every entry modulo a redundant modulus; a difference is a HardwareError.
+	Check bool
 }
 
 // The methods.
@@ -120,6 +128,11 @@ type Planned struct {
 // Plan looks at the operands and chooses widths and base. It returns ErrRange if residues do not
 // apply.
 func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
+	return planAmong(inForce(cfg.Check), cfg, alpha, a, b, beta, old, c, preA, preB)
+}
+
+// planAmong is Plan with one of the kernels.
+func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
 	if !Applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return nil, ErrRange
 	}
@@ -139,8 +152,10 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	}
 	p.l, p.r = l, r
 	p.bound(l, r)
-	p.problem.Samples = p.samples(l, r)
-	for _, q := range choose(&p.problem) {
+	if p.problem.Samples, err = p.samples(l, r); err != nil {
+		return nil, err
+	}
+	for _, q := range choose(&p.problem, among) {
 		q.base = baseOf(q.pool(), q.Moduli)
 		if p.plan = q; p.need(1, 1) <= cfg.Memory { // panels of bytes are the larger ones
 			break
@@ -156,6 +171,7 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 	p.stage("plan")
 	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
+	p.stats.Check.Modulus = q.base.pool.check
 	return &Planned{p, preA, preB}, nil
 }
 
@@ -260,6 +276,9 @@ func (p *product) tiles(l, r *operand, preA, preB *Prepared) error {
 		}
 	}
 	p.stats.Exact += int64(len(failed))
+	if p.plan.checked {
+		p.stats.Check.Unchecked += int64(len(failed))
+	}
 	err := p.exactPass(failed)
 	p.stage("exact pass")
 	return err
@@ -365,7 +384,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 			wk.begin(olds, pi*mr, pj*nr, mp*mr, ldc, stride)
 		}
 		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
-		for t := range b.moduli {
+		for t := range b.planes {
 			if p.cfg.Ctx.Err() != nil {
 				return
 			}
@@ -374,14 +393,18 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 				multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, r, olds != nil)
 			}
 		}
+		if f := spoil.Load(); f != nil {
+			(*f)(wk.c, stride)
+		}
 		multiplied := time.Now()
 		wk.multiplying += multiplied.Sub(start)
 		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
 		wk.rounding += time.Since(multiplied)
 		p.progress(share / float64(rowBlocks*colBlocks))
 	})
-	p.stats.Products += int64(b.pool.products(len(b.moduli)))
+	p.stats.Products += int64(b.products())
 	var multiplying, rounding time.Duration
+	var fault *HardwareError
 	for _, wk := range workers {
 		if wk == nil {
 			continue
@@ -389,29 +412,32 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		multiplying += wk.multiplying
 		rounding += wk.rounding
 		failed = append(failed, wk.fin.failed...)
+		p.stats.Check.Compared += wk.fin.compared
+		if f := wk.fin.fault; f != nil && f.before(fault) {
+			fault = f
+		}
 		p.stats.Overflow += wk.fin.overflow
 		p.stats.Underflow += wk.fin.underflow
 		wk.release()
 	}
 	p.stages("products", multiplying, "rounding", rounding)
+	if err == nil && fault != nil {
+		err = fault
+	}
 	return failed, err
 }
 
-// A multiplier computes a region of the product modulo modulus t, and adds it to c if told to.
+// A multiplier computes a region of the product modulo the modulus of plane t, and adds
+// it to c if told to.
 type multiplier func(t int, c []int16, ldc int, r region, add bool)
 
 // multiplier returns that of the kernels.
 func (p *product) multiplier(ra, rb *residues) multiplier {
 	moduli, bytes := p.plan.base.prepared()
 	if k := p.plan.bytes; k != nil {
-		plain := p.plan.base.pool.bytes.Plain
 		return func(t int, c []int16, ldc int, r region, add bool) {
 			a, b := ra.bytePlanes(t, r.pi), rb.bytePlanes(t, r.pj)
-			if t < plain {
-				modgemm.MulBytes(k, c, ldc, a, b, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
-			} else {
-				modgemm.MulKaratsuba(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
-			}
+			modgemm.MulBytes(k, c, ldc, a, ra.stride, b, rb.stride, r.mp, r.np, ra.steps, r.from, r.to, &bytes[t], add)
 		}
 	}
 	return func(t int, c []int16, ldc int, r region, add bool) {
@@ -427,18 +453,29 @@ func (p *product) multiplier(ra, rb *residues) multiplier {
 // has no entry of the triangle asked for.
 func (p *product) outside(i0, i1, j0, j1 int) bool {
 	if p.cfg.Triangle == 'U' {
-		return i0 >= j1
+		return p.step(i0) >= j1
 	}
-	return j0 >= i1
+	return j0 >= p.step(min(i1, p.c.Rows)-1)
+}
+
+// step returns the first column of row i that is not in the triangle 'L', or is in 'U'.
+func (p *product) step(i int) int {
+	switch {
+	case p.cfg.Steps != nil:
+		return p.cfg.Steps[i]
+	case p.cfg.Triangle == 'L':
+		return i + 1
+	}
+	return i
 }
 
 // skip reports whether entry (i, j) lies outside of the triangle asked for.
 func (p *product) skip(i, j int) bool {
 	switch p.cfg.Triangle {
 	case 'U':
-		return i > j
+		return j < p.step(i)
 	case 'L':
-		return i < j
+		return j >= p.step(i)
 	}
 	return false
 }
@@ -447,9 +484,9 @@ func (p *product) skip(i, j int) bool {
 func (p *product) span(i, j, n int) (from, to int) {
 	switch p.cfg.Triangle {
 	case 'U':
-		return min(max(i-j, 0), n), n
+		return min(max(p.step(i)-j, 0), n), n
 	case 'L':
-		return 0, min(max(i-j+1, 0), n)
+		return 0, min(max(p.step(i)-j, 0), n)
 	}
 	return 0, n
 }

@@ -74,7 +74,7 @@ func testResidueMatchesDirect(t *testing.T) {
 		for i := range m * n {
 			d.Arr.CopyFrom(i, c.Arr, i)
 		}
-		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%3, Memory: 1 << 30}
+		cfg := Config{Ctx: context.Background(), Threads: 1 + trial%3, Memory: 1 << 30, Check: trial%5 < 2}
 		if trial%4 == 3 {
 			cfg.Memory = 100000
 		}

@@ -22,23 +22,28 @@ type layout struct {
 // kernels are those of a product: kernel converts and reconstructs, and multiplies unless bytes
 // does.
 type kernels struct {
-	kernel *modgemm.Kernel
-	bytes  *modgemm.ByteKernel
+	kernel  *modgemm.Kernel
+	bytes   *modgemm.ByteKernel
+	checked bool // with a redundant modulus
 }
 
-// choose returns the plans of the kernels of the level in force, the fastest first, without bases.
-func choose(p *plan.Problem) []layout {
+// inForce returns the kernels of the level in force, with a redundant modulus or without.
+func inForce(checked bool) []kernels {
+	best := modgemm.Best()
+	if bytes := modgemm.BestBytes(); bytes != nil {
+		return []kernels{{best, bytes, checked}, {kernel: best, checked: checked}}
+	}
+	return []kernels{{kernel: best, checked: checked}}
+}
+
+// choose returns the plans of kernels, the fastest first, without bases.
+func choose(p *plan.Problem, among []kernels) []layout {
 	var list []layout
-	add := func(k kernels) {
+	for _, k := range among {
 		if q, ok := machine(k).Choose(p); ok {
 			list = append(list, layout{Plan: q, kernels: k})
 		}
 	}
-	best, bytes := modgemm.Best(), modgemm.BestBytes()
-	if bytes != nil {
-		add(kernels{best, bytes})
-	}
-	add(kernels{kernel: best})
 	if !modgemm.BytesForced() {
 		slices.SortStableFunc(list, func(x, y layout) int { return cmp.Compare(x.Cost, y.Cost) })
 	}
@@ -50,8 +55,13 @@ func (k kernels) name() string { return modgemm.KernelNames(k.kernel, k.bytes) }
 
 // pool returns the moduli that they take.
 func (k kernels) pool() *pool {
-	if k.bytes != nil {
+	switch {
+	case k.bytes != nil && k.checked:
+		return checkedBytePool()
+	case k.bytes != nil:
 		return bytePool()
+	case k.checked:
+		return checkedPool()
 	}
 	return residuePool()
 }
@@ -102,26 +112,42 @@ const (
 
 // work is the cost of a product by residues on one thread but for the exact pass.
 func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
+	w, f := builtIn(kerns, p, q), factorsOf(kerns)
+	// may fuse: an estimate
+	return startCost + w.Products*f.Products + w.Operands*f.Operands + w.Results*f.Results
+}
+
+// builtIn returns work's parts by the figures built in.
+func builtIn(kerns kernels, p *plan.Problem, q *plan.Plan) (w Parts) {
 	c := kernelCosts[kerns.kernel.Name]
-	count := float64(q.Moduli)
+	count, extra := float64(q.Moduli), 0.0
+	if kerns.checked {
+		extra = 1
+	}
 	m, n := padded(p.M, kerns.panel(left)), padded(p.N, kerns.panel(right))
-	cost, plain := float64(startCost), 0.0
+	plain, planes := 0.0, 0.0
 	if kerns.bytes != nil {
 		plain = math.Min(count, float64(kerns.pool().bytes.Plain))
+		planes = count - plain
 		products := float64(kerns.pool().products(q.Moduli))
-		k := padded(p.K, modgemm.StepNumbers)
-		sum := byteEntryCost + k*byteProductCost // may fuse: an estimate
-		cost += m * n * products * sum           // may fuse: an estimate
+		if kerns.checked {
+			products += modgemm.KaratsubaProducts
+		}
+		// may fuse: an estimate
+		sum := byteEntryCost + padded(p.K, modgemm.StepNumbers)*byteProductCost
+		w.Products = m * n * products * sum
 	} else {
-		cost += m * n * padded(p.K, 2) * count * c.product // may fuse: an estimate
+		w.Products = m * n * padded(p.K, 2) * (count + extra) * c.product
 	}
+	count += extra
 	operand := func(kept bool, vectors int, f num.Format, width int) {
 		pairs := float64(digitPairs(width))
 		// may fuse: an estimate
-		number := plain*(byteResidueCost+bytePairCost*pairs) + (count-plain)*(residueCost+2*c.product*pairs)
-		if plain > 0 {
-			number += (count - plain) * byteSplitCost // may fuse: an estimate
-		}
+		number := plain * (byteResidueCost + bytePairCost*pairs)
+		// may fuse: an estimate
+		number += planes * (planesCost + planesPairCost*pairs)
+		// may fuse: an estimate
+		number += (count - plain - planes) * (residueCost + 2*c.product*pairs)
 		switch {
 		case kept:
 			return
@@ -134,7 +160,7 @@ func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 		default:
 			number += alignOtherCost
 		}
-		cost += float64(vectors) * float64(p.K) * number // may fuse: an estimate
+		w.Operands += float64(vectors) * float64(p.K) * number // may fuse: an estimate
 	}
 	operand(p.Kept[0], p.M, p.A, q.WidthL)
 	operand(p.Kept[1], p.N, p.B, q.WidthR)
@@ -146,7 +172,8 @@ func work(kerns kernels, p *plan.Problem, q *plan.Plan) float64 {
 	case p.C.Terms() > 1:
 		result += roundDoubleCost * float64(p.C.Terms()) // may fuse: an estimate
 	}
-	return cost + float64(p.M)*float64(p.N)*result // may fuse: an estimate
+	w.Results = float64(p.M) * float64(p.N) * result
+	return w
 }
 
 // padded returns n rounded up to a multiple of to.

@@ -95,7 +95,7 @@ func newResidues(kerns kernels, b *base, s side, vectors, k, width int) *residue
 
 // planes returns the planes of residues that the kernel writes.
 func (r *residues) planes() int {
-	return modgemm.LeftPanels(r.kernel, len(r.base.moduli)) * r.kernel.MR
+	return modgemm.LeftPanels(r.kernel, len(r.base.planes)) * r.kernel.MR
 }
 
 // memory returns the bytes that the residues take.
@@ -106,7 +106,7 @@ func (r *residues) memory() int64 {
 	return 2 * int64(r.planes()) * int64(r.stride)
 }
 
-// plane returns the packed operand modulo moduli[t], from panel p on.
+// plane returns the packed operand modulo planes[t] of the base, from panel p on.
 func (r *residues) plane(t, p int) []int16 {
 	return r.data[t*r.stride+p*r.panel*2*r.kPairs : t*r.stride+r.panels*r.panel*2*r.kPairs]
 }
@@ -123,9 +123,9 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 	}
 	r.data = getBuffer[int16](r.planes() * r.stride)
 	pairs := digitPairs(r.width)
-	constants := r.base.conversion(r.kernel, 0, pairs, r.side == left)
-	moduli := modgemm.NewRowModuli(r.kernel, r.base.moduli)
-	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.moduli))
+	constants := r.base.conversion(r.kernel, 0, len(r.base.planes), pairs, r.side == left)
+	moduli := modgemm.NewRowModuli(r.kernel, r.base.planes)
+	nPanels := modgemm.LeftPanels(r.kernel, len(r.base.planes))
 
 	r.spans = o.panelSpans(r)
 	_, align := r.unit()
@@ -143,7 +143,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		q1 := min(q0+chunk, r.kPairs)
 		there := r.spans[p].and(span{q0, q1})
 		if there.length() < q1-q0 {
-			for t := range r.base.moduli {
+			for t := range r.base.planes {
 				clear(r.data[t*r.stride+(p*r.kPairs+q0)*2*r.panel:][:(q1-q0)*2*r.panel])
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/plan"
 )
 
@@ -14,43 +15,56 @@ const (
 	samplePart = 1000
 	minSamples = 16
 	maxSamples = 64
+	// sampleProducts is how many products are worth a thread.
+	sampleProducts = 1 << 13
 )
 
 var one = num.Real{Class: num.Finite, Mag: []uint64{1}}
 
 // samples measures entries spread over the product A B: how far each lies below
 // 2^(exponents of its vectors) decides the bits that its rounding needs.
-func (p *product) samples(l, r *operand) []plan.Sample {
-	var acc direct.Acc
-	var out []plan.Sample
+func (p *product) samples(l, r *operand) ([]plan.Sample, error) {
 	entries := l.n * r.n
 	count := min(entries, max(minSamples, min(maxSamples, entries/samplePart)))
-	zero := num.Real{Class: num.Zero}
 	if p.within != nil {
 		count = min(count, samplesBounded)
 	}
-	for s := range count {
+	all, taken := make([]plan.Sample, count), make([]bool, count)
+	threads := max(1, min(p.cfg.Threads, count*l.k/sampleProducts))
+	accs := make([]direct.Acc, threads)
+	err := par.For(p.cfg.Ctx, threads, count, func(id, s int) {
 		// A Weyl sequence over the rows and columns.
 		i := int(math.Mod((float64(s)+0.5)*0.7548776662466927, 1) * float64(l.n))
 		j := int(math.Mod((float64(s)+0.5)*0.5698402909980532, 1) * float64(r.n))
 		if l.special[i] || r.special[j] || p.skip(i, j) {
-			continue
+			return
 		}
-		if p.within != nil {
-			out = append(out, plan.Sample{Size: p.sizeBounded(&acc, i, j, l.exp[i]+r.exp[j]), NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])})
-			continue
+		size := p.size(&accs[id], i, j, l.exp[i]+r.exp[j])
+		all[s], taken[s] = plan.Sample{Size: size, NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])}, true
+	})
+	var out []plan.Sample
+	for s, x := range all {
+		if taken[s] {
+			out = append(out, x)
 		}
-		size, ok := approximate(p.a.Row(i), p.b.Row(j), l.exp[i]+r.exp[j])
-		if !ok {
-			v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
-			size = math.Inf(-1)
-			if v.Class == num.Finite {
-				size = float64(v.Exp + int64(num.BitLen(v.Mag)) - l.exp[i] - r.exp[j])
-			}
-		}
-		out = append(out, plan.Sample{Size: size, NormL: math.Log2(l.norm[i]), NormR: math.Log2(r.norm[j])})
 	}
-	return out
+	return out, err
+}
+
+// size returns the exponent of entry (i, j) relative to 2^exp, -Inf for 0.
+func (p *product) size(acc *direct.Acc, i, j int, exp int64) float64 {
+	if p.within != nil {
+		return p.sizeBounded(acc, i, j, exp)
+	}
+	if size, ok := approximate(p.a.Row(i), p.b.Row(j), exp); ok {
+		return size
+	}
+	zero := num.Real{Class: num.Zero}
+	v := acc.Entry(num.Float64, one, p.a.Row(i), p.b.Row(j), zero, zero)
+	if v.Class != num.Finite {
+		return math.Inf(-1)
+	}
+	return float64(v.Exp + int64(num.BitLen(v.Mag)) - exp)
 }
 
 // sizeBounded returns the exponent of entry (i, j) of a bounded product over alpha relative to

@@ -74,6 +74,9 @@ func (wk *worker) reconstruct(i0, j0, rows, ldc, stride int) {
 				continue
 			}
 		}
+		if f.w.check != nil {
+			f.residues = wk.c[n*stride+e0:]
+		}
 		panels := (e1 - e0) / kern.NR
 		modgemm.PackPlanes(kern, wk.y, wk.c[e0:], stride, n, panels)
 		modgemm.Combine(kern, wk.words, wk.stride, f.w.packed, wk.y, f.w.panels, panels, modgemm.Pairs(n))
@@ -98,8 +101,18 @@ func (wk *worker) row(i, j, n, e int) {
 	if from >= to {
 		return
 	}
+	if f.w.check != nil && !f.left.special[i] {
+		for _, special := range f.right.special[j+from : j+to] {
+			if !special {
+				f.compared++
+			}
+		}
+	}
 	if wk.across != nil && !f.left.special[i] {
 		start := from / rounding.Group * rounding.Group
+		if f.w.check != nil && !f.agreeAcross(wk.across, i, j, from, to, wk.words, wk.stride, e) {
+			return
+		}
 		f.roundRow(wk.across, i, j+start, from-start, to-start, wk.words, wk.stride, e+start)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,24 +43,69 @@ type ReadOptions struct {
 	NoTable     *bool              // if not nil, set to whether it is another kind of file
 	Flat        *bool              // if not nil, set to true for an array of NumPy of one dimension
 
-	file io.ReaderAt // what the content is mapped from
+	file   io.ReaderAt // what the content is mapped from
+	member string      // of a .npz file
 }
 
 // ReadMatrix reads the matrix in the file called name, or in stdin for "-". The
 // content says what it is: a Matrix Market file, a .npy or .npz file or a table of
-// numbers, any of them packed by gzip, with zeros after it or none.
+// numbers, any of them packed by gzip, with zeros after it or none. FILE.npz:L is the matrix L of
+// several in a .npz file, unless there is a file of that name.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
 	opt = opt.filled()
+	name, opt.member = archived(name)
 	if k, f, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
 		defer unmap()
 		opt.file = f
 		return parse(k, name, text, opt)
+	}
+	if m, ok, err := readMatrixMarket(name, opt); ok {
+		return m, err
 	}
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
 	}
 	return parse(kindOf(name, text), name, text, opt)
+}
+
+// readMatrixMarket reads a large Matrix Market file that is not packed; not ok for others.
+func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool, err error) {
+	if name == Stdio {
+		return nil, false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, false, nil // which others tell
+	}
+	defer f.Close()
+	i, err := f.Stat()
+	if err != nil || !i.Mode().IsRegular() || i.Size() < largeFile {
+		return nil, false, nil
+	}
+	head := make([]byte, len(matrixmarket.Banner))
+	if _, err := f.ReadAt(head, 0); err != nil || kindOf("", head) != matrixMarket {
+		return nil, false, nil
+	}
+	if opt.NoTable != nil {
+		*opt.NoTable = true
+	}
+	m, err = matrixmarket.ReadAt(f, i.Size(), shown(name), opt.matrixMarket())
+	return m, true, err
+}
+
+// archived splits the name of a matrix in a .npz file from the file's.
+func archived(name string) (file, member string) {
+	const colon = ".npz:"
+	k := strings.LastIndex(strings.ToLower(name), colon)
+	if k < 0 {
+		return name, ""
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, ""
+	}
+	k += len(colon)
+	return name[:k-1], name[k:]
 }
 
 // mappedSize is how large a file of NumPy is that is worth mapping into memory.
@@ -97,10 +143,46 @@ func mapNumPy(name string, limit int64) (k kind, f *os.File, text []byte, unmap 
 	return k, f, text, func() { free(); f.Close() }, ok
 }
 
+// Doubles is a .npy file of doubles that is read in parts.
+type Doubles struct {
+	name  string
+	file  *os.File
+	unmap func()
+	at    int64
+	n     int
+}
+
+// OpenDoubles opens a large .npy file whose numbers are doubles as in the memory of this machine,
+// whatever its shape; not ok for others.
+func OpenDoubles(name string) (*Doubles, bool) {
+	_, f, text, unmap, ok := mapNumPy(name, math.MaxInt64)
+	if !ok {
+		return nil, false
+	}
+	at, n, ok := npy.Doubles(text)
+	if !ok {
+		unmap()
+		return nil, false
+	}
+	return &Doubles{name, f, unmap, at, n}, true
+}
+
+// Len returns how many numbers there are.
+func (d *Doubles) Len() int { return d.n }
+
+// Read reads numbers from number i on, each NaN as it is.
+func (d *Doubles) Read(z []float64, i int) error {
+	return named(shown(d.name), npy.ReadDoubles(d.file, z, d.at+8*int64(i)))
+}
+
+// Close ends reading.
+func (d *Doubles) Close() { d.unmap() }
+
 // ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
 // and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
 	opt = opt.filled()
+	name, opt.member = archived(name)
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
@@ -141,7 +223,7 @@ func (opt ReadOptions) matrixMarket() *matrixmarket.Options {
 }
 
 func (opt ReadOptions) numpy() npy.Options {
-	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file}
+	return npy.Options{In: opt.In, Stats: opt.Stats, Threads: opt.Threads, MemoryLimit: opt.MemoryLimit, Context: opt.Context, Flat: opt.Flat, File: opt.file, Member: opt.member}
 }
 
 // shown is how messages call a file.
@@ -191,7 +273,7 @@ func isUTF16(text []byte) bool {
 
 // readAll returns the unpacked content of a file.
 func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
-	r := stdin
+	r, text := stdin, []byte(nil)
 	if name != Stdio {
 		f, err := os.Open(name)
 		if err != nil {
@@ -201,9 +283,12 @@ func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, erro
 		if i, err := f.Stat(); err == nil && i.IsDir() {
 			return nil, withName(shown, errors.New("is a directory"))
 		}
-		r = f
+		r, text = f, readAtOnce(f, opt)
 	}
-	text, err := lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	var err error
+	if text == nil {
+		text, err = lines.ReadAll(opt.Context, r, opt.MemoryLimit)
+	}
 	if err != nil {
 		if opt.Context.Err() != nil {
 			return nil, err
@@ -226,6 +311,22 @@ func readAll(name, shown string, stdin io.Reader, opt ReadOptions) ([]byte, erro
 		return nil, withName(shown, err)
 	}
 	return text, nil
+}
+
+// largeFile is how large a file is that is worth reading on several threads.
+const largeFile = 1 << 22
+
+// readAtOnce returns the content of a large regular file that nobody changes, else nothing.
+func readAtOnce(f *os.File, opt ReadOptions) []byte {
+	i, err := f.Stat()
+	if err != nil || !i.Mode().IsRegular() || i.Size() < largeFile || i.Size() > opt.MemoryLimit {
+		return nil
+	}
+	text, ok := lines.ReadFile(opt.Context, f, i.Size(), opt.Threads)
+	if !ok {
+		return nil
+	}
+	return text
 }
 
 // gzipMagic begins every member of a file packed by gzip.

@@ -55,12 +55,7 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 		return nil
 	}
 	name, m := all[0].Name, all[0].Matrix
-	if opt.Threads <= 0 {
-		opt.Threads = runtime.GOMAXPROCS(0)
-	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
-	}
+	opt = opt.filled()
 	as := name
 	if opt.As != "" {
 		as = opt.As
@@ -85,6 +80,28 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 		return others
 	}
 	return err
+}
+
+// IsArchive reports whether the extension of a name stands for a file that holds several matrices.
+func IsArchive(name string) bool { return kindByName(name) == numpyZip }
+
+// WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
+func WriteArchive(name string, stdout io.Writer, all []npy.Array, opt WriteOptions) error {
+	opt = opt.filled()
+	return Write(name, stdout, func(w io.Writer) error {
+		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
+	})
+}
+
+// filled returns the options with defaults.
+func (opt WriteOptions) filled() WriteOptions {
+	if opt.Threads <= 0 {
+		opt.Threads = runtime.GOMAXPROCS(0)
+	}
+	if opt.Context == nil {
+		opt.Context = context.Background()
+	}
+	return opt
 }
 
 // writeMatrix writes m as the name of the file asks for.

@@ -35,6 +35,7 @@ func must[T any](x T, err error) T {
 // operands are those of a routine of the host and on a GPU.
 type operands struct {
 	format      Format
+	at          Device
 	alpha, beta Scalar
 	a, b, c     *Matrix
 	x, y        *Vector
@@ -42,12 +43,14 @@ type operands struct {
 	dx, dy      *Vector
 }
 
-// newOperands returns A n+20 x n, B n x n+10, C n+20 x n+10, x of n and y of n+20 entries.
-func newOperands(f Format, n int) *operands {
+// newOperands returns A n+20 x n, B n x n+10, C n+20 x n+10, x of n and y of n+20 entries, and
+// copies of them at a place.
+func newOperands(f Format, n int, at Device) *operands {
 	o := &operands{format: f, a: Random(f, n+20, n, 3, 1), b: Random(f, n, n+10, 3, 2), c: Random(f, n+20, n+10, 3, 3),
 		x: Random(f, n, 1, 3, 4).Col(0), y: Random(f, n+20, 1, 3, 5).Col(0)}
-	o.da, o.db, o.dc = must(o.a.On("cuda:0")), must(o.b.On("cuda:0")), must(o.c.On("cuda:0"))
-	o.dx, o.dy = must(o.x.On("cuda:0")), must(o.y.On("cuda:0"))
+	o.da, o.db, o.dc = must(o.a.On(at)), must(o.b.On(at)), must(o.c.On(at))
+	o.dx, o.dy = must(o.x.On(at)), must(o.y.On(at))
+	o.at = o.dx.Place()
 	return o
 }
 
@@ -59,23 +62,26 @@ func (o *operands) free() {
 
 // TestResident compares the routines for resident operands with the host's, bit for bit.
 func TestResident(t *testing.T) {
-	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
-		for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
-			o := newOperands(f, size)
-			third := must(ParseScalar(MP(80), "0.33333"))
-			scalars := []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {third, Float(1)}, {Float(-2), Float(0)}, {Float(1), third}, {Float(0), Float(2)}}
-			if !testlength.Long() {
-				scalars = scalars[:2]
-			}
-			for _, s := range scalars {
-				o.alpha, o.beta = s.alpha, s.beta
-				o.products(t)
-				o.updates(t)
-			}
-			o.reductions(t)
-			o.free()
+	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) { checkResident(t, size, "cuda:0") })
+}
+
+// checkResident is TestResident at a place.
+func checkResident(t *testing.T, size int, at Device) {
+	for _, f := range []Format{Float32, Float64, DD, QD, MP(106), MP(424)} {
+		o := newOperands(f, size, at)
+		third := must(ParseScalar(MP(80), "0.33333"))
+		scalars := []struct{ alpha, beta Scalar }{{Float(1), Float(0)}, {third, Float(1)}, {Float(-2), Float(0)}, {Float(1), third}, {Float(0), Float(2)}}
+		if !testlength.Long() {
+			scalars = scalars[:2]
 		}
-	})
+		for _, s := range scalars {
+			o.alpha, o.beta = s.alpha, s.beta
+			o.products(t)
+			o.updates(t)
+		}
+		o.reductions(t)
+		o.free()
+	}
 }
 
 // check runs a routine on the host and on the GPU, with the same C and another result.
@@ -155,7 +161,7 @@ func (o *operands) reductions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, st, err := Iamax(v.d, nil); err != nil || got != want || st.Device != "cuda:0" {
+		if got, st, err := Iamax(v.d, nil); err != nil || got != want || st.Device != string(o.at) {
 			t.Errorf("Iamax of %v: %d, want %d; %+v, %v", o.format, got, want, st, err)
 		}
 	}
@@ -178,7 +184,7 @@ func (o *operands) reductions(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, st, err := r.d()
-			if err != nil || !got.Same(want) || st.Device != "cuda:0" {
+			if err != nil || !got.Same(want) || st.Device != string(o.at) {
 				t.Errorf("%s of %v to %v: %v, want %v; %+v, %v", r.name, o.format, f, got, want, st, err)
 			}
 		}
@@ -243,7 +249,7 @@ func TestSeveral(t *testing.T) {
 func TestDevicePrepare(t *testing.T) {
 	gputest.OnDevices(t, 12, 50, func(t *testing.T, size int) {
 		for _, f := range []Format{Float64, MP(212)} {
-			o := newOperands(f, size)
+			o := newOperands(f, size, "cuda:0")
 			o.alpha, o.beta = Float(1), Float(0)
 			for range 3 {
 				Prepare(o.da)
@@ -512,6 +518,20 @@ func TestConformance(t *testing.T) {
 	defer mem.Substitute(devs...)()
 	every := testlength.Of(400, 200, 100)
 	for _, b := range []conformance.Backend{conformance.CUDA(0), conformance.CUDA(0, 1), conformance.Resident(0)} {
+		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
+	}
+}
+
+// TestConformanceParts is TestConformance for operands that live on several devices in parts.
+func TestConformanceParts(t *testing.T) {
+	devs, _ := gputest.Linked(t, 3)
+	defer mem.Substitute(devs...)()
+	every := testlength.Of(400, 200, 100)
+	backends := []conformance.Backend{conformance.Resident(0, 1, 2), conformance.Resident(0, 1)}
+	if testing.Short() {
+		backends = backends[:1]
+	}
+	for _, b := range backends {
 		t.Run(b.Name, func(t *testing.T) { conformance.RunSome(t, b, every) })
 	}
 }

@@ -29,7 +29,7 @@ const (
 	// AVX2 is x86-64 with AVX2 and FMA.
 	AVX2
 	// AVX512 is AVX2 with AVX-512 F, BW, DQ and VL: Skylake-SP, Zen 4 and later.
-	// Narrower extensions (VNNI) are features, see HasVNNI.
+	// Narrower extensions (VNNI, IFMA) are features, see HasVNNI and HasIFMA.
 	AVX512
 	// AMX is AVX512 with its VNNI and the tiles of AMX-INT8, which the system lets this process
 	// use: Sapphire Rapids and later, Linux 5.16 and later.
@@ -117,3 +117,7 @@ func Force(level Set) (restore func()) {
 // HasVNNI reports whether the 16-bit dot product VPDPWSSD and the 8-bit
 // VPDPBUSD may be used: the machine has them and the level in force is AVX512 or above.
 func HasVNNI() bool { return vnni && Level() >= AVX512 }
+
+// HasIFMA reports whether the products of 52-bit integers (IFMA) and the shifts of pairs of words
+// (VBMI2) may be used: the machine has them and the level in force is AVX512 or above.
+func HasIFMA() bool { return ifma && Level() >= AVX512 }

@@ -7,6 +7,7 @@ import "golang.org/x/sys/cpu"
 var (
 	levels = detect()
 	vnni   = levels[0] >= AVX512 && cpu.X86.HasAVX512VNNI
+	ifma   = levels[0] >= AVX512 && cpu.X86.HasAVX512IFMA && cpu.X86.HasAVX512VBMI2
 )
 
 // detect lists the levels, best first. It trusts x/sys/cpu, which also asks the operating system

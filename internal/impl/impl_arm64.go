@@ -5,4 +5,4 @@ package impl
 // levels are those of every arm64 processor, best first.
 var levels = []Set{NEON, Portable}
 
-const vnni = false
+const vnni, ifma = false, false

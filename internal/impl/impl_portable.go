@@ -4,4 +4,4 @@ package impl
 
 var levels = []Set{Portable}
 
-const vnni = false
+const vnni, ifma = false, false

@@ -60,8 +60,8 @@ func TestForce(t *testing.T) {
 	for _, l := range Levels() {
 		restore := Force(l)
 		inner := Force(Portable)
-		if Level() != Portable || HasVNNI() {
-			t.Errorf("forced portable: Level() = %v, HasVNNI() = %v", Level(), HasVNNI())
+		if Level() != Portable || HasVNNI() || HasIFMA() {
+			t.Errorf("forced portable: Level() = %v, HasVNNI() = %v, HasIFMA() = %v", Level(), HasVNNI(), HasIFMA())
 		}
 		inner()
 		if Level() != l {

@@ -19,8 +19,8 @@ func TestCut(t *testing.T) {
 	} {
 		var joined []byte
 		line := 5
-		for i, p := range Cut([]byte(text), 5) {
-			if p.Index != i || p.Line != line || len(p.Text) == 0 {
+		for i, p := range Cut([]byte(text), 5, 3) {
+			if p.Index != i || p.Line != line || p.Lines != bytes.Count(p.Text, []byte{'\n'}) || len(p.Text) == 0 {
 				t.Fatalf("piece %d of %.10q...: %d, line %d, want %d", i, text, p.Index, p.Line, line)
 			}
 			joined = append(joined, p.Text...)
@@ -38,7 +38,7 @@ func TestCut(t *testing.T) {
 // TestEach checks that the first of several errors is reported.
 func TestEach(t *testing.T) {
 	text := []byte(strings.Repeat("abcdefg\n", 1<<18))
-	pieces := Cut(text, 1)
+	pieces := Cut(text, 1, 2)
 	bad := errors.New("bad")
 	for _, threads := range []int{1, 2, 7} {
 		err := Each(context.Background(), "f", threads, pieces, func(p *Piece) error {

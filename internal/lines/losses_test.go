@@ -13,7 +13,7 @@ func TestEndLines(t *testing.T) {
 		"": "", "a": "a", "a\nb\r\nc\n": "a\nb\r\nc\n", "a\rb\r": "a\nb\n", "\r": "\n", "a\r\r\nb": "a\n\r\nb", "\r\n\r": "\r\n\n",
 	} {
 		text := []byte(in)
-		if got := EndLines(text); string(got) != want {
+		if got := EndLines(text, 2); string(got) != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 		if string(text) != in {
@@ -31,7 +31,7 @@ func TestIsSpace(t *testing.T) {
 }
 
 func TestInputStats(t *testing.T) {
-	pieces := []Piece{{0, []byte("1\n2\n"), 7}, {1, []byte("3\n4\n5\n"), 9}, {2, []byte("6\n7"), 12}}
+	pieces := []Piece{{0, []byte("1\n2\n"), 7, 2}, {1, []byte("3\n4\n5\n"), 9, 3}, {2, []byte("6\n7"), 12, 1}}
 	losses := make([]Losses, len(pieces))
 	if s := InputStats(pieces, losses); s != (halfulp.InputStats{}) {
 		t.Errorf("%+v of nothing", s)

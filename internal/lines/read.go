@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/pages"
 	"github.com/halfulp/halfulp/internal/par"
@@ -71,6 +72,25 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
+// ReadFile reads a file of so many bytes on several threads. It is not ok for one that has become
+// shorter or longer, and where reading fails.
+func ReadFile(ctx context.Context, r io.ReaderAt, size int64, threads int) (text []byte, ok bool) {
+	const part = 1 << 20
+	text = make([]byte, size)
+	pages.Large(text)
+	var failed atomic.Bool
+	err := par.For(ctx, threads, int((size+part-1)/part), func(_, i int) {
+		b := text[i*part : min((i+1)*part, len(text))]
+		if n, _ := r.ReadAt(b, int64(i)*part); n < len(b) {
+			failed.Store(true)
+		}
+	})
+	if n, _ := r.ReadAt(make([]byte, 1), size); n > 0 {
+		return nil, false
+	}
+	return text, err == nil && !failed.Load()
+}
+
 func tooLong(limit int64) error {
 	return fmt.Errorf("too long to read within the memory limit of %s", Bytes(float64(limit)))
 }
@@ -107,7 +127,17 @@ func IsSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 // EndLines returns text with every line ended by a line feed, as it may stand or after
 // a carriage return: a carriage return alone, which ends the lines of some files, is
 // replaced in a copy.
-func EndLines(text []byte) []byte {
+func EndLines(text []byte, threads int) []byte {
+	const part = 1 << 20
+	var some atomic.Bool
+	_ = par.For(context.Background(), threads, (len(text)+part-1)/part, func(_, i int) {
+		if !some.Load() && bytes.IndexByte(text[i*part:min((i+1)*part, len(text))], '\r') >= 0 {
+			some.Store(true)
+		}
+	})
+	if !some.Load() {
+		return text
+	}
 	copied := false
 	for i := 0; ; i++ {
 		k := bytes.IndexByte(text[i:], '\r')
@@ -129,6 +159,7 @@ type Piece struct {
 	Index int
 	Text  []byte
 	Line  int // number of its first line
+	Lines int // line feeds in it
 }
 
 // pieceSize is small enough to keep all threads busy and large enough for the
@@ -136,7 +167,7 @@ type Piece struct {
 const pieceSize = 1 << 18
 
 // Cut cuts text, whose first line has the number line, into pieces.
-func Cut(text []byte, line int) []Piece {
+func Cut(text []byte, line, threads int) []Piece {
 	var all []Piece
 	for len(text) > 0 {
 		n := len(text)
@@ -148,9 +179,15 @@ func Cut(text []byte, line int) []Piece {
 				n = len(text)
 			}
 		}
-		all = append(all, Piece{len(all), text[:n], line})
-		line += bytes.Count(text[:n], []byte{'\n'})
+		all = append(all, Piece{Index: len(all), Text: text[:n]})
 		text = text[n:]
+	}
+	_ = par.For(context.Background(), threads, len(all), func(_, i int) {
+		all[i].Lines = bytes.Count(all[i].Text, []byte{'\n'})
+	})
+	for i := range all {
+		all[i].Line = line
+		line += all[i].Lines
 	}
 	return all
 }

@@ -107,3 +107,128 @@ func TestByteConversionBound(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertKaratsuba compares with the residues of the numbers that the digits make, of random
+// digits and of those that make sums the largest.
+func TestConvertKaratsuba(t *testing.T) {
+	r := newRand()
+	pool := ByteModuli()
+	all := pool.Moduli[pool.Plain:]
+	for _, k := range byteKernels(t) {
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 60 {
+				pairs := 1 + r.IntN(20)
+				if trial%20 == 0 {
+					pairs = maxKaratsubaPairs - r.IntN(2)
+				}
+				from := r.IntN(len(all))
+				switch trial % 4 {
+				case 0:
+					from = 0
+				case 1:
+					from = len(all) - 1 - r.IntN(20)
+				}
+				moduli := all[from:min(len(all), from+1+r.IntN(40))]
+				w := make([]int64, len(moduli))
+				for i, m := range moduli {
+					w[i] = 1 + r.Int64N(int64(m)-1)
+				}
+				c := NewKaratsubaConversion(moduli, w, pairs)
+				n, panel := 64*(1+r.IntN(2)), 32>>(r.IntN(4)/3)
+				digits := make([]int16, KaratsubaDigits(pairs, n))
+				number := func(e, s int) *int16 {
+					return &digits[2*((e/panel*pairs+s/2)*panel+e%panel)+s%2]
+				}
+				for e := range n {
+					kind, of, row := r.IntN(5), r.IntN(len(moduli)), r.IntN(2)
+					for s := range 2 * pairs {
+						d := uint16(r.Uint32())
+						if kind < 2 {
+							// Plain bytes that make the sum of a row the largest or the least.
+							for i := range 2 {
+								h := 2*s + i
+								v := 2*of%32 + row
+								at := ((2*of/32*c.steps+h/64)*2+v/16)*1024 + v%16*64 + h%64
+								d &^= 0xff << (8 * i)
+								if c.table[at] > 0 == (kind == 0) {
+									d |= 0xff << (8 * i)
+								}
+							}
+							d ^= 0x8000
+						} else if kind == 2 {
+							d = []uint16{0, 1, 0x7fff, 0x8000, 0xffff}[r.IntN(5)]
+						}
+						*number(e, s) = int16(d)
+					}
+				}
+				sums := make([]*big.Int, n)
+				for e := range sums {
+					sums[e] = new(big.Int)
+					for s := 2*pairs - 1; s >= 0; s-- {
+						sums[e].Lsh(sums[e], 16).Add(sums[e], big.NewInt(int64(*number(e, s))))
+					}
+				}
+				for i := 2 * pairs * n; i < len(digits); i++ {
+					digits[i] = int16(r.Uint32())
+				}
+				stride := n + 64*r.IntN(3)
+				dst, intact := guardedBytes((3*len(moduli)-1)*stride + n)
+				ConvertKaratsuba(k, dst, stride, c, digits, panel, n)
+				if !intact() {
+					t.Fatalf("seed %d, trial %d: writes beyond its room", seed, trial)
+				}
+				var rest big.Int
+				for e := range n {
+					for i, m := range moduli {
+						rest.Mul(sums[e], big.NewInt(w[i]))
+						a := Balanced(rest.Mod(&rest, big.NewInt(int64(m))).Int64(), int64(m))
+						a0, a1 := SplitByte(a)
+						for p, want := range []int64{a0, a1, a0 + a1} {
+							if got := int64(dst[(3*i+p)*stride+e]); got != want {
+								t.Fatalf("seed %d, trial %d: plane %d of entry %d of %d is %d modulo %d, not %d (%d pairs)", seed, trial, p, e, n, got, m, want, pairs)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestKaratsubaConversionFolds follows the reduction of the assembly from the largest sums, and
+// those that leave the last fold next to half a modulus.
+func TestKaratsubaConversionFolds(t *testing.T) {
+	const most = maxKaratsubaPairs * 4 * 255 * 64
+	pool := ByteModuli()
+	r := newRand()
+	for i, m := range pool.Moduli[pool.Plain:] {
+		if i%37 != 0 && m != pool.Moduli[len(pool.Moduli)-1] {
+			continue
+		}
+		inv := float32(1 / float64(m))
+		fold := func(x int32) int32 {
+			if x > 1<<24 || x < -1<<24 {
+				t.Fatalf("a sum of %d modulo %d", x, m)
+			}
+			return x - int32(m)*int32(int16(math.Float32bits(fma(float32(x), inv, 1.5*(1<<23)))))
+		}
+		for range 500 {
+			some := func() int32 {
+				if r.IntN(2) == 0 {
+					return int32(most - 2*most*r.IntN(2))
+				}
+				return int32(r.IntN(2*most+1) - most)
+			}
+			x0, x1, first := some(), some(), int32(r.IntN(m)-m/2)
+			if r.IntN(3) == 0 {
+				x0 = x0/int32(m)*int32(m) + int32(m/2) + int32(r.IntN(3)-1)
+				x1, first = 0, 0
+				x0 = max(-most, min(most, x0))
+			}
+			got := fold(fold(x0 + first + 128*fold(x1)))
+			if want := Balanced(int64(x0)+int64(first)+128*int64(x1), int64(m)); int64(got) != want {
+				t.Fatalf("%d + %d + 128 %d modulo %d: %d, want %d", x0, first, x1, m, got, want)
+			}
+		}
+	}
+}

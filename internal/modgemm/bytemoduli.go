@@ -57,13 +57,29 @@ func NewBytePool(most int) func() *BytePool {
 				p.Moduli = append(p.Moduli, m)
 			}
 		}
-		p.Bits = make([]float64, len(p.Moduli)+1)
-		for t, m := range p.Moduli {
-			p.Bits[t+1] = p.Bits[t] + math.Log2(float64(m)) - 1e-12
-		}
+		p.count()
 		return p
 	})
 }
+
+// count sets Bits.
+func (p *BytePool) count() {
+	p.Bits = make([]float64, len(p.Moduli)+1)
+	for t, m := range p.Moduli {
+		p.Bits[t+1] = p.Bits[t] + math.Log2(float64(m)) - 1e-12
+	}
+}
+
+// Checked returns the pool without its largest modulus, a prime, and that, for the redundant
+// modulus of products that are checked. It takes the products of a Karatsuba modulus.
+func (p *BytePool) Checked() (rest *BytePool, redundant int) {
+	rest = &BytePool{Moduli: slices.Concat(p.Moduli[:p.Plain], p.Moduli[p.Plain+1:]), Plain: p.Plain}
+	rest.count()
+	return rest, p.Moduli[p.Plain]
+}
+
+// KaratsubaProducts is the number of products of bytes that a Karatsuba modulus takes.
+const KaratsubaProducts = 3
 
 // Products returns how many products of matrices of bytes the first n moduli take. It is also the
 // first plane of bytes of modulus n: one of a plain modulus; those of a0, a1 and a0 + a1 of a

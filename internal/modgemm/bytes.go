@@ -25,25 +25,40 @@ import (
 //
 // # Reduction
 //
-// Sums of at most 1024 products of bytes are at most 2^24 in magnitude and therefore exact in
-// float32, u = 2^-24. The moduli are 32 <= m <= 8179, inv the float32 next to 1/m.
+// The moduli are 32 <= m <= 8179, inv the float32 next to 1/m, u = 2^-24. Integers of at most 2^24
+// in magnitude are exact in float32.
 //
-// Coarse fold, x -= m q with q = fma(x, inv, c) - c, c = 1.5 2^23, for integers |x| <= 2^24: as
-// |x inv| < 2^20, the fused multiply-add is near c, where float32 are the integers, and q is the
-// integer nearest to x inv, which differs from x/m by at most 1.001 u |x|/m <= 1.001/m. So
-// |x - m q| <= m/2 + 1.001, an integer, which the second fused multiply-add finds exactly.
+// Coarse fold, x -= m q with q = fma(x, inv, c) - c, c = 1.5 2^23, for integers |x| <= 2^24: as |x
+// inv| < 2^20, the fused multiply-add is near c, where float32 are the integers, and q is the
+// integer nearest to x inv, which differs from x/m by at most 1.001 u |x|/m <= 1.001/m. So |x - m
+// q| <= m/2 + 1.001, an integer, which the second fused multiply-add finds exactly. The exact fold
+// of bounds.go makes the representative in (-m/2, m/2] of it; its rint is an addition of c and a
+// subtraction.
 //
-// Sum of factor, |f| <= m/2, times such an x, and any int16: at most
+// Modulo a plain modulus the sum of 15 steps of 64 products of bytes, and any int16, is at most
 //
-//	(m/2 + 1) m/2 + 2^15 <= 4090.5 4089.5 + 2^15 = 16 760 867.75 < 2^24,
+//	15 64 2^14 + 2^15 = 15 761 408 < 2^24.
 //
-// exact in a fused multiply-add, and folded again. The exact fold of bounds.go makes the
-// representative in (-m/2, m/2] of it; its rint is an addition of c and a subtraction.
+// Modulo a Karatsuba modulus, a = 128 a1 + a0, |a0|, |a1| <= 64, and so b, the sums x of a0 b0, y
+// of a1 b1 and z of (a0 + a1)(b0 + b1) make
+//
+//	Σ a b = x + 128 ((z - x - y) + 128 y),
+//
+// where z - x - y = Σ a0 b1 + a1 b0 is found in int32. Of 31 steps, with y and the parenthesis
+// folded coarsely to at most m/2 + 1.001 < 4091, and any int16 added to x,
+//
+//	|y| <= 31 64 2^12, |parenthesis| <= 31 64 2^13 + 128 4091 = 16 776 576 < 2^24,
+//	|all| <= 31 64 2^12 + 2^15 + 128 4091 = 8 682 880 < 2^24,
+//
+// so that all are exact in fused multiply-adds.
 const (
 	// maxByteModulus bounds moduli.
 	maxByteModulus = 8179
-	// byteSteps bounds the steps of a sum.
-	byteSteps = 1 << 24 / (1 << 14 * amx.Step)
+	// byteSteps and karatsubaSteps bound the steps of a sum.
+	byteSteps      = 15
+	karatsubaSteps = 31
+	// karatsubaPlanes are those of a0, a1 and a0 + a1.
+	karatsubaPlanes = 3
 )
 
 // ByteModuli returns the pool of the moduli of these products.
@@ -52,14 +67,24 @@ var ByteModuli = NewBytePool(maxByteModulus)
 // A ByteKernel is a way to multiply matrices of bytes.
 type ByteKernel struct {
 	Name string
-	// tiles computes, for blocks that lie below each other as in byteTilesGeneric.
-	tiles  func(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool)
+	// tiles computes blocks that lie below each other, what byteTilesGeneric says.
+	tiles  func(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool)
 	narrow func(dst []int8, src []int16)
 	split  func(dst []int8, stride int, src []int16)
 	// convert is what convertBytesGeneric says.
 	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int)
-	// kc is the steps of a block of k, mc the panels of A that stay in the second level cache.
-	kc, mc int
+	// convertKaratsuba is what convertKaratsubaGeneric says.
+	convertKaratsuba func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int)
+	// kc and karatsubaKc are the steps of a block of k modulo a plain modulus and a Karatsuba
+	// modulus, mc the panels of A that stay in the second level cache.
+	kc, karatsubaKc, mc int
+}
+
+// bytePanels are panels of an operand: their first step, the distances of panels and of planes, and
+// how far behind lies what will be multiplied next, a hint.
+type bytePanels struct {
+	data                []int8
+	stride, plane, next int
 }
 
 // PanelVectors is the number of vectors of a panel.
@@ -79,9 +104,8 @@ const (
 
 // A ByteModulus is a modulus, 32 <= m <= 8179.
 type ByteModulus struct {
-	m      int
-	inv    float32
-	factor [3]int // KaratsubaFactors modulo m
+	m   int
+	inv float32
 }
 
 // NewByteModulus prepares m.
@@ -89,11 +113,15 @@ func NewByteModulus(m int) ByteModulus {
 	if m < minPlain || m > maxByteModulus {
 		panic(badModulus)
 	}
-	r := ByteModulus{m: m, inv: float32(1 / float64(m))}
-	for i, f := range KaratsubaFactors {
-		r.factor[i] = int(Balanced(f, int64(m)))
+	return ByteModulus{m: m, inv: float32(1 / float64(m))}
+}
+
+// planes returns the planes of bytes of an operand.
+func (m *ByteModulus) planes() int {
+	if m.m > 256 {
+		return karatsubaPlanes
 	}
-	return r
+	return 1
 }
 
 // forced is set under ForceBytes.
@@ -123,8 +151,8 @@ func BytesForced() bool { return forced.Load() }
 // ByteEmulation runs the tile instructions of the assembly, in their order and on the same
 // operands, on emulated tiles.
 var ByteEmulation = &ByteKernel{
-	Name: "amx (emulated)", kc: byteSteps, mc: 8,
-	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesGeneric,
+	Name: "amx (emulated)", kc: byteSteps, karatsubaKc: karatsubaSteps, mc: 8,
+	tiles: byteTilesEmulated, narrow: narrowGeneric, split: splitGeneric, convert: convertBytesGeneric, convertKaratsuba: convertKaratsubaEmulated,
 }
 
 // ByteSteps is the number of steps that k numbers fill.
@@ -170,28 +198,22 @@ func checkBytes(have, n int) {
 	checkLen(have, n)
 }
 
-// MulBytes computes C = A B mod m, with representatives in (-m/2, m/2], for a plain modulus: the
-// 32 mPanels x 32 nPanels matrix C, row-major at c with leading dimension ldc, of packed operands
-// of so many steps, of which those from <= s < to are multiplied and read. With accumulate,
-// C + A B, for a C of any int16.
-func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, b []int8, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
-	k.sweep(c, ldc, a, b, mPanels, nPanels, steps, from, to, mod, 1, accumulate)
-}
-
-// MulKaratsuba is MulBytes for a Karatsuba modulus: the planes of a0, a1 and a0 + a1 of the
-// operands are aPlane and bPlane apart.
-func MulKaratsuba(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
-	for i, f := range mod.factor {
-		k.sweep(c, ldc, a[i*aPlane:], b[i*bPlane:], mPanels, nPanels, steps, from, to, mod, f, accumulate || i > 0)
-	}
-}
-
-// sweep adds factor A B, blocked for the caches like the sweep of residues of 13 bits.
-func (k *ByteKernel) sweep(c []int16, ldc int, a, b []int8, mPanels, nPanels, steps, from, to int, mod *ByteModulus, factor int, accumulate bool) {
+// MulBytes computes C = A B mod m, with representatives in (-m/2, m/2]: the 32 mPanels x 32 nPanels
+// matrix C, row-major at c with leading dimension ldc, of packed operands of so many steps, of
+// which those from <= s < to are multiplied and read. With accumulate, C + A B, for a C of any
+// int16.
+//
+// The planes of bytes a0, a1 and a0 + a1 of operands modulo a Karatsuba modulus lie aPlane and
+// bPlane apart. Those of the next modulus follow as a rule: they are read ahead.
+func MulBytes(k *ByteKernel, c []int16, ldc int, a []int8, aPlane int, b []int8, bPlane int, mPanels, nPanels, steps, from, to int, mod *ByteModulus, accumulate bool) {
 	checkSizes(mPanels, nPanels, steps)
 	checkRange(from, to, steps)
-	checkLen(len(a), PanelBytes(steps)*mPanels)
-	checkLen(len(b), PanelBytes(steps)*nPanels)
+	planes, most := mod.planes(), k.kc
+	if planes > 1 {
+		most = k.karatsubaKc
+	}
+	checkLen(len(a), PanelBytes(steps)*mPanels+(planes-1)*aPlane)
+	checkLen(len(b), PanelBytes(steps)*nPanels+(planes-1)*bPlane)
 	checkRows(len(c), mPanels*PanelVectors, nPanels*PanelVectors, ldc)
 	for i := 0; from == to && i < mPanels*PanelVectors; i++ {
 		row := c[i*ldc:][:nPanels*PanelVectors]
@@ -203,38 +225,61 @@ func (k *ByteKernel) sweep(c []int16, ldc int, a, b []int8, mPanels, nPanels, st
 			row[j] = int16(Balanced(int64(x), int64(mod.m)))
 		}
 	}
-	for p := from; p < to; p += k.kc {
-		kc := min(k.kc, to-p)
+	panel := PanelBytes(steps)
+	blocks := (to - from + most - 1) / most
+	for i := range blocks {
+		p, end := from+(to-from)*i/blocks, from+(to-from)*(i+1)/blocks
 		for i0 := 0; i0 < mPanels; i0 += k.mc {
 			i1 := min(i0+k.mc, mPanels)
+			// What follows: rows below, a block of k, or another modulus.
+			aNext, bNext := (i1-i0)*panel, -(nPanels-1)*panel
+			switch {
+			case i1 < mPanels:
+			case i < blocks-1:
+				aNext, bNext = -i0*panel+PanelBytes(end-p), bNext+PanelBytes(end-p)
+			default:
+				aNext, bNext = -i0*panel-PanelBytes(p-from)+planes*aPlane, bNext-PanelBytes(p-from)+planes*bPlane
+			}
 			for j := range nPanels {
-				k.tiles(c[i0*PanelVectors*ldc+j*PanelVectors:], ldc, a[PanelBytes(i0*steps+p):], PanelBytes(steps),
-					b[PanelBytes(j*steps+p):], i1-i0, kc, mod, factor, accumulate || p > from)
+				x := bytePanels{a[i0*panel+PanelBytes(p):], panel, aPlane, aNext + j%16*(end-p)*aheadLeft}
+				y := bytePanels{b[j*panel+PanelBytes(p):], 0, bPlane, panel}
+				if j == nPanels-1 {
+					y.next = bNext
+				}
+				k.tiles(c[i0*PanelVectors*ldc+j*PanelVectors:], ldc, x, y, i1-i0, end-p, mod, accumulate || p > from)
 			}
 		}
 	}
 }
 
+// aheadLeft is how many bytes of a left operand a step of the assembly reads ahead, a 16th.
+const aheadLeft = amx.StepBytes / 16
+
 // byteTilesGeneric computes blocks that lie below each other: for p < panels, i, j < 32 and
 // r = 32 p + i,
 //
-//	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + factor Σ_h A_rh B_hj) mod m
+//	c[r ldc + j] = ((accumulate ? c[r ldc + j] : 0) + Σ_h A_rh B_hj) mod m
 //
-// with the representative in (-m/2, m/2], A the first steps of the panels at a[p aStride], B those
-// of panel b, and 1 <= steps <= 16. It is what the others equal.
-func byteTilesGeneric(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool) {
+// with the representative in (-m/2, m/2], A the first steps of the panels of a, B those of the
+// panel of b, 1 <= steps <= 15, or 31 modulo Karatsuba moduli. It is what the others equal.
+func byteTilesGeneric(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
+	factors := [karatsubaPlanes]int64{1}
+	if mod.planes() > 1 {
+		factors = KaratsubaFactors
+	}
 	for r := range panels * PanelVectors {
 		i := r % PanelVectors
-		panel := a[r/PanelVectors*aStride:]
 		for j := range PanelVectors {
 			var sum int64
-			for h := range steps * StepNumbers {
-				s := h / StepNumbers * amx.StepBytes
-				sum += int64(panel[s+i*64+h%64]) * int64(b[s+j/16*1024+h%64/4*64+j%16*4+h%4])
-			}
-			sum *= int64(factor)
 			if accumulate {
-				sum += int64(c[r*ldc+j])
+				sum = int64(c[r*ldc+j])
+			}
+			for plane := range mod.planes() {
+				x, y := a.data[r/PanelVectors*a.stride+plane*a.plane:], b.data[plane*b.plane:]
+				for h := range steps * StepNumbers {
+					s := h / StepNumbers * amx.StepBytes
+					sum += factors[plane] * int64(x[s+i*64+h%64]) * int64(y[s+j/16*1024+h%64/4*64+j%16*4+h%4])
+				}
 			}
 			c[r*ldc+j] = int16(Balanced(sum, int64(mod.m)))
 		}
@@ -242,30 +287,43 @@ func byteTilesGeneric(c []int16, ldc int, a []int8, aStride int, b []int8, panel
 }
 
 // byteTilesEmulated is byteTilesGeneric by emulated tiles, as the assembly does it.
-func byteTilesEmulated(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool) {
+func byteTilesEmulated(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
 	var machine amx.Machine
-	var block [amx.BlockBytes / 4]int32
+	var blocks [karatsubaPlanes * amx.BlockBytes / 4]int32
 	config := amx.Config()
 	mem := &amx.Memory{
-		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(block[:])},
+		At:     map[amx.Reg][]byte{amx.RegConfig: config[:], amx.RegC: bytesOf(blocks[:])},
 		Stride: map[amx.Reg]int{amx.RegRow: amx.RowBytes, amx.RegBlockRow: 4 * amx.Block},
 	}
-	clear0, multiply, write := amx.Clear(), amx.Multiply(), amx.Write()
+	clear0, first, next, last := amx.Clear(), amx.First(), amx.Next(), amx.Last()
 	machine.Run(amx.Begin(), mem)
 	for p := range panels {
-		machine.Run(clear0, mem)
-		for s := range steps {
-			mem.At[amx.RegA] = bytesOf(a[p*aStride+s*amx.StepBytes:])
-			mem.At[amx.RegB] = bytesOf(b[s*amx.StepBytes:])
-			machine.Run(multiply, mem)
+		for plane := range mod.planes() {
+			machine.Run(clear0, mem)
+			for s := range steps {
+				mem.At[amx.RegA] = bytesOf(a.data[p*a.stride+plane*a.plane+s*amx.StepBytes:])
+				mem.At[amx.RegB] = bytesOf(b.data[plane*b.plane+s*amx.StepBytes:])
+				if s == 0 {
+					machine.Run(first, mem)
+				}
+				if s < steps-1 {
+					machine.Run(next, mem)
+				} else {
+					machine.Run(last, mem)
+				}
+			}
+			machine.Run(amx.Write(plane), mem)
 		}
-		machine.Run(write, mem)
 		for i := range PanelVectors {
 			row := c[(p*PanelVectors+i)*ldc:][:PanelVectors]
-			for j, x := range block[i*amx.Block:][:amx.Block] {
-				sum := int64(x) * int64(factor)
+			for j, old := range row {
+				block := func(plane int) int64 { return int64(blocks[(plane*amx.Block+i)*amx.Block+j]) }
+				sum := block(0)
+				if mod.planes() > 1 {
+					sum += 128 * (block(2) - block(0) - block(1) + 128*block(1))
+				}
 				if accumulate {
-					sum += int64(row[j])
+					sum += int64(old)
 				}
 				row[j] = int16(Balanced(sum, int64(mod.m)))
 			}
@@ -275,7 +333,7 @@ func byteTilesEmulated(c []int16, ldc int, a []int8, aStride int, b []int8, pane
 }
 
 // bytesOf returns the memory of numbers.
-func bytesOf[T int8 | int32](s []T) []byte {
+func bytesOf[T int8 | int16 | int32](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 

@@ -10,7 +10,7 @@ import (
 
 // byteKernel is that of level amx.
 var byteKernel = &ByteKernel{
-	Name: "amx", kc: byteSteps, mc: 32,
+	Name: "amx", kc: byteSteps, karatsubaKc: karatsubaSteps, mc: 32,
 	tiles: tilesAMX,
 	narrow: func(dst []int8, src []int16) {
 		narrowAMX(&dst[0], &src[0], len(src))
@@ -25,11 +25,24 @@ var byteKernel = &ByteKernel{
 		}
 		convertBytesAMX(&dst[0], stride, &c.table[0], &digits[0], c.moduli, c.pairs, n/64)
 	},
+	convertKaratsuba: func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int) {
+		if panel != 32 {
+			convertKaratsubaGeneric(dst, stride, c, digits, panel, n)
+			return
+		}
+		var room [2*amx.BlockBytes/4 + 15]int32
+		block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
+		convertKaratsubaAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], len(c.moduli), c.pairs, c.steps, n/64, block)
+	},
 }
 
-// tilesAMX calls byteTilesAMX with a block on the stack.
-func tilesAMX(c []int16, ldc int, a []int8, aStride int, b []int8, panels, steps int, mod *ByteModulus, factor int, accumulate bool) {
-	var room [amx.BlockBytes/4 + 15]int32
+// tilesAMX calls the assembly with blocks on the stack.
+func tilesAMX(c []int16, ldc int, a, b bytePanels, panels, steps int, mod *ByteModulus, accumulate bool) {
+	var room [2*karatsubaPlanes*amx.BlockBytes/4 + 15]int32
 	block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
-	byteTilesAMX(&c[0], ldc, &a[0], aStride, &b[0], panels, steps, block, mod.inv, float32(mod.m), float32(factor), factor == 1 && !accumulate, accumulate)
+	if mod.planes() > 1 {
+		karatsubaTilesAMX(&c[0], ldc, &a.data[0], a.stride, a.plane, &b.data[0], b.plane, panels, steps, block, mod.inv, float32(mod.m), accumulate, a.next, b.next)
+		return
+	}
+	byteTilesAMX(&c[0], ldc, &a.data[0], a.stride, &b.data[0], panels, steps, block, mod.inv, float32(mod.m), accumulate, a.next, b.next)
 }

@@ -28,25 +28,33 @@ func someBytes(n int) []int8 {
 // BenchmarkByteTiles is the rate of blocks with all operands in the first level cache, 16 blocks a
 // call.
 func BenchmarkByteTiles(b *testing.B) {
-	for _, steps := range []int{2, 5, 8, 16} {
+	for _, steps := range []int{2, 5, 8, 15} {
 		for _, plain := range []bool{true, false} {
 			b.Run(fmt.Sprintf("steps=%d/plain=%v", steps, plain), func(b *testing.B) {
 				benchBytes(b, func(b *testing.B, k *ByteKernel) {
 					const panels = 16
-					x, y, c := someBytes(PanelBytes(steps)), someBytes(PanelBytes(steps)), randomSlice(panels*PanelVectors*PanelVectors)
-					mod := NewByteModulus(ByteModuli().Moduli[ByteModuli().Plain])
-					factor := mod.factor[1]
-					if plain {
-						factor = 1
-					}
+					mod, planes := benchModulus(plain)
+					x := bytePanels{data: someBytes(planes * PanelBytes(steps)), plane: PanelBytes(steps)}
+					y := bytePanels{data: someBytes(planes * PanelBytes(steps)), plane: PanelBytes(steps)}
+					c := randomSlice(panels * PanelVectors * PanelVectors)
 					for b.Loop() {
-						k.tiles(c, PanelVectors, x, 0, y, panels, steps, &mod, factor, !plain)
+						k.tiles(c, PanelVectors, x, y, panels, steps, &mod, !plain)
 					}
-					report(b, panels*PanelVectors*PanelVectors*steps*StepNumbers)
+					report(b, planes*panels*PanelVectors*PanelVectors*steps*StepNumbers)
 				})
 			})
 		}
 	}
+}
+
+// benchModulus returns a modulus and its planes.
+func benchModulus(plain bool) (ByteModulus, int) {
+	pool := ByteModuli()
+	mod := NewByteModulus(pool.Moduli[pool.Plain])
+	if plain {
+		mod = NewByteModulus(pool.Moduli[1])
+	}
+	return mod, mod.planes()
 }
 
 // BenchmarkByteMul multiplies packed operands modulo plain and Karatsuba moduli; the rate counts
@@ -54,26 +62,20 @@ func BenchmarkByteTiles(b *testing.B) {
 func BenchmarkByteMul(b *testing.B) {
 	for _, n := range []int{100, 300, 1000, 4000} {
 		for _, plain := range []bool{true, false} {
-			for _, kc := range []int{4, 8, 16} {
+			for _, kc := range []int{4, 6, 8, 11, 15, 22, 31} {
 				b.Run(fmt.Sprintf("n=%d/plain=%v/kc=%d", n, plain, kc), func(b *testing.B) {
 					benchBytes(b, func(b *testing.B, k *ByteKernel) {
 						own := *k
-						own.kc = kc
+						if own.kc, own.karatsubaKc = kc, kc; plain && kc > byteSteps {
+							b.Skip("too long")
+						}
 						rows, cols := min(n, 256), min(n, 512) // a block of package exact
 						steps, mp, np := ByteSteps(n), BytePanels(rows), BytePanels(cols)
-						planes := 3
-						if plain {
-							planes = 1
-						}
+						mod, planes := benchModulus(plain)
 						pa, pb := mp*PanelBytes(steps)+64, np*PanelBytes(steps)+64
 						x, y, c := someBytes(planes*pa), someBytes(planes*pb), make([]int16, mp*np*PanelVectors*PanelVectors)
-						mod := NewByteModulus(ByteModuli().Moduli[ByteModuli().Plain])
 						for b.Loop() {
-							if plain {
-								MulBytes(&own, c, np*PanelVectors, x, y, mp, np, steps, 0, steps, &mod, false)
-							} else {
-								MulKaratsuba(&own, c, np*PanelVectors, x, pa, y, pb, mp, np, steps, 0, steps, &mod, false)
-							}
+							MulBytes(&own, c, np*PanelVectors, x, pa, y, pb, mp, np, steps, 0, steps, &mod, false)
 						}
 						report(b, planes*rows*cols*n)
 					})

@@ -44,6 +44,20 @@ func randomBytes(r *rand.Rand, s []int8) {
 	}
 }
 
+// splitAny makes planes, stride apart, those of some residues modulo Karatsuba moduli: any, or such
+// that the sums of products are the largest.
+func splitAny(r *rand.Rand, s []int8, stride int) {
+	n := len(s) - 2*stride
+	extreme := r.IntN(2) == 0
+	for i := range n {
+		x0, x1 := SplitByte(int64(r.IntN(maxByteModulus) - maxByteModulus/2))
+		if extreme {
+			x0, x1 = -64, 64*(2*int64(r.IntN(2))-1)
+		}
+		s[i], s[stride+i], s[2*stride+i] = int8(x0), int8(x1), int8(x0+x1)
+	}
+}
+
 func guardedBytes(n int) ([]int8, func() bool) {
 	const g = 128
 	all := make([]int8, n+2*g)
@@ -81,30 +95,41 @@ func TestByteTiles(t *testing.T) {
 					m = pool.Moduli[pool.Plain-1]
 				}
 				mod := NewByteModulus(m)
-				steps, panels := 1+r.IntN(byteSteps), 1+r.IntN(2)
-				if trial < 5 {
-					steps = byteSteps
+				most, planes := byteSteps, mod.planes()
+				if planes > 1 {
+					most = karatsubaSteps
 				}
-				factor := []int{1, mod.factor[0], mod.factor[1], mod.factor[2], m / 2, -(m - 1) / 2}[r.IntN(6)]
+				steps, panels := 1+r.IntN(most), 1+r.IntN(3)
+				if trial < 5 {
+					steps = most
+				}
 				accumulate := r.IntN(2) == 0
-				aStride := PanelBytes(steps) + 64*r.IntN(3)
-				a, aOK := guardedBytes(aStride * panels)
-				b, bOK := guardedBytes(PanelBytes(steps))
-				randomBytes(r, a)
-				randomBytes(r, b)
+				stride := PanelBytes(steps) + 64*r.IntN(3)
+				operand := func(panels int) (bytePanels, func() bool) {
+					x := bytePanels{stride: stride, plane: stride*panels + 64*r.IntN(3), next: r.IntN(1 << 12)}
+					s, ok := guardedBytes((planes-1)*x.plane + stride*panels)
+					randomBytes(r, s)
+					if planes > 1 {
+						splitAny(r, s, x.plane)
+					}
+					x.data = s
+					return x, ok
+				}
+				a, aOK := operand(panels)
+				b, bOK := operand(1)
 				ldc := PanelVectors + r.IntN(40)
 				c, cOK := guarded[int16]((panels*PanelVectors-1)*ldc + PanelVectors)
 				fill(r, c, digitFillers[r.IntN(3)], 0)
 				want := slices.Clone(c)
-				byteTilesGeneric(want, ldc, a, aStride, b, panels, steps, &mod, factor, accumulate)
-				k.tiles(c, ldc, a, aStride, b, panels, steps, &mod, factor, accumulate)
+				byteTilesGeneric(want, ldc, a, b, panels, steps, &mod, accumulate)
+				k.tiles(c, ldc, a, b, panels, steps, &mod, accumulate)
 				if !aOK() || !bOK() || !cOK() {
 					t.Fatalf("seed %d, trial %d: write outside", seed, trial)
 				}
 				for i := range c {
 					if c[i] != want[i] {
-						t.Fatalf("seed %d, trial %d: m %d, %d panels, %d steps, factor %d, accumulate %v: c[%d,%d] = %d, want %d",
-							seed, trial, m, panels, steps, factor, accumulate, i/ldc, i%ldc, c[i], want[i])
+						t.Fatalf("seed %d, trial %d: m %d, %d panels, %d steps, accumulate %v: c[%d,%d] = %d, want %d",
+							seed, trial, m, panels, steps, accumulate, i/ldc, i%ldc, c[i], want[i])
 					}
 				}
 			}
@@ -119,7 +144,7 @@ func TestByteMul(t *testing.T) {
 	for _, k := range byteKernels(t) {
 		t.Run(k.Name, func(t *testing.T) {
 			r := newRand()
-			for _, s := range [][3]int{{1, 1, 1}, {3, 0, 2}, {33, 31, 64}, {20, 70, 65}, {40, 33, 1100}, {(8+1)*32 + 1, 5, 10}} {
+			for _, s := range [][3]int{{1, 1, 1}, {3, 0, 2}, {33, 31, 64}, {20, 70, 65}, {40, 33, 1100}, {3, 2, 2100}, {(8+1)*32 + 1, 5, 10}} {
 				for _, plain := range []bool{true, false} {
 					m, n, kk := s[0], s[1], s[2]
 					modulus := pool.Moduli[r.IntN(pool.Plain)]
@@ -140,11 +165,8 @@ func TestByteMul(t *testing.T) {
 					accumulate := r.IntN(2) == 0
 					mod := NewByteModulus(modulus)
 					from, to := someRange(r, steps)
-					if plain {
-						MulBytes(k, c, ldc, left, right, mp, np, steps, from, to, &mod, accumulate)
-					} else {
-						MulKaratsuba(k, c, ldc, left, len(left)/3, right, len(right)/3, mp, np, steps, from, to, &mod, accumulate)
-					}
+					planes := mod.planes()
+					MulBytes(k, c, ldc, left, len(left)/planes, right, len(right)/planes, mp, np, steps, from, to, &mod, accumulate)
 					what := fmt.Sprintf("seed %d, %d x %d x %d, steps %d to %d, modulo %d, accumulate %v", seed, m, n, kk, from, to, modulus, accumulate)
 					if !cOK() {
 						t.Fatalf("%s: write outside", what)
@@ -212,17 +234,24 @@ func TestByteStress(t *testing.T) {
 	for id := range 8 * runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(id)))
-			const panels, steps = 3, 16
+			const panels, steps = 3, 15
 			mod := NewByteModulus(pool.Moduli[r.IntN(len(pool.Moduli))])
-			a, b := make([]int8, panels*PanelBytes(steps)), make([]int8, PanelBytes(steps))
-			randomBytes(r, a)
-			randomBytes(r, b)
+			operand := func(panels int) bytePanels {
+				x := bytePanels{stride: PanelBytes(steps), plane: panels * PanelBytes(steps)}
+				x.data = make([]int8, mod.planes()*x.plane)
+				randomBytes(r, x.data)
+				if mod.planes() > 1 {
+					splitAny(r, x.data, x.plane)
+				}
+				return x
+			}
+			a, b := operand(panels), operand(1)
 			want := make([]int16, panels*PanelVectors*PanelVectors)
-			byteTilesGeneric(want, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+			byteTilesGeneric(want, PanelVectors, a, b, panels, steps, &mod, false)
 			for time.Now().Before(deadline) && stop.Load() == 0 {
 				for range 100 {
 					c := make([]int16, len(want)) // garbage
-					k.tiles(c, PanelVectors, a, PanelBytes(steps), b, panels, steps, &mod, 1, false)
+					k.tiles(c, PanelVectors, a, b, panels, steps, &mod, false)
 					if !slices.Equal(c, want) {
 						t.Errorf("seed %d, goroutine %d: other numbers", seed, id)
 						stop.Store(1)
@@ -278,18 +307,20 @@ func TestNarrowSplit(t *testing.T) {
 	}
 }
 
+// fma returns x y + z, rounded once.
+func fma(x, y, z float32) float32 {
+	s := new(big.Float).SetPrec(300).SetFloat64(float64(x))
+	s.Mul(s, new(big.Float).SetFloat64(float64(y)))
+	if z != 0 {
+		s.Add(s, new(big.Float).SetFloat64(float64(z)))
+	}
+	f, _ := s.Float32()
+	return f
+}
+
 // TestByteReduction follows the reduction of the assembly, float32 operation by operation, where it
 // is hardest: sums next to half odd multiples of m, and the largest ones.
 func TestByteReduction(t *testing.T) {
-	fma := func(x, y, z float32) float32 {
-		s := new(big.Float).SetPrec(300).SetFloat64(float64(x))
-		s.Mul(s, new(big.Float).SetFloat64(float64(y)))
-		if z != 0 {
-			s.Add(s, new(big.Float).SetFloat64(float64(z)))
-		}
-		f, _ := s.Float32()
-		return f
-	}
 	const magic, bias = float32(1.5 * (1 << 23)), float32(1.0 / (1 << 15))
 	coarse := func(x, inv, m float32) float32 { return fma(-(fma(x, inv, magic) - magic), m, x) }
 	exact := func(x, inv, m float32) float32 {
@@ -321,24 +352,36 @@ func TestByteReduction(t *testing.T) {
 			if got := int64(exact(x, mod.inv, fm)); got != referenceMod(sum, m) {
 				t.Fatalf("%d mod %d = %d, want %d", sum, m, got, referenceMod(sum, m))
 			}
-			f := []int{mod.factor[0], mod.factor[1], mod.factor[2], m / 2, -(m - 1) / 2}[r.IntN(5)]
+			if mod.planes() == 1 {
+				continue
+			}
+			// Modulo a Karatsuba modulus, float32 operation by operation, from the largest sums.
+			const steps = karatsubaSteps * StepNumbers
+			some := func(most int) int64 {
+				switch r.IntN(3) {
+				case 0:
+					return int64(most - 2*most*r.IntN(2))
+				}
+				return int64(r.IntN(2*most+1) - most)
+			}
+			low, high, mixed := some(steps<<12), some(steps<<12), some(steps<<13)
 			old := int64(int16(r.Uint32()))
 			if r.IntN(2) == 0 {
 				old = math.MinInt16
 			}
-			y := exact(coarse(fma(x, float32(f), float32(old)), mod.inv, fm), mod.inv, fm)
-			if want := referenceMod(sum*int64(f)+old, m); int64(y) != want {
-				t.Fatalf("%d %d + %d mod %d = %g, want %d", sum, f, old, m, y, want)
+			y := coarse(float32(high), mod.inv, fm)
+			y = coarse(fma(y, 128, float32(mixed)), mod.inv, fm)
+			y = exact(coarse(fma(y, 128, float32(low+old)), mod.inv, fm), mod.inv, fm)
+			if want := referenceMod(low+old+128*(mixed+128*high), m); int64(y) != want {
+				t.Fatalf("%d + %d + 128 (%d + 128 %d) mod %d = %g, want %d", low, old, mixed, high, m, y, want)
 			}
 		}
 	}
-	if byteSteps*StepNumbers<<14 != most {
+	if byteSteps*StepNumbers<<14+1<<15 > most {
 		t.Errorf("sums of %d steps leave the bound", byteSteps)
 	}
-	half := big.NewRat(maxByteModulus, 2)
-	bound := new(big.Rat).Mul(new(big.Rat).Add(half, big.NewRat(1, 1)), half)
-	if bound.Add(bound, big.NewRat(1<<15, 1)).Cmp(big.NewRat(most, 1)) > 0 {
-		t.Errorf("sums with a factor reach %v", bound)
+	if karatsubaSteps*StepNumbers<<13+128*(maxByteModulus/2+2) > most {
+		t.Errorf("sums of %d steps leave the bound modulo Karatsuba moduli", karatsubaSteps)
 	}
 }
 

@@ -4,11 +4,18 @@
 
 package modgemm
 
-// byteTilesAMX is byteTilesGeneric by the tiles of AMX-INT8, with inv next to 1/m and a block of
-// 32 x 32 words to work in. plain: factor is 1 and accumulate false.
+// byteTilesAMX is byteTilesGeneric of a plain modulus by the tiles of AMX-INT8, with inv next to
+// 1/m and a block of 32 x 32 words to work in. What lies aNext behind A and bNext behind B is
+// read ahead: two lines a step from there on and four, B's for every panel behind the last.
 //
 //go:noescape
-func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, factor float32, plain bool, accumulate bool)
+func byteTilesAMX(c *int16, ldc int, a *int8, aStride int, b *int8, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
+
+// karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus, with planes that lie aPlane and bPlane
+// apart, and two times three blocks.
+//
+//go:noescape
+func karatsubaTilesAMX(c *int16, ldc int, a *int8, aStride int, aPlane int, b *int8, bPlane int, panels int, steps int, block *int32, inv float32, m float32, accumulate bool, aNext int, bNext int)
 
 // narrowAMX is narrowGeneric for n > 0, a multiple of 64.
 //
@@ -24,3 +31,9 @@ func splitAMX(dst *int8, stride int, src *int16, n int)
 //
 //go:noescape
 func convertBytesAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
+
+// convertKaratsubaAMX is convertKaratsubaGeneric for panels of 32 entries, moduli > 0 and blocks > 0
+// of 64 entries, with two blocks of 32 x 32 words to work in.
+//
+//go:noescape
+func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32)

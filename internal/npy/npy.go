@@ -56,7 +56,8 @@ type Options struct {
 	// bytes of the matrix, and of each unpacked array of a .npz file
 	MemoryLimit int64
 	Context     context.Context
-	Flat        *bool // if not nil, set to true for an array of one dimension
+	Member      string // of a .npz file of several matrices: which one
+	Flat        *bool  // if not nil, set to true for an array of one dimension
 	// File, if not nil, is what the bytes to read are mapped from: reading takes less time than
 	// the faults of pages that are met once.
 	File io.ReaderAt
@@ -433,19 +434,11 @@ func (a *array) fillDoubles(opt *Options, z []float64) error {
 	return opt.strips((len(z)+strip-1)/strip, func(_, s int) error {
 		z := z[s*strip : min((s+1)*strip, len(z))]
 		if opt.File != nil && a.at > 0 && nativeLittle {
-			b := unsafe.Slice((*byte)(unsafe.Pointer(&z[0])), 8*len(z))
-			if n, err := opt.File.ReadAt(b, a.at+8*int64(s)*strip); n < len(b) {
-				if errors.Is(err, io.EOF) {
-					err = errFault
-				}
-				return err
-			}
+			err := ReadDoubles(opt.File, z, a.at+8*int64(s)*strip)
 			for k, x := range z {
-				if x != x {
-					z[k] = math.NaN()
-				}
+				z[k] = oneNaN(x)
 			}
-			return nil
+			return err
 		}
 		data := a.data[8*s*strip:]
 		for k := range z {
@@ -453,6 +446,32 @@ func (a *array) fillDoubles(opt *Options, z []float64) error {
 		}
 		return nil
 	})
+}
+
+// Doubles says where the numbers of a .npy file begin, and how many there are, if they are doubles
+// that lie there as in the memory of this machine.
+func Doubles(file []byte) (at int64, n int, ok bool) {
+	err := guarded(func() error {
+		a, err := parse(file)
+		if err != nil || a.kind != 'f' || a.size != 8 || a.terms > 1 || a.order != littleEndian || !nativeLittle {
+			return err
+		}
+		at, n, ok = int64(len(file)-len(a.data)), len(a.data)/8, true
+		return nil
+	})
+	return at, n, ok && err == nil
+}
+
+// ReadDoubles reads numbers that begin at a byte of a .npy file, each NaN as it is.
+func ReadDoubles(f io.ReaderAt, z []float64, at int64) error {
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(z))), 8*len(z))
+	if n, err := f.ReadAt(b, at); n < len(b) {
+		if errors.Is(err, io.EOF) {
+			err = errFault
+		}
+		return err
+	}
+	return nil
 }
 
 // nativeLittle says that this machine stores numbers as files do.

@@ -19,8 +19,9 @@ import (
 // ZipMagic begins every .npz file.
 const ZipMagic = "PK\x03\x04"
 
-// ParseZip reads a .npz file: one that [WriteZip] wrote, in the format that it names, or the only
-// array of another. The rest is as for [Parse].
+// ParseZip reads a .npz file: the matrix of [Arrays], in the format that it names, the one of
+// several that opt.Member names, as [Member] has them, or else the only array. The rest is as for
+// [Parse].
 func ParseZip(file []byte, name string, opt Options) (*halfulp.Matrix, error) {
 	return opt.named(name, func() (*halfulp.Matrix, error) { return parseZip(file, opt) })
 }
@@ -74,12 +75,25 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 		}
 		return b, err
 	}
-	if members["format"] == nil {
-		if len(names) != 1 {
-			slices.Sort(names)
-			return nil, fmt.Errorf("the .npz file holds %d arrays (%.200s): only one with a single array can be read", len(names), strings.Join(names, ", "))
+	single := opt.Member // an array that is a matrix
+	prefix := ""
+	switch {
+	case single != "" && members[single] == nil:
+		if prefix = single + "_"; members[prefix+"format"] == nil {
+			return nil, fmt.Errorf("the .npz file has no matrix %.40q: it has %.200s", single, strings.Join(matrices(names), ", "))
 		}
-		b, err := read(names[0])
+		single = ""
+	case len(names) == 0:
+		return nil, errors.New("the .npz file holds no array")
+	case single == "" && members["format"] == nil:
+		if single = names[0]; len(names) != 1 {
+			all := matrices(names)
+			return nil, fmt.Errorf("the .npz file holds %d matrices (%.200s): choose one by its name after a colon, as in FILE.npz:%.40s",
+				len(all), strings.Join(all, ", "), all[0])
+		}
+	}
+	if single != "" {
+		b, err := read(single)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +103,8 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 		}
 		return a.matrix(opt)
 	}
-	b, err := read("format")
+	part := func(n string) ([]byte, error) { return read(prefix + n) }
+	b, err := part("format")
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +113,13 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 		return nil, err
 	}
 	if f.Kind == num.MP {
-		return parseMP(f, read, opt)
+		return parseMP(f, part, opt)
 	}
 	what := "values"
 	if f.Terms() > 1 {
 		what = "terms"
 	}
-	if b, err = read(what); err != nil {
+	if b, err = part(what); err != nil {
 		return nil, err
 	}
 	h, err := parseHeader(b)
@@ -119,6 +134,22 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 		return nil, fmt.Errorf("the array %q does not hold numbers of format %v, which the .npz file names", what, f)
 	}
 	return a.matrix(opt)
+}
+
+// matrices returns the names of the matrices that arrays of these names make.
+func matrices(names []string) []string {
+	var all []string
+	for _, n := range names {
+		k := strings.LastIndexByte(n, '_')
+		if k > 0 && slices.Contains(names, n[:k]+"_format") {
+			if n = n[:k]; slices.Contains(all, n) {
+				continue
+			}
+		}
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // parseFormat reads the array that names a format.
@@ -175,6 +206,7 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 	if err != nil {
 		return nil, err
 	}
+	apart := 8 * limbs.index(0, 0, 1) // bytes from a limb of a number to the next
 	return m, limbs.each(&opt, func(w *worker, at, i, j int) error {
 		x, n := z, at // read in place, or where the format is another one
 		if z.Format != f {
@@ -183,15 +215,14 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 			}
 			x, n = w.x, 0
 		}
-		if limbs.order == littleEndian && !limbs.fortran {
-			data := limbs.data[8*limbs.index(i, j, 0):][:8*l]
-			sig := x.Sig[n*l:][:l]
+		sig, from := x.Sig[n*l:][:l], 8*limbs.index(i, j, 0)
+		if limbs.order == littleEndian { // in line: an interface's methods are not
 			for t := range sig {
-				sig[t] = binary.LittleEndian.Uint64(data[8*t:])
+				sig[t] = binary.LittleEndian.Uint64(limbs.data[from+t*apart:])
 			}
 		} else {
-			for t := range l {
-				x.Sig[n*l+t] = limbs.order.Uint64(limbs.data[8*limbs.index(i, j, t):])
+			for t := range sig {
+				sig[t] = limbs.order.Uint64(limbs.data[from+t*apart:])
 			}
 		}
 		x.Exp[n] = int32(exponents.order.Uint32(exponents.data[4*exponents.index(i, j, 0):]))

@@ -120,6 +120,36 @@ for f in sys.argv[1:]:
 	}
 }
 
+// TestMembers writes several matrices to one file and reads each.
+func TestMembers(t *testing.T) {
+	for _, f := range formats {
+		a, b := specials(halfulp.Random(f, 4, 3, 20, 1)), halfulp.Random(f, 3, 1, 20, 2)
+		var all []Array
+		for _, m := range []struct {
+			name string
+			*halfulp.Matrix
+		}{{"A", a}, {"A_b", b}} {
+			arrays, err := Member(m.name, m.Matrix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, arrays...)
+		}
+		z := zipOf(t, append(all, Integers("P", []int{2, 0, 1}))...)
+		p := halfulp.NewMatrixFloat64(3, 1, 3, []float64{2, 0, 1})
+		for name, want := range map[string]*halfulp.Matrix{"A": a, "A_b": b, "P": p} {
+			o := options(t, halfulp.InputFormat{}, 1<<20, nil)
+			o.Member = name
+			if got, err := ParseZip(z, "a", o); err != nil || !got.Same(want) {
+				t.Errorf("%v, %s: %v, %v, want %v", f, name, got, err, want)
+			}
+		}
+		if _, err := ParseZip(z, "a", options(t, halfulp.InputFormat{}, 1<<20, nil)); err == nil || !strings.Contains(err.Error(), "(A, A_b, P)") {
+			t.Errorf("%v: %v", f, err)
+		}
+	}
+}
+
 // numpy returns a Python that has NumPy, or skips the test.
 func numpy(t *testing.T) string {
 	python := os.Getenv("HALFULP_PYTHON")
@@ -164,8 +194,8 @@ func TestZipErrors(t *testing.T) {
 	}{
 		{nil, "no .npz file"},
 		{[]byte(ZipMagic), "no .npz file"},
-		{zipOf(t, value, all[1]), "holds 2 arrays (limbs, values)"},
-		{zipOf(t), "holds 0 arrays"},
+		{zipOf(t, value, all[1]), "holds 2 matrices (limbs, values)"},
+		{zipOf(t), "holds no array"},
 		{zipOf(t, value, value), "two arrays"},
 		{damaged, "checksum"},
 		{zipOf(t, all[:4]...), `no array "classes"`},

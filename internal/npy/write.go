@@ -142,6 +142,32 @@ func Arrays(m *halfulp.Matrix, flat bool) ([]Array, error) {
 	), nil
 }
 
+// Member returns the arrays of the matrix called name in a .npz file of several matrices: for F32
+// to QD one of that name, as in a .npy file, for MP those of [Arrays] with their names after the
+// matrix's and a low line, such as L_limbs.
+func Member(name string, m *halfulp.Matrix) ([]Array, error) {
+	if Holds(m.Format()) {
+		a, err := File(m, false)
+		a.Name = name
+		return []Array{a}, err
+	}
+	all, err := Arrays(m, false)
+	for i := range all {
+		all[i].Name = name + "_" + all[i].Name
+	}
+	return all, err
+}
+
+// Integers returns an array of one dimension of int64.
+func Integers(name string, x []int) Array {
+	return Array{name, header1("<i8", fmt.Sprintf("(%d,)", len(x))), 1, func(dst []byte, _ int) []byte {
+		for _, v := range x {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(v))
+		}
+		return dst
+	}}
+}
+
 // WriteZip writes arrays as a .npz file, not compressed. data writes the parts of one.
 func WriteZip(w io.Writer, all []Array, data func(w io.Writer, a Array) error) error {
 	z := zip.NewWriter(w)

@@ -13,23 +13,26 @@ const (
 	Host = "cpu"
 )
 
-// CUDA is the kind of NVIDIA GPUs.
-const CUDA = "cuda"
+// Kinds of places.
+const (
+	CUDA = "cuda" // NVIDIA GPUs
+	MPI  = "mpi"  // a grid of processes
+)
 
 // A Name is what the name of a device says.
 type Name struct {
 	Kind    string // Auto, Host, or a backend's
-	Numbers []int  // of a backend's devices; all of them if there are none
+	Numbers []int  // of a backend's devices, all of them if there are none; the sides of a grid
 
 	text string // as it was read
 }
 
 // ParseName reads
 //
-//	device = "" | "auto" | "cpu" | kind ":" ( "all" | item { "," item } )
+//	device = "" | "auto" | "cpu" | "cuda:" ( "all" | item { "," item } ) | "mpi:" number "x" number
 //	item   = number | number "-" number
 //
-// where no number comes twice.
+// where no number of a GPU comes twice.
 func ParseName(text string) (Name, error) {
 	switch text {
 	case "", Auto:
@@ -46,7 +49,15 @@ func ParseName(text string) (Name, error) {
 			return Name{kind, numbers, text}, nil
 		}
 	}
-	return Name{}, fmt.Errorf("device %q: %w (want auto, cpu, cuda:N, cuda:N,M or cuda:N-M of several GPUs, or cuda:all)", text, ErrDevice)
+	if ok && kind == MPI {
+		rows, cols, _ := strings.Cut(list, "x")
+		p, err := strconv.ParseUint(rows, 10, 16)
+		q, err2 := strconv.ParseUint(cols, 10, 16)
+		if err == nil && err2 == nil && p > 0 && q > 0 {
+			return Name{kind, []int{int(p), int(q)}, text}, nil
+		}
+	}
+	return Name{}, fmt.Errorf("device %q: %w (want auto, cpu, cuda:N, cuda:N,M, cuda:N-M or cuda:all of several GPUs, or mpi:PxQ of processes)", text, ErrDevice)
 }
 
 // parseNumbers returns the numbers of a list of numbers and ranges, none of which comes twice.

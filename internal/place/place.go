@@ -19,6 +19,9 @@ import (
 // ErrDevice is wrapped by errors about places that do not exist.
 var ErrDevice = errors.New("no such device")
 
+// ErrUnsupported is wrapped by errors about what a place leaves to the host.
+var ErrUnsupported = errors.New("not computed there")
+
 // ErrMemory is wrapped by errors about a place's memory.
 var ErrMemory = exact.ErrMemory
 
@@ -38,6 +41,7 @@ type Config struct {
 	// Bound is what is known of the result of Gemm, if not nil. It counts for operands that live
 	// there.
 	Bound    *exact.Bound
+	Check    bool        // products compare every entry modulo a redundant modulus
 	Prepared [2]Prepared // of the factors of Gemm where they are the host's, else nil
 	Progress func(done float64)
 }
@@ -47,11 +51,11 @@ type Config struct {
 type Place interface {
 	// String is the place's name, "cuda:0", or "cuda:0,2" if it is several.
 	String() string
-	// First is the first of several places, on which runs what they do not share: all but Gemm.
+	// First is the first of several places, on which runs what they do not share.
 	First() Place
 
-	// New returns n times +0 that live there.
-	New(ctx context.Context, f num.Format, n int) (*num.Array, error)
+	// New returns the rows x cols numbers of a matrix by columns, +0, that live there.
+	New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error)
 	// Set copies a matrix of the host to one that lives there, of the same shape and format.
 	Set(ctx context.Context, to, from num.Mat) error
 	// Get returns a copy of a matrix that lives there as a view of an array of the host.
@@ -91,6 +95,8 @@ type Place interface {
 
 	Newton
 	Factors
+	Splitting
+	Structured
 }
 
 // Prepared is what a place keeps of a matrix of the host that enters several products.

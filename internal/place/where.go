@@ -31,15 +31,39 @@ func Same(routine string, places ...Place) (Place, error) {
 	return p, nil
 }
 
-// One returns the place of that name where numbers can live, nil for the host. The error wraps
+// Leaves takes what a place did not compute for something that it leaves to the host.
+func Leaves(done bool, err error) (bool, error) {
+	if errors.Is(err, ErrUnsupported) {
+		return false, nil
+	}
+	return done, err
+}
+
+// Home returns the place of that name where numbers can live, nil for the host. The error wraps
 // ErrDevice for another name, or if there is no such place.
-func One(device string) (Place, error) {
+func Home(device string) (Place, error) {
 	n, err := ParseName(device)
 	switch {
 	case n.Kind == Host:
 		return nil, nil
-	case err != nil || n.Kind == Auto || len(n.Numbers) != 1:
-		return nil, fmt.Errorf("device %q: %w (want cpu or cuda:N)", device, ErrDevice)
+	case err != nil || n.Kind == Auto:
+		return nil, fmt.Errorf("device %q: %w (want cpu, cuda:N, or cuda:N,M or cuda:N-M of several GPUs)", device, ErrDevice)
 	}
 	return n.Open()
+}
+
+// One is Home for what lives on one GPU.
+func One(device string) (Place, error) {
+	if n, err := ParseName(device); err != nil || n.Kind == Auto || n.Kind == CUDA && len(n.Numbers) != 1 {
+		return nil, fmt.Errorf("device %q: %w (want cpu or cuda:N)", device, ErrDevice)
+	}
+	return Home(device)
+}
+
+// Single returns an error that wraps ErrDevice if p is several GPUs, for what runs on one alone.
+func Single(p Place) error {
+	if p == nil || p == p.First() {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: this runs on one GPU: On copies operands there", p, ErrDevice)
 }

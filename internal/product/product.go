@@ -43,7 +43,11 @@ type Problem struct {
 	Old, C     num.Mat
 	PreA, PreB *exact.Prepared
 	Triangle   byte
-	Bound      *exact.Bound // proved of the result, or nil
+	// Steps, if not nil, are what bounds the triangle in place of the diagonal: of row i 'L' has
+	// columns j < Steps[i], 'U' the others. They do not fall, and C need not be square. Devices do
+	// not take them.
+	Steps []int
+	Bound *exact.Bound // proved of the result, or nil
 }
 
 // Config says how a product may run.
@@ -56,6 +60,8 @@ type Config struct {
 	Device   Device // nil for none
 	// Asked says that the device was asked for: the host computes only what the device cannot.
 	Asked bool
+	// Check compares every entry modulo a redundant modulus: see exact.Config.
+	Check bool
 }
 
 var forced atomic.Value // the name of a way
@@ -143,7 +149,9 @@ func (r *request) choose() error {
 		}
 		switch err := w.applies(r); {
 		case err == nil:
-			r.rivals = append(r.rivals, choice{w, w.estimate(r)})
+			if t := w.estimate(r); t != declined {
+				r.rivals = append(r.rivals, choice{w, t})
+			}
 		case refused == nil || errors.Is(refused, errOther):
 			refused = err
 		}
@@ -169,6 +177,9 @@ func (r *request) fastest() time.Duration {
 
 // never is the estimate of a way that applies to what no other does.
 const never = time.Duration(math.MaxInt64)
+
+// declined is the estimate of a way that is not to run at all.
+const declined = time.Duration(-1)
 
 // meter makes shares rise, one call at a time.
 type meter struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -152,17 +153,18 @@ func TestSmallMemory(t *testing.T) {
 	}
 }
 
-// device is a Device that fails, with C overwritten.
+// device is a Device that fails, with C overwritten, or declines.
 type device struct {
-	count int
-	asked *int
+	count    int
+	asked    *int
+	declines bool
 }
 
 var errBroken = errors.New("broken")
 
 func (d device) Count() int { return d.count }
 
-func (d device) Estimate(*Problem, time.Duration) (time.Duration, bool) { return 0, true }
+func (d device) Estimate(*Problem, time.Duration) (time.Duration, bool) { return 0, !d.declines }
 
 func (d device) Gemm(_ Config, p *Problem) (exact.Stats, error) {
 	*d.asked++
@@ -190,7 +192,7 @@ func TestDevice(t *testing.T) {
 		p.C = old.Copy()
 		p.Old = p.C
 		cfg := config(Auto, 2)
-		cfg.Device = device{count, &asked}
+		cfg.Device = device{count, &asked, false}
 		if st, err := Run(cfg, p); err != nil || st.Device != "cpu" || asked != 1 {
 			t.Fatalf("%d devices: %s, %v, asked %d times", count, st.Device, err, asked)
 		}
@@ -210,6 +212,24 @@ func TestDevice(t *testing.T) {
 	}
 }
 
+// TestDeviceDeclines asks for residues, which do not apply to an infinite alpha or do not fit,
+// where a device declines: it is not called.
+func TestDeviceDeclines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	f := mp(106)
+	asked := 0
+	cfg := config(Residue, 1)
+	cfg.Device = device{1, &asked, true}
+	p := Problem{Alpha: num.Real{Class: num.Inf}, A: random(rng, f, 60, 60, 3), B: random(rng, f, 60, 60, 3), C: zeros(f, 60, 60)}
+	if _, err := Run(cfg, p); !errors.Is(err, ErrMethod) || asked != 0 {
+		t.Errorf("error %v, asked %d times", err, asked)
+	}
+	p.Alpha, cfg.Memory = real(1), 1
+	if _, err := Run(cfg, p); !errors.Is(err, ErrMemory) || asked != 0 {
+		t.Errorf("error %v, asked %d times", err, asked)
+	}
+}
+
 // TestPreparedSyrk multiplies a prepared matrix by its transpose twice: the second product computes
 // no residues.
 func TestPreparedSyrk(t *testing.T) {
@@ -226,6 +246,61 @@ func TestPreparedSyrk(t *testing.T) {
 		}
 		if n := pre.Computed() - before; n != []int{2, 0}[run] {
 			t.Errorf("run %d computed residues of %d operands", run, n)
+		}
+	}
+}
+
+// TestSteps restricts products to triangles whose diagonals are steps: what lies inside has the
+// bits of the whole product, the rest remains as it is.
+func TestSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for trial := range 60 {
+		m, k, n := 1+rng.IntN(60), 1+rng.IntN(30), 1+rng.IntN(60)
+		if trial%5 == 0 {
+			m, n = 300, 20
+		}
+		f := formats[rng.IntN(len(formats))]
+		p := Problem{Alpha: real(-1), Beta: real(1), A: random(rng, f, m, k, 10), B: random(rng, f, k, n, 10), Old: random(rng, f, n, m, 10).T(), Triangle: []byte("LU")[rng.IntN(2)]}
+		p.Steps = make([]int, m)
+		for i := range p.Steps {
+			p.Steps[i] = rng.IntN(n + 1)
+		}
+		slices.Sort(p.Steps)
+		whole := p
+		whole.Triangle, whole.Steps, whole.C = 0, nil, zeros(f, m, n)
+		if _, err := Run(config(Direct, 1), whole); err != nil {
+			t.Fatal(err)
+		}
+		for _, way := range []string{"entries", "columns", "residue"} {
+			p.C, p.Bound = zeros(f, m, n), nil
+			cfg := config(Auto, 1+rng.IntN(2))
+			if way == "residue" {
+				cfg.Check = rng.IntN(2) == 0
+				if rng.IntN(2) == 0 { // 30 products of numbers below 2^11, and one
+					p.Bound = &exact.Bound{Rows: slices.Repeat([]int64{28}, m), Cols: make([]int64, n)}
+				}
+			}
+			restore := Force(way)
+			_, err := Run(cfg, p)
+			restore()
+			if errors.Is(err, ErrMethod) && way == "residue" {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			none := num.New(f, 1)
+			for i := range m {
+				for j := range n {
+					want, at := whole.C.Arr, whole.C.At(i, j)
+					if (j < p.Steps[i]) != (p.Triangle == 'L') {
+						want, at = none, 0
+					}
+					if !p.C.Arr.SameBits(p.C.At(i, j), want, at) {
+						t.Fatalf("trial %d, way %s, %v, %d x %d x %d, triangle %c: entry (%d, %d)", trial, way, f, m, k, n, p.Triangle, i, j)
+					}
+				}
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 // this machine, and where the methods cross.
 type Tuning struct {
 	Kernels []KernelTuning `json:"kernels"`
+	Costs   []exact.Costs  `json:"costs"` // of whole products, as multiples of those built in
 	Exact   []EntryTuning  `json:"exact"`
 }
 
@@ -40,13 +41,16 @@ type EntryTuning struct {
 	Crossover int     `json:"crossover_n"`
 }
 
+// Remember lets plans of products rest on the costs measured, in this process and those after it.
+func (t Tuning) Remember() error { return exact.Remember(t.Costs) }
+
 // Tune measures the constants that choose between methods. progress, if not nil, is
 // called with the share done.
 func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 	var t Tuning
 	kernels, bytes := modgemm.Kernels(), modgemm.BestBytes()
 	precisions := []int{53, 106, 212, 424, 848, 1696}
-	steps, done := len(kernels)+len(precisions), 0
+	steps, done := len(kernels)+len(precisions)+1, 0
 	step := func() error {
 		done++
 		if progress != nil {
@@ -62,6 +66,13 @@ func Tune(ctx context.Context, progress func(float64)) (Tuning, error) {
 		if err := step(); err != nil {
 			return t, err
 		}
+	}
+	var err error
+	if t.Costs, err = exact.MeasureCosts(ctx, tuneMat); err != nil {
+		return t, err
+	}
+	if err := step(); err != nil {
+		return t, err
 	}
 	for _, p := range precisions {
 		f := num.Format{Kind: num.MP, Prec: uint32(p)}
@@ -110,7 +121,7 @@ func byteSpeed(k *modgemm.ByteKernel) float64 {
 	ldc := panels * modgemm.PanelVectors
 	c := make([]int16, ldc*ldc)
 	m := modgemm.NewByteModulus(modgemm.ByteModuli().Moduli[0])
-	d := medianTime(func() { modgemm.MulBytes(k, c, ldc, a, b, panels, panels, steps, 0, steps, &m, false) })
+	d := medianTime(func() { modgemm.MulBytes(k, c, ldc, a, 0, b, 0, panels, panels, steps, 0, steps, &m, false) })
 	return float64(d.Nanoseconds()) / (n * n * n)
 }
 

@@ -79,15 +79,18 @@ func appliesColumns(r *request) error {
 }
 
 func estimateColumns(r *request) time.Duration {
-	if r.Alpha.Class != num.Finite {
+	if r.Alpha.Class != num.Finite || r.Check {
 		return never
 	}
 	return direct.EstimateGemm(r.Threads, r.rows(), r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format, true)
 }
 
 func estimateEntries(r *request) time.Duration {
-	if r.trivial() {
+	switch {
+	case r.trivial():
 		return 0
+	case r.Check:
+		return never
 	}
 	return direct.EstimateEntries(r.Threads, r.rows(), r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format)
 }
@@ -118,7 +121,7 @@ func (r *request) direct(name string, run func(w direct.Work, p direct.Product, 
 	var over, under atomic.Int64
 	start := time.Now()
 	var err error
-	st.Exact, err = run(r.work(), direct.Product{Alpha: r.Alpha, A: r.A, B: r.B, Beta: r.Beta, Old: r.Old, C: r.C, Triangle: r.Triangle},
+	st.Exact, err = run(r.work(), direct.Product{Alpha: r.Alpha, A: r.A, B: r.B, Beta: r.Beta, Old: r.Old, C: r.C, Triangle: r.Triangle, Steps: r.Steps},
 		func(f num.Flags) {
 			if f&num.Overflow != 0 {
 				over.Add(1)
@@ -128,8 +131,30 @@ func (r *request) direct(name string, run func(w direct.Work, p direct.Product, 
 			}
 		})
 	st.Overflow, st.Underflow = over.Load(), under.Load()
+	if r.Check {
+		st.Check.Unchecked = r.entries()
+	}
 	st.Stages = []exact.Stage{{Name: name, Time: time.Since(start)}}
 	return st, err
+}
+
+// entries returns how many entries are computed.
+func (r *request) entries() int64 {
+	m, n := int64(r.C.Rows), int64(r.C.Cols)
+	if r.Steps != nil {
+		lower := int64(0)
+		for _, j := range r.Steps {
+			lower += int64(j)
+		}
+		if r.Triangle == 'U' {
+			return m*n - lower
+		}
+		return lower
+	}
+	if r.Triangle != 0 {
+		return n * (n + 1) / 2
+	}
+	return m * n
 }
 
 // work is how package direct may run, with the progress of its parts.
@@ -164,7 +189,10 @@ func estimateResidue(r *request) time.Duration {
 	}
 	t, ok := exact.Estimate(r.Threads, r.C.Rows, r.C.Cols, r.A.Cols, r.A.Arr.Format, r.B.Arr.Format, r.C.Arr.Format,
 		[2]bool{r.PreA != nil, r.PreB != nil})
-	if !ok {
+	switch {
+	case !ok && r.Check: // before the ways that check nothing
+		return never - 1
+	case !ok:
 		return never
 	}
 	return t
@@ -190,7 +218,7 @@ func runResidue(r *request) (exact.Stats, error) {
 
 // engine is how package exact may run.
 func (r *request) engine() exact.Config {
-	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Bound: r.Bound}
+	return exact.Config{Ctx: r.Ctx, Threads: r.Threads, Memory: r.Memory, Progress: r.Progress, Triangle: r.Triangle, Steps: r.Steps, Bound: r.Bound, Check: r.Check}
 }
 
 func leavesResidue(_ *request, err error) bool {
@@ -201,7 +229,7 @@ func leavesResidue(_ *request, err error) bool {
 func appliesDevice(least, most int) func(r *request) error {
 	return func(r *request) error {
 		switch {
-		case r.Device == nil || r.Device.Count() < least || r.Device.Count() > most:
+		case r.Device == nil || r.Steps != nil || r.Device.Count() < least || r.Device.Count() > most:
 			return errOther
 		case r.Method == Direct:
 			return ErrDirect
@@ -216,7 +244,7 @@ func estimateDevice(r *request) time.Duration {
 	}
 	t, ok := r.Device.Estimate(&r.Problem, r.fastest())
 	if !ok {
-		return never
+		return declined
 	}
 	return t
 }

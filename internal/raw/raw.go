@@ -4,7 +4,6 @@
 package raw
 
 import (
-	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/exact"
 	"github.com/halfulp/halfulp/internal/num"
 )
@@ -16,9 +15,6 @@ var (
 	Matrix func(x any) num.Mat
 	// NewMatrix returns the *halfulp.Matrix with that storage.
 	NewMatrix func(m num.Mat) any
-	// SetText stores a number as text in entry (i, j) of a *halfulp.Matrix and says what the range
-	// of its format took from it. Distinct entries may be set at the same time.
-	SetText func(x any, i, j int, text []byte) (decimal.Loss, error)
 	// GemmWithin computes D = alpha A B + beta C like halfulp.GemmTo for *halfulp.Matrix and
 	// *halfulp.Options, with a bound of D that the caller has proved: a wrong one makes wrong
 	// numbers (exact.Bound). It returns the halfulp.Stats.

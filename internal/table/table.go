@@ -48,7 +48,7 @@ type piece struct {
 // Parse reads a table. The numbers of a row are separated by commas if the row
 // has one, else by white space; every row has the same length.
 func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
-	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")))
+	text = lines.EndLines(bytes.TrimPrefix(text, []byte("\ufeff")), o.Threads)
 	if !o.Dialect.plain(text) {
 		plain, header, err := o.Dialect.rewrite(text, name)
 		if err != nil {
@@ -59,7 +59,7 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 			*o.Header = header
 		}
 	}
-	pieces := lines.Cut(text, 1)
+	pieces := lines.Cut(text, 1, o.Threads)
 	found := make([]piece, len(pieces))
 	err := lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
 		return found[p.Index].measure(p.Text)
@@ -103,11 +103,14 @@ func Parse(text []byte, name string, o Options) (*halfulp.Matrix, error) {
 			rows, width, f, lines.Bytes(need), lines.Bytes(float64(o.MemoryLimit)))}
 	}
 	m := halfulp.NewMatrix(f, int(rows), width)
+	z := raw.Matrix(m)
 	losses := make([]lines.Losses, len(pieces))
 	err = lines.Each(o.Context, name, o.Threads, pieces, func(p *lines.Piece) error {
 		i, j := int(firsts[p.Index]), 0
+		c := decimal.Borrow(g)
+		defer c.Return()
 		return eachRow(p.Text, func(int) error { return nil }, func(word []byte, pos int) error {
-			loss, err := raw.SetText(m, i, j, word)
+			loss, err := c.Set(z.Arr, z.At(i, j), word)
 			if err != nil {
 				return &lines.At{Pos: pos, Err: err}
 			}
@@ -274,15 +277,18 @@ func Write(w io.Writer, m *halfulp.Matrix, o Options) error {
 			return err
 		}
 	}
+	z := raw.Matrix(m)
 	// Blocks of about 64 KiB of text.
 	size := max(1, 1<<18/max(64, m.Format().Bits()*cols))
 	return lines.Write(o.Context, w, o.Threads, (rows+size-1)/size, func(dst []byte, block int) []byte {
+		c := decimal.Borrow(z.Arr.Format)
+		defer c.Return()
 		for i := block * size; i < min(rows, (block+1)*size); i++ {
 			for j := range cols {
 				if j > 0 {
 					dst = append(dst, o.Separator)
 				}
-				dst = m.AppendText(dst, i, j, o.Digits)
+				dst = c.Append(dst, z.Arr, z.At(i, j), decimal.Style(o.Digits))
 			}
 			dst = append(dst, '\n')
 		}

@@ -29,6 +29,7 @@ type Driver struct {
 	// Initcheck makes copies to the host of device memory that nothing has been written to since
 	// MemAlloc lose the device, like accesses outside of allocated memory.
 	Initcheck bool
+	NoPeers   bool // devices reach no other's memory
 
 	mu       sync.Mutex
 	owners   map[string]cudadrv.Context // current contexts, by goroutine
@@ -36,12 +37,16 @@ type Driver struct {
 	calls    []string
 	injected []injection
 	kernels  map[string]any
+	emulated map[string]func(*Launch, []unsafe.Pointer) bool
+	launches uint64
 	contexts int
-	next     uintptr // handle
+	peers    map[[2]cudadrv.Context]bool // who reaches whose memory
+	next     uintptr                     // handle
 	top      cudadrv.Pointer
 	memory   map[cudadrv.Pointer][]byte
 	starts   []cudadrv.Pointer // the keys of memory, in order
 	used     uint64
+	fetched  uint64
 	host     map[unsafe.Pointer][]byte
 	streams  map[cudadrv.Stream]*stream
 	events   map[cudadrv.Event]*event
@@ -69,6 +74,13 @@ func (d *Driver) Calls() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]string(nil), d.calls...)
+}
+
+// Fetched returns how many bytes were copied to the host so far.
+func (d *Driver) Fetched() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fetched
 }
 
 // ForgetCalls empties the list of calls.
@@ -237,6 +249,8 @@ func (d *Driver) DeviceGetAttribute(a cudadrv.DeviceAttribute, _ cudadrv.Device)
 		return 99 << 10, nil
 	case cudadrv.L2CacheSize:
 		return 4 << 20, nil
+	case cudadrv.CooperativeLaunch:
+		return 1, nil
 	}
 	return 0, nil
 }
@@ -258,6 +272,38 @@ func (d *Driver) DevicePrimaryCtxRelease(cudadrv.Device) error {
 		return err
 	}
 	d.contexts--
+	return nil
+}
+
+// DeviceCanAccessPeer reports whether two devices are there, and NoPeers is not set.
+func (d *Driver) DeviceCanAccessPeer(dev, peer cudadrv.Device) (bool, error) {
+	defer d.mu.Unlock()
+	if err := d.enter("DeviceCanAccessPeer"); err != nil {
+		return false, err
+	}
+	if n := cudadrv.Device(d.devices()); dev < 0 || dev >= n || peer < 0 || peer >= n {
+		return false, d.fail("DeviceCanAccessPeer", cudadrv.InvalidDevice)
+	}
+	return !d.NoPeers && dev != peer, nil
+}
+
+// CtxEnablePeerAccess notes the access, which is enabled once.
+func (d *Driver) CtxEnablePeerAccess(peer cudadrv.Context) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("CtxEnablePeerAccess"); err != nil {
+		return err
+	}
+	key := [2]cudadrv.Context{d.owners[goroutine()], peer}
+	if d.NoPeers || peer < 1 || int(peer) > d.devices() || key[0] == peer {
+		return d.fail("CtxEnablePeerAccess", cudadrv.InvalidValue)
+	}
+	if d.peers[key] {
+		return d.fail("CtxEnablePeerAccess", cudadrv.PeerEnabled)
+	}
+	if d.peers == nil {
+		d.peers = map[[2]cudadrv.Context]bool{}
+	}
+	d.peers[key] = true
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 type Launch struct {
 	Grid, Block cudadrv.Dim
 	Shared      uint32
+	Number      uint64 // of the launch
 	driver      *Driver
 	wandered    bool
 }
@@ -45,11 +46,24 @@ func (d *Driver) Kernel(name string, f any) {
 	d.kernels[name] = f
 }
 
+// Emulate lets f run a kernel in place of its Go function, from which it knows the parameters: f
+// gets pointers to them and reports whether it ended well. Device pointers are addresses in the
+// host's memory.
+func (d *Driver) Emulate(name string, f func(l *Launch, params []unsafe.Pointer) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.emulated == nil {
+		d.emulated = map[string]func(*Launch, []unsafe.Pointer) bool{}
+	}
+	d.emulated[name] = f
+}
+
 // function is a kernel of a module.
 type function struct {
 	module cudadrv.Module
 	f      reflect.Value
-	shared int // most dynamic shared memory
+	run    func(*Launch, []unsafe.Pointer) bool // instead of f, or nil
+	shared int                                  // most dynamic shared memory
 }
 
 // ModuleLoadData keeps the PTX.
@@ -90,7 +104,7 @@ func (d *Driver) ModuleGetFunction(m cudadrv.Module, name string) (cudadrv.Funct
 		return 0, d.fail("ModuleGetFunction", cudadrv.NotFound)
 	}
 	h := cudadrv.Function(d.handle())
-	d.entries[h] = &function{m, reflect.ValueOf(f), 48 << 10}
+	d.entries[h] = &function{m, reflect.ValueOf(f), d.emulated[name], 48 << 10}
 	return h, nil
 }
 
@@ -138,21 +152,32 @@ func (d *Driver) LaunchKernel(f cudadrv.Function, grid, block cudadrv.Dim, share
 		uint64(block.X)*uint64(block.Y)*uint64(block.Z) > 1024 || grid.Y > 65535 || grid.Z > 65535 {
 		return d.fail("LaunchKernel", cudadrv.InvalidValue)
 	}
-	l := &Launch{Grid: grid, Block: block, Shared: shared, driver: d}
+	d.launches++
+	l := &Launch{Grid: grid, Block: block, Shared: shared, Number: d.launches, driver: d}
 	args := []reflect.Value{reflect.ValueOf(l)}
 	t := entry.f.Type()
 	if len(params) != t.NumIn()-1 {
 		return d.fail("LaunchKernel", cudadrv.InvalidValue)
 	}
+	var copies []unsafe.Pointer
 	for i, p := range params {
 		v := reflect.New(t.In(i + 1)).Elem()
 		v.Set(reflect.NewAt(t.In(i+1), p).Elem())
 		args = append(args, v)
+		copies = append(copies, v.Addr().UnsafePointer())
 	}
 	return d.later("LaunchKernel", s, func() bool {
+		if entry.run != nil {
+			return entry.run(l, copies) && d.sound()
+		}
 		entry.f.Call(args)
 		return !l.wandered
 	})
+}
+
+// LaunchCooperativeKernel is LaunchKernel.
+func (d *Driver) LaunchCooperativeKernel(f cudadrv.Function, grid, block cudadrv.Dim, shared uint32, s cudadrv.Stream, params []unsafe.Pointer) error {
+	return d.LaunchKernel(f, grid, block, shared, s, params)
 }
 
 // TensorMapEncodeTiled checks the sizes and leaves the map as it is.

@@ -3,6 +3,7 @@ package fake
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
@@ -11,14 +12,15 @@ import (
 // alignment of device addresses.
 const alignment = 256
 
-// fresh is the byte that new device memory is filled with: no useful number.
-const fresh = 0xA5
+// fresh is what new device memory is filled with: no useful number. Its bits have no shorter period
+// that quotients of small integers would have as well.
+const fresh = "\xA5\x3C\x91\xF2"
 
 // unwritten reports whether some four bytes of b, from a multiple of four on, are as MemAlloc left
 // them. A kernel that writes just these does so by chance, once in 2^32 times.
 func unwritten(b []byte) bool {
 	for ; len(b) >= 4; b = b[4:] {
-		if b[0] == fresh && b[1] == fresh && b[2] == fresh && b[3] == fresh {
+		if string(b[:4]) == fresh {
 			return true
 		}
 	}
@@ -37,12 +39,32 @@ func (d *Driver) MemAlloc(n uint64) (cudadrv.Pointer, error) {
 	if n > d.total() || d.used > d.total()-n {
 		return 0, d.fail("MemAlloc", cudadrv.OutOfMemory)
 	}
-	p := d.top
+	// Between two patterns that are not allocated.
+	p, b := d.top, bytes.Repeat([]byte(fresh), int(n+3*alignment+3)/4)
 	d.top += cudadrv.Pointer((n+alignment-1)/alignment+1) * alignment // no two pieces touch
-	d.memory[p] = bytes.Repeat([]byte{fresh}, int(n))
-	d.starts = append(d.starts, p)
+	b = b[2*alignment-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%alignment:][:n:n]
+	if d.emulated != nil {
+		p = cudadrv.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+	}
+	d.memory[p] = b
+	at, _ := slices.BinarySearch(d.starts, p)
+	d.starts = slices.Insert(d.starts, at, p)
 	d.used += n
 	return p, nil
+}
+
+// sound reports whether nothing was written next to what is allocated.
+func (d *Driver) sound() bool {
+	around := strings.Repeat(fresh, alignment/4+1)
+	for _, b := range d.memory {
+		p := unsafe.Pointer(unsafe.SliceData(b))
+		before := unsafe.String((*byte)(unsafe.Add(p, -alignment)), alignment)
+		behind := unsafe.String((*byte)(unsafe.Add(p, len(b))), alignment)
+		if before != around[:alignment] || behind != around[len(b)%4:][:alignment] {
+			return false
+		}
+	}
+	return true
 }
 
 // MemFree does what is pending in all streams and frees device memory.
@@ -152,6 +174,7 @@ func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src cudadrv.Pointer, n uint
 	return d.later("MemcpyDtoHAsync", s, func() bool {
 		to, from := d.hostBytes(dst, n), d.bytes(src, n)
 		copy(to, from)
+		d.fetched += n
 		return to != nil && from != nil && !(d.Initcheck && unwritten(from))
 	})
 }
@@ -163,6 +186,25 @@ func (d *Driver) MemcpyDtoDAsync(dst, src cudadrv.Pointer, n uint64, s cudadrv.S
 		return err
 	}
 	return d.later("MemcpyDtoDAsync", s, func() bool {
+		to, from := d.bytes(dst, n), d.bytes(src, n)
+		copy(to, from)
+		return to != nil && from != nil
+	})
+}
+
+// MemcpyPeerAsync copies from one device's memory to another's, when the stream is waited for. The
+// contexts have to be those of devices.
+func (d *Driver) MemcpyPeerAsync(dst cudadrv.Pointer, dstContext cudadrv.Context, src cudadrv.Pointer, srcContext cudadrv.Context, n uint64, s cudadrv.Stream) error {
+	defer d.mu.Unlock()
+	if err := d.inContext("MemcpyPeerAsync"); err != nil {
+		return err
+	}
+	for _, c := range []cudadrv.Context{dstContext, srcContext} {
+		if c < 1 || int(c) > d.devices() {
+			return d.fail("MemcpyPeerAsync", cudadrv.InvalidContext)
+		}
+	}
+	return d.later("MemcpyPeerAsync", s, func() bool {
 		to, from := d.bytes(dst, n), d.bytes(src, n)
 		copy(to, from)
 		return to != nil && from != nil

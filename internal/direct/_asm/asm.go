@@ -39,6 +39,9 @@ func main() {
 	span()
 	sumLimbs()
 	sumRows()
+	for limbs := 4; limbs <= 8; limbs++ {
+		sumRowsNear(limbs)
+	}
 	for words := 1; words <= 4; words++ {
 		sumNear(words)
 	}
@@ -48,12 +51,14 @@ func main() {
 		mulAdd(words, false)
 		mulAdd(words, true)
 	}
+	wordDot()
 	digits()
 	for rows := 1; rows <= 2; rows++ {
 		for g := 1; g <= maxWidth; g++ {
 			convolve(g, rows)
 		}
 	}
+	vertical()
 	Generate()
 }
 
@@ -274,10 +279,16 @@ func sumLimbs() {
 	JMP(LabelRef("sum_next"))
 }
 
+// rowsAhead is how many bytes ahead sums ask for numbers.
+const rowsAhead = 2 << 10
+
+// Constants of sumRows.
+var lowHalves, laneMasks Mem
+
 // sumRows writes the loop of sumRows.
 func sumRows() {
-	low32 := words("low32", 1<<32-1, 1<<32-1, 1<<32-1, 1<<32-1)
-	lanes := words("laneMasks", 1<<64-1, 1<<64-1, 1<<64-1, 0, 0, 0)
+	lowHalves = words("low32", 1<<32-1, 1<<32-1, 1<<32-1, 1<<32-1)
+	laneMasks = words("laneMasks", 1<<64-1, 1<<64-1, 1<<64-1, 0, 0, 0)
 	TEXT("sumRowsAVX2", NOSPLIT, "func(rows *uint64, used *[128]uint8, half int, sig *uint64, exp *int32, cls *uint8, n, limbs int, base int64, signs uint64)")
 	Doc("sumRowsAVX2 is the loop of sumRows. n and limbs are positive, half counts bytes; the rows reach " +
 		"three words further than the numbers.")
@@ -297,9 +308,9 @@ func sumRows() {
 	MOVQ(limbs, full)
 	ANDQ(Imm(3), limbs) // words in the last one, if not full
 	mask, part := YMM(), YMM()
-	VMOVDQU(low32, mask)
+	VMOVDQU(lowHalves, mask)
 	table, off := GP64(), GP64()
-	LEAQ(lanes, table)
+	LEAQ(laneMasks, table)
 	MOVQ(U32(3), off)
 	SUBQ(limbs, off)
 	VMOVDQU(Mem{Base: table, Index: off, Scale: 8}, part)
@@ -341,6 +352,7 @@ func sumRows() {
 	JCS(LabelRef("rows_part"))
 	Label("rows_vector")
 	v := YMM()
+	PREFETCHT0(Mem{Base: sig, Disp: rowsAhead})
 	VMOVDQU(Mem{Base: sig}, v)
 	add(v, Mem{Base: dst}, Mem{Base: dst, Index: half, Scale: 1})
 	ADDQ(Imm(32), sig)
@@ -363,6 +375,75 @@ func sumRows() {
 	ADDQ(full, sig)
 	LEAQ(Mem{Base: sig, Index: limbs, Scale: 8}, sig)
 	JMP(LabelRef("rows_next"))
+}
+
+// sumRowsNear writes the loop of sumRows for finite numbers of so many words whose exponents choose
+// their row from a table, two numbers at a time.
+func sumRowsNear(limbs int) {
+	name := fmt.Sprintf("sumRowsNear%dAVX2", limbs)
+	TEXT(name, NOSPLIT, "func(rows, others *uint64, used *uint8, half int, table *int32, sig *uint64, exp *int32, cls *uint8, n int, low int64, signs uint64)")
+	Doc(fmt.Sprintf("%s is the loop of sumRows for finite numbers of %d words, those of odd index in other rows: their ", name, limbs) +
+		"sums need not wait for those before. table has, for every exponent from low on and both signs, the bytes to " +
+		"where a number goes, used a byte that is set then. n is positive and even, half counts bytes.")
+	Pragma("noescape")
+	rows := []Register{Load(Param("rows"), GP64()), Load(Param("others"), GP64())}
+	used := Load(Param("used"), GP64())
+	half := Load(Param("half"), GP64())
+	table := Load(Param("table"), GP64())
+	sig := Load(Param("sig"), GP64())
+	exp := Load(Param("exp"), GP64())
+	cls := Load(Param("cls"), GP64())
+	n := Load(Param("n"), GP64())
+	LEAQ(Mem{Base: exp, Index: n, Scale: 4}, exp)
+	ADDQ(n, cls)
+	NEGQ(n)
+	low := Load(Param("low"), GP64())
+	ADDQ(low, low)
+	SUBQ(low, used)
+	SHLQ(Imm(2), low)
+	SUBQ(low, table)
+	mask, part := YMM(), YMM()
+	VMOVDQU(lowHalves, mask)
+	LEAQ(laneMasks, low)
+	VMOVDQU(Mem{Base: low, Disp: 8 * (3 - limbs%4)}, part)
+	signs := low
+	Load(Param("signs"), signs)
+	Label(name + "_pair")
+	for i := range rows {
+		c, dst := GP64(), GP64()
+		MOVBQZX(Mem{Base: cls, Index: n, Scale: 1, Disp: i}, c)
+		ANDQ(signs, c)
+		MOVLQSX(Mem{Base: exp, Index: n, Scale: 4, Disp: 4 * i}, dst)
+		LEAQ(Mem{Base: c, Index: dst, Scale: 2}, c)
+		MOVB(U8(1), Mem{Base: used, Index: c, Scale: 1})
+		MOVLQSX(Mem{Base: table, Index: c, Scale: 4}, dst)
+		ADDQ(rows[i], dst)
+		for w := 0; w < limbs; w += 4 {
+			v, t := YMM(), YMM()
+			from := Mem{Base: sig, Disp: 8 * (w + i*limbs)}
+			if w%8 == 0 {
+				PREFETCHT0(from.Offset(rowsAhead))
+			}
+			if w+4 <= limbs {
+				VMOVDQU(from, v)
+			} else {
+				VPMASKMOVQ(from, part, v)
+			}
+			at := Mem{Base: dst, Disp: 8 * w}
+			VPAND(mask, v, t)
+			VPADDQ(at, t, t)
+			VMOVDQU(t, at)
+			at.Index, at.Scale = half, 1
+			VPSRLQ(Imm(32), v, v)
+			VPADDQ(at, v, v)
+			VMOVDQU(v, at)
+		}
+	}
+	ADDQ(U32(uint32(16*limbs)), sig)
+	ADDQ(Imm(2), n)
+	JNE(LabelRef(name + "_pair"))
+	VZEROUPPER()
+	RET()
 }
 
 // span writes the loop of span.
@@ -1002,4 +1083,53 @@ func mulAdd(words int, axpy bool) {
 	CMPQ(d, Imm(64))
 	JAE(LabelRef(name + "_word"))
 	JMP(LabelRef(name + "_shift"))
+}
+
+// wordDot emits the products of the halves of words with the parts of integers.
+func wordDot() {
+	TEXT("wordDotAVX2", NOSPLIT, "func(w, parts *uint64, groups int, out *[6]uint64)")
+	Doc("wordDotAVX2 is the loop of wordDot for up to wordGroups groups of four words, one at least.")
+	Pragma("noescape")
+	w := Load(Param("w"), GP64())
+	parts := Load(Param("parts"), GP64())
+	groups := Load(Param("groups"), GP64())
+	out := Load(Param("out"), GP64())
+	var acc [6]VecVirtual
+	for i := range acc {
+		acc[i] = YMM()
+		VPXOR(acc[i], acc[i], acc[i])
+	}
+	Label("words_group")
+	var half [2]VecVirtual
+	half[0], half[1] = YMM(), YMM()
+	VMOVDQU(Mem{Base: w}, half[0])
+	VPSRLQ(Imm(32), half[0], half[1])
+	var c [3]VecVirtual
+	for k := range c {
+		c[k] = YMM()
+	}
+	VMOVDQU(Mem{Base: parts}, c[0])
+	VPSRLQ(Imm(32), c[0], c[1])
+	VMOVDQU(Mem{Base: parts, Disp: 32}, c[2])
+	for h := range half {
+		for k := range c {
+			p := YMM()
+			VPMULUDQ(half[h], c[k], p)
+			VPADDQ(p, acc[3*h+k], acc[3*h+k])
+		}
+	}
+	ADDQ(Imm(32), w)
+	ADDQ(Imm(64), parts)
+	DECQ(groups)
+	JNZ(LabelRef("words_group"))
+	for i, a := range acc {
+		high := XMM()
+		VEXTRACTI128(Imm(1), a, high)
+		VPADDQ(high, a.AsX(), a.AsX())
+		VPSRLDQ(Imm(8), a.AsX(), high)
+		VPADDQ(high, a.AsX(), a.AsX())
+		VMOVQ(a.AsX(), Mem{Base: out, Disp: 8 * i})
+	}
+	VZEROUPPER()
+	RET()
 }

@@ -17,6 +17,7 @@ type Summing struct {
 	Z                  Target
 	Rest               Leftovers
 	Errors, Rows, Cols cuda.Pointer
+	Unit               int64
 	Words, Triangle    int32
 }
 

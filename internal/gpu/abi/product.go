@@ -28,6 +28,9 @@ type Report struct {
 type Outcome struct {
 	List, Rest          uint32
 	Overflow, Underflow uint64
+	// of the first entry, column after column, that contradicts its redundant modulus, the
+	// complement of its place << 32 | residue of the integer << 16 | residue of the product; or 0
+	Fault uint64
 }
 
 // Control is what a product keeps on the device, as kernels/common/report.cuh has it.
@@ -161,6 +164,18 @@ type Finishing struct {
 	Words, M, N, I0, J0   int32
 	Neg, Triangle         int32
 	Pitch, Steps          int32
+	Check                 Checking
+}
+
+// Checking says how finish compares integers with their residues modulo a redundant modulus.
+type Checking struct {
+	// u32: 2^(cut + 32 w) modulo the modulus, for every word w and the one above
+	Powers  cuda.Pointer
+	Fault   cuda.Pointer // of Outcome
+	Inverse uint64       // floor((2^64 - 1) / modulus)
+	Modulus uint32
+	Rest    uint32 // what a multiple of M adds, modulo the modulus
+	Rows, _ int32  // of C
 }
 
 // Scaling is alpha or beta: (-1)^neg words 2^exp, of so many words and bits; plain: words is 1.

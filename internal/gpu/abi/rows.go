@@ -87,6 +87,16 @@ type RowRounding struct {
 	Ticket          uint32
 }
 
+// Integers is what integersOfRows of kernels/rows/integers.cu takes.
+type Integers struct {
+	S                                         Spans
+	Columns, Raw                              cuda.Pointer
+	L, R                                      VectorData
+	Counts                                    cuda.Pointer
+	Exact                                     int64
+	Digits, Rows, Words, Pitch, Expansions, _ int32
+}
+
 // FusedRounding is how the kernels of kernels/rows/fused.cuh round.
 type FusedRounding struct {
 	C               Target

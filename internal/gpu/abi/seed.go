@@ -36,6 +36,7 @@ type Elimination struct {
 	Left, Right    cuda.Pointer
 	Status         cuda.Pointer
 	N, First       int32
+	Columns, _     int32
 }
 
 // Root is a step towards the inverse of a Cholesky factor: kernels/seed/root.cu.

@@ -72,7 +72,7 @@ func at(dev *cuda.Device) *gpus {
 	return p
 }
 
-// Open opens the first of several GPUs; the others have to be there.
+// Open opens all of several GPUs.
 func (backend) Open(numbers ...int) (place.Place, error) {
 	if len(numbers) > 1 {
 		count, err := mem.Count()
@@ -88,13 +88,13 @@ func (backend) Open(numbers ...int) (place.Place, error) {
 	if len(numbers) == 1 {
 		return at(dev), nil
 	}
-	return &gpus{first: dev, more: numbers[1:], name: name(numbers...)}, nil
+	return severalOf(dev, numbers)
 }
 
 func (backend) IsOpen(number int) bool { return mem.IsOpen(number) }
 
 // Fit leaves GPUs before Ampere alone, on which the kernels of products do not run.
-func (backend) Fit(p place.Place) bool { return p.(*gpus).first.Info().Major >= 8 }
+func (backend) Fit(p place.Place) bool { return p.First().(*gpus).first.Info().Major >= 8 }
 
 func (backend) Prepare(m num.Mat) place.Prepared { return product.NewCopies(m) }
 

@@ -2,23 +2,39 @@ package backend
 
 import (
 	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/gpu/newton"
 	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/gpu/rows"
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
+func (p *gpus) Oblique() bool { return true }
+
 func (p *gpus) Copy(c place.Config, to, from num.Mat) error {
-	return p.do(c.Ctx, func(s *cuda.Stream) error { return Matrix(to).Copy(s, Matrix(from)) })
+	return p.do(c.Ctx, func(s *cuda.Stream) error { return rows.Copy(s, Matrix(from), Matrix(to)) })
 }
 
-func (p *gpus) Extents(c place.Config, m num.Mat) (x place.Extents, err error) {
+func (p *gpus) Extents(c place.Config, tally *num.Array, list ...num.Mat) (x []place.Extents, left int, err error) {
+	var of []mem.Matrix
+	for _, m := range list {
+		of = append(of, Matrix(m))
+	}
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		x, err = product.Extents(s, Matrix(m))
+		x, left, err = product.Extents(s, arrayOf(tally), of...)
 		return err
 	})
-	return x, err
+	return x, left, err
+}
+
+// arrayOf returns the GPU's array that a is, nil for nil.
+func arrayOf(a *num.Array) *mem.Array {
+	if a == nil {
+		return nil
+	}
+	return a.Away.(*storage).Array
 }
 
 func (p *gpus) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
@@ -29,9 +45,9 @@ func (p *gpus) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok boo
 	return rows, cols, ok, err
 }
 
-func (p *gpus) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat) (odd int, err error) {
+func (p *gpus) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (odd int, err error) {
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		odd, err = newton.Shift(s, Matrix(x), rows, cols, Matrix(z))
+		odd, err = newton.Shift(s, Matrix(x), rows, cols, Matrix(z), arrayOf(tally))
 		return err
 	})
 	return odd, err
@@ -39,7 +55,7 @@ func (p *gpus) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat) (
 
 func (p *gpus) Sum(c place.Config, t place.Sum, z num.Mat) (left int, err error) {
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		left, err = newton.Sum(s, t, Matrix(t.X), Matrix(t.D), Matrix(z))
+		left, err = newton.Sum(s, t, Matrix(t.X), Matrix(t.D), Matrix(z), arrayOf(t.Tally))
 		return err
 	})
 	return left, err

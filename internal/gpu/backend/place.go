@@ -39,7 +39,16 @@ func (p *gpus) do(ctx context.Context, f func(s *cuda.Stream) error) error {
 	return explained(p.first.Do(ctx, f))
 }
 
-func (p *gpus) New(ctx context.Context, f num.Format, n int) (*num.Array, error) {
+func (p *gpus) New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error) {
+	return p.array(ctx, f, rows*cols, mem.NewArray)
+}
+
+func (p *gpus) Room(cfg place.Config, f num.Format, rows, cols int) (*num.Array, error) {
+	return p.array(cfg.Ctx, f, rows*cols, mem.Room)
+}
+
+// array returns n numbers that make makes.
+func (p *gpus) array(ctx context.Context, f num.Format, n int, make func(s *cuda.Stream, f num.Format, n int) (*mem.Array, error)) (*num.Array, error) {
 	if len(p.more) > 0 {
 		return nil, fmt.Errorf("%s: %w: numbers live on one GPU", p, place.ErrDevice)
 	}
@@ -48,7 +57,7 @@ func (p *gpus) New(ctx context.Context, f num.Format, n int) (*num.Array, error)
 	}
 	var a *mem.Array
 	err := p.do(ctx, func(s *cuda.Stream) (err error) {
-		a, err = mem.NewArray(s, f, n)
+		a, err = make(s, f, n)
 		return err
 	})
 	if err != nil {
@@ -104,8 +113,11 @@ func config(c place.Config) rows.Config { return rows.Config{Ctx: c.Ctx, Threads
 
 func (p *gpus) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (st exact.Stats, err error) {
 	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory,
-		Triangle: c.Triangle, Factors: c.Factors, Bound: c.Bound, Progress: c.Progress}
+		Triangle: c.Triangle, Factors: c.Factors, Bound: c.Bound, Check: c.Check, Progress: c.Progress}
 	if z.Arr.Away != nil {
+		if c.Bound != nil {
+			cfg.Tally = arrayOf(c.Bound.Tally)
+		}
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			st, err = product.GemmResident(s, cfg, alpha, Matrix(a), Matrix(b), beta, Matrix(old), Matrix(z))
 			return err

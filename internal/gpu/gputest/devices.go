@@ -5,10 +5,13 @@ package gputest
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/cudadrv/trace"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
@@ -32,17 +35,79 @@ func References(t *testing.T, n int) ([]*cuda.Device, []*fake.Driver) {
 	devs, drivers := make([]*cuda.Device, n), make([]*fake.Driver, n)
 	for i := range devs {
 		drivers[i] = &fake.Driver{Devices: n}
-		Reference(t, drivers[i])
-		ElementReference(t, drivers[i])
-		NewtonReference(t, drivers[i])
-		FactorsReference(t, drivers[i])
-		SeedReference(t, drivers[i])
+		Kernels(t, drivers[i])
 		var err error
 		if devs[i], err = cuda.OpenDriver(drivers[i], i); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return devs, drivers
+}
+
+// Linked returns n fake devices of one driver, which reach each other's memory.
+func Linked(t testing.TB, n int) ([]*cuda.Device, *fake.Driver) {
+	t.Helper()
+	drv := &fake.Driver{Devices: n}
+	Kernels(t, drv)
+	devs := make([]*cuda.Device, n)
+	for i := range devs {
+		var err error
+		if devs[i], err = cuda.OpenDriver(drv, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return devs, drv
+}
+
+// Kernels gives a driver all kernels, in Go.
+func Kernels(t testing.TB, drv *fake.Driver) {
+	Reference(t, drv)
+	ElementReference(t, drv)
+	NewtonReference(t, drv)
+	FactorsReference(t, drv)
+	SeedReference(t, drv)
+}
+
+// Emulate is the environment variable that names sources of kernels, such as rows/triangular, or is
+// "all": fake devices run these kernels themselves, compiled for the host, instead of their
+// references.
+const Emulate = "HALFULP_EMULATE"
+
+// opened returns the device of a driver with references, or with kernels in their place.
+func opened(t testing.TB, drv *fake.Driver) *cuda.Device {
+	t.Helper()
+	if files := strings.Fields(os.Getenv(Emulate)); len(files) > 0 {
+		emulate(t, drv, files...)
+	}
+	dev, err := cuda.OpenDriver(drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// Traced returns a device whose calls of the driver are noted: the machine's first GPU, which
+// measures them, or skips if there is none, or a fake one.
+func Traced(t testing.TB, machine bool) (*cuda.Device, *trace.Driver) {
+	t.Helper()
+	var drv trace.Driver
+	if machine {
+		Machine(t)
+		var err error
+		if drv.Driver, err = cudadrv.Open(); err != nil {
+			t.Fatal(err)
+		}
+		drv.Timed = true
+	} else {
+		d := new(fake.Driver)
+		Kernels(t, d)
+		drv.Driver = d
+	}
+	dev, err := cuda.OpenDriver(&drv, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev, &drv
 }
 
 // OnDevices runs f on a fake device, which stands for the machine's, with problems of a small size,

@@ -15,7 +15,7 @@ import (
 
 // ElementReference returns a fake device with the kernels of kernels/rows/elementwise.cu in Go, and
 // those of sums.
-func ElementReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+func ElementReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("update", refUpdate)
 	drv.Kernel("largest", refLargest)

@@ -11,22 +11,20 @@ import (
 )
 
 // FactorsReference returns a fake device with the kernels of kernels/newton/triangles.cu and
-// kernels/seed/root.cu in Go.
-func FactorsReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+// splitting.cu, and of kernels/seed/root.cu, in Go.
+func FactorsReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("triangle", refTriangle)
 	drv.Kernel("magnitudesTimes", refMagnitudesTimes)
+	drv.Kernel("parted", refParted)
+	drv.Kernel("notSmall", refNotSmall)
 	drv.Kernel("rootExponents", refRootExponents)
 	drv.Kernel("rootMatrix", refRootMatrix)
 	drv.Kernel("rootBlock", refRootBlock)
 	drv.Kernel("rootPanel", refRootPanel)
 	drv.Kernel("rootUpdate", refRootUpdate)
 	drv.Kernel("rootInverse", refRootInverse)
-	dev, err := cuda.OpenDriver(drv, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return opened(t, drv)
 }
 
 func refTriangle(l *fake.Launch, k abi.Triangular) {

@@ -20,7 +20,7 @@ import (
 // are what those of a real one are compared with.
 
 // Reference returns a fake device.
-func Reference(t *testing.T, drv *fake.Driver) *cuda.Device {
+func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("scan", func(l *fake.Launch, x abi.Vectors, sx abi.Scanned, y abi.Vectors, sy abi.Scanned, o abi.OldSample, at, to cuda.Pointer, ticket uint32) {
 		c := &fake.Slice[abi.Control](l, at, 1)[0]
@@ -54,15 +54,15 @@ func Reference(t *testing.T, drv *fake.Driver) *cuda.Device {
 	for _, k := range abi.FinishSteps {
 		drv.Kernel(fmt.Sprintf("finish%d", k), func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, k) })
 	}
+	for _, k := range abi.FinishSteps {
+		drv.Kernel(fmt.Sprintf("finish%dChecked", k), func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, k) })
+	}
+	drv.Kernel("finishLongChecked", func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, int(f.Steps)) })
 	drv.Kernel("finishLong", func(l *fake.Launch, f abi.Finishing) { refFinish(l, f, int(f.Steps)) })
 	drv.Kernel("settle", refSettle)
 	drv.Kernel("olds", refOlds)
 	drv.Kernel("exact", refExact)
-	dev, err := cuda.OpenDriver(drv, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return opened(t, drv)
 }
 
 // arrayOf returns the array of the view's numbers in the fake's memory.
@@ -469,8 +469,9 @@ func leave(l *fake.Launch, f abi.Leftovers, i, j int) {
 	*count++
 }
 
-// integerOf returns the words of the integer of an entry's residues, 16 bytes a group.
-func integerOf(f *abi.Finishing, y []uint8, weights []uint8, product []uint32, steps int) []uint32 {
+// integerOf returns the words of the integer of an entry's residues, 16 bytes a group, the
+// quotient, and for products that are checked the sum of the y_t r_t.
+func integerOf(f *abi.Finishing, y []uint8, weights []uint8, product []uint32, steps int) (out []uint32, q int64, rest uint64) {
 	word := func(w int) (x uint64) {
 		for d := 4*w + 3; d >= 4*w; d-- {
 			var sum int32
@@ -483,15 +484,18 @@ func integerOf(f *abi.Finishing, y []uint8, weights []uint8, product []uint32, s
 		}
 		return x
 	}
-	q := int64((word(0) + 1<<(abi.QuotientBits-1)) >> abi.QuotientBits)
-	out := make([]uint32, f.Words)
+	q = int64((word(0) + 1<<(abi.QuotientBits-1)) >> abi.QuotientBits)
+	out = make([]uint32, f.Words)
 	var carry int64
 	for w := range out {
 		x := int64(word(w+1)) - q*int64(product[w]) + carry
 		out[w] = uint32(x)
 		carry = x >> 32
 	}
-	return out
+	if f.Check.Modulus != 0 {
+		rest = word(int(f.Words) + 1)
+	}
+	return out, q, rest
 }
 
 func magnitudeOf(words []uint32) (neg bool, mag []uint64) {
@@ -514,8 +518,32 @@ func magnitudeOf(words []uint32) (neg bool, mag []uint64) {
 	return neg, mag
 }
 
+// refCompare is compare of kernels/exact/finish.cu.
+func refCompare(l *fake.Launch, f *abi.Finishing, x []uint32, q int64, rest uint64, i, j int) {
+	c := &f.Check
+	powers := fake.Slice[uint32](l, c.Powers, len(x)+1)
+	sum := rest + uint64(q)*uint64(c.Rest)
+	for w, v := range x {
+		sum += uint64(v) * uint64(powers[w])
+	}
+	if int32(x[len(x)-1]) < 0 {
+		sum += uint64(c.Modulus - powers[len(x)])
+	}
+	y := fake.Slice[uint16](l, f.Wide+cuda.Pointer(2*(int64(f.Karatsuba)*f.Stride+int64(j)*f.LD+int64(i))), 1)[0]
+	got, want := sum%uint64(c.Modulus), uint64(y)%uint64(c.Modulus)
+	if got != want {
+		place := uint64(f.J0+int32(j))*uint64(c.Rows) + uint64(f.I0+int32(i))
+		fault := &fake.Slice[uint64](l, c.Fault, 1)[0]
+		*fault = max(*fault, ^(place<<32 | got<<16 | want))
+	}
+}
+
 func refFinish(l *fake.Launch, f abi.Finishing, steps int) {
-	tiles := (4*(int(f.Words)+1) + abi.TileDigits - 1) / abi.TileDigits
+	sums := int(f.Words) + 1
+	if f.Check.Modulus != 0 {
+		sums++
+	}
+	tiles := (4*sums + abi.TileDigits - 1) / abi.TileDigits
 	weights := fake.Slice[uint8](l, f.Weights, tiles*steps*512)
 	product := fake.Slice[uint32](l, f.Product, int(f.Words))
 	expL, normL := fake.Slice[int64](l, f.L.Exp, int(f.M)), fake.Slice[float64](l, f.L.Second, int(f.M))
@@ -537,7 +565,10 @@ func refFinish(l *fake.Launch, f abi.Finishing, steps int) {
 				v := fake.Slice[uint16](l, f.Wide+cuda.Pointer(2*(int64(t)*f.Stride+at)), 1)[0]
 				y[16*bytes+2*t], y[16*bytes+2*t+1] = uint8(v), uint8(v>>8)
 			}
-			x := integerOf(&f, y, weights, product, steps)
+			x, q, rest := integerOf(&f, y, weights, product, steps)
+			if f.Check.Modulus != 0 {
+				refCompare(l, &f, x, q, rest, i, j)
+			}
 			if f.Raw != 0 {
 				for w, v := range x {
 					fake.Slice[uint32](l, f.Raw+rawPlace(i, j, int(f.M), int(f.Pitch), w), 1)[0] = v

@@ -12,12 +12,16 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// RowReference returns a fake device with the kernels of kernels/rows/reduce.cuh, convolve.cuh and
-// fused.cuh in Go.
-func RowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+// RowReference returns a fake device with the kernels of kernels/rows/reduce.cuh, convolve.cuh,
+// fused.cuh, structured.cu and others in Go.
+func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
+	structuredReference(drv)
+	triangularReference(drv)
 	drv.Kernel("scanRows", refScanRows)
 	drv.Kernel("roundRows", refRoundRows)
+	drv.Kernel("integersOfRows", refIntegers)
+	drv.Kernel("settle", refSettle)
 	convolveReference(drv)
 	for _, f := range abi.DigitFiles {
 		for _, k := range f.Digits {
@@ -30,11 +34,7 @@ func RowReference(t *testing.T, drv *fake.Driver) *cuda.Device {
 			}
 		}
 	}
-	dev, err := cuda.OpenDriver(drv, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return opened(t, drv)
 }
 
 // An addend is a number or a product as the kernels see it: top is the sum of the exponents.
@@ -206,6 +206,41 @@ func refAccumulate(l *fake.Launch, r abi.RowReduction) {
 			total.Rsh(total, abi.RowDigit)
 		}
 		columns[i] += total.Int64()
+	}
+}
+
+// refIntegers makes integers of the rows' columns for refSettle.
+func refIntegers(l *fake.Launch, p abi.Integers) {
+	n, k := int(p.Rows), int(p.Digits)
+	columns := fake.Slice[int64](l, p.Columns, (k+1)*n)
+	top, bottom := fake.Slice[int64](l, p.S.Top, n), fake.Slice[int64](l, p.S.Bottom, n)
+	seen := fake.Slice[uint32](l, p.S.Flags, n)
+	exp, norm, flags := fake.Slice[int64](l, p.L.Exp, n), fake.Slice[float64](l, p.L.Second, n), fake.Slice[uint8](l, p.L.Flags, n)
+	fake.Slice[int64](l, p.R.Exp, 1)[0], fake.Slice[float64](l, p.R.Second, 1)[0], fake.Slice[uint8](l, p.R.Flags, 1)[0] = 0, 0, 0
+	clear(fake.Slice[uint64](l, p.Counts, 3))
+	for i := range n {
+		exp[i], norm[i], flags[i] = 0, 0, 0
+		if seen[i]&abi.SeenFinite != 0 {
+			if exp[i] = top[i]; top[i]+bottom[i] > p.Exact {
+				norm[i] = 1
+			}
+		}
+		if seen[i]&abi.SeenSpecial != 0 {
+			flags[i] |= flagSpecial
+		}
+		if p.Expansions != 0 || seen[i]&(abi.SeenPositiveZero|abi.SeenNegativeZero) != 0 {
+			flags[i] |= 2
+		}
+		total := new(big.Int)
+		for c := range k + 1 {
+			total.Add(total.Lsh(total, abi.RowDigit), big.NewInt(columns[c*n+i]))
+		}
+		for w := range int(p.Words) {
+			word := new(big.Int).Rsh(total, uint(32*w)) // of two's complement
+			word.And(word, big.NewInt(1<<32-1))
+			place := p.Raw + rawPlace(i, 0, n, int(p.Pitch), int(p.Pitch-p.Words)+w)
+			fake.Slice[uint32](l, place, 1)[0] = uint32(word.Uint64())
+		}
 	}
 }
 

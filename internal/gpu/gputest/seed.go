@@ -11,22 +11,19 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// SeedReference returns a fake device with the kernels of kernels/seed/seed.cu in Go.
-func SeedReference(t *testing.T, drv *fake.Driver) *cuda.Device {
+// SeedReference returns a fake device with the kernels of kernels/seed/seed.cu and partial.cu in
+// Go.
+func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("equilibrateTops", refEquilibrateTops)
 	drv.Kernel("equilibrated", refEquilibrated)
-	drv.Kernel("pivotCandidates", refPivotCandidates)
-	drv.Kernel("pivotBlock", refPivotBlock)
+	drv.Kernel("pivots", refPivots)
 	drv.Kernel("pivotPanels", refPivotPanels)
 	drv.Kernel("rankUpdate", refRankUpdate)
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
-	dev, err := cuda.OpenDriver(drv, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	drv.Kernel("pivotPanel", refPivotPanel)
+	return opened(t, drv)
 }
 
 func refEquilibrateTops(l *fake.Launch, q abi.Equilibration, columns int32) {
@@ -49,10 +46,12 @@ func refEquilibrated(l *fake.Launch, q abi.Equilibration, g abi.Elimination) {
 	const far = 1000
 	a, n := matOf(l, q.A), int(g.N)
 	rows, cols := fake.Slice[int64](l, q.Rows, a.Rows), fake.Slice[int64](l, q.Cols, a.Cols)
-	f, status := fake.Slice[float64](l, g.F, n*n), fake.Slice[uint32](l, g.Status, 1)
+	f, status := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[uint32](l, g.Status, 1)
 	clear(f)
+	for j := a.Cols; j < int(g.Columns); j++ {
+		f[a.Rows+j-a.Cols+j*n] = 1
+	}
 	for i := range n {
-		f[i+i*n] = 1
 		fake.Slice[int32](l, g.Order, n)[i], fake.Slice[int32](l, g.Slot, n)[i] = int32(i), -1
 	}
 	for j := range a.Cols {
@@ -80,7 +79,7 @@ type panelRows struct {
 // behind the pivots so far.
 func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, end int) panelRows {
 	n := int(g.N)
-	f, order := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Order, n)
+	f, order := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n)
 	var p panelRows
 	for i := begin; i < end; i++ {
 		place := g.First + int32(i)
@@ -97,8 +96,9 @@ func candidatesOf(l *fake.Launch, g abi.Elimination, from cuda.Pointer, begin, e
 }
 
 // eliminate runs Gaussian elimination in place and returns which rows were pivots, in which it
-// leaves the inverses of the triangles. It is not regular if a pivot was 0.
-func (p *panelRows) eliminate() (pivots []int, regular bool) {
+// leaves the inverses of the triangles. It is not regular if a pivot was 0. Pivots may be given:
+// row after row.
+func (p *panelRows) eliminate(given bool) (pivots []int, regular bool) {
 	regular = true
 	for k := range abi.SeedBlock {
 		pivot := -1
@@ -106,6 +106,9 @@ func (p *panelRows) eliminate() (pivots []int, regular bool) {
 			if !slices.Contains(pivots, i) && (pivot < 0 || math.Abs(row[k]) > math.Abs(p.rows[pivot][k])) {
 				pivot = i
 			}
+		}
+		if given {
+			pivot = k
 		}
 		pivots = append(pivots, pivot)
 		top, inverse := p.rows[pivot], 0.0
@@ -135,20 +138,32 @@ func (p *panelRows) eliminate() (pivots []int, regular bool) {
 	return pivots, regular
 }
 
-func refPivotCandidates(l *fake.Launch, g abi.Elimination, from cuda.Pointer, count int32, to cuda.Pointer) {
-	for b := range int(l.Grid.X) {
-		p := candidatesOf(l, g, from, b*abi.SeedNode, min((b+1)*abi.SeedNode, int(count)))
-		pivots, _ := p.eliminate()
-		for k, i := range pivots {
-			fake.Slice[int32](l, to, (b+1)*abi.SeedBlock)[b*abi.SeedBlock+k] = p.places[i]
-		}
+func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Pointer) {
+	from, count := given, int(g.N-g.First)
+	if given != 0 {
+		count = abi.SeedBlock
 	}
-}
-
-func refPivotBlock(l *fake.Launch, g abi.Elimination, from cuda.Pointer, count int32) {
+	for nodes := int(l.Grid.X); nodes > 1; {
+		for b := range nodes {
+			p := candidatesOf(l, g, from, b*abi.SeedNode, min((b+1)*abi.SeedNode, count))
+			pivots, _ := p.eliminate(false)
+			for k, i := range pivots {
+				fake.Slice[int32](l, lists, (b+1)*abi.SeedBlock)[b*abi.SeedBlock+k] = p.places[i]
+			}
+		}
+		from, count = lists, nodes*abi.SeedBlock
+		lists += cuda.Pointer(4 * count)
+		nodes = (count + abi.SeedNode - 1) / abi.SeedNode
+		for _, c := range fake.Slice[uint32](l, counters, nodes) {
+			if c != 0 {
+				panic("gputest: a counter is not 0")
+			}
+		}
+		counters += cuda.Pointer(4 * nodes)
+	}
 	n := int(g.N)
-	p := candidatesOf(l, g, from, 0, int(count))
-	pivots, regular := p.eliminate()
+	p := candidatesOf(l, g, from, 0, count)
+	pivots, regular := p.eliminate(given != 0)
 	if !regular {
 		fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
 	}
@@ -184,11 +199,11 @@ func refPivotBlock(l *fake.Launch, g abi.Elimination, from cuda.Pointer, count i
 func refPivotPanels(l *fake.Launch, g abi.Elimination) {
 	const k = abi.SeedBlock
 	n, first := int(g.N), int(g.First)
-	f, order, slot := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
+	f, order, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Order, n), fake.Slice[int32](l, g.Slot, n)
 	lower, upper := fake.Slice[float64](l, g.Lower, k*k), fake.Slice[float64](l, g.Upper, k*k)
 	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
 	for h := range k {
-		for j := range n {
+		for j := range int(g.Columns) {
 			sum := 0.0
 			for m := range k {
 				sum += float64(lower[h+m*k] * f[int(order[first+m])+j*n])
@@ -214,7 +229,7 @@ func refPivotPanels(l *fake.Launch, g abi.Elimination) {
 func refRankUpdate(l *fake.Launch, g abi.Elimination, begin, without int32) {
 	const k = abi.SeedBlock
 	n, first := int(g.N), int(g.First)
-	f, slot := fake.Slice[float64](l, g.F, n*n), fake.Slice[int32](l, g.Slot, n)
+	f, slot := fake.Slice[float64](l, g.F, n*int(g.Columns)), fake.Slice[int32](l, g.Slot, n)
 	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
 	for y := range int32(l.Grid.Y) {
 		tile := begin + y
@@ -268,7 +283,7 @@ func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
 		k := int(g.First) + h
 		for j := 0; j <= k && k < int(t.N); j++ {
 			row := order[j]
-			if row >= t.N {
+			if row >= t.Rows {
 				*status |= abi.SeedSingular
 				continue
 			}

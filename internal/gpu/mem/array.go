@@ -36,7 +36,7 @@ func planeBytes(f num.Format) []int64 {
 
 // NewArray returns an array of n numbers, all +0.
 func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
-	a, err := newArray(s, f, n)
+	a, err := Room(s, f, n)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
-// newArray returns an array of n numbers with unspecified contents.
-func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+// Room returns an array of n numbers with unspecified contents.
+func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}
 	for i, size := range planeBytes(f) {
 		if int64(n) > math.MaxInt64/size {
@@ -69,7 +69,7 @@ func newArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 
 // Clone returns a copy of a on the device.
 func (a *Array) Clone(s *cuda.Stream) (*Array, error) {
-	b, err := newArray(s, a.Format, a.n)
+	b, err := Room(s, a.Format, a.n)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (a *Array) Len() int { return a.n }
 
 // Upload returns a copy of the array h on the device.
 func Upload(s *cuda.Stream, h *num.Array) (*Array, error) {
-	a, err := newArray(s, h.Format, h.Len())
+	a, err := Room(s, h.Format, h.Len())
 	if err != nil {
 		return nil, err
 	}

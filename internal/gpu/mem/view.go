@@ -58,26 +58,22 @@ func (m Matrix) Set(s *cuda.Stream, h num.Mat) error {
 	return m.Arr.setFrom(s, lo, to.Arr)
 }
 
-// Copy copies the entries of another view of the same shape and format to m, which may overlap it.
-// Where both lie one after the other and do not overlap they stay on the device.
-func (m Matrix) Copy(s *cuda.Stream, from Matrix) error {
+// Copy copies the entries of another view of the same shape and format to m where both lie one
+// after the other and in different arrays, and reports whether they do.
+func (m Matrix) Copy(s *cuda.Stream, from Matrix) (bool, error) {
 	if m.Rows == 0 || m.Cols == 0 {
-		return nil
+		return true, nil
 	}
 	if !m.packed() || !from.packed() || m.Arr == from.Arr {
-		h, err := from.Get(s)
-		if err != nil {
-			return err
-		}
-		return m.Set(s, h)
+		return false, nil
 	}
 	m.Changed()
 	to, _ := m.span()
 	at, end := from.span()
 	for i, size := range planeBytes(m.Arr.Format) {
 		if err := s.Copy(m.Arr.at(i, to), from.Arr.at(i, at), size*int64(end-at)); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return true, nil
 }

@@ -17,20 +17,25 @@ const (
 	maxAcross = 1<<16 - 1
 )
 
-// A task is a launch under way, with the lists that it takes.
+// A task is a launch under way, with the memory that it takes.
 type task struct {
 	s     *cuda.Stream
-	count *cuda.Memory // u32: entries that are left
+	at    cuda.Pointer // u32: entries that are left
+	tells bool         // the host how many these are
 	lists []*cuda.Memory
 }
 
-func newTask(s *cuda.Stream) (*task, error) {
+// newTask returns a task that counts in the tally, or tells if there is none.
+func newTask(s *cuda.Stream, tally *mem.Array) (*task, error) {
+	if tally != nil {
+		return &task{s: s, at: tally.Plane(0)}, nil
+	}
 	count, err := s.Alloc(4)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{s: s, count: count}
-	if err := s.Zero(count.Pointer(), 4); err != nil {
+	t := &task{s: s, at: count.Pointer(), tells: true, lists: []*cuda.Memory{count}}
+	if err := s.Zero(t.at, 4); err != nil {
 		t.free()
 		return nil, err
 	}
@@ -38,7 +43,6 @@ func newTask(s *cuda.Stream) (*task, error) {
 }
 
 func (t *task) free() {
-	t.count.Free()
 	for _, m := range t.lists {
 		m.Free()
 	}
@@ -57,7 +61,7 @@ func (t *task) list(x []int64) (cuda.Pointer, error) {
 	return m.Pointer(), nil
 }
 
-// launch runs a kernel for all entries of a rows x cols matrix, and returns the count.
+// launch runs a kernel for all entries of a rows x cols matrix, and returns the count, if it tells.
 func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) (int, error) {
 	f, err := launch.KernelsOf(t.s).Function(t.s, "newton/newton", kernel)
 	if err != nil {
@@ -67,20 +71,23 @@ func (t *task) launch(kernel string, rows, cols, threads, shared int, args any) 
 	if err := f.Launch(t.s, grid, cuda.Dim{X: threads}, shared, args); err != nil {
 		return 0, err
 	}
+	if !t.tells {
+		return 0, nil
+	}
 	var n [1]uint32
-	err = cuda.Download(t.s, n[:], t.count.Pointer())
+	err = cuda.Download(t.s, n[:], t.at)
 	return int(n[0]), err
 }
 
 // Shift is place.Newton's.
-func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix) (odd int, err error) {
+func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally *mem.Array) (odd int, err error) {
 	z.Changed()
-	t, err := newTask(s)
+	t, err := newTask(s, tally)
 	if err != nil {
 		return 0, err
 	}
 	defer t.free()
-	k := abi.Shifting{X: abi.RowsOf(x), Z: abi.TargetOf(z), Odd: t.count.Pointer()}
+	k := abi.Shifting{X: abi.RowsOf(x), Z: abi.TargetOf(z), Odd: t.at}
 	if k.Rows, err = t.list(rows); err != nil {
 		return 0, err
 	}
@@ -90,16 +97,19 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix) (odd 
 	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
 }
 
+// noUnit is the exponent of a unit that all sums are multiples of.
+const noUnit = -1 << 60
+
 // Sum is place.Newton's, for matrices of the device.
-func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error) {
+func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (left int, err error) {
 	z.Changed()
-	t, err := newTask(s)
+	t, err := newTask(s, tally)
 	if err != nil {
 		return 0, err
 	}
 	defer t.free()
-	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle),
-		Rest: abi.Leftovers{Count: t.count.Pointer()}}
+	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle), Unit: noUnit,
+		Rest: abi.Leftovers{Count: t.at}}
 	for _, l := range []struct {
 		to   *cuda.Pointer
 		list []int64
@@ -107,6 +117,9 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix) (left int, err error)
 		if *l.to, err = t.list(l.list); err != nil {
 			return 0, err
 		}
+	}
+	if of.Unit != nil {
+		k.Unit = *of.Unit
 	}
 	each := 4 * (of.Words() + 1)
 	limit := s.Device().Info().SharedPerBlock

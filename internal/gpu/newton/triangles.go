@@ -27,12 +27,12 @@ func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix) (count i
 		return 0, nil
 	}
 	if op == place.CountNotPositive || op == place.CountAsymmetric {
-		t, err := newTask(s)
+		t, err := newTask(s, nil)
 		if err != nil {
 			return 0, err
 		}
 		defer t.free()
-		k.Count = t.count.Pointer()
+		k.Count = t.at
 		if err := runTriangles(s, "triangle", grid, k); err != nil {
 			return 0, err
 		}

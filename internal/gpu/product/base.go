@@ -3,14 +3,18 @@ package product
 import (
 	"math"
 	"math/big"
+	"slices"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/modgemm"
 )
 
-// A base is a residue number system: the first moduli of the pool.
+// A base is a residue number system: the first moduli of a pool.
 type base struct {
+	key    baseKey
 	moduli []int
+	planes []int    // the moduli of products: moduli, and the redundant one if there is one
 	plain  int      // number of plain moduli
 	log2M  float64  // log2 of the product, rounded down
 	big    *big.Int // M, the product
@@ -31,10 +35,40 @@ const maxInner = 1 << 16
 // error of the quotient below 1/250.
 var pool = modgemm.NewBytePool(maxKaratsuba)
 
-// newBase returns the base of the first n moduli of the pool.
-func newBase(n int) *base {
-	p := pool()
-	b := &base{moduli: p.Moduli[:n], plain: min(n, p.Plain), log2M: p.Bits[n], big: big.NewInt(1), inv: make([]int64, n)}
+// checkedPool is the pool without its largest modulus, which is the redundant one.
+var checkedPool = sync.OnceValues(func() (*modgemm.BytePool, int) { return pool().Checked() })
+
+// A baseKey tells bases apart: by the number of moduli, and by their pool.
+type baseKey struct {
+	moduli  int
+	checked bool // the moduli are those of checkedPool
+}
+
+// pool returns the moduli that the base takes its own from, and the redundant one, or 0.
+func (k baseKey) pool() (p *modgemm.BytePool, redundant int) {
+	if k.checked {
+		return checkedPool()
+	}
+	return pool(), 0
+}
+
+// products returns how many products of matrices of bytes a base takes.
+func (k baseKey) products() int {
+	n := pool().Products(k.moduli)
+	if k.checked {
+		n += modgemm.KaratsubaProducts
+	}
+	return n
+}
+
+// newBase returns a base.
+func newBase(key baseKey) *base {
+	p, redundant := key.pool()
+	n := key.moduli
+	b := &base{key: key, moduli: p.Moduli[:n], planes: p.Moduli[:n], plain: min(n, p.Plain), log2M: p.Bits[n], big: big.NewInt(1), inv: make([]int64, n)}
+	if redundant != 0 {
+		b.planes = append(slices.Clip(b.moduli), redundant)
+	}
 	for _, m := range b.moduli {
 		b.big.Mul(b.big, big.NewInt(int64(m)))
 	}
@@ -64,16 +98,19 @@ func words(x *big.Int) []uint32 {
 const tileRows = 16
 
 // tiles returns the tiles of constants of the plain moduli, and the pairs of tiles of
-// the Karatsuba moduli.
+// the Karatsuba moduli, the redundant one among them.
 func (b *base) tiles() (plain, pairs int) {
-	return (b.plain + tileRows - 1) / tileRows, (len(b.moduli) - b.plain + tileRows - 1) / tileRows
+	return (b.plain + tileRows - 1) / tileRows, (b.karatsuba() + tileRows - 1) / tileRows
 }
+
+// karatsuba returns the Karatsuba moduli of products, the redundant one among them.
+func (b *base) karatsuba() int { return len(b.planes) - b.plain }
 
 // rowModuli returns the moduli of the rows of all tiles or pairs of tiles.
 func (b *base) rowModuli() []abi.Modulus {
 	plain, pairs := b.tiles()
 	rows := make([]abi.Modulus, tileRows*(plain+pairs))
-	for t, m := range b.moduli {
+	for t, m := range b.planes {
 		if t < b.plain {
 			rows[t] = abi.Modulus{Inverse: math.Float32bits(1 / float32(m)), M: int32(m)}
 		} else {
@@ -86,8 +123,8 @@ func (b *base) rowModuli() []abi.Modulus {
 // constants returns the left operands of the conversion to residues, in fragments of
 // mma.m16n8k32: word r of lane l of step s of a tile holds four bytes of row l/4 + 8 (r%2)
 // from digit 32 s + 4 (l%4) + 16 (r/2) on. Digit s of modulus m is 2^(8s) mod m, times
-// (M/m)^-1 for left operands. A Karatsuba modulus' digits c = 128 c1 + c0 lie in two tiles,
-// c0 in the first. The steps are those from step first on.
+// (M/m)^-1 for left operands but for the redundant modulus. A Karatsuba modulus' digits
+// c = 128 c1 + c0 lie in two tiles, c0 in the first. The steps are those from step first on.
 func (b *base) constants(first, steps int, left bool) []uint32 {
 	plain, pairs := b.tiles()
 	out := make([]byte, (plain+2*pairs)*steps*512)
@@ -96,10 +133,10 @@ func (b *base) constants(first, steps int, left bool) []uint32 {
 		word := row/8 + digit%32/16*2
 		out[((tile*steps+digit/32)*32+lane)*16+word*4+digit%4] = byte(v)
 	}
-	for t, m := range b.moduli {
+	for t, m := range b.planes {
 		m := int64(m)
 		w := int64(1)
-		if left {
+		if left && t < len(b.inv) {
 			w = b.inv[t]
 		}
 		for range abi.StepBytes * first {
@@ -131,8 +168,8 @@ func wordsOf(b []byte) []uint32 {
 
 // reductions returns the reductions of all moduli.
 func (b *base) reductions() []abi.Reduction {
-	out := make([]abi.Reduction, len(b.moduli))
-	for t, m := range b.moduli {
+	out := make([]abi.Reduction, len(b.planes))
+	for t, m := range b.planes {
 		r := abi.Reduction{M: int32(m)}
 		if t < b.plain {
 			for 4<<r.Shift < m {

@@ -245,3 +245,66 @@ func spotCheck(s *cuda.Stream, alpha num.Real, a, b mem.Matrix, beta num.Real, o
 	}
 	return nil
 }
+
+// BenchmarkCheck measures products of resident matrices with and without Config.Check in turn: the
+// medians of 31 by the host's clock, and their ratio.
+func BenchmarkCheck(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, n := range []int{1000, 4096} {
+		for _, p := range []int{53, 106, 212, 424, 848, 1696} {
+			f := gputest.MP(p)
+			if p == 53 {
+				f = num.Float64
+			}
+			if n > 1000 && p != 424 {
+				continue
+			}
+			b.Run(fmt.Sprintf("n=%d/bits=%d", n, p), func(b *testing.B) {
+				err := dev.Do(context.Background(), func(s *cuda.Stream) error { return compareChecked(b, s, f, n) })
+				if err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
+func compareChecked(b *testing.B, s *cuda.Stream, f num.Format, n int) error {
+	var list []mem.Matrix
+	for i := range uint64(3) {
+		x, err := gputest.ResidentRandom(s, f, n, 0, i)
+		if err != nil {
+			return err
+		}
+		defer x.Arr.Free()
+		list = append(list, x)
+	}
+	var times [2][]time.Duration
+	for b.Loop() {
+		for i := range 2 * 31 {
+			start := time.Now()
+			check := (i+i/2)%2 == 1 // each is first every other time
+			st, err := GemmResident(s, Config{Check: check}, gputest.Scalar(1), list[0], list[1], num.Real{}, list[2], list[2])
+			if err != nil {
+				return err
+			}
+			if check != (st.Check.Compared == int64(n*n)) {
+				return fmt.Errorf("compared %+v", st.Check)
+			}
+			k := 0
+			if check {
+				k = 1
+			}
+			times[k] = append(times[k], time.Since(start))
+		}
+	}
+	for _, t := range times {
+		slices.Sort(t)
+	}
+	plain, checked := times[0][len(times[0])/2], times[1][len(times[1])/2]
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(ms(plain), "ms-plain")
+	b.ReportMetric(ms(checked), "ms-checked")
+	b.ReportMetric(checked.Seconds()/plain.Seconds(), "ratio")
+	return nil
+}

@@ -85,6 +85,9 @@ func (p *call) run() (exact.Stats, error) {
 	if err := m.run(); err != nil {
 		return m.stats, err
 	}
+	if m.silent {
+		return m.stats, p.get()
+	}
 	rest, err := m.exactPass()
 	if err != nil {
 		return m.stats, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
 	dispatch "github.com/halfulp/halfulp/internal/product"
 )
@@ -29,6 +30,10 @@ type Config struct {
 	// Bound is what is known of the result, if not nil: see exact.Bound. It counts for operands
 	// that live on the device.
 	Bound *exact.Bound
+	// Check compares every entry modulo a redundant modulus: see exact.Config.
+	Check bool
+	// Tally is where Bound.Tally lives, if not nil.
+	Tally *mem.Array
 	// Timing measures the stages. The host then waits for the device at the end.
 	Timing bool
 	More   []*cuda.Device // that share the work on matrices of the host
@@ -36,6 +41,10 @@ type Config struct {
 	// Progress is called now and then with the share of the work done, from one goroutine at a
 	// time.
 	Progress func(done float64)
+
+	// spoil changes the residues of factors, or of the product, once they are there. It is for
+	// tests.
+	spoil func(m *multiplication, r room, ofProduct bool) error
 }
 
 func (cfg Config) defaults() Config {
@@ -59,7 +68,7 @@ const hostMemory = 4 << 30
 
 // hostGemm is Gemm on the host.
 func hostGemm(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
-	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress}
+	on := dispatch.Config{Ctx: cfg.Ctx, Threads: cfg.Threads, Method: cfg.Method, Memory: cfg.HostMemory, Progress: cfg.Progress, Check: cfg.Check}
 	return dispatch.Run(on, dispatch.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c, Triangle: cfg.Triangle})
 }
 

@@ -26,6 +26,7 @@ func TestGemm(t *testing.T) {
 			problem{in: f, inB: f, out: f, m: 600, n: 700, k: 300, alpha: 1, memory: 40 << 20})
 	}
 	for i, p := range list {
+		p.checked = i%2 == 1
 		if !testing.Short() || i%5 == 0 {
 			check(t, dev, p)
 		}
@@ -163,7 +164,7 @@ func TestExtremes(t *testing.T) {
 func extremes(t *testing.T, dev *cuda.Device, k int) {
 	err := dev.Do(context.Background(), func(s *cuda.Stream) error {
 		e := engineOf(s)
-		b := e.base(pool().Plain + 5)
+		b := e.base(baseKey{moduli: pool().Plain + 5})
 		m := &multiplication{e: e, s: s, base: b, a: mem.Matrix{Cols: k}, plan: plan.Plan{Moduli: len(b.moduli)}}
 		defer m.free()
 		c := chunk{plain1: b.plain, kar1: len(b.moduli) - b.plain}

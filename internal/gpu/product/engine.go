@@ -16,26 +16,37 @@ type engine struct {
 	kernels   *launch.Kernels
 	told      *cuda.Mailbox // what kernels tell the host; made when it is first needed
 	wide      bool          // products are those of Hopper, with two tiles of rows
-	bases     map[int]*base
+	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
 	tables    map[tableKey]*reconstruction
+	keeping   int64        // bytes of constants and tables
 	kept      atomic.Int64 // bytes of residues of prepared matrices and of copies
 }
 
 type constantsKey struct {
-	moduli int
-	kind   string
-	steps  int
-	first  int // step
+	base  baseKey
+	kind  string
+	steps int
+	first int // step
 }
 
-type tableKey struct{ moduli, cutWords int }
+type tableKey struct {
+	base     baseKey
+	cutWords int
+}
 
 // reconstruction is weights on the device.
 type reconstruction struct {
 	weights
 	steps          int // of kernels/exact/finish.cu
 	table, product *cuda.Memory
+	powers         *cuda.Memory // where products are checked
+}
+
+func (r *reconstruction) free() {
+	r.table.Free()
+	r.product.Free()
+	r.powers.Free()
 }
 
 var engines launch.PerDevice[engine]
@@ -47,7 +58,7 @@ func engineOf(s *cuda.Stream) *engine {
 		i := dev.Info()
 		return &engine{
 			dev: dev, kernels: launch.KernelsOf(s), wide: i.Major == 9 && i.Minor == 0,
-			bases: map[int]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{},
+			bases: map[baseKey]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{},
 		}
 	})
 }
@@ -63,22 +74,27 @@ func (e *engine) mailbox(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
 // told is what a kernel has told the host.
 func told[T any](box *cuda.Mailbox) *T { return (*T)(unsafe.Pointer(&box.Bytes()[abi.ToldAt])) }
 
-// base returns the base of the first n moduli.
-func (e *engine) base(n int) *base {
-	b := e.bases[n]
+// base returns a base.
+func (e *engine) base(key baseKey) *base {
+	b := e.bases[key]
 	if b == nil {
-		b = newBase(n)
-		e.bases[n] = b
+		b = newBase(key)
+		e.bases[key] = b
 	}
 	return b
 }
 
-// maxKept is the number of pieces of constants that are kept from product to product.
-const maxKept = 64
+// Constants are kept from product to product, so many pieces in 1/maxShare of a device's memory at
+// most: a call of package linsolve has products of some twenty bases, each with half a dozen of
+// pieces.
+const (
+	maxKept  = 2048
+	maxShare = 32
+)
 
 // trim forgets constants if there are many. It is called between products.
 func (e *engine) trim() {
-	if len(e.constants)+len(e.tables) >= maxKept {
+	if len(e.constants)+len(e.tables) >= maxKept || e.keeping > int64(e.dev.Info().Memory)/maxShare {
 		e.forget()
 	}
 }
@@ -89,12 +105,12 @@ func (e *engine) forget() {
 		m.Free()
 	}
 	for _, r := range e.tables {
-		r.table.Free()
-		r.product.Free()
+		r.free()
 	}
 	clear(e.constants)
 	clear(e.tables)
 	clear(e.bases)
+	e.keeping = 0
 }
 
 // constant returns the constants of the key on the device, which make computes.
@@ -107,12 +123,13 @@ func (e *engine) constant(s *cuda.Stream, key constantsKey, make func() []uint32
 		return nil, err
 	}
 	e.constants[key] = m
+	e.keeping += m.Size()
 	return m, nil
 }
 
 // reconstruction returns weights on the device.
 func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconstruction, error) {
-	key := tableKey{len(b.moduli), cutWords}
+	key := tableKey{b.key, cutWords}
 	if r := e.tables[key]; r != nil {
 		return r, nil
 	}
@@ -123,9 +140,16 @@ func (e *engine) reconstruction(s *cuda.Stream, b *base, cutWords int) (*reconst
 		return nil, err
 	}
 	if r.product, err = cuda.NewCopy(s, b.productWords(r.weights)); err != nil {
-		r.table.Free()
+		r.free()
 		return nil, err
 	}
+	if r.check != nil {
+		if r.powers, err = cuda.NewCopy(s, r.check.powers); err != nil {
+			r.free()
+			return nil, err
+		}
+	}
 	e.tables[key] = r
+	e.keeping += r.table.Size() + r.product.Size()
 	return r, nil
 }

@@ -22,7 +22,7 @@ func Estimate(m, n, k int, a, b, c num.Format) (time.Duration, bool) {
 	}
 	p := problemOf(m, n, k, a, b, c)
 	p.Assume()
-	q, ok := machine().Choose(&p)
+	q, ok := machine(false).Choose(&p)
 	if !ok {
 		return 0, false
 	}

@@ -20,6 +20,9 @@ func (m *multiplication) capacity() int64 {
 
 // failed and forHost are the lists of entries for the exact pass and for the host.
 func (m *multiplication) failed() abi.Leftovers {
+	if m.silent {
+		return abi.Leftovers{Count: m.cfg.Tally.Plane(0)}
+	}
 	return abi.Leftovers{Count: m.control.At(listAt), List: m.list.Pointer(), Capacity: m.capacity()}
 }
 
@@ -47,7 +50,10 @@ func (m *multiplication) exactBlocks() int { return 2 * m.e.dev.Info().Multiproc
 // host has to compute.
 func (m *multiplication) exactPass() ([]uint64, error) {
 	got, err := m.outcome()
-	if err != nil || got.List == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checked(got); err != nil || got.List == 0 {
 		return nil, err
 	}
 	if m.stats.Exact = int64(got.List); m.stats.Exact > m.capacity() {

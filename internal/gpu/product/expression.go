@@ -25,9 +25,9 @@ func (x expression) oldSample() abi.OldSample {
 	if !x.adds() {
 		return abi.OldSample{}
 	}
-	a, b := coefficientOf(x.alpha), coefficientOf(x.beta)
-	p, e := a.leading()
-	q, f := b.leading()
+	a, b := abi.CoefficientOf(x.alpha), abi.CoefficientOf(x.beta)
+	p, e := a.Leading()
+	q, f := b.Leading()
 	o := x.old
 	return abi.OldSample{Old: abi.NumbersOf(o.Arr), Off: int64(o.Off), RS: int64(o.RS), CS: int64(o.CS), Ratio: q / p, Exp: f - e}
 }
@@ -45,10 +45,18 @@ func (x expression) foresee(samples []abi.Sample) {
 // expression puts the coefficients into the device's memory, and sets what the rounding of its
 // results takes.
 func (m *multiplication) expression() error {
-	alpha, beta := coefficientOf(m.expr.alpha), coefficientOf(m.expr.beta)
-	words := append(append([]uint32{}, alpha.words...), beta.words...)
+	alpha, beta := abi.CoefficientOf(m.expr.alpha), abi.CoefficientOf(m.expr.beta)
+	words := append(append([]uint32{}, alpha.Words...), beta.Words...)
 	var at cuda.Pointer
-	if !alpha.plain || m.expr.adds() {
+	switch {
+	case alpha.Plain && !m.expr.adds():
+	case alpha.Plain && beta.Plain: // words are 1 and 1
+		p, err := m.e.constant(m.s, constantsKey{kind: "ones"}, func() []uint32 { return words })
+		if err != nil {
+			return err
+		}
+		at = p.Pointer()
+	default:
 		p, err := m.alloc(4 * int64(len(words)))
 		if err != nil {
 			return err
@@ -58,17 +66,17 @@ func (m *multiplication) expression() error {
 		}
 		at = p.Pointer()
 	}
-	m.native = abi.ExpressionArgs{Alpha: alpha.native(at), Beta: beta.native(at + cuda.Pointer(4*len(alpha.words)))}
+	m.native = abi.ExpressionArgs{Alpha: alpha.Native(at), Beta: beta.Native(at + cuda.Pointer(4*len(alpha.Words)))}
 	if m.expr.adds() {
 		o := m.expr.old
 		m.native.Old, m.native.Off, m.native.RS, m.native.CS = abi.NumbersOf(o.Arr), int64(o.Off), int64(o.RS), int64(o.CS)
 		m.native.Adds = 1
 	}
 	later := m.expr.adds() && !m.within // added to the integers
-	m.settles = !alpha.plain || later || m.format.Terms() > 1 || m.weights.words > maxFused
+	m.settles = !alpha.Plain || later || m.format.Terms() > 1 || m.weights.words > maxFused
 	m.below = 0
-	if !alpha.plain {
-		m.below = len(alpha.words)
+	if !alpha.Plain {
+		m.below = len(alpha.Words)
 	}
 	if later {
 		// A window as long as the results, for sums that the old entries rule.

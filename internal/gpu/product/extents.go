@@ -9,48 +9,81 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// Extents returns what the scan of a product finds of the rows of a matrix.
-func Extents(s *cuda.Stream, a mem.Matrix) (x place.Extents, err error) {
+// Where what the host is told of matrices lies: the tally, a control for each matrix, then what the
+// scans find of them.
+const (
+	tallyBytes   = 8
+	controlBytes = (arrivedAt + 7) / 8 * 8
+)
+
+// Extents is place.Newton's. Two matrices at a time are scanned as factors of a product are, if
+// they may be factors of one.
+func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Extents, left int, err error) {
 	e := engineOf(s)
-	m := &multiplication{e: e, s: s, a: a, b: a}
-	defer m.free()
-	if m.control, err = m.alloc(arrivedAt); err != nil {
-		return x, err
+	control := func(i int) int64 { return tallyBytes + controlBytes*int64(i) }
+	first := control(len(list))
+	at, size := make([]int64, len(list)), first
+	for i, a := range list {
+		at[i] = size
+		size += (scannedBytes*int64(a.Rows) + 7) / 8 * 8
 	}
-	if err := s.Zero(m.control.Pointer(), m.control.Size()); err != nil {
-		return x, err
+	memory, err := s.Alloc(size)
+	if err != nil {
+		return nil, 0, err
 	}
-	n := a.Rows
-	o := &operand{vectors: abi.RowsOf(a)}
-	if o.exp, err = m.alloc(scannedBytes * int64(n)); err != nil {
-		return x, err
+	defer memory.Free()
+	if err := s.Zero(memory.Pointer(), first); err != nil {
+		return nil, 0, err
 	}
-	o.place(n, m.control.At(leftTotalsAt))
+	if tally != nil {
+		if err := s.Copy(memory.Pointer(), tally.Plane(0), tallyBytes); err != nil {
+			return nil, 0, err
+		}
+	}
+	scan, err := e.kernels.Function(s, "exact/scan", "scan")
+	if err != nil {
+		return nil, 0, err
+	}
 	box, err := e.mailbox(s)
 	if err != nil {
-		return x, err
+		return nil, 0, err
 	}
-	// The rows are those of both factors, of which the second needs no scan. Samples of a product,
-	// which nobody wants here, take a block each, beside those of the rows.
-	again := o.scanned
-	again.Total = 0
-	if err := m.launch("scan", "scan", cuda.Dim{X: max((n+7)/8, abi.MaxSamples), Y: 3}, cuda.Dim{X: 256}, 0,
-		o.vectors, o.scanned, o.vectors, again, abi.OldSample{}, m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
-		return x, err
+	for i := 0; i < len(list); {
+		of := func(j int) (abi.Vectors, abi.Scanned) {
+			return abi.RowsOf(list[j]), scannedAt(memory.At(at[j]), list[j].Rows, memory.At(control(j)+leftTotalsAt))
+		}
+		v, to := of(i)
+		w, too := v, to
+		// The factors are one, which is scanned once. Samples, which nobody wants here, take a
+		// block each.
+		too.Total = 0
+		most := max(abi.MaxSamples, (list[i].Rows+7)/8)
+		next := i + 1
+		if next < len(list) && list[next].Cols == list[i].Cols {
+			w, too = of(next)
+			most = max(most, (list[next].Rows+7)/8)
+			next++
+		}
+		if err := scan.Launch(s, cuda.Dim{X: most, Y: 3}, cuda.Dim{X: 256}, 0,
+			v, to, w, too, abi.OldSample{}, memory.At(control(i)), box.At(0), box.Ticket()); err != nil {
+			return nil, 0, err
+		}
+		i = next
 	}
-	all := make([]int64, 3*n) // with the least exponents
-	if err := cuda.Download(s, all, o.exp.Pointer()); err != nil {
-		return x, err
+	words := make([]uint64, size/8)
+	if err := cuda.Download(s, words, memory.Pointer()); err != nil {
+		return nil, 0, err
 	}
-	if err := box.Await(s); err != nil { // there by now
-		return x, err
+	for i, a := range list {
+		n, from := a.Rows, words[at[i]/8:]
+		t := words[(control(i)+leftTotalsAt)/8:]
+		y := place.Extents{Top: make([]int64, n), Norm: make([]float64, n), Width: int64(t[1]), Special: uint32(t[2])&special != 0}
+		for v := range n {
+			y.Top[v], y.Norm[v] = int64(from[v]), math.Float64frombits(from[2*n+v])
+		}
+		x = append(x, y)
 	}
-	x.Special = told[abi.Report](box).Left.Flags&special != 0
-	x.Top, x.Norm = all[:n:n], make([]float64, n)
-	for i, bits := range all[2*n:] {
-		x.Norm[i] = math.Float64frombits(uint64(bits))
-	}
-	return x, nil
+	return x, int(uint32(words[0])), nil
 }
 
 // special marks vectors with infinities or NaN, as kernels/common/common.cuh numbers it.
@@ -59,8 +92,12 @@ const special = 1
 // place says where the scan of n vectors puts what it finds: exponents, least exponents, norms and
 // flags, one after the other.
 func (o *operand) place(n int, total cuda.Pointer) {
-	at := func(i int) cuda.Pointer { return o.exp.At(8 * int64(i) * int64(n)) }
-	o.scanned = abi.Scanned{Exp: at(0), Low: at(1), Norm: at(2), Flags: at(3), Total: total}
+	o.scanned = scannedAt(o.exp.Pointer(), n, total)
+}
+
+func scannedAt(from cuda.Pointer, n int, total cuda.Pointer) abi.Scanned {
+	at := func(i int) cuda.Pointer { return from + cuda.Pointer(8*i*n) }
+	return abi.Scanned{Exp: at(0), Low: at(1), Norm: at(2), Flags: at(3), Total: total}
 }
 
 // scannedBytes is what the scan of a vector takes.

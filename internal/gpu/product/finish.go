@@ -16,7 +16,7 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 		L:      l.norms(), R: r.norms(),
 		Y: room.y.Pointer(), Wide: room.wide.Pointer(), Stride: room.n, LD: int64(room.ld),
 		Unit: m.unit() + m.native.Alpha.Exp, Weights: m.weights.table.Pointer(), Product: m.weights.product.Pointer(),
-		Plain: int32(m.base.plain), Karatsuba: int32(len(m.base.moduli) - m.base.plain),
+		Plain: int32(m.base.plain), Karatsuba: int32(len(m.base.moduli) - m.base.plain), Check: m.checking(),
 		Words: int32(m.weights.words), M: int32(l.n), N: int32(r.n), I0: int32(b.i0), J0: int32(b.j0),
 		Neg: m.native.Alpha.Neg, Triangle: int32(m.cfg.Triangle),
 	}
@@ -31,7 +31,7 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	warps, weights := 8, 0 // bytes of weights in shared memory
 	kind := m.c.Arr.Kind
 	switch {
-	case steps == 1 && room.raw == nil && m.weights.words <= abi.ShortWords && (kind == num.F32 || kind == num.F64):
+	case steps == 1 && room.raw == nil && !m.cfg.Check && m.weights.words <= abi.ShortWords && (kind == num.F32 || kind == num.F64):
 		kernel = "finish0"
 	case long:
 		kernel, warps, weights = "finishLong", 4, 3*8*512
@@ -50,6 +50,9 @@ func (m *multiplication) finish(l, r *operand, b region, room room) error {
 	shared := func() int { return weights + 4*warps*(abi.TileDigits*36+32*words) }
 	for !long && shared() > m.e.dev.Info().SharedPerBlock && warps > 1 {
 		warps /= 2
+	}
+	if m.cfg.Check {
+		kernel += "Checked"
 	}
 	blocks := ((l.n+31)/32*r.n + warps - 1) / warps
 	if err := m.launch("finish", kernel, cuda.Dim{X: blocks}, cuda.Dim{X: 32 * warps}, shared(), f); err != nil {

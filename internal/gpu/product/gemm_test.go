@@ -34,11 +34,12 @@ type problem struct {
 	oldExp       int64 // of a factor of Old
 	against      bool  // Old is the rounded -alpha/beta A B for alpha = beta = 1
 	inPlace      bool  // Old is C
+	checked      bool  // the GPU's product is
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%v*%v->%v/%v/%dx%dx%d/%g,%g,%v,%c,%d/%d,%v,%v,2^%d,%v,%v", p.in, p.inB, p.out, p.kind, p.m, p.n, p.k, p.alpha, p.beta,
-		p.transA, p.triangle|' ', p.memory, p.bits, p.old, p.oldKind, p.oldExp, p.against, p.inPlace)
+	return fmt.Sprintf("%v*%v->%v/%v/%dx%dx%d/%g,%g,%v,%c,%d/%d,%v,%v,2^%d,%v,%v,%v", p.in, p.inB, p.out, p.kind, p.m, p.n, p.k, p.alpha, p.beta,
+		p.transA, p.triangle|' ', p.memory, p.bits, p.old, p.oldKind, p.oldExp, p.against, p.inPlace, p.checked)
 }
 
 // scalars returns alpha and beta.
@@ -128,10 +129,22 @@ func compareGemm(t *testing.T, p problem, gemm func(cfg Config, alpha num.Real, 
 		oldWant, oldGot = want, got
 	}
 	counted := product(oldWant, want)
+	cfg.Check = p.checked
 	stats, err := gemm(cfg, alpha, a, b, beta, oldGot, got)
 	if err != nil {
 		t.Errorf("%v: %v", p, err)
 		return
+	}
+	entries := int64(0)
+	for i := range p.m {
+		for j := range p.n {
+			if p.triangle == 0 || p.triangle == 'U' && i <= j || p.triangle == 'L' && i >= j {
+				entries++
+			}
+		}
+	}
+	if c := stats.Check; p.checked && stats.Device != "cpu" && (c.Compared != entries || c.Unchecked != stats.Exact) {
+		t.Errorf("%v: compared %+v", p, c)
 	}
 	if stats.Overflow != counted.Overflow || stats.Underflow != counted.Underflow {
 		t.Errorf("%v: %d overflows, %d underflows, want %d, %d", p, stats.Overflow, stats.Underflow, counted.Overflow, counted.Underflow)
@@ -240,6 +253,7 @@ func TestReference(t *testing.T) {
 	}
 	for i, p := range list {
 		if i%testlength.Of(1, 3, 1) == 0 {
+			p.checked = i%2 == 1
 			check(t, dev, p)
 		}
 	}
@@ -285,7 +299,7 @@ func longIntegers(t *testing.T, dev *cuda.Device, n, k int, precisions ...int) {
 			{alpha: 1, kind: gputest.Special},
 			{alpha: 1, kind: gputest.Cancel},
 		} {
-			p.in, p.inB, p.out, p.m, p.n, p.k = gputest.MP(bits), gputest.MP(bits), gputest.MP(bits), n, n, k
+			p.in, p.inB, p.out, p.m, p.n, p.k, p.checked = gputest.MP(bits), gputest.MP(bits), gputest.MP(bits), n, n, k, i%2 == 0
 			compareGemm(t, p, func(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
 				stats, err := Gemm(dev, cfg, alpha, a, b, beta, old, c)
 				if err == nil && (stats.Device != dev.String() || stats.WidthL < bits) {

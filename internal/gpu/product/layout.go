@@ -15,7 +15,7 @@ func (c chunk) planes() int { return c.plain1 - c.plain0 + 3*(c.kar1-c.kar0) }
 
 // chunks divides the moduli into chunks of at most planes planes, or of single tiles.
 func (b *base) chunks(planes int) []chunk {
-	kar := len(b.moduli) - b.plain
+	kar := b.karatsuba()
 	var out []chunk
 	var c chunk
 	for c.plain1 < b.plain || c.kar1 < kar {
@@ -50,7 +50,7 @@ func residueBytes(n, k int) int64 {
 func (m *multiplication) bytes(l layout) int64 {
 	r, c := roundUp(l.rows, m.rowTile()), roundUp(l.cols, abi.Tile)
 	b := m.base
-	y := int64(r) * int64(c) * int64(b.plain+2*(len(b.moduli)-b.plain))
+	y := int64(r) * int64(c) * int64(b.plain+2*b.karatsuba())
 	return y + m.rawBytes(l.rows, l.cols) + int64(l.planes)*(m.left.roomBytes(r)+m.right.roomBytes(c))
 }
 
@@ -73,7 +73,7 @@ func (m *multiplication) layout() (layout, error) {
 		budget = int64(float64(m.e.dev.Info().Memory)*0.85) - m.e.dev.Counters().InUse
 	}
 	budget -= 16 * m.capacity()
-	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), pool().Products(m.plan.Moduli)}
+	l := layout{min(m.a.Rows, maxVectors), min(m.b.Rows, maxVectors), m.base.key.products()}
 	least := 3 * tileRows
 	for m.bytes(l) > budget {
 		switch {
@@ -134,7 +134,7 @@ func (m *multiplication) room(l layout, chunks []chunk) (r room, err error) {
 		{&r.left, int64(planes) * m.left.roomBytes(rows)},
 		{&r.right, int64(planes) * m.right.roomBytes(cols)},
 		{&r.y, r.n * int64(m.base.plain)},
-		{&r.wide, 2 * r.n * int64(len(m.base.moduli)-m.base.plain)},
+		{&r.wide, 2 * r.n * int64(m.base.karatsuba())},
 	}
 	if m.settles {
 		list = append(list, piece{&r.raw, m.rawBytes(l.rows, l.cols)})

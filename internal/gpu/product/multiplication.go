@@ -22,6 +22,7 @@ type multiplication struct {
 
 	native  abi.ExpressionArgs
 	within  bool // cfg.Bound makes the base, which holds the old entries as well
+	silent  bool // cfg.Bound tells all that a scan would, and no rounding is tested
 	settles bool // kernels/exact/settle.cu rounds the results
 	below   int  // words below the integers that it wants
 
@@ -79,9 +80,12 @@ func (m *multiplication) free() {
 	m.steps.free()
 }
 
-// prepare scans the operands and plans.
+// prepare scans the operands, unless enough is known of them, and plans.
 func (m *multiplication) prepare() error {
 	if err := m.mark(""); err != nil {
+		return err
+	}
+	if ok, err := m.known(); ok || err != nil {
 		return err
 	}
 	samples, err := m.scan()
@@ -105,12 +109,12 @@ func (m *multiplication) choose(samples []abi.Sample) error {
 		return err
 	}
 	var ok bool
-	if m.plan, ok = machine().Choose(&m.problem); !ok {
+	if m.plan, ok = machine(m.cfg.Check).Choose(&m.problem); !ok {
 		return errRange
 	}
 	m.widths = m.left.totals.Width + m.right.totals.Width
 	m.reuse()
-	m.base = m.e.base(m.plan.Moduli)
+	m.base = m.e.base(baseKey{m.plan.Moduli, m.cfg.Check})
 	var err error
 	if m.weights, err = m.e.reconstruction(m.s, m.base, cutWords(&m.plan)); err != nil {
 		return err
@@ -120,6 +124,7 @@ func (m *multiplication) choose(samples []abi.Sample) error {
 		m.stats.Kernel = "wgmma"
 	}
 	m.stats.Moduli = m.plan.Moduli
+	_, m.stats.Check.Modulus = m.base.key.pool()
 	m.stats.WidthL, m.stats.WidthR = m.plan.WidthL, m.plan.WidthR
 	m.stats.Blocks = 1
 	return nil
@@ -136,11 +141,13 @@ func (m *multiplication) run() error {
 	if err != nil {
 		return err
 	}
-	if m.list, err = m.alloc(8 * m.capacity()); err != nil {
-		return err
-	}
-	if m.rest, err = m.alloc(8 * m.capacity()); err != nil {
-		return err
+	for _, list := range []**cuda.Memory{&m.list, &m.rest} {
+		if m.silent {
+			break
+		}
+		if *list, err = m.alloc(8 * m.capacity()); err != nil {
+			return err
+		}
 	}
 	chunks := m.base.chunks(l.planes)
 	room, err := m.room(l, chunks)
@@ -179,6 +186,11 @@ func (m *multiplication) block(b region, chunks []chunk, room room) error {
 			return err
 		}
 	}
+	if m.cfg.spoil != nil {
+		if err := m.cfg.spoil(m, room, true); err != nil {
+			return err
+		}
+	}
 	if err := m.finish(l, r, b, room); err != nil {
 		return err
 	}
@@ -198,6 +210,11 @@ func (m *multiplication) multiply(b region, l, r *operand, c chunk, room room) e
 	}
 	if err := m.mark("residues"); err != nil {
 		return err
+	}
+	if m.cfg.spoil != nil {
+		if err := m.cfg.spoil(m, room, false); err != nil {
+			return err
+		}
 	}
 	left, right := l.planes(m.base, c, room.left, rows), r.planes(m.base, c, room.right, cols)
 	if err := m.products(b, c, left, right, room, rows, cols); err != nil {

@@ -37,6 +37,7 @@ const leastPart = 2 * abi.Tile
 type part struct {
 	a, b, old, c num.Mat
 	triangle     byte
+	i0, j0       int // place of its entry (0, 0)
 }
 
 // work is the number of multiply-adds.
@@ -60,7 +61,7 @@ func (q part) bytes() int64 {
 // block is the part for rows i0 <= i < i1 and columns j0 <= j < j1 of q.
 func (q part) block(i0, i1, j0, j1 int, triangle byte) part {
 	k := q.a.Cols
-	return part{block(q.a, i0, i1, 0, k), block(q.b, 0, k, j0, j1), block(q.old, i0, i1, j0, j1), block(q.c, i0, i1, j0, j1), triangle}
+	return part{block(q.a, i0, i1, 0, k), block(q.b, 0, k, j0, j1), block(q.old, i0, i1, j0, j1), block(q.c, i0, i1, j0, j1), triangle, q.i0 + i0, q.j0 + j0}
 }
 
 // matBytes returns the bytes of the entries of a view.
@@ -155,7 +156,7 @@ func (p *parts) list(q part) []part {
 
 // run computes C, or a triangle of it. The first error ends the work of all devices.
 func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
-	whole := part{a, b, old, c, p.cfg.Triangle}
+	whole := part{a: a, b: b, old: old, c: c, triangle: p.cfg.Triangle}
 	list := p.list(whole)
 	devs := p.devs[:min(len(p.devs), len(list))]
 	queue := make(chan part, len(list))
@@ -181,7 +182,7 @@ func (p *parts) run(a, b, old, c num.Mat) (exact.Stats, error) {
 		cfg := cfg
 		cfg.Triangle, cfg.Progress = q.triangle, done.share(q.work()/whole.work())
 		stats, err := gemm(dev, cfg, p.alpha, q.a, q.b, p.beta, q.old, q.c)
-		p.add(dev, stats, err)
+		p.add(dev, stats, exact.Shifted(err, q.i0, q.j0))
 		if err != nil {
 			cancel()
 		} else if cfg.Progress != nil {
@@ -233,6 +234,7 @@ func (p *parts) add(dev *cuda.Device, s exact.Stats, err error) {
 	t.Exact += s.Exact
 	t.Overflow += s.Overflow
 	t.Underflow += s.Underflow
+	t.Check.Add(s.Check)
 	for _, x := range s.Stages {
 		i := slices.IndexFunc(t.Stages, func(y exact.Stage) bool { return y.Name == x.Name })
 		if i < 0 {

@@ -20,9 +20,11 @@ const (
 	exactLeast   = 300 // entries that take as long as one
 )
 
-// machine returns a GPU as plans see it.
-func machine() *plan.Machine {
-	return &plan.Machine{Bits: pool().Bits, Work: work, Exact: exactPassCost, Slack: slack, Fits: digitsFit}
+// machine returns a GPU as plans of products see it, with a redundant modulus or without.
+func machine(checked bool) *plan.Machine {
+	p, _ := baseKey{checked: checked}.pool()
+	work := func(p *plan.Problem, q *plan.Plan) float64 { return work(p, q, checked) }
+	return &plan.Machine{Bits: p.Bits, Work: work, Exact: exactPassCost, Slack: slack, Fits: digitsFit}
 }
 
 // problemOf returns the product of an m x k matrix by a k x n one, of formats a and b, with results
@@ -60,9 +62,9 @@ func digitsFit(p *plan.Problem, q *plan.Plan) bool {
 }
 
 // work is the cost of a product but for the exact pass.
-func work(p *plan.Problem, q *plan.Plan) float64 {
+func work(p *plan.Problem, q *plan.Plan, checked bool) float64 {
 	m, n, k := float64(p.M), float64(p.N), float64(p.K)
-	planes := float64(pool().Products(q.Moduli))
+	planes := float64(baseKey{q.Moduli, checked}.products())
 	words := float64(q.WidthL+q.WidthR)/2/32 + 2 // may fuse: an estimate
 	// may fuse: an estimate
 	return planes*(m*n*k*productCost+(m+n)*k*residueCost*float64(passes(q))) + float64(q.Moduli)*words*m*n*finishCost

@@ -24,11 +24,12 @@ type keptVectors struct {
 
 // keptResidues are all planes of residues of vectors.
 type keptResidues struct {
-	memory        *cuda.Memory
-	moduli, width int
-	vectors       int // with padding
-	missed        int // products in a row for which the base was too large
-	total         *atomic.Int64
+	memory  *cuda.Memory
+	base    baseKey
+	width   int
+	vectors int // with padding
+	missed  int // products in a row for which the base was too large
+	total   *atomic.Int64
 }
 
 func (r *keptResidues) free() {
@@ -78,7 +79,7 @@ func (o *operand) known(a mem.Matrix) (known bool) {
 
 // reuse changes the plan if the residues that are kept of one factor or of both make a cheaper one.
 func (m *multiplication) reuse() {
-	l, r := m.left.keptResidues(), m.right.keptResidues()
+	l, r := m.left.keptResidues(m.cfg.Check), m.right.keptResidues(m.cfg.Check)
 	if l == nil && r == nil {
 		return
 	}
@@ -89,7 +90,7 @@ func (m *multiplication) reuse() {
 		if !ok {
 			continue
 		}
-		planes := float64(pool().Products(q.Moduli))
+		planes := float64(baseKey{q.Moduli, m.cfg.Check}.products())
 		for i, k := range try {
 			if k != nil {
 				// may fuse: an estimate
@@ -108,31 +109,35 @@ func (m *multiplication) reuse() {
 	}
 }
 
-func (o *operand) keptResidues() *keptResidues {
+// keptResidues returns what is kept for products that are checked, or not.
+func (o *operand) keptResidues(checked bool) *keptResidues {
 	if o.kept == nil {
 		return nil
 	}
-	return o.kept.residues[o.side]
+	if r := o.kept.residues[o.side]; r != nil && r.base.checked == checked {
+		return r
+	}
+	return nil
 }
 
 // planWith returns the plan for the base and the widths of residues that are kept of one factor or
 // of both, or false if there is none.
 func planWith(p *plan.Problem, left, right *keptResidues) (q plan.Plan, ok bool) {
-	moduli := 0
+	var base baseKey
 	var widths [2]int
 	for i, k := range []*keptResidues{left, right} {
 		if k == nil {
 			continue
 		}
-		if moduli != 0 && moduli != k.moduli {
+		if base.moduli != 0 && base != k.base {
 			return q, false
 		}
-		moduli, widths[i] = k.moduli, k.width
+		base, widths[i] = k.base, k.width
 	}
-	if moduli == 0 {
+	if base.moduli == 0 {
 		return q, false
 	}
-	return machine().With(p, moduli, widths[0], widths[1])
+	return machine(base.checked).With(p, base.moduli, widths[0], widths[1])
 }
 
 // mayKeep is how many bytes may be kept.
@@ -151,14 +156,14 @@ func (m *multiplication) keep(o *operand) error {
 		return nil
 	}
 	kept := &o.kept.residues[o.side]
-	if old := *kept; old != nil && old.moduli > m.plan.Moduli {
+	if old := *kept; old != nil && old.base.checked == m.cfg.Check && old.base.moduli > m.plan.Moduli {
 		if old.missed++; old.missed < maxMissed {
 			return nil
 		}
 	}
 	(*kept).free()
 	*kept = nil
-	size := int64(pool().Products(m.plan.Moduli)) * residueBytes(vectors, o.k)
+	size := int64(m.base.key.products()) * residueBytes(vectors, o.k)
 	if m.e.kept.Load()+size > m.e.mayKeep() || m.cfg.Memory > 0 && size > m.cfg.Memory/maxPrepared {
 		return nil
 	}
@@ -169,13 +174,13 @@ func (m *multiplication) keep(o *operand) error {
 	if err != nil {
 		return err
 	}
-	c := chunk{plain1: m.base.plain, kar1: len(m.base.moduli) - m.base.plain}
+	c := chunk{plain1: m.base.plain, kar1: m.base.karatsuba()}
 	if err := m.convert(c, m.digitSteps(width, o), converted{o, width, memory.Pointer(), vectors}); err != nil {
 		memory.Free()
 		return err
 	}
 	m.e.kept.Add(size)
-	o.residues = &keptResidues{memory: memory, moduli: m.plan.Moduli, width: width, vectors: vectors, total: &m.e.kept}
+	o.residues = &keptResidues{memory: memory, base: m.base.key, width: width, vectors: vectors, total: &m.e.kept}
 	*kept = o.residues
 	return m.mark("residues")
 }

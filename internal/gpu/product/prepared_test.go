@@ -290,7 +290,7 @@ func TestPreparedMemory(t *testing.T) {
 			}
 			r.check("narrow", num.Float32, a, c, x, z)
 		}
-		if k := keptOf(a, leftSide); k == wide || k.moduli >= wide.moduli {
+		if k := keptOf(a, leftSide); k == wide || k.base.moduli >= wide.base.moduli {
 			t.Errorf("%+v is still kept", k)
 		}
 		return nil

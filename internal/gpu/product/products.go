@@ -11,7 +11,7 @@ import (
 // the block has of no wanted tile stays unspecified.
 func (m *multiplication) products(b region, c chunk, left, right planes, room room, rows, cols int) error {
 	k := m.a.Cols
-	key := constantsKey{m.plan.Moduli, "reductions", 0, 0}
+	key := constantsKey{m.base.key, "reductions", 0, 0}
 	reductions, err := m.e.constant(m.s, key, func() []uint32 { return wordsOfSlice(m.base.reductions()) })
 	if err != nil {
 		return err

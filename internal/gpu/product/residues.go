@@ -39,7 +39,7 @@ func (m *multiplication) residues(l, r *operand, c chunk, left, right *cuda.Memo
 
 // digitSteps returns the steps of digits for integers of factors, 0 for kernel residues0.
 func (m *multiplication) digitSteps(width int, factors ...*operand) int {
-	short := width <= abi.ShortBits && len(m.base.moduli) == m.base.plain
+	short := width <= abi.ShortBits && m.base.karatsuba() == 0
 	for _, o := range factors {
 		kind := num.Kind(o.vectors.A.Kind)
 		short = short && (kind == num.F32 || kind == num.F64 || kind == num.MP && o.vectors.A.Limbs == 1)
@@ -93,11 +93,11 @@ func (m *multiplication) conversion(c chunk, first, steps int, f converted) (abi
 	if left {
 		side = "left"
 	}
-	constants, err := m.e.constant(m.s, constantsKey{m.plan.Moduli, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
+	constants, err := m.e.constant(m.s, constantsKey{m.base.key, side, steps, first}, func() []uint32 { return m.base.constants(first, steps, left) })
 	if err != nil {
 		return abi.Conversion{}, err
 	}
-	moduli, err := m.e.constant(m.s, constantsKey{m.plan.Moduli, "moduli", 0, 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
+	moduli, err := m.e.constant(m.s, constantsKey{m.base.key, "moduli", 0, 0}, func() []uint32 { return wordsOfSlice(m.base.rowModuli()) })
 	if err != nil {
 		return abi.Conversion{}, err
 	}

@@ -16,6 +16,7 @@ type operand struct {
 	scanned abi.Scanned
 	exp     *cuda.Memory // exponents, least exponents, norms, flags, one after the other
 	totals  abi.Totals
+	tops    []int64 // the exponents, if the host knows them
 
 	side     int           // of the product
 	first    int           // of all vectors

@@ -13,6 +13,7 @@ type weights struct {
 	cut   int // a multiple of 32
 	words int // of the result, in two's complement
 	err   float64
+	check *checkWeights // nil without a redundant modulus
 }
 
 // reconstruction returns the weights that drop the words below 2^(32 cutWords).
@@ -21,6 +22,9 @@ func (b *base) reconstruction(cutWords int) weights {
 	w := weights{cut: 32 * cutWords, words: max(1, (bits+2+31)/32-cutWords)}
 	if cutWords > 0 {
 		w.err = b.dropped()
+	}
+	if b.key.checked {
+		w.check = b.checkWeights(w)
 	}
 	return w
 }
@@ -64,22 +68,29 @@ func (b *base) column(t, upper int) (group, place int) {
 
 // table returns the weights as kernels/exact/finish.cu takes them: the digits in radix 2^8 of F_t
 // and W_t, least significant first, one after the other. The upper bytes of half words have those
-// of 256 F_t and 256 W_t.
+// of 256 F_t and 256 W_t. Where products are checked, the digits of r_t follow.
 func (b *base) table(w weights, steps int) []uint32 {
-	tiles := (4*(w.words+1) + abi.TileDigits - 1) / abi.TileDigits
+	words := w.words + 1
+	if w.check != nil {
+		words++
+	}
+	tiles := (4*words + abi.TileDigits - 1) / abi.TileDigits
 	out := make([]byte, tiles*steps*512)
 	for t, m := range b.moduli {
-		stream := make([]uint32, w.words+1)
+		stream := make([]uint32, words)
 		stream[0] = uint32((int64(1)<<abi.QuotientBits + int64(m)/2) / int64(m))
 		for i := range w.words {
 			stream[i+1] = wordAt(b.words[t], w.cut/32+i)
+		}
+		if w.check != nil {
+			stream[w.words+1] = w.check.rests[t]
 		}
 		for d := range 4 * len(stream) {
 			digit := byte(stream[d/4] >> (d % 4 * 8))
 			group, place := b.column(t, 0)
 			out[abi.FragmentByte(d/abi.TileDigits, steps, d%abi.TileDigits, group, place)] = digit
-			// The digit above, unless it belongs to W_t and this one to F_t.
-			if up := d + 1; t >= b.plain && up != 4 && up < 4*len(stream) {
+			// The digit above, unless it belongs to another number than this one.
+			if up := d + 1; t >= b.plain && up != 4 && up != 4*(w.words+1) && up < 4*len(stream) {
 				group, place := b.column(t, 1)
 				out[abi.FragmentByte(up/abi.TileDigits, steps, up%abi.TileDigits, group, place)] = digit
 			}

@@ -110,16 +110,15 @@ func (q *rowSums) ask(l *fusedLaunch) (int, error) {
 
 // fusedSums is sums. Those of one row come through the mailbox.
 func (q *rowSums) fusedSums() (*hostSums, error) {
-	l, err := q.prepare()
-	if err != nil {
-		return nil, err
-	}
 	if q.a.Rows > 1 {
-		l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
-		if err := q.start(l); err != nil {
+		if err := q.onDevice(q.digits); err != nil {
 			return nil, err
 		}
 		return q.download(0)
+	}
+	l, err := q.prepare()
+	if err != nil {
+		return nil, err
 	}
 	l.r.Columns, l.r.S = l.box.At(answerAt), spansOf(l.box.At(answerAt+int(q.spansAt())), 1)
 	if _, err := q.ask(l); err != nil {

@@ -30,15 +30,19 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 			return err
 		}
 		defer p.x.Arr.Free()
-		if p.roundsOnDevice() {
-			a, err := mem.NewArray(s, z.Format, m.Rows)
-			if err != nil {
+		if beta.Class != num.Zero {
+			if p.y, err = mem.UploadVector(s, y); err != nil {
 				return err
 			}
-			defer a.Free()
-			p.z = &mem.Vector{Arr: a, Inc: 1, N: m.Rows}
-			p.get = func() error { return a.Get(s, z) }
+			defer p.y.Arr.Free()
 		}
+		a, err := mem.NewArray(s, z.Format, m.Rows)
+		if err != nil {
+			return err
+		}
+		defer a.Free()
+		p.z = mem.Vector{Arr: a, Inc: 1, N: m.Rows}
+		p.get = func() error { return a.Get(s, z) }
 		return p.run()
 	})
 	return p.counts, err
@@ -49,7 +53,7 @@ func Gemv(dev *cuda.Device, cfg Config, alpha num.Real, m num.Mat, x num.Vec, be
 func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().Changed()
 	copies := mem.NewHostCopies(s)
-	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, z: &z, count: count, out: z.Arr.Format, n: m.Rows,
+	p := multiplying{cfg: cfg.defaults(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count, out: z.Arr.Format, n: m.Rows,
 		hostM: func() (num.Mat, error) { return copies.Get(m) },
 		hostX: func() (num.Vec, error) { return copies.Vector(x) },
 		hostY: func() (num.Vec, error) { return copies.Vector(y) },
@@ -58,6 +62,17 @@ func GemvResident(s *cuda.Stream, cfg Config, alpha num.Real, m mem.Matrix, x me
 		put:   func() error { return copies.Put(z.Col()) }}
 	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
+	}
+	if beta.Class != num.Zero && y.Arr == z.Arr { // a second pass reads y once more
+		a, err := mem.NewArray(s, y.Arr.Format, y.N)
+		if err != nil {
+			return p.counts, err
+		}
+		defer a.Free()
+		p.y = mem.Vector{Arr: a, Inc: 1, N: y.N}
+		if err := Copy(s, y.Col(), p.y.Col()); err != nil {
+			return p.counts, err
+		}
 	}
 	err := p.run()
 	return p.counts, err
@@ -70,7 +85,8 @@ type multiplying struct {
 	alpha, beta  num.Real
 	m            mem.Matrix
 	x            mem.Vector
-	z            *mem.Vector // where the device rounds results to, if it does
+	y            mem.Vector // if beta is not 0; it shares nothing with z
+	z            mem.Vector
 	out          num.Format
 	n            int
 	hostM        func() (num.Mat, error)
@@ -80,17 +96,19 @@ type multiplying struct {
 	put          func() error // copies the host's z to the device, where that is the result
 	count        func(num.Flags)
 	counts       Counts
+	met          [2]uint64 // overflows and underflows that the last pass on the device counted
 }
 
 // applies reports whether there is a part for the device.
 func (p *multiplying) applies(k int) bool {
-	return p.n > 0 && p.alpha.Class == num.Finite && applies(k)
+	const most = 1 << 10 // words of alpha
+	return p.n > 0 && p.alpha.Class == num.Finite && p.beta.Class <= num.Finite && applies(k) && num.BitLen(p.alpha.Mag) <= 32*most
 }
 
-// roundsOnDevice reports whether the device rounds the results, not the host.
-func (p *multiplying) roundsOnDevice() bool {
+// settles reports whether more than a rounding is left to do with the sums.
+func (p *multiplying) settles() bool {
 	_, power := powerOfTwo(p.alpha)
-	return power && p.beta.Class == num.Zero && p.out.Terms() <= 1
+	return !power || p.beta.Class != num.Zero || p.out.Terms() > 1
 }
 
 // operands are the host's.
@@ -148,12 +166,14 @@ func (p *multiplying) run() error {
 	if digits == 0 {
 		return p.onHost()
 	}
-	if !p.roundsOnDevice() {
-		return p.roundOnHost(q, digits)
-	}
 	rest, err := p.roundOnDevice(q, digits)
 	if err != nil {
 		return err
+	}
+	for i, flag := range []num.Flags{num.Overflow, num.Underflow} {
+		for range p.met[i] {
+			p.count(flag)
+		}
 	}
 	if err := p.get(); err != nil || len(rest) == 0 {
 		return err
@@ -172,7 +192,13 @@ func (p *multiplying) run() error {
 // returns those that it did not decide.
 func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
 	for digits := first; ; {
-		n, err := q.round(digits, p.alpha, abi.TargetOf(p.z.Col()))
+		var n int
+		var err error
+		if p.settles() {
+			n, err = p.settle(q, digits)
+		} else {
+			n, err = q.round(digits, p.alpha, abi.TargetOf(p.z.Col()))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -198,95 +224,6 @@ func (p *multiplying) roundOnDevice(q *rowSums, first int) ([]int, error) {
 		}
 		p.counts.Again = max(p.counts.Again, again)
 	}
-}
-
-// rowsPerPart is how many rows a goroutine rounds at a time.
-const rowsPerPart = 16
-
-// roundOnHost computes all rows on the device and rounds them on the host.
-func (p *multiplying) roundOnHost(q *rowSums, digits int) error {
-	sums, err := q.sums(digits)
-	if err != nil {
-		return err
-	}
-	p.counts.Digits = digits
-	z, err := p.hostZ()
-	if err != nil {
-		return err
-	}
-	var y num.Vec
-	if p.beta.Class != num.Zero {
-		if y, err = p.hostY(); err != nil {
-			return err
-		}
-	}
-	rest := make([]bool, p.n)
-	rounders := make([]rowRounder, p.cfg.Threads)
-	err = p.eachRow(func(worker, i int) {
-		rest[i] = !rounders[worker].row(p, sums, y, z, i)
-	})
-	if err != nil {
-		return err
-	}
-	var list []int
-	for i, left := range rest {
-		if left {
-			list = append(list, i)
-		}
-	}
-	if len(list) > 0 {
-		h, err := p.host()
-		if err != nil {
-			return err
-		}
-		if err := p.exactRows(h, list); err != nil {
-			return err
-		}
-	}
-	return p.put()
-}
-
-// eachRow calls f for all rows, on the threads of the host.
-func (p *multiplying) eachRow(f func(worker, i int)) error {
-	return par.For(p.cfg.Ctx, p.cfg.Threads, (p.n+rowsPerPart-1)/rowsPerPart, func(worker, part int) {
-		for i := part * rowsPerPart; i < min((part+1)*rowsPerPart, p.n); i++ {
-			f(worker, i)
-		}
-	})
-}
-
-// rowRounder holds the memory of a worker that rounds rows.
-type rowRounder struct {
-	acc    direct.Acc
-	one    *num.Array
-	values [num.MaxValueWords]uint64
-}
-
-// row stores row i if its sum decides it.
-func (r *rowRounder) row(p *multiplying, sums *hostSums, y, z num.Vec, i int) bool {
-	a := &r.acc
-	a.Reset()
-	bound, ok := sums.add(a, i, p.alpha)
-	if !ok {
-		return false
-	}
-	if p.beta.Class != num.Zero {
-		a.AddProduct(p.beta, y.Arr.Value(y.At(i), r.values[:]))
-	}
-	if r.one == nil {
-		r.one = num.New(p.out, 1)
-	}
-	var flags num.Flags
-	if bound.Class == num.Zero || !a.Finite() {
-		flags = r.one.Set(0, a.Value(p.out))
-	} else if flags, ok = a.RoundEnclosure(r.one, bound); !ok {
-		return false
-	}
-	z.Arr.CopyFrom(z.At(i), r.one, 0)
-	if flags != 0 {
-		p.count(flags)
-	}
-	return true
 }
 
 // exactRows computes rows on the host. If z is y, their entries of it are still y's.

@@ -141,6 +141,20 @@ func (q *rowSums) sums(digits int) (*hostSums, error) {
 	return q.download(0)
 }
 
+// onDevice computes the columns of digits and leaves them there, with the spans.
+func (q *rowSums) onDevice(digits int) error {
+	q.digits = digits
+	if !q.fused() {
+		return q.run()
+	}
+	l, err := q.prepare()
+	if err != nil {
+		return err
+	}
+	l.r.Columns, l.r.S = q.memory.Pointer(), spansOf(q.memory.At(q.spansAt()), q.a.Rows)
+	return q.start(l)
+}
+
 // round computes the rows' sums and rounds them to c, alpha being a power of two. It returns how
 // many rows are left over.
 func (q *rowSums) round(digits int, alpha num.Real, c abi.Target) (int, error) {

@@ -1,5 +1,6 @@
-// Package seed inverts matrices, and Cholesky factors of matrices, approximately in float64
-// arithmetic on NVIDIA GPUs, where they live: kernels/seed/seed.cu and root.cu have the methods.
+// Package seed inverts matrices, and triangular and Cholesky factors of matrices, approximately in
+// float64 arithmetic on NVIDIA GPUs, where they live: kernels/seed/seed.cu, partial.cu and root.cu
+// have the methods.
 package seed
 
 import (
@@ -62,7 +63,7 @@ func inverse(s *cuda.Stream, a, x mem.Matrix, ahead bool) (rows, cols []int64, o
 // report returns the exponents, and whether all went well.
 func (w *work) report() (rows, cols []int64, ok bool, err error) {
 	n := int(w.q.A.N)
-	told := make([]int64, 1+2*n)
+	told := make([]int64, 1+n+int(w.q.A.K))
 	if err := cuda.Download(w.s, told, w.q.Status); err != nil {
 		return nil, nil, false, err
 	}
@@ -82,8 +83,11 @@ type work struct {
 	memory  []*cuda.Memory
 	q       abi.Equilibration
 	g       abi.Elimination
-	lists   [2]cuda.Pointer // of candidates
-	to      *abi.Triangles  // what Triangles wants
+	lists   cuda.Pointer   // of candidates of the tournament's nodes
+	counts  cuda.Pointer   // a counter a node
+	nodes   int            // of all levels, at most
+	to      *abi.Triangles // what Triangles wants
+	partial *abi.Pivoting  // partial pivoting; nil for a tournament
 }
 
 func (w *work) free() {
@@ -102,27 +106,36 @@ func (w *work) alloc(bytes int) (cuda.Pointer, error) {
 	return m.Pointer(), nil
 }
 
+// paddedRows returns N for a matrix of at least as many rows as columns: there is a row more for
+// each column that is added.
+func paddedRows(a mem.Matrix) int {
+	more := (block - a.Cols%block) % block
+	return (a.Rows + more + block - 1) / block * block
+}
+
 func newWork(s *cuda.Stream, a mem.Matrix) (*work, error) {
-	n := a.Rows
-	padded := (n + block - 1) / block * block
+	columns := (a.Cols + block - 1) / block * block
+	padded := paddedRows(a)
 	w := &work{s: s, kernels: launch.KernelsOf(s)}
 	w.q.A = abi.RowsOf(a)
-	w.g.N = int32(padded)
-	candidates := (padded + node - 1) / node * block
+	w.g.N, w.g.Columns = int32(padded), int32(columns)
+	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
+		w.nodes += nodes
+	}
 	for _, m := range []struct {
 		to    *cuda.Pointer
 		bytes int
 	}{
-		{&w.q.Status, 8 * (1 + 2*n)}, // and rows and columns
-		{&w.g.F, 8 * padded * padded},
+		{&w.q.Status, 8 * (1 + a.Rows + a.Cols)}, // and rows and columns
+		{&w.g.F, 8 * padded * columns},
 		{&w.g.Order, 4 * padded},
 		{&w.g.Slot, 4 * padded},
 		{&w.g.Lower, 8 * block * block},
 		{&w.g.Upper, 8 * block * block},
 		{&w.g.Left, 8 * block * padded},
 		{&w.g.Right, 8 * block * padded},
-		{&w.lists[0], 4 * candidates},
-		{&w.lists[1], 4 * candidates},
+		{&w.lists, 4 * block * w.nodes},
+		{&w.counts, 4 * w.nodes},
 	} {
 		var err error
 		if *m.to, err = w.alloc(m.bytes); err != nil {
@@ -131,7 +144,7 @@ func newWork(s *cuda.Stream, a mem.Matrix) (*work, error) {
 		}
 	}
 	w.q.Rows = w.q.Status + 8
-	w.q.Cols = w.q.Rows + cuda.Pointer(8*n)
+	w.q.Cols = w.q.Rows + cuda.Pointer(8*a.Rows)
 	w.g.Status = w.q.Status
 	return w, nil
 }
@@ -148,16 +161,19 @@ func (w *work) launch(s *cuda.Stream, kernel string, grid cuda.Dim, shared int, 
 // equilibrate finds exponents that bring the largest entries of all rows, then of all columns, near
 // 1.
 func (w *work) equilibrate() error {
-	n := int(w.q.A.N)
+	m, n := int(w.q.A.N), int(w.q.A.K)
 	if err := w.s.Zero(w.q.Status, 8); err != nil {
 		return err
 	}
-	if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(16*n)); err != nil {
+	if err := w.s.Zero(w.counts, int64(4*w.nodes)); err != nil {
 		return err
 	}
-	tiles := (n + block - 1) / block
+	if err := w.s.Fill(w.q.Rows, abi.NoTopByte, int64(8*(m+n))); err != nil {
+		return err
+	}
+	grid := cuda.Dim{X: (m + block - 1) / block, Y: (n + block - 1) / block}
 	for columns := range int32(2) {
-		if err := w.launch(w.s, "equilibrateTops", cuda.Dim{X: tiles, Y: tiles}, 0, w.q, columns); err != nil {
+		if err := w.launch(w.s, "equilibrateTops", grid, 0, w.q, columns); err != nil {
 			return err
 		}
 	}
@@ -167,20 +183,20 @@ func (w *work) equilibrate() error {
 // fill makes F.
 func (w *work) fill() error {
 	n := int(w.g.N)
-	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: n}, 0, w.q, w.g)
+	return w.launch(w.s, "equilibrated", cuda.Dim{X: (n + threads - 1) / threads, Y: int(w.g.Columns)}, 0, w.q, w.g)
 }
 
 // eliminate inverts F but for the order of its rows and columns.
 func (w *work) eliminate(ahead bool) error {
 	if !ahead {
-		for w.g.First = 0; w.g.First < w.g.N; w.g.First += block {
+		for w.g.First = 0; w.g.First < w.g.Columns; w.g.First += block {
 			if err := w.pivots(w.s, w.g); err != nil {
 				return err
 			}
-			if err := w.panels(); err != nil {
+			if err := w.panels(w.s); err != nil {
 				return err
 			}
-			if err := w.update(0, int(w.g.N)/block, math.MaxInt32); err != nil {
+			if err := w.update(w.s, 0, int(w.g.Columns)/block, math.MaxInt32); err != nil {
 				return err
 			}
 		}
@@ -197,9 +213,11 @@ func (w *work) eliminate(ahead bool) error {
 	return err
 }
 
-// eliminateAhead seeks the pivots of a step in another stream as soon as its columns are there.
+// eliminateAhead seeks the pivots of a step as soon as its columns are there. What all wait for is
+// in the other stream, whose blocks go first, the updates of all other columns in that of s, behind
+// the beginning of the pivots' search, which would wait for room among them.
 func (w *work) eliminateAhead(beside *cuda.Stream) error {
-	var events [2]*cuda.Event
+	var events [3]*cuda.Event
 	for i := range events {
 		var err error
 		if events[i], err = w.s.NewEvent(); err != nil {
@@ -207,26 +225,35 @@ func (w *work) eliminateAhead(beside *cuda.Stream) error {
 		}
 		defer events[i].Close()
 	}
-	columns, pivots := events[0], events[1]
-	tiles := int(w.g.N) / block
-	if err := w.pivots(w.s, w.g); err != nil {
+	columns, updated, done := events[0], events[1], events[2]
+	follow := func(s, t *cuda.Stream, e *cuda.Event) error {
+		if err := t.Record(e); err != nil {
+			return err
+		}
+		return s.Wait(e)
+	}
+	if err := follow(beside, w.s, updated); err != nil {
+		return err
+	}
+	tiles := int(w.g.Columns) / block
+	if err := w.pivots(beside, w.g); err != nil {
 		return err
 	}
 	for k := range tiles {
 		w.g.First = int32(k * block)
-		if err := w.panels(); err != nil {
+		if err := w.panels(beside); err != nil {
 			return err
 		}
 		if k == tiles-1 {
-			return w.update(0, tiles, math.MaxInt32)
+			if err := w.update(beside, 0, tiles, math.MaxInt32); err != nil {
+				return err
+			}
+			break
 		}
-		if err := w.update(k+1, 1, math.MaxInt32); err != nil {
+		if err := w.update(beside, k+1, 1, math.MaxInt32); err != nil {
 			return err
 		}
-		if err := w.s.Record(columns); err != nil {
-			return err
-		}
-		if err := beside.Wait(columns); err != nil {
+		if err := beside.Record(columns); err != nil {
 			return err
 		}
 		next := w.g
@@ -234,44 +261,48 @@ func (w *work) eliminateAhead(beside *cuda.Stream) error {
 		if err := w.pivots(beside, next); err != nil {
 			return err
 		}
-		if err := beside.Record(pivots); err != nil {
+		if err := w.s.Wait(columns); err != nil {
 			return err
 		}
-		if err := w.update(0, tiles-1, k+1); err != nil {
+		if err := w.update(w.s, 0, tiles-1, k+1); err != nil {
 			return err
 		}
-		if err := w.s.Wait(pivots); err != nil {
+		if err := follow(beside, w.s, updated); err != nil {
 			return err
 		}
 	}
-	return nil
+	return follow(w.s, beside, done)
 }
 
 // pivots chooses the pivot rows of a step in stream s.
 func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
-	var from cuda.Pointer
-	count := int(g.N - g.First)
-	for level := 0; count > node; level++ {
-		nodes, to := (count+node-1)/node, w.lists[level%2]
-		if err := w.launch(s, "pivotCandidates", cuda.Dim{X: nodes}, 0, g, from, int32(count), to); err != nil {
-			return err
-		}
-		from, count = to, nodes*block
+	if w.partial != nil {
+		return w.partialPivots(s, g)
 	}
-	return w.launch(s, "pivotBlock", cuda.Dim{X: 1}, 0, g, from, int32(count))
+	return w.tournament(s, g, 0)
 }
 
-// panels makes the factors of the update.
-func (w *work) panels() error {
-	if err := w.launch(w.s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g); err != nil || w.to == nil {
+// tournament picks the pivot rows of a step, or makes BLOCK rows of a list those, in this order, if
+// there is one.
+func (w *work) tournament(s *cuda.Stream, g abi.Elimination, given cuda.Pointer) error {
+	nodes := (int(g.N-g.First) + node - 1) / node
+	if given != 0 {
+		nodes = 1
+	}
+	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, g, w.lists, w.counts, given)
+}
+
+// panels makes the factors of the update in stream s.
+func (w *work) panels(s *cuda.Stream) error {
+	if err := w.launch(s, "pivotPanels", cuda.Dim{X: int(w.g.N) / panel, Y: 2}, 0, w.g); err != nil || w.to == nil {
 		return err
 	}
-	return w.triangles()
+	return w.triangles(s)
 }
 
 // update updates so many blocks of columns from block begin on, but not block without.
-func (w *work) update(begin, count, without int) error {
-	return w.launch(w.s, "rankUpdate", cuda.Dim{X: (int(w.g.N) + tall - 1) / tall, Y: count}, updateShared, w.g, int32(begin), int32(without))
+func (w *work) update(s *cuda.Stream, begin, count, without int) error {
+	return w.launch(s, "rankUpdate", cuda.Dim{X: (int(w.g.N) + tall - 1) / tall, Y: count}, updateShared, w.g, int32(begin), int32(without))
 }
 
 // unscramble stores the inverse.

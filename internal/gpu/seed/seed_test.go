@@ -358,8 +358,8 @@ func BenchmarkInverse(b *testing.B) {
 			{"equilibrate", w.equilibrate},
 			{"fill", w.fill},
 			{"pivots", func() error { return w.pivots(w.s, w.g) }},
-			{"panels", w.panels},
-			{"update", func() error { return w.update(0, tiles, math.MaxInt32) }},
+			{"panels", func() error { return w.panels(w.s) }},
+			{"update", func() error { return w.update(w.s, 0, tiles, math.MaxInt32) }},
 			{"unscramble", func() error { return w.unscramble(to) }},
 		} {
 			b.Run(fmt.Sprintf("%d/%s", n, stage.name), func(b *testing.B) {

@@ -12,13 +12,13 @@ import (
 // diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
 // unspecified, where Inverse is not.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return triangles(s, a, z, u, a.Rows >= lookAhead)
+	return triangles(s, a, z, u, false, a.Rows >= lookAhead)
 }
 
-func triangles(s *cuda.Stream, a, z, u mem.Matrix, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
-	n := a.Rows
-	if n == 0 || n > MaxOrder {
-		return make([]int64, n), make([]int64, n), make([]int32, n), n == 0, nil
+func triangles(s *cuda.Stream, a, z, u mem.Matrix, partial, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+	m, n := a.Rows, a.Cols
+	if n == 0 || m > MaxOrder || partial && !fitsPanel(s.Device(), paddedRows(a)) {
+		return make([]int64, m), make([]int64, n), make([]int32, n), n == 0, nil
 	}
 	z.Changed()
 	u.Changed()
@@ -27,7 +27,12 @@ func triangles(s *cuda.Stream, a, z, u mem.Matrix, ahead bool) (rows, cols []int
 		return nil, nil, nil, false, err
 	}
 	defer w.free()
-	w.to = &abi.Triangles{N: int32(n),
+	if partial {
+		if err := w.pivotPartially(); err != nil {
+			return nil, nil, nil, false, err
+		}
+	}
+	w.to = &abi.Triangles{N: int32(n), Rows: int32(m),
 		Lower: first(z), LowerRS: int64(z.RS), LowerCS: int64(z.CS),
 		Upper: first(u), UpperRS: int64(u.RS), UpperCS: int64(u.CS)}
 	for _, stage := range []func() error{w.equilibrate, w.fill, func() error { return w.eliminate(ahead) }} {
@@ -47,7 +52,7 @@ func triangles(s *cuda.Stream, a, z, u mem.Matrix, ahead bool) (rows, cols []int
 func first(m mem.Matrix) cuda.Pointer { return m.Arr.Plane(0) + cuda.Pointer(8*m.Off) }
 
 // triangles stores what a step makes of the inverses.
-func (w *work) triangles() error {
+func (w *work) triangles(s *cuda.Stream) error {
 	const beside = threads / block
-	return w.launch(w.s, "triangularInverses", cuda.Dim{X: (int(w.g.First) + block) / beside, Y: 2}, 0, w.g, *w.to)
+	return w.launch(s, "triangularInverses", cuda.Dim{X: (int(w.g.First) + block) / beside, Y: 2}, 0, w.g, *w.to)
 }

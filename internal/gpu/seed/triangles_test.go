@@ -12,17 +12,21 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// checkTriangles has the zeros and ones of triangles, and a small Z P F U - I.
-func checkTriangles(t *testing.T, dev *cuda.Device, p problem, f num.Format, transposed, ahead bool) {
+// distinct are problems whose pivots are not about as large as others of their columns.
+var distinct = []string{"uniform", "permutation", "antidiagonal", "zero leading minors", "graded", "symmetric indefinite", "kappa 1e8"}
+
+// checkTriangles has the zeros and ones of triangles, and a small Z P F U - I, for the first n
+// columns.
+func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Format, transposed, partial, ahead bool) {
 	t.Helper()
-	name := fmt.Sprintf("%s, n = %d, %v, transposed %v, ahead %v", p.name, p.n, f, transposed, ahead)
-	n := p.n
+	name := fmt.Sprintf("%s, %d x %d, %v, transposed %v, partial %v, ahead %v", p.name, p.n, n, f, transposed, partial, ahead)
 	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
-		a, h, err := resident(s, f, n, transposed, p.at)
+		a, h, err := resident(s, f, p.n, transposed, p.at)
 		if err != nil {
 			return err
 		}
 		defer a.Arr.Free()
+		a.Cols, h.Cols = n, n
 		x, err := mem.NewArray(s, num.Float64, 2*n*n+3)
 		if err != nil {
 			return err
@@ -30,7 +34,7 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, f num.Format, tra
 		defer x.Free()
 		z := mem.Matrix{Arr: x, Off: 1, RS: n, CS: 1, Rows: n, Cols: n}
 		u := mem.Matrix{Arr: x, Off: n*n + 2, RS: 1, CS: n, Rows: n, Cols: n}
-		rows, cols, order, ok, err := triangles(s, a, z, u, ahead)
+		rows, cols, order, ok, err := triangles(s, a, z, u, partial, ahead)
 		if err != nil {
 			return err
 		}
@@ -38,8 +42,11 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, f num.Format, tra
 			t.Errorf("%s: none", name)
 			return nil
 		}
-		if sorted := slices.Sorted(slices.Values(order)); sorted[0] != 0 || sorted[n-1] != int32(n-1) || len(slices.Compact(sorted)) != n {
+		if sorted := slices.Sorted(slices.Values(order)); sorted[0] < 0 || sorted[n-1] >= int32(p.n) || len(slices.Compact(sorted)) != n {
 			t.Fatalf("%s: order %v", name, order)
+		}
+		if want := partialOrder(h); partial && slices.Contains(distinct, p.name) && !slices.Equal(order, want) {
+			t.Errorf("%s: order %v, want %v", name, order, want)
 		}
 		host, err := x.Host(s)
 		if err != nil {
@@ -93,19 +100,84 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, f num.Format, tra
 	}
 }
 
+// partialOrder returns the order of rows of elimination with partial pivoting, in float64 numbers
+// that may have any exponents.
+func partialOrder(m num.Mat) []int32 {
+	n := m.Rows
+	order, a := make([]int32, n), make([][]float64, n)
+	for j := range m.Cols {
+		top := int64(math.MinInt64)
+		for i := range n {
+			if x, e := m.Arr.Leading(m.At(i, j)); x != 0 {
+				top = max(top, e)
+			}
+		}
+		for i := range n {
+			x, e := m.Arr.Leading(m.At(i, j))
+			a[i] = append(a[i], math.Ldexp(x, int(max(e-top, -1000))))
+		}
+	}
+	for k := range n {
+		order[k] = int32(k)
+	}
+	for k := range m.Cols {
+		p := k
+		for i := k; i < n; i++ {
+			if math.Abs(a[i][k]) > math.Abs(a[p][k]) {
+				p = i
+			}
+		}
+		a[k], a[p], order[k], order[p] = a[p], a[k], order[p], order[k]
+		for i := k + 1; i < n; i++ {
+			l := a[i][k] / a[k][k]
+			for j := k + 1; j < m.Cols; j++ {
+				a[i][j] -= float64(l * a[k][j])
+			}
+		}
+	}
+	return order[:m.Cols]
+}
+
 // checkAllTriangles has nasty matrices of some orders.
 func checkAllTriangles(t *testing.T, dev *cuda.Device, orders ...int) {
 	t.Helper()
 	formats := []num.Format{num.Float64, gputest.MP(424), num.DDouble}
 	for _, n := range orders {
 		for i, p := range problems(n) {
-			checkTriangles(t, dev, p, formats[i%len(formats)], i%4 == 1, i%2 == 0)
+			checkTriangles(t, dev, p, p.n, formats[i%len(formats)], i%4 == 1, false, i%2 == 0)
+			checkTriangles(t, dev, p, p.n, formats[(i+1)%len(formats)], i%4 == 2, true, i%2 == 1)
+			if p.name == "uniform" || p.name == "graded" {
+				for _, columns := range []int{1, (n + 1) / 2, n * 9 / 10} {
+					if columns > 0 {
+						checkTriangles(t, dev, p, columns, formats[i%len(formats)], i%4 == 1, true, columns%2 == 0)
+					}
+				}
+			}
 		}
 	}
 }
 
 // TestTriangles makes triangles on a fake device.
 func TestTriangles(t *testing.T) { checkAllTriangles(t, reference(t), 1, 2, 63, 65, 150) }
+
+// TestPanelTooTall has more rows than the fake device's multiprocessors take.
+func TestPanelTooTall(t *testing.T) {
+	dev := reference(t)
+	for rows, want := range map[int]bool{1024: true, 1025: false} {
+		if got := fitsPanel(dev, rows); got != want {
+			t.Errorf("%d rows: %v", rows, got)
+		}
+	}
+	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
+		_, _, _, ok, err := PivotedTriangles(s, mem.Matrix{Rows: 1025, Cols: 64}, mem.Matrix{}, mem.Matrix{})
+		if ok {
+			t.Error("triangles")
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestDeviceTriangles makes them on the machine's GPU.
 func TestDeviceTriangles(t *testing.T) {
@@ -115,5 +187,41 @@ func TestDeviceTriangles(t *testing.T) {
 // TestSanitizeTriangles runs every kernel on small matrices.
 func TestSanitizeTriangles(t *testing.T) {
 	dev := gputest.Machine(t)
-	checkTriangles(t, dev, problems(150)[0], num.Float64, true, true)
+	for _, partial := range []bool{false, true} {
+		checkTriangles(t, dev, problems(150)[0], 150, num.Float64, true, partial, true)
+	}
+}
+
+// BenchmarkTriangles measures triangles of resident matrices of uniform numbers, with pivots by a
+// tournament and by partial pivoting.
+func BenchmarkTriangles(b *testing.B) {
+	dev := gputest.Machine(b)
+	for _, n := range []int{1000, 4096} {
+		for _, partial := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/partial=%v", n, partial), func(b *testing.B) {
+				if err := dev.Do(b.Context(), func(s *cuda.Stream) error {
+					a, _, err := resident(s, num.Float64, n, false, problems(n)[0].at)
+					if err != nil {
+						return err
+					}
+					defer a.Arr.Free()
+					x, err := mem.NewArray(s, num.Float64, 2*n*n)
+					if err != nil {
+						return err
+					}
+					defer x.Free()
+					z := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
+					u := mem.Matrix{Arr: x, Off: n * n, RS: 1, CS: n, Rows: n, Cols: n}
+					for b.Loop() {
+						if _, _, _, ok, err := triangles(s, a, z, u, partial, n >= lookAhead); err != nil || !ok {
+							return fmt.Errorf("%v %w", ok, err)
+						}
+					}
+					return nil
+				}); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
 }

@@ -27,6 +27,7 @@ struct report {
 struct outcome {
 	u32 list, rest;          // lengths of the lists of entries for the exact pass and for the host
 	u64 overflow, underflow; // results that left the range
+	u64 fault;               // of entries that contradict a redundant modulus, or 0: see finish.cu
 };
 
 // What a product keeps on the device, zeros at first.

@@ -1,7 +1,7 @@
 // The exact pass: entries that the rounding test left undecided, from the exact sum of
 // their products.
 #include "../common/round.cuh"
-#include "scaling.cuh"
+#include "../common/scaling.cuh"
 
 struct vectorData {
 	u64 exp, low, flags; // as scan makes them

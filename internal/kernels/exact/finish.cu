@@ -10,6 +10,20 @@ struct vectorData {
 	u64 exp, norm, flags; // as scan makes them
 };
 
+// How integers are compared with their residues modulo a redundant modulus m, a Karatsuba modulus
+// whose residues follow those of the base: the integer product is
+// 2^cut V + sum y_t r_t - q R modulo m, for the integer V that is rounded. Digits of r_t follow
+// those of W_t.
+struct checking {
+	u64 powers;  // u32: 2^(cut + 32 w) mod m, for every word w of V and the one above
+	u64 fault;   // the largest of those of entries that differ: see compare
+	u64 inverse; // floor((2^64 - 1) / m)
+	u32 modulus;
+	u32 rest; // -R mod m
+	int rows; // of C
+	int pad;
+};
+
 struct finishing {
 	target c;
 	leftovers failed;
@@ -32,6 +46,7 @@ struct finishing {
 	int triangle; // 'U', 'L' or 0
 	int pitch;
 	int steps; // of 32 bytes of residues, for finishLong
+	checking check;
 };
 
 #define MAX_THREADS 256
@@ -67,6 +82,32 @@ static __device__ void finishEntry(const finishing &f, integer x, int i, int j)
 	}
 	if (!store(f.c, to, x, n, neg, f.unit + el[i] + er[j], error))
 		leave(f.failed, f.i0 + i, f.j0 + j);
+}
+
+// modulo returns x modulo the redundant modulus.
+static __device__ __forceinline__ u32 modulo(const checking &c, u64 x)
+{
+	// The quotient is at most 1 too small.
+	u32 r = (u32)(x - __umul64hi(x, c.inverse) * c.modulus);
+	return r >= c.modulus ? r - c.modulus : r;
+}
+
+// compare compares the integer of entry (i, j) of a block, rest being sum y_t r_t, with its
+// residue. It notes the first entry, column after column, that differs.
+static __device__ __forceinline__ void compare(const finishing &f, const integer &x, i64 quotient, u64 rest, int i, int j)
+{
+	const checking &c = f.check;
+	const u32 *powers = (const u32 *)c.powers;
+	u64 sum = rest + (u64)quotient * c.rest; // below 2^48, and every word adds less than 2^46
+	for (int w = 0; w < x.words; w++)
+		sum += (u64)x.word(w) * powers[w];
+	if ((int)x.word(x.words - 1) < 0)
+		sum += c.modulus - powers[x.words];
+	u32 got = modulo(c, sum), want = modulo(c, ((const u16 *)f.wide)[f.karatsuba * f.stride + j * f.ld + i]);
+	if (got != want) {
+		u32 place = (u32)(f.j0 + j) * (u32)c.rows + (u32)(f.i0 + i);
+		atomicMax((unsigned long long *)c.fault, ~((u64)place << 32 | got << 16 | want));
+	}
 }
 
 // bytes of K steps of 32 residues of 32 entries: word (s, h, j) holds residues 32 s + 16 h + 4 q
@@ -151,7 +192,7 @@ static __device__ __forceinline__ u64 digits(const u32 *d)
 static __device__ __forceinline__ i64 quotientOf(u64 x) { return (i64)(x + (1ull << 32) >> 33); }
 
 // A warp finishes 32 rows of a column, whose residues it keeps in registers.
-template <int K> static __device__ __forceinline__ void finish(const finishing &f)
+template <int K, bool CHECK> static __device__ __forceinline__ void finish(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -164,7 +205,7 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 
 	const uint4 *weights = (const uint4 *)f.weights;
 	uint4 *staged = memory;
-	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4);
+	int tiles = (f.words + 1 + CHECK + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4);
 	// load starts the copy of the weights of tile t.
 	auto load = [&](int t) {
 		if (t < tiles)
@@ -194,6 +235,7 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 	u32 *words = sums + TILE_DIGITS * TILE_PITCH; // word w of entry e at 32 w + e
 	const u32 *product = (const u32 *)f.product;
 	i64 quotient = 0, carry = 0;
+	u64 rest = 0;
 	for (int t = 0; t < tiles; t++) {
 		const uint4 *w = weights + t * 32 * K;
 		if (K >= STAGED) {
@@ -214,6 +256,8 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 				i64 y = (i64)x - quotient * product[word] + carry;
 				words[32 * word + lane] = (u32)y;
 				carry = y >> 32;
+			} else if (CHECK && word == f.words) {
+				rest = x;
 			}
 		}
 	}
@@ -222,6 +266,8 @@ template <int K> static __device__ __forceinline__ void finish(const finishing &
 	if (idle || i >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
 		return;
 	integer x = {words + lane, 32, f.words};
+	if (CHECK)
+		compare(f, x, quotient, rest, i, j);
 	if (f.raw) {
 		u32 *to = (u32 *)f.raw + (i64)strip * 32 * f.pitch + lane;
 		for (int w = 0; w < f.words; w++)
@@ -348,13 +394,17 @@ static __device__ __forceinline__ void finishShort(const finishing &f)
 }
 
 // finishK takes up to 2 K groups of residues: 16 bytes or 8 half words; finish0 two, see
-// finishShort.
+// finishShort. finishKChecked compares the integers with their residues modulo a redundant modulus.
 extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish0(const __grid_constant__ finishing f) { finishShort(f); }
 
 #define FINISH(K) \
 	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K(const __grid_constant__ finishing f) \
 	{ \
-		finish<K>(f); \
+		finish<K, false>(f); \
+	} \
+	extern "C" __global__ void __launch_bounds__(MAX_THREADS) finish##K##Checked(const __grid_constant__ finishing f) \
+	{ \
+		finish<K, true>(f); \
 	}
 
 FINISH(1)
@@ -374,7 +424,7 @@ FINISH(20)
 #define BUFFERS 3
 
 // A warp finishes 32 rows of a column, whose residues it reads once for every TILES tiles.
-static __device__ __forceinline__ void finishTiles(const finishing &f)
+template <bool CHECK> static __device__ __forceinline__ void finishTiles(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -382,7 +432,7 @@ static __device__ __forceinline__ void finishTiles(const finishing &f)
 	int j = strip / across, i = strip % across * 32;
 	int below = f.i0 - f.j0 + i - j; // the diagonal
 	bool idle = j >= f.n || f.triangle == 'U' && below > 0 || f.triangle == 'L' && below + 32 <= 0;
-	int tiles = (f.words + 1 + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4), halves = (f.plain + 15) / 16;
+	int tiles = (f.words + 1 + CHECK + TILE_DIGITS / 4 - 1) / (TILE_DIGITS / 4), halves = (f.plain + 15) / 16;
 	i64 at = idle ? 4 * g : j * f.ld + i + 4 * g;
 	const uint4 *weights = (const uint4 *)f.weights;
 	u32 *sums = (u32 *)(memory + BUFFERS * TILES * 32) + warp * (TILE_DIGITS * TILE_PITCH + (f.raw ? 0 : 32 * f.words));
@@ -400,6 +450,7 @@ static __device__ __forceinline__ void finishTiles(const finishing &f)
 	};
 	const u32 *product = (const u32 *)f.product;
 	i64 quotient = 0, carry = 0;
+	u64 rest = 0;
 	for (int t0 = 0; t0 < tiles; t0 += TILES) {
 		int live = min(TILES, tiles - t0);
 		// load starts the copy of step k of the weights of these tiles.
@@ -455,16 +506,28 @@ static __device__ __forceinline__ void finishTiles(const finishing &f)
 					i64 y = (i64)x - quotient * product[word] + carry;
 					words[32 * word + lane] = (u32)y;
 					carry = y >> 32;
+				} else if (CHECK && word == f.words) {
+					rest = x;
 				}
 			}
 		}
 	}
-	if (!(f.raw || idle || i + lane >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0))
-		finishEntry(f, {words + lane, 32, f.words}, i + lane, j);
+	if (idle || i + lane >= f.m || f.triangle == 'U' && below + lane > 0 || f.triangle == 'L' && below + lane < 0)
+		return;
+	integer x = {words + lane, 32, f.words};
+	if (CHECK)
+		compare(f, x, quotient, rest, i + lane, j);
+	if (!f.raw)
+		finishEntry(f, x, i + lane, j);
 }
 
 // finishLong takes any number of groups of residues.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) finishLong(const __grid_constant__ finishing f)
 {
-	finishTiles(f);
+	finishTiles<false>(f);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) finishLongChecked(const __grid_constant__ finishing f)
+{
+	finishTiles<true>(f);
 }

@@ -1,8 +1,7 @@
 // From integers to results where more than a rounding is left to do: alpha A B + beta Old with
 // alpha not a power of two or beta not 0, results that are expansions, and integers too long
 // for the kernels of finish.cu to round.
-#include "../common/round.cuh"
-#include "scaling.cuh"
+#include "../common/sum.cuh"
 
 struct vectorData {
 	u64 exp, norm, flags; // as scan makes them
@@ -27,14 +26,6 @@ struct settling {
 };
 
 #define THREADS 256
-
-// A sum under way: (-1)^neg x 2^unit, up to error units.
-struct value {
-	integer x;
-	bool neg;
-	i64 unit;
-	double error;
-};
 
 // multiplyBy multiplies the integer of the given words that starts at word below by alpha. The
 // product starts at word base; its words before first are not computed.
@@ -62,43 +53,6 @@ static __device__ void shiftDown(integer &x, i64 d)
 	int by = (int)min64(d >> 5, x.words), s = (int)(d & 31);
 	for (int i = 0; i < x.words; i++)
 		x.at[i * x.stride] = __funnelshift_r(x.word(i + by), x.word(i + by + 1), s);
-}
-
-// addProduct adds the product of a and b, of the given sign, to x and reports whether it lost
-// bits below one unit. The carry out of x is dropped.
-static __device__ bool addProduct(value &v, const factor &a, const factor &b, bool neg)
-{
-	i64 shift = a.exp + b.exp - v.unit;
-	if (shift < -32 * (i64)(a.words + b.words))
-		return true;
-	int at = (int)(shift >> 5), s = (int)(shift & 31);
-	u64 low = 0, high = 0;
-	u32 above = 0, carry = 0, flip = neg ? ~0u : 0;
-	bool lost = false;
-	if (neg)
-		carry = 1;
-	for (int c = 0; at + c < v.x.words; c++) {
-		int i0 = max(0, c - b.words + 1), i1 = min(c, a.words - 1);
-		for (int i = i0; i <= i1; i++) {
-			u64 t = (u64)a.word(i) * b.word(c - i);
-			low += t;
-			high += low < t;
-		}
-		u32 d = (u32)low;
-		low = low >> 32 | high << 32;
-		high >>= 32;
-		u32 w = s ? d << s | above : d;
-		above = s ? d >> (32 - s) : 0;
-		if (at + c < 0) {
-			lost = lost || w;
-			continue;
-		}
-		u32 *to = v.x.at + (at + c) * v.x.stride;
-		u64 t = (u64)*to + (w ^ flip) + carry;
-		*to = (u32)t;
-		carry = (u32)(t >> 32);
-	}
-	return lost;
 }
 
 // addOld adds beta times number i of old, whose extent is o, to v, whose top words are 0.

@@ -71,6 +71,7 @@ struct summing {
 	// is, but for what is cut off
 	u64 errors;
 	u64 rows, cols; // i64: exponents that results are scaled by; null: zeros
+	i64 unit;       // without errors sums are cut off to multiples of 2^unit
 	int words;      // of the windows that sums are made in, beside one for the carry
 	int triangle;   // 'U', 'L' or 0
 };
@@ -144,9 +145,17 @@ static __device__ __forceinline__ bool sumEntry(const summing &s, integer v, int
 		n -= 32 * spare;
 		// what is cut off, and what is less than a unit
 		error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
-	} else if (n == 0) {
-		storeZero(s.z, to, false);
-		return true;
+	} else {
+		if (s.unit > exp) {
+			i64 drop = s.unit - exp; // bits below the unit
+			for (int k = 0; k <= s.words && drop > 0; k++, drop -= 32)
+				v.at[k * v.stride] &= drop < 32 ? ~0u << drop : 0;
+			n = v.length();
+		}
+		if (n == 0) {
+			storeZero(s.z, to, false);
+			return true;
+		}
 	}
 	exp += at(s.rows, i) + at(s.cols, j);
 	return terms(s.z.a) > 1 && s.z.a.kind != MP ? storeTerms(s.z, to, v, neg, exp, error) : store(s.z, to, v, n, neg, exp, error);

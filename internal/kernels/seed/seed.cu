@@ -18,6 +18,8 @@
 // which is one product for all. (L U)^-1 is not formed for it, whose error may be large where those
 // of L^-1 F[p,J] and F[i,K] U^-1 are small.
 #include "../common/leading.cuh"
+#include "../common/report.cuh"
+#include "elimination.cuh"
 #include "tensor.cuh"
 
 #define NODE 256
@@ -69,24 +71,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) equilibrateTops(const __gr
 		atomicMax((i64 *)(columns ? q.cols : q.rows) + (columns ? j0 : blockIdx.x * SIDE) + r, most);
 }
 
-struct elimination {
-	u64 f;           // double: F by columns
-	u64 order;       // int: all rows, the pivots so far before the others
-	u64 slot;        // int: of which column a row is the pivot, or -1
-	u64 lower;       // double: L^-1 of the step, by columns
-	u64 upper;       // double: U^-1, by rows
-	u64 left, right; // double: the update's factors, N x BLOCK by columns, BLOCK x N by rows
-	u64 status;      // u32
-	int n, first;    // N, the first column of the step
-};
-
 // equilibrated stores F, and begins the lists of rows.
 extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_constant__ equilibration q, const __grid_constant__ elimination g)
 {
 	int i = blockIdx.x * THREADS + threadIdx.x, j = blockIdx.y;
 	if (i >= g.n)
 		return;
-	double x = i == j;
+	// Rows and columns that are added have a unit matrix where they meet.
+	double x = i >= q.a.n && j >= q.a.k && i - q.a.n == j - q.a.k;
 	if (i < q.a.n && j < q.a.k) {
 		i64 at = q.a.off + i * q.a.rs + j * q.a.cs, e;
 		x = leading(q.a.a, at, e);
@@ -110,12 +102,14 @@ struct nodeMemory {
 	u32 keys[NODE / 32];
 };
 
-// choose sets chosen to the step in the thread with the largest x of those with -1, and reports
-// whether that is this one.
-static __device__ __forceinline__ bool choose(double x, int &chosen, int step, nodeMemory &shared)
+// choose sets chosen to the step in the thread with the largest x of those with -1, or in thread
+// number step if pivots are given, and reports whether that is this one.
+static __device__ __forceinline__ bool choose(double x, int &chosen, int step, bool given, nodeMemory &shared)
 {
 	// The leading bits of the magnitude, above 0, and the thread.
 	u32 key = chosen == -1 ? (u32)__double2hiint(x) << 1 & ~(2u * NODE - 1) | NODE | (NODE - 1 - threadIdx.x) : 0;
+	if (given && threadIdx.x != step)
+		key = 0;
 	key = __reduce_max_sync(~0u, key);
 	if (threadIdx.x % 32 == 0)
 		shared.keys[threadIdx.x / 32] = key;
@@ -129,14 +123,11 @@ static __device__ __forceinline__ bool choose(double x, int &chosen, int step, n
 	return here;
 }
 
-// reciprocal returns 1 / x, but 0 for 0.
-static __device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0 : 1 / x; }
-
 // candidateStep eliminates the first of W columns and shifts the others to the left, in all of the
 // NODE rows at once, one to a thread.
 template <int W> static __device__ __forceinline__ void candidateStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
 {
-	if (choose(a[0], chosen, step, shared)) {
+	if (choose(a[0], chosen, step, false, shared)) {
 #pragma unroll
 		for (int j = 0; j < W; j++)
 			shared.row[j] = a[j];
@@ -151,11 +142,11 @@ template <int W> static __device__ __forceinline__ void candidateStep(double (&a
 // blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and
 // rotates the others to the left. Columns from the step's on become U^-1 in the pivot rows, those
 // before it L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
-template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
+template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, bool given, nodeMemory &shared)
 {
 	// The columns from the step's on are these registers: below surely, and up to below + 16 maybe.
 	const int below = BLOCK - 16 * (PHASE + 1), end = BLOCK - step;
-	bool here = choose(a[0], chosen, step, shared);
+	bool here = choose(a[0], chosen, step, given, shared);
 	if (here) {
 #pragma unroll
 		for (int j = 0; j < BLOCK; j++) {
@@ -179,7 +170,7 @@ template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a
 static __device__ __forceinline__ int load(const elimination &g, u64 from, int index, int count, double (&a)[BLOCK], int &chosen)
 {
 	chosen = index < count ? -1 : -2;
-	int place = chosen == -2 ? -1 : from ? ((const int *)from)[index] : g.first + index;
+	int place = chosen == -2 ? -1 : from ? __ldcg((const int *)from + index) : g.first + index;
 	const double *row = (const double *)g.f + (place < 0 ? 0 : ((const int *)g.order)[place]) + (i64)g.first * g.n;
 #pragma unroll
 	for (int j = 0; j < BLOCK; j++)
@@ -187,13 +178,12 @@ static __device__ __forceinline__ int load(const elimination &g, u64 from, int i
 	return place;
 }
 
-// pivotCandidates is a level of the tournament: a block picks BLOCK of NODE candidates. Their
-// number is a multiple of BLOCK.
-extern "C" __global__ void __launch_bounds__(NODE, 1) pivotCandidates(const __grid_constant__ elimination g, u64 from, int count, u64 to)
+// pickCandidates is a node of the tournament: a block picks BLOCK of NODE candidates, of which
+// there are count, a multiple of BLOCK.
+static __device__ __forceinline__ void pickCandidates(const elimination &g, u64 from, int index, int count, u64 to, nodeMemory &shared)
 {
-	__shared__ __align__(16) nodeMemory shared;
 	double a[BLOCK];
-	int chosen, place = load(g, from, blockIdx.x * NODE + threadIdx.x, count, a, chosen);
+	int chosen, place = load(g, from, index * NODE + threadIdx.x, count, a, chosen);
 	for (int step = 0; step < 16; step++)
 		candidateStep<64>(a, chosen, step, shared);
 	for (int step = 16; step < 32; step++)
@@ -203,27 +193,27 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotCandidates(const __gr
 	for (int step = 48; step < 64; step++)
 		candidateStep<16>(a, chosen, step, shared);
 	if (chosen >= 0)
-		((int *)to)[blockIdx.x * BLOCK + chosen] = place;
+		((int *)to)[index * BLOCK + chosen] = place;
 }
 
-// pivotBlock is the last level, in one block: it picks the pivot rows, inverts the
-// triangles of their block of the step's columns, and moves them to the front of the order.
-extern "C" __global__ void __launch_bounds__(NODE, 1) pivotBlock(const __grid_constant__ elimination g, u64 from, int count)
+// pickPivots is the last node: it picks the pivot rows, or takes BLOCK candidates as those of its
+// columns if they are given, inverts the triangles of their block of the step's columns, and moves
+// them to the front of the order.
+static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from, int count, bool given, nodeMemory &shared)
 {
-	__shared__ __align__(16) nodeMemory shared;
 	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];
 	__shared__ u32 taken[2], outside[2];
 	double a[BLOCK];
 	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
 	bool regular = true;
 	for (int step = 0; step < 16; step++)
-		regular &= blockStep<0>(a, chosen, step, shared);
+		regular &= blockStep<0>(a, chosen, step, given, shared);
 	for (int step = 16; step < 32; step++)
-		regular &= blockStep<1>(a, chosen, step, shared);
+		regular &= blockStep<1>(a, chosen, step, given, shared);
 	for (int step = 32; step < 48; step++)
-		regular &= blockStep<2>(a, chosen, step, shared);
+		regular &= blockStep<2>(a, chosen, step, given, shared);
 	for (int step = 48; step < 64; step++)
-		regular &= blockStep<3>(a, chosen, step, shared);
+		regular &= blockStep<3>(a, chosen, step, given, shared);
 	if (threadIdx.x < 2)
 		taken[threadIdx.x] = outside[threadIdx.x] = 0;
 	if (threadIdx.x == 0 && !regular)
@@ -260,6 +250,33 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotBlock(const __grid_co
 	order[t] = rows[t];
 }
 
+// Nodes that a node's candidates come from.
+#define FAN (NODE / BLOCK)
+
+// pivots is the tournament, of a block for each of the first nodes. The last one of FAN blocks that
+// has picked its candidates is the node that picks from what they have: it need not wait for room
+// on a multiprocessor. Nodes list their candidates one after the other, level after level, and each
+// has a counter, which is 0 before and after. Where pivots are given one block takes them.
+extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_constant__ elimination g, u64 lists, u64 counters, u64 given)
+{
+	__shared__ __align__(16) nodeMemory shared;
+	u64 from = given;
+	int index = blockIdx.x, count = given ? BLOCK : g.n - g.first;
+	for (int nodes = gridDim.x; nodes > 1;) {
+		pickCandidates(g, from, index, count, lists, shared);
+		int next = index / FAN;
+		if (!lastBlock((u32 *)counters + next, min(FAN, nodes - next * FAN)))
+			return;
+		index = next;
+		from = lists;
+		count = BLOCK * nodes;
+		lists += 4 * count;
+		nodes = (nodes + FAN - 1) / FAN;
+		counters += 4 * nodes;
+	}
+	pickPivots(g, from, count, given != 0, shared);
+}
+
 // Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
 #define PANEL 32
 
@@ -271,6 +288,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_c
 	__shared__ __align__(16) double triangle[BLOCK * BLOCK], panel[BLOCK * PANEL];
 	const double *f = (const double *)g.f, *from = (const double *)(blockIdx.y ? g.upper : g.lower);
 	int i0 = blockIdx.x * PANEL, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	if (!blockIdx.y && i0 >= g.columns)
+		return;
 	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += THREADS)
 		triangle[swizzled<BLOCK>(i / BLOCK, i % BLOCK)] = from[i];
 	if (blockIdx.y)
@@ -404,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_c
 struct triangles {
 	u64 lower, upper; // double
 	i64 lowerRS, lowerCS, upperRS, upperCS;
-	int n, pad;
+	int n, rows; // n x n from an elimination of as many rows
 };
 
 // Rows or columns beside those of a step that a block of triangularInverses stores.
@@ -422,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const _
 	if (k >= t.n || j > k)
 		return;
 	int row = order[j];
-	if (row >= t.n) { // of a pivot 0
+	if (row >= t.rows) { // of a pivot 0
 		atomicOr((u32 *)g.status, SINGULAR);
 		return;
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/halfulp/halfulp/internal/amx"
@@ -13,9 +14,15 @@ import (
 // The tiles' functions name all registers: those of tile instructions are bytes to avo, which
 // therefore cannot choose any. A tile instruction changes no general register.
 const (
-	// pendingRows is the number of rows of the block before that a step reduces. 16 steps of 64,
-	// the most of a call, hide all 32 rows under the products.
-	pendingRows = 2
+	// plainRows and karatsubaRows are the rows of the block before that a step but the last
+	// reduces: 9 steps of 64 hide all 32 rows under the products, and 12 of three planes.
+	plainRows, karatsubaRows = 4, 1
+	// aLines and bLines are the lines of A and of B that a step reads ahead.
+	aLines, bLines = 2, 4
+	// prefetchRows is how many rows of C ahead one is fetched.
+	prefetchRows = 8
+	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus.
+	karatsubaBase = 128
 	// magic is 1.5 2^23: added to and taken off a float32 below 2^22 it rounds that to an integer.
 	magic = 1.5 * (1 << 23)
 )
@@ -32,7 +39,7 @@ func tileOps(ops []amx.Op) {
 
 // byteVectors are the constants and the temporaries of the reduction.
 var (
-	vInv, vMod, vMagic, vBias, vFactor, vOrder = Z31, Z30, Z29, Z28, Z27, Z26
+	vInv, vMod, vMagic, vBias, vBase, vOrder = Z31, Z30, Z29, Z28, Z27, Z26
 	// keep selects the old entries where they count.
 	keep = K1
 )
@@ -54,25 +61,42 @@ func exactByteFold(x, q VecPhysical) {
 	VFNMADD231PS(q, vMod, x)
 }
 
-// reduceRow reduces a row of the block at R9 into the row of C at RAX, and moves both on.
-func reduceRow(plain bool) {
-	x, q, old := []VecPhysical{Z0, Z1}, []VecPhysical{Z2, Z3}, []VecPhysical{Z4, Z5}
+// reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus, into the row
+// of C at RAX, and moves both on.
+func reduceRow(karatsuba bool) {
+	x, y, q := []VecPhysical{Z0, Z1}, []VecPhysical{Z2, Z3}, []VecPhysical{Z4, Z5}
+	from := func(block, v int) Mem { return Mem{Base: R9, Disp: block*amx.BlockBytes + 64*v} }
+	PREFETCHT0(Mem{Base: RAX, Index: RCX, Scale: prefetchRows})
 	for v := range x {
-		VCVTDQ2PS(Mem{Base: R9, Disp: 64 * v}, x[v])
+		VPMOVSXWD_Z(Mem{Base: RAX, Disp: 32 * v}, keep, x[v])
+		VPADDD(from(0, v), x[v], x[v])
+		VCVTDQ2PS(x[v], x[v])
+	}
+	if karatsuba {
+		fold := func() {
+			for v := range y {
+				coarseByteFold(y[v], q[v])
+			}
+		}
+		z := []VecPhysical{Z6, Z7} // a0 b1 + a1 b0
+		for v := range z {
+			VMOVDQU32(from(2, v), z[v])
+			VCVTDQ2PS(from(1, v), y[v])
+			VPSUBD(from(1, v), z[v], z[v])
+			VPSUBD(from(0, v), z[v], z[v])
+			VCVTDQ2PS(z[v], z[v])
+		}
+		fold()
+		for v := range y {
+			VFMADD213PS(z[v], vBase, y[v])
+		}
+		fold()
+		for v := range x {
+			VFMADD231PS(y[v], vBase, x[v])
+		}
 	}
 	for v := range x {
 		coarseByteFold(x[v], q[v])
-	}
-	if !plain {
-		for v := range x {
-			VPMOVSXWD_Z(Mem{Base: RAX, Disp: 32 * v}, keep, old[v])
-			VCVTDQ2PS(old[v], old[v])
-			VFMADD231PS(x[v], vFactor, old[v])
-		}
-		x = old
-		for v := range x {
-			coarseByteFold(x[v], q[v])
-		}
 	}
 	for v := range x {
 		exactByteFold(x[v], q[v])
@@ -87,7 +111,7 @@ func reduceRow(plain bool) {
 	ADDQ(I32(4*amx.Block), R9)
 }
 
-// byteTiles writes byteTilesAMX.
+// byteTiles writes byteTilesAMX and karatsubaTilesAMX.
 func byteTiles() {
 	config := GLOBL("tileConfig", RODATA|NOPTR)
 	for i, b := range amx.Config() {
@@ -97,98 +121,155 @@ func byteTiles() {
 	for i, q := range []uint64{0, 2, 4, 6, 1, 3, 5, 7} {
 		DATA(8*i, U64(q))
 	}
-	TEXT("byteTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m, factor float32, plain, accumulate bool)")
+	tiles := func(karatsuba bool) {
+		Load(Param("c"), RBX)
+		Load(Param("ldc"), RCX)
+		SHLQ(U8(1), RCX)
+		Load(Param("a"), R8)
+		Load(Param("block"), R11)
+		MOVQ(U64(amx.RowBytes), R12)
+		MOVQ(U64(4*amx.Block), R13)
+		broadcast := func(p string, v VecPhysical) {
+			Load(Param(p), X0)
+			VBROADCASTSS(X0, v)
+		}
+		broadcast("inv", vInv)
+		broadcast("m", vMod)
+		constant := func(x float32, v VecPhysical) {
+			MOVL(U32(math.Float32bits(x)), EAX)
+			VPBROADCASTD(EAX, v)
+		}
+		constant(magic, vMagic)
+		constant(1.0/(1<<15), vBias)
+		VMOVDQU64(order, vOrder)
+		if karatsuba {
+			constant(karatsubaBase, vBase)
+			LEAQ(Mem{Base: R11, Disp: 3 * amx.BlockBytes}, RAX)
+			Store(RAX, Param("block"))
+		}
+		XORL(EAX, EAX)
+		Load(Param("accumulate"), AL)
+		NEGL(EAX)
+		KMOVW(EAX, keep)
+		LEAQ(config, RAX)
+		tileOps(amx.Begin())
+		XORQ(R10, R10) // rows to reduce
+		byteLoop(karatsuba)
+		tileOps(amx.End())
+		VZEROUPPER()
+		RET()
+	}
+	TEXT("byteTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride int, b *int8, panels, steps int, block *int32, inv, m float32, accumulate bool, aNext, bNext int)")
 	Pragma("noescape")
-	Doc("byteTilesAMX is byteTilesGeneric by the tiles of AMX-INT8, with inv next to 1/m and a block of",
-		"32 x 32 words to work in. plain: factor is 1 and accumulate false.")
-	Load(Param("c"), RBX)
-	Load(Param("ldc"), RCX)
-	SHLQ(U8(1), RCX)
-	Load(Param("a"), R8)
-	Load(Param("block"), R11)
-	MOVQ(U64(amx.RowBytes), R12)
-	MOVQ(U64(4*amx.Block), R13)
-	broadcast := func(p string, v VecPhysical) {
-		Load(Param(p), X0)
-		VBROADCASTSS(X0, v)
-	}
-	broadcast("inv", vInv)
-	broadcast("m", vMod)
-	broadcast("factor", vFactor)
-	constant := func(x float32, v VecPhysical) {
-		MOVL(U32(math.Float32bits(x)), EAX)
-		VPBROADCASTD(EAX, v)
-	}
-	constant(magic, vMagic)
-	constant(1.0/(1<<15), vBias)
-	VMOVDQU64(order, vOrder)
-	XORL(EAX, EAX)
-	Load(Param("accumulate"), AL)
-	NEGL(EAX)
-	KMOVW(EAX, keep)
-	LEAQ(config, RAX)
-	tileOps(amx.Begin())
-	XORQ(R10, R10) // rows to reduce
-	Load(Param("plain"), AL)
-	TESTB(AL, AL)
-	JZ(LabelRef("general"))
-	byteLoop("plain", true)
-	JMP(LabelRef("done"))
-	Label("general")
-	byteLoop("general", false)
-	Label("done")
-	tileOps(amx.End())
-	VZEROUPPER()
-	RET()
+	Doc("byteTilesAMX is byteTilesGeneric of a plain modulus by the tiles of AMX-INT8, with inv next to",
+		"1/m and a block of 32 x 32 words to work in. What lies aNext behind A and bNext behind B is",
+		"read ahead: two lines a step from there on and four, B's for every panel behind the last.")
+	tiles(false)
+	TEXT("karatsubaTilesAMX", NOSPLIT, "func(c *int16, ldc int, a *int8, aStride, aPlane int, b *int8, bPlane, panels, steps int, block *int32, inv, m float32, accumulate bool, aNext, bNext int)")
+	Pragma("noescape")
+	Doc("karatsubaTilesAMX is byteTilesAMX of a Karatsuba modulus, with planes that lie aPlane and bPlane",
+		"apart, and two times three blocks.")
+	tiles(true)
 }
 
 // byteLoop emits the loop over panels of A. While a block is multiplied, the rows of the one before
-// are reduced.
-func byteLoop(label string, plain bool) {
-	Label(label + "Panel")
-	tileOps(amx.Clear())
-	MOVQ(R8, RSI)
-	Load(Param("b"), RDI)
-	Load(Param("steps"), RDX)
-	Label(label + "Step")
-	tileOps(amx.Multiply())
-	ADDQ(I32(amx.StepBytes), RSI)
-	ADDQ(I32(amx.StepBytes), RDI)
-	TESTQ(R10, R10)
-	JZ(LabelRef(label + "Reduced"))
-	for range pendingRows {
-		reduceRow(plain)
+// are reduced: a plain modulus has one block, which is to be written again at the end of the
+// panel; the blocks of a Karatsuba modulus take turns.
+func byteLoop(karatsuba bool) {
+	planes, rows := 1, plainRows
+	if karatsuba {
+		planes, rows = 3, karatsubaRows
 	}
-	SUBQ(I8(pendingRows), R10)
-	Label(label + "Reduced")
-	DECQ(RDX)
-	JNZ(LabelRef(label + "Step"))
+	reduce := func() {
+		for range rows {
+			reduceRow(karatsuba)
+		}
+		SUBQ(I8(rows), R10)
+	}
 	drain := func(name string) {
 		TESTQ(R10, R10)
 		JZ(LabelRef(name + "Drained"))
 		Label(name + "Drain")
-		for range pendingRows {
-			reduceRow(plain)
-		}
-		SUBQ(I8(pendingRows), R10)
+		reduce()
 		JNZ(LabelRef(name + "Drain"))
 		Label(name + "Drained")
 	}
-	drain(label)
-	tileOps(amx.Write())
+	Label("panel")
+	for plane := range planes {
+		tileOps(amx.Clear())
+		if plane == 0 {
+			MOVQ(R8, RSI)
+			Load(Param("b"), RDI)
+		} else {
+			Load(Param("aPlane"), RDX)
+			ADDQ(RDX, RSI)
+			Load(Param("bPlane"), RDX)
+			ADDQ(RDX, RDI)
+		}
+		Load(Param("aNext"), R14)
+		ADDQ(RSI, R14)
+		Load(Param("bNext"), R15)
+		ADDQ(RDI, R15)
+		Load(Param("steps"), RDX)
+		step := fmt.Sprintf("step%d", plane)
+		tileOps(amx.First())
+		DECQ(RDX)
+		JZ(LabelRef(step + "Last"))
+		Label(step)
+		tileOps(amx.Next())
+		ADDQ(I32(amx.StepBytes), RSI)
+		ADDQ(I32(amx.StepBytes), RDI)
+		for i := range aLines {
+			PREFETCHT1(Mem{Base: R14, Disp: 64 * i})
+		}
+		ADDQ(I32(64*aLines), R14)
+		for i := range bLines {
+			PREFETCHT1(Mem{Base: R15, Disp: 64 * i})
+		}
+		ADDQ(I32(64*bLines), R15)
+		TESTQ(R10, R10)
+		JZ(LabelRef(step + "Reduced"))
+		reduce()
+		Label(step + "Reduced")
+		DECQ(RDX)
+		JNZ(LabelRef(step))
+		Label(step + "Last")
+		tileOps(amx.Last())
+		if plane < planes-1 {
+			// Back to the plane's beginning.
+			Load(Param("steps"), RDX)
+			DECQ(RDX)
+			IMUL3Q(I32(amx.StepBytes), RDX, RDX)
+			SUBQ(RDX, RSI)
+			SUBQ(RDX, RDI)
+		} else {
+			drain("panel")
+		}
+		tileOps(amx.Write(plane))
+	}
 	MOVQ(RBX, RAX)
 	MOVQ(R11, R9)
 	MOVQ(U64(amx.Block), R10)
+	if karatsuba {
+		Load(Param("block"), RDX)
+		Store(R11, Param("block"))
+		MOVQ(RDX, R11)
+	}
 	MOVQ(RCX, RDX)
 	SHLQ(U8(5), RDX)
 	ADDQ(RDX, RBX) // 32 rows on
 	Load(Param("aStride"), RDX)
 	ADDQ(RDX, R8)
+	Load(Param("steps"), RDX)
+	IMUL3Q(I32(64*bLines), RDX, RDX)
+	Load(Param("bNext"), R14)
+	ADDQ(RDX, R14)
+	Store(R14, Param("bNext"))
 	Load(Param("panels"), RDX)
 	DECQ(RDX)
 	Store(RDX, Param("panels"))
-	JNZ(LabelRef(label + "Panel"))
-	drain(label + "Last")
+	JNZ(LabelRef("panel"))
+	drain("last")
 }
 
 // byteResidues writes narrowAMX and splitAMX.
@@ -350,5 +431,164 @@ func byteConversion() {
 	RET()
 }
 
-// tailWords are the words of a row of a table after those of pairs.
+// tailWords are the words of a row of a table after those of pairs, and those of a modulus of a
+// KaratsubaConversion.
 const tailWords = 3
+
+// karatsubaGroup is the moduli whose sums fill the rows of a block.
+const karatsubaGroup = amx.Block / 2
+
+// karatsubaConversion writes convertKaratsubaAMX. Sums of 64 entries, two blocks, modulo a group of
+// moduli are made on tiles, then reduced modulus by modulus.
+func karatsubaConversion() {
+	lanes := GLOBL("packedKaratsuba", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(i%4*4+i/4))
+	}
+	config := GLOBL("conversionConfig", RODATA|NOPTR)
+	for i, b := range amx.Config() {
+		DATA(i, U8(b))
+	}
+	TEXT("convertKaratsubaAMX", NOSPLIT, "func(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli, pairs, steps, blocks int, block *int32)")
+	Pragma("noescape")
+	Doc("convertKaratsubaAMX is convertKaratsubaGeneric for panels of 32 entries, moduli > 0 and blocks > 0",
+		"of 64 entries, with two blocks of 32 x 32 words to work in.")
+	left := AllocLocal(8) // blocks to do
+	to, stride, table, from, tail := RBX, RCX, R8, R14, R15
+	Load(Param("stride"), stride)
+	Load(Param("table"), table)
+	Load(Param("tails"), tail)
+	Load(Param("block"), R11)
+	MOVQ(U64(amx.RowBytes), R12)
+	MOVQ(U64(4*amx.Block), R13)
+	constant := func(x uint32, v VecPhysical) {
+		MOVL(U32(x), EAX)
+		VPBROADCASTD(EAX, v)
+	}
+	vMagic, order, half, inv, minus, first := Z31, Z30, Z29, Z28, Z27, Z26
+	constant(math.Float32bits(magic), vMagic)
+	constant(64<<16|64, half)
+	VMOVDQU32(lanes, order)
+	LEAQ(config, RAX)
+	tileOps(amx.Begin())
+
+	// Digits become the bytes of plain ones.
+	constant(0x80008000, Z0)
+	Load(Param("digits"), RAX)
+	Load(Param("pairs"), RDX)
+	Load(Param("blocks"), R9)
+	IMULQ(R9, RDX)
+	SHLQ(U8(2), RDX)
+	Label("flip")
+	VPXORD(Mem{Base: RAX}, Z0, Z1)
+	VMOVDQU32(Z1, Mem{Base: RAX})
+	ADDQ(I8(64), RAX)
+	DECQ(RDX)
+	JNZ(LabelRef("flip"))
+
+	Label("group")
+	Load(Param("dst"), to)
+	Load(Param("digits"), from)
+	Load(Param("blocks"), RAX)
+	MOVQ(RAX, left)
+	Label("block")
+	for b := range 2 {
+		loop := fmt.Sprintf("step%d", b)
+		tileOps(amx.Clear())
+		MOVQ(table, RSI)
+		MOVQ(from, RDI)
+		Load(Param("steps"), RDX)
+		Label(loop)
+		tileOps(amx.MultiplyDigits())
+		ADDQ(I32(amx.StepBytes), RSI)
+		ADDQ(I32(amx.StepBytes), RDI)
+		DECQ(RDX)
+		JNZ(LabelRef(loop))
+		tileOps(amx.Write(b))
+		// On to the next panel.
+		Load(Param("pairs"), RAX)
+		SHLQ(U8(7), RAX)
+		ADDQ(RAX, from)
+	}
+	MOVQ(R11, R9)
+	MOVQ(to, RSI)
+	MOVQ(tail, RDI)
+	Load(Param("moduli"), RDX)
+	CMPQ(RDX, I8(karatsubaGroup))
+	JLE(LabelRef("modulus"))
+	MOVQ(U64(karatsubaGroup), RDX)
+	Label("modulus")
+	VPBROADCASTD(Mem{Base: RDI}, first)
+	VBROADCASTSS(Mem{Base: RDI, Disp: 4}, inv)
+	VPBROADCASTD(Mem{Base: RDI, Disp: 8}, minus)
+	low := func(v int) Mem { return Mem{Base: R9, Disp: v/2*amx.BlockBytes + v%2*64} }
+	high := func(v int) Mem { return Mem{Base: R9, Disp: v/2*amx.BlockBytes + v%2*64 + 4*amx.Block} }
+	x := func(v int) VecPhysical { return zmm[v] }
+	q := func(v int) VecPhysical { return zmm[4+v] }
+	each := func(f func(v int)) {
+		for v := range 4 {
+			f(v)
+		}
+	}
+	fold := func() {
+		each(func(v int) { VFMADD213PS(vMagic, inv, q(v)) })
+		each(func(v int) { VPDPWSSD(minus, q(v), x(v)) })
+	}
+	each(func(v int) { VMOVDQU32(high(v), x(v)) })
+	each(func(v int) { VCVTDQ2PS(x(v), q(v)) })
+	fold()
+	each(func(v int) { VPSLLD(U8(7), x(v), x(v)) })
+	each(func(v int) { VPADDD(low(v), first, q(v)) })
+	each(func(v int) { VPADDD(q(v), x(v), x(v)) })
+	for range 2 {
+		each(func(v int) { VCVTDQ2PS(x(v), q(v)) })
+		fold()
+	}
+	// The words of a, then a0 and a1.
+	words, a1, a0 := []VecPhysical{Z8, Z9}, []VecPhysical{Z10, Z11}, []VecPhysical{Z12, Z13}
+	for i := range words {
+		VPACKSSDW(x(2*i+1), x(2*i), words[i])
+		VPADDW(half, words[i], a1[i])
+		VPSRAW(U8(7), a1[i], a1[i])
+		VPSLLW(U8(7), a1[i], a0[i])
+		VPSUBW(a0[i], words[i], a0[i])
+	}
+	store := func(pair []VecPhysical, at Mem) {
+		VPACKSSWB(pair[1], pair[0], Z14)
+		VPERMD(Z14, order, Z14)
+		VMOVDQU32(Z14, at)
+	}
+	store(a0, Mem{Base: RSI})
+	store(a1, Mem{Base: RSI, Index: stride, Scale: 1})
+	for i := range a0 {
+		VPADDW(a0[i], a1[i], a1[i])
+	}
+	store(a1, Mem{Base: RSI, Index: stride, Scale: 2})
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, RAX)
+	ADDQ(RAX, RSI)
+	ADDQ(I32(2*4*amx.Block), R9)
+	ADDQ(I8(4*tailWords), RDI)
+	DECQ(RDX)
+	JNZ(LabelRef("modulus"))
+	ADDQ(I8(64), to)
+	MOVQ(left, RAX)
+	DECQ(RAX)
+	MOVQ(RAX, left)
+	JNZ(LabelRef("block"))
+
+	Load(Param("steps"), RAX)
+	IMUL3Q(I32(amx.StepBytes), RAX, RAX)
+	ADDQ(RAX, table)
+	ADDQ(I32(4*tailWords*karatsubaGroup), tail)
+	IMUL3Q(I32(3*karatsubaGroup), stride, RAX)
+	Load(Param("dst"), RDX)
+	ADDQ(RAX, RDX)
+	Store(RDX, Param("dst"))
+	Load(Param("moduli"), RDX)
+	SUBQ(I8(karatsubaGroup), RDX)
+	Store(RDX, Param("moduli"))
+	JG(LabelRef("group"))
+	tileOps(amx.End())
+	VZEROUPPER()
+	RET()
+}

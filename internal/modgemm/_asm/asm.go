@@ -115,6 +115,7 @@ func main() {
 		byteTiles()
 		byteResidues()
 		byteConversion()
+		karatsubaConversion()
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}

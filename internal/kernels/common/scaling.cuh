@@ -1,6 +1,6 @@
 // What results are made of beside the product A B: alpha, beta and the old entries.
 #pragma once
-#include "../common/common.cuh"
+#include "common.cuh"
 
 // alpha or beta: (-1)^neg w 2^exp, w an integer of count 32-bit words and length bits.
 struct scaling {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"text/template"
+)
+
+var (
+	orders     = []float64{1e4, 1e5, 1e6}
+	precisions = []float64{424, 1024}
+	counts     = []int{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
+	tabled     = []int{2, 8, 16, 64, 256, 1024}
+)
+
+// routine is one that is simulated.
+type routine struct {
+	Name string
+	run  func(s System, n, bits float64) Cost
+}
+
+var routines = []routine{
+	{"Gemm", System.Gemm}, {"Solve, one right-hand side", System.Solve}, {"Cholesky", System.Cholesky},
+}
+
+// row is a line of the table of a routine.
+type row struct {
+	Order, Bits, One, Least string
+	Cells                   []string
+}
+
+// check is a measured time, and the model's.
+type check struct {
+	What            string
+	Measured, Model float64
+	Unit, From      string
+}
+
+// Ratio is the model's multiple of the measured time.
+func (c check) Ratio() float64 { return c.Model / c.Measured }
+
+// generate returns the page and the picture by their names.
+func generate(root string) (map[string][]byte, error) {
+	m, err := Read(root)
+	if err != nil {
+		return nil, err
+	}
+	var panels []panel
+	type table struct {
+		Name string
+		Rows []row
+	}
+	var tables []table
+	for _, r := range routines {
+		t := table{Name: r.Name}
+		drawn := panel{title: r.Name}
+		for _, bits := range precisions {
+			for _, n := range orders {
+				one := r.run(System{m, 1, NodeGPUs, true}, n, bits)
+				line := row{Order: power(n), Bits: fmt.Sprint(bits), One: seconds(one.Seconds)}
+				s := curve{fmt.Sprintf("n = %s, %g bits", power(n), bits), [][2]float64{{1, 1}}}
+				for _, p := range counts {
+					real := r.run(System{m, p, NodeGPUs, false}, n, bits)
+					c := real
+					if real.Fits {
+						if line.Least == "" {
+							line.Least = fmt.Sprint(p)
+						}
+					} else {
+						c = r.run(System{m, p, NodeGPUs, true}, n, bits)
+					}
+					efficiency := one.Seconds / c.Seconds / float64(p)
+					s.points = append(s.points, [2]float64{float64(p), efficiency})
+					for _, q := range tabled {
+						if p != q {
+							continue
+						}
+						cell := fmt.Sprintf("%.0f %%, %s", 100*efficiency, seconds(c.Seconds))
+						if efficiency < 0.095 {
+							cell = fmt.Sprintf("%.1f %%, %s", 100*efficiency, seconds(c.Seconds))
+						}
+						if !real.Fits {
+							cell = "(" + cell + ")"
+						}
+						line.Cells = append(line.Cells, cell)
+					}
+				}
+				if r.run(System{m, 1, NodeGPUs, false}, n, bits).Fits {
+					line.Least = "1"
+				} else if line.Least == "" {
+					line.Least = "more"
+				}
+				t.Rows = append(t.Rows, line)
+				if bits == 424 {
+					drawn.curves = append(drawn.curves, s)
+				}
+			}
+		}
+		tables = append(tables, t)
+		panels = append(panels, drawn)
+	}
+	svg := draw("A model: efficiency on GPUs in nodes of eight", panels)
+	volume := func(n, bits float64, p, links int) string {
+		c := System{m, p, links, true}.Gemm(n, bits)
+		return fmt.Sprintf("%.3g GB, %s", c.Bytes/1e9, seconds(c.Seconds))
+	}
+	var page bytes.Buffer
+	err = text.Execute(&page, map[string]any{
+		"Tables": tables, "Counts": tabled, "Checks": m.checks(), "Factor": Factor,
+		"Links8": volume(1e5, 424, 256, NodeGPUs), "Links1": volume(1e5, 424, 256, 1),
+		"Memory": fmt.Sprintf("%.0f", m.Memory/1e9), "Products": fmt.Sprintf("%.0f", m.costs(424).products),
+		"GPUs": fmt.Sprintf("%.0f", math.Ceil(3e12*m.costs(424).bytes/(roomShare*m.Memory))),
+	})
+	return map[string][]byte{"docs/guide/scale.md": page.Bytes(), "docs/guide/scale.svg": svg}, err
+}
+
+// Factor is what the model's times lie within of the measured ones.
+const Factor = 1.35
+
+// checks are measured cases that the model has to meet.
+func (m *Measured) checks() []check {
+	one := System{m, 1, NodeGPUs, true}
+	var list []check
+	add := func(what string, measured, model float64, from string) {
+		list = append(list, check{what, measured * 1e3, model * 1e3, "ms", from})
+	}
+	record := "[record](../../bench/records/h100-gemm.json)"
+	add("one H100, Gemm n = 8192, 53 bits", m.at(8192, 53).all, one.Gemm(8192, 53).Seconds, record)
+	add("one H100, Gemm n = 1000, 424 bits", m.at(1000, 424).all, one.Gemm(1000, 424).Seconds, record+", fitted")
+	add("one H100, Gemm n = 4096, 848 bits", m.at(4096, 848).all, one.Gemm(4096, 848).Seconds, record+", fitted")
+	record = "[record](../../bench/records/h100-linsolve.json), fitted"
+	for _, bits := range []int{106, 424} {
+		b := float64(bits)
+		add(fmt.Sprintf("one H100, Solve n = 4096, %d bits", bits), m.solver["solve"][[2]int{4096, bits}].all, one.Solve(4096, b).Seconds, record)
+		add(fmt.Sprintf("one H100, Cholesky n = 4096, %d bits", bits), m.solver["chol"][[2]int{4096, bits}].all, one.Cholesky(4096, b).Seconds, record)
+	}
+	add("one H200, Gemm n = 8192, 53 bits", 18.4e-3, one.Gemm(8192, 53).Seconds, "no record")
+	add("one H200, Gemm n = 8192, 424 bits", 158e-3, one.Gemm(8192, 424).Seconds, "no record")
+	two := System{m, 2, NodeGPUs, true}
+	ratio := one.FromHost(8192, 424) / two.FromHost(8192, 424)
+	const lowest, highest = 1.30, 1.46 // measured, of several sizes
+	return append(list, check{"two H200 against one, operands and result on the host", (lowest + highest) / 2, ratio, "times", "no record: 1.30 to 1.46"})
+}
+
+func power(n float64) string {
+	return map[float64]string{1e4: "10⁴", 1e5: "10⁵", 1e6: "10⁶"}[n]
+}
+
+// seconds writes a time.
+func seconds(t float64) string {
+	switch {
+	case t < 0.9995:
+		return fmt.Sprintf("%.0f ms", t*1e3)
+	case t < 120:
+		return fmt.Sprintf("%.3g s", t)
+	case t < 7200:
+		return fmt.Sprintf("%.0f min", t/60)
+	}
+	return fmt.Sprintf("%.0f h", t/3600)
+}
+
+var text = template.Must(template.New("").Parse(`# Many GPUs: a model
+
+**Nothing on this page was measured on more than two GPUs.** It is what a model predicts; ` + "`go run ./cmd/scale`" + ` in
+[bench](../../bench/README.md) computes it and writes this page. The algorithms that it runs are those that halfulp
+is designed for, not all that is built: [several processes](processes.md) and [GPUs](gpu.md) say what is. Processes on CPUs are not in the
+model.
+
+![Efficiency](scale.svg)
+
+Efficiency is the time of one GPU with unlimited memory, divided by that of P GPUs and by P. In brackets: the matrices do not fit
+into the GPUs' memory, {{.Memory}} GB each; time and efficiency are those of GPUs with more. "Least" is the least number, of powers of
+two up to 1024, into which they fit.
+{{range .Tables}}
+## {{.Name}}
+
+| n | bits | one GPU |{{range $.Counts}} {{.}} GPUs |{{end}} least |
+|---|---|---|{{range $.Counts}}---|{{end}}---|
+{{range .Rows}}| {{.Order}} | {{.Bits}} | {{.One}} |{{range .Cells}} {{.}} |{{end}} {{.Least}} |
+{{end}}{{end}}
+## What it says
+
+- One matrix of n = 10⁶ at 424 bits is 58 TB. A product has three: {{.GPUs}} GPUs or more hold them, without any room to work. Solve, which
+  needs A and a float64 inverse, fits 1024 GPUs at 424 bits; nothing else of that order fits.
+- Products scale where each GPU keeps some 10⁴ rows and columns of C or more. Below that the network is the limit: a number of 424 bits travels
+  as 58 bytes and is multiplied as {{.Products}}. Volume that a GPU receives, and time, of Gemm, n = 10⁵, 424 bits on 256 GPUs: {{.Links8}} with a
+  link for each GPU; {{.Links1}} if the eight GPUs of a node share one link.
+- Turning numbers into residues is done again by each GPU that needs them: on 32 x 32 GPUs each number is converted 32 times.
+- Solve and Cholesky stop scaling at the float64 elimination, whose columns come one after the other, each with messages
+  that find its pivot. Few GPUs are best for n = 10⁴.
+
+## How it is made
+
+A simulation by events: each GPU has a stream, a way in and out for its peers of the node, and a way in and out for the network; a
+task takes its time of all that it uses, and begins when what it needs is there.
+
+- Gemm is SUMMA on a grid as near to a square as powers of two allow, a node being 2 x 4 of it: panels of A go along rows and panels
+  of B along columns, handed on from GPU to GPU in 16 parts, at most one panel ahead of the products, in that number of panels which is best. A GPU converts what
+  arrives to residues, multiplies, adds to the residues of its part of C, and rounds once in the end. Where these do not fit,
+  it makes C in pieces by columns, and A travels again for each.
+- Solve is an elimination in float64 by panels, a product that proves it, and steps of refinement with one vector; Cholesky an
+  elimination and some products. How many, and what they take beside, is fitted to one GPU's stages at n = 1000 and 4096.
+- A precision between measured ones, such as 1024 bits, is interpolated linearly.
+
+| constant | value | |
+|---|---|---|
+| stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json), [solvers](../../bench/records/h100-linsolve.json) |
+| copy between GPUs of a node, one way | 382 GB/s | measured, two H200, no record |
+| operands of the host, in today's products | 25 GB/s | measured, H200, no record; the bus has 54.5 GB/s from pinned memory |
+| link between nodes, one for each GPU | 50 GB/s | data sheet: 400 Gb/s |
+| memory of a GPU | 3.35 TB/s | data sheet, H100 |
+| start of a copy, of a message between nodes | 10 µs, 20 µs | assumed |
+| share of memory for matrices and residues | 0.9 | assumed |
+
+## Against measured cases
+
+Times of the model lie within a factor of {{.Factor}} of these, which a test of the command sees to. Those marked as fitted check the fit
+alone. Transfers between nodes, and more than two GPUs, have no measured case.
+
+| case | measured | model | model / measured | from |
+|---|---|---|---|---|
+{{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
+{{end}}
+A [record](../../bench/records/h200-two.json) of two H200 with resident matrices is newer than the model, which does not use it: Gemm of
+n = 8192 is 1.75 and 1.76 times as fast as on one, at 53 and 424 bits, near to what the model says of n = 10⁴. Solve and Cholesky of
+n = 4096 and 8192 are 0.8 to 1.1 times as fast: **the model does not hold for them today**. It shares the float64 elimination and
+each step of refinement among all GPUs.
+`))

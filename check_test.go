@@ -1,0 +1,101 @@
+package halfulp
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/exact"
+)
+
+// TestCheck multiplies with and without Options.Check: the bits agree, and Stats says what was
+// compared. What cannot be checked is refused.
+func TestCheck(t *testing.T) {
+	one, zero := Float(1), Float(0)
+	for _, f := range []Format{Float32, Float64, DD, MP(106), MP(424)} {
+		a, b := Random(f, 37, 29, 3, 1), Random(f, 29, 41, 3, 2)
+		c, d := NewMatrix(f, 37, 41), NewMatrix(f, 37, 41)
+		if _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := Gemm(NoTrans, NoTrans, one, a, b, zero, d, &Options{Check: true})
+		if err != nil || st.Check == nil || *st.Check != (Check{8191, 37 * 41, st.Exact}) || st.Method != "residue" {
+			t.Fatalf("%v: %v, %+v by %s", f, err, st.Check, st.Method)
+		}
+		if !c.Same(d) {
+			t.Errorf("%v: other bits", f)
+		}
+		s := NewMatrix(f, 37, 37)
+		st, err = Syrk(Upper, NoTrans, one, a, zero, s, &Options{Check: true})
+		if err != nil || st.Check == nil || st.Check.Compared != 37*38/2 {
+			t.Fatalf("%v: Syrk: %v, %+v", f, err, st.Check)
+		}
+	}
+	a := Random(Float64, 3, 3, 3, 1)
+	c := NewMatrix(Float64, 3, 3)
+	if st, err := Gemm(NoTrans, NoTrans, zero, a, a, one, c, &Options{Check: true}); err != nil || st.Check == nil || *st.Check != (Check{Unchecked: 9}) {
+		t.Errorf("alpha zero: %v, %+v", err, st.Check)
+	}
+	opt := &Options{Check: true}
+	if _, err := Gemm(NoTrans, NoTrans, one, a, a, zero, c, &Options{Check: true, Method: "direct"}); !errors.Is(err, ErrMethod) {
+		t.Errorf("method direct: error %v", err)
+	}
+	x, y := a.Col(0), NewVector(Float64, 3)
+	for name, run := range map[string]func() error{
+		"Gemv": func() error { _, err := Gemv(NoTrans, one, a, x, zero, y, opt); return err },
+		"Dot":  func() error { _, _, err := Dot(x, x, Float64, opt); return err },
+		"Sum":  func() error { _, _, err := Sum(x, Float64, opt); return err },
+		"Axpy": func() error { _, err := Axpy(one, x, y, opt); return err },
+		"Trsm": func() error { _, err := Trsm(Left, Upper, NoTrans, NonUnit, one, a, c, opt); return err },
+	} {
+		if err := run(); !errors.Is(err, ErrMethod) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestFault flips bits of residues of products within routines: each is a HardwareError.
+func TestFault(t *testing.T) {
+	one, zero := Float(1), Float(0)
+	a, b, c := Random(MP(106), 37, 37, 3, 1), Random(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)
+	s := NewMatrix(MP(106), 37, 37)
+	defer exact.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
+	for name, run := range map[string]func(opt *Options) error{
+		"Gemm": func(opt *Options) error { _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
+		"Syrk": func(opt *Options) error { _, err := Syrk(Upper, NoTrans, one, a, zero, s, opt); return err },
+		"Symm": func(opt *Options) error { _, err := Symm(Left, Upper, one, a, b, zero, c, opt); return err },
+		"Trmm": func(opt *Options) error {
+			_, err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
+			return err
+		},
+	} {
+		var fault *HardwareError
+		if err := run(&Options{Check: true}); !errors.As(err, &fault) || !errors.Is(err, ErrHardware) || fault.Row != 0 || fault.Col != 1 {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	// From the right these multiply the transposes, and triangles are multiplied in parts.
+	var fault *HardwareError
+	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true}); !errors.As(err, &fault) || fault.Row != 1 || fault.Col != 0 {
+		t.Errorf("Trmm from the right: error %v", err)
+	}
+	large := Random(MP(106), 300, 300, 3, 1)
+	var blocks atomic.Int64
+	defer exact.Spoil(func([]int16, int) { blocks.Add(1) })()
+	trmm := func() error {
+		_, err := Trmm(Left, Lower, NoTrans, NonUnit, one, large, Random(MP(106), 300, 2, 3, 2), &Options{Check: true, Threads: 1})
+		return err
+	}
+	if err := trmm(); err != nil {
+		t.Fatal(err)
+	}
+	last := blocks.Swap(0)
+	defer exact.Spoil(func(residues []int16, _ int) {
+		if blocks.Add(1) == last {
+			residues[1] ^= 4
+		}
+	})()
+	if err := trmm(); !errors.As(err, &fault) || fault.Row < 256 || fault.Col != 1 {
+		t.Errorf("the last of %d blocks: error %v", last, err)
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// TestNoMPI starts the program as mpiexec does where there is no MPI: it says how to install one.
+func TestNoMPI(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: MPI on Linux alone")
+	}
+	c := exec.Command(build(t, t.TempDir()), "sum", "-")
+	c.Env = []string{"PMI_RANK=0", "PATH=" + t.TempDir()}
+	c.Stdin = strings.NewReader("1\n")
+	out, err := c.CombinedOutput()
+	if err == nil {
+		t.Skip("the loader finds an MPI")
+	}
+	if c.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "halfulp: started by mpiexec:") || !strings.Contains(string(out), mpi.Install) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestFailingProcesses ends runs of two processes by a failure of one of them or by a signal: they
+// end within seconds, what was there is untouched, and no temporary file is left.
+func TestFailingProcesses(t *testing.T) {
+	mpiexec := mpitest.Mpiexec(t)
+	dir := t.TempDir()
+	halfulp := build(t, dir)
+	t.Chdir(dir)
+	if out, err := exec.Command(halfulp, "gen", "random", "900", "900", "--format", "mp:4000", "--out", "L.npz").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	script := "#!/bin/sh\n[ \"$PMI_RANK\" != 1 ] || " + "eval \"$SECOND\"\nexec " + halfulp + " \"$@\"\n"
+	for name, text := range map[string]string{"lost.sh": script, "E.mtx": "old\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := list(t, dir)
+	for _, x := range []struct {
+		name, second string // what the second process does first
+		signal       os.Signal
+		want         string
+	}{
+		{"file", "cd /", nil, "process 1: halfulp: L.npz: no such file"},
+		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
+		{"interrupt", "", syscall.SIGINT, ""},
+		{"terminate", "", syscall.SIGTERM, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c := exec.Command("timeout", "60", mpiexec, "-n", "2", "./lost.sh", "gemm", "L.npz", "L.npz", "--format", "mp:4000", "--out", "E.mtx")
+			c.Env = append(os.Environ(), "SECOND="+x.second)
+			var out bytes.Buffer
+			c.Stdout, c.Stderr, c.WaitDelay = &out, &out, 5*time.Second
+			start := time.Now()
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if x.signal != nil {
+				time.Sleep(time.Second)
+				if err := c.Process.Signal(x.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := c.Wait()
+			// After a signal the status is that of mpiexec alone, and MPICH's can fail with status 0.
+			if err == nil && x.signal == nil || time.Since(start) > 30*time.Second || !strings.Contains(out.String(), x.want) {
+				t.Errorf("after %v: %v, %s", time.Since(start), err, out.String())
+			}
+			after := list(t, dir)
+			for end := time.Now().Add(20 * time.Second); !slices.Equal(after, before) && time.Now().Before(end); after = list(t, dir) {
+				time.Sleep(50 * time.Millisecond) // mpiexec need not wait for the processes
+			}
+			if old, err := os.ReadFile("E.mtx"); err != nil || string(old) != "old\n" {
+				t.Errorf("the output became %.40q, %v", old, err)
+			}
+			if !slices.Equal(after, before) {
+				t.Errorf("files %v, there were %v", after, before)
+			}
+		})
+	}
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// Several processes under mpiexec run the same command: all read the operands, products and sums
+// are shared, and the first alone speaks and writes.
+
+// team is the processes, nil for one that is alone.
+var team *processes
+
+// processes is what a process knows of those that mpiexec started together with it.
+type processes struct {
+	all *mpi.Comm
+	end *mpi.Comm // of the same processes: nothing is sent by it before they end
+}
+
+// patience is how long a process that failed waits for the others to fail likewise.
+const patience = 2 * time.Second
+
+// shares are the commands that processes share the work of.
+var shares = []string{"gemm", "gemv", "syrk", "sum", "asum", "dot", "nrm2"}
+
+// solvers are those that they share it of where --grid asks for that: of order 600 at 424 bits two
+// processes took 0.9 to 1.4 times as long as one with one thread, and ten times as long for one
+// right-hand side.
+var solvers = []string{"solve", "inv", "det", "chol", "lu", "qr"}
+
+// multiply are those of them that consist of products, which each process may compute on a GPU.
+var multiply = append([]string{"gemm", "syrk"}, solvers...)
+
+// first reports whether this process speaks and writes.
+func (p *processes) first() bool { return p == nil || p.all.Rank() == 0 }
+
+// runTogether runs the program in a process that mpiexec started, and ends it.
+func runTogether(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if slices.Contains(args, files.Stdio) && mpi.LaunchedFirst() {
+		stdin = ahead(stdin)
+	}
+	all, err := distributed.Init()
+	if err != nil { // there is nobody to agree with
+		fmt.Fprintf(stderr, "halfulp: started by mpiexec: %v\n", err)
+		return cli.ExitFailed
+	}
+	if all.Size() == 1 {
+		mpi.Exit(run(args, stdin, stdout, stderr))
+	}
+	team = &processes{all: all}
+	var said bytes.Buffer
+	if !team.first() {
+		stdout, stderr = io.Discard, &said
+	}
+	status := cli.ExitFailed
+	if stdin, err = team.join(args, stdin); err != nil {
+		fmt.Fprintf(stderr, "halfulp: %v\n", err)
+	} else {
+		status = run(args, stdin, stdout, stderr)
+	}
+	team.finish(status, said.String())
+	return status
+}
+
+// ahead reads all of r from now on: mpiexec gives up a process that lets its input wait.
+func ahead(r io.Reader) io.Reader {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(r)
+		done <- result{text, err}
+	}()
+	from, to := io.Pipe()
+	go func() {
+		r := <-done
+		_, _ = to.Write(r.text) // an error is that of the reader, who has no more use for it
+		to.CloseWithError(r.err)
+	}()
+	return from
+}
+
+// join sees that all processes run the same command of the same program, divides processors among
+// those of one machine, and gives all of them standard input if they read it.
+func (p *processes) join(args []string, stdin io.Reader) (io.Reader, error) {
+	ctx := context.Background()
+	var err error
+	if p.end, err = p.all.Split(0, p.all.Rank()); err != nil {
+		return nil, err
+	}
+	same := hash(cli.Version() + "\x00" + strings.Join(args, "\x00"))
+	least, most := []int64{same}, []int64{same}
+	if err := p.all.Allreduce(ctx, mpi.Min, least); err != nil {
+		return nil, err
+	}
+	if err := p.all.Allreduce(ctx, mpi.Max, most); err != nil {
+		return nil, err
+	}
+	if least[0] != most[0] {
+		return nil, fmt.Errorf("the processes do not all run the same command of the same version of halfulp (this is %s)", cli.Version())
+	}
+	machine, err := grid.Machine(ctx, p.all)
+	if err != nil {
+		return nil, err
+	}
+	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/machine.Size))
+	if !slices.Contains(args, files.Stdio) {
+		return stdin, nil
+	}
+	var text []byte
+	length := []int64{0}
+	var failed error
+	if p.first() {
+		text, failed = io.ReadAll(stdin)
+		length[0] = int64(len(text))
+	}
+	if err := p.all.Allreduce(ctx, mpi.Sum, length); err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("standard input: %w", failed)
+	}
+	if !p.first() {
+		text = make([]byte, length[0])
+	}
+	return bytes.NewReader(text), p.all.Bcast(ctx, text, 0)
+}
+
+// hash is 62 bits of a text.
+func hash(text string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text))
+	return int64(h.Sum64() >> 2)
+}
+
+// finish ends this process together with the others, with the largest exit status of all. One that
+// failed where others wait for it in vain says why, and ends them.
+func (p *processes) finish(status int, said string) {
+	ctx, cancel := context.Background(), context.CancelFunc(func() {})
+	if status != cli.ExitOK {
+		ctx, cancel = context.WithTimeout(ctx, patience)
+	}
+	defer cancel()
+	// status, and which process is the first to have it
+	worst := []int64{int64(status*p.all.Size() + p.all.Size() - 1 - p.all.Rank())}
+	err := context.DeadlineExceeded
+	if p.end != nil {
+		err = p.end.Allreduce(ctx, mpi.Max, worst)
+	}
+	if err != nil {
+		if !p.first() {
+			fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
+		}
+		files.RemoveTemporaries()
+		p.all.Abort(max(status, cli.ExitFailed))
+	}
+	speaker := p.all.Size() - 1 - int(worst[0])%p.all.Size()
+	if status != cli.ExitOK && speaker == p.all.Rank() && !p.first() {
+		fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
+	}
+	mpi.Exit(int(worst[0]) / p.all.Size())
+}
+
+// device is the device of a command, given that of its flags: if processes can share the work, that
+// of all of them, where each computes on the device of the flags, or its share of several GPUs.
+func (p *processes) device(command string, how *runFlags) (halfulp.Device, error) {
+	switch {
+	case p == nil && how.Grid != (gridFlag{}):
+		return "", cli.Misuse("--grid is for several processes, which mpiexec starts: mpiexec -n %d halfulp %s ...", how.Grid[0]*how.Grid[1], command)
+	case p == nil || how.Method != "auto" && how.Method != "residue" && how.Method != "direct":
+		return halfulp.Device(how.Device), nil
+	case !slices.Contains(shares, command) && (how.Grid == (gridFlag{}) || !slices.Contains(solvers, command)):
+		return halfulp.Device(how.Device), nil
+	}
+	n, err := place.ParseName(how.Device)
+	if err != nil {
+		return "", err
+	}
+	multiplies := slices.Contains(multiply, command)
+	if n.Kind == place.MPI || n.Kind == place.CUDA && !multiplies || multiplies && how.Method == "direct" {
+		return halfulp.Device(how.Device), nil
+	}
+	return distributed.Device(how.Grid[0], how.Grid[1]), distributed.Use(halfulp.Device(how.Device))
+}
+
+// gridFlag is the rows and columns of a grid of processes.
+type gridFlag [2]int
+
+func (g *gridFlag) UnmarshalText(text []byte) error {
+	rows, cols, ok := strings.Cut(string(text), "x")
+	p, err := strconv.ParseUint(rows, 10, 16)
+	q, err2 := strconv.ParseUint(cols, 10, 16)
+	if !ok || err != nil || err2 != nil || p == 0 || q == 0 {
+		return fmt.Errorf("%q is no grid of processes: want rows x columns, such as 2x3", text)
+	}
+	*g = gridFlag{int(p), int(q)}
+	return nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// TestSolversOnDevice runs commands of package linsolve with operands that live on a GPU: a fake
+// one whose kernels are written in Go. They print what they print on the CPU.
+func TestSolversOnDevice(t *testing.T) {
+	devs, _ := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	dir := t.TempDir()
+	output := func(args ...string) string {
+		var stdout, stderr strings.Builder
+		if status := run(args, nil, &stdout, &stderr); status != 0 {
+			t.Fatalf("%v: exit status %d, %s", args, status, stderr.String())
+		}
+		return stdout.String() + stderr.String()
+	}
+	a, b, h := filepath.Join(dir, "A.mtx"), filepath.Join(dir, "b.mtx"), filepath.Join(dir, "H.mtx")
+	output("gen", "random", "9", "9", "--format", "mp:106", "--out", a)
+	output("gen", "random", "9", "2", "--format", "mp:106", "--seed", "3", "--out", b)
+	output("gen", "hilbert", "5", "--format", "mp:106", "--out", h)
+	for _, args := range [][]string{
+		{"solve", a, b}, {"inv", a}, {"det", a}, {"det", a, "--log"}, {"chol", h}, {"lu", a}, {"qr", a}, {"qr", a, "--pivoted"},
+	} {
+		args = append(args, "--format", "mp:106", "--digits", "40", "--quiet")
+		want := output(args...)
+		if got := output(append(args, "--device", "cuda:0")...); got != want {
+			t.Errorf("%v: on the device %s, want %s", args, got, want)
+		}
+		if got := output(append(args, "--device", "cuda:0", "--stats")...); args[0] != "det" && args[0] != "qr" && !strings.Contains(got, " cuda:0\n") {
+			t.Errorf("%v: no device in %s", args, got)
+		}
+	}
+}

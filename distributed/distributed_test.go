@@ -1,0 +1,128 @@
+package distributed_test
+
+import (
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/conformance"
+	"github.com/halfulp/halfulp/distributed"
+	"github.com/halfulp/halfulp/internal/mpitest"
+	"github.com/halfulp/halfulp/internal/testlength"
+	"github.com/halfulp/halfulp/linsolve"
+)
+
+func TestMain(m *testing.M) { mpitest.Main(m) }
+
+// TestConformance runs the suite on grids of several shapes, for operands of the host and for those
+// that live there.
+func TestConformance(t *testing.T) {
+	if !mpitest.InProcess() {
+		for _, n := range []int{1, 2, 3, 4, 6} {
+			mpitest.Run(t, n)
+		}
+		return
+	}
+	comm, err := distributed.Init()
+	if err != nil {
+		t.Fatal(err)
+	}
+	device, every := distributed.Device(0, 0), 200
+	if comm.Size() == 2 && testlength.Long() {
+		every = 40
+	}
+	t.Run("Host", func(t *testing.T) { conformance.RunSome(t, conformance.Processes(device, false), every) })
+	t.Run("Resident", func(t *testing.T) { conformance.RunSome(t, conformance.Processes(device, true), every) })
+}
+
+// TestViews reads views of a matrix that lives on a grid.
+func TestViews(t *testing.T) {
+	if !mpitest.Run(t, 3) {
+		return
+	}
+	if _, err := distributed.Init(); err != nil {
+		t.Fatal(err)
+	}
+	h := halfulp.Random(halfulp.MP(100), 200, 150, 1, 20)
+	a, err := h.On(distributed.Device(3, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// not a map: all processes have to take the same order
+	for _, v := range []struct {
+		name string
+		of   func(m *halfulp.Matrix) *halfulp.Matrix
+	}{
+		{"whole", func(m *halfulp.Matrix) *halfulp.Matrix { return m }},
+		{"slice", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Slice(3, 190, 60, 149) }},
+		{"transpose", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Slice(3, 190, 60, 149).T() }},
+		{"row", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Row(70).Matrix() }},
+		{"column", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Col(149).Matrix() }},
+		{"all", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Vec().Matrix() }},
+		{"all, row", func(m *halfulp.Matrix) *halfulp.Matrix { return m.Vec().Matrix().T() }},
+	} {
+		name, f := v.name, v.of
+		got, err := f(a).Host()
+		if err != nil || !got.Same(f(h)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		want, _, err := halfulp.Sum(f(h).Clone().Vec(), halfulp.MP(60), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f(a).Rows() != 1 && f(a).Cols() != 1 {
+			continue
+		}
+		sum, _, err := halfulp.Sum(f(a).Vec(), halfulp.MP(60), nil)
+		if err != nil || sum.Cmp(want) != 0 {
+			t.Errorf("sum of %s: %v, want %v, %v", name, sum, want, err)
+		}
+	}
+}
+
+// TestSolve solves systems on grids and on the host: with the same bits, and there.
+func TestSolve(t *testing.T) {
+	if !mpitest.InProcess() {
+		for _, n := range []int{1, 2, 4} {
+			mpitest.Run(t, n)
+		}
+		return
+	}
+	if _, err := distributed.Init(); err != nil {
+		t.Fatal(err)
+	}
+	grid := distributed.Device(0, 0)
+	on := func(m *halfulp.Matrix) *halfulp.Matrix {
+		z, err := m.On(grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
+	for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(300), halfulp.DD} {
+		a, b := halfulp.Random(f, 150, 150, 3, 1), halfulp.Random(f, 150, 2, 3, 2)
+		for _, rhs := range []*halfulp.Matrix{b, halfulp.Random(f, 150, 150, 2, 3)} {
+			want, got := halfulp.NewMatrix(f, 150, rhs.Cols()), on(halfulp.NewMatrix(f, 150, rhs.Cols()))
+			if _, err := linsolve.Solve(a, rhs, want, nil); err != nil {
+				t.Fatal(err)
+			}
+			st, err := linsolve.Solve(on(a), on(rhs), got, nil)
+			if err != nil || st.Device != string(grid) {
+				t.Fatalf("%v: %v, on %s", f, err, st.Device)
+			}
+			if h, err := got.Host(); err != nil || !h.Same(want) {
+				t.Errorf("%v, %d right-hand sides: other bits, %v", f, rhs.Cols(), err)
+			}
+		}
+		want, got := halfulp.NewMatrix(f, 150, 150), on(halfulp.NewMatrix(f, 150, 150))
+		if _, err := linsolve.Inverse(a, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		st, err := linsolve.Inverse(on(a), got, nil)
+		if err != nil || st.Device != string(grid) {
+			t.Fatalf("%v: %v, on %s", f, err, st.Device)
+		}
+		if h, err := got.Host(); err != nil || !h.Same(want) {
+			t.Errorf("%v: another inverse, %v", f, err)
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package direct
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// reference returns a unit that computes like u in plain Go.
+func (u laneUnit) reference() *laneUnit {
+	u.cut, u.mul = u.cutVertical, u.mulVertical
+	return &u
+}
+
+// TestVerticalKernels compares the kernels of the machine with the loops in Go.
+func TestVerticalKernels(t *testing.T) {
+	fast := machineUnit()
+	if fast == nil {
+		t.Skip("no unit")
+	}
+	slow := fast.reference()
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range 3000 {
+		d := 2 + r.IntN(20)
+		if trial%10 == 0 {
+			d = 2 + r.IntN(60)
+		}
+		limbs := 1 + r.IntN((d*fast.bits+63)/64+2)
+		n := 1 + r.IntN(5)
+		plan := verticalPlan{unit: fast, digits: d, words: (fast.bits*d + 63) / 64, numbers: n}
+		f := num.Format{Kind: num.MP, Prec: uint32(64 * limbs)}
+		lanes := fast.lanes
+		a := randomNumbers(r, f, n*lanes, trial)
+		b := randomNumbers(r, f, n*lanes, trial/2)
+		ref, scale := make([]int64, n*lanes), make([]int64, n*lanes)
+		for i := range ref {
+			ref[i] = int64(r.IntN(5)) * int64(r.IntN(1+fast.bits*d/3))
+			scale[i] = -int64(r.IntN(3))
+			switch r.IntN(40) {
+			case 0:
+				scale[i] = noScale
+			case 1:
+				scale[i] = math.MaxInt32
+			}
+		}
+		byRows := r.IntN(2) == 0
+		var out [2][]uint64
+		var sums [2][]int64
+		start := make([]int64, lanes*(d+1))
+		for i := range start {
+			start[i] = r.Int64N(1 << fast.bits)
+		}
+		for k, u := range []*laneUnit{fast, slow} {
+			plan.unit = u
+			cx, cy := newCutter(plan, f), newCutter(plan, f)
+			job := cx.job(a, 0, lanes, n)
+			job.scale, job.sign = unsafe.Pointer(&scale[0]), unsafe.Pointer(&b.Cls[0])
+			job.ref = unsafe.Pointer(&ref[0])
+			if byRows {
+				job.xLane, job.xStep = 1, lanes
+			} else {
+				job.refLane, job.refStep, job.xStep = 1, lanes, 1
+			}
+			u.cut(&job)
+			zero := make([]int64, n*lanes)
+			yExp := make([]int64, n*lanes)
+			for i := range yExp {
+				yExp[i] = int64(b.Exp[i])
+			}
+			job = cy.job(b, 0, lanes, n)
+			job.ref, job.refLane, job.refStep = unsafe.Pointer(&yExp[0]), 1, lanes
+			job.scale, job.sign, job.xLane, job.xStep = unsafe.Pointer(&zero[0]), job.cls, 1, lanes
+			u.cut(&job)
+			out[k] = append(append(out[k], cx.digits...), cy.digits...)
+			sums[k] = append(sums[k], start...)
+			if byRows {
+				plan.add(false, sums[k], cx.digits, cy.digits, plan.pitch(), n, fetch{})
+			} else {
+				plan.add(true, sums[k], cx.digits, cy.digits, 8*d, min(n, plan.pitch()/(8*d)), fetch{})
+			}
+		}
+		for i := range out[0] {
+			if out[0][i] != out[1][i] {
+				t.Fatalf("trial %d, digits %d, limbs %d, vectors %d, byRows %v: word %d of the digits is %x, want %x", trial, d, limbs, n, byRows, i, out[0][i], out[1][i])
+			}
+		}
+		for i := range sums[0] {
+			if sums[0][i] != sums[1][i] {
+				t.Fatalf("trial %d, digits %d, vectors %d, byRows %v: lane %d of column %d is %x, want %x", trial, d, n, byRows, i%lanes, i/lanes-1, sums[0][i], sums[1][i])
+			}
+		}
+	}
+}
+
+// randomNumbers returns numbers of which some are zero, infinite, NaN, short or all ones.
+func randomNumbers(r *rand.Rand, f num.Format, n, trial int) *num.Array {
+	a := num.New(f, n)
+	l := f.Limbs()
+	for i := range n {
+		c := num.Finite
+		if trial%3 == 0 && r.IntN(8) == 0 {
+			c = num.Class(r.IntN(4))
+		}
+		a.Cls[i] = num.MakeCls(r.IntN(2) == 0, c)
+		if c != num.Finite {
+			continue
+		}
+		a.Exp[i] = int32(-r.IntN(4))
+		sig := a.Sig[i*l : (i+1)*l]
+		for k := range sig {
+			switch r.IntN(6) {
+			case 0:
+			case 1:
+				sig[k] = 1<<64 - 1
+			default:
+				sig[k] = r.Uint64()
+			}
+		}
+		sig[l-1] |= 1 << 63
+	}
+	return a
+}
+
+// verticalUnits are the units of all machines, in plain Go.
+var verticalUnits = map[string]*laneUnit{
+	"integers": laneUnit{lanes: 8, bits: 52, width: 18}.reference(),
+	"floats":   laneUnit{lanes: 4, bits: 51, width: 9, floats: true}.reference(),
+}
+
+// withUnits runs f under every unit.
+func withUnits(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	defer func() { verticalUnit = machineUnit }()
+	for name, u := range verticalUnits {
+		verticalUnit = func() *laneUnit { return u }
+		t.Run(name, f)
+	}
+	if u := machineUnit(); u != nil {
+		always := *u
+		always.few = 0
+		verticalUnit = func() *laneUnit { return &always }
+		t.Run("machine", f)
+	}
+}
+
+// verticalNumbers returns numbers for sums: of like size, spread widely, with zeros, special, or
+// those of which the second half cancels the first.
+func verticalNumbers(r *rand.Rand, f num.Format, n, family int) *num.Array {
+	a := num.New(f, n)
+	buf := make([]uint64, 40)
+	for i := range n {
+		v := num.Real{Class: num.Finite, Neg: r.IntN(2) == 0, Exp: int64(-r.IntN(6)), Mag: buf[:1+r.IntN(30)]}
+		for k := range v.Mag {
+			v.Mag[k] = r.Uint64()
+			if r.IntN(10) == 0 {
+				v.Mag[k] = -(r.Uint64() & 1)
+			}
+		}
+		v.Mag[0] |= 1
+		v.Exp -= int64(num.BitLen(v.Mag))
+		switch family {
+		case 1:
+			v.Exp += int64(r.IntN(2000) - 1000)
+		case 2:
+			v.Exp += int64(r.IntN(200))
+		case 3:
+			if r.IntN(5) == 0 {
+				v = num.Real{Neg: v.Neg}
+			}
+		case 4:
+			if r.IntN(3*n) == 0 {
+				v = num.Real{Class: num.Inf + num.Class(r.IntN(2))}
+			}
+		case 5:
+			if f.Kind == num.F64 || f.Terms() > 1 {
+				v.Exp -= 1000
+			} else if f.Kind == num.MP {
+				v.Exp += int64(r.IntN(2)) * (math.MaxInt32 - 100)
+			}
+		}
+		a.Set(i, v)
+	}
+	return a
+}
+
+// TestVerticalGemv compares matrix-vector products with exact sums, for rows and columns in line
+// and all numbers of rows and columns.
+func TestVerticalGemv(t *testing.T) {
+	formats := []num.Format{num.Float64, num.DDouble, num.QDouble, num.Float32}
+	for _, p := range []uint32{24, 64, 106, 128, 212, 424, 848, 1696} {
+		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
+	}
+	withUnits(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 3))
+		work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+		for trial := range 250 {
+			fm, fx, fz := formats[r.IntN(len(formats))], formats[r.IntN(len(formats))], formats[4+r.IntN(len(formats)-4)]
+			if r.IntN(2) == 0 {
+				fm, fx = fz, fz
+			}
+			m, n := 2+r.IntN(30), 4+r.IntN(80)
+			if r.IntN(5) == 0 {
+				n += 200
+			}
+			family := r.IntN(7)
+			a, x := verticalNumbers(r, fm, m*n, family), verticalNumbers(r, fx, n, r.IntN(4))
+			if family == 6 { // exact and nearly exact cancellation
+				for i := range m {
+					for j := range n / 2 {
+						a.CopyFrom(i*n+n-1-j, a, i*n+j)
+						a.Negate(i*n + n - 1 - j)
+					}
+				}
+				for j := range n / 2 {
+					x.CopyFrom(n-1-j, x, j)
+				}
+				if r.IntN(2) == 0 {
+					x.Set(n/2, num.Real{Class: num.Finite, Mag: []uint64{1}, Exp: int64(-r.IntN(3000))})
+				}
+			}
+			mat := num.Mat{Arr: a, RS: n, CS: 1, Rows: m, Cols: n}
+			if r.IntN(2) == 0 && family != 6 {
+				mat = num.Mat{Arr: a, RS: 1, CS: m, Rows: m, Cols: n}
+			}
+			alpha := num.Real{Class: num.Finite, Mag: []uint64{1}, Neg: r.IntN(2) == 0}
+			var beta num.Real
+			y := num.Vec{Arr: verticalNumbers(r, fz, m, 0), Inc: 1, N: m}
+			if r.IntN(3) == 0 {
+				alpha.Mag = []uint64{r.Uint64()}
+				beta = num.Real{Class: num.Finite, Mag: []uint64{1 + r.Uint64N(3)}}
+			}
+			z, want := num.New(fz, m), num.New(fz, m)
+			xv := num.Vec{Arr: x, Inc: 1, N: n}
+			exact, err := Gemv(work, alpha, mat, xv, beta, y, z, func(num.Flags) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := Product{Alpha: alpha, A: mat, B: xv.Mat(), Beta: beta, Old: y.Mat(), C: num.Vec{Arr: want, Inc: 1, N: m}.Mat()}
+			if err := Entries(work, p, func(num.Flags) {}); err != nil {
+				t.Fatal(err)
+			}
+			for i := range m {
+				if !z.SameBits(i, want, i) {
+					t.Fatalf("trial %d: %v matrix %d x %d, RS %d, %v vector, %v result, family %d: row %d differs", trial, fm, m, n, mat.RS, fx, fz, family, i)
+				}
+			}
+			if family == 0 && exact > 2 {
+				t.Errorf("trial %d: %v matrix, %v vector, %v result: %d of %d rows took the exact sum", trial, fm, fx, fz, exact, m)
+			}
+		}
+	})
+}
+
+// TestVerticalDot compares dot products and norms with exact sums.
+func TestVerticalDot(t *testing.T) {
+	withUnits(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(4, 4))
+		decided := 0
+		for trial := range 150 {
+			f := num.Format{Kind: num.MP, Prec: []uint32{53, 106, 128, 212, 424, 848, 1696}[r.IntN(7)]}
+			g := f
+			if r.IntN(3) == 0 {
+				g.Prec = 64 + uint32(r.IntN(500))
+			}
+			n := 16 + r.IntN(100)
+			if r.IntN(10) == 0 {
+				n += 3 * dotChunk
+			}
+			family := r.IntN(7)
+			x, y := verticalNumbers(r, f, n, family), verticalNumbers(r, g, n, r.IntN(4))
+			if family == 6 {
+				for j := range n / 2 {
+					x.CopyFrom(n-1-j, x, j)
+					y.CopyFrom(n-1-j, y, j)
+					y.Negate(n - 1 - j)
+				}
+			}
+			work := Work{Context: t.Context(), Threads: 1 + r.IntN(3)}
+			xv, yv := num.Vec{Arr: x, Inc: 1, N: n}, num.Vec{Arr: y, Inc: 1, N: n}
+			z, want := num.New(f, 1), num.New(f, 1)
+			kind := Dot
+			if r.IntN(4) == 0 {
+				kind, yv = Squares, xv
+			}
+			_, exact, err := kind.Round(work, xv, yv, z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !exact {
+				decided++
+			}
+			a, err := kind.Exact(work, xv, yv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Set(0, a.Value(f))
+			if !z.SameBits(0, want, 0) {
+				t.Fatalf("trial %d: %v by %v, n = %d, family %d, kind %d differs", trial, f, g, n, family, kind)
+			}
+		}
+		if decided < 75 {
+			t.Errorf("digits decided %d dot products", decided)
+		}
+	})
+}

@@ -1,0 +1,25 @@
+package abi
+
+import "github.com/halfulp/halfulp/internal/cuda"
+
+// What kernels/rows/triangular.cu takes.
+
+// QuotientLanes is the most rows that quotientsOfRows solves.
+const QuotientLanes = 32
+
+// Quotients is what quotientsOfRows takes.
+type Quotients struct {
+	T, R                                      Vectors
+	X                                         Target
+	Top, Odd, Counts                          cuda.Pointer
+	Prec                                      int64
+	Lo, Hi, Lower, Unit, Words, QuotientWords int32
+}
+
+// Raising is what raiseTops takes.
+type Raising struct {
+	R        Vectors
+	Top      cuda.Pointer
+	Rows     int64
+	First, _ int32
+}

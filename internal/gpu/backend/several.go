@@ -1,0 +1,127 @@
+package backend
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/several"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// together are the places of several GPUs.
+var together struct {
+	sync.Mutex
+	list []*group
+}
+
+// group is GPUs that make a place together.
+type group struct {
+	devs  []*cuda.Device
+	place *several.Place
+
+	mu     sync.Mutex    // of one meeting at a time
+	events []*cuda.Event // where each GPU is; guarded by mu
+}
+
+// severalOf returns the place that GPUs make together, the same one every time.
+func severalOf(first *cuda.Device, numbers []int) (place.Place, error) {
+	g := &group{devs: []*cuda.Device{first}}
+	parts := []place.Place{at(first)}
+	for _, i := range numbers[1:] {
+		dev, err := mem.Open(i)
+		if err != nil {
+			return nil, absent(err)
+		}
+		g.devs, parts = append(g.devs, dev), append(parts, at(dev))
+	}
+	together.Lock()
+	defer together.Unlock()
+	for _, old := range together.list {
+		if slices.Equal(old.devs, g.devs) {
+			return old.place, nil
+		}
+	}
+	names := name(numbers...)
+	g.place = several.New(names, parts, &gpus{first: first, more: numbers[1:], name: names}, g)
+	together.list = append(together.list, g)
+	return g.place, nil
+}
+
+// each runs f on all GPUs side by side, and returns the first error.
+func (g *group) each(ctx context.Context, f func(d int, s *cuda.Stream) error) error {
+	errs := make([]error, len(g.devs))
+	var wg sync.WaitGroup
+	for d, dev := range g.devs {
+		wg.Go(func() {
+			errs[d] = explained(dev.Do(ctx, func(s *cuda.Stream) error { return f(d, s) }))
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Meet lets all GPUs wait for each other, and not the host.
+func (g *group) Meet(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.events == nil {
+		g.events = make([]*cuda.Event, len(g.devs))
+	}
+	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
+		if g.events[d] == nil {
+			if g.events[d], err = s.NewEvent(); err != nil {
+				return err
+			}
+		}
+		return s.Record(g.events[d])
+	})
+	if err != nil {
+		return err
+	}
+	return g.each(ctx, func(d int, s *cuda.Stream) error {
+		for e, other := range g.events {
+			if e == d {
+				continue
+			}
+			if err := s.Wait(other); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Pull copies from one GPU's memory to another's.
+func (g *group) Pull(ctx context.Context, to int, z *num.Array, j, from int, a *num.Array, i, n int) error {
+	return explained(g.devs[to].Do(ctx, func(s *cuda.Stream) error {
+		m := mem.Matrix{Arr: arrayOf(z), Off: j, RS: 1, CS: n, Rows: n, Cols: 1}
+		m.Changed()
+		return m.Arr.CopyPeer(s, j, g.devs[from], arrayOf(a), i, n)
+	}))
+}
+
+// Download copies from a GPU to the host.
+func (g *group) Download(ctx context.Context, from int, a *num.Array, to num.Mat) error {
+	return explained(g.devs[from].Do(ctx, func(s *cuda.Stream) error {
+		return mem.DownloadView(s, to, mem.Matrix{Arr: arrayOf(a), RS: 1, CS: max(to.Rows, 1), Rows: to.Rows, Cols: to.Cols}, 0)
+	}))
+}
+
+// Memory returns what the GPU with the least has left.
+func (g *group) Memory() int64 {
+	least := int64(math.MaxInt64)
+	for _, d := range g.devs {
+		least = min(least, int64(d.Info().Memory)-d.Counters().InUse)
+	}
+	return least
+}

@@ -1,0 +1,29 @@
+package backend
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/gpu/newton"
+	"github.com/halfulp/halfulp/internal/gpu/seed"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+func (p *gpus) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		rows, cols, order, ok, err = seed.PivotedTriangles(s, Matrix(a), Matrix(z), Matrix(u))
+		return err
+	})
+	return rows, cols, order, ok, err
+}
+
+func (p *gpus) Part(c place.Config, a, lower, upper num.Mat) error {
+	return p.do(c.Ctx, func(s *cuda.Stream) error { return newton.Part(s, Matrix(a), Matrix(lower), Matrix(upper)) })
+}
+
+func (p *gpus) NotSmall(c place.Config, a num.Mat) (count int, err error) {
+	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
+		count, err = newton.NotSmall(s, Matrix(a))
+		return err
+	})
+	return count, err
+}

@@ -1,0 +1,74 @@
+package gputest
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+)
+
+// refPivotPanel is pivotPanel of kernels/seed/partial.cu, but that it compares all bits of numbers.
+func refPivotPanel(l *fake.Launch, g abi.Elimination, p abi.Pivoting) {
+	const k = abi.SeedBlock
+	n := int(g.N)
+	order := fake.Slice[int32](l, g.Order, n)
+	chosen, tops := fake.Slice[int32](l, p.Chosen, k), fake.Slice[int64](l, p.Tops, int(p.N))
+	panel := candidatesOf(l, g, 0, 0, n-int(g.First))
+	taken := make([]bool, len(panel.rows))
+	for c := range k {
+		pivot, most, exp := -1, 0.0, int64(math.MinInt64)
+		for r, row := range panel.rows {
+			if taken[r] {
+				continue
+			}
+			frac, e := math.Frexp(math.Abs(row[c]))
+			top := int64(e)
+			if i := order[panel.places[r]]; i < p.N {
+				top += tops[i]
+			}
+			if pivot < 0 || frac != 0 && (most == 0 || top > exp || top == exp && frac > most) {
+				pivot, most, exp = r, frac, top
+			}
+		}
+		chosen[c], taken[pivot] = panel.places[pivot], true
+		inverse := 0.0
+		if v := panel.rows[pivot][c]; v != 0 {
+			inverse = 1 / v
+		}
+		for r, row := range panel.rows {
+			if taken[r] {
+				continue
+			}
+			m := row[c] * inverse
+			for j := c + 1; j < k; j++ {
+				row[j] -= float64(m * panel.rows[pivot][j])
+			}
+		}
+	}
+}
+
+func refParted(l *fake.Launch, k abi.Parting) {
+	a := matOf(l, k.A)
+	lower, upper := resultsOf(l, k.Lower, k.A), resultsOf(l, k.Upper, k.A)
+	for j := range a.Cols {
+		for i := range a.Rows {
+			if i > j {
+				lower.Arr.CopyFrom(lower.At(i, j), a.Arr, a.At(i, j))
+			} else {
+				upper.Arr.CopyFrom(upper.At(i, j), a.Arr, a.At(i, j))
+			}
+		}
+	}
+}
+
+func refNotSmall(l *fake.Launch, v abi.Vectors, count cuda.Pointer) {
+	a := matOf(l, v)
+	for j := range a.Cols {
+		for i := j + 1; i < a.Rows; i++ {
+			if x, e := a.Arr.Leading(a.At(i, j)); e > 0 || e == 0 && math.Abs(x) > 1-0x1p-52 {
+				fake.Slice[uint32](l, count, 1)[0]++
+			}
+		}
+	}
+}

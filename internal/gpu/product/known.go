@@ -1,0 +1,88 @@
+package product
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// known takes what the caller knows of both factors for what a scan would find, and plans with it,
+// and reports whether that applies: to results that may be in error by so much that no rounding is
+// tested. Entries that cannot be stored are counted in the tally then, and the host waits for
+// nothing: not for a checked product, whose outcome it asks for.
+func (m *multiplication) known() (bool, error) {
+	b := m.cfg.Bound
+	if m.cfg.Check || b == nil || b.Within == 0 || b.A == nil || b.B == nil || m.cfg.Tally == nil || m.a.Arr.Terms() > 1 || m.b.Arr.Terms() > 1 {
+		return false, nil
+	}
+	if !abi.CoefficientOf(m.expr.alpha).Plain {
+		return false, nil
+	}
+	m.left, m.right = operandOf(m.a, leftSide, b.A), operandOf(m.b, rightSide, b.B)
+	m.silent = true
+	err := m.choose(nil)
+	if err == nil {
+		err = m.expression()
+	}
+	switch {
+	case errors.Is(err, errRange):
+		m.silent = false
+	case err != nil:
+		return false, err
+	default:
+		_, _, all := m.errors()
+		m.silent = all < 0 && !m.settles
+	}
+	if !m.silent {
+		m.left, m.right, m.within = nil, nil, false
+		return false, nil
+	}
+	for _, f := range []struct {
+		o *operand
+		v *exact.Vectors
+	}{{m.left, b.A}, {m.right, b.B}} {
+		if err := m.state(f.o, f.v); err != nil {
+			return false, err
+		}
+	}
+	return true, m.mark("plan")
+}
+
+// operandOf returns a factor with the totals of what is known of it.
+func operandOf(a mem.Matrix, side int, v *exact.Vectors) *operand {
+	o := &operand{vectors: abi.RowsOf(a), n: a.Rows, k: a.Cols, side: side, tops: v.Top}
+	o.totals = abi.Totals{Norm: v.Norm, Width: v.Width}
+	if v.Width == 0 {
+		o.totals.Width = math.MaxInt32
+	}
+	return o
+}
+
+// state puts what is known of the vectors where a scan would have put it. The rest are zeros: no
+// error depends on norms, and zeros have no sign.
+func (m *multiplication) state(o *operand, v *exact.Vectors) error {
+	var err error
+	if o.exp, err = m.alloc(8 * int64(o.n)); err != nil {
+		return err
+	}
+	zeros, err := m.e.zeros(m.s, o.n)
+	if err != nil {
+		return err
+	}
+	o.scanned = abi.Scanned{Exp: o.exp.Pointer(), Low: zeros, Norm: zeros, Flags: zeros}
+	return cuda.Upload(m.s, o.exp.Pointer(), v.Top)
+}
+
+// zeros returns where n numbers of 64 bits are 0.
+func (e *engine) zeros(s *cuda.Stream, n int) (cuda.Pointer, error) {
+	m, err := e.constant(s, constantsKey{kind: "zeros", steps: 1 << bits.Len(uint(n))}, func() []uint32 { return make([]uint32, 2<<bits.Len(uint(n))) })
+	if err != nil {
+		return 0, err
+	}
+	return m.Pointer(), nil
+}

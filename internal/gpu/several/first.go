@@ -1,0 +1,124 @@
+package several
+
+import (
+	"context"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// changed is what the first GPU has of an array whose entries it is to change: numbers lo <= i <
+// hi.
+type changed struct {
+	s      *storage
+	lo, hi int
+	at     *num.Array // where they are
+	shift  int        // number i is number i - shift there
+	copied bool
+}
+
+// first runs a routine on the first GPU, for operands of which it gets copies, and gives back what
+// it changes.
+func (p *Place) first(c place.Config, in, out []num.Mat, run func(g place.Place, in, out []num.Mat) error) (err error) {
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	f := p.fetching(c)
+	defer func() { f.free(err) }()
+	var list []*changed
+	find := func(m num.Mat) *changed {
+		for _, x := range list {
+			if m.Arr != nil && x.s == m.Arr.Away {
+				return x
+			}
+		}
+		return nil
+	}
+	for _, m := range out {
+		p.changed(m)
+		if find(m) == nil && m.Arr != nil && m.Arr.Away != nil {
+			list = append(list, &changed{s: storageOf(m.Arr)})
+		}
+	}
+	// Operands that share an array with results share it there as well.
+	for _, m := range append(append([]num.Mat(nil), in...), out...) {
+		lo, hi := span(m)
+		if x := find(m); x != nil && lo < hi {
+			if x.lo == x.hi {
+				x.lo, x.hi = lo, hi
+			}
+			x.lo, x.hi = min(x.lo, lo), max(x.hi, hi)
+		}
+	}
+	for _, x := range list {
+		if x.lo < x.hi && x.hi <= x.s.start[1] {
+			x.at = x.s.parts[0]
+			continue
+		}
+		if x.at, err = f.room(0, formatOf(x.s, out), x.hi-x.lo, 1); err != nil {
+			return err
+		}
+		x.shift, x.copied = x.lo, true
+		f.stretch(0, x.at, x.lo, x.hi, x.s)
+	}
+	there := func(views []num.Mat) (z []num.Mat, err error) {
+		for _, m := range views {
+			if x := find(m); x != nil {
+				m.Arr = x.at
+				m.Off -= x.shift
+			} else if m, err = f.get(0, m); err != nil {
+				return nil, err
+			}
+			z = append(z, m)
+		}
+		return z, nil
+	}
+	from, err := there(in)
+	if err != nil {
+		return err
+	}
+	to, err := there(out)
+	if err != nil {
+		return err
+	}
+	if err = f.run(); err != nil {
+		return err
+	}
+	if err = run(p.parts[0], from, to); err != nil {
+		return err
+	}
+	return p.giveBack(c, list)
+}
+
+// formatOf returns the format of the array of results that has a storage.
+func formatOf(s *storage, out []num.Mat) (f num.Format) {
+	for _, m := range out {
+		if m.Arr != nil && m.Arr.Away == num.Storage(s) {
+			f = m.Arr.Format
+		}
+	}
+	return f
+}
+
+// giveBack copies what the first GPU has changed to where it lives.
+func (p *Place) giveBack(c place.Config, list []*changed) error {
+	f := p.fetching(c)
+	for _, x := range list {
+		if !x.copied {
+			continue
+		}
+		for e, a := range x.s.parts {
+			i, end := max(x.lo, x.s.start[e]), min(x.hi, x.s.start[e+1])
+			switch {
+			case i >= end:
+			case e > 0:
+				f.pull(e, a, i-x.s.start[e], 0, x.at, i-x.lo, end-i)
+			default:
+				f.packs[0] = append(f.packs[0], func() error {
+					return p.parts[0].Copy(c, numbers(a, i, end-i), numbers(x.at, i-x.lo, end-i))
+				})
+			}
+		}
+	}
+	return f.run()
+}

@@ -1,0 +1,213 @@
+package several
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// A region is rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix, or of these a triangle that
+// begins with their first entry: 'U', 'L', or 0 for all.
+type region struct {
+	i0, i1, j0, j1 int
+	triangle       byte
+}
+
+// regions returns what a piece of an m x n matrix has of a triangle: a triangle of its own, and a
+// rectangle.
+func (q piece) regions(triangle byte, m, n int) []region {
+	if triangle == 0 {
+		return []region{{q.i0, q.i1, q.j0, q.j1, 0}}
+	}
+	var diagonal, rest region
+	if q.i0 == 0 && q.i1 == m { // columns
+		from, to := min(q.j0, m), min(q.j1, m)
+		diagonal, rest = region{from, to, q.j0, q.j1, triangle}, region{0, from, q.j0, q.j1, 0}
+		if triangle == 'L' {
+			rest.i0, rest.i1 = to, m
+		}
+	} else {
+		from, to := min(q.i0, n), min(q.i1, n)
+		diagonal, rest = region{q.i0, q.i1, from, to, triangle}, region{q.i0, q.i1, to, n, 0}
+		if triangle == 'L' {
+			rest.j0, rest.j1 = 0, from
+		}
+	}
+	return slices.DeleteFunc([]region{diagonal, rest}, func(r region) bool { return r.i0 >= r.i1 || r.j0 >= r.j1 })
+}
+
+// Gemm computes on each GPU what it has of C: it gets the rows of A and the columns of B for that.
+// Where that would be unfair, or take longer on its way than on the GPU, it computes other entries,
+// which go to where they live.
+func (p *Place) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real, old, z num.Mat) (exact.Stats, error) {
+	if z.Arr.Away == nil {
+		return p.hostGemm(c, alpha, a, b, beta, old, z)
+	}
+	m := &multiplication{p: p, alpha: alpha, beta: beta, a: a, b: b, old: old, z: z}
+	if beta.Class == num.Zero {
+		m.old = z // is not read
+	}
+	list, ok := m.blocks(c)
+	if !ok || len(list) == 0 {
+		in := []num.Mat{a, b, m.old}
+		err := p.first(c, in, []num.Mat{z}, func(g place.Place, in, out []num.Mat) error {
+			c.Bound = m.bound(c, 0, 0, z.Rows, 0, z.Cols)
+			st, err := g.Gemm(c, alpha, in[0], in[1], beta, in[2], out[0])
+			m.add(st)
+			return err
+		})
+		return m.end(), err
+	}
+	var jobs []job
+	for _, q := range list {
+		if products := m.products(c, q); len(products) > 0 {
+			jobs = append(jobs, m.job(q.d, products))
+		}
+	}
+	err := p.work(c, jobs)
+	if err == nil && c.Progress != nil {
+		c.Progress(1)
+	}
+	return m.end(), err
+}
+
+// A multiplication is C = alpha A B + beta Old under way.
+type multiplication struct {
+	p            *Place
+	alpha, beta  num.Real
+	a, b, old, z num.Mat
+	written      bool    // every entry of C is, and read from Old alone
+	keep         [2]bool // copies of A, or of B
+
+	mu    sync.Mutex // guards what follows
+	stats exact.Stats
+	ran   []string // the names of what has run something
+}
+
+// A product computes a region, with the factors cut to what is not known to be zero.
+type product struct {
+	region
+	k0, k1  int
+	factors [2]byte
+}
+
+// products returns those of a piece. Factors that are triangles beyond k0 and k1 are cut; what is
+// left of one is a triangle again if it begins on its diagonal.
+func (m *multiplication) products(c place.Config, q piece) (list []product) {
+	k := m.a.Cols
+	for _, r := range q.regions(c.Triangle, m.z.Rows, m.z.Cols) {
+		x := product{region: r, k1: k}
+		for side, of := range [2][2]int{{r.i0, r.i1}, {r.j0, r.j1}} {
+			f := c.Factors[side]
+			switch {
+			// Rows of A have no entries beyond the diagonal, or columns of B before it.
+			case f == 'L' && side == 0 || f == 'U' && side == 1:
+				x.k1 = min(x.k1, of[1])
+			case f != 0:
+				x.k0 = max(x.k0, of[0])
+			}
+		}
+		if x.k0 >= x.k1 {
+			x.k0, x.k1 = 0, k
+		}
+		if c.Factors[0] != 0 && x.k0 == r.i0 {
+			x.factors[0] = c.Factors[0]
+		}
+		if c.Factors[1] != 0 && x.k0 == r.j0 {
+			x.factors[1] = c.Factors[1]
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// job computes products on GPU d, which gets all that they need of the factors.
+func (m *multiplication) job(d int, list []product) job {
+	all := list[0]
+	for _, x := range list[1:] {
+		all.i0, all.i1, all.j0, all.j1 = min(all.i0, x.i0), max(all.i1, x.i1), min(all.j0, x.j0), max(all.j1, x.j1)
+		all.k0, all.k1 = min(all.k0, x.k0), max(all.k1, x.k1)
+	}
+	of := func(y num.Mat) num.Mat { return block(y, all.i0, all.i1, all.j0, all.j1) }
+	in := []num.Mat{block(m.a, all.i0, all.i1, all.k0, all.k1), block(m.b, all.k0, all.k1, all.j0, all.j1), {}}
+	if adds := m.beta.Class != num.Zero; adds && (m.written || m.old != m.z) {
+		in[2] = of(m.old)
+	}
+	keep := []bool{m.keep[0], m.keep[1], false}
+	return job{d: d, in: in, keep: keep, out: of(m.z), written: m.written, run: func(c place.Config, g place.Place, in []num.Mat) error {
+		old, to := in[2], in[3]
+		if old.Arr == nil {
+			old = to
+		}
+		whole := c
+		for k, x := range list {
+			if whole.Progress != nil {
+				c.Progress = func(done float64) { whole.Progress((float64(k) + done) / float64(len(list))) }
+			}
+			c.Triangle, c.Factors = x.triangle, x.factors
+			c.Bound = m.bound(whole, d, x.i0, x.i1, x.j0, x.j1)
+			a := block(in[0], x.i0-all.i0, x.i1-all.i0, x.k0-all.k0, x.k1-all.k0)
+			b := block(in[1], x.k0-all.k0, x.k1-all.k0, x.j0-all.j0, x.j1-all.j0)
+			inner := func(y num.Mat) num.Mat { return block(y, x.i0-all.i0, x.i1-all.i0, x.j0-all.j0, x.j1-all.j0) }
+			st, err := g.Gemm(c, m.alpha, a, b, m.beta, inner(old), inner(to))
+			if err != nil {
+				return exact.Shifted(err, x.i0, x.j0)
+			}
+			m.add(st)
+		}
+		return nil
+	}}
+}
+
+// bound returns what is known of a region on GPU d.
+func (m *multiplication) bound(c place.Config, d, i0, i1, j0, j1 int) *exact.Bound {
+	if c.Bound == nil {
+		return nil
+	}
+	b := *c.Bound
+	b.Rows, b.Cols = b.Rows[i0:i1], b.Cols[j0:j1]
+	cut := func(v *exact.Vectors, from, to int) *exact.Vectors {
+		if v == nil {
+			return nil
+		}
+		w := *v
+		w.Top = w.Top[from:to]
+		return &w
+	}
+	b.A, b.B = cut(b.A, i0, i1), cut(b.B, j0, j1)
+	if b.Tally != nil {
+		var err error
+		if b.Tally, err = storageOf(b.Tally).tally(c.Ctx, d); err != nil {
+			b.Tally, b.A, b.B = nil, nil, nil // the GPU looks, and waits
+		}
+	}
+	return &b
+}
+
+// add adds what a product took.
+func (m *multiplication) add(st exact.Stats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stats.Add(st)
+	if !slices.Contains(m.ran, st.Device) {
+		m.ran = append(m.ran, st.Device)
+	}
+}
+
+// end returns what all products took, on what has run them: the host, and GPUs.
+func (m *multiplication) end() exact.Stats {
+	slices.Sort(m.ran)
+	var names []string
+	for _, name := range m.ran {
+		if number, ok := strings.CutPrefix(name, place.CUDA+":"); ok && len(names) > 0 && names[len(names)-1] != place.Host {
+			name = number
+		}
+		names = append(names, name)
+	}
+	m.stats.Device = strings.Join(names, ",")
+	return m.stats
+}

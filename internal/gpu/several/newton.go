@@ -1,0 +1,308 @@
+package several
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// tally returns what GPU d counts in, if s is a tally.
+func (s *storage) tally(ctx context.Context, d int) (*num.Array, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tallies == nil {
+		s.tallies = make([]*num.Array, len(s.p.parts))
+	}
+	if s.tallies[d] == nil {
+		var err error
+		if s.tallies[d], err = s.p.parts[d].New(ctx, num.Format{Kind: num.F64}, 1, 1); err != nil {
+			return nil, err
+		}
+	}
+	return s.tallies[d], nil
+}
+
+// tallyOf returns what GPU d counts in, nil for nil.
+func tallyOf(ctx context.Context, tally *num.Array, d int) (*num.Array, error) {
+	if tally == nil {
+		return nil, nil
+	}
+	return storageOf(tally).tally(ctx, d)
+}
+
+// Oblique is true: such views are few numbers, which go to all GPUs that need some of them.
+func (p *Place) Oblique() bool { return true }
+
+// Copy runs on all GPUs.
+func (p *Place) Copy(c place.Config, to, from num.Mat) error {
+	return p.each(c, to, []num.Mat{from}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+		return g.Copy(c, q.m, in[0])
+	})
+}
+
+// Widens is what one GPU does.
+func (p *Place) Widens(f, g num.Format) bool { return p.parts[0].Widens(f, g) }
+
+// Widen runs on all GPUs.
+func (p *Place) Widen(c place.Config, to, from num.Mat) error {
+	return p.each(c, to, []num.Mat{from}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+		return g.Widen(c, q.m, in[0])
+	})
+}
+
+// Shift runs on all GPUs.
+func (p *Place) Shift(c place.Config, x num.Mat, rows, cols []int64, z num.Mat, tally *num.Array) (int, error) {
+	var odd atomic.Int64
+	err := p.each(c, z, []num.Mat{x}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+		t, err := tallyOf(c.Ctx, tally, q.d)
+		if err != nil {
+			return err
+		}
+		n, err := g.Shift(c, in[0], cut(rows, q.i0, q.i1), cut(cols, q.j0, q.j1), q.m, t)
+		odd.Add(int64(n))
+		return err
+	})
+	return int(odd.Load()), err
+}
+
+// cut returns some of a list, nil for nil.
+func cut(list []int64, from, to int) []int64 {
+	if list == nil {
+		return nil
+	}
+	return list[from:to]
+}
+
+// Sum runs on all GPUs.
+func (p *Place) Sum(c place.Config, s place.Sum, z num.Mat) (int, error) {
+	var left atomic.Int64
+	err := p.each(c, z, []num.Mat{s.X, s.D}, func(c place.Config, g place.Place, q piece, in []num.Mat) error {
+		t, err := tallyOf(c.Ctx, s.Tally, q.d)
+		if err != nil {
+			return err
+		}
+		for _, r := range q.regions(s.Triangle, z.Rows, z.Cols) {
+			inner := func(m num.Mat) num.Mat { return block(m, r.i0-q.i0, r.i1-q.i0, r.j0-q.j0, r.j1-q.j0) }
+			of := s
+			of.X, of.D, of.Tally, of.Triangle = inner(in[0]), inner(in[1]), t, r.triangle
+			of.Errors, of.Rows, of.Cols = cut(s.Errors, r.j0, r.j1), cut(s.Rows, r.i0, r.i1), cut(s.Cols, r.j0, r.j1)
+			n, err := g.Sum(c, of, inner(q.m))
+			if err != nil {
+				return err
+			}
+			left.Add(int64(n))
+		}
+		return nil
+	})
+	return int(left.Load()), err
+}
+
+// Extents joins what GPUs find of their pieces.
+func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all []place.Extents, left int, err error) {
+	lists := make([][]piece, len(list))
+	for k, m := range list {
+		var ok bool
+		if lists[k], ok = p.pieces(m); !ok {
+			err := p.first(c, list, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+				all, _, err = g.Extents(c, nil, in...)
+				return err
+			})
+			if err != nil {
+				return nil, 0, err
+			}
+			break
+		}
+	}
+	alone := all != nil
+	found := make([][]place.Extents, len(p.parts))
+	var sum atomic.Int64
+	err = p.together(func(d int) error {
+		t, err := tallyOf(c.Ctx, tally, d)
+		if err != nil {
+			return err
+		}
+		var of []num.Mat
+		for _, pieces := range lists {
+			for _, q := range pieces {
+				if q.d == d && !alone {
+					of = append(of, q.m)
+				}
+			}
+		}
+		x, n, err := p.parts[d].Extents(c, t, of...)
+		found[d] = x
+		sum.Add(int64(n))
+		return err
+	})
+	if err != nil || alone {
+		return all, int(sum.Load()), err
+	}
+	for k, m := range list {
+		x := newExtents(m.Rows)
+		for _, q := range lists[k] {
+			x.join(found[q.d][0], q)
+			found[q.d] = found[q.d][1:]
+		}
+		all = append(all, x.Extents)
+	}
+	return all, int(sum.Load()), nil
+}
+
+// extents are those of rows of which some pieces are known.
+type extents struct {
+	place.Extents
+	low []int64 // the numbers of row i are multiples of 2^low[i]
+}
+
+// none is above Top of rows of zeros, and below that of others.
+const none = -1 << 60
+
+// zeros is Top of rows of zeros.
+const zeros = -1 << 61
+
+func newExtents(rows int) *extents {
+	x := &extents{Extents: place.Extents{Top: make([]int64, rows), Norm: make([]float64, rows)}, low: make([]int64, rows)}
+	for i := range x.Top {
+		x.Top[i] = zeros
+	}
+	return x
+}
+
+// join adds what is known of a piece. The sum of two norms, multiplied by 1 + 2^-51, is above the
+// exact one after both roundings: (1 + 2^-51) (1 - 2^-53)^2 > 1.
+func (x *extents) join(y place.Extents, q piece) {
+	x.Special = x.Special || y.Special
+	for k, top := range y.Top {
+		i := q.i0 + k
+		if top <= none {
+			continue
+		}
+		low := top - y.Width
+		if x.Top[i] <= none {
+			x.Top[i], x.Norm[i], x.low[i] = top, y.Norm[k], low
+		} else {
+			most := max(x.Top[i], top)
+			x.Norm[i] = float64((scaled(x.Norm[i], x.Top[i]-most) + scaled(y.Norm[k], top-most)) * (1 + 0x1p-51))
+			x.Top[i], x.low[i] = most, min(x.low[i], low)
+		}
+		x.Width = max(x.Width, x.Top[i]-x.low[i])
+	}
+}
+
+// scaled returns a bound of norm 2^e, e <= 0.
+func scaled(norm float64, e int64) float64 { return math.Ldexp(norm, int(max(e, -900))) }
+
+// Inverse runs on the first GPU.
+func (p *Place) Inverse(c place.Config, a, x num.Mat) (rows, cols []int64, ok bool, err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
+		rows, cols, ok, err = g.Inverse(c, in[0], out[0])
+		return err
+	})
+	return rows, cols, ok, err
+}
+
+// InverseRoot runs on the first GPU.
+func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, ok bool, err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{x}, func(g place.Place, in, out []num.Mat) (err error) {
+		exps, ok, err = g.InverseRoot(c, in[0], out[0])
+		return err
+	})
+	return exps, ok, err
+}
+
+// Triangle runs on the first GPU where it compares, else on all.
+func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+	var count atomic.Int64
+	list, ok := p.pieces(a)
+	if op == place.CountAsymmetric || !ok {
+		var in, out []num.Mat
+		if in = []num.Mat{a}; op == place.HalveDiagonal || op == place.MirrorLower {
+			in, out = nil, in
+		}
+		err := p.first(c, in, out, func(g place.Place, in, out []num.Mat) error {
+			n, err := g.Triangle(c, op, append(in, out...)[0])
+			count.Add(int64(n))
+			return err
+		})
+		return int(count.Load()), err
+	}
+	if op == place.MirrorLower {
+		for _, q := range list {
+			for _, r := range q.regions('U', a.Rows, a.Rows) {
+				if r.triangle == 0 {
+					from := block(a, r.j0, r.j1, r.i0, r.i1).T()
+					if err := p.Copy(c, block(a, r.i0, r.i1, r.j0, r.j1), from); err != nil {
+						return 0, err
+					}
+				}
+			}
+		}
+	}
+	err := p.each(c, a, nil, func(c place.Config, g place.Place, q piece, _ []num.Mat) error {
+		for _, r := range q.regions('L', a.Rows, a.Rows) {
+			if r.triangle == 0 {
+				continue
+			}
+			n, err := g.Triangle(c, op, block(q.m, r.i0-q.i0, r.i1-q.i0, r.j0-q.j0, r.j1-q.j0))
+			if err != nil {
+				return err
+			}
+			count.Add(int64(n))
+		}
+		return nil
+	})
+	return int(count.Load()), err
+}
+
+// Spread runs on the first GPU.
+func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+	err = p.first(c, []num.Mat{a, b}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+		rows, cols, err = g.Spread(c, in[0], in[1])
+		return err
+	})
+	return rows, cols, err
+}
+
+// Triangles runs on the first GPU.
+func (p *Place) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g place.Place, in, out []num.Mat) (err error) {
+		rows, cols, order, ok, err = g.Triangles(c, in[0], out[0], out[1])
+		return err
+	})
+	return rows, cols, order, ok, err
+}
+
+// PivotedTriangles runs on the first GPU.
+func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g place.Place, in, out []num.Mat) (err error) {
+		rows, cols, order, ok, err = g.PivotedTriangles(c, in[0], out[0], out[1])
+		return err
+	})
+	return rows, cols, order, ok, err
+}
+
+// Gather runs on the first GPU.
+func (p *Place) Gather(c place.Config, x num.Mat, order []int32, z num.Mat) error {
+	return p.first(c, []num.Mat{x}, []num.Mat{z}, func(g place.Place, in, out []num.Mat) error {
+		return g.Gather(c, in[0], order, out[0])
+	})
+}
+
+// Part runs on the first GPU.
+func (p *Place) Part(c place.Config, a, lower, upper num.Mat) error {
+	return p.first(c, []num.Mat{a}, []num.Mat{lower, upper}, func(g place.Place, in, out []num.Mat) error {
+		return g.Part(c, in[0], out[0], out[1])
+	})
+}
+
+// NotSmall runs on the first GPU.
+func (p *Place) NotSmall(c place.Config, a num.Mat) (count int, err error) {
+	err = p.first(c, []num.Mat{a}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
+		count, err = g.NotSmall(c, in[0])
+		return err
+	})
+	return count, err
+}

@@ -1,0 +1,98 @@
+package several
+
+import (
+	"context"
+	"errors"
+
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A piece is the rows i0 <= i < i1 and columns j0 <= j < j1 of a view that GPU d has, all rows or
+// all columns: m there.
+type piece struct {
+	d, i0, i1, j0, j1 int
+	m                 num.Mat
+}
+
+// of returns the same rows and columns of another matrix of that shape; one that has no numbers
+// remains so.
+func (q piece) of(m num.Mat) num.Mat { return block(m, q.i0, q.i1, q.j0, q.j1) }
+
+// block returns rows i0 <= i < i1 and columns j0 <= j < j1 of m.
+func block(m num.Mat, i0, i1, j0, j1 int) num.Mat {
+	m.Off = m.At(i0, j0)
+	m.Rows, m.Cols = i1-i0, j1-j0
+	return m
+}
+
+// span returns the numbers lo <= i < hi of its array that m lies among.
+func span(m num.Mat) (lo, hi int) {
+	if m.Rows == 0 || m.Cols == 0 {
+		return 0, 0
+	}
+	down, across := (m.Rows-1)*m.RS, (m.Cols-1)*m.CS
+	lo = m.Off + min(down, 0) + min(across, 0)
+	return lo, m.Off + max(down, 0) + max(across, 0) + 1
+}
+
+// byRows reports whether rows of m, rather than columns, are likely to lie together.
+func byRows(m num.Mat) bool { return m.Rows > 1 && (m.Cols == 1 || abs(m.RS) > abs(m.CS)) }
+
+func abs(i int) int { return max(i, -i) }
+
+// pieces returns the pieces of a view, in the order of its columns or of its rows. It is not ok if
+// there are columns, or rows, of which several GPUs have entries.
+func (p *Place) pieces(m num.Mat) (list []piece, ok bool) {
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil, true
+	}
+	if byRows(m) {
+		list, ok = p.columns(m.T())
+		for k, q := range list {
+			list[k] = piece{q.d, q.j0, q.j1, q.i0, q.i1, q.m.T()}
+		}
+		return list, ok
+	}
+	return p.columns(m)
+}
+
+func (p *Place) columns(m num.Mat) (list []piece, ok bool) {
+	s := storageOf(m.Arr)
+	down := (m.Rows - 1) * m.RS
+	for j := range m.Cols {
+		lo := m.At(0, j) + min(down, 0)
+		d := s.owner(lo)
+		if lo+abs(down) >= s.start[d+1] {
+			return nil, false
+		}
+		if n := len(list); n > 0 && list[n-1].d == d {
+			list[n-1].j1++
+		} else {
+			list = append(list, piece{d: d, i1: m.Rows, j0: j, j1: j + 1})
+		}
+	}
+	for k, q := range list {
+		part := q.of(m)
+		part.Arr = s.parts[q.d]
+		part.Off -= s.start[q.d]
+		list[k].m = part
+	}
+	return list, true
+}
+
+// Overlap looks at positions in the array alone.
+func (p *Place) Overlap(a, b num.Mat) bool {
+	if a.Arr.Away != b.Arr.Away {
+		return false
+	}
+	positions := func(m num.Mat) mem.Matrix {
+		return mem.Matrix{Off: m.Off, RS: m.RS, CS: m.CS, Rows: m.Rows, Cols: m.Cols}
+	}
+	return positions(a).Overlaps(positions(b))
+}
+
+// cancelled reports whether an error is that of a context.
+func cancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

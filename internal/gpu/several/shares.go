@@ -1,0 +1,116 @@
+package several
+
+import (
+	"slices"
+
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// thin is how many times as many rows as columns, or the reverse, a result has where copies of the
+// large factor are kept, and its long side is cut. It is a guess.
+const thin = 16
+
+// unfair is how much more than its share of the work a GPU may have to do because it has the
+// entries. It is a guess.
+const unfair = 1.1
+
+// leastBalanced is the order of results below which no entries move for the sake of fairness.
+var leastBalanced = 8 * tile
+
+// blocks returns what each GPU computes of C: pieces, of all rows or of all columns.
+func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
+	p, rows, cols := m.p, m.z.Rows, m.z.Cols
+	if list, ok = p.pieces(m.z); !ok || len(list) == 0 {
+		return list, ok
+	}
+	switch {
+	case c.Triangle == 0 && cols*thin <= rows:
+		m.written, m.keep[0] = true, true
+		return p.chunks(p.starts(rows, 1), func(from, to int) piece { return piece{i0: from, i1: to, j1: cols} }), true
+	case c.Triangle == 0 && rows*thin <= cols:
+		m.written, m.keep[1] = true, true
+		return p.chunks(p.starts(cols, 1), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
+	case min(rows, cols) >= leastBalanced && rows == list[0].i1-list[0].i0 && (c.Triangle == 0 || m.z.RS == 1):
+		work := m.columnWork(c)
+		if most, all := m.heaviest(list, work); most*float64(len(p.parts)) > unfair*all {
+			m.written = c.Triangle == 0
+			return p.chunks(fair(work, len(p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
+		}
+	}
+	return list, true
+}
+
+// chunks returns the pieces between starts, one for each GPU, but for empty ones.
+func (p *Place) chunks(starts []int, of func(from, to int) piece) (list []piece) {
+	for d := range p.parts {
+		if starts[d] < starts[d+1] {
+			q := of(starts[d], starts[d+1])
+			q.d = d
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// samples is how many columns, and rows of each, stand for all of a result.
+const samples = 128
+
+// columnWork returns how many multiply-adds columns take, in some unit: those of samples of them.
+func (m *multiplication) columnWork(c place.Config) []float64 {
+	rows, cols, inner := float64(m.z.Rows), float64(m.z.Cols), float64(m.a.Cols)
+	work := make([]float64, samples)
+	for y := range work {
+		j := (float64(y) + 0.5) / samples * cols
+		for x := range samples {
+			i := (float64(x) + 0.5) / samples * rows
+			if c.Triangle == 'U' && i > j || c.Triangle == 'L' && i < j {
+				continue
+			}
+			from, to := 0.0, inner
+			switch c.Factors[0] {
+			case 'L':
+				to = min(to, i)
+			case 'U':
+				from = max(from, i)
+			}
+			switch c.Factors[1] {
+			case 'L':
+				from = max(from, j)
+			case 'U':
+				to = min(to, j)
+			}
+			work[y] += max(to-from, 0)
+		}
+	}
+	return work
+}
+
+// heaviest returns the work of the GPU that has most, and that of all.
+func (m *multiplication) heaviest(list []piece, work []float64) (most, all float64) {
+	each := make([]float64, len(m.p.parts))
+	for y, w := range work {
+		j := (2*y + 1) * m.z.Cols / (2 * samples)
+		k := slices.IndexFunc(list, func(q piece) bool { return j < q.j1 })
+		each[list[k].d] += w
+		all += w
+	}
+	return slices.Max(each), all
+}
+
+// fair returns where count shares of n columns begin that take about the same work.
+func fair(work []float64, count, n int) []int {
+	all := 0.0
+	for _, w := range work {
+		all += w
+	}
+	starts, step, sum, y := make([]int, count+1), multiple(n, count), 0.0, 0
+	for d := 1; d < count; d++ {
+		// may fuse: no bit depends on the shares
+		for want := all * float64(d) / float64(count); y < len(work) && sum+work[y]/2 < want; y++ {
+			sum += work[y]
+		}
+		starts[d] = min((y*n/len(work)+step/2)/step*step, n)
+	}
+	starts[count] = n
+	return starts
+}

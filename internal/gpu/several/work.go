@@ -1,0 +1,182 @@
+package several
+
+import (
+	"context"
+	"errors"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+)
+
+// A job is what GPU d does with views of the place, which it gets.
+type job struct {
+	d    int
+	in   []num.Mat // without an array: none
+	keep []bool    // of these, copies that are kept; nil for none
+	// out is a view of the place that the job changes, last of what it gets, if it has an array: if
+	// others have some of its entries, a copy that goes back. A view that is only written has no
+	// known entries in the copy.
+	out     num.Mat
+	written bool
+	run     func(c place.Config, g place.Place, in []num.Mat) error
+}
+
+// work does jobs, those of a GPU one after the other. The first error ends the others. Where memory
+// is short the copies that are kept make room.
+func (p *Place) work(c place.Config, jobs []job) error {
+	if c.Ctx == nil {
+		c.Ctx = context.Background()
+	}
+	for _, j := range jobs {
+		p.changed(j.out)
+	}
+	f, in, err := p.arranged(c, jobs)
+	if errors.Is(err, place.ErrMemory) && p.keeps() {
+		f.free(err)
+		p.drop(nil)
+		f, in, err = p.arranged(c, jobs)
+	}
+	defer func() { f.free(err) }()
+	if err != nil {
+		return err
+	}
+	if err = f.run(); err != nil {
+		return err
+	}
+	if err = p.runAll(c, jobs, in); err != nil {
+		return err
+	}
+	err = p.back(f, jobs, in)
+	return err
+}
+
+// arranged returns what jobs get, once it has run.
+func (p *Place) arranged(c place.Config, jobs []job) (*fetching, [][]num.Mat, error) {
+	f := p.fetching(c)
+	all := make([][]num.Mat, len(jobs))
+	for k, j := range jobs {
+		var in []num.Mat
+		for i, m := range j.in {
+			z, err := f.look(j.d, m, j.keep != nil && j.keep[i])
+			if err != nil {
+				return f, nil, err
+			}
+			in = append(in, z)
+		}
+		if j.out.Arr != nil {
+			z, err := f.target(j)
+			if err != nil {
+				return f, nil, err
+			}
+			in = append(in, z)
+		}
+		all[k] = in
+	}
+	return f, all, nil
+}
+
+// local reports whether GPU d has all of a view.
+func local(d int, m num.Mat) bool {
+	s := storageOf(m.Arr)
+	lo, hi := span(m)
+	return lo < hi && lo >= s.start[d] && hi <= s.start[d+1]
+}
+
+// target returns where a job puts its results.
+func (f *fetching) target(j job) (num.Mat, error) {
+	if !j.written || local(j.d, j.out) {
+		return f.get(j.d, j.out)
+	}
+	m := j.out
+	a, err := f.room(j.d, m.Arr.Format, m.Rows, m.Cols)
+	z := num.Mat{Arr: a, RS: 1, CS: max(m.Rows, 1), Rows: m.Rows, Cols: m.Cols}
+	if byRows(m) {
+		z.RS, z.CS = max(m.Cols, 1), 1
+	}
+	return z, err
+}
+
+// runAll runs jobs for what they have got.
+func (p *Place) runAll(c place.Config, jobs []job, in [][]num.Mat) error {
+	var cancel context.CancelFunc
+	c.Ctx, cancel = context.WithCancel(c.Ctx)
+	defer cancel()
+	c.Threads = max(1, c.Threads/len(p.parts))
+	return p.together(func(d int) error {
+		c := c
+		if d > 0 {
+			c.Progress = nil // which is one goroutine's
+		}
+		for k, j := range jobs {
+			if j.d != d {
+				continue
+			}
+			if err := j.run(c, p.parts[d], in[k]); err != nil {
+				cancel()
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// back copies results to where they live.
+func (p *Place) back(f *fetching, jobs []job, in [][]num.Mat) error {
+	g := p.fetching(f.cfg)
+	var err error
+	for k, j := range jobs {
+		if j.out.Arr == nil || local(j.d, j.out) || j.out.Rows*j.out.Cols == 0 {
+			continue
+		}
+		if err = g.spread(j.out, j.d, in[k][len(in[k])-1]); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = g.run()
+	}
+	g.free(err)
+	return err
+}
+
+// spread copies a matrix of GPU d, whose columns or rows lie one after the other as those of a view
+// do, to the view.
+func (f *fetching) spread(to num.Mat, d int, from num.Mat) error {
+	if byRows(to) {
+		to, from = to.T(), from.T()
+	}
+	list, ok := f.p.pieces(to)
+	if !ok {
+		panic("several: results that lie apart")
+	}
+	for _, q := range list {
+		x := q.of(from)
+		if q.d == d {
+			f.stores[d] = append(f.stores[d], func() error { return f.p.parts[d].Copy(f.cfg, q.m, x) })
+			continue
+		}
+		z := q.m
+		if !compact(z) {
+			a, err := f.room(q.d, z.Arr.Format, z.Rows, z.Cols)
+			if err != nil {
+				return err
+			}
+			z = num.Mat{Arr: a, RS: 1, CS: z.Rows, Rows: z.Rows, Cols: z.Cols}
+			f.stores[q.d] = append(f.stores[q.d], func() error { return f.p.parts[q.d].Copy(f.cfg, q.m, z) })
+		}
+		f.pull(q.d, z.Arr, z.Off, d, x.Arr, x.Off, x.Rows*x.Cols)
+	}
+	return nil
+}
+
+// compact reports whether the entries of m lie one after the other, column by column.
+func compact(m num.Mat) bool {
+	return (m.RS == 1 || m.Rows == 1) && (m.CS == m.Rows || m.Cols == 1)
+}
+
+// keeps reports whether copies are kept.
+func (p *Place) keeps() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.kept) > 0
+}

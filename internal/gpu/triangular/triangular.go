@@ -1,0 +1,213 @@
+// Package triangular solves triangular systems of equations in the memory of NVIDIA GPUs, every
+// quotient rounded once: products of matrices update the rows not yet solved, block by block, and
+// kernels/rows/triangular.cu divides.
+package triangular
+
+import (
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/product"
+	"github.com/halfulp/halfulp/internal/gpu/rows"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+const (
+	guardBits   = 32 // of right-hand sides beyond those of X
+	raiseRows   = 256
+	raiseBlocks = 1<<16 - 1
+)
+
+// A substitution is T X = alpha B under way: R = alpha B - T X for the rows solved so far, each
+// number rounded to guardBits more bits than X has, a few times.
+type substitution struct {
+	s     *cuda.Stream
+	cfg   product.Config
+	t     mem.Matrix
+	lower bool
+	unit  bool
+	r, x  mem.Matrix
+	top   *cuda.Memory // i64: of each number of R the largest exponent that it had
+	odd   *cuda.Memory // u32, then u64: overflows, underflows
+	stats exact.Stats
+	lost  bool // numbers have left the range of MP
+}
+
+// Solve sets X to the solution of T X = alpha B like Trsm of the root package, T being the triangle
+// of view that l tells of. It reports whether it could: not where a quotient's rounding is not
+// decided, for infinities, NaN and zeros on the diagonal, and for T in DD, TD or QD. X shares
+// nothing with the others and is unspecified if not.
+func Solve(s *cuda.Stream, cfg product.Config, l direct.Layout, view mem.Matrix, alpha num.Real, b, x mem.Matrix, count func(num.Flags)) (stats exact.Stats, done bool, err error) {
+	n, k := x.Rows, x.Cols
+	p := &substitution{s: s, cfg: cfg, t: view, lower: l.Above == 0, unit: l.Unit, x: x}
+	p.cfg.Progress = nil
+	if alpha.Class != num.Finite || view.Arr.Terms() > 1 || p.shared() > s.Device().Info().SharedPerBlock || n == 0 || k == 0 {
+		return p.stats, false, nil
+	}
+	x.Changed()
+	a, err := mem.NewArray(s, num.Format{Kind: num.MP, Prec: uint32(x.Arr.Bits() + guardBits)}, n*k)
+	if err != nil {
+		return p.stats, false, err
+	}
+	defer a.Free()
+	p.r = mem.Matrix{Arr: a, RS: 1, CS: n, Rows: n, Cols: k}
+	if p.top, err = s.Alloc(8 * int64(n) * int64(k)); err != nil {
+		return p.stats, false, err
+	}
+	defer p.top.Free()
+	if p.odd, err = s.Alloc(24); err != nil {
+		return p.stats, false, err
+	}
+	defer p.odd.Free()
+	if err := s.Zero(p.odd.Pointer(), 24); err != nil {
+		return p.stats, false, err
+	}
+	if err := p.begin(alpha, b); err != nil || p.lost {
+		return p.stats, false, err
+	}
+	if err := p.rows(0, n); err != nil || p.lost {
+		return p.stats, false, err
+	}
+	var counts [3]uint64
+	if err := cuda.Download(s, counts[:], p.odd.Pointer()); err != nil || counts[0] != 0 {
+		return p.stats, false, err
+	}
+	for i, flag := range []num.Flags{num.Overflow, num.Underflow} {
+		for range counts[1+i] {
+			count(flag)
+		}
+	}
+	return p.stats, true, nil
+}
+
+// words returns the words of 32 bits of a window, and of a quotient: with 48 to 79 bits more than X
+// has a window has an error of R, 2^(27 + bits) times smaller than its upper end, as an integer of
+// 13 to 44 bits.
+func (p *substitution) words() (window, quotient int) {
+	bits := p.x.Arr.Bits()
+	return (bits + 48 + 31) / 32, (bits + 36 + 31) / 32
+}
+
+// shared returns the bytes of shared memory of a block.
+func (p *substitution) shared() int {
+	w, q := p.words()
+	return 4 * ((abi.QuotientLanes+2)*w + 4*(q+1))
+}
+
+// begin sets R to alpha B.
+func (p *substitution) begin(alpha num.Real, b mem.Matrix) error {
+	m := p.r
+	plain := num.BitLen(alpha.Mag) == 1 && alpha.Exp == 0 && !alpha.Neg
+	if plain && rows.Widens(b.Arr.Format, m.Arr.Format) {
+		if err := rows.Widen(p.s, b, m); err != nil {
+			return err
+		}
+		return p.raise(0, m.Rows, true)
+	}
+	// A column of numbers times alpha.
+	n := m.Rows * m.Cols
+	packed, err := mem.NewArray(p.s, b.Arr.Format, n)
+	if err != nil {
+		return err
+	}
+	defer packed.Free()
+	if err := rows.Copy(p.s, b, mem.Matrix{Arr: packed, RS: 1, CS: m.Rows, Rows: m.Rows, Cols: m.Cols}); err != nil {
+		return err
+	}
+	h := num.New(num.Format{Kind: num.MP, Prec: uint32(max(2, num.BitLen(alpha.Mag)))}, 1)
+	h.Set(0, alpha)
+	factor, err := mem.Upload(p.s, h)
+	if err != nil {
+		return err
+	}
+	defer factor.Free()
+	column := mem.Matrix{Arr: packed, RS: 1, CS: n, Rows: n, Cols: 1}
+	to := mem.Vector{Arr: m.Arr, Inc: 1, N: n}
+	_, err = rows.GemvResident(p.s, p.rowsConfig(), direct.One(false), column, mem.Vector{Arr: factor, Inc: 1, N: 1},
+		num.Real{}, to, to, func(num.Flags) { p.lost = true })
+	if err != nil {
+		return err
+	}
+	return p.raise(0, m.Rows, true)
+}
+
+func (p *substitution) rowsConfig() rows.Config {
+	return rows.Config{Ctx: p.cfg.Ctx, Threads: p.cfg.Threads}
+}
+
+// part returns rows of a matrix.
+func part(m mem.Matrix, rows [2]int) mem.Matrix {
+	m.Off, m.Rows = m.Off+rows[0]*m.RS, rows[1]-rows[0]
+	return m
+}
+
+// raise notes the exponents of rows lo <= i < hi of R.
+func (p *substitution) raise(lo, hi int, first bool) error {
+	r := part(p.r, [2]int{lo, hi})
+	k := abi.Raising{R: abi.RowsOf(r), Top: p.top.At(8 * int64(lo)), Rows: int64(p.r.Rows), First: abi.Flag(first)}
+	f, err := launch.KernelsOf(p.s).Function(p.s, "rows/triangular", "raiseTops")
+	if err != nil {
+		return err
+	}
+	return f.Launch(p.s, cuda.Dim{X: (r.Rows + raiseRows - 1) / raiseRows, Y: min(r.Cols, raiseBlocks)}, cuda.Dim{X: raiseRows}, 0, k)
+}
+
+// rows solves rows lo <= i < hi, which have met what the rows before them make.
+func (p *substitution) rows(lo, hi int) error {
+	if hi-lo <= abi.QuotientLanes {
+		return p.block(lo, hi)
+	}
+	mid := lo + (hi-lo+1)/2
+	first, then := [2]int{lo, mid}, [2]int{mid, hi}
+	if !p.lower {
+		first, then = then, first
+	}
+	if err := p.rows(first[0], first[1]); err != nil {
+		return err
+	}
+	if err := p.update(then, first); err != nil || p.lost {
+		return err
+	}
+	return p.rows(then[0], then[1])
+}
+
+// update subtracts from some rows of R what rows solved make.
+func (p *substitution) update(to, from [2]int) error {
+	t := part(part(p.t, to).T(), from).T()
+	r := part(p.r, to)
+	if p.x.Cols == 1 {
+		y := mem.Vector{Arr: r.Arr, Off: r.Off, Inc: r.RS, N: r.Rows}
+		x := part(p.x, from)
+		_, err := rows.GemvResident(p.s, p.rowsConfig(), direct.One(true), t, mem.Vector{Arr: x.Arr, Off: x.Off, Inc: x.RS, N: x.Rows},
+			direct.One(false), y, y, func(num.Flags) { p.lost = true })
+		if err != nil || p.lost {
+			return err
+		}
+		return p.raise(to[0], to[1], false)
+	}
+	st, err := product.GemmResident(p.s, p.cfg, direct.One(true), t, part(p.x, from), direct.One(false), r, r)
+	if err != nil {
+		return err
+	}
+	if st.Overflow+st.Underflow > 0 {
+		p.lost = true
+		return nil
+	}
+	p.stats.Add(st)
+	return p.raise(to[0], to[1], false)
+}
+
+// block solves rows lo <= i < hi, QuotientLanes at most.
+func (p *substitution) block(lo, hi int) error {
+	w, q := p.words()
+	k := abi.Quotients{T: abi.RowsOf(p.t), R: abi.RowsOf(p.r), X: abi.TargetOf(p.x), Top: p.top.Pointer(), Odd: p.odd.Pointer(), Counts: p.odd.At(8),
+		Prec: int64(p.r.Arr.Prec), Lo: int32(lo), Hi: int32(hi), Lower: abi.Flag(p.lower), Unit: abi.Flag(p.unit), Words: int32(w), QuotientWords: int32(q)}
+	f, err := launch.KernelsOf(p.s).Function(p.s, "rows/triangular", "quotientsOfRows")
+	if err != nil {
+		return err
+	}
+	return f.Launch(p.s, cuda.Dim{X: p.x.Cols}, cuda.Dim{X: abi.QuotientLanes}, p.shared(), k)
+}

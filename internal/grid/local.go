@@ -1,0 +1,128 @@
+package grid
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/bits"
+	"os"
+	"strings"
+
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
+)
+
+// A Local is where a process computes its parts of products of matrices. Blocks stay in the memory
+// of the process.
+type Local struct {
+	Team place.Team // of the processes of this machine
+
+	host   bool
+	at     place.Place // the GPUs asked for; nil: one if that should be faster
+	memory int64       // of them, 0: most of what is there
+}
+
+// Use makes a device that of this process: auto, the host, or its share of GPUs of this machine.
+func (l *Local) Use(n place.Name) error {
+	z := Local{Team: l.Team, host: n.Kind == place.Host}
+	switch n.Kind {
+	case place.Auto, place.Host:
+	case place.CUDA:
+		var err error
+		if z.at, z.memory, err = l.Team.GPUs(n); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("device %q of a process: %w (want auto, cpu or cuda:N)", n, place.ErrDevice)
+	}
+	*l = z
+	return nil
+}
+
+// config is how this process runs its part of a product, or a piece of it.
+func (l *Local) config(c place.Config, triangle byte) product.Config {
+	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory, Progress: c.Progress, Check: c.Check}
+	if l.host {
+		return cfg
+	}
+	there := place.Config{
+		Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.Memory, HostMemory: c.HostMemory, Check: c.Check, Triangle: triangle,
+	}
+	if l.memory > 0 && (there.Memory == 0 || there.Memory > l.memory) {
+		there.Memory = l.memory
+	}
+	cfg.Device, cfg.Asked = &place.Product{At: l.at, Team: l.Team, Config: there}, l.at != nil
+	return cfg
+}
+
+// alone reports whether no GPU is in question, so that products on the host may be of any shape.
+func (l *Local) alone() bool {
+	if l.host || l.at != nil {
+		return l.host
+	}
+	gpus, err := place.Find(place.CUDA)
+	if err == nil {
+		_, err = gpus.Devices()
+	}
+	return err != nil
+}
+
+// Machine returns which of the processes of its machine this one is: those on hosts of one name.
+func Machine(ctx context.Context, to Transport) (place.Team, error) {
+	const size = 256         // more than a name has
+	name, _ := os.Hostname() // processes without a name share a machine
+	mine := make([]byte, size)
+	copy(mine, name)
+	all, counts := make([]byte, size*to.Size()), make([]int, to.Size())
+	for p := range counts {
+		counts[p] = size
+	}
+	var t place.Team
+	if err := to.Allgather(ctx, mine, all, counts); err != nil {
+		return t, err
+	}
+	for p := range counts {
+		if bytes.Equal(all[p*size:(p+1)*size], mine) {
+			if p < to.Rank() {
+				t.Index++
+			}
+			t.Size++
+		}
+	}
+	return t, nil
+}
+
+// A workplace is where a process has multiplied: on the host, bit 0, and on GPU i, bit 1 + i.
+type workplace int64
+
+const onHost workplace = 1
+
+// workplaceOf is that of the device that a product ran on.
+func workplaceOf(device string) (w workplace) {
+	n, err := place.ParseName(device)
+	if err != nil || n.Kind != place.CUDA {
+		return onHost
+	}
+	for _, i := range n.Numbers {
+		w |= 1 << min(1+i, 62)
+	}
+	return w
+}
+
+// String is the names of devices, or none.
+func (w workplace) String() string {
+	var names, gpus []string
+	if w&onHost != 0 {
+		names = append(names, place.Host)
+	}
+	for x := uint64(w) >> 1; x != 0; x &= x - 1 {
+		gpus = append(gpus, fmt.Sprint(bits.TrailingZeros64(x)))
+	}
+	if gpus != nil {
+		names = append(names, place.CUDA+":"+strings.Join(gpus, ","))
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,131 @@
+package grid
+
+import (
+	"context"
+	"iter"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/pages"
+)
+
+// move returns the entries of v that this process has in another layout, as a matrix of the host of
+// the rows and columns that it has there, by columns.
+func (g *Grid) move(ctx context.Context, v view, to layout) (num.Mat, error) {
+	f, me := v.Arr.Format, g.to.Rank()
+	size := int(num.SizeOf(f))
+	mine, minor := v.own()
+	rows, cols := to.part(g.row, g.col)
+	z := num.Mat{Arr: num.New(f, len(rows)*len(cols)), RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
+	rowAt, colAt := places(rows, v.Rows), places(cols, v.Cols)
+	sent, got := make([]int, g.size()), make([]int, g.size())
+	from, into := make([]patch, g.size()), make([]patch, g.size())
+	for p := range g.size() {
+		r, c := to.part(p/g.cols, p%g.cols)
+		from[p] = v.patch(common(mine, r), common(minor, c))
+		r, c = v.part(p/g.cols, p%g.cols)
+		into[p] = patchOf(z, selected(rowAt, common(r, rows)), selected(colAt, common(c, cols)), v.transposed)
+		if p != me {
+			sent[p], got[p] = from[p].numbers()*size, into[p].numbers()*size
+		}
+	}
+	into[me].set(from[me])
+	out, in := buffer(sent), buffer(got)
+	for p, text := range parts(out, sent) {
+		message(text, f, len(from[p].starts), lengths(from[p].runs)).set(from[p])
+	}
+	if err := g.to.Alltoall(ctx, out, in, sent, got); err != nil {
+		return z, err
+	}
+	for p, text := range parts(in, got) {
+		into[p].set(message(text, f, len(into[p].starts), lengths(into[p].runs)))
+	}
+	return z, nil
+}
+
+// buffer is room for messages of such lengths.
+func buffer(lengths []int) []byte {
+	total := 0
+	for _, n := range lengths {
+		total += n
+	}
+	b := make([]byte, total)
+	pages.Large(b)
+	return b
+}
+
+// parts yields the messages in a buffer that are not empty.
+func parts(b []byte, lengths []int) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for p, n := range lengths {
+			if n > 0 && !yield(p, b[:n]) {
+				return
+			}
+			b = b[n:]
+		}
+	}
+}
+
+// selected returns list[i] for the indices i.
+func selected(list, indices []int) []int {
+	z := make([]int, len(indices))
+	for k, i := range indices {
+		z[k] = list[i]
+	}
+	return z
+}
+
+// store sets the entries of v that this process has to those of a matrix of the host, of which
+// (rowAt[i], colAt[j]) is entry (i, j) of v, for nil (i, j).
+func (v view) store(from num.Mat, rowAt, colAt []int) {
+	rows, cols := v.own()
+	a, b := rows, cols
+	if rowAt != nil {
+		a, b = selected(rowAt, rows), selected(colAt, cols)
+	}
+	v.patch(rows, cols).set(patchOf(from, a, b, v.transposed))
+}
+
+// storeOwn is store for a matrix of just the rows and columns that this process has of v.
+func (v view) storeOwn(from num.Mat) {
+	rows, cols := v.own()
+	v.store(from, places(rows, v.Rows), places(cols, v.Cols))
+}
+
+// ownPart returns a copy of the entries of v that this process has, or the storage itself if that
+// is all of it.
+func (v view) ownPart() num.Mat {
+	rows, cols := v.own()
+	z := num.Mat{RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
+	if v.whole() {
+		z.Arr = v.s.local
+		return z
+	}
+	z.Arr = num.New(v.Arr.Format, len(rows)*len(cols))
+	patchOf(z, count(len(rows)), count(len(cols)), v.transposed).set(v.patch(rows, cols))
+	return z
+}
+
+// places are where the indices below n are in an ascending list, for those that are in it.
+func places(list []int, n int) []int {
+	at := make([]int, n)
+	for k, i := range list {
+		at[i] = k
+	}
+	return at
+}
+
+// common returns the indices that two ascending lists have in common.
+func common(a, b []int) (list []int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			list = append(list, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return list
+}

@@ -1,0 +1,164 @@
+package grid
+
+import (
+	"unsafe"
+
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// A patch is numbers of an array: lines of them, all alike, which begin at starts and have the
+// numbers of runs from there on. Numbers are copied as they lie in memory, slice by slice of the
+// array; processes of one job have the same order of bytes.
+type patch struct {
+	lanes  []lane
+	starts []int
+	runs   []run
+}
+
+// A lane is the bytes of a slice of an array, width of each number.
+type lane struct {
+	bytes []byte
+	width int
+}
+
+// A run is n numbers, one after the other.
+type run struct{ at, n int }
+
+// lanesOf returns the slices of an array.
+func lanesOf(a *num.Array) (list []lane) {
+	switch a.Kind {
+	case num.F32:
+		return []lane{{raw(a.F32), 4}}
+	case num.MP:
+		return []lane{{raw(a.Sig), 8 * a.Limbs()}, {raw(a.Exp), 4}, {raw(a.Cls), 1}}
+	}
+	for t := range a.Terms() {
+		list = append(list, lane{raw(a.F64[t]), 8})
+	}
+	return list
+}
+
+// raw is the memory of a slice.
+func raw[T any](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
+}
+
+// runsOf is places of numbers as runs.
+func runsOf(n int, at func(i int) int) (list []run) {
+	for i := range n {
+		p := at(i)
+		if last := len(list) - 1; last >= 0 && list[last].at+list[last].n == p {
+			list[last].n++
+		} else {
+			list = append(list, run{p, 1})
+		}
+	}
+	return list
+}
+
+// patchOf is entries of a matrix of the host, line by line: those of lines are in one column, or in
+// one row if transposed.
+func patchOf(m num.Mat, rows, cols []int, transposed bool) patch {
+	if transposed {
+		m, rows, cols = m.T(), cols, rows
+	}
+	p := patch{lanes: lanesOf(m.Arr), runs: runsOf(len(rows), func(i int) int { return m.RS * rows[i] })}
+	for _, j := range cols {
+		p.starts = append(p.starts, m.Off+m.CS*j)
+	}
+	return p
+}
+
+// patch is entries of v that this process has, line by line of what is stored.
+func (v view) patch(rows, cols []int) patch {
+	if v.transposed {
+		rows, cols = cols, rows
+	}
+	p := patch{lanes: lanesOf(v.s.local)}
+	if len(rows) == 0 || len(cols) == 0 {
+		return p
+	}
+	at := func(i, j int) int {
+		if v.transposed {
+			i, j = j, i
+		}
+		return v.position(i, j)
+	}
+	first := at(rows[0], cols[0])
+	p.runs = runsOf(len(rows), func(i int) int { return at(rows[i], cols[0]) - first })
+	for _, j := range cols {
+		p.starts = append(p.starts, at(rows[0], j))
+	}
+	return p
+}
+
+// message is the patch of lines lines of n numbers each that a message consists of, lane by lane.
+func message(text []byte, f num.Format, lines, n int) patch {
+	p := patch{runs: []run{{0, n}}}
+	for _, l := range lanesOf(&num.Array{Format: f}) {
+		size := lines * n * l.width
+		p.lanes = append(p.lanes, lane{text[:size], l.width})
+		text = text[size:]
+	}
+	for k := range lines {
+		p.starts = append(p.starts, k*n)
+	}
+	return p
+}
+
+// set copies the numbers of another patch with as many lines of as many numbers.
+func (p patch) set(from patch) {
+	if len(p.runs) == 0 || len(from.runs) == 0 {
+		return
+	}
+	for l, to := range p.lanes {
+		for k, start := range p.starts {
+			copyLine(to, start, p.runs, from.lanes[l], from.starts[k], from.runs)
+		}
+	}
+}
+
+// copyLine copies the numbers of runs to those of others.
+func copyLine(to lane, at int, runs []run, from lane, fromAt int, fromRuns []run) {
+	w, i, j := to.width, 0, 0
+	done, read := 0, 0 // of runs i and j
+	for i < len(runs) && j < len(fromRuns) {
+		a, b := runs[i], fromRuns[j]
+		n := min(a.n-done, b.n-read)
+		t, f := (at+a.at+done)*w, (fromAt+b.at+read)*w
+		copy(to.bytes[t:t+n*w], from.bytes[f:f+n*w])
+		if done += n; done == a.n {
+			i, done = i+1, 0
+		}
+		if read += n; read == b.n {
+			j, read = j+1, 0
+		}
+	}
+}
+
+// numbers returns how many there are.
+func (p patch) numbers() int { return len(p.starts) * lengths(p.runs) }
+
+func lengths(runs []run) (n int) {
+	for _, r := range runs {
+		n += r.n
+	}
+	return n
+}
+
+// together returns where the numbers lie if that is one after the other.
+func (p patch) together() (all run, ok bool) {
+	if p.numbers() == 0 {
+		return all, true
+	}
+	if len(p.runs) > 1 {
+		return all, false
+	}
+	n := p.runs[0].n
+	for k, start := range p.starts {
+		if start != p.starts[0]+k*n {
+			return all, false
+		}
+	}
+	return run{p.starts[0] + p.runs[0].at, n * len(p.starts)}, true
+}

@@ -1,0 +1,101 @@
+package grid
+
+import (
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/product"
+	"github.com/halfulp/halfulp/internal/substitution"
+)
+
+// Products with band, symmetric and triangular matrices are left to the host, but for Syrk.
+
+// Dense is left to the host.
+func (g *Grid) Dense(place.Config, direct.Structured, int, int) (m num.Mat, first int, err error) {
+	return m, 0, g.leave()
+}
+
+// Plain is left to the host.
+func (g *Grid) Plain(place.Config, num.Mat) (bool, error) { return false, g.leave() }
+
+// MendZeros is left to the host.
+func (g *Grid) MendZeros(place.Config, direct.Structured, num.Real, num.Mat, int, int, num.Mat, num.Real, num.Mat, num.Mat) error {
+	return g.leave()
+}
+
+// Solve solves some of the columns in each process, which gets all of the triangle.
+func (g *Grid) Solve(c place.Config, s direct.Structured, alpha num.Real, b, x num.Mat, flag func(num.Flags)) (st exact.Stats, done bool, err error) {
+	at := func(p int) (rows, cols []int) { return count(b.Rows), between(b.Cols, p, g.size()) }
+	l := s.Layout()
+	triangle, err := g.Get(c.Ctx, l.View)
+	if err != nil {
+		return st, false, err
+	}
+	part, err := g.moved(c.Ctx, b, func(v view) layout { return dealtColumns{g, v.Rows, v.Cols} })
+	if err != nil {
+		return st, false, err
+	}
+	cfg := product.Config{Ctx: c.Ctx, Threads: c.Threads, Method: c.Method, Memory: c.HostMemory}
+	y, st, err := substitution.Solve(substitution.Config{
+		Ctx: c.Ctx, Threads: c.Threads, Memory: c.HostMemory, Progress: c.Progress, Vectors: true,
+		Multiply: func(alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat) (exact.Stats, error) {
+			return product.Run(cfg, product.Problem{Alpha: alpha, A: a, B: b, Beta: beta, Old: old, C: c})
+		},
+	}, direct.Triangular(triangle, !s.IsLower(), l.Unit), alpha, part, x.Arr.Format)
+	if err = g.agree(c.Ctx, err); err != nil {
+		return st, false, err
+	}
+	all := num.Mat{Arr: num.New(x.Arr.Format, x.Rows*x.Cols), RS: 1, CS: max(x.Rows, 1), Rows: x.Rows, Cols: x.Cols}
+	_, cols := at(g.to.Rank())
+	mine := rectangle(all, count(x.Rows), cols)
+	for j := range y.Cols {
+		for i := range y.Rows {
+			all.Arr.CopyFrom(mine.At(i, j), y.Arr, y.At(i, j))
+		}
+	}
+	if err := g.share(c.Ctx, all, at); err != nil {
+		return st, false, err
+	}
+	if st, err = g.together(c.Ctx, st, onHost); err != nil {
+		return st, false, err
+	}
+	for range st.Overflow {
+		flag(num.Overflow)
+	}
+	for range st.Underflow {
+		flag(num.Underflow)
+	}
+	return st, true, g.Set(c.Ctx, x, all)
+}
+
+// dealtColumns is the layout where every process has some of the columns of an m x n matrix, one
+// after the other.
+type dealtColumns struct {
+	g    *Grid
+	m, n int
+}
+
+func (l dealtColumns) part(row, col int) (rows, cols []int) {
+	return count(l.m), between(l.n, row*l.g.cols+col, l.g.size())
+}
+
+// Widens is false for numbers of several terms.
+func (g *Grid) Widens(num.Format, num.Format) bool { return false }
+
+// Widen sets numbers to those of a narrower format.
+func (g *Grid) Widen(c place.Config, to, from num.Mat) error {
+	v, err := g.look(to)
+	if err != nil {
+		return err
+	}
+	m, err := g.beside(c.Ctx, from, v)
+	if err != nil {
+		return err
+	}
+	_, err = v.entries(c, func(_ *scratch, e entry) int64 {
+		v.s.local.Convert(e.at, m.Arr, m.At(e.a, e.b))
+		return 0
+	})
+	return g.agree(c.Ctx, err)
+}

@@ -1,0 +1,19 @@
+package place
+
+import "github.com/halfulp/halfulp/internal/num"
+
+// Splitting is what places do for factors with two triangles in package linsolve, beside what they
+// do for others.
+type Splitting interface {
+	// PivotedTriangles is Determinant.Triangles with partial pivoting, for an m x n matrix A of
+	// m ≥ n rows that are not scaled: no entry of the column of a pivot is larger than it, as far
+	// as float64 arithmetic tells. The order has the n rows of the pivots, to which the triangles
+	// belong.
+	PivotedTriangles(cfg Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error)
+	// Part copies what lies below the diagonal of a matrix in MP to one matrix of its shape and
+	// format, and the rest to another one.
+	Part(cfg Config, a, lower, upper num.Mat) error
+	// NotSmall counts the numbers below the diagonal of a matrix of finite numbers that are above
+	// 1 - 2^-52 in magnitude, or may be; those that it does not count are below 1 - 2^-53.
+	NotSmall(cfg Config, a num.Mat) (count int, err error)
+}

@@ -1,0 +1,30 @@
+package place
+
+import (
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// Structured is what places do for band, symmetric and triangular matrices that live there, and for
+// matrices in another format.
+type Structured interface {
+	// Dense returns rows i0 <= i < i1 of a matrix as a new one that lives there, from column first
+	// on, like direct.Structured.Gather.
+	Dense(cfg Config, s direct.Structured, i0, i1 int) (m num.Mat, first int, err error)
+	// Plain reports whether a matrix has no infinity, no NaN, and no sum of terms that overlap.
+	Plain(cfg Config, m num.Mat) (bool, error)
+	// MendZeros is direct.Structured.MendZero for rows i0 and on of a product, in C = alpha M B +
+	// beta Old, if M is what Dense returned, B the rows of the right factor from first on, and all
+	// of these are plain.
+	MendZeros(cfg Config, s direct.Structured, alpha num.Real, m num.Mat, i0, first int, b num.Mat, beta num.Real, old, c num.Mat) error
+	// Solve sets X to the solution of S X = alpha B, S triangular, with every quotient rounded
+	// once, and reports whether it could: not where a rounding is not decided, for infinities, NaN
+	// and zeros on the diagonal, and for S in DD, TD or QD. X shares nothing with the others; it is
+	// unspecified if not.
+	Solve(cfg Config, s direct.Structured, alpha num.Real, b, x num.Mat, count func(num.Flags)) (exact.Stats, bool, error)
+	// Widens reports whether Widen takes numbers of format f to format g.
+	Widens(f, g num.Format) bool
+	// Widen sets a matrix to another one of its shape, exactly. They share nothing.
+	Widen(cfg Config, to, from num.Mat) error
+}

@@ -1,0 +1,162 @@
+package linsolve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/cuda"
+	"github.com/halfulp/halfulp/internal/cudadrv/trace"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// A callCount is how often an operation on a device calls the driver.
+type callCount struct {
+	launches, copies, answers, allocations int
+	busy                                   time.Duration // of the device, if it was measured
+}
+
+func countCalls(calls []trace.Call) (c callCount) {
+	for _, call := range calls {
+		switch {
+		case call.Name == "LaunchKernel":
+			c.launches++
+		case call.Answers():
+			c.answers++
+		case strings.HasPrefix(call.Name, "Memcpy"), strings.HasPrefix(call.Name, "Memset"):
+			c.copies++
+		case call.Name == "MemAlloc":
+			c.allocations++
+		}
+		if call.Device != nil {
+			c.busy += call.Device.To - call.Device.From
+		}
+	}
+	return c
+}
+
+// onTraced are operations on matrices of order n that live on a device.
+func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func() (Stats, error) {
+	on := func(m *halfulp.Matrix) *halfulp.Matrix {
+		z, err := m.On("cuda:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(z.Free)
+		return z
+	}
+	h := halfulp.Random(f, n, n, 0, 1)
+	spd := halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		spd.SetFloat64(i, i, float64(n))
+	}
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), h, h, halfulp.Float(1), spd, nil); err != nil {
+		t.Fatal(err)
+	}
+	a, b, x, s := on(h), on(halfulp.Random(f, n, n, 0, 2)), on(halfulp.NewMatrix(f, n, n)), on(spd)
+	return map[string]func() (Stats, error){
+		"solve":   func() (Stats, error) { return Solve(a, b.Slice(0, n, 0, 1), x.Slice(0, n, 0, 1), nil) },
+		"solve-n": func() (Stats, error) { return Solve(a, b, x, nil) },
+		"inv":     func() (Stats, error) { return Inverse(a, x, nil) },
+		"det":     func() (Stats, error) { _, stats, err := Det(a, f, nil); return stats, err },
+		"chol": func() (Stats, error) {
+			y, stats, err := Cholesky(s, f, nil)
+			if err == nil {
+				y.Free()
+			}
+			return stats, err
+		},
+	}
+}
+
+// TestDriverCalls counts what operations that live on a device ask of the driver when they run once
+// more: each answer that they wait for costs an H100 10 µs and more at n = 1000, where kernels take
+// about as long. The numbers may fall; they rise for a reason only.
+func TestDriverCalls(t *testing.T) {
+	dev, drv := gputest.Traced(t, false)
+	defer mem.Substitute(dev)()
+	for _, c := range []struct {
+		f    halfulp.Format
+		n    int
+		most map[string]callCount
+	}{
+		{halfulp.Float64, 24, map[string]callCount{
+			"solve": {launches: 40, copies: 40, answers: 8}, "solve-n": {launches: 35, copies: 36, answers: 7},
+			"inv": {launches: 24, copies: 24, answers: 4}, "chol": {launches: 38, copies: 53, answers: 16},
+		}},
+		{halfulp.MP(106), 24, map[string]callCount{
+			"solve": {launches: 44, copies: 44, answers: 8}, "solve-n": {launches: 35, copies: 38, answers: 7},
+			"inv": {launches: 29, copies: 30, answers: 5}, "chol": {launches: 66, copies: 93, answers: 20},
+		}},
+	} {
+		for name, run := range onTraced(t, c.f, c.n) {
+			most, ok := c.most[name]
+			if !ok {
+				continue
+			}
+			var got callCount
+			for range 3 {
+				drv.Reset()
+				stats, err := run()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if last := stats.Stages[len(stats.Stages)-1].Name; last != "rounding" || stats.Device != "cuda:0" {
+					t.Errorf("%v %s: stages %v on %s", c.f, name, stats.Stages, stats.Device)
+				}
+				calls, err := drv.Calls()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = countCalls(calls)
+			}
+			if got.launches > most.launches || got.copies > most.copies || got.answers > most.answers || got.allocations > most.allocations {
+				t.Errorf("%v %s: %+v, want at most %+v", c.f, name, got, most)
+			}
+		}
+	}
+}
+
+// BenchmarkResident measures operations on a GPU, and what they ask of its driver: go test -bench
+// Resident ./linsolve. The time between events, which the driver's calls have about them here, adds
+// to that of the device.
+func BenchmarkResident(b *testing.B) {
+	dev, drv := gputest.Traced(b, true)
+	defer mem.Substitute(dev)()
+	for _, n := range []int{1000, 4096} {
+		for _, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424)} {
+			for name, run := range onTraced(b, f, n) {
+				b.Run(fmt.Sprintf("%s/n=%d/%v", name, n, f), func(b *testing.B) {
+					drv.Timed = false
+					for b.Loop() {
+						if _, err := run(); err != nil {
+							b.Fatal(err)
+						}
+					}
+					drv.Timed = true
+					drv.Reset()
+					if _, err := run(); err != nil {
+						b.Fatal(err)
+					}
+					var calls []trace.Call
+					if err := dev.Do(b.Context(), func(s *cuda.Stream) (err error) {
+						if err = s.Synchronize(); err == nil {
+							calls, err = drv.Calls()
+						}
+						return err
+					}); err != nil {
+						b.Fatal(err)
+					}
+					c := countCalls(calls)
+					b.ReportMetric(float64(c.launches), "launches")
+					b.ReportMetric(float64(c.copies), "copies")
+					b.ReportMetric(float64(c.answers), "answers")
+					b.ReportMetric(float64(c.busy.Microseconds()), "µs/device")
+				})
+			}
+		}
+	}
+}

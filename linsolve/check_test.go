@@ -1,0 +1,165 @@
+package linsolve
+
+import (
+	"errors"
+	"math/big"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// TestFaults spoils one product of many, each in turn: every one is an error of the routine that
+// the product is part of, and Stats tell of the others what was compared.
+func TestFaults(t *testing.T) {
+	const n = 60
+	f := halfulp.MP(106)
+	a := halfulp.Random(f, n, n, 3, 1)
+	spd := halfulp.NewMatrix(f, n, n)
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), a, a, halfulp.Float(0), spd, nil); err != nil {
+		t.Fatal(err)
+	}
+	b, tall := halfulp.Random(f, n, 2, 3, 2), halfulp.Random(f, n, n/2, 3, 3)
+	// Smaller systems, and those with few right-hand sides, are solved without products.
+	large, right := halfulp.Random(f, 200, 200, 3, 4), halfulp.Random(f, 200, 100, 3, 5)
+	opt := &halfulp.Options{Check: true, Device: halfulp.CPU}
+	routines := map[string]func() (Stats, error){
+		"Solve":   func() (Stats, error) { return Solve(large, right, halfulp.NewMatrix(f, 200, 100), opt) },
+		"Inverse": func() (Stats, error) { return Inverse(a, halfulp.NewMatrix(f, n, n), opt) },
+		"Det":     func() (Stats, error) { _, st, err := Det(large, f, opt); return st, err },
+		"LogDet":  func() (Stats, error) { _, _, st, err := LogDet(large, f, opt); return st, err },
+		"Cholesky": func() (Stats, error) {
+			_, st, err := Cholesky(spd, f, opt)
+			return st, err
+		},
+		"LU":   func() (Stats, error) { _, st, err := LU(a, f, opt); return st, err },
+		"LDLT": func() (Stats, error) { _, st, err := LDLT(spd, f, opt); return st, err },
+		"QR":   func() (Stats, error) { _, st, err := QR(tall, f, opt); return st, err },
+		"LeastSquares": func() (Stats, error) {
+			return LeastSquares(tall, b, halfulp.NewMatrix(f, n/2, 2), &LeastSquaresOptions{Options: *opt})
+		},
+		"Expm": func() (Stats, error) { return Expm(a, halfulp.NewMatrix(f, n, n), opt) },
+		"Pow":  func() (Stats, error) { return Pow(a, 5, halfulp.NewMatrix(f, n, n), opt) },
+	}
+	for name, run := range routines {
+		t.Run(name, func(t *testing.T) {
+			var blocks atomic.Int64
+			defer exact.Spoil(func([]int16, int) { blocks.Add(1) })()
+			st, err := run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.Check == nil || st.Check.Compared == 0 {
+				t.Errorf("compared %+v", st.Check)
+			}
+			total := blocks.Load()
+			for k := int64(0); k < total; k += 1 + total/8 {
+				blocks.Store(0)
+				restore := exact.Spoil(func(residues []int16, stride int) {
+					if blocks.Add(1) == k+1 {
+						for i := range stride { // an entry that counts is among these
+							residues[i] ^= 1
+						}
+					}
+				})
+				_, err := run()
+				restore()
+				if !errors.Is(err, halfulp.ErrHardware) {
+					t.Errorf("fault in block %d of %d: error %v", k, total, err)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckOnDevices has the bits of the CPU for matrices on a GPU whose products are checked.
+func TestCheckOnDevices(t *testing.T) {
+	gputest.OnDevices(t, fewest+2, 150, func(t *testing.T, n int) {
+		f := halfulp.MP(106)
+		a, b := halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, n, 0, 2)
+		var on [2]*halfulp.Matrix
+		for i, m := range []*halfulp.Matrix{a, b} {
+			var err error
+			if on[i], err = m.On("cuda:0"); err != nil {
+				t.Fatal(err)
+			}
+			defer on[i].Free()
+		}
+		for name, run := range map[string]func(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error){
+			"Solve":   Solve,
+			"Inverse": func(a, _, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) { return Inverse(a, x, opt) },
+		} {
+			want, got := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+			if _, err := run(a, b, want, &halfulp.Options{Device: halfulp.CPU}); err != nil {
+				t.Fatal(err)
+			}
+			z, err := got.On("cuda:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Free()
+			st, err := run(on[0], on[1], z, &halfulp.Options{Check: true})
+			if err != nil || st.Device != "cuda:0" || st.Check == nil || st.Check.Compared == 0 {
+				t.Fatalf("%s: %v, on %s, compared %+v", name, err, st.Device, st.Check)
+			}
+			if here, err := z.Host(); err != nil || !here.Same(want) {
+				t.Errorf("%s: other bits, error %v", name, err)
+			}
+		}
+	})
+}
+
+// TestCheckResigned has the host compute what the place does not decide, ties, and tell what was
+// compared of it.
+func TestCheckResigned(t *testing.T) {
+	devs, _ := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	const n = 48
+	f := halfulp.MP(53)
+	a, x := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	for i := range n {
+		for j := range n {
+			a.SetFloat64(i, j, float64((i*7+j*j*3)%5))
+		}
+		a.SetFloat64(i, i, 256)
+	}
+	for name, run := range map[string]func() (Stats, error){
+		"Solve": func() (Stats, error) {
+			// The solution has three halves in the last place.
+			b := halfulp.NewMatrix(halfulp.MP(200), n, n)
+			y := halfulp.NewMatrix(halfulp.MP(54), n, n)
+			for i := range n {
+				for j := range n {
+					y.SetBig(i, j, new(big.Float).SetInt64(1<<53+int64(1+2*((i+j)%7))))
+				}
+			}
+			if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, y, halfulp.Float(0), b, nil); err != nil {
+				return Stats{}, err
+			}
+			return Solve(put(t, a), put(t, b), put(t, x), &halfulp.Options{Check: true})
+		},
+		"LU": func() (Stats, error) {
+			z := halfulp.Random(f, n, n, 0, 1)
+			for j := range n {
+				z.Set(1, j, z.At(0, j))
+			}
+			z.SetFloat64(1, n-1, 3) // the elimination of row 1 leaves zeros
+			_, stats, err := LU(put(t, z), f, &halfulp.Options{Check: true})
+			return stats, err
+		},
+	} {
+		stats, err := run()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(stats.Stages) == 0 || stats.Stages[0].Name != "attempt on cuda:0" {
+			t.Errorf("%s: stages %v, want an attempt on a device first", name, stats.Stages)
+		}
+		if stats.Check == nil {
+			t.Errorf("%s: nothing is told of what was compared", name)
+		}
+	}
+}

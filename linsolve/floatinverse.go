@@ -1,0 +1,116 @@
+package linsolve
+
+import (
+	"math"
+
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+// floatInverse is R = Z P for F in float64: Z, about the inverse of P F, is -z.
+//
+// That R is good is proved by the residual computed, and not by bounds of what factors and inverses
+// lose, which are larger by orders of magnitude. With F' the entries of F rounded to float64, off
+// by δ |F'| at most, and E' what dgemm.Subtract makes of I - P F' Z, off by γ (I + |P F'| |Z|),
+//
+//	|I - P F R P^T| = |I - P F Z| ≤ |E'| + γ I + (γ + δ) |P F'| |Z|.
+//
+// The norm of this is rho. If rho < 1, F and R are regular, and as for triangles
+//
+//	F^-1 r = R (r + s),  ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞.
+type floatInverse struct {
+	*factors
+	perm []int     // row perm[i] of F is row i of P F
+	z    []float64 // by columns
+	rho  float64
+	norm float64 // bound of ‖R‖
+}
+
+// farOff is how much larger than mostRho the bounds of roundings in norms, which bounds of single
+// rows may be below, make a residual not worth its while.
+const farOff = 32
+
+// invertFactors returns an inverse by factors of a with its rho and a bound of its norm, nil if
+// none is proved to be good.
+func (s *solver) invertFactors(a num.Mat, f *factors) (r inverse, rho, norm float64, err error) {
+	t, err := s.invertTriangles(f)
+	switch {
+	case err != nil || t == nil:
+		return nil, 0, 0, err
+	case t.rho <= mostRho:
+		return t, t.rho, t.norm, nil
+	case !(float64(dgemm.SubtractError(f.n)*f.norm)*t.norm <= farOff*mostRho):
+		return nil, 0, 0, nil
+	}
+	z, err := s.floatInverse(a, t)
+	if err != nil || !(z.rho <= mostRho) {
+		return nil, 0, 0, err
+	}
+	return z, z.rho, z.norm, nil
+}
+
+// floatInverse multiplies the inverses of the triangles, whose room it takes, and computes rho.
+func (s *solver) floatInverse(a num.Mat, t *triangles) (*floatInverse, error) {
+	n := t.n
+	r := &floatInverse{factors: t.factors, perm: t.perm, z: s.floats(n * n)}
+	if err := dgemm.MultiplyTriangles(s.ctx, s.threads, n, r.z, t.y, t.x); err != nil {
+		return nil, err
+	}
+	e, f := t.x, t.float64s(a, t.y)
+	dgemm.ExchangeRows(n, f, t.pivots)
+	clear(e)
+	for i := range n {
+		e[i+i*n] = -1
+	}
+	if err := dgemm.Subtract(s.ctx, s.threads, n, e, f, r.z); err != nil {
+		return nil, err
+	}
+	if !(max(largestOf(f), largestOf(r.z), largestOf(e)) < 0x1p100) {
+		r.rho = math.Inf(1)
+		return r, nil
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	first := absAll(n, r.z, ones) // |Z| 1
+	size := absAll(n, f, first)   // |P F'| |Z| 1
+	gamma := dgemm.SubtractError(n)
+	for i, sum := range absAll(n, e, ones) {
+		rho := sum + gamma + float64((gamma+roundingOf(a))*size[i])
+		// Entries of F below 2^-1000 are 0 in F', and underflow takes less than 2^-900 as well.
+		r.rho = max(r.rho, float64(rho*1.001)+0x1p-700)
+		r.norm = max(r.norm, first[i])
+	}
+	return r, nil
+}
+
+// roundingOf returns a bound of the relative errors of entries that scaling.float64s makes.
+func roundingOf(a num.Mat) float64 {
+	switch a.Arr.Kind {
+	case num.F32, num.F64:
+		return 0
+	case num.MP:
+		return 0x1.01p-52 // cut off after 53 bits
+	}
+	return 0x1p-48
+}
+
+func (r *floatInverse) scales() scaling { return r.scaling }
+
+func (r *floatInverse) size() int {
+	_, e := math.Frexp(r.norm)
+	return e
+}
+
+func (r *floatInverse) correct(v *residual) ([][]float64, error) {
+	z := make([]float64, r.n)
+	for j, k := range r.perm {
+		dgemm.Axpy(-v.lead[k], r.z[j*r.n:(j+1)*r.n], z)
+	}
+	return [][]float64{z}, nil
+}
+
+func (r *floatInverse) radius(v *residual, _ []float64) []float64 {
+	return absAll(r.n, r.z, spreadOf(v, r.perm, r.rho))
+}

@@ -1,0 +1,167 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// spread multiplies rows and columns of a matrix in MP by powers of two up to 2^±most.
+func spread(r *rand.Rand, a *halfulp.Matrix, most int) {
+	for range 1 + r.IntN(2*a.Rows()) {
+		k, e, column := r.IntN(a.Rows()), r.IntN(2*most+1)-most, r.IntN(2) == 0
+		for h := range a.Rows() {
+			i, j := k, h
+			if column {
+				i, j = h, k
+			}
+			x := a.Big(i, j)
+			a.SetBig(i, j, x.SetMantExp(x, e))
+		}
+	}
+}
+
+// TestFloatInverse compares rho and the bound of ‖R‖ with I - F R and R, computed exactly, at every
+// level: for matrices whose condition numbers lie around the limit, of two rows or of all, with
+// rows and columns scaled by powers of two up to 2^±500, and for singular ones.
+func TestFloatInverse(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	found := map[string]int{}
+	for trial := range testlength.Of(80, 300, 3000) {
+		n := 2 + r.IntN(18)
+		f := halfulp.MP(uint([]int{53, 54, 106, 300}[r.IntN(4)]))
+		a := ill(r, f, n, r.IntN(60))
+		how := trial % 5
+		switch how {
+		case 1:
+			spread(r, a, 500)
+		case 2: // the last row is about the sum of the others
+			for j := range n {
+				sum := new(big.Float).SetPrec(2000)
+				for i := range n - 1 {
+					sum.Add(sum, a.Big(i, j))
+				}
+				d := a.Big(n-1, j)
+				a.SetBig(n-1, j, sum.Add(sum, d.SetMantExp(d, -30-r.IntN(25))))
+			}
+		case 3:
+			a = lintest.Integers(r, n, n, 1+r.IntN(3)) // singular now and then
+			if r.IntN(2) == 0 {
+				for j := range n {
+					a.Set(n-1, j, a.At(0, j))
+				}
+			}
+		case 4:
+			a = halfulp.Random(halfulp.QD, n, n, 0, r.Uint64())
+		}
+		level := impl.Portable
+		if trial%2 == 0 {
+			level = impl.Best()
+		}
+		restore := impl.Force(level)
+		s := testSolver(t, 1+trial%2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.invertTriangles(lu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v == nil {
+			restore()
+			continue
+		}
+		first := v.rho
+		z, err := s.floatInverse(raw.Matrix(a), v)
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !(z.rho <= mostRho):
+			found["bad"]++
+		case first <= mostRho:
+			found["by triangles"]++
+		default:
+			found["by its residual alone"]++
+		}
+		inverse := make([][]*big.Rat, n)
+		for i := range inverse {
+			inverse[i] = make([]*big.Rat, n)
+			for j := range n {
+				inverse[i][z.perm[j]] = exactRat(-z.z[i+j*n])
+			}
+		}
+		checkFloats(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), scaledRat(a, lu.scaling), inverse, z.rho, z.norm)
+	}
+	for _, how := range []string{"bad", "by triangles", "by its residual alone"} {
+		if found[how] == 0 {
+			t.Errorf("no inverse is %s (%v)", how, found)
+		}
+	}
+}
+
+// TestSolveNearLimit solves systems whose condition numbers lie around those that float64 inverses
+// are proved for, singular ones among them.
+func TestSolveNearLimit(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range testlength.Of(30, 300, 3000) {
+		n := 2 + r.IntN(12)
+		f := halfulp.MP(uint([]int{53, 106, 200}[r.IntN(3)]))
+		a := ill(r, f, n, 25+r.IntN(28))
+		b := halfulp.Random(f, n, 1, r.IntN(30), r.Uint64())
+		switch trial % 3 {
+		case 1:
+			spread(r, a, 500)
+		case 2:
+			for j := range n {
+				a.Set(0, j, a.At(1, j))
+			}
+			var singular *SingularError
+			if _, err := Solve(a, b, halfulp.NewMatrix(f, n, 1), nil); !errors.As(err, &singular) || singular.Rank != n-1 {
+				t.Fatalf("seed %d, trial %d, n = %d: %v, want a matrix of rank %d", seed, trial, n, err, n-1)
+			}
+			continue
+		}
+		check(t, fmt.Sprintf("seed %d, trial %d, n = %d", seed, trial, n), a, b, f)
+	}
+}
+
+// TestInverseOfFactors tells which inverse is taken: that of a residual where the triangles' own
+// bounds do not do, and none where nothing is near.
+func TestInverseOfFactors(t *testing.T) {
+	const n = 20
+	kinds := map[string]string{}
+	for _, c := range []struct {
+		name string
+		k    int
+	}{{"well", 0}, {"ill", 40}, {"worse", 80}} {
+		a := ill(rand.New(rand.NewPCG(1, 2)), halfulp.MP(106), n, c.k)
+		s := testSolver(t, 1)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, rho, norm, err := s.invertFactors(raw.Matrix(a), lu)
+		if err != nil || r != nil && !(rho <= mostRho && norm < math.Inf(1)) {
+			t.Fatalf("%s: rho %g, norm %g, %v", c.name, rho, norm, err)
+		}
+		kinds[c.name] = fmt.Sprintf("%T", r)
+	}
+	want := map[string]string{"well": "*linsolve.triangles", "ill": "*linsolve.floatInverse", "worse": "<nil>"}
+	if fmt.Sprint(kinds) != fmt.Sprint(want) {
+		t.Errorf("inverses are %v, want %v", kinds, want)
+	}
+}

@@ -1,0 +1,118 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// leastSquaresThere stores the solution of least squares in X for a tall matrix that does not live
+// on the host, and reports whether it could. The normal equations are formed where A lives,
+// exactly, and solved there, or on the host where only that can decide. It could not where the
+// exponents of A or B spread too far, or numbers are not finite: Stats tell of an attempt then.
+func leastSquaresThere(a, b, x *halfulp.Matrix, opt *halfulp.Options) (st Stats, done bool, err error) {
+	s, err := start("LeastSquares", opt, a, b, x)
+	if err != nil {
+		return Stats{}, true, err
+	}
+	defer s.release()
+	end := func(err error) (Stats, bool, error) {
+		s.stats.Method = leastSquaresMethod
+		if err != nil {
+			err = fmt.Errorf("LeastSquares: %w", err)
+		}
+		return s.stats, true, err
+	}
+	s.at = place.Of(raw.Matrix(a).Arr)
+	f := x.Format()
+	square, d, err := s.normalThere(a, b, 4*f.Bits()+2048)
+	s.stage("equations")
+	if err = resignable(err); err != nil {
+		return end(err)
+	}
+	if square == nil {
+		s.resign()
+		return s.stats, false, nil
+	}
+	z, err := s.solveThere(square, d, f)
+	if err != nil {
+		return end(err)
+	}
+	if z != nil {
+		s.finished()
+		return end(x.CopyFrom(z))
+	}
+	here, err := onHost("LeastSquares", square, d)
+	if err != nil {
+		return s.stats, true, err
+	}
+	s.resign()
+	if z, err = s.solve(here[0], here[1], f); err != nil {
+		return end(ranked(err, a.Rows(), a.Cols()))
+	}
+	s.stats.Method = leastSquaresMethod
+	st, err = s.finish("LeastSquares", z, x)
+	return st, true, err
+}
+
+// normalThere returns A^T A and A^T B, exactly, at the solver's place; nil if their numbers have
+// more than most bits.
+func (s *solver) normalThere(a, b *halfulp.Matrix, most int) (square, d *halfulp.Matrix, err error) {
+	if err := s.newTally(); err != nil {
+		return nil, nil, err
+	}
+	m, n := a.Dims()
+	p, err := s.scaled(a, unscaled(m, n), most)
+	if err != nil || p == nil {
+		return nil, nil, err
+	}
+	q, err := s.scaled(b, unscaled(m, b.Cols()), most)
+	if err != nil || q == nil {
+		return nil, nil, err
+	}
+	x, err := s.extents(p.T(), q.T())
+	if err != nil {
+		return nil, nil, err
+	}
+	// Products of columns of widths v and w, of which each has a unit, are multiples of that of
+	// both, below m 2^(v + w) of it.
+	carry := int64(bits.Len(uint(m)))
+	format := func(v, w int64) halfulp.Format { return halfulp.MP(uint(max(v+w+carry, 64))) }
+	if 2*max(x[0].Width, x[1].Width)+carry > int64(most) {
+		return nil, nil, nil
+	}
+	if square, err = s.matrix(format(x[0].Width, x[0].Width), n, n); err != nil {
+		return nil, nil, err
+	}
+	if err := s.gemmTriangle('L', 1, p.T(), p, 0, nil, square, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := s.mirror(square); err != nil {
+		return nil, nil, err
+	}
+	if d, err = s.matrix(format(x[0].Width, x[1].Width), n, b.Cols()); err != nil {
+		return nil, nil, err
+	}
+	if err := s.gemm(1, p.T(), q, 0, nil, d); err != nil {
+		return nil, nil, err
+	}
+	s.drop(p, q)
+	return square, d, nil
+}
+
+// leastSquaresMethod is the method in Stats.
+const leastSquaresMethod = "least squares"
+
+// ranked makes an error about a singular system of least squares one about its matrix: the rank of
+// the system exceeds that of the matrix by its order less the smaller dimension of the matrix.
+func ranked(err error, rows, cols int) error {
+	var singular *SingularError
+	if errors.As(err, &singular) {
+		return &RankError{Rows: rows, Cols: cols, Rank: singular.Rank - (singular.N - min(rows, cols))}
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package linsolve
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+)
+
+// TestResidentLeastSquares compares solutions on a device with those on the host.
+func TestResidentLeastSquares(t *testing.T) {
+	gputest.OnDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+		dependent, nan := halfulp.Random(halfulp.Float64, 2*n, n, 0, 4), halfulp.Random(halfulp.Float64, 2*n, n, 0, 4)
+		for i := range dependent.Rows() {
+			dependent.Set(i, n-1, dependent.At(i, 0))
+		}
+		nan.SetFloat64(1, 2, math.NaN())
+		far := halfulp.Random(halfulp.Float64, 4, 2, 0, 1)
+		far.SetFloat64(0, 0, 0x1p1000)
+		far.SetFloat64(1, 0, 0x1p-1000)
+		for _, c := range []struct {
+			name     string
+			a        *halfulp.Matrix
+			k        int
+			resident bool // all is done there
+		}{
+			{"float64", halfulp.Random(halfulp.Float64, 3*n, n, 3, 1), 2, true},
+			{"mp", halfulp.Random(halfulp.MP(150), n+3, n, 3, 2), 2, true},
+			{"dd", halfulp.Random(halfulp.DD, n, n/2, 0, 3), 1, true},
+			{"dependent columns", dependent, 1, false},
+			{"nan", nan, 1, false},
+			{"far exponents", far, 1, false},
+		} {
+			f := c.a.Format()
+			b, want := halfulp.Random(f, c.a.Rows(), c.k, 1, 9), halfulp.NewMatrix(f, c.a.Cols(), c.k)
+			x := put(t, want)
+			_, wantErr := LeastSquares(c.a, b, want, nil)
+			st, err := LeastSquares(put(t, c.a), put(t, b), x, nil)
+			if wantErr != nil || err != nil {
+				if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
+					t.Errorf("%s: %v, the host says %v", c.name, err, wantErr)
+				}
+				continue
+			}
+			if h, err := x.Host(); err != nil || !h.Same(want) {
+				t.Errorf("%s: not the host's bits, %v", c.name, err)
+			}
+			names := make([]string, len(st.Stages))
+			for i, stage := range st.Stages {
+				names[i] = stage.Name
+			}
+			if all := slices.Equal(names, []string{"equations", "approximate inverse", "proof", "products", "rounding"}); all != c.resident {
+				t.Errorf("%s: stages %v", c.name, names)
+			}
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package linsolve
+
+import (
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+)
+
+// where is the place of resident matrices in tests.
+var where halfulp.Device = "cuda:0"
+
+// onDevices is gputest.OnDevices, and everywhere where tests may be long.
+func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
+	if testing.Short() {
+		gputest.OnDevices(t, small, large, f)
+		return
+	}
+	everywhere(t, small, large, f)
+}
+
+// everywhere is gputest.OnDevices, and with matrices in parts on two fake devices, and on the
+// machine's if there are several.
+func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) {
+	gputest.OnDevices(t, small, large, f)
+	parts := func(t *testing.T, size int) {
+		where = "cuda:0,1"
+		defer func() { where = "cuda:0" }()
+		f(t, size)
+	}
+	t.Run("parts reference", func(t *testing.T) {
+		devs, _ := gputest.Linked(t, 2)
+		defer mem.Substitute(devs...)()
+		parts(t, small)
+	})
+	t.Run("parts device", func(t *testing.T) {
+		gputest.Machine(t)
+		if gpus, err := halfulp.GPUs(); err != nil || len(gpus) < 2 {
+			t.Skip("one GPU")
+		}
+		parts(t, large)
+	})
+}
+
+// TestResidentParts has factors of matrices in parts.
+func TestResidentParts(t *testing.T) {
+	devs, _ := gputest.Linked(t, 2)
+	defer mem.Substitute(devs...)()
+	where = "cuda:0,1"
+	defer func() { where = "cuda:0" }()
+	n := fewest + 3
+	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
+	checkResidentCholesky(t, "mp:106, transposed", gramIn(t, halfulp.MP(106), n, 10, 1).T(), halfulp.MP(200), true)
+	checkResidentLU(t, "f64", halfulp.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)
+	checkResidentLU(t, "tall", halfulp.Random(halfulp.Float64, n+5, n, 10, 4), halfulp.MP(106), true)
+}

@@ -1,0 +1,154 @@
+package linsolve
+
+import (
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// qrThere returns the factors, where A lives, of a matrix that does not live on the host; nil where
+// only the host can decide: entries that are or may be ties or zeros, columns that are linearly
+// dependent or nearly so, numbers that products of some bits do not reach, and with pivoting
+// columns of about the same length.
+func (s *solver) qrThere(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+	if a.Place() == place.Host || a.Cols() < fewest {
+		return nil, nil
+	}
+	if pivoting && !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+		return nil, nil
+	}
+	return factored(s, a, func() (*QRFactors, error) { return s.qrResident(a, f, pivoting) })
+}
+
+func (s *solver) qrResident(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFactors, error) {
+	m, n := a.Dims()
+	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	bits := f.Bits() + 4*(terms-1) + residentGuard
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
+	if pivoting {
+		bits = max(bits, halfulp.Float64.Bits()+residentGuard) // for longestThere
+	}
+	d, order, err := s.stackedThere(a, bits+normalBits, mostBits(f), pivoting)
+	if err == nil && d != nil && pivoting {
+		var ok bool
+		if ok, err = d.pivotsKept(bits+normalBits-d.rounded, f.Bits()+64); !ok {
+			d = nil
+		}
+	}
+	s.stage("approximate inverse")
+	if err != nil || d == nil {
+		return nil, err
+	}
+	e, err := d.enclosure(bits)
+	s.stage("products")
+	if err != nil || e == nil {
+		return nil, err
+	}
+	defer s.stage("rounding")
+	if pivoting {
+		if ok, err := d.longestThere(e); !ok || err != nil {
+			return nil, err
+		}
+	}
+	z := &QRFactors{P: order}
+	if z.Q, err = halfulp.NewMatrixOn(a.Place(), f, m, n); err != nil {
+		return nil, err
+	}
+	if z.R, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+		z.Q.Free()
+		return nil, err
+	}
+	y := e.root
+	sum := func(first, end int, triangle byte, to *halfulp.Matrix) error {
+		_, err := s.at.Sum(s.config(), place.Sum{X: raw.Matrix(y.x.Slice(0, n, first, end)), D: raw.Matrix(y.d.Slice(0, n, first, end)), Bits: bits,
+			Errors: y.err[first:end], Rows: y.left, Cols: y.right[first:end], Triangle: triangle, Tally: s.tally}, raw.Matrix(to))
+		return err
+	}
+	left := 0
+	if err = sum(0, n, 'U', z.R); err == nil {
+		err = sum(n, n+m, 0, z.Q.T())
+	}
+	if err == nil {
+		_, left, err = s.at.Extents(s.config(), s.tally)
+	}
+	if left > 0 || err != nil {
+		z.Q.Free()
+		z.R.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// normalBits are those of A^T A beyond the result's. Of S, of a norm of 2^25 at most where float64
+// inverts A^T A, twice that and the order are lost.
+const normalBits = 80
+
+// stackedThere is newDoubling for A^T A above A at the solver's place, with A^T A rounded to some
+// bits, and columns in the order that it returns: with pivoting the longest ones first, as far as
+// float64 arithmetic tells.
+func (s *solver) stackedThere(a *halfulp.Matrix, bits, most int, pivoting bool) (*doubling, []int, error) {
+	m, n := a.Dims()
+	normal, err := s.matrix(halfulp.MP(uint(bits)), n, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.gemmTriangle('L', 1, a.T(), a, 0, nil, normal, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := s.mirror(normal); err != nil {
+		return nil, nil, err
+	}
+	order := all(n)
+	if pivoting {
+		if order, err = s.longestFirst(normal); err != nil || order == nil {
+			return nil, nil, err
+		}
+		for range 2 { // P^T N, and of its transpose
+			if normal, err = s.gathered(normal.T(), order); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	d, err := s.doublingThere(normal, max(most, bits))
+	if err != nil || d == nil {
+		return nil, nil, err
+	}
+	s.drop(normal)
+	_, top, err := s.extent(d.f)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.rounded = bits - top
+	cols := make([]int64, n) // of A
+	for j, p := range order {
+		cols[p] = d.by.cols[j]
+	}
+	below, err := s.scaled(a, scaling{make([]int64, m), cols}, most)
+	if err != nil || below == nil {
+		return nil, nil, err
+	}
+	if pivoting {
+		of := below
+		if below, err = s.gathered(below.T(), order); err != nil {
+			return nil, nil, err
+		}
+		s.drop(of)
+		below = below.T()
+	}
+	f, err := s.matrix(halfulp.MP(uint(max(bits, below.Format().Bits()))), n+m, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.shift(d.f, f.Slice(0, n, 0, n)); err != nil {
+		return nil, nil, err
+	}
+	if err := s.shift(below, f.Slice(n, n+m, 0, n)); err != nil {
+		return nil, nil, err
+	}
+	s.drop(d.f, below)
+	d.f = f
+	d.by.rows = append(append([]int64(nil), d.by.rows...), make([]int64, m)...)
+	return d, order, nil
+}

@@ -1,0 +1,194 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+)
+
+// checkResidentQR compares the factors of a matrix on a device with the host's, by QR or
+// QRPivoted.
+func checkResidentQR(t *testing.T, name string, factor func(*halfulp.Matrix, halfulp.Format, *halfulp.Options) (*QRFactors, Stats, error), a *halfulp.Matrix, f halfulp.Format, resident bool) {
+	t.Helper()
+	want, _, wantErr := factor(a, f, nil)
+	got, stats, err := factor(put(t, a), f, nil)
+	if wantErr != nil || err != nil {
+		if wantErr == nil || err == nil || err.Error() != wantErr.Error() {
+			t.Errorf("%s: %v, the host says %v", name, err, wantErr)
+		}
+		return
+	}
+	defer got.Free()
+	if !slices.Equal(got.P, want.P) {
+		t.Errorf("%s: order %v, the host has %v", name, got.P, want.P)
+	}
+	for _, m := range []struct {
+		name      string
+		got, want *halfulp.Matrix
+	}{{"Q", got.Q, want.Q}, {"R", got.R, want.R}} {
+		if m.got.Place() != where {
+			t.Errorf("%s: %s on %s", name, m.name, m.got.Place())
+		}
+		h, err := m.got.Host()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !h.Same(m.want) {
+			t.Errorf("%s: %s has not the host's bits", name, m.name)
+		}
+	}
+	checkResidentStages(t, name, stats, resident, a.Cols() >= fewest)
+}
+
+// checkResidentStages checks whether all ran on the device, or was tried there before the host did
+// it.
+func checkResidentStages(t *testing.T, name string, stats Stats, resident, tried bool) {
+	t.Helper()
+	names := make([]string, len(stats.Stages))
+	for i, stage := range stats.Stages {
+		names[i] = stage.Name
+	}
+	if only := slices.Equal(names, []string{"approximate inverse", "products", "rounding"}); only != resident {
+		t.Errorf("%s: stages %v", name, names)
+	}
+	if left := len(names) > 0 && names[0] == "attempt on "+string(where); left != (!resident && tried) {
+		t.Errorf("%s: stages %v", name, names)
+	}
+}
+
+// TestResidentQR compares factors on a device with those on the host. Products there, and not the
+// host, have made them.
+func TestResidentQR(t *testing.T) {
+	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
+			checkResidentQR(t, fmt.Sprint(f), QR, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
+		}
+		checkResidentQR(t, "transposed", QR, halfulp.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
+		// Rows and columns of sizes far apart.
+		a := halfulp.Random(halfulp.Float64, n+3, n, 0, 2)
+		for i := range n + 3 {
+			for j := range n {
+				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*20/n+j*37%n*800/n-500))
+			}
+		}
+		checkResidentQR(t, "scaled", QR, a, halfulp.MP(106), true)
+	})
+}
+
+// TestResidentQRLeft has matrices on a device that only the host's means decide.
+func TestResidentQRLeft(t *testing.T) {
+	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+		n = min(n, 40) // the host decides about ties by elimination
+		change := func(f func(a *halfulp.Matrix)) *halfulp.Matrix {
+			a := halfulp.Random(halfulp.Float64, n+2, n, 0, 1)
+			f(a)
+			return a
+		}
+		for name, a := range map[string]*halfulp.Matrix{
+			"unit matrix":   halfulp.Identity(halfulp.Float64, n),
+			"zero":          halfulp.NewMatrix(halfulp.Float64, n, n),
+			"column of 0":   change(func(a *halfulp.Matrix) { fillColumn(a, n/2, 0) }),
+			"equal columns": change(func(a *halfulp.Matrix) { fillColumn(a, 2, 1); fillColumn(a, n-1, 1) }),
+			"nearly dependent": change(func(a *halfulp.Matrix) {
+				fillColumn(a, 2, 1)
+				fillColumn(a, n-1, 1)
+				a.SetFloat64(0, 2, 1+0x1p-40)
+			}),
+			"row of 0": change(func(a *halfulp.Matrix) {
+				for j := range n {
+					a.SetFloat64(3, j, 0)
+				}
+			}),
+			"infinity": change(func(a *halfulp.Matrix) { a.SetFloat64(2, 1, math.Inf(1)) }),
+			"nan":      change(func(a *halfulp.Matrix) { a.SetFloat64(1, 1, math.NaN()) }),
+			"small":    halfulp.Random(halfulp.Float64, 50, 5, 0, 1),
+			"empty":    halfulp.NewMatrix(halfulp.Float64, 3, 0),
+		} {
+			checkResidentQR(t, name, QR, a, halfulp.Float64, false)
+			checkResidentQR(t, name+", pivoted", QRPivoted, a, halfulp.Float64, false)
+		}
+	})
+}
+
+// TestResidentQRPivoted compares factors on a device, and the order of columns, with those on the
+// host. Products there, and not the host, have made them.
+func TestResidentQRPivoted(t *testing.T) {
+	onDevices(t, fewest+2, 200, func(t *testing.T, n int) {
+		n = min(n, 60) // the host chooses columns by elimination
+		for i, f := range []halfulp.Format{halfulp.Float64, halfulp.MP(106), halfulp.MP(424), halfulp.DD, halfulp.Float32} {
+			checkResidentQR(t, fmt.Sprint(f), QRPivoted, halfulp.Random(f, n+i*i, n, 10, 1), f, true)
+		}
+		checkResidentQR(t, "transposed", QRPivoted, halfulp.Random(halfulp.MP(106), n, n+7, 0, 1).T(), halfulp.MP(200), true)
+		// Columns of sizes far apart, the longest ones in the midst of them.
+		a := halfulp.Random(halfulp.Float64, n+3, n, 0, 2)
+		for i := range n + 3 {
+			for j := range n {
+				a.SetFloat64(i, j, math.Ldexp(a.Float64(i, j), i*37%n*20/n+j*37%n*800/n-500))
+			}
+		}
+		checkResidentQR(t, "scaled", QRPivoted, a, halfulp.MP(106), true)
+	})
+}
+
+// TestResidentQRPivotedNear has two columns of nearly the same length, the second of which is the
+// longer one or passes for as long. A device decides about the first pair.
+func TestResidentQRPivotedNear(t *testing.T) {
+	onDevices(t, fewest+2, 40, func(t *testing.T, n int) {
+		for _, x := range []struct {
+			by       float64
+			resident bool
+		}{{0x1p-24, true}, {-0x1p-24, true}, {0x1p-40, false}, {-0x1p-40, false}, {0x1p-66, false}, {0, false}} {
+			a := halfulp.Random(halfulp.MP(200), n, n, 0, 1)
+			for i := range n {
+				v := a.Big(i, 3)
+				a.SetBig((i+1)%n, n-2, v) // as long
+			}
+			for _, j := range []int{3, n - 2} {
+				for i := range n {
+					v := a.Big(i, j)
+					a.SetBig(i, j, v.SetMantExp(v, 4))
+				}
+			}
+			for i := range n {
+				v := a.Big(i, n-2)
+				more := new(big.Float).SetPrec(200).Add(big.NewFloat(1), big.NewFloat(x.by))
+				a.SetBig(i, n-2, v.Mul(v, more))
+			}
+			checkResidentQR(t, fmt.Sprint("longer by ", x.by), QRPivoted, a, halfulp.MP(106), x.resident)
+		}
+	})
+}
+
+// TestResidentQRSolve solves with the factors of a matrix on a device.
+func TestResidentQRSolve(t *testing.T) {
+	onDevices(t, fewest+2, 100, func(t *testing.T, n int) {
+		a, b := halfulp.Random(halfulp.Float64, n, n, 0, 1), halfulp.Random(halfulp.Float64, n, 2, 0, 2)
+		want, x := halfulp.NewMatrix(halfulp.Float64, n, 2), halfulp.NewMatrix(halfulp.Float64, n, 2)
+		if _, err := Solve(a, b, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		y := put(t, x)
+		z, _, err := QR(put(t, a), halfulp.Float64, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Free()
+		if _, err := z.Solve(b, x, nil); err != nil || !x.Same(want) {
+			t.Errorf("the host's right-hand side: %v", err)
+		}
+		if _, err := z.Solve(put(t, b), y, nil); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := y.Host(); err != nil || !h.Same(want) {
+			t.Errorf("the device's right-hand side: %v", err)
+		}
+		if _, err := z.Solve(put(t, b), x, nil); !errors.Is(err, halfulp.ErrPlace) {
+			t.Errorf("right-hand sides apart from solutions: %v", err)
+		}
+	})
+}

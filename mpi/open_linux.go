@@ -1,0 +1,87 @@
+//go:build (amd64 || arm64) && !nompi
+
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ebitengine/purego"
+)
+
+// names are those of the library, in the standard.
+var names = []string{"libmpi_abi.so.1", "libmpi_abi.so"}
+
+// open loads the library, once in a process.
+var open = sync.OnceValues(func() (*library, error) {
+	// The library's helpers would take over the signals of faults, which are Go's.
+	for name, value := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_HANDLE_ERRORS": "none"} {
+		if _, set := os.LookupEnv(name); !set {
+			if err := os.Setenv(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var first error
+	for _, file := range candidates() {
+		handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		if err != nil {
+			if first == nil || filepath.IsAbs(file) {
+				first = err
+			}
+			continue
+		}
+		invoke := func(addr uintptr, args ...uintptr) int32 {
+			r, _, _ := purego.SyscallN(addr, args...)
+			return int32(r)
+		}
+		return newLibrary(invoke, func(symbol string) (uintptr, error) { return purego.Dlsym(handle, symbol) })
+	}
+	return nil, fmt.Errorf("%w (%w); %s", ErrNoMPI, first, Install)
+})
+
+// candidates are the files that may be the library: where an MPI is installed apart from the
+// system, its lib is beside the bin of the mpiexec that started this process, or that would start
+// others; then where the loader looks.
+func candidates() (files []string) {
+	var programs []string
+	for pid, depth := os.Getppid(), 0; pid > 1 && depth < 4; depth++ {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+			programs = append(programs, exe)
+		}
+		pid = parent(pid)
+	}
+	if exe, err := exec.LookPath("mpiexec"); err == nil {
+		if exe, err = filepath.EvalSymlinks(exe); err == nil {
+			programs = append(programs, exe)
+		}
+	}
+	for _, exe := range programs {
+		for _, name := range names {
+			file := filepath.Join(filepath.Dir(exe), "..", "lib", name)
+			if _, err := os.Stat(file); err == nil {
+				files = append(files, file)
+			}
+		}
+	}
+	return append(files, names...)
+}
+
+// parent returns the parent of a process, 0 if it is not known.
+func parent(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // pid (name) state ppid
+	if f := strings.Fields(rest); len(f) > 1 {
+		n, _ := strconv.Atoi(f[1])
+		return n
+	}
+	return 0
+}
