@@ -75,7 +75,7 @@ func TestFailingProcesses(t *testing.T) {
 				}
 			}
 			err := c.Wait()
-			// After a signal the status is that of mpiexec alone, and MPICH's can fail with status 0.
+			// After a signal the status is mpiexec's own: MPICH's can fail with 0.
 			if err == nil && x.signal == nil || time.Since(start) > 30*time.Second || !strings.Contains(out.String(), x.want) {
 				t.Errorf("after %v: %v, %s", time.Since(start), err, out.String())
 			}
