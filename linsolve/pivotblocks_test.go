@@ -3,6 +3,7 @@ package linsolve
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -107,5 +108,45 @@ func TestByEliminationSingular(t *testing.T) {
 	}
 	if _, _, err := LU(a, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
 		t.Errorf("LU: error %v", err)
+	}
+}
+
+// TestFactoredDet compares determinants of ill-conditioned matrices by factors with those of
+// integers.
+func TestFactoredDet(t *testing.T) {
+	s := testSolver(t, 2)
+	for i, n := range []int{fewest, fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
+		a := halfulp.Hilbert(halfulp.MP(300), n)
+		if i > 0 { // three rows in another order
+			a = chosen(a, append([]int{2, 0, 1, 5, 4, 3}, all(n)[6:]...), all(n))
+		}
+		exact, shift, err := s.exactDet(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact.SetMantExp(exact, int(shift))
+		for _, bits := range []int{30, 200, 900} {
+			lo, hi, shift, err := s.factoredDet(a, bits)
+			if err != nil || lo == nil {
+				t.Fatalf("n = %d, %d bits: %v, error %v", n, bits, lo, err)
+			}
+			lo.SetMantExp(lo, int(shift))
+			hi.SetMantExp(hi, int(shift))
+			if lo.Cmp(exact) > 0 || hi.Cmp(exact) < 0 {
+				t.Errorf("n = %d, %d bits: %g is not in [%g, %g]", n, bits, exact, lo, hi)
+			}
+			if d, _ := new(big.Float).Quo(new(big.Float).Sub(hi, lo), exact).Float64(); math.Abs(d) > math.Ldexp(1, -bits) {
+				t.Errorf("n = %d, %d bits: the enclosure is %g wide, relatively", n, bits, d)
+			}
+		}
+		d, st, err := Det(a, halfulp.MP(200), nil)
+		if err != nil || !d.Same(halfulp.NewScalar(halfulp.MP(200), exact)) || st.Exact > 0 {
+			t.Errorf("n = %d: %v, error %v, %+v", n, d, err, st)
+		}
+	}
+	one := halfulp.Identity(halfulp.Float64, fewest)
+	one.SetFloat64(3, 3, 0)
+	if lo, _, _, err := s.factoredDet(one, 60); lo != nil || err != nil {
+		t.Errorf("singular: %v, error %v", lo, err)
 	}
 }
