@@ -17,9 +17,10 @@ import (
 // The determinant is that of a block times that of its Schur complement, block after block in the
 // order of float64 factors' pivots, in so many bits that a proved bound of all errors changes
 // nothing. Where A lives on a GPU or on a grid of processes it is made there, of traces of powers
-// of what float64 factors leave of A. Matrices that are, or have blocks, too ill-conditioned for
-// float64 factors, and ties, have the determinant of their integers computed modulo primes on the
-// host, until their product exceeds twice Hadamard's bound.
+// of what float64 factors leave of A. That of matrices that are, or have blocks, too ill-conditioned
+// for float64 factors is the product of the pivots of factors in more bits, enclosed on the host.
+// Small ones of them, singular ones and ties have the determinant of their integers computed modulo
+// primes, until their product exceeds twice Hadamard's bound.
 //
 // The error wraps ErrNotFinite for infinities and NaN. Det panics if A is not square.
 // Stats.Underflow counts a determinant that lost bits below the smallest normal number of f.

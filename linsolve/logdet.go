@@ -14,9 +14,9 @@ import (
 // all formats.
 //
 // The logarithm of a rational number other than 1 is transcendental, so that no ties are there, and
-// enclosures of the determinant as in Det decide; where they do not tell it from 1, and for
-// ill-conditioned matrices, the determinant is computed exactly. Errors are those of Det. LogDet
-// panics if A is not square.
+// enclosures of the determinant as in Det decide; where they do not tell it from 1, and for small
+// ill-conditioned and singular matrices, the determinant is computed exactly. Errors are those of
+// Det. LogDet panics if A is not square.
 func LogDet(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (log halfulp.Scalar, sign int, stats Stats, err error) {
 	if a.Rows() != a.Cols() {
 		panic(errShape)

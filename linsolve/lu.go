@@ -29,8 +29,9 @@ func (z *LUFactors) Free() {
 //
 // The pivot of a column is its largest entry, the first one of those whose magnitudes differ by
 // less than 2^-64 of them, by numbers computed in more bits than f has; proved is that no entry of
-// L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic finds are taken if the
-// others are proved to be smaller by more than 2^-60 of them. See Cholesky for the method.
+// L exceeds 1 + 2^-60 before it is rounded. Pivots that float64 arithmetic, or numbers of fewer
+// bits, find are taken if the others are proved to be smaller by more than 2^-60 of them. See
+// Cholesky for the method.
 //
 // Where A lives on a GPU or on a grid of processes all of it runs there, but for what only
 // arithmetic on the host decides: zeros, ties, pivots that are about as large as others, singular

@@ -26,7 +26,8 @@ type nearly struct {
 
 // solveMany solves A X = B for many columns, which p is an approximate inverse for, and decides
 // what its enclosures decide: it puts nil for columns of todo that are done. A X and X of half the
-// bits, from Newton's method, and products with them are all its work.
+// bits, from Newton's method, and products with them are all its work. While many columns have
+// entries far below others it goes on to more bits, as long as these decide a quarter of them.
 func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entries) error {
 	bits := z.Format().Bits() + 4*(raw.Matrix(z).Arr.Terms()-1) + guard(a.Rows())
 	most := 4*bits + 2048 // of numbers of A and B
@@ -34,23 +35,45 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 	if t == nil {
 		return nil
 	}
-	var y *nearly
-	var err error
-	g := b
-	if isIdentity(b) {
-		y, err = t.inverse(bits)
-	} else if g = scaled(b, scaling{p.scale, make([]int64, b.Cols())}, most); g != nil {
-		y, err = t.solve(g, bits)
+	g, inverse := b, isIdentity(b)
+	if !inverse {
+		if g = scaled(b, scaling{p.scale, make([]int64, b.Cols())}, most); g == nil {
+			return nil
+		}
 	}
-	if err != nil || y == nil {
-		return err
+	for more := 64; bits <= most; more *= 4 {
+		var y *nearly
+		var err error
+		if inverse {
+			y, err = t.inverse(bits)
+		} else {
+			y, err = t.solve(g, bits)
+		}
+		if err != nil || y == nil {
+			return err
+		}
+		s.stage("products")
+		before := open(todo)
+		columns, err := s.round(y, raw.Matrix(z), todo)
+		if err == nil {
+			err = s.check(t, y, g, z, todo, columns)
+		}
+		if err != nil || few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
+			return err
+		}
+		bits += more
 	}
-	s.stage("products")
-	columns, err := s.round(y, raw.Matrix(z), todo)
-	if err != nil {
-		return err
+	return nil
+}
+
+// openColumns counts the columns with entries that are not decided.
+func openColumns(todo []*entries) (n int) {
+	for _, e := range todo {
+		if e != nil {
+			n++
+		}
 	}
-	return s.check(t, y, g, z, todo, columns)
+	return n
 }
 
 // isIdentity reports whether b is the unit matrix.

@@ -253,3 +253,39 @@ func TestNewtonFar(t *testing.T) {
 		}
 	}
 }
+
+// TestFarApart has columns of an inverse whose entries lie far apart: products decide them, and not
+// steps that gain some bits each.
+func TestFarApart(t *testing.T) {
+	const n = 40
+	f := halfulp.MP(500)
+	r := rand.New(rand.NewPCG(1, 0))
+	p := halfulp.NewMatrix(f, 4*n, n)
+	for i := range 4 * n {
+		for j := range n {
+			x := math.Pow(float64(i+1)/(4*n), float64(j)/8) + float64(r.Float64()*0x1p-20)
+			p.SetFloat64(i, j, math.Ldexp(x, -60*i/(4*n)))
+		}
+	}
+	a, x := halfulp.NewMatrix(f, n, n), halfulp.NewMatrix(f, n, n)
+	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), p, p, halfulp.Float(0), a, nil); err != nil {
+		t.Fatal(err)
+	}
+	st, err := Inverse(a, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Steps > 12 { // 20 and more with refinement
+		t.Errorf("%d steps", st.Steps)
+	}
+	for _, j := range []int{0, n / 2, n - 1} {
+		one, column := halfulp.NewMatrix(f, n, 1), halfulp.NewMatrix(f, n, 1)
+		one.SetFloat64(j, 0, 1)
+		if _, err := Solve(a, one, column, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !column.Same(x.Slice(0, n, j, j+1)) {
+			t.Errorf("column %d is not the solution", j)
+		}
+	}
+}
