@@ -134,20 +134,42 @@ func (s *storage) inside(o Order, ranges []Range) []patch {
 	return list
 }
 
-// Entries are the numbers of a matrix that lives on a grid, all of it as it was made.
+// Entries are the numbers of a matrix that lives on a grid.
 type Entries struct{ s *storage }
 
-// EntriesOf returns those of a; not ok for an array that does not live on a grid.
-func EntriesOf(a *num.Array) (e Entries, ok bool) {
-	e.s, ok = a.Away.(*storage)
-	return e, ok && place.Of(a) != nil
+// NewEntries returns rows x cols numbers +0 that live on g, by columns.
+func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (Entries, num.Mat, error) {
+	a, err := g.New(ctx, f, rows, cols)
+	if err != nil {
+		return Entries{}, num.Mat{}, err
+	}
+	return Entries{a.Away.(*storage)}, num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
+}
+
+// EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is stored,
+// or in another order.
+func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
+	v, err := g.look(m)
+	if err != nil {
+		return Entries{}, err
+	}
+	if v.whole() && v.s.rows == m.Rows && v.s.cols == m.Cols {
+		return Entries{v.s}, nil
+	}
+	e, z, err := g.NewEntries(ctx, m.Arr.Format, m.Rows, m.Cols)
+	if err != nil {
+		return e, err
+	}
+	return e, g.Copy(place.Config{Ctx: ctx}, z, m)
 }
 
 // Transport is what the processes of the grid send each other.
-func (e Entries) Transport() Transport { return e.s.g.to }
+func (g *Grid) Transport() Transport { return g.to }
 
-// Grid is the name of the grid.
-func (e Entries) Grid() string { return e.s.g.String() }
+// Share returns how many numbers of a rows x cols matrix this process has.
+func (g *Grid) Share(rows, cols int) int {
+	return share(rows, g.block, g.rows, g.row) * share(cols, g.block, g.cols, g.col)
+}
 
 // Put stores numbers that processes have got from elsewhere: each has those of its range of an
 // order in mine, of the matrix's format, from number 0 on. All know the ranges of all.

@@ -62,10 +62,9 @@ func TestEntries(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			z := there(t, g, num.Mat{Arr: num.New(f, o.Rows*o.Cols), RS: 1, CS: max(o.Rows, 1), Rows: o.Rows, Cols: o.Cols})
-			e, ok := EntriesOf(z.Arr)
-			if !ok {
-				return fmt.Errorf("%s: not there", name)
+			e, z, err := g.NewEntries(t.Context(), f, o.Rows, o.Cols)
+			if err != nil {
+				return err
 			}
 			for _, ranges := range rounds {
 				me := ranges[to.Rank()]
@@ -116,7 +115,49 @@ func TestEntries(t *testing.T) {
 			return nil
 		})
 	}
-	if _, ok := EntriesOf(num.New(num.Float64, 1)); ok {
-		t.Error("an array of the host lives on a grid")
+}
+
+// TestEntriesOf gets the entries of parts of matrices.
+func TestEntriesOf(t *testing.T) {
+	seed := rand.Uint64()
+	for trial := range 60 {
+		r := rand.New(rand.NewPCG(seed, uint64(trial)))
+		rows, cols, block := 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(3)
+		h := matrix(r, num.Float64, 1+r.IntN(12), 1+r.IntN(12), 5)
+		want := h
+		if trial%3 > 0 {
+			want = viewOf(r, h)
+		}
+		gridtest.Run(t, rows*cols, func(to gridtest.Process) error {
+			g, err := New(to, rows, cols, block, new(Local))
+			if err != nil {
+				return err
+			}
+			v := want
+			v.Arr = there(t, g, h).Arr
+			e, err := g.EntriesOf(t.Context(), v)
+			if err != nil {
+				return err
+			}
+			if (want == h) != (e.s == v.Arr.Away) {
+				return fmt.Errorf("seed %d, trial %d: copied for no reason, or not copied", seed, trial)
+			}
+			ranges := make([]Range, to.Size())
+			me := &ranges[to.Size()-1]
+			*me = Range{0, want.Rows * want.Cols}
+			if to.Rank() < to.Size()-1 {
+				return e.Get(t.Context(), Order{Rows: want.Rows, Cols: want.Cols}, ranges, num.New(num.Float64, 0))
+			}
+			got := num.New(num.Float64, me.Len())
+			if err := e.Get(t.Context(), Order{Rows: want.Rows, Cols: want.Cols}, ranges, got); err != nil {
+				return err
+			}
+			for k := range got.Len() {
+				if !got.SameBits(k, h.Arr, want.At(k%want.Rows, k/want.Rows)) {
+					return fmt.Errorf("seed %d, trial %d: entry %d is another one", seed, trial, k)
+				}
+			}
+			return nil
+		})
 	}
 }

@@ -8,17 +8,15 @@ import (
 	"io"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // Files that are read and written in parts: of some of the entries of a matrix in the order of the
 // file, each part by one of several processes. The checksums of a .npz file are made of shares of
-// the parts.
-
-// ErrWhole is the error for files that are read as a whole alone: compressed ones, and arrays of
-// integers of 8 bytes and of long doubles, all of which decide what they mean.
-var ErrWhole = errors.New("the file is not read in parts")
+// the parts. Compressed files are read as a whole alone, and so are arrays of integers of 8 bytes
+// and of long doubles, all of which decide what they mean.
 
 // part says which entries of an array these are.
 type part struct {
@@ -74,7 +72,7 @@ func storedArray(r io.ReaderAt, at, size int64) (*header, stored, error) {
 	h, err := parseHeader(text)
 	if err != nil {
 		if size > headSize {
-			err = ErrWhole
+			err = lines.ErrWhole
 		}
 		return nil, stored{}, err
 	}
@@ -106,7 +104,7 @@ func OpenParts(r io.ReaderAt, size int64, in halfulp.InputFormat) (*Source, erro
 // newSource returns the source of an array of numbers.
 func newSource(r io.ReaderAt, in halfulp.InputFormat, x stored) (s *Source, err error) {
 	if x.size > 8 || x.size == 8 && x.kind != 'f' && !in.Exact() {
-		return nil, ErrWhole
+		return nil, lines.ErrWhole
 	}
 	f := num.Float64
 	if x.kind == 'f' || x.size < 8 {
@@ -180,7 +178,7 @@ func OpenZipParts(r io.ReaderAt, size int64, in halfulp.InputFormat, asked strin
 	}
 	for k, a := range []*array{mp.limbs, mp.exponents, mp.signs, mp.classes} {
 		if all[k].array = a; a.fortran != mp.limbs.fortran {
-			return nil, ErrWhole
+			return nil, lines.ErrWhole
 		}
 	}
 	s := mp.limbs.source(r, f, all)
@@ -191,7 +189,7 @@ func OpenZipParts(r io.ReaderAt, size int64, in halfulp.InputFormat, asked strin
 // storedMember is storedArray for a member of a .npz file.
 func storedMember(r io.ReaderAt, size int64, f *zip.File) (*header, stored, error) {
 	if f.Method != zip.Store {
-		return nil, stored{}, ErrWhole
+		return nil, stored{}, lines.ErrWhole
 	}
 	at, err := f.DataOffset()
 	if err != nil {
@@ -212,7 +210,7 @@ func (x *archive) format(r io.ReaderAt, size int64, name string) (f num.Format, 
 		return f, err
 	}
 	if m.Method != zip.Store || m.UncompressedSize64 > headSize {
-		return f, ErrWhole
+		return f, lines.ErrWhole
 	}
 	_, s, err := storedMember(r, size, m)
 	if err != nil {
