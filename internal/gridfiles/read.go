@@ -24,7 +24,7 @@ import (
 // processes call it. The memory limit is one for each process's part of the matrix, and in the first
 // process for what is read there alone.
 func Read(g *grid.Grid, name string, stdin io.Reader, opt files.ReadOptions) (*halfulp.Matrix, error) {
-	return read(g, name, stdin, opt, roundSize)
+	return newReading(g, name, opt, roundSize).read(stdin)
 }
 
 // reading is the state of Read.
@@ -42,12 +42,12 @@ type reading struct {
 // headSize is how many bytes of a file say what it is.
 const headSize = 1 << 16
 
-func read(g *grid.Grid, name string, stdin io.Reader, opt files.ReadOptions, round int) (*halfulp.Matrix, error) {
+func newReading(g *grid.Grid, name string, opt files.ReadOptions, round int) *reading {
 	opt = opt.Filled()
-	r := &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name}
-	if opt.Stats != nil {
-		*opt.Stats = halfulp.InputStats{}
-	}
+	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name}
+}
+
+func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
 	whole, err := r.open()
 	if r.file != nil {
 		defer r.file.Close()
@@ -134,6 +134,8 @@ func (r *reading) parts() (*halfulp.Matrix, error) {
 	switch k := files.KindOf(r.name, r.head); k {
 	case files.NumPy, files.NumPyZip:
 		return r.numpy(k)
+	case files.MatrixMarket:
+		return r.market()
 	}
 	return nil, lines.ErrWhole
 }
@@ -199,7 +201,7 @@ func (r *reading) numpy(k files.Kind) (*halfulp.Matrix, error) {
 		}
 		losses.ToInf.Count += stats.ToInf.Count
 		losses.ToZero.Count += stats.ToZero.Count
-		r.progress(all, o.Len())
+		r.progress(float64(all[len(all)-1].Hi) / float64(o.Len()))
 		return e.Put(r.ctx, o, all, mine)
 	})
 	if err != nil {
@@ -242,25 +244,41 @@ func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *ha
 }
 
 // progress tells how much has been read.
-func (r *reading) progress(all []grid.Range, n int) {
+func (r *reading) progress(done float64) {
 	if r.opt.Progress != nil {
-		r.opt.Progress(float64(all[len(all)-1].Hi) / float64(max(n, 1)))
+		r.opt.Progress(done)
 	}
 }
 
 // lost adds up what the range of the format took in all processes. Lines are those of the first
 // number, 0 where there is none.
-func (r *reading) lost(losses halfulp.InputStats) error {
+func (r *reading) lost(stats halfulp.InputStats) error {
 	if r.opt.Stats == nil {
 		return nil
 	}
-	counts := []int64{losses.ToInf.Count, losses.ToZero.Count}
+	counts := []int64{stats.ToInf.Count, stats.ToZero.Count}
 	if err := r.Allreduce(r.ctx, mpi.Sum, counts); err != nil {
 		return err
 	}
-	*r.opt.Stats = losses
-	r.opt.Stats.ToInf.Count, r.opt.Stats.ToZero.Count = counts[0], counts[1]
+	lines := []int64{firstLine(stats.ToInf), firstLine(stats.ToZero)}
+	if err := r.Allreduce(r.ctx, mpi.Min, lines); err != nil {
+		return err
+	}
+	*r.opt.Stats = halfulp.InputStats{
+		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
+		Digits: stats.Digits,
+	}
 	return nil
+}
+
+// noLine is after all lines.
+const noLine = 1 << 62
+
+func firstLine(l halfulp.Losses) int64 {
+	if l.Line == 0 {
+		return noLine
+	}
+	return int64(l.Line)
 }
 
 // alone reads the file in the first process, which gives all others their parts.

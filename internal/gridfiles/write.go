@@ -64,12 +64,17 @@ func (w *writing) write(stdout io.Writer) error {
 	if whole, err = w.any(whole); err != nil {
 		return err
 	}
-	if k := files.KindByName(w.as); !whole && (k == files.NumPy || k == files.NumPyZip) {
+	k := files.KindByName(w.as)
+	switch {
+	case whole:
+	case k == files.NumPy || k == files.NumPyZip:
 		sink, err := npy.NewSink(w.m, k == files.NumPyZip, w.opt.Flat)
 		if err != nil {
 			return err
 		}
 		return w.draft(func(to io.WriterAt) error { return w.numpy(to, sink) })
+	case k == files.MatrixMarket:
+		return w.draft(w.market)
 	}
 	return w.alone(stdout)
 }
