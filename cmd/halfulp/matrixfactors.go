@@ -39,7 +39,7 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	l, err := z.L.Host()
+	l, err := j.back(z.L)
 	if err != nil {
 		return err
 	}

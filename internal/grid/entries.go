@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/mpi"
 )
 
 // An Order is the entries of a rows x cols matrix one after the other, as a file has them: column
@@ -149,12 +150,9 @@ func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (En
 // EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is stored,
 // or in another order.
 func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
-	v, err := g.look(m)
-	if err != nil {
-		return Entries{}, err
-	}
-	if v.whole() && v.s.rows == m.Rows && v.s.cols == m.Cols {
-		return Entries{v.s}, nil
+	s := m.Arr.Away.(*storage)
+	if m.Off == 0 && m.RS == 1 && m.CS == max(m.Rows, 1) && m.Rows == s.rows && m.Cols == s.cols {
+		return Entries{s}, nil
 	}
 	e, z, err := g.NewEntries(ctx, m.Arr.Format, m.Rows, m.Cols)
 	if err != nil {
@@ -165,6 +163,11 @@ func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 
 // Transport is what the processes of the grid send each other.
 func (g *Grid) Transport() Transport { return g.to }
+
+// Largest returns how many numbers of a rows x cols matrix the first process has: none has more.
+func (g *Grid) Largest(rows, cols int) int {
+	return share(rows, g.block, g.rows, 0) * share(cols, g.block, g.cols, 0)
+}
 
 // Share returns how many numbers of a rows x cols matrix this process has.
 func (g *Grid) Share(rows, cols int) int {
@@ -205,4 +208,31 @@ func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) e
 		into[p].set(message(text, f, 1, lengths(into[p].runs)))
 	}
 	return nil
+}
+
+// FirstSpecial returns which entry is the first, column by column, that is infinite or NaN, and its
+// class and sign, in all processes; not ok if there is none.
+func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok bool, err error) {
+	s := e.s
+	const none, kinds = 1 << 62, 1 << 3 // more than values of a num.Cls
+	first := []int64{none}
+	ld := s.localRows()
+	var buf [num.MaxValueWords]uint64
+	for k := range s.local.Len() {
+		if c := s.local.Class(k); c == num.Inf || c == num.NaN {
+			i, j := s.g.outer(k%ld, k/ld)
+			at := (int64(j)*int64(s.rows)+int64(i))*kinds + int64(num.MakeCls(s.local.Value(k, buf[:]).Neg, c))
+			first[0] = min(first[0], at)
+		}
+	}
+	if err := s.g.to.Allreduce(ctx, mpi.Min, first); err != nil || first[0] == none {
+		return 0, 0, 0, false, err
+	}
+	at := int(first[0] / kinds)
+	return at % s.rows, at / s.rows, num.Cls(first[0] % kinds), true, nil
+}
+
+// outer is the row and column of the matrix that this process has in its row i and column j.
+func (g *Grid) outer(i, j int) (row, col int) {
+	return i/g.block*g.block*g.rows + g.row*g.block + i%g.block, j/g.block*g.block*g.cols + g.col*g.block + j%g.block
 }

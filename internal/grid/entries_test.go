@@ -139,8 +139,8 @@ func TestEntriesOf(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if (want == h) != (e.s == v.Arr.Away) {
-				return fmt.Errorf("seed %d, trial %d: copied for no reason, or not copied", seed, trial)
+			if want == h && e.s != v.Arr.Away {
+				return fmt.Errorf("seed %d, trial %d: copied for no reason", seed, trial)
 			}
 			ranges := make([]Range, to.Size())
 			me := &ranges[to.Size()-1]
@@ -156,6 +156,40 @@ func TestEntriesOf(t *testing.T) {
 				if !got.SameBits(k, h.Arr, want.At(k%want.Rows, k/want.Rows)) {
 					return fmt.Errorf("seed %d, trial %d: entry %d is another one", seed, trial, k)
 				}
+			}
+			return nil
+		})
+	}
+}
+
+// TestFirstSpecial finds the first entry that is infinite or NaN.
+func TestFirstSpecial(t *testing.T) {
+	seed := rand.Uint64()
+	for trial := range 100 {
+		r := rand.New(rand.NewPCG(seed, uint64(trial)))
+		rows, cols, block := 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(3)
+		f := []num.Format{num.Float64, num.DDouble, {Kind: num.MP, Prec: 70}}[r.IntN(3)]
+		h := matrix(r, f, 1+r.IntN(12), 1+r.IntN(12), 5)
+		first, want := h.Rows*h.Cols, num.Cls(0)
+		for range r.IntN(4) {
+			k := r.IntN(h.Rows * h.Cols)
+			x := num.Real{Class: []num.Class{num.Inf, num.NaN}[r.IntN(2)], Neg: r.IntN(2) == 0}
+			if h.Arr.Set(k, x); k <= first {
+				first, want = k, num.MakeCls(x.Neg, x.Class)
+			}
+		}
+		gridtest.Run(t, rows*cols, func(to gridtest.Process) error {
+			g, err := New(to, rows, cols, block, new(Local))
+			if err != nil {
+				return err
+			}
+			e, err := g.EntriesOf(t.Context(), there(t, g, h))
+			if err != nil {
+				return err
+			}
+			i, j, c, ok, err := e.FirstSpecial(t.Context())
+			if ok != (first < h.Rows*h.Cols) || err != nil || ok && (j*h.Rows+i != first || c != want) {
+				return fmt.Errorf("seed %d, trial %d: (%d, %d) is %d, %v, %v; want %d of %d", seed, trial, i, j, c, ok, err, want, first)
 			}
 			return nil
 		})
