@@ -85,14 +85,15 @@ func mostBits(f halfulp.Format) int { return min(4*f.Bits()+2048, maxBits) }
 // k/(2n) to the first and the last product. Residues of n² numbers an operand come on top, which
 // for small n take longer than the multiplications.
 type doubling struct {
-	s    *solver
-	by   scaling
-	f    *halfulp.Matrix // m x n
-	x    *halfulp.Matrix // S
-	one  *halfulp.Matrix // the unit matrix; nil until it is needed
-	size *big.Float      // ≥ ‖F‖∞; nil until it is needed
-	n    int
-	off  int // entries of V are in error by 2^off at most beside their rounding, at a place
+	s      *solver
+	by     scaling
+	f      *halfulp.Matrix // m x n
+	x      *halfulp.Matrix // S
+	one    *halfulp.Matrix // the unit matrix; nil until it is needed
+	size   *big.Float      // ≥ ‖F‖∞; nil until it is needed
+	n      int
+	blocks bool // S was to come from blocks
+	off    int  // entries of V are in error by 2^off at most beside their rounding, at a place
 	// The leading part of F is known up to 2^-rounded; 0 if it is exact.
 	rounded int
 	// What products at a place want to know of the leading F, of S and of the last V, and a bound
@@ -103,8 +104,8 @@ type doubling struct {
 	improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
-// newDoubling returns a seed for c, whose leading n x n part is symmetric; nil if float64 does not
-// suffice. Numbers of more than most bits do not suffice either.
+// newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
+// suffices; nil for small matrices, and for numbers of more than most bits.
 func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) {
 	m := raw.Matrix(c)
 	if n < fewest {
@@ -138,11 +139,8 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	leading := m
 	leading.Rows = n
 	x, amp, err := s.rootSeed(leading, scaling{by.rows[:n], by.cols})
-	if x == nil || err != nil {
-		return nil, err
-	}
 	d.x, d.amp = x, amp
-	return d, nil
+	return d, err
 }
 
 // rootSeed returns about the inverse of the Cholesky factor of the scaled a, in float64, and about
@@ -196,12 +194,21 @@ func sizeOf(x float64) int {
 }
 
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entry of each row of
-// V; nil if the seed is not good enough.
+// V; nil if no seed is good enough.
 func (t *doubling) enclosure(bits int) (*enclosure, error) {
 	if t == nil {
 		return nil, nil
 	}
-	return t.s.improved(t, bits)
+	if t.x != nil {
+		if e, err := t.s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+			return e, err
+		}
+	}
+	if t.s.at != nil || t.blocks {
+		return nil, nil
+	}
+	t.blocks = true
+	return t.byBlocks(bits)
 }
 
 // errorMatrix returns the first n rows of V of so many bits and the lower triangle of E of so many

@@ -6,9 +6,8 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// panel is how many columns an elimination brings to the form of L and U before products update the
-// others, and the order of triangular matrices that are inverted entry by entry. BenchmarkFactors
-// at n = 300 takes up to 1.3 times as long with 8, 1.4 to 2.2 times with 40.
+// panel is how many columns an elimination brings to the form of L and U at most before products
+// update others, and the order of triangular matrices that are inverted entry by entry.
 const panel = 16
 
 // elimination is a Gaussian elimination in some bits. Nothing is known of its error.
@@ -33,29 +32,50 @@ func (s *solver) eliminate(c *halfulp.Matrix, k, bits int, partial bool) (*elimi
 	for i := range e.order {
 		e.order[i] = i
 	}
-	for j0 := 0; j0 < k; j0 += panel {
-		if err := s.ctx.Err(); err != nil {
-			return nil, err
-		}
-		j1 := min(j0+panel, k)
-		if err := s.eliminatePanel(e, j0, j1, partial); err != nil || e.zero >= 0 {
-			return e, err
-		}
-		if j1 == n {
-			break
-		}
-		if err := s.solveRows(e, j0, j1); err != nil {
-			return nil, err
-		}
-		if j1 == m {
-			break
-		}
-		rest := e.lu.Slice(j1, m, j1, n)
-		if err := s.gemm(-1, e.lu.Slice(j1, m, j0, j1), e.lu.Slice(j0, j1, j1, n), 1, rest, rest); err != nil {
-			return nil, err
-		}
+	if err := s.eliminateColumns(e, 0, k, partial); err != nil || e.zero >= 0 {
+		return e, err
 	}
-	return e, nil
+	return e, s.updateColumns(e, 0, k, n)
+}
+
+// eliminateColumns eliminates columns j0 to j1, as far as it finds pivots, by recursion (Toledo,
+// Locality of reference in LU decomposition with partial pivoting, 1997).
+func (s *solver) eliminateColumns(e *elimination, j0, j1 int, partial bool) error {
+	if j1-j0 <= panel {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		return s.eliminatePanel(e, j0, j1, partial)
+	}
+	h := (j0 + j1) / 2
+	if err := s.eliminateColumns(e, j0, h, partial); err != nil || e.zero >= 0 {
+		return err
+	}
+	if err := s.updateColumns(e, j0, h, j1); err != nil {
+		return err
+	}
+	return s.eliminateColumns(e, h, j1, partial)
+}
+
+// updateColumns makes rows j0 to j1 of columns j1 to c those of U, and takes what columns j0 to j1
+// eliminate from the rows below.
+func (s *solver) updateColumns(e *elimination, j0, j1, c int) error {
+	if j1 == c {
+		return nil
+	}
+	if err := s.solveRows(e, j0, j1, j1, c); err != nil {
+		return err
+	}
+	return s.subtractRows(e, j0, j1, e.lu.Rows(), j1, c)
+}
+
+// subtractRows takes what rows j0 to j1 of U eliminate from rows j1 to i of columns c0 to c1.
+func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
+	if i == j1 {
+		return nil
+	}
+	rest := e.lu.Slice(j1, i, c0, c1)
+	return s.gemm(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest)
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
@@ -135,8 +155,18 @@ func (e *elimination) exchange(i, p int) {
 	}
 }
 
-// solveRows makes rows j0 to j1 those of U beyond column j1, by forward substitution.
-func (s *solver) solveRows(e *elimination, j0, j1 int) error {
+// solveRows makes rows j0 to j1 of columns c0 to c1 those of U, by forward substitution.
+func (s *solver) solveRows(e *elimination, j0, j1, c0, c1 int) error {
+	if j1-j0 > panel {
+		h := (j0 + j1) / 2
+		if err := s.solveRows(e, j0, h, c0, c1); err != nil {
+			return err
+		}
+		if err := s.subtractRows(e, j0, h, j1, c0, c1); err != nil {
+			return err
+		}
+		return s.solveRows(e, h, j1, c0, c1)
+	}
 	prec := uint(e.lu.Format().Bits())
 	l := make([][]*big.Float, j1)
 	for i := j0; i < j1; i++ {
@@ -145,8 +175,8 @@ func (s *solver) solveRows(e *elimination, j0, j1 int) error {
 			l[i][j] = e.lu.Big(i, j)
 		}
 	}
-	return s.each(e.lu.Cols()-j1, func(c int) {
-		c += j1
+	return s.each(c1-c0, func(c int) {
+		c += c0
 		t := new(big.Float).SetPrec(prec)
 		x := make([]*big.Float, j1)
 		for i := j0; i < j1; i++ {

@@ -119,7 +119,8 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 }
 
 // decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
-// between two numbers of the format: ties are what they may be.
+// between two numbers of the format: ties are what they may be. Those that may be numbers of the
+// format round to one with more bits, which others are likely to need as well.
 func (s *solver) decide(u *unknown, e *enclosure) error {
 	roots := map[int]interval{} // of the diagonal of U
 	for _, w := range u.open {
@@ -157,7 +158,9 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 				w.z.Set(w.at[0], w.at[1], lower)
 				continue
 			}
-			w.tie = x.simplest()
+			if w.tie = x.simplest(); w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+				w.tie = nil
+			}
 		}
 	})
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })

@@ -35,20 +35,12 @@ type improving interface {
 func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 	at := t.known()
 	for bits+at.amp+4 <= maxBits { // of V, at last
-		g := at.gain
-		if g == 0 {
-			g = likely
-		}
-		if g < leastGain { // as an earlier call found out
+		if at.gain != 0 && at.gain < leastGain { // as an earlier call found out
 			return nil, nil
 		}
-		next := bits
-		for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
-			next = (next+3)/4 + 3
-		}
-		width := next + at.amp + 4
-		t.planned(g, bits)
-		v, e, h, err := t.errorMatrix(width, max(next-g+4, 24))
+		t.planned(at.likelyGain(), bits)
+		next, width, places := at.next(bits)
+		v, e, h, err := t.errorMatrix(width, places)
 		if err != nil {
 			return nil, err
 		}
@@ -64,6 +56,24 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 		s.drop(v)
 	}
 	return nil, nil
+}
+
+// likelyGain is the gain, or what is likely before the first E.
+func (t *improvement) likelyGain() int {
+	if t.gain == 0 {
+		return likely
+	}
+	return t.gain
+}
+
+// next returns the bits of the next step on the way to some, those of V for it, and E's places.
+func (t *improvement) next(bits int) (next, width, places int) {
+	g := t.likelyGain()
+	next = bits
+	for order(g+lateBits, next+3) > 4 { // of the last step, of the one before, ...
+		next = (next+3)/4 + 3
+	}
+	return next, next + t.amp + 4, max(next-g+4, 24)
 }
 
 // bound returns one of an E of order n and so many places that was computed from factors up to

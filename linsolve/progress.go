@@ -479,3 +479,19 @@ func (t *doubling) planned(gain, bits int) {
 		t.s.plan(improvedCost(m, t.n, gain, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
 	}
 }
+
+// planRoot says that a seed of some bits is to come from blocks, and to lead to so many.
+func (t *doubling) planRoot(seed, bits int) {
+	if m := t.f.Rows(); t.s.work.report != nil {
+		t.s.plan(rootCost(t.n, seed) + improvedCost(m, t.n, likely, t.amp, bits, false) + t.s.wantedCost(m, t.n)/2)
+	}
+}
+
+// rootCost is the cost of solver.root where no block's seed comes from float64.
+func rootCost(n, bits int) float64 {
+	if n <= rootLeaf {
+		return cube(n) / 3 * (panelCost + squareWords(bits)*wordCost)
+	}
+	h := n / 2
+	return factorCost(n) + 2*productOf(h, h, h, bits) + 2*rootCost(h, bits)
+}

@@ -148,6 +148,7 @@ func TestDoublingSpoiled(t *testing.T) {
 				if math.IsInf(by, 0) {
 					continue
 				}
+				d.blocks = true // none are to make it good
 				d.x.SetFloat64(at[0], at[1], d.x.Float64(at[0], at[1])+float64(by*d.x.Float64(at[0], at[0])))
 				l, decided := halfulp.NewMatrix(f, n, n), 0
 				for bits := f.Bits() + 48; bits <= 2*f.Bits()+100; bits += f.Bits() {

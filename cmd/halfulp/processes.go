@@ -37,6 +37,9 @@ type processes struct {
 // patience is how long a process that failed waits for the others to fail likewise.
 const patience = 2 * time.Second
 
+// forwarding is how long mpiexec has to take what a process said: MPI_Abort overtakes it.
+const forwarding = 500 * time.Millisecond
+
 // shares are the commands that processes share the work of.
 var shares = []string{"gemm", "gemv", "syrk", "sum", "asum", "dot", "nrm2"}
 
@@ -175,6 +178,7 @@ func (p *processes) finish(status int, said string) {
 			fmt.Fprintf(os.Stderr, "process %d: %s", p.all.Rank(), said)
 		}
 		files.RemoveTemporaries()
+		time.Sleep(forwarding)
 		p.all.Abort(max(status, cli.ExitFailed))
 	}
 	speaker := p.all.Size() - 1 - int(worst[0])%p.all.Size()

@@ -1,0 +1,167 @@
+package linsolve
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+const (
+	// leastRootBits are those of the numbers of the first elimination, up to 4/3 of the condition
+	// number's, and mostRootBits those of the last one.
+	leastRootBits = 192
+	mostRootBits  = 1 << 13
+	// rootLeaf is the order up to which pivots are eliminated one by one.
+	rootLeaf = 32
+)
+
+// errPivot says that an elimination in some bits met a pivot that is not positive.
+var errPivot = errors.New("a pivot is not positive")
+
+// byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
+// elimination by products in as few bits as do. Nothing is known of its error: E tells.
+func (t *doubling) byBlocks(bits int) (*enclosure, error) {
+	s, n := t.s, t.n
+	for some := leastRootBits; some <= mostRootBits; some *= 2 {
+		t.planRoot(some, bits)
+		near, _ := narrow(t.f.Slice(0, n, 0, n), uint(some))
+		x, err := s.root(near, some)
+		switch {
+		case errors.Is(err, errPivot):
+			continue
+		case errors.Is(err, ErrRange):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		rows, err := s.rowTops(x)
+		if err != nil {
+			return nil, err
+		}
+		t.x, t.improvement = x, improvement{amp: int(slices.Max(rows)) + 4}
+		if e, err := s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
+			return e, err
+		}
+	}
+	return nil, nil
+}
+
+// stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.
+func (t *doubling) stepped(bits int) (ok bool, err error) {
+	for t.gain < bits {
+		next, width, places := t.next(bits)
+		if next+t.amp+4 > maxBits {
+			return false, nil
+		}
+		v, e, h, err := t.errorMatrix(width, places)
+		if err != nil || t.gain < leastGain {
+			return false, err
+		}
+		if err := t.step(v, e, h, next); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// root returns S with S F S^T ≈ I for a symmetric F, lower triangular with a positive diagonal, in
+// numbers of some bits. F is split into
+//
+//	F = [A B^T; B C],  S = [S1 0; -S2 V S1 S2],  V = B S1^T,
+//
+// with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
+// it is products. The error is errPivot if a pivot is not positive.
+func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
+	n := f.Rows()
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		if f.Big(i, i).Sign() <= 0 {
+			return nil, errPivot
+		}
+	}
+	if n <= rootLeaf {
+		return s.smallRoot(f, bits)
+	}
+	format := halfulp.MP(uint(bits))
+	d, err := s.newDoubling(f, n, maxBits)
+	if err != nil {
+		return nil, err
+	}
+	if d != nil && d.x != nil {
+		ok, err := d.stepped(bits)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			x := d.x.Convert(format)
+			if !rescale(raw.Matrix(x), scaling{make([]int64, n), d.by.cols}) {
+				return nil, ErrRange
+			}
+			return x, nil
+		}
+	}
+	k := n / 2
+	s1, err := s.root(f.Slice(0, k, 0, k), bits)
+	if err != nil {
+		return nil, err
+	}
+	v := halfulp.NewMatrix(format, n-k, k)
+	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, nil, v, [2]byte{0, 'U'}, nil); err != nil {
+		return nil, err
+	}
+	rest := halfulp.NewMatrix(format, n-k, n-k)
+	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, nil); err != nil {
+		return nil, err
+	}
+	if err := s.mirror(rest); err != nil {
+		return nil, err
+	}
+	s2, err := s.root(rest, bits)
+	if err != nil {
+		return nil, err
+	}
+	x := halfulp.NewMatrix(format, n, n)
+	if err := x.Slice(0, k, 0, k).CopyFrom(s1); err != nil {
+		return nil, err
+	}
+	if err := x.Slice(k, n, k, n).CopyFrom(s2); err != nil {
+		return nil, err
+	}
+	w := halfulp.NewMatrix(format, n-k, k)
+	if err := s.gemmOfTriangles(0, 1, v, s1, 0, nil, w, [2]byte{0, 'L'}, nil); err != nil {
+		return nil, err
+	}
+	return x, s.gemmOfTriangles(0, -1, s2, w, 0, nil, x.Slice(k, n, 0, k), [2]byte{'L', 0}, nil)
+}
+
+// smallRoot is root by elimination of one pivot after the other.
+func (s *solver) smallRoot(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
+	n := f.Rows()
+	g, err := s.eliminate(f, n, bits, false)
+	if err != nil {
+		return nil, err
+	}
+	if g.zero >= 0 {
+		return nil, errPivot
+	}
+	x := halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n)
+	if err := s.invertLower(g.lu, x, true); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		pivot := g.lu.Big(i, i)
+		if pivot.Sign() <= 0 {
+			return nil, errPivot
+		}
+		pivot.Sqrt(pivot)
+		for j := range i + 1 {
+			x.SetBig(i, j, new(big.Float).SetPrec(uint(bits)).Quo(x.Big(i, j), pivot))
+		}
+	}
+	return x, nil
+}

@@ -1,0 +1,94 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// TestRootByBlocks compares enclosures of factors of matrices too ill-conditioned for float64, from
+// blocks that float64 does for and from others, with exact ones.
+func TestRootByBlocks(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := testSolver(t, 2)
+	for trial := range testlength.Of(2, 4, 12) {
+		n := rootLeaf + 1 + r.IntN(40)
+		c := halfulp.Hilbert(halfulp.MP(600), n) // 3.5 bits of the condition number a row
+		if trial%2 == 1 {
+			c = gram(t, ill(r, halfulp.Float64, n, 40)) // half of it is well-conditioned
+		}
+		d, err := s.newDoubling(c, n, maxBits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := rootOf(c)
+		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
+			name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+			e, err := d.enclosure(bits)
+			if err != nil || e == nil || !d.blocks {
+				t.Fatalf("%s: %v, %v, by blocks: %t", name, e, err, d.blocks)
+			}
+			for j := range n {
+				for i := j; i < n; i++ {
+					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+						t.Fatalf("%s: L[%d,%d] lies outside by %g", name, i, j, by)
+					}
+				}
+			}
+			checkWidth(t, name, e.root, bits)
+		}
+	}
+}
+
+// rootOf returns the Cholesky factor by rows, in many more bits than enclosures have.
+func rootOf(c *halfulp.Matrix) [][]*big.Float {
+	l := make([][]*big.Float, c.Rows())
+	for i := range l {
+		for j := range i + 1 {
+			x := c.Big(i, j)
+			x.SetPrec(4000)
+			for k := range j {
+				x.Sub(x, new(big.Float).Mul(l[i][k], l[j][k]))
+			}
+			if i == j {
+				x.Sqrt(x)
+			} else {
+				x.Quo(x, l[j][j])
+			}
+			l[i] = append(l[i], x)
+		}
+	}
+	return l
+}
+
+// TestNoRootByBlocks has matrices that are not positive definite by little, which no float64 seed
+// tells.
+func TestNoRootByBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	const n, last = rootLeaf + 8, rootLeaf + 7
+	singular := halfulp.Random(halfulp.Float64, n, n, 0, r.Uint64())
+	for j := range n {
+		singular.SetFloat64(last, j, singular.Float64(0, j))
+	}
+	c := gram(t, singular.T().Clone()) // A A^T: its last two leading minors are positive and 0
+	if _, _, err := Cholesky(c, halfulp.Float64, nil); !errors.As(err, new(*NotPositiveDefiniteError)) {
+		t.Errorf("singular: %v", err)
+	}
+	x := c.Big(last, last)
+	c = c.Convert(halfulp.MP(400))
+	c.SetBig(last, last, x.SetPrec(400).Sub(x, exp2(-200)))
+	_, _, err := Cholesky(c, halfulp.Float64, nil)
+	if e := new(NotPositiveDefiniteError); !errors.As(err, &e) || e.Order != n || e.Sign != -1 {
+		t.Errorf("indefinite: %v", err)
+	}
+	c.SetBig(last, last, x.Add(x, exp2(-199)))
+	if _, _, err := Cholesky(c, halfulp.Float64, nil); err != nil {
+		t.Errorf("definite by 2^-200: %v", err)
+	}
+}
