@@ -1,6 +1,7 @@
 package gridfiles
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -253,6 +254,64 @@ func TestNumPy(t *testing.T) {
 					}
 					return nil
 				})
+			}
+		}
+	}
+}
+
+// TestArchive reads matrices of a .npz file that has several, compressed or not.
+func TestArchive(t *testing.T) {
+	dir := t.TempDir()
+	stored, packed := filepath.Join(dir, "F.npz"), filepath.Join(dir, "G.npz")
+	all := []npy.Array{npy.Integers("P", []int{3, 1 << 60, 2})}
+	for name, m := range map[string]*halfulp.Matrix{"L": specials(halfulp.DD, 9, 8), "U": specials(halfulp.MP(90), 8, 7)} {
+		a, err := npy.Member(name, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a...)
+	}
+	if err := files.WriteArchive(stored, nil, all, files.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	to := zip.NewWriter(&b)
+	for _, f := range from.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := to.Create(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(w, r); err != nil { //nolint:gosec // a small file
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(to.Close(), os.WriteFile(packed, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{stored, packed} {
+		for _, member := range []string{":L", ":U", ":P", ":Q", ""} {
+			want, wantErr := files.ReadMatrix(file+member, nil, files.ReadOptions{})
+			got := failing(t, [2]int{2, 2}, func(g *grid.Grid) error {
+				m, err := newReading(g, file+member, files.ReadOptions{}, 200).read(nil)
+				if err == nil && wantErr == nil && !home(t, g, m).Same(want) {
+					t.Errorf("%s%s: another matrix", file, member)
+				}
+				return err
+			})
+			if wantErr == nil && got != "" || wantErr != nil && got != wantErr.Error() {
+				t.Errorf("%s%s: %q, want %v", file, member, got, wantErr)
 			}
 		}
 	}

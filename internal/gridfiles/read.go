@@ -32,7 +32,8 @@ type reading struct {
 	team
 	g      *grid.Grid
 	opt    files.ReadOptions
-	name   string // as it was given
+	given  string // the name, with that of a matrix in a .npz file
+	name   string
 	member string
 	file   *os.File
 	size   int64
@@ -44,7 +45,7 @@ const headSize = 1 << 16
 
 func newReading(g *grid.Grid, name string, opt files.ReadOptions, round int) *reading {
 	opt = opt.Filled()
-	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, name: name}
+	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, given: name, name: name}
 }
 
 func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
@@ -67,10 +68,10 @@ func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
 // open opens the file in all processes, and sees that it is the same in all. whole says that it is
 // none that is read in parts.
 func (r *reading) open() (whole bool, err error) {
-	if r.name == files.Stdio {
+	if r.given == files.Stdio {
 		return true, nil
 	}
-	name, member := files.Archived(r.name)
+	name, member := files.Archived(r.given)
 	i, err := os.Stat(name)
 	if err = r.agreeWhere(files.Named(name, err)); err != nil {
 		return false, err
@@ -289,7 +290,7 @@ func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
 	var stats halfulp.InputStats
 	var flat, noTable bool
 	if own.Stats, own.Flat, own.NoTable = &stats, &flat, &noTable; r.first() {
-		m, err = files.ReadMatrix(r.name, stdin, own)
+		m, err = files.ReadMatrix(r.given, stdin, own)
 	}
 	if err := r.agree(err); err != nil {
 		return nil, err
