@@ -56,7 +56,8 @@ func (p *parts) Count(text []byte) *market.Text {
 	text = lines.EndLines(text, p.Threads)
 	t := &market.Text{Pieces: lines.Cut(text, 0, p.Threads)}
 	t.Counts = make([]int64, len(t.Pieces))
-	_ = lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error { // no error but the context's
+	// no error but the context's, which stays
+	_ = lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
 		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
 			t.Counts[q.Index]++
 		}

@@ -210,8 +210,8 @@ func (p *processes) device(command string, how *runFlags) (halfulp.Device, error
 	return distributed.Device(how.Grid[0], how.Grid[1]), distributed.Use(halfulp.Device(how.Device))
 }
 
-// resident returns the grid on which operands and results of a command live, nil for the host: where
-// --grid asks for a grid, and the command does nothing to entries but products and solutions.
+// resident returns the grid on which operands and results of a command live, nil for the host:
+// where --grid asks for a grid, and the command does nothing to entries but products and solutions.
 func (p *processes) resident(command string, how *runFlags) (*grid.Grid, error) {
 	n, err := place.ParseName(how.Device)
 	if err != nil || p == nil || n.Kind != place.MPI || how.Grid == (gridFlag{}) || !slices.Contains(residents, command) {

@@ -136,8 +136,8 @@ func list(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestGridFiles runs commands whose operands and results live on a grid: files have the bytes of one
-// process, and a file that is wrong or missing in one process ends all in words.
+// TestGridFiles runs commands whose operands and results live on a grid: files have the bytes of
+// one process, and a file that is wrong or missing in one process ends all in words.
 func TestGridFiles(t *testing.T) {
 	mpitest.Mpiexec(t)
 	dir := t.TempDir()

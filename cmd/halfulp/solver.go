@@ -154,8 +154,8 @@ func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.M
 	return j.writeMatrix(x, &j.solver.Stats)
 }
 
-// newMatrix returns a matrix of the format of the result, on the grid of the processes where operands
-// live there.
+// newMatrix returns a matrix of the format of the result, on the grid of the processes where
+// operands live there.
 func (j *job) newMatrix(rows, cols int) (*halfulp.Matrix, error) {
 	if j.grid == nil {
 		return halfulp.NewMatrix(j.format, rows, cols), nil

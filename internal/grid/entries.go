@@ -17,8 +17,8 @@ type Order struct {
 	// Below says that column j of a square matrix begins at row j + Below - 1, if it is above 0: 1
 	// for the lower triangle, 2 for that without the diagonal. Columns follow each other then.
 	Below int
-	// Mirrored, of an order by columns, puts entry (i, j) where (j, i) is, and those of the diagonal
-	// nowhere.
+	// Mirrored, of an order by columns, puts entry (i, j) where (j, i) is, and those of the
+	// diagonal nowhere.
 	Mirrored bool
 }
 
@@ -147,8 +147,8 @@ func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (En
 	return Entries{a.Away.(*storage)}, num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
 }
 
-// EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is stored,
-// or in another order.
+// EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is
+// stored, or in another order.
 func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
 	s := m.Arr.Away.(*storage)
 	if m.Off == 0 && m.RS == 1 && m.CS == max(m.Rows, 1) && m.Rows == s.rows && m.Cols == s.cols {

@@ -92,8 +92,8 @@ func left(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// TestRoundTrip writes and reads matrices of all formats and kinds of files on grids: files have the
-// bytes and matrices the bits of one process.
+// TestRoundTrip writes and reads matrices of all formats and kinds of files on grids: files have
+// the bytes and matrices the bits of one process.
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	trial := 0
@@ -226,7 +226,7 @@ func TestNumPy(t *testing.T) {
 		"none":     npyFile("<f8", "(0, 4)", false, nil),
 		"dd":       npyFile("<f8", "(9, 7, 2)", false, dd),
 		"bytes":    npyFile("|i1", "(9, 7)", false, f64(binary.LittleEndian, 63)[:63]),
-		"integers": npyFile("<i8", "(9, 7)", false, f64(binary.LittleEndian, 63)), // read as a whole
+		"integers": npyFile("<i8", "(9, 7)", false, f64(binary.LittleEndian, 63)), // whole
 	}
 	for name, text := range all {
 		if err := os.WriteFile(filepath.Join(dir, name+".npy"), text, 0o600); err != nil {
@@ -317,7 +317,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestMarket reads Matrix Market files of all kinds, right ones and wrong ones, as one process does.
+// TestMarket reads Matrix Market files of all kinds, right ones and wrong ones, as one process
+// does.
 func TestMarket(t *testing.T) {
 	const array = "%%MatrixMarket matrix array "
 	var numbers, integers strings.Builder
@@ -425,7 +426,7 @@ func TestParts(t *testing.T) {
 		{"a.mtx", array + "integer general\r\n4 2\r\n" + strings.ReplaceAll(eight, "\n", "\r\n"), false},
 		{"a.mtx", array + "real symmetric\n% halfulp format qd\n3 3\n" + eight[:12], false},
 		{"a.mtx", array + "real skew-symmetric\n3 3\n" + eight[:6], false},
-		{"a.mtx", array + "real general\n4 2\n" + strings.ReplaceAll(eight, "\n", "\r"), false}, // a short line
+		{"a.mtx", array + "real general\n4 2\n" + strings.ReplaceAll(eight, "\n", "\r"), false},
 		{"a.mtx", array + "real general\n4 2\n" + strings.Replace(eight, "3", long, 1), true},
 		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 0\n", true},
 		{"a.npy", string(npyFile("<f8", "(4, 2)", false, doubles)), false},

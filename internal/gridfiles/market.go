@@ -145,8 +145,8 @@ func (r *reading) rounds(a market.Array, f func(t *market.Text, all []grid.Range
 	return nil
 }
 
-// lines returns the lines that begin at bytes from ≤ i < to of the file, the first one at begin. The
-// error is lines.ErrWhole for lines that are too long.
+// lines returns the lines that begin at bytes from ≤ i < to of the file, the first one at begin.
+// The error is lines.ErrWhole for lines that are too long.
 func (r *reading) lines(begin, from, to int64) ([]byte, error) {
 	if from >= to {
 		return nil, nil

@@ -21,8 +21,8 @@ import (
 )
 
 // Read reads the matrix in the file called name as files.ReadMatrix does, to live on g. All
-// processes call it. The memory limit is one for each process's part of the matrix, and in the first
-// process for what is read there alone.
+// processes call it. The memory limit is one for each process's part of the matrix, and in the
+// first process for what is read there alone.
 func Read(g *grid.Grid, name string, stdin io.Reader, opt files.ReadOptions) (*halfulp.Matrix, error) {
 	return newReading(g, name, opt, roundSize).read(stdin)
 }

@@ -300,20 +300,24 @@ type Sink struct {
 }
 
 // NewSink returns the file of a matrix, .npz if zipped. The numbers may live anywhere.
-func NewSink(m *halfulp.Matrix, zipped, flat bool) (s *Sink, err error) {
-	s = &Sink{zipped: zipped}
-	if zipped {
-		s.all, err = Arrays(m, flat)
-	} else {
-		s.all = make([]Array, 1)
-		s.all[0], err = File(m, flat)
-	}
+func NewSink(m *halfulp.Matrix, zipped, flat bool) (*Sink, error) {
+	all, err := arraysOf(m, zipped, flat)
 	if err != nil {
 		return nil, err
 	}
+	s := &Sink{all: all, zipped: zipped}
 	s.shares = make([]uint32, len(s.all))
 	_, s.at, err = s.frame(s.shares)
 	return s, err
+}
+
+// arraysOf returns the arrays of a .npz file, or that of a .npy file.
+func arraysOf(m *halfulp.Matrix, zipped, flat bool) ([]Array, error) {
+	if zipped {
+		return Arrays(m, flat)
+	}
+	a, err := File(m, flat)
+	return []Array{a}, err
 }
 
 // Write writes entries from entry lo on, column by column, which are those of a column.
@@ -323,13 +327,7 @@ func (s *Sink) Write(w io.WriterAt, lo int, column *num.Array) error {
 		return nil
 	}
 	m := raw.NewMatrix(num.Mat{Arr: column, RS: 1, CS: n, Rows: n, Cols: 1}).(*halfulp.Matrix)
-	parts, err := []Array(nil), error(nil)
-	if s.zipped {
-		parts, err = Arrays(m, false)
-	} else {
-		parts = make([]Array, 1)
-		parts[0], err = File(m, false)
-	}
+	parts, err := arraysOf(m, s.zipped, false)
 	if err != nil {
 		return err
 	}
