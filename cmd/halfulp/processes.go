@@ -23,7 +23,8 @@ import (
 )
 
 // Several processes under mpiexec run the same command: all read the operands, products and sums
-// are shared, and the first alone speaks and writes.
+// are shared, and the first alone speaks and writes. Where matrices live on the grid of --grid, all
+// read and write parts of their files.
 
 // team is the processes, nil for one that is alone.
 var team *processes

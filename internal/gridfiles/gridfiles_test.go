@@ -263,7 +263,7 @@ func TestNumPy(t *testing.T) {
 func TestArchive(t *testing.T) {
 	dir := t.TempDir()
 	stored, packed := filepath.Join(dir, "F.npz"), filepath.Join(dir, "G.npz")
-	all := []npy.Array{npy.Integers("P", []int{3, 1 << 60, 2})}
+	all := []npy.Array{npy.Integers("P", []int{3, 1 << 30, 2})}
 	for name, m := range map[string]*halfulp.Matrix{"L": specials(halfulp.DD, 9, 8), "U": specials(halfulp.MP(90), 8, 7)} {
 		a, err := npy.Member(name, m)
 		if err != nil {
