@@ -327,9 +327,11 @@ func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 	if !j.print.JSON {
 		return j.writeFile(z)
 	}
-	z, err := z.Host()
-	if err != nil {
-		return err
+	if j.grid != nil {
+		var err error
+		if z, err = z.Host(); err != nil {
+			return err
+		}
 	}
 	return j.writeText(jsonText(matrixResult{
 		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: j.texts(z), Stats: j.resultStats(stats),
