@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	mathbits "math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
@@ -128,6 +129,9 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		}
 		d, err = s.determinant(a, f, bits, leaf(bits))
 	}
+	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
+		return s.factoredDet(a, bits)
+	}
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
 		return nil, nil, 0, err
 	}
@@ -137,6 +141,57 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	lo = new(big.Float).SetPrec(wide).SetMode(big.ToNegativeInf).Sub(d.mid, radius)
 	hi = new(big.Float).SetPrec(wide).SetMode(big.ToPositiveInf).Add(d.mid, radius)
 	return lo, hi, d.shift, nil
+}
+
+// factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if there
+// are none, as for singular matrices.
+func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
+	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
+	p, e, err := s.byElimination(a, maxBits, want, func() error { return s.regular(a) })
+	for ; e != nil && err == nil; e, err = p.enclosure(want) {
+		x, shift := e.pivots(a.Rows())
+		if x.lo.Sign() == x.hi.Sign() && x.lo.Sign() != 0 {
+			width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
+			missing := width.Quo(width, x.hi).MantExp(nil) + bits
+			if width.Sign() == 0 || missing <= 0 {
+				if odd(p.order) {
+					x.lo, x.hi = x.hi.Neg(x.hi), x.lo.Neg(x.lo)
+				}
+				return x.lo, x.hi, shift, nil
+			}
+			want += missing
+		} else {
+			want *= 2 // a pivot's enclosure has 0 in it
+		}
+	}
+	if errors.Is(err, ErrSingular) {
+		err = nil
+	}
+	return nil, nil, 0, err
+}
+
+// pivots encloses the product of the n pivots, divided by 2^shift.
+func (e *enclosure) pivots(n int) (x interval, shift int64) {
+	p := e.arithmetic()
+	x = interval{p.down().SetInt64(1), p.up().SetInt64(1)}
+	for j := range n {
+		y := e.upper(j, j)
+		by := -max(y.lo.MantExp(nil), y.hi.MantExp(nil))
+		x = p.mul(x, interval{y.lo.SetMantExp(y.lo, by), y.hi.SetMantExp(y.hi, by)})
+		shift -= int64(by)
+	}
+	return x, shift
+}
+
+// odd reports whether a permutation is odd.
+func odd(order []int) bool {
+	seen, result := make([]bool, len(order)), false
+	for i := range order {
+		for j := order[i]; !seen[i] && j != i; j = order[j] {
+			seen[j], result = true, !result
+		}
+	}
+	return result
 }
 
 // maxDeterminant bounds the bits of determinants of integers: the time grows with their square.

@@ -107,13 +107,14 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 	var z *LUFactors
 	var u *unknown
 	checked := false
-	fails := func() (*unknown, *enclosure, error) {
+	full := func() error {
 		if checked {
-			return nil, nil, nil
+			return nil
 		}
 		checked = true
-		return nil, nil, s.full(a.Slice(0, m, 0, k))
+		return s.full(a.Slice(0, m, 0, k))
 	}
+	first := true
 	seed, err := s.newPivoted(a, mostBits(f))
 	if err != nil {
 		return nil, err
@@ -125,37 +126,42 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 		}
 	}
 	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		var e *enclosure
+		var err error
 		if seed != nil {
-			e, err := seed.enclosure(bits - spareBits)
-			if err != nil {
-				return nil, nil, err
-			}
-			if e != nil {
-				set(seed.order)
-				if ok, err := s.below(u, e, distinct); ok || err != nil {
-					return u, e, err
-				}
-			}
-			seed = nil // pivots are about as large as others, or A is ill-conditioned
+			e, err = seed.enclosure(bits - spareBits)
 		}
+		if e == nil && err == nil && first { // A is ill-conditioned
+			seed, e, err = s.byElimination(a, mostBits(f), bits-spareBits, full)
+		}
+		first = false
+		if e != nil {
+			set(seed.order)
+			if ok, err := s.below(u, e, distinct); ok || err != nil {
+				return u, e, err
+			}
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		seed = nil // pivots are about as large as others
 		g, err := s.eliminate(a, k, bits, true)
 		if err != nil {
 			return nil, nil, err
 		}
 		if g.zero >= 0 {
-			return fails()
+			return nil, nil, full()
 		}
 		set(g.order)
 		li, ui, err := s.inverses(g.lu, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		e, err := s.enclose(u.c, li, ui, bits)
-		if err != nil {
+		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
 			return nil, nil, err
 		}
 		if e == nil {
-			return fails()
+			return nil, nil, full()
 		}
 		if ok, err := s.below(u, e, slack); !ok || err != nil {
 			return nil, nil, err

@@ -495,3 +495,11 @@ func rootCost(n, bits int) float64 {
 	h := n / 2
 	return factorCost(n) + 2*productOf(h, h, h, bits) + 2*rootCost(h, bits)
 }
+
+// planEliminated says that a seed of an m x n matrix is to come from an elimination in some bits,
+// and to lead to so many.
+func (s *solver) planEliminated(m, n, seed, bits int) {
+	if s.work.report != nil {
+		s.plan(invertInCost(min(m, n), seed) + improvedCost(m, n, likely, 10, bits, true) + s.wantedCost(m, n))
+	}
+}

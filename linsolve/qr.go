@@ -122,7 +122,45 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 		checked = true
 		return nil, nil, s.full(a)
 	}
+	begin := func(order []int) (err error) {
+		if z != nil && slices.Equal(z.P, order) {
+			return nil
+		}
+		z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
+		u = z.unknown(stacked(normal, a, order))
+		s.did(s.stackCost(m, n))
+		d, err = s.newDoubling(u.c, n, mostBits(normal.Format()))
+		return err
+	}
+	quick, sure := pivoting && n >= fewest, false // whether the order of float64 numbers will do
+	if quick {
+		order, err := s.pivots64(normal)
+		if err != nil {
+			return nil, err
+		}
+		if quick = order != nil; quick {
+			if err := begin(order); err != nil {
+				return nil, err
+			}
+		}
+		if quick = quick && d != nil && d.x != nil; quick {
+			// Diagonals of the scaled matrix are less than 2.
+			if quick, err = d.pivotsKept(1, f.Bits()+64); err != nil {
+				return nil, err
+			}
+		}
+	}
 	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		if quick {
+			e, err := d.enclosure(bits - spareBits)
+			if err == nil && e != nil && !sure {
+				sure, err = s.longestBy(big.NewFloat(clearly), e, n)
+			}
+			if e != nil && sure || err != nil {
+				return u, e, err
+			}
+			quick = false
+		}
 		order := all(n)
 		if pivoting {
 			var err error
@@ -133,13 +171,8 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 				return fails()
 			}
 		}
-		if z == nil || !slices.Equal(z.P, order) {
-			z = &QRFactors{P: order, Q: halfulp.NewMatrix(f, m, n), R: halfulp.NewMatrix(f, n, n)}
-			u = z.unknown(stacked(normal, a, order))
-			s.did(s.stackCost(m, n))
-			if d, err = s.newDoubling(u.c, n, mostBits(normal.Format())); err != nil {
-				return nil, nil, err
-			}
+		if err := begin(order); err != nil {
+			return nil, nil, err
 		}
 		if e, err := d.enclosure(bits - spareBits); e != nil || err != nil {
 			if pivoting && err == nil {
@@ -216,103 +249,4 @@ func (z *QRFactors) unknown(c *halfulp.Matrix) *unknown {
 		}
 	}
 	return u
-}
-
-// longestColumns returns the order of pivots of a symmetric positive definite matrix, by an
-// elimination in some bits with the largest entry of the diagonal as the next pivot; nil where that
-// is not positive.
-func (s *solver) longestColumns(a *halfulp.Matrix, bits int) ([]int, error) {
-	if err := workable(bits, a); err != nil {
-		return nil, err
-	}
-	n, prec := a.Rows(), uint(bits)
-	order := all(n)
-	x := lowerTriangle(a, prec)
-	for k := range n {
-		p := k + largestPivot(n-k, func(i int) *big.Float { return x[k+i][k+i] })
-		exchangeSymmetric(x, k, p)
-		order[k], order[p] = order[p], order[k]
-		if x[k][k].Sign() <= 0 {
-			return nil, nil
-		}
-		err := s.each(n-k-1, func(row int) {
-			i := k + 1 + row
-			l, t := new(big.Float).SetPrec(prec).Quo(x[i][k], x[k][k]), new(big.Float).SetPrec(prec)
-			if l.Sign() == 0 {
-				return
-			}
-			for j := k + 1; j <= i; j++ {
-				x[i][j].Sub(x[i][j], t.Mul(l, x[j][k]))
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return order, nil
-}
-
-// lowerTriangle returns the lower triangle of a matrix in numbers of some bits.
-func lowerTriangle(a *halfulp.Matrix, prec uint) [][]*big.Float {
-	x := make([][]*big.Float, a.Rows())
-	for i := range x {
-		x[i] = make([]*big.Float, i+1)
-		for j := range x[i] {
-			x[i][j] = new(big.Float).SetPrec(prec).Set(a.Big(i, j))
-		}
-	}
-	return x
-}
-
-// exchangeSymmetric exchanges rows and columns k ≤ p of a symmetric matrix, of which there is the
-// lower triangle; what lies left of column k as well.
-func exchangeSymmetric[T any](x [][]T, k, p int) {
-	if k == p {
-		return
-	}
-	for j := range k {
-		x[k][j], x[p][j] = x[p][j], x[k][j]
-	}
-	for j := k + 1; j < p; j++ {
-		x[j][k], x[p][j] = x[p][j], x[j][k]
-	}
-	for i := p + 1; i < len(x); i++ {
-		x[i][k], x[i][p] = x[i][p], x[i][k]
-	}
-	x[k][k], x[p][p] = x[p][p], x[k][k]
-}
-
-// longest reports whether it is proved that each pivot is as long, but for slack, as what is left
-// of the columns behind it: that Σ R[i,j]^2 for k ≤ i ≤ j is at most (1 + 2^-60) R[k,k]^2.
-func (s *solver) longest(e *enclosure, n int) (bool, error) {
-	pivots := make([]interval, n)
-	err := s.each(n, func(k int) { pivots[k] = e.square(k, k) })
-	if err != nil {
-		return false, err
-	}
-	p := e.arithmetic()
-	fails := make([]bool, n)
-	err = s.each(n, func(j int) {
-		sum := p.up().Set(pivots[j].hi)
-		for k := j - 1; k >= 0 && !fails[j]; k-- {
-			sum.Add(sum, e.square(k, j).hi)
-			fails[j] = sum.Cmp(p.down().Mul(pivots[k].lo, slack)) > 0
-		}
-	})
-	return err == nil && !slices.Contains(fails, true), err
-}
-
-// square encloses R[k,j]^2 = L[j,k]^2 U[k,k].
-func (e *enclosure) square(k, j int) interval {
-	p := e.arithmetic()
-	if e.root != nil {
-		x := e.root.interval(k, j, e.bits)
-		return p.mul(x, x)
-	}
-	d := e.upper(k, k)
-	if k == j {
-		return d
-	}
-	x := e.lower(j, k)
-	return p.mul(p.mul(x, x), d)
 }

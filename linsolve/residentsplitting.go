@@ -229,18 +229,29 @@ func (t *splitting) spread(v *halfulp.Matrix) (int, error) {
 	return sizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
 
-// findCond finds cond, if that is not known, and the norm of S F, at a place.
+// findCond finds cond, if that is not known, and at a place the norm of S F.
 //
-// W = S F is known up to 2^-24 of its entries and 2^off. With ‖E‖ ≤ 2^-8, which is proved where
-// cond counts, |T^-1| = |(I + E)^-1 W| has ‖|T^-1| |T|‖ ≤ 1.01 ‖|W| |T|‖.
+// W = S F is known up to 2^-24 of its entries and, at a place, 2^off. With ‖E‖ ≤ 2^-8, which is
+// proved where cond counts, |T^-1| = |(I + E)^-1 W| has ‖|T^-1| |T|‖ ≤ 1.01 ‖|W| |T|‖.
 func (t *splitting) findCond() error {
-	if t.s.at == nil || t.cond > 0 {
+	if t.cond > 0 {
 		return nil
 	}
 	n := t.k
 	w, err := t.s.matrix(halfulp.MP(24), n, n)
 	if err != nil {
 		return err
+	}
+	if t.s.at == nil {
+		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, nil, w, [2]byte{'L', 0}, nil); err != nil {
+			return err
+		}
+		left, right, err := t.s.bothMagnitudes(w, t.y)
+		if err != nil {
+			return err
+		}
+		t.foundCond(largestOf(left.times(right.rows())))
+		return nil
 	}
 	// n 2^off ‖T‖ ≤ 2^-24
 	top, off := t.normS+t.topF, -24-bits.Len(uint(n))-max(t.normT, 0)
@@ -258,9 +269,14 @@ func (t *splitting) findCond() error {
 	}
 	t.s.drop(w)
 	t.normW = max(norm, 0) + 1 // and n 2^off
-	t.cond = float64(1.01*float64(rows*(1+0x1p-20))) + 0x1p-20
-	t.amp = max(t.amp, sizeOf(t.cond)) + 1
+	t.foundCond(rows)
 	return nil
+}
+
+// foundCond takes cond from a bound of ‖|W| |T|‖∞.
+func (t *splitting) foundCond(norm float64) {
+	t.cond = float64(1.01*float64(norm*(1+0x1p-20))) + 0x1p-20
+	t.amp = max(t.amp, sizeOf(t.cond)) + 1
 }
 
 // tolerance finds sizes, and returns what V is known to be bounded by where it need not be rounded

@@ -2,6 +2,7 @@ package linsolve
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -18,19 +19,27 @@ const (
 	rootLeaf = 32
 )
 
-// errPivot says that an elimination in some bits met a pivot that is not positive.
-var errPivot = errors.New("a pivot is not positive")
+// pivotError says that an elimination in some bits met a pivot that is not positive.
+type pivotError struct{ at int }
+
+func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positive", e.at) }
 
 // byBlocks is enclosure with a seed S for matrices too ill-conditioned for float64, from an
 // elimination by products in as few bits as do. Nothing is known of its error: E tells.
 func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
+	bad := &pivotError{-1}
 	for some := leastRootBits; some <= mostRootBits; some *= 2 {
 		t.planRoot(some, bits)
+		var at *pivotError
 		near, _ := narrow(t.f.Slice(0, n, 0, n), uint(some))
 		x, err := s.root(near, some)
 		switch {
-		case errors.Is(err, errPivot):
+		case errors.As(err, &at):
+			if at.at == bad.at { // more bits have not made it positive
+				return nil, nil
+			}
+			bad = at
 			continue
 		case errors.Is(err, ErrRange):
 			return nil, nil
@@ -73,7 +82,7 @@ func (t *doubling) stepped(bits int) (ok bool, err error) {
 //	F = [A B^T; B C],  S = [S1 0; -S2 V S1 S2],  V = B S1^T,
 //
 // with S1 that of A and S2 that of C - V V^T, as long as float64 numbers do not give it: so most of
-// it is products. The error is errPivot if a pivot is not positive.
+// it is products. The error is a *pivotError if a pivot is not positive.
 func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	n := f.Rows()
 	if err := s.ctx.Err(); err != nil {
@@ -81,7 +90,7 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	}
 	for i := range n {
 		if f.Big(i, i).Sign() <= 0 {
-			return nil, errPivot
+			return nil, &pivotError{i}
 		}
 	}
 	if n <= rootLeaf {
@@ -123,6 +132,9 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 	}
 	s2, err := s.root(rest, bits)
 	if err != nil {
+		if at := (*pivotError)(nil); errors.As(err, &at) {
+			at.at += k
+		}
 		return nil, err
 	}
 	x := halfulp.NewMatrix(format, n, n)
@@ -147,7 +159,7 @@ func (s *solver) smallRoot(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error)
 		return nil, err
 	}
 	if g.zero >= 0 {
-		return nil, errPivot
+		return nil, &pivotError{g.zero}
 	}
 	x := halfulp.NewMatrix(halfulp.MP(uint(bits)), n, n)
 	if err := s.invertLower(g.lu, x, true); err != nil {
@@ -156,7 +168,7 @@ func (s *solver) smallRoot(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error)
 	for i := range n {
 		pivot := g.lu.Big(i, i)
 		if pivot.Sign() <= 0 {
-			return nil, errPivot
+			return nil, &pivotError{i}
 		}
 		pivot.Sqrt(pivot)
 		for j := range i + 1 {

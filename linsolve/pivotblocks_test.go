@@ -1,0 +1,152 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// luOf returns the order of the pivots and, row by row, L below the diagonal and U, in many more
+// bits than enclosures have.
+func luOf(a *halfulp.Matrix) (order []int, lu [][]*big.Float) {
+	m, n := a.Dims()
+	order, lu = all(m), make([][]*big.Float, m)
+	for i := range lu {
+		for j := range n {
+			lu[i] = append(lu[i], new(big.Float).SetPrec(4000).Set(a.Big(i, j)))
+		}
+	}
+	for k := range min(m, n) {
+		p := k
+		for i := k + 1; i < m; i++ {
+			if new(big.Float).Abs(lu[i][k]).Cmp(new(big.Float).Abs(lu[p][k])) > 0 {
+				p = i
+			}
+		}
+		order[k], order[p], lu[k], lu[p] = order[p], order[k], lu[p], lu[k]
+		for i := k + 1; i < m; i++ {
+			l := lu[i][k].Quo(lu[i][k], lu[k][k])
+			for j := k + 1; j < n; j++ {
+				lu[i][j].Sub(lu[i][j], new(big.Float).Mul(l, lu[k][j]))
+			}
+		}
+	}
+	return order, lu
+}
+
+// TestByElimination compares enclosures of factors of matrices too ill-conditioned for float64 with
+// those of arithmetic in many bits.
+func TestByElimination(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := testSolver(t, 2)
+	regular := func() error { return nil }
+	for trial := range testlength.Of(2, 4, 12) {
+		n := fewest + 8 + r.IntN(30)
+		a := halfulp.Random(halfulp.MP(300), n+2, n+2, 0, r.Uint64())
+		graded := a.T().Clone()
+		for j := range n + 2 {
+			for i := range n + 2 {
+				graded.SetBig(i, j, new(big.Float).SetMantExp(graded.Big(i, j), -3*j))
+			}
+		}
+		one := halfulp.Float(1)
+		if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, one, graded, a.Clone(), halfulp.Float(0), nil, a, nil); err != nil {
+			t.Fatal(err)
+		}
+		if trial%2 == 1 { // a Vandermonde matrix
+			for i := range n + 2 {
+				x, power := big.NewFloat(r.Float64()), new(big.Float).SetPrec(300).SetInt64(1)
+				for j := range n + 2 {
+					a.SetBig(i, j, power)
+					power.Mul(power, x)
+				}
+			}
+		}
+		a = a.Slice(0, n+r.IntN(3), 0, n+r.IntN(3)).Clone()
+		order, lu := luOf(a)
+		for bits := 40; bits < 900; bits += 1 + r.IntN(bits) {
+			name := fmt.Sprintf("seed %d, trial %d, %d x %d, %d bits", seed, trial, a.Rows(), a.Cols(), bits)
+			p, e, err := s.byElimination(a, maxBits, bits, regular)
+			if err != nil || e == nil || !slices.Equal(p.order, order) {
+				t.Fatalf("%s: %v, error %v, rows %v, want %v", name, e, err, p.order, order)
+			}
+			for i := range lu {
+				for j := range lu[i] {
+					y, k, l := e.u, i, j
+					if i > j {
+						y, k, l = e.l, j, i
+					}
+					if by := y.outside(k, l, lu[i][j]); by > 0 {
+						t.Fatalf("%s: entry (%d, %d) of L and U lies outside by %g", name, i, j, by)
+					}
+				}
+			}
+			checkWidth(t, name, e.u, bits)
+			checkWidth(t, name, e.l, bits)
+		}
+	}
+}
+
+// TestByEliminationSingular has nothing to enclose, and stops where that is known.
+func TestByEliminationSingular(t *testing.T) {
+	s := testSolver(t, 1)
+	a := halfulp.Random(halfulp.Float64, fewest+2, fewest+2, 0, 1)
+	for j := range a.Cols() {
+		a.SetFloat64(5, j, a.Float64(2, j))
+	}
+	want := errors.New("singular")
+	if p, e, err := s.byElimination(a, maxBits, 100, func() error { return want }); p != nil || e != nil || !errors.Is(err, want) {
+		t.Errorf("%v, %v, error %v", p, e, err)
+	}
+	if _, _, err := LU(a, halfulp.Float64, nil); !errors.Is(err, ErrSingular) {
+		t.Errorf("LU: error %v", err)
+	}
+}
+
+// TestFactoredDet compares determinants of ill-conditioned matrices by factors with those of
+// integers.
+func TestFactoredDet(t *testing.T) {
+	s := testSolver(t, 2)
+	for i, n := range []int{fewest, fewest + 9, 50}[:testlength.Of(2, 3, 3)] {
+		a := halfulp.Hilbert(halfulp.MP(300), n)
+		if i > 0 { // three rows in another order
+			a = chosen(a, append([]int{2, 0, 1, 5, 4, 3}, all(n)[6:]...), all(n))
+		}
+		exact, shift, err := s.exactDet(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact.SetMantExp(exact, int(shift))
+		for _, bits := range []int{30, 200, 900} {
+			lo, hi, shift, err := s.factoredDet(a, bits)
+			if err != nil || lo == nil {
+				t.Fatalf("n = %d, %d bits: %v, error %v", n, bits, lo, err)
+			}
+			lo.SetMantExp(lo, int(shift))
+			hi.SetMantExp(hi, int(shift))
+			if lo.Cmp(exact) > 0 || hi.Cmp(exact) < 0 {
+				t.Errorf("n = %d, %d bits: %g is not in [%g, %g]", n, bits, exact, lo, hi)
+			}
+			if d, _ := new(big.Float).Quo(new(big.Float).Sub(hi, lo), exact).Float64(); math.Abs(d) > math.Ldexp(1, -bits) {
+				t.Errorf("n = %d, %d bits: the enclosure is %g wide, relatively", n, bits, d)
+			}
+		}
+		d, st, err := Det(a, halfulp.MP(200), nil)
+		if err != nil || !d.Same(halfulp.NewScalar(halfulp.MP(200), exact)) || st.Exact > 0 {
+			t.Errorf("n = %d: %v, error %v, %+v", n, d, err, st)
+		}
+	}
+	one := halfulp.Identity(halfulp.Float64, fewest)
+	one.SetFloat64(3, 3, 0)
+	if lo, _, _, err := s.factoredDet(one, 60); lo != nil || err != nil {
+		t.Errorf("singular: %v, error %v", lo, err)
+	}
+}
