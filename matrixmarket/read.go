@@ -355,22 +355,22 @@ func (rd *reader) truncated(have, want int64) error {
 		p := rd.pieces[len(rd.pieces)-1]
 		line = p.Line + bytes.Count(bytes.TrimRight(p.Text, " \t\r\n"), []byte{'\n'})
 	}
-	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("the file ends after %d of %d entries", have, want)}
+	return &lines.Error{Name: rd.name, Line: line, Err: errTruncated(have, want)}
 }
 
-// tooMany returns the error for an array file with more than want entries.
-func (rd *reader) tooMany(firsts []int64, want int64) error {
+// tooMany returns the error for an entry of the pieces that is one too many.
+func (rd *reader) tooMany(firsts []int64, entry int64) error {
 	k := len(firsts) - 1
-	for k > 0 && firsts[k] > want {
+	for k > 0 && firsts[k] > entry {
 		k--
 	}
 	p := rd.pieces[k]
 	start, end := next(p.Text, 0)
-	for range want - firsts[k] {
+	for range entry - firsts[k] {
 		start, end = next(p.Text, end)
 	}
 	line := p.Line + bytes.Count(p.Text[:start], []byte{'\n'})
-	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %d entries of a %d x %d matrix", want, rd.rows, rd.cols)}
+	return &lines.Error{Name: rd.name, Line: line, Err: fmt.Errorf("more than the %d entries of a %d x %d matrix", rd.entriesOfArray(), rd.rows, rd.cols)}
 }
 
 // firstRow returns the first row of column j that stands in an array file.

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
@@ -14,23 +15,32 @@ import (
 func Write(w io.Writer, m *halfulp.Matrix, opt *Options) error {
 	o := opt.filled()
 	rows, cols := m.Dims()
-	_, err := fmt.Fprintf(w, "%s matrix array real general\n%% %s%v\n%d %d\n", Banner, formatComment, m.Format(), rows, cols)
-	if err != nil {
+	n, v := rows*cols, raw.Matrix(m)
+	if _, err := w.Write(head(v.Arr.Format, rows, cols)); err != nil {
 		return err
 	}
-	n, v := rows*cols, raw.Matrix(m)
 	if n > 0 {
 		_ = m.At(0, 0) // panics for numbers elsewhere than on the host
 	}
 	// Blocks of about 256 KiB of text.
 	size := max(1, 1<<20/max(64, m.Format().Bits()))
 	return lines.Write(o.Context, w, o.Threads, (n+size-1)/size, func(dst []byte, block int) []byte {
-		c := decimal.Borrow(v.Arr.Format)
-		defer c.Return()
-		for k := block * size; k < min(n, (block+1)*size); k++ {
-			dst = c.Append(dst, v.Arr, v.At(k%rows, k/rows), decimal.Style(o.Digits))
-			dst = append(dst, '\n')
-		}
-		return dst
+		return appendEntries(dst, v, block*size, min(n, (block+1)*size), o.Digits)
 	}, o.Progress)
+}
+
+// head is what stands before the entries.
+func head(f num.Format, rows, cols int) []byte {
+	return fmt.Appendf(nil, "%s matrix array real general\n%% %s%v\n%d %d\n", Banner, formatComment, f, rows, cols)
+}
+
+// appendEntries appends entries from ≤ k < to of v, column by column.
+func appendEntries(dst []byte, v num.Mat, from, to, digits int) []byte {
+	c := decimal.Borrow(v.Arr.Format)
+	defer c.Return()
+	for k := from; k < to; k++ {
+		dst = c.Append(dst, v.Arr, v.At(k%v.Rows, k/v.Rows), decimal.Style(digits))
+		dst = append(dst, '\n')
+	}
+	return dst
 }

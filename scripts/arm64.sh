@@ -28,7 +28,7 @@ binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
 
 # Without a handler of such binaries in the kernel no test can start one.
-starting='^(TestReadme|TestExamples|TestHelp|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment|TestGenerated|TestProcesses|TestFailingProcesses|TestNoMPI)$'
+starting='^(TestReadme|TestExamples|TestHelp|TestScripts|TestInterrupt|TestHangUpIgnored|TestEnvironment|TestGenerated|TestProcesses|TestGridFiles|TestFailingProcesses|TestNoMPI)$'
 go test -c -o "$binaries/test" ./internal/lines
 if "$binaries/test" -test.run '^$' >/dev/null 2>&1; then
 	starting='^$'

@@ -192,7 +192,7 @@ type printFlags struct {
 // runFlags say how a result is computed, which changes none of its bits.
 type runFlags struct {
 	Device  string   `group:"run" default:"auto" placeholder:"NAME" help:"Device: auto, cpu, cuda:N, or several GPUs for a product of matrices: cuda:0,2, cuda:0-3, cuda:all. Processes under mpiexec divide the GPUs of their machine that it names. Default ${default}."`
-	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid that the processes of mpiexec make for gemm, gemv, syrk, sum, asum, dot and nrm2 (default: the one nearest to a square), and with this flag for solve, inv, det, chol, lu and qr."`
+	Grid    gridFlag `group:"run" placeholder:"PxQ" help:"Rows and columns of the grid that the processes of mpiexec make for gemm, gemv, syrk, sum, asum, dot and nrm2 (default: the one nearest to a square), and with this flag for solve, inv, det, chol, lu and qr. With it the matrices of gemm and of these six stay on the grid: each process reads a part of a file, holds a part of a matrix and writes a part of a file."`
 	Threads threads  `group:"run" default:"0" placeholder:"N" help:"Threads; 0 takes one for each processor. Default ${default}."`
 	memoryFlag
 	Method string    `group:"run" default:"auto" placeholder:"NAME" help:"Algorithm: auto, residue (products modulo small moduli), direct (multi-limb arithmetic) or, where the text above names them, others. Default ${default}."`

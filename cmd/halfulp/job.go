@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/grid"
 	dispatcher "github.com/halfulp/halfulp/internal/product"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -37,6 +38,7 @@ type job struct {
 	rns      *rnsStats    // of a method of package rns
 	ozaki    *ozakiStats  // of a method of package ozaki
 	solver   *linsolve.Stats
+	grid     *grid.Grid // of processes, on which operands and results live; nil for the host
 }
 
 // newJob checks what can be checked before any file is read: that one operand at
@@ -77,6 +79,9 @@ func newJob(env *cli.Environment, command string, in *inputFlags, format halfulp
 		return nil, err
 	}
 	how.Device = string(device)
+	if j.grid, err = team.resident(command, how); err != nil {
+		return nil, err
+	}
 	if err := validate(&halfulp.Options{Context: env.Ctx, Device: halfulp.Device(how.Device), Method: how.Method, Check: how.Check}); err != nil {
 		return nil, err
 	}
@@ -321,6 +326,12 @@ func (j *job) writeMatrix(z *halfulp.Matrix, stats *halfulp.Stats) error {
 	j.report(stats)
 	if !j.print.JSON {
 		return j.writeFile(z)
+	}
+	if j.grid != nil {
+		var err error
+		if z, err = z.Host(); err != nil {
+			return err
+		}
 	}
 	return j.writeText(jsonText(matrixResult{
 		Command: j.command, Format: j.format.String(), Rows: z.Rows(), Cols: z.Cols(), Values: j.texts(z), Stats: j.resultStats(stats),

@@ -58,6 +58,9 @@ func (c *solveCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if c.Enclose {
+		j.grid = nil // bounds are computed on the host
+	}
 	a, b, err := j.twoMatrices(c.A, c.B)
 	if err != nil {
 		return err

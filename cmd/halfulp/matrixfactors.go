@@ -39,7 +39,7 @@ func (c *cholCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
-	l, err := z.L.Host()
+	l, err := j.back(z.L)
 	if err != nil {
 		return err
 	}
@@ -254,8 +254,10 @@ func (j *job) writeFactors(factors []namedFactor) error {
 	if len(to) > 0 && !j.print.JSON && j.print.Out == nil {
 		return j.writing(written)
 	}
-	if err := written(); err != nil {
-		return err
+	if team.first() {
+		if err := written(); err != nil {
+			return err
+		}
 	}
 	if j.print.isArchive() {
 		return j.writeArchive(factors, opt)

@@ -23,7 +23,8 @@ import (
 )
 
 // Several processes under mpiexec run the same command: all read the operands, products and sums
-// are shared, and the first alone speaks and writes.
+// are shared, and the first alone speaks and writes. Where matrices live on the grid of --grid, all
+// read and write parts of their files.
 
 // team is the processes, nil for one that is alone.
 var team *processes
@@ -50,6 +51,10 @@ var solvers = []string{"solve", "inv", "det", "chol", "lu", "qr"}
 
 // multiply are those of them that consist of products, which each process may compute on a GPU.
 var multiply = append([]string{"gemm", "syrk"}, solvers...)
+
+// residents are the commands whose operands and results live on the grid that --grid asks for.
+// syrk copies one triangle of its result to the other, entry by entry.
+var residents = append([]string{"gemm"}, solvers...)
 
 // first reports whether this process speaks and writes.
 func (p *processes) first() bool { return p == nil || p.all.Rank() == 0 }
@@ -204,6 +209,20 @@ func (p *processes) device(command string, how *runFlags) (halfulp.Device, error
 		return halfulp.Device(how.Device), nil
 	}
 	return distributed.Device(how.Grid[0], how.Grid[1]), distributed.Use(halfulp.Device(how.Device))
+}
+
+// resident returns the grid on which operands and results of a command live, nil for the host:
+// where --grid asks for a grid, and the command does nothing to entries but products and solutions.
+func (p *processes) resident(command string, how *runFlags) (*grid.Grid, error) {
+	n, err := place.ParseName(how.Device)
+	if err != nil || p == nil || n.Kind != place.MPI || how.Grid == (gridFlag{}) || !slices.Contains(residents, command) {
+		return nil, err
+	}
+	at, err := n.Open()
+	if err != nil {
+		return nil, err
+	}
+	return at.(*grid.Grid), nil
 }
 
 // gridFlag is the rows and columns of a grid of processes.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,4 +134,101 @@ func list(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestGridFiles runs commands whose operands and results live on a grid: files have the bytes of
+// one process, and a file that is wrong or missing in one process ends all in words.
+func TestGridFiles(t *testing.T) {
+	mpitest.Mpiexec(t)
+	dir := t.TempDir()
+	halfulp := build(t, dir)
+	t.Chdir(dir)
+	must := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command(halfulp, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("halfulp %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	must("gen", "random", "150", "90", "--format", "mp:106", "--out", "A.mtx")
+	must("gen", "random", "90", "165", "--format", "mp:106", "--seed", "2", "--out", "B.npz")
+	must("gen", "random", "66", "66", "--format", "dd", "--seed", "3", "--out", "S.npy")
+	must("gen", "random", "1", "66", "--format", "dd", "--seed", "4", "--out", "x.csv")
+	for _, x := range []struct {
+		n    int
+		grid string
+		out  string
+		args []string
+	}{
+		{2, "1x2", "C.npz", []string{"gemm", "A.mtx", "B.npz", "--format", "mp:424"}},
+		{3, "3x1", "C.mtx", []string{"gemm", "A.mtx", "A.mtx", "--transa", "--digits", "20"}},
+		{4, "2x2", "C.npy", []string{"gemm", "A.mtx", "B.npz", "--format", "qd"}},
+		{2, "2x1", "C.csv.gz", []string{"gemm", "A.mtx", "B.npz"}},
+		{2, "1x2", "C.txt", []string{"gemm", "A.mtx", "B.npz", "--to", "mtx"}},
+		{2, "1x2", "C.npy", []string{"solve", "S.npy", "x.csv"}},
+		{2, "2x1", "", []string{"inv", "S.npy"}},
+		{2, "2x1", "", []string{"det", "S.npy", "--log"}},
+		{2, "2x1", "F.npz", []string{"lu", "S.npy"}},
+		{2, "2x1", "", []string{"solve", "S.npy", "x.csv", "--enclose"}},
+	} {
+		args := append(x.args, "-q")
+		if x.out != "" {
+			args = append(args, "--out", x.out)
+		}
+		want := must(args...)
+		file, _ := os.ReadFile(x.out)
+		got, err := mpitest.Output(t, time.Minute, x.n, halfulp, append(args, "--grid", x.grid)...)
+		if err != nil || got != want {
+			t.Errorf("%v on %s: %v, %.200q, want %.200q", args, x.grid, err, got, want)
+		}
+		if again, _ := os.ReadFile(x.out); string(again) != string(file) {
+			t.Errorf("%v on %s: another file of %d bytes, not %d", args, x.grid, len(again), len(file))
+		}
+	}
+	// A wrong entry in the part of the last process, and infinity in a system.
+	text, err := os.ReadFile("A.mtx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	lines[len(lines)-20] = "1.5x"
+	wrong := fmt.Sprintf("halfulp: wrong.mtx:%d: \"1.5x\" is not a number", len(lines)-19)
+	if err := os.WriteFile("wrong.mtx", []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("inf.csv", []byte("1,2\n3,inf\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\n[ \"$PMI_RANK\" != 1 ] || cd /\nexec " + halfulp + " \"$@\"\n"
+	if err := os.WriteFile("lost.sh", []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before := list(t, dir)
+	for _, x := range []struct {
+		want, program string
+		args          []string
+	}{
+		{wrong, halfulp, []string{"gemm", "wrong.mtx", "B.npz"}},
+		{refused(t, halfulp, "inv", "inf.csv"), halfulp, []string{"inv", "inf.csv"}},
+		{"halfulp: process 1: A.mtx: no such file or directory", "./lost.sh", []string{"gemm", "A.mtx", "B.npz"}},
+	} {
+		out, err := mpitest.Output(t, time.Minute, 2, x.program, append(x.args, "--out", "E.npz", "--grid", "1x2")...)
+		if err == nil || strings.Count(out, x.want) != 1 || strings.Count(out, "halfulp:") != 1 {
+			t.Errorf("%v: %v, %s, want %s", x.args, err, out, x.want)
+		}
+	}
+	if after := list(t, dir); !slices.Equal(after, before) {
+		t.Errorf("files %v, there were %v", after, before)
+	}
+}
+
+// refused returns what a command that fails says.
+func refused(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).CombinedOutput()
+	if err == nil {
+		t.Fatalf("%v: %s", args, out)
+	}
+	return string(out)
 }

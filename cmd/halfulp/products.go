@@ -148,6 +148,9 @@ func (c *gemmCmd) Run(env *cli.Environment) error {
 		return err
 	}
 	j.rounds = native
+	if c.Compare {
+		j.grid = nil // float64 products are made of entries
+	}
 	alpha, beta, err := j.factors(&c.productFlags, "C", c.C)
 	if err != nil {
 		return err
@@ -202,10 +205,13 @@ type product struct {
 
 func (j *job) product(p product) error {
 	rows, cols := p.a.Rows(), p.b.Cols()
-	if err := j.how.Memory.checkSize(j.format, rows, cols); err != nil {
+	if err := j.checkSize(rows, cols); err != nil {
 		return fmt.Errorf("the product: %w", err)
 	}
-	z := halfulp.NewMatrix(j.format, rows, cols)
+	z, err := j.newMatrix(rows, cols)
+	if err != nil {
+		return err
+	}
 	stats, err := p.run(z)
 	j.finish()
 	if err != nil {

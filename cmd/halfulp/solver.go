@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/raw"
 	"github.com/halfulp/halfulp/linsolve"
 )
@@ -47,14 +51,41 @@ func (j *job) finiteMatrix(file string, fits func(name string, a *halfulp.Matrix
 // checkFinite returns an error that names the first entry that is infinite or NaN.
 func checkFinite(name string, a *halfulp.Matrix) error {
 	v := raw.Matrix(a)
+	if g, ok := place.Of(v.Arr).(*grid.Grid); ok {
+		return checkFiniteOn(g, name, a)
+	}
 	for j := range v.Cols {
 		for i := range v.Rows {
 			if c := v.Arr.Class(v.At(i, j)); c == num.Inf || c == num.NaN {
-				return fmt.Errorf("%s: the number in row %d, column %d is %v: finite numbers are wanted", shown(name), i+1, j+1, a.At(i, j))
+				return notFinite(name, i, j, a.At(i, j))
 			}
 		}
 	}
 	return nil
+}
+
+// checkFiniteOn is checkFinite for a matrix that lives on a grid of processes.
+func checkFiniteOn(g *grid.Grid, name string, a *halfulp.Matrix) error {
+	e, err := g.EntriesOf(context.Background(), raw.Matrix(a))
+	if err != nil {
+		return err
+	}
+	i, j, is, found, err := e.FirstSpecial(context.Background())
+	if err != nil || !found {
+		return err
+	}
+	x := math.NaN()
+	if is.Class() == num.Inf {
+		x = math.Inf(1)
+		if is.Neg() {
+			x = -x
+		}
+	}
+	return notFinite(name, i, j, halfulp.Float(x))
+}
+
+func notFinite(name string, i, j int, x halfulp.Scalar) error {
+	return fmt.Errorf("%s: the number in row %d, column %d is %v: finite numbers are wanted", shown(name), i+1, j+1, x)
 }
 
 // shaped returns m, as a column if it is a row where a column is wanted, or an error if its shape
@@ -104,7 +135,10 @@ func solved[T any](j *job, file string, routine func(*halfulp.Options) (T, linso
 // writeSolved does so for a routine that stores a matrix of the given shape, and writes that.
 func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.Matrix, opt *halfulp.Options) (linsolve.Stats, error)) error {
 	x, err := solved(j, file, func(opt *halfulp.Options) (*halfulp.Matrix, linsolve.Stats, error) {
-		x, err := j.there(halfulp.NewMatrix(j.format, rows, cols))
+		x, err := j.newMatrix(rows, cols)
+		if err == nil {
+			x, err = j.there(x)
+		}
 		if err != nil {
 			return nil, linsolve.Stats{}, err
 		}
@@ -114,17 +148,34 @@ func (j *job) writeSolved(file string, rows, cols int, routine func(x *halfulp.M
 	if err != nil {
 		return err
 	}
-	if x, err = x.Host(); err != nil {
+	if x, err = j.back(x); err != nil {
 		return err
 	}
 	return j.writeMatrix(x, &j.solver.Stats)
+}
+
+// newMatrix returns a matrix of the format of the result, on the grid of the processes where
+// operands live there.
+func (j *job) newMatrix(rows, cols int) (*halfulp.Matrix, error) {
+	if j.grid == nil {
+		return halfulp.NewMatrix(j.format, rows, cols), nil
+	}
+	return halfulp.NewMatrixOn(halfulp.Device(j.how.Device), j.format, rows, cols)
+}
+
+// back returns a matrix of the host, or m itself where results live on the grid of the processes.
+func (j *job) back(m *halfulp.Matrix) (*halfulp.Matrix, error) {
+	if j.grid != nil {
+		return m, nil
+	}
+	return m.Host()
 }
 
 // there returns a matrix on the device that the command line names, or that processes make: solvers
 // compute where their operands live. For cpu and auto it is the host's.
 func (j *job) there(m *halfulp.Matrix) (*halfulp.Matrix, error) {
 	switch d := halfulp.Device(j.how.Device); d {
-	case halfulp.Auto, halfulp.CPU:
+	case halfulp.Auto, halfulp.CPU, m.Place():
 		return m, nil
 	default:
 		return m.On(d)

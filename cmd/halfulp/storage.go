@@ -11,6 +11,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
 	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/gridfiles"
 	"github.com/halfulp/halfulp/internal/lines"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/raw"
@@ -42,7 +43,13 @@ func (j *job) matrix(name string) (*halfulp.Matrix, error) {
 
 // read reads a matrix, by default as in says, and warns of what the range of its format took.
 func (j *job) read(name string, in halfulp.InputFormat) (*halfulp.Matrix, halfulp.InputStats, error) {
-	m, stats, err := read(j, name, in, files.ReadMatrix)
+	from := files.ReadMatrix
+	if j.grid != nil {
+		from = func(name string, stdin io.Reader, opt files.ReadOptions) (*halfulp.Matrix, error) {
+			return gridfiles.Read(j.grid, name, stdin, opt)
+		}
+	}
+	m, stats, err := read(j, name, in, from)
 	if err != nil {
 		return nil, stats, err
 	}
@@ -150,22 +157,32 @@ func (j *job) writeFile(z *halfulp.Matrix) error {
 		opt.Progress = j.startProgress("writing " + j.print.target())
 		defer j.finish()
 	}
+	if j.grid != nil && z.Place() == halfulp.Device(j.how.Device) {
+		return j.written(func() error { return gridfiles.Write(j.grid, j.print.target(), j.env.Stdout, z, opt) })
+	}
 	return j.writing(func() error { return files.WriteMatrix(j.print.target(), j.env.Stdout, z, opt) })
 }
 
-// writing calls a function that writes the result, and shows the statistics then. No result comes
-// from files to which a flag of tables does not apply.
+// writing calls a function that writes the result, in the first process.
 func (j *job) writing(write func() error) error {
+	return j.written(func() error {
+		if !team.first() {
+			return nil
+		}
+		return write()
+	})
+}
+
+// written calls a function that writes the result, in all processes, and shows the statistics then.
+// No result comes from files to which a flag of tables does not apply.
+func (j *job) written(write func() error) error {
 	if j.in != nil && !j.table {
 		if flag := j.in.tableFlag(); flag != "" {
 			return cli.Misuse("%s is for tables of numbers: no operand is one", flag)
 		}
 	}
 	start := time.Now()
-	if !team.first() { // the first process writes it
-		return nil
-	}
-	if err := write(); err != nil {
+	if err := write(); err != nil || !team.first() {
 		return err
 	}
 	return j.showStats(time.Since(start))
@@ -268,6 +285,17 @@ func (m memorySize) checkSize(f halfulp.Format, rows, cols int) error {
 	need, limit := float64(rows)*float64(cols)*number, float64(m.limit())
 	if need > limit {
 		return fmt.Errorf("%d x %d numbers of format %v take %s, the memory limit is %s", rows, cols, f, lines.Bytes(need), lines.Bytes(limit))
+	}
+	return nil
+}
+
+// checkSize does so for the result, or for the largest part of it that a process has.
+func (j *job) checkSize(rows, cols int) error {
+	if j.grid == nil {
+		return j.how.Memory.checkSize(j.format, rows, cols)
+	}
+	if err := j.how.Memory.checkSize(j.format, j.grid.Largest(rows, cols), 1); err != nil {
+		return fmt.Errorf("the part of a process: %w", err)
 	}
 	return nil
 }

@@ -123,6 +123,28 @@ func (e *Extent) Merge(f Extent) {
 	}
 }
 
+// Values returns what Merge makes the maxima of, and ExtentOf is the reverse.
+func (e Extent) Values() []int64 {
+	list := []int64{int64(e.Digits), int64(e.Bits)}
+	for _, l := range e.lost {
+		x := int64(0)
+		if l {
+			x = 1
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// ExtentOf returns the extent with those values.
+func ExtentOf(values []int64) Extent {
+	e := Extent{Digits: int(values[0]), Bits: int(values[1])}
+	for k := range e.lost {
+		e.lost[k] = values[2+k] > 0
+	}
+	return e
+}
+
 // hexBits returns the bits from the first to the last that is set.
 func hexBits(t *text) int {
 	first, last := hexDigit(t.sig[0]), hexDigit(t.sig[len(t.sig)-1])

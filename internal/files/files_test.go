@@ -434,7 +434,7 @@ func TestBecameShorter(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, threads := range []int{1, 3} {
-					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: file}.filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
+					if _, err := parse(k, path, text, ReadOptions{Threads: threads, file: file}.Filled()); err == nil || !strings.Contains(err.Error(), path+": the file became shorter") {
 						t.Errorf("%v %s cut to %d bytes: %v", f, path, left, err)
 					}
 				}

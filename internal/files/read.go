@@ -52,8 +52,8 @@ type ReadOptions struct {
 // numbers, any of them packed by gzip, with zeros after it or none. FILE.npz:L is the matrix L of
 // several in a .npz file, unless there is a file of that name.
 func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix, error) {
-	opt = opt.filled()
-	name, opt.member = archived(name)
+	opt = opt.Filled()
+	name, opt.member = Archived(name)
 	if k, f, text, unmap, ok := mapNumPy(name, opt.MemoryLimit); ok {
 		defer unmap()
 		opt.file = f
@@ -66,7 +66,7 @@ func ReadMatrix(name string, stdin io.Reader, opt ReadOptions) (*halfulp.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	return parse(kindOf(name, text), name, text, opt)
+	return parse(KindOf(name, text), name, text, opt)
 }
 
 // readMatrixMarket reads a large Matrix Market file that is not packed; not ok for others.
@@ -84,7 +84,7 @@ func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool,
 		return nil, false, nil
 	}
 	head := make([]byte, len(matrixmarket.Banner))
-	if _, err := f.ReadAt(head, 0); err != nil || kindOf("", head) != matrixMarket {
+	if _, err := f.ReadAt(head, 0); err != nil || KindOf("", head) != MatrixMarket {
 		return nil, false, nil
 	}
 	if opt.NoTable != nil {
@@ -94,8 +94,8 @@ func readMatrixMarket(name string, opt ReadOptions) (m *halfulp.Matrix, ok bool,
 	return m, true, err
 }
 
-// archived splits the name of a matrix in a .npz file from the file's.
-func archived(name string) (file, member string) {
+// Archived splits the name of a matrix in a .npz file from the file's.
+func Archived(name string) (file, member string) {
 	const colon = ".npz:"
 	k := strings.LastIndex(strings.ToLower(name), colon)
 	if k < 0 {
@@ -115,8 +115,8 @@ const mappedSize = 1 << 16
 // file stays open until the memory is given back; not ok
 // for other files, and where that fails. Package npy alone may read the memory, which a file that
 // becomes shorter takes away.
-func mapNumPy(name string, limit int64) (k kind, f *os.File, text []byte, unmap func(), ok bool) {
-	if k := kindByName(name); name == Stdio || k != numpy && k != numpyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
+func mapNumPy(name string, limit int64) (k Kind, f *os.File, text []byte, unmap func(), ok bool) {
+	if k := KindByName(name); name == Stdio || k != NumPy && k != NumPyZip || strings.EqualFold(filepath.Ext(name), ".gz") {
 		return unknown, nil, nil, nil, false
 	}
 	f, err := os.Open(name)
@@ -136,7 +136,7 @@ func mapNumPy(name string, limit int64) (k kind, f *os.File, text []byte, unmap 
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return unknown, nil, nil, nil, false
 	}
-	if k = kindOf("", head); k != numpy && k != numpyZip { // packed, in spite of its name
+	if k = KindOf("", head); k != NumPy && k != NumPyZip { // packed, in spite of its name
 		return unknown, nil, nil, nil, false
 	}
 	text, free, ok := mapped(f, i.Size())
@@ -172,7 +172,7 @@ func (d *Doubles) Len() int { return d.n }
 
 // Read reads numbers from number i on, each NaN as it is.
 func (d *Doubles) Read(z []float64, i int) error {
-	return named(shown(d.name), npy.ReadDoubles(d.file, z, d.at+8*int64(i)))
+	return Named(shown(d.name), npy.ReadDoubles(d.file, z, d.at+8*int64(i)))
 }
 
 // Close ends reading.
@@ -181,16 +181,16 @@ func (d *Doubles) Close() { d.unmap() }
 // ReadSparse is ReadMatrix for the entries that a coordinate file names, without a dense matrix,
 // and those other than 0 of another file.
 func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sparse, error) {
-	opt = opt.filled()
-	name, opt.member = archived(name)
+	opt = opt.Filled()
+	name, opt.member = Archived(name)
 	text, err := readAll(name, shown(name), stdin, opt)
 	if err != nil {
 		return nil, err
 	}
-	if kindOf(name, text) == matrixMarket {
+	if KindOf(name, text) == MatrixMarket {
 		return matrixmarket.ParseSparse(text, shown(name), opt.matrixMarket())
 	}
-	m, err := parse(kindOf(name, text), name, text, opt)
+	m, err := parse(KindOf(name, text), name, text, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +199,11 @@ func ReadSparse(name string, stdin io.Reader, opt ReadOptions) (*matrixmarket.Sp
 
 // Read returns the unpacked content of the file called name, or of stdin for "-".
 func Read(name string, stdin io.Reader, opt ReadOptions) ([]byte, error) {
-	return readAll(name, shown(name), stdin, opt.filled())
+	return readAll(name, shown(name), stdin, opt.Filled())
 }
 
-// filled returns the options with defaults.
-func (opt ReadOptions) filled() ReadOptions {
+// Filled returns the options with defaults.
+func (opt ReadOptions) Filled() ReadOptions {
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -235,16 +235,16 @@ func shown(name string) string {
 }
 
 // parse reads the unpacked content of a file of some kind.
-func parse(k kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
+func parse(k Kind, name string, text []byte, opt ReadOptions) (*halfulp.Matrix, error) {
 	if opt.NoTable != nil {
 		*opt.NoTable = k != tableText
 	}
 	switch k {
-	case matrixMarket:
+	case MatrixMarket:
 		return matrixmarket.Parse(text, shown(name), opt.matrixMarket())
-	case numpy:
+	case NumPy:
 		return npy.Parse(text, shown(name), opt.numpy())
-	case numpyZip:
+	case NumPyZip:
 		return npy.ParseZip(text, shown(name), opt.numpy())
 	case list:
 		return nil, fmt.Errorf("%s: lists of %s are written, not read", shown(name), listOf(name).Name)
@@ -395,45 +395,46 @@ func withName(shown string, err error) error {
 	return fmt.Errorf("%s: %w", shown, err)
 }
 
-type kind int
+// A Kind is a kind of file.
+type Kind int
 
 const (
-	tableText kind = iota
-	matrixMarket
-	numpy
-	numpyZip
+	tableText Kind = iota
+	MatrixMarket
+	NumPy
+	NumPyZip
 	list    // of another program, which is written only
 	unknown // to write: an extension that stands for nothing
 )
 
-// kindOf tells what a file holds by its content, and by its name where that
+// KindOf tells what a file holds by its content, and by its name where that
 // promises something else, for the reader's message.
-func kindOf(name string, text []byte) kind {
+func KindOf(name string, text []byte) Kind {
 	head := bytes.TrimPrefix(text, []byte("\ufeff"))
 	if n := len(matrixmarket.Banner); len(head) >= n && strings.EqualFold(string(head[:n]), matrixmarket.Banner) {
-		return matrixMarket
+		return MatrixMarket
 	}
 	if bytes.HasPrefix(text, []byte(npy.Magic)) {
-		return numpy
+		return NumPy
 	}
 	if bytes.HasPrefix(text, []byte(npy.ZipMagic)) {
-		return numpyZip
+		return NumPyZip
 	}
-	if k := kindByName(name); k != unknown && extension(name) != "" {
+	if k := KindByName(name); k != unknown && extension(name) != "" {
 		return k
 	}
 	return tableText
 }
 
-// kindByName tells the file format by the extension, Matrix Market for a name without one.
-func kindByName(name string) kind {
+// KindByName tells the file format by the extension, Matrix Market for a name without one.
+func KindByName(name string) Kind {
 	switch extension(name) {
 	case "", ".mtx", ".mm":
-		return matrixMarket
+		return MatrixMarket
 	case ".npy":
-		return numpy
+		return NumPy
 	case ".npz":
-		return numpyZip
+		return NumPyZip
 	case ".csv", ".tsv", ".txt", ".dat":
 		return tableText
 	}

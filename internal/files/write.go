@@ -55,7 +55,7 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 		return nil
 	}
 	name, m := all[0].Name, all[0].Matrix
-	opt = opt.filled()
+	opt = opt.Filled()
 	as := name
 	if opt.As != "" {
 		as = opt.As
@@ -83,18 +83,18 @@ func WriteMatrices(all []NamedMatrix, stdout io.Writer, opt WriteOptions) error 
 }
 
 // IsArchive reports whether the extension of a name stands for a file that holds several matrices.
-func IsArchive(name string) bool { return kindByName(name) == numpyZip }
+func IsArchive(name string) bool { return KindByName(name) == NumPyZip }
 
 // WriteArchive writes several arrays to the .npz file called name, as WriteMatrix writes one.
 func WriteArchive(name string, stdout io.Writer, all []npy.Array, opt WriteOptions) error {
-	opt = opt.filled()
+	opt = opt.Filled()
 	return Write(name, stdout, func(w io.Writer) error {
 		return npy.WriteZip(w, all, func(w io.Writer, a npy.Array) error { return writeParts(w, a, opt) })
 	})
 }
 
-// filled returns the options with defaults.
-func (opt WriteOptions) filled() WriteOptions {
+// Filled returns the options with defaults.
+func (opt WriteOptions) Filled() WriteOptions {
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -106,8 +106,8 @@ func (opt WriteOptions) filled() WriteOptions {
 
 // writeMatrix writes m as the name of the file asks for.
 func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) error {
-	switch kindByName(name) {
-	case numpy:
+	switch KindByName(name) {
+	case NumPy:
 		a, err := npy.File(m, opt.Flat)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func writeMatrix(w io.Writer, name string, m *halfulp.Matrix, opt WriteOptions) 
 			return err
 		}
 		return writeParts(w, a, opt)
-	case numpyZip:
+	case NumPyZip:
 		all, err := npy.Arrays(m, opt.Flat)
 		if err != nil {
 			return err
@@ -147,16 +147,16 @@ func writeParts(w io.Writer, a npy.Array, opt WriteOptions) error {
 }
 
 // IsKind reports whether the extension of a name stands for a kind of file.
-func IsKind(name string) bool { return kindByName(name) != unknown }
+func IsKind(name string) bool { return KindByName(name) != unknown }
 
 // CheckMatrixName reports an error if the extension of a name stands for no kind of file, or for
 // one that cannot hold numbers of one of the formats.
 func CheckMatrixName(name string, formats ...halfulp.Format) error {
-	switch kindByName(name) {
+	switch KindByName(name) {
 	case unknown:
 		return fmt.Errorf("%s: the extension %s does not say what kind of file to write: it may be .mtx, .npz, .npy, .csv, .tsv, .txt, .dat, or .arb, .gp, .py or .wl for lists of FLINT, PARI/GP, mpmath or Mathematica, and .gz after it",
 			name, extension(name))
-	case numpy:
+	case NumPy:
 		for _, f := range formats {
 			if !npy.Holds(f) {
 				return fmt.Errorf("%s: a .npy file does not hold numbers of format %v: write .npz, or a text", name, f)
@@ -177,13 +177,13 @@ func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 		if err := write(w); err != nil {
 			return placed(shown, err)
 		}
-		return named(shown, w.Flush())
+		return Named(shown, w.Flush())
 	}
-	f, err := create(name)
+	f, err := NewDraft(name)
 	if err != nil {
 		return withName(name, err)
 	}
-	defer f.discard()
+	defer f.Discard()
 	w := bufio.NewWriterSize(f, 1<<16)
 	if strings.EqualFold(filepath.Ext(name), ".gz") {
 		// Random digits gain nothing from the slower levels.
@@ -203,11 +203,12 @@ func Write(name string, stdout io.Writer, write func(w io.Writer) error) error {
 	if err := w.Flush(); err != nil {
 		return withName(name, err)
 	}
-	return named(name, f.commit())
+	return Named(name, f.Commit())
 }
 
-// named is withName for an error that may be nil.
-func named(name string, err error) error {
+// Named puts the name of a file before an error that may be nil, in place of the operating system's
+// "open name".
+func Named(name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -232,19 +233,19 @@ func CheckWritable(name string) error {
 	if i, err := os.Stat(name); err == nil && i.Mode()&fs.ModeNamedPipe != 0 {
 		return nil // opening it would wait for a reader
 	}
-	f, err := create(name)
+	f, err := NewDraft(name)
 	if err != nil {
 		return withName(name, err)
 	}
-	f.discard()
+	f.Discard()
 	return nil
 }
 
-// file is a file under way: a temporary one that takes its name at the end, or
+// A Draft is a file under way: a temporary one that takes its name at the end, or
 // the thing itself where that is no regular file, such as a device or a pipe.
-type file struct {
+type Draft struct {
 	*os.File
-	temporary string // empty for what is no regular file
+	Temporary string // its name meanwhile, empty for what is no regular file
 	target    string
 }
 
@@ -269,8 +270,9 @@ func RemoveTemporaries() {
 
 var errGone = errors.New("the program is ending")
 
-// create begins a file.
-func create(name string) (*file, error) {
+// NewDraft begins the file called name. The operating system's errors name what it was asked for:
+// see [Named].
+func NewDraft(name string) (*Draft, error) {
 	if name == "" {
 		return nil, errors.New("the name of the file to write is empty")
 	}
@@ -285,7 +287,7 @@ func create(name string) (*file, error) {
 		return nil, errors.New("is a directory")
 	case err == nil && !old.Mode().IsRegular():
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
-		return &file{File: f}, err
+		return &Draft{File: f}, err
 	case err == nil:
 		// Replacing it would work without leave to write it: ask for leave.
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
@@ -301,7 +303,7 @@ func create(name string) (*file, error) {
 	if err == nil && old != nil {
 		err = f.Chmod(mode) // whatever the umask
 		if err != nil {
-			f.discard()
+			f.Discard()
 		}
 	}
 	return f, err
@@ -341,7 +343,7 @@ func followLinks(name string) (string, error) {
 }
 
 // createTemporary makes a new file beside target.
-func createTemporary(target string, mode fs.FileMode) (*file, error) {
+func createTemporary(target string, mode fs.FileMode) (*Draft, error) {
 	temporaries.Lock()
 	defer temporaries.Unlock()
 	if temporaries.gone {
@@ -361,13 +363,13 @@ func createTemporary(target string, mode fs.FileMode) (*file, error) {
 			temporaries.names = map[string]bool{}
 		}
 		temporaries.names[n] = true
-		return &file{f, n, target}, nil
+		return &Draft{f, n, target}, nil
 	}
 }
 
-// commit gives the file its name.
-func (f *file) commit() error {
-	if err := f.Close(); err != nil || f.temporary == "" {
+// Commit gives the file its name.
+func (f *Draft) Commit() error {
+	if err := f.Close(); err != nil || f.Temporary == "" {
 		return err
 	}
 	temporaries.Lock()
@@ -375,20 +377,20 @@ func (f *file) commit() error {
 	if temporaries.gone {
 		return errGone
 	}
-	if err := os.Rename(f.temporary, f.target); err != nil {
+	if err := os.Rename(f.Temporary, f.target); err != nil {
 		return err
 	}
-	delete(temporaries.names, f.temporary)
+	delete(temporaries.names, f.Temporary)
 	return nil
 }
 
-// discard removes the file unless it is committed.
-func (f *file) discard() {
+// Discard removes the file unless it is committed.
+func (f *Draft) Discard() {
 	temporaries.Lock()
 	defer temporaries.Unlock()
 	f.Close()
-	if temporaries.names[f.temporary] {
-		os.Remove(f.temporary)
-		delete(temporaries.names, f.temporary)
+	if temporaries.names[f.Temporary] {
+		os.Remove(f.Temporary)
+		delete(temporaries.names, f.Temporary)
 	}
 }

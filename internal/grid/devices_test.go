@@ -11,6 +11,7 @@ import (
 	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
@@ -65,7 +66,7 @@ func TestMove(t *testing.T) {
 		return []num.Mat{m, part, back, second, m.Row(4).Mat(), m.Col(12).Mat(), line, none}
 	}
 	for seed, sides := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 3}, {5, 1}} {
-		processes(t, sides[0]*sides[1], func(to Transport) error {
+		gridtest.Run(t, sides[0]*sides[1], func(to gridtest.Process) error {
 			rng := rand.New(rand.NewPCG(1, uint64(seed))) // the same in all
 			g, err := New(to, sides[0], sides[1], 3, new(Local))
 			if err != nil {
@@ -144,7 +145,7 @@ func TestMixed(t *testing.T) {
 	shown := []string{"cpu", "cuda:1", "cpu", "cuda:0", "cuda:0", "cpu"}
 	for _, sides := range [][2]int{{2, 1}, {2, 3}} {
 		n := sides[0] * sides[1]
-		processes(t, n, func(to Transport) error {
+		gridtest.Run(t, n, func(to gridtest.Process) error {
 			rng := rand.New(rand.NewPCG(2, uint64(n)))
 			on := new(Local)
 			name, err := place.ParseName(places[to.Rank()])
@@ -241,7 +242,7 @@ func TestUse(t *testing.T) {
 
 // TestMachine finds the processes of one machine: all goroutines.
 func TestMachine(t *testing.T) {
-	processes(t, 3, func(to Transport) error {
+	gridtest.Run(t, 3, func(to gridtest.Process) error {
 		if m, err := Machine(context.Background(), to); err != nil || m != (place.Team{Index: to.Rank(), Size: 3}) {
 			return fmt.Errorf("%v, %w", m, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testlength"
@@ -17,7 +18,7 @@ import (
 // together runs f in every process of a grid.
 func together(t *testing.T, rows, cols, block int, f func(g *Grid) error) {
 	t.Helper()
-	processes(t, rows*cols, func(to Transport) error {
+	gridtest.Run(t, rows*cols, func(to gridtest.Process) error {
 		g, err := New(to, rows, cols, block, new(Local))
 		if err != nil {
 			return err

@@ -6,10 +6,10 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/grid/gridtest"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -17,16 +17,13 @@ import (
 // onGrids runs a test in goroutines on grids of several shapes and with small blocks.
 func onGrids(t *testing.T, f func(t *testing.T, g *Grid)) {
 	for _, shape := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 2}, {2, 3}} {
-		m := newMeeting(shape[0] * shape[1])
-		var all sync.WaitGroup
-		for p := range m.size {
-			g, err := New(talker{m, p}, shape[0], shape[1], 3, new(Local))
-			if err != nil {
-				t.Fatal(err)
+		gridtest.Run(t, shape[0]*shape[1], func(to gridtest.Process) error {
+			g, err := New(to, shape[0], shape[1], 3, new(Local))
+			if err == nil {
+				f(t, g)
 			}
-			all.Go(func() { f(t, g) })
-		}
-		all.Wait()
+			return err
+		})
 	}
 }
 
@@ -267,7 +264,7 @@ func TestSolve(t *testing.T) {
 			t.Errorf("on %s: %d flags, %+v", g, flags, st)
 		}
 		rank := g.to.Rank()
-		if gave, want := g.to.(talker).gave[rank], len(between(k, rank, g.size()))*n*int(num.SizeOf(mp100)); gave != want {
+		if gave, want := g.to.(gridtest.Process).Given()[rank], len(between(k, rank, g.size()))*n*int(num.SizeOf(mp100)); gave != want {
 			t.Errorf("process %d of %s made %d bytes, not %d", rank, g, gave, want)
 		}
 		var acc direct.Acc

@@ -33,6 +33,9 @@ func (e *Error) Error() string {
 // Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
+// ErrWhole is the error for files that cannot be read in parts, by several processes.
+var ErrWhole = errors.New("the file is not read in parts")
+
 // At is an error at a byte of a piece, which Each turns into an Error.
 type At struct {
 	Pos int

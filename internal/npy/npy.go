@@ -34,6 +34,7 @@ type header struct {
 	fortran bool   // the first index varies fastest
 	dims    []int64
 	data    []byte
+	length  int64 // of the data, of which a part may be here
 }
 
 // array is an array of numbers of up to two dimensions, one of no dimension as 1 x 1, one of one
@@ -46,6 +47,7 @@ type array struct {
 	terms      int // 1 for plain numbers
 	data       []byte
 	at         int64 // where these begin in the file; 0 if they are no part of it
+	part       *part // nil for all of an array
 }
 
 // Options are those of readers.
@@ -133,6 +135,7 @@ func parseHeader(file []byte) (*header, error) {
 		return nil, err
 	}
 	h := &header{descr: fields["descr"], data: file[start+int(n):]}
+	h.length = int64(len(h.data))
 	switch fields["fortran_order"] {
 	case "True":
 		h.fortran = true
@@ -249,7 +252,7 @@ func (h *header) numbers(sums bool) (*array, error) {
 		return nil, fmt.Errorf("the array has %d dimensions: only vectors and matrices can be read", len(dims))
 	}
 	need := float64(dims[0]) * float64(dims[1]) * float64(a.terms*d.size)
-	if have := float64(len(h.data)); need != have {
+	if have := float64(h.length); need != have {
 		what := "ends early"
 		if need < have {
 			what = "goes on after the array"
@@ -307,19 +310,22 @@ func (a *array) matrix(opt Options) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m, a.fill(&opt, z, own)
+}
+
+// fill stores the numbers, which are of format own, by columns.
+func (a *array) fill(opt *Options, z *num.Array, own num.Format) error {
 	switch {
 	case a.terms > 1:
-		err = a.fillSums(&opt, z, own)
+		return a.fillSums(opt, z, own)
 	case a.kind == 'f' && a.size == 8 && z.Kind == num.F64:
-		err = a.fillDoubles(&opt, z.F64[0])
-	default:
-		err = a.each(&opt, func(w *worker, at, i, j int) error {
-			r, err := a.value(a.data, a.index(i, j, 0), w.buf[:])
-			w.store(z, at, r)
-			return err
-		})
+		return a.fillDoubles(opt, z.F64[0])
 	}
-	return m, err
+	return a.each(opt, func(w *worker, at, i, j int) error {
+		r, err := a.value(a.data, a.index(i, j, 0), w.buf[:])
+		w.store(z, at, r)
+		return err
+	})
 }
 
 // own returns the format that the numbers of a keep.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -51,46 +52,24 @@ func member(file []byte, f *zip.File, opt *Options) ([]byte, error) {
 }
 
 func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
-	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	x, err := openArchive(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, errors.New("no .npz file, or a damaged one")
+		return nil, err
 	}
-	members := map[string]*zip.File{}
-	var names []string
-	for _, f := range z.File {
-		n := strings.TrimSuffix(f.Name, ".npy")
-		if members[n] != nil {
-			return nil, fmt.Errorf("the .npz file holds two arrays %.40q", n)
-		}
-		members[n] = f
-		names = append(names, n)
+	prefix, single, err := x.choose(opt.Member)
+	if err != nil {
+		return nil, err
 	}
 	read := func(n string) ([]byte, error) {
-		if members[n] == nil {
-			return nil, fmt.Errorf("the .npz file has no array %q", n)
+		f, err := x.find(n)
+		if err != nil {
+			return nil, err
 		}
-		b, err := member(file, members[n], &opt)
+		b, err := member(file, f, &opt)
 		if err != nil {
 			err = fmt.Errorf("array %.40q: %w", n, err)
 		}
 		return b, err
-	}
-	single := opt.Member // an array that is a matrix
-	prefix := ""
-	switch {
-	case single != "" && members[single] == nil:
-		if prefix = single + "_"; members[prefix+"format"] == nil {
-			return nil, fmt.Errorf("the .npz file has no matrix %.40q: it has %.200s", single, strings.Join(matrices(names), ", "))
-		}
-		single = ""
-	case len(names) == 0:
-		return nil, errors.New("the .npz file holds no array")
-	case single == "" && members["format"] == nil:
-		if single = names[0]; len(names) != 1 {
-			all := matrices(names)
-			return nil, fmt.Errorf("the .npz file holds %d matrices (%.200s): choose one by its name after a colon, as in FILE.npz:%.40s",
-				len(all), strings.Join(all, ", "), all[0])
-		}
 	}
 	if single != "" {
 		b, err := read(single)
@@ -115,10 +94,7 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	if f.Kind == num.MP {
 		return parseMP(f, part, opt)
 	}
-	what := "values"
-	if f.Terms() > 1 {
-		what = "terms"
-	}
+	what := valuesOf(f)
 	if b, err = part(what); err != nil {
 		return nil, err
 	}
@@ -126,6 +102,76 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	a, err := h.values(f, what)
+	if err != nil {
+		return nil, err
+	}
+	return a.matrix(opt)
+}
+
+// archive is a .npz file.
+type archive struct {
+	members map[string]*zip.File
+	names   []string
+}
+
+// openArchive reads what a .npz file tells about its members.
+func openArchive(r io.ReaderAt, size int64) (*archive, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, errors.New("no .npz file, or a damaged one")
+	}
+	x := &archive{members: map[string]*zip.File{}}
+	for _, f := range z.File {
+		n := strings.TrimSuffix(f.Name, ".npy")
+		if x.members[n] != nil {
+			return nil, fmt.Errorf("the .npz file holds two arrays %.40q", n)
+		}
+		x.members[n] = f
+		x.names = append(x.names, n)
+	}
+	return x, nil
+}
+
+// find returns a member.
+func (x *archive) find(name string) (*zip.File, error) {
+	if x.members[name] == nil {
+		return nil, fmt.Errorf("the .npz file has no array %q", name)
+	}
+	return x.members[name], nil
+}
+
+// choose returns the name of the array that is the matrix asked for, or else what the names of its
+// arrays begin with.
+func (x *archive) choose(asked string) (prefix, single string, err error) {
+	switch {
+	case asked != "" && x.members[asked] == nil:
+		if prefix = asked + "_"; x.members[prefix+"format"] == nil {
+			return "", "", fmt.Errorf("the .npz file has no matrix %.40q: it has %.200s", asked, strings.Join(matrices(x.names), ", "))
+		}
+		return prefix, "", nil
+	case len(x.names) == 0:
+		return "", "", errors.New("the .npz file holds no array")
+	case asked != "" || x.members["format"] != nil:
+		return "", asked, nil
+	case len(x.names) == 1:
+		return "", x.names[0], nil
+	}
+	all := matrices(x.names)
+	return "", "", fmt.Errorf("the .npz file holds %d matrices (%.200s): choose one by its name after a colon, as in FILE.npz:%.40s",
+		len(all), strings.Join(all, ", "), all[0])
+}
+
+// valuesOf is the name of the array of numbers of format f, which is not MP.
+func valuesOf(f num.Format) string {
+	if f.Terms() > 1 {
+		return "terms"
+	}
+	return "values"
+}
+
+// values returns the array called what of numbers of format f, which is not MP.
+func (h *header) values(f num.Format, what string) (*array, error) {
 	a, err := h.numbers(f.Terms() > 1)
 	if err != nil {
 		return nil, err
@@ -133,7 +179,7 @@ func parseZip(file []byte, opt Options) (*halfulp.Matrix, error) {
 	if a.kind != 'f' || a.terms != max(f.Terms(), 1) || a.size != 4 && f == num.Float32 || a.size != 8 && f != num.Float32 {
 		return nil, fmt.Errorf("the array %q does not hold numbers of format %v, which the .npz file names", what, f)
 	}
-	return a.matrix(opt)
+	return a, nil
 }
 
 // matrices returns the names of the matrices that arrays of these names make.
@@ -180,34 +226,64 @@ func parseFormat(file []byte) (f num.Format, err error) {
 
 // parseMP reads the arrays of MP numbers.
 func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*halfulp.Matrix, error) {
-	var parts [4]*array
-	for k, want := range []struct{ name, descr string }{{"limbs", "u8"}, {"exponents", "i4"}, {"signs", "i1"}, {"classes", "u1"}} {
-		b, err := read(want.name)
+	x, err := openMP(f, func(name string) (*header, error) {
+		b, err := read(name)
 		if err != nil {
 			return nil, err
 		}
 		h, err := parseHeader(b)
-		if err == nil {
-			parts[k], err = h.numbers(k == 0)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("array %q: %w", want.name, err)
+			err = fmt.Errorf("array %q: %w", name, err)
 		}
-		if a := parts[k]; a.rows != parts[0].rows || a.cols != parts[0].cols || a.kind != want.descr[0] || a.size != int(want.descr[1]-'0') {
-			return nil, fmt.Errorf("array %q: not of NumPy's type %s, or not of the shape of the limbs", want.name, want.descr)
-		}
-	}
-	limbs, exponents, signs, classes := parts[0], parts[1], parts[2], parts[3]
-	l := f.Limbs()
-	if limbs.terms != l {
-		return nil, fmt.Errorf("the numbers have %d limbs, those of format %v have %d", limbs.terms, f, l)
-	}
-	m, z, err := opt.newMatrix(f, limbs)
+		return h, err
+	})
 	if err != nil {
 		return nil, err
 	}
+	m, z, err := opt.newMatrix(f, x.limbs)
+	if err != nil {
+		return nil, err
+	}
+	return m, x.fill(&opt, z)
+}
+
+// arraysOfMP are the arrays of MP numbers of a format.
+type arraysOfMP struct {
+	f                                num.Format
+	limbs, exponents, signs, classes *array
+}
+
+// openMP finds the arrays of MP numbers.
+func openMP(f num.Format, find func(name string) (*header, error)) (*arraysOfMP, error) {
+	x := &arraysOfMP{f: f}
+	for k, want := range []struct {
+		name, descr string
+		to          **array
+	}{{"limbs", "u8", &x.limbs}, {"exponents", "i4", &x.exponents}, {"signs", "i1", &x.signs}, {"classes", "u1", &x.classes}} {
+		h, err := find(want.name)
+		if err != nil {
+			return nil, err
+		}
+		a, err := h.numbers(k == 0)
+		if err != nil {
+			return nil, fmt.Errorf("array %q: %w", want.name, err)
+		}
+		if *want.to = a; a.rows != x.limbs.rows || a.cols != x.limbs.cols || a.kind != want.descr[0] || a.size != int(want.descr[1]-'0') {
+			return nil, fmt.Errorf("array %q: not of NumPy's type %s, or not of the shape of the limbs", want.name, want.descr)
+		}
+	}
+	if x.limbs.terms != f.Limbs() {
+		return nil, fmt.Errorf("the numbers have %d limbs, those of format %v have %d", x.limbs.terms, f, f.Limbs())
+	}
+	return x, nil
+}
+
+// fill stores the numbers by columns.
+func (p *arraysOfMP) fill(opt *Options, z *num.Array) error {
+	f, limbs, exponents, signs, classes := p.f, p.limbs, p.exponents, p.signs, p.classes
+	l := f.Limbs()
 	apart := 8 * limbs.index(0, 0, 1) // bytes from a limb of a number to the next
-	return m, limbs.each(&opt, func(w *worker, at, i, j int) error {
+	return limbs.each(opt, func(w *worker, at, i, j int) error {
 		x, n := z, at // read in place, or where the format is another one
 		if z.Format != f {
 			if w.x == nil {
@@ -228,11 +304,11 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 		x.Exp[n] = int32(exponents.order.Uint32(exponents.data[4*exponents.index(i, j, 0):]))
 		sign, class := int8(signs.data[signs.index(i, j, 0)]), classes.data[classes.index(i, j, 0)]
 		if (sign != 1 && sign != -1) || class > byte(num.NaN) || class == byte(num.NaN) && sign < 0 {
-			return errNumber(f, i, j)
+			return errNumber(f, limbs.entry(i, j))
 		}
 		x.Cls[n] = num.MakeCls(sign < 0, num.Class(class))
 		if !x.WellFormed(n) {
-			return errNumber(f, i, j)
+			return errNumber(f, limbs.entry(i, j))
 		}
 		if x != z {
 			w.store(z, at, x.Value(0, nil))
@@ -241,6 +317,6 @@ func parseMP(f num.Format, read func(string) ([]byte, error), opt Options) (*hal
 	})
 }
 
-func errNumber(f num.Format, i, j int) error {
-	return fmt.Errorf("entry (%d, %d) is no number of format %v", i+1, j+1, f)
+func errNumber(f num.Format, at [2]int) error {
+	return fmt.Errorf("entry (%d, %d) is no number of format %v", at[0]+1, at[1]+1, f)
 }

@@ -19,6 +19,7 @@ type Array struct {
 	Head   []byte                         // header
 	Parts  int                            // how many parts there are
 	Append func(dst []byte, i int) []byte // appends part i
+	Bytes  int64                          // of all parts
 }
 
 // Holds reports whether a .npy file holds numbers of format f. A .npz file holds all.
@@ -75,7 +76,7 @@ func planes(name, descr string, v num.Mat, flat bool, planes int, add func(dst [
 			dst = add(dst, v.At(i, j), t)
 		}
 		return dst
-	}}
+	}, int64(v.Rows) * int64(parts) * int64(descr[2]-'0')}
 }
 
 // header1 returns the header of version 1 of an array in Fortran order.
@@ -95,7 +96,7 @@ func text(name, s string) Array {
 	for _, c := range s {
 		b = binary.LittleEndian.AppendUint32(b, uint32(c))
 	}
-	return Array{name, header1(fmt.Sprintf("<U%d", len(s)), "()"), 1, func(dst []byte, _ int) []byte { return append(dst, b...) }}
+	return Array{name, header1(fmt.Sprintf("<U%d", len(s)), "()"), 1, func(dst []byte, _ int) []byte { return append(dst, b...) }, int64(len(b))}
 }
 
 // Arrays returns the arrays of the .npz file of m, which [ParseZip] reads without loss. They have
@@ -165,7 +166,7 @@ func Integers(name string, x []int) Array {
 			dst = binary.LittleEndian.AppendUint64(dst, uint64(v))
 		}
 		return dst
-	}}
+	}, int64(8 * len(x))}
 }
 
 // WriteZip writes arrays as a .npz file, not compressed. data writes the parts of one.

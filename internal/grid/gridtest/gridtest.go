@@ -1,4 +1,5 @@
-package grid
+// Package gridtest runs goroutines that stand for the processes of a grid.
+package gridtest
 
 import (
 	"context"
@@ -30,17 +31,27 @@ func newMeeting(size int) *meeting {
 	return m
 }
 
-// talker is one of the goroutines, a Transport.
-type talker struct {
+// A Process is one of the goroutines: a grid.Transport.
+type Process struct {
 	*meeting
 	rank int
 }
 
-func (t talker) Rank() int { return t.rank }
-func (t talker) Size() int { return t.size }
+// Rank is the number of the process.
+func (t Process) Rank() int { return t.rank }
+
+// Size is how many there are.
+func (t Process) Size() int { return t.size }
+
+// Given returns how many bytes each process has given to all so far.
+func (t Process) Given() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.gave)
+}
 
 // meet leaves a message and returns those of all.
-func (t talker) meet(message any) []any {
+func (t Process) meet(message any) []any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.left == nil {
@@ -63,7 +74,8 @@ func (t talker) meet(message any) []any {
 	return t.all
 }
 
-func (t talker) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
+// Allreduce adds integers up, or finds the largest or least.
+func (t Process) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
 	all := t.meet(slices.Clone(x))
 	clear(x)
 	for p, m := range all {
@@ -71,7 +83,7 @@ func (t talker) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
 			switch {
 			case op == mpi.Sum:
 				x[i] += v
-			case p == 0 || v > x[i]:
+			case p == 0 || op == mpi.Max && v > x[i] || op == mpi.Min && v < x[i]:
 				x[i] = v
 			}
 		}
@@ -79,7 +91,8 @@ func (t talker) Allreduce(_ context.Context, op mpi.Op, x []int64) error {
 	return nil
 }
 
-func (t talker) Allgather(_ context.Context, from, to []byte, _ []int) error {
+// Allgather gives all processes what each has.
+func (t Process) Allgather(_ context.Context, from, to []byte, _ []int) error {
 	var b []byte
 	for _, m := range t.meet(append([]byte{}, from...)) {
 		b = append(b, m.([]byte)...)
@@ -89,7 +102,8 @@ func (t talker) Allgather(_ context.Context, from, to []byte, _ []int) error {
 	return nil
 }
 
-func (t talker) Alltoall(_ context.Context, from, to []byte, sent, _ []int) error {
+// Alltoall gives every process its part of what each has.
+func (t Process) Alltoall(_ context.Context, from, to []byte, sent, _ []int) error {
 	type letter struct {
 		b    []byte
 		sent []int
@@ -106,7 +120,8 @@ func (t talker) Alltoall(_ context.Context, from, to []byte, sent, _ []int) erro
 	return nil
 }
 
-func (t talker) Bcast(_ context.Context, b []byte, root int) error {
+// Bcast gives all processes what one has.
+func (t Process) Bcast(_ context.Context, b []byte, root int) error {
 	copy(b, t.meet(append([]byte{}, b...))[root].([]byte))
 	if t.rank == root {
 		t.give(b)
@@ -114,21 +129,22 @@ func (t talker) Bcast(_ context.Context, b []byte, root int) error {
 	return nil
 }
 
-func (t talker) give(b []byte) {
+func (t Process) give(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gave[t.rank] += len(b)
 }
 
-// processes runs f in n goroutines, each with a transport to the others.
-func processes(t *testing.T, n int, f func(to Transport) error) {
+// Run runs f in n goroutines, each with a transport to the others. An error in one ends all, and
+// fails the test.
+func Run(t *testing.T, n int, f func(to Process) error) {
 	t.Helper()
 	m := newMeeting(n)
 	errs := make([]error, n)
 	var all sync.WaitGroup
 	for p := range n {
 		all.Go(func() {
-			if errs[p] = f(talker{m, p}); errs[p] != nil {
+			if errs[p] = f(Process{m, p}); errs[p] != nil {
 				m.mu.Lock()
 				defer m.mu.Unlock()
 				m.failed = true

@@ -1,0 +1,238 @@
+package grid
+
+import (
+	"context"
+	"sort"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// An Order is the entries of a rows x cols matrix one after the other, as a file has them: column
+// by column, or row by row.
+type Order struct {
+	Rows, Cols int
+	ByRows     bool
+	// Below says that column j of a square matrix begins at row j + Below - 1, if it is above 0: 1
+	// for the lower triangle, 2 for that without the diagonal. Columns follow each other then.
+	Below int
+	// Mirrored, of an order by columns, puts entry (i, j) where (j, i) is, and those of the
+	// diagonal nowhere.
+	Mirrored bool
+}
+
+// lines returns how many lines there are, and how long they are: columns or rows.
+func (o Order) lines() (n, length int) {
+	if o.ByRows {
+		return o.Rows, o.Cols
+	}
+	return o.Cols, o.Rows
+}
+
+// first returns where line l begins.
+func (o Order) first(l int) int {
+	if o.Below == 0 {
+		return 0
+	}
+	return l + o.Below - 1
+}
+
+// start returns how many entries there are before line l.
+func (o Order) start(l int) int {
+	_, length := o.lines()
+	if o.Below == 0 {
+		return l * length
+	}
+	return l*(length-o.Below+1) - l*(l-1)/2
+}
+
+// Len returns how many entries there are.
+func (o Order) Len() int {
+	n, _ := o.lines()
+	if o.Below == 2 && n > 0 {
+		n-- // the last column has none
+	}
+	return o.start(n)
+}
+
+// each calls f for the entries lo ≤ k < hi: n of them from number k on, in one line from entry
+// (i, j) of the matrix on, along its column for down, else along its row. No n is above the number
+// of entries to the end of a block.
+func (o Order) each(lo, hi, block int, f func(k, i, j, n int, down bool)) {
+	lines, length := o.lines()
+	l := sort.Search(lines, func(l int) bool { return o.start(l+1) > lo })
+	for k := lo; k < hi; l++ {
+		for at := o.first(l) + k - o.start(l); at < length && k < hi; {
+			n := min(block-at%block, length-at, hi-k)
+			i, j, down := at, l, true
+			if o.ByRows || o.Mirrored {
+				i, j, down = l, at, false
+			}
+			from, m := k, n
+			if o.Mirrored && at == l { // the diagonal, with which a column begins
+				from, m, j = k+1, n-1, j+1
+			}
+			if m > 0 {
+				f(from, i, j, m, down)
+			}
+			k, at = k+n, at+n
+		}
+	}
+}
+
+// A Range is the entries Lo ≤ k < Hi of an order.
+type Range struct{ Lo, Hi int }
+
+// Len returns how many there are.
+func (r Range) Len() int { return r.Hi - r.Lo }
+
+// appendRun adds n places to runs.
+func appendRun(list []run, at, n int) []run {
+	if last := len(list) - 1; last >= 0 && list[last].at+list[last].n == at {
+		list[last].n += n
+		return list
+	}
+	return append(list, run{at, n})
+}
+
+// outside returns the numbers of this process's range that each process has of the matrix.
+func (s *storage) outside(o Order, mine Range, a *num.Array) []patch {
+	g := s.g
+	list := make([]patch, g.size())
+	lanes := lanesOf(a)
+	for p := range list {
+		list[p] = patch{lanes: lanes, starts: []int{0}}
+	}
+	o.each(mine.Lo, mine.Hi, g.block, func(k, i, j, n int, _ bool) {
+		p := owner(i, g.block, g.rows)*g.cols + owner(j, g.block, g.cols)
+		list[p].runs = appendRun(list[p].runs, k-mine.Lo, n)
+	})
+	return list
+}
+
+// inside returns where this process has the numbers of each process's range.
+func (s *storage) inside(o Order, ranges []Range) []patch {
+	g, ld := s.g, s.localRows()
+	list := make([]patch, g.size())
+	lanes := lanesOf(s.local)
+	for p, r := range ranges {
+		list[p] = patch{lanes: lanes, starts: []int{0}}
+		o.each(r.Lo, r.Hi, g.block, func(_, i, j, n int, down bool) {
+			if owner(i, g.block, g.rows) != g.row || owner(j, g.block, g.cols) != g.col {
+				return
+			}
+			at := within(i, g.block, g.rows) + within(j, g.block, g.cols)*ld
+			if down {
+				list[p].runs = appendRun(list[p].runs, at, n)
+				return
+			}
+			for c := range n {
+				list[p].runs = appendRun(list[p].runs, at+c*ld, 1)
+			}
+		})
+	}
+	return list
+}
+
+// Entries are the numbers of a matrix that lives on a grid.
+type Entries struct{ s *storage }
+
+// NewEntries returns rows x cols numbers +0 that live on g, by columns.
+func (g *Grid) NewEntries(ctx context.Context, f num.Format, rows, cols int) (Entries, num.Mat, error) {
+	a, err := g.New(ctx, f, rows, cols)
+	if err != nil {
+		return Entries{}, num.Mat{}, err
+	}
+	return Entries{a.Away.(*storage)}, num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, nil
+}
+
+// EntriesOf returns those of a matrix that lives on g: of a copy, if it is a part of what is
+// stored, or in another order.
+func (g *Grid) EntriesOf(ctx context.Context, m num.Mat) (Entries, error) {
+	s := m.Arr.Away.(*storage)
+	if m.Off == 0 && m.RS == 1 && m.CS == max(m.Rows, 1) && m.Rows == s.rows && m.Cols == s.cols {
+		return Entries{s}, nil
+	}
+	e, z, err := g.NewEntries(ctx, m.Arr.Format, m.Rows, m.Cols)
+	if err != nil {
+		return e, err
+	}
+	return e, g.Copy(place.Config{Ctx: ctx}, z, m)
+}
+
+// Transport is what the processes of the grid send each other.
+func (g *Grid) Transport() Transport { return g.to }
+
+// Largest returns how many numbers of a rows x cols matrix the first process has: none has more.
+func (g *Grid) Largest(rows, cols int) int {
+	return share(rows, g.block, g.rows, 0) * share(cols, g.block, g.cols, 0)
+}
+
+// Share returns how many numbers of a rows x cols matrix this process has.
+func (g *Grid) Share(rows, cols int) int {
+	return share(rows, g.block, g.rows, g.row) * share(cols, g.block, g.cols, g.col)
+}
+
+// Put stores numbers that processes have got from elsewhere: each has those of its range of an
+// order in mine, of the matrix's format, from number 0 on. All know the ranges of all.
+func (e Entries) Put(ctx context.Context, o Order, ranges []Range, mine *num.Array) error {
+	g := e.s.g
+	return g.exchange(ctx, mine.Format, e.s.outside(o, ranges[g.to.Rank()], mine), e.s.inside(o, ranges))
+}
+
+// Get is the reverse of Put: it sets mine.
+func (e Entries) Get(ctx context.Context, o Order, ranges []Range, mine *num.Array) error {
+	g := e.s.g
+	return g.exchange(ctx, mine.Format, e.s.inside(o, ranges), e.s.outside(o, ranges[g.to.Rank()], mine))
+}
+
+// exchange gives the numbers of from[p] to process p, and those that process p gives to into[p].
+func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) error {
+	size, me := int(num.SizeOf(f)), g.to.Rank()
+	sent, got := make([]int, g.size()), make([]int, g.size())
+	for p := range g.size() {
+		if p != me {
+			sent[p], got[p] = from[p].numbers()*size, into[p].numbers()*size
+		}
+	}
+	into[me].set(from[me])
+	out, in := buffer(sent), buffer(got)
+	for p, text := range parts(out, sent) {
+		message(text, f, 1, lengths(from[p].runs)).set(from[p])
+	}
+	if err := g.to.Alltoall(ctx, out, in, sent, got); err != nil {
+		return err
+	}
+	for p, text := range parts(in, got) {
+		into[p].set(message(text, f, 1, lengths(into[p].runs)))
+	}
+	return nil
+}
+
+// FirstSpecial returns which entry is the first, column by column, that is infinite or NaN, and its
+// class and sign, in all processes; not ok if there is none.
+func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok bool, err error) {
+	s := e.s
+	const none, kinds = 1 << 62, 1 << 3 // more than values of a num.Cls
+	first := []int64{none}
+	ld := s.localRows()
+	var buf [num.MaxValueWords]uint64
+	for k := range s.local.Len() {
+		if c := s.local.Class(k); c == num.Inf || c == num.NaN {
+			i, j := s.g.outer(k%ld, k/ld)
+			at := (int64(j)*int64(s.rows)+int64(i))*kinds + int64(num.MakeCls(s.local.Value(k, buf[:]).Neg, c))
+			first[0] = min(first[0], at)
+		}
+	}
+	if err := s.g.to.Allreduce(ctx, mpi.Min, first); err != nil || first[0] == none {
+		return 0, 0, 0, false, err
+	}
+	at := int(first[0] / kinds)
+	return at % s.rows, at / s.rows, num.Cls(first[0] % kinds), true, nil
+}
+
+// outer is the row and column of the matrix that this process has in its row i and column j.
+func (g *Grid) outer(i, j int) (row, col int) {
+	return i/g.block*g.block*g.rows + g.row*g.block + i%g.block, j/g.block*g.block*g.cols + g.col*g.block + j%g.block
+}

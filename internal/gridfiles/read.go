@@ -1,0 +1,345 @@
+package gridfiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/files"
+	"github.com/halfulp/halfulp/internal/grid"
+	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/npy"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// Read reads the matrix in the file called name as files.ReadMatrix does, to live on g. All
+// processes call it. The memory limit is one for each process's part of the matrix, and in the
+// first process for what is read there alone.
+func Read(g *grid.Grid, name string, stdin io.Reader, opt files.ReadOptions) (*halfulp.Matrix, error) {
+	return newReading(g, name, opt, roundSize).read(stdin)
+}
+
+// reading is the state of Read.
+type reading struct {
+	team
+	g      *grid.Grid
+	opt    files.ReadOptions
+	given  string // the name, with that of a matrix in a .npz file
+	name   string
+	member string
+	file   *os.File
+	size   int64
+	head   []byte
+}
+
+// headSize is how many bytes of a file say what it is.
+const headSize = 1 << 16
+
+func newReading(g *grid.Grid, name string, opt files.ReadOptions, round int) *reading {
+	opt = opt.Filled()
+	return &reading{team: team{g.Transport(), opt.Context, round}, g: g, opt: opt, given: name, name: name}
+}
+
+func (r *reading) read(stdin io.Reader) (*halfulp.Matrix, error) {
+	whole, err := r.open()
+	if r.file != nil {
+		defer r.file.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		m, err := r.parts()
+		if err == nil || !errors.Is(err, lines.ErrWhole) {
+			return m, err
+		}
+	}
+	return r.alone(stdin)
+}
+
+// open opens the file in all processes, and sees that it is the same in all. whole says that it is
+// none that is read in parts.
+func (r *reading) open() (whole bool, err error) {
+	if r.given == files.Stdio {
+		return true, nil
+	}
+	name, member := files.Archived(r.given)
+	i, err := os.Stat(name)
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	if whole, err = r.any(!i.Mode().IsRegular()); whole || err != nil {
+		return whole, err
+	}
+	r.file, err = os.Open(name)
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	r.member, r.size = member, i.Size()
+	r.head = make([]byte, min(r.size, headSize))
+	sample, err := r.sample()
+	if err = r.agreeWhere(files.Named(name, err)); err != nil {
+		return false, err
+	}
+	switch p, err := r.other(r.size, r.head, sample, member); {
+	case err != nil:
+		return false, err
+	case p > 0:
+		return false, fmt.Errorf("%s: process %d has another file of this name than process 0", name, p)
+	}
+	r.name = name
+	return false, nil
+}
+
+// samples and sampleSize say what of a file is compared, at equal distances: differences that a
+// change of a matrix makes are everywhere.
+const samples, sampleSize = 64, 512
+
+// sample reads the head of the file, and returns a hash of samples of all of it.
+func (r *reading) sample() (uint64, error) {
+	if n, err := r.file.ReadAt(r.head, 0); n < len(r.head) {
+		return 0, shorter(err)
+	}
+	h := fnv.New64a()
+	for k := range samples + 1 {
+		b := make([]byte, min(r.size, sampleSize))
+		if n, err := r.file.ReadAt(b, int64(float64(r.size-int64(len(b)))*float64(k)/samples)); n < len(b) {
+			return 0, shorter(err)
+		}
+		_, _ = h.Write(b)
+	}
+	return h.Sum64(), nil
+}
+
+// shorter is the error for a read of fewer bytes than there were.
+func shorter(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return errors.New("the file became shorter while it was read")
+	}
+	return err
+}
+
+// parts reads a file of which every process reads parts, or returns lines.ErrWhole.
+func (r *reading) parts() (*halfulp.Matrix, error) {
+	if isPacked(r.name) {
+		return nil, lines.ErrWhole
+	}
+	switch k := files.KindOf(r.name, r.head); k {
+	case files.NumPy, files.NumPyZip:
+		return r.numpy(k)
+	case files.MatrixMarket:
+		return r.market()
+	}
+	return nil, lines.ErrWhole
+}
+
+// isPacked reports whether the name of a file is one of gzip's.
+func isPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
+
+// failed names the file in an error.
+func (r *reading) failed(err error) error {
+	if err == nil || r.ctx.Err() != nil || errors.Is(err, lines.ErrWhole) {
+		return err
+	}
+	return &lines.Error{Name: r.name, Err: err}
+}
+
+// agreeWhole is agree where lines.ErrWhole in any process comes first.
+func (r *reading) agreeWhole(err error) error {
+	if whole, e := r.any(errors.Is(err, lines.ErrWhole)); e != nil || whole {
+		return errors.Join(e, lines.ErrWhole)
+	}
+	return r.agree(r.failed(err))
+}
+
+// numpy reads a .npy or .npz file.
+func (r *reading) numpy(k files.Kind) (*halfulp.Matrix, error) {
+	var src *npy.Source
+	var err error
+	if k == files.NumPy {
+		src, err = npy.OpenParts(r.file, r.size, r.opt.In)
+	} else {
+		src, err = npy.OpenZipParts(r.file, r.size, r.opt.In, r.member)
+	}
+	if err := r.agreeWhole(err); err != nil {
+		return nil, err
+	}
+	f := src.Format
+	if r.opt.In.Exact() {
+		if f, err = num.ParseFormat(r.opt.In.Format().String()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.same(f, src.Rows, src.Cols, src.ByRows); err != nil {
+		return nil, err
+	}
+	e, m, err := r.newMatrix(f, src.Rows, src.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if r.opt.NoTable != nil {
+		*r.opt.NoTable = true
+	}
+	if r.opt.Flat != nil && src.Flat {
+		*r.opt.Flat = true
+	}
+	o := grid.Order{Rows: src.Rows, Cols: src.Cols, ByRows: src.ByRows}
+	var losses halfulp.InputStats
+	err = r.ranges(o, f, func(all []grid.Range, mine *num.Array) error {
+		me := all[r.Rank()]
+		var stats halfulp.InputStats
+		err := src.Read(me.Lo, me.Hi, mine, npy.Options{Threads: r.opt.Threads, Context: r.ctx, Stats: &stats})
+		if err := r.agree(r.failed(err)); err != nil {
+			return err
+		}
+		losses.ToInf.Count += stats.ToInf.Count
+		losses.ToZero.Count += stats.ToZero.Count
+		r.progress(float64(all[len(all)-1].Hi) / float64(o.Len()))
+		return e.Put(r.ctx, o, all, mine)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sums, err := r.together(src.Shares())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.agree(r.failed(src.Check(sums))); err != nil {
+		return nil, err
+	}
+	return m, r.lost(losses)
+}
+
+// same returns an error if processes found different things in the file.
+func (r *reading) same(what ...any) error {
+	p, err := r.other(what...)
+	if err == nil && p > 0 {
+		err = fmt.Errorf("%s: process %d has another file of this name than process 0", r.name, p)
+	}
+	return err
+}
+
+// newMatrix returns a matrix on the grid, if each process may have its part.
+func (r *reading) newMatrix(f num.Format, rows, cols int) (e grid.Entries, m *halfulp.Matrix, err error) {
+	need := float64(r.g.Share(rows, cols)) * float64(num.SizeOf(f))
+	if limit := float64(r.opt.MemoryLimit); need > limit {
+		err = r.failed(fmt.Errorf("this process's part of a %d x %d matrix of format %v needs %s, more than the memory limit of %s",
+			rows, cols, f, lines.Bytes(need), lines.Bytes(limit)))
+	}
+	if err := r.agree(err); err != nil {
+		return e, nil, err
+	}
+	e, v, err := r.g.NewEntries(r.ctx, f, rows, cols)
+	if err := r.agree(err); err != nil {
+		return e, nil, err
+	}
+	return e, raw.NewMatrix(v).(*halfulp.Matrix), nil
+}
+
+// progress tells how much has been read.
+func (r *reading) progress(done float64) {
+	if r.opt.Progress != nil {
+		r.opt.Progress(done)
+	}
+}
+
+// lost adds up what the range of the format took in all processes. Lines are those of the first
+// number, 0 where there is none.
+func (r *reading) lost(stats halfulp.InputStats) error {
+	if r.opt.Stats == nil {
+		return nil
+	}
+	counts := []int64{stats.ToInf.Count, stats.ToZero.Count}
+	if err := r.Allreduce(r.ctx, mpi.Sum, counts); err != nil {
+		return err
+	}
+	lines := []int64{firstLine(stats.ToInf), firstLine(stats.ToZero)}
+	if err := r.Allreduce(r.ctx, mpi.Min, lines); err != nil {
+		return err
+	}
+	*r.opt.Stats = halfulp.InputStats{
+		ToInf: halfulp.Losses{Count: counts[0], Line: int(lines[0] % noLine)}, ToZero: halfulp.Losses{Count: counts[1], Line: int(lines[1] % noLine)},
+		Digits: stats.Digits,
+	}
+	return nil
+}
+
+// noLine is after all lines.
+const noLine = 1 << 62
+
+func firstLine(l halfulp.Losses) int64 {
+	if l.Line == 0 {
+		return noLine
+	}
+	return int64(l.Line)
+}
+
+// alone reads the file in the first process, which gives all others their parts.
+func (r *reading) alone(stdin io.Reader) (*halfulp.Matrix, error) {
+	var m *halfulp.Matrix
+	var err error
+	own := r.opt
+	var stats halfulp.InputStats
+	var flat, noTable bool
+	if own.Stats, own.Flat, own.NoTable = &stats, &flat, &noTable; r.first() {
+		m, err = files.ReadMatrix(r.given, stdin, own)
+	}
+	if err := r.agree(err); err != nil {
+		return nil, err
+	}
+	about, format := make([]int64, 9), make([]byte, 32) // what the others have to know
+	if r.first() {
+		copy(format, m.Format().String())
+		copy(about, []int64{int64(m.Rows()), int64(m.Cols()), one(flat), one(noTable), stats.ToInf.Count, int64(stats.ToInf.Line),
+			stats.ToZero.Count, int64(stats.ToZero.Line), int64(stats.Digits)})
+	}
+	if err := r.Allreduce(r.ctx, mpi.Sum, about); err != nil {
+		return nil, err
+	}
+	if err := r.Bcast(r.ctx, format, 0); err != nil {
+		return nil, err
+	}
+	f, err := num.ParseFormat(string(bytes.TrimRight(format, "\x00")))
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := int(about[0]), int(about[1])
+	e, z, err := r.newMatrix(f, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	if r.opt.Flat != nil && about[2] > 0 {
+		*r.opt.Flat = true
+	}
+	if r.opt.NoTable != nil {
+		*r.opt.NoTable = about[3] > 0
+	}
+	if r.opt.Stats != nil {
+		*r.opt.Stats = halfulp.InputStats{
+			ToInf: halfulp.Losses{Count: about[4], Line: int(about[5])}, ToZero: halfulp.Losses{Count: about[6], Line: int(about[7])}, Digits: int(about[8]),
+		}
+	}
+	o := grid.Order{Rows: rows, Cols: cols}
+	return z, r.owned(o, f, func(all []grid.Range) error {
+		mine := num.New(f, 0)
+		if r.first() {
+			mine = raw.Matrix(m).Arr.Slice(all[0].Lo, all[0].Hi)
+		}
+		return e.Put(r.ctx, o, all, mine)
+	})
+}
+
+func one(x bool) int64 {
+	if x {
+		return 1
+	}
+	return 0
+}

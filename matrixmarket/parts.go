@@ -1,0 +1,142 @@
+package matrixmarket
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/decimal"
+	"github.com/halfulp/halfulp/internal/lines"
+	"github.com/halfulp/halfulp/internal/market"
+	"github.com/halfulp/halfulp/internal/num"
+)
+
+func init() {
+	market.Open = openParts
+	market.Head = head
+	market.Append = appendEntries
+}
+
+// parts reads an array file in parts: see package market.
+type parts struct {
+	*reader
+	begin int64
+}
+
+func openParts(text []byte, size int64, name string, opt any) (market.Array, error) {
+	o := opt.(*Options).filled()
+	o.Progress = nil
+	h, err := parseHeader(name, lines.EndLines(text, 1))
+	switch {
+	case err != nil || h.coordinate:
+		return nil, lines.ErrWhole
+	case len(h.body) == 0: // the line of the sizes may go on
+		return nil, lines.ErrWhole
+	case float64(h.rows)*float64(h.cols) > float64(4*size) || h.rows > maxSide || h.cols > maxSide:
+		return nil, lines.ErrWhole // too few entries, or none
+	}
+	return &parts{&reader{Options: o, header: h, name: name}, int64(len(text) - len(h.body))}, nil
+}
+
+func (p *parts) Rows() int     { return int(p.rows) }
+func (p *parts) Cols() int     { return int(p.cols) }
+func (p *parts) Begin() int64  { return p.begin }
+func (p *parts) Line() int     { return p.bodyLine }
+func (p *parts) Skew() bool    { return p.symmetry == skew }
+func (p *parts) Entries() int  { return int(p.entriesOfArray()) }
+func (p *parts) Scanned() bool { return p.integer || !p.In.Exact() && p.header.format == nil }
+
+// Below says which rows of a column are there.
+func (p *parts) Below() int {
+	return map[symmetry]int{general: 0, symmetric: 1, skew: 2}[p.symmetry]
+}
+
+// Count counts the entries of a text.
+func (p *parts) Count(text []byte) *market.Text {
+	text = lines.EndLines(text, p.Threads)
+	t := &market.Text{Pieces: lines.Cut(text, 0, p.Threads)}
+	t.Counts = make([]int64, len(t.Pieces))
+	// no error but the context's, which stays
+	_ = lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
+			t.Counts[q.Index]++
+		}
+		return nil
+	})
+	_, total := sums(t.Counts)
+	t.Entries = int(total)
+	t.Lines = bytes.Count(text, []byte{'\n'})
+	if used := bytes.TrimRight(text, " \t\r\n"); len(used) > 0 {
+		t.Last = 1 + bytes.Count(used, []byte{'\n'})
+	}
+	return t
+}
+
+// Scan looks at the numbers of a text.
+func (p *parts) Scan(t *market.Text, e *decimal.Extent) error {
+	extents := make([]decimal.Extent, len(t.Pieces))
+	err := lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
+			if err := p.extend(&extents[q.Index], q.Text[start:end]); err != nil {
+				return &lines.At{Pos: start, Err: err}
+			}
+		}
+		return nil
+	})
+	for _, x := range extents {
+		e.Merge(x)
+	}
+	return err
+}
+
+// Choose decides the format.
+func (p *parts) Choose(e decimal.Extent) (num.Format, error) {
+	f, err := p.choose(e)
+	if err != nil {
+		return num.Format{}, err
+	}
+	return mustFormat(f), nil
+}
+
+// Read stores the numbers of a text.
+func (p *parts) Read(t *market.Text, z, negatives *num.Array) (halfulp.InputStats, error) {
+	firsts, _ := sums(t.Counts)
+	losses := make([]lines.Losses, len(t.Pieces))
+	err := lines.Each(p.Context, p.name, p.Threads, t.Pieces, func(q *lines.Piece) error {
+		c := decimal.Borrow(z.Format)
+		defer c.Return()
+		var buf [64]byte
+		k := int(firsts[q.Index])
+		for start, end := next(q.Text, 0); start < end; start, end = next(q.Text, end) {
+			loss, err := c.Set(z, k, q.Text[start:end])
+			if err == nil && negatives != nil {
+				_, err = c.Set(negatives, k, negated(buf[:0], q.Text[start:end]))
+			}
+			if err != nil {
+				return &lines.At{Pos: start, Err: err}
+			}
+			losses[q.Index].Add(loss, start)
+			k++
+		}
+		return nil
+	})
+	stats := lines.InputStats(t.Pieces, losses)
+	stats.Digits = p.digits
+	return stats, err
+}
+
+// Truncated is the error for too few entries.
+func (p *parts) Truncated(line, have int) error {
+	return &lines.Error{Name: p.name, Line: max(line, p.sizeLine), Err: errTruncated(int64(have), p.entriesOfArray())}
+}
+
+// TooMany is the error for entries too many, from entry k of a text on.
+func (p *parts) TooMany(t *market.Text, k int) error {
+	all := reader{header: p.header, name: p.name, pieces: t.Pieces}
+	firsts, _ := sums(t.Counts)
+	return all.tooMany(firsts, int64(k))
+}
+
+func errTruncated(have, want int64) error {
+	return fmt.Errorf("the file ends after %d of %d entries", have, want)
+}
