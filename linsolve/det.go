@@ -17,7 +17,7 @@ import (
 // The determinant is that of a block times that of its Schur complement, block after block in the
 // order of float64 factors' pivots, in so many bits that a proved bound of all errors changes
 // nothing. Where A lives on a GPU or on a grid of processes it is made there, of traces of powers
-// of what float64 factors leave of A. That of matrices that are, or have blocks, too ill-conditioned
+// of what float64 factors leave of A. That of a matrix that is, or has blocks, too ill-conditioned
 // for float64 factors is the product of the pivots of factors in more bits, enclosed on the host.
 // Small ones of them, singular ones and ties have the determinant of their integers computed modulo
 // primes, until their product exceeds twice Hadamard's bound.
@@ -144,8 +144,8 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 	return lo, hi, d.shift, nil
 }
 
-// factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if there
-// are none, as for singular matrices.
+// factoredDet is encloseDet by the pivots of factors from an elimination in enough bits; nil if
+// there are none, as for singular matrices.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
 	p, e, err := s.byElimination(a, maxBits, want, func() error { return s.regular(a) })
