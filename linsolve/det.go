@@ -148,7 +148,12 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 // there are none, as for singular matrices.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
+	end := func() {}
+	if s.work.report != nil { // the last pivots take more bits, probably
+		end = s.before(improvedCost(a.Rows(), a.Rows(), want/2, 10, want, true))
+	}
 	p, e, err := s.byElimination(a, maxBits, want, func() error { return s.regular(a) })
+	end()
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		x, shift := e.pivots(a.Rows())
 		if x.lo.Sign() == x.hi.Sign() && x.lo.Sign() != 0 {

@@ -41,6 +41,11 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 			return nil
 		}
 	}
+	s.work.guessed = false
+	end := func() {}
+	if p.rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
+		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2))
+	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *nearly
 		var err error
@@ -49,6 +54,8 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		} else {
 			y, err = t.solve(g, bits)
 		}
+		end()
+		end = func() {}
 		if err != nil || y == nil {
 			return err
 		}

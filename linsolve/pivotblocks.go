@@ -50,8 +50,10 @@ func (s *solver) byElimination(a *halfulp.Matrix, most, bits int, regular func()
 		return nil, nil, nil
 	}
 	for some := leastRootBits; some <= mostRootBits; some *= 2 {
+		s.work.guessed = true // whether these bits do
 		s.planEliminated(m, n, some, bits)
 		p, err := s.newEliminated(a, most, some)
+		s.work.guessed = false
 		if err == nil && p != nil {
 			var e *enclosure
 			if e, err = p.enclosure(bits); err == nil && (e != nil || p.gain >= leastGain) {

@@ -30,10 +30,12 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
 	for some := leastRootBits; some <= mostRootBits; some *= 2 {
+		s.work.guessed = true // whether these bits do
 		t.planRoot(some, bits)
 		var at *pivotError
 		near, _ := narrow(t.f.Slice(0, n, 0, n), uint(some))
 		x, err := s.root(near, some)
+		s.work.guessed = false
 		switch {
 		case errors.As(err, &at):
 			if at.at == bad.at { // more bits have not made it positive
