@@ -10,9 +10,9 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
-// Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products are
-// made there. Of blocks of two rows the host computes the entries below the diagonal, fewer than n
-// numbers of a matrix.
+// Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
+// are made there. Of blocks of two rows the host computes the entries below the diagonal, fewer
+// than n numbers of a matrix.
 
 // rookBelow is what entries of L have to be below at a place: more than the largest that exact
 // pivots lead to, 1/(1 - alpha) < 2.781, and less than rookGrowth = 2.79, which the host asks for.
@@ -22,8 +22,9 @@ import (
 // more, it is in error by 2^-23 at most, so that |L[i,j]| < 2.7851, in columns of a 1 x 1 and of a
 // 2 x 2 block alike. The enclosure that it was rounded from is in error by 2^-32 at most (see
 // narrow). The host's comes from the same seed by the same steps, or else from an elimination in
-// more bits, and has the same bits but for those that formats of several terms have more here, 12
-// at most: it errs by less than 2^-12, and 2.7851 + 2^-12 < 2.79.
+// more bits. It is asked for the same bits, but for those that formats of several terms have more
+// here, 12 at most, and both errors lie between 2^-4 and 2^4 of what is asked for: it errs by less
+// than 2^(-32+12+8) = 2^-12, and 2.7851 + 2^-12 < 2.79.
 const rookBelow = 2.785
 
 // ldltThere returns the factors, where A lives, of a matrix that does not live on the host, by the

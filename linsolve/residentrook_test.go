@@ -95,7 +95,14 @@ func TestResidentLDLT(t *testing.T) {
 			}
 		}
 		check("graded", a, halfulp.MP(106))
-		// Definite and negative definite ones.
+		// Numbers of D below the smallest normal one of the format.
+		a = symmetricIn(halfulp.Float64, n, 0, 9, 1)
+		for i := range n {
+			for j := range n {
+				a.SetFloat64(i, j, 0x1p-145*a.Float64(i, j))
+			}
+		}
+		check("underflow", a, halfulp.Float32)
 		check("definite", gramIn(t, halfulp.Float64, n, 0, 8), halfulp.MP(106))
 	})
 }

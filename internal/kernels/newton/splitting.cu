@@ -29,8 +29,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) parted(const __grid_consta
 			copyNumber(i > j ? p.lower : p.upper, i, j, p.a.a, p.a.off + i * p.a.rs + j * p.a.cs);
 }
 
-// notSmall counts the finite numbers below the diagonal whose leading bits are above a bound between
-// 1/2 and 4.
+// notSmall counts the finite numbers below the diagonal whose leading bits are above a bound that
+// lies between 1/2 and 4.
 extern "C" __global__ void __launch_bounds__(THREADS) notSmall(const __grid_constant__ vectors a, u64 count, double bound)
 {
 	for (int j = blockIdx.y; j < a.k; j += gridDim.y)
