@@ -8,7 +8,7 @@ import (
 	"github.com/halfulp/halfulp"
 )
 
-// LDLTFactors are those of P A P^T = L D L^T.
+// LDLTFactors are those of P A P^T = L D L^T. Where A lives on a GPU L and D do, with a copy of A.
 type LDLTFactors struct {
 	P      []int // row and column i of P A P^T are those P[i] of A, from 0
 	Blocks []int // the orders of the diagonal blocks of D, each 1 or 2
@@ -18,10 +18,17 @@ type LDLTFactors struct {
 	system
 }
 
+// Free gives back what the factors have on a GPU. They are not to be used any more then.
+func (z *LDLTFactors) Free() {
+	z.L.Free()
+	z.D.Free()
+	z.a.Free()
+}
+
 // LDLT returns the factors P A P^T = L D L^T of a symmetric n x n matrix A, definite or not, with
 // 1 x 1 and 2 x 2 blocks in D (sytrf_rook of LAPACK with uplo = L), in format f: every entry of L
 // and of D is the exact one for P and these blocks rounded once, ties to even, whatever the
-// condition of A. Factors are on the host.
+// condition of A. L and D live where A does.
 //
 // Pivots are chosen by the method of Bunch and Kaufman with a rook's search (Ashcraft, Grimes and
 // Lewis, Accurate symmetric indefinite linear equation solvers, SIAM J. Matrix Anal. Appl. 20,
@@ -29,6 +36,11 @@ type LDLTFactors struct {
 // that decides differs by 2^-30 and more, or else of more bits than f has, where magnitudes that
 // differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79 is proved. See
 // Cholesky for the method.
+//
+// Where A lives on a GPU the host chooses the pivots, in float64 arithmetic, and approximate
+// inverses of the factors; products run there, but for what only arithmetic on the host decides:
+// zeros, ties, pivots that float64 arithmetic does not tell apart, singular matrices, small or
+// ill-conditioned ones.
 //
 // The error is a *SingularError, which wraps ErrSingular, if A is singular, which is proved; it
 // wraps ErrNotSymmetric, or ErrNotFinite for infinities and NaN. Options.Method and MemoryLimit are
@@ -41,14 +53,37 @@ func LDLT(a *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*LDLTFacto
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	z, err := s.ldlt(on[0], f)
+	z, err := s.ldltOf(a, on[0], f)
 	if err != nil {
 		return nil, s.stats, fmt.Errorf("LDLT: %w", err)
 	}
-	s.countOverflow(z.L, z.D)
 	s.finished()
-	z.a = on[0].Clone()
 	return z, s.stats, nil
+}
+
+// ldltOf returns the factors where a lives, of which there is a copy on the host, with a copy of a.
+func (s *solver) ldltOf(a, here *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error) {
+	if err := finite("A", here); err != nil {
+		return nil, err
+	}
+	if err := symmetric(here); err != nil {
+		return nil, err
+	}
+	seed, err := s.newRook(here, mostBits(f))
+	if err != nil {
+		return nil, err
+	}
+	z, err := s.ldltThere(a, f, seed)
+	if err != nil {
+		return nil, err
+	}
+	if z == nil {
+		if z, err = s.ldlt(here, f, seed); err != nil {
+			return nil, err
+		}
+		s.countOverflow(z.L, z.D)
+	}
+	return z, s.keep(a, &z.system, &z.L, &z.D)
 }
 
 // The methods' constant and the bound of multipliers that follows from it, 1/(1 - alpha), and some.
@@ -57,13 +92,8 @@ var (
 	rookGrowth = big.NewFloat(2.79)
 )
 
-func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error) {
-	if err := finite("A", a); err != nil {
-		return nil, err
-	}
-	if err := symmetric(a); err != nil {
-		return nil, err
-	}
+// ldlt returns the factors, on the host, by a seed of newRook.
+func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
 	n := a.Rows()
 	z := &LDLTFactors{}
 	var u *unknown
@@ -75,17 +105,13 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format) (*LDLTFactors, error)
 		checked = true
 		return nil, nil, s.full(a)
 	}
-	seed, err := s.newRook(a, mostBits(f))
-	if err != nil {
-		return nil, err
-	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
 			z = &LDLTFactors{P: order, Blocks: blocks, L: halfulp.NewMatrix(f, n, n), D: halfulp.NewMatrix(f, n, n)}
 			u = z.unknown(chosen(a, order, order))
 		}
 	}
-	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
 		if seed != nil {
 			e, err := seed.enclosure(s, bits)
 			if err != nil {

@@ -53,5 +53,6 @@ func TestResidentParts(t *testing.T) {
 	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
 	checkResidentCholesky(t, "mp:106, transposed", gramIn(t, halfulp.MP(106), n, 10, 1).T(), halfulp.MP(200), true)
 	checkResidentLU(t, "f64", halfulp.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)
+	checkResidentLDLT(t, "f64", symmetricIn(halfulp.Float64, n, 0, 2, 0x1p-20), halfulp.Float64, true, true)
 	checkResidentLU(t, "tall", halfulp.Random(halfulp.Float64, n+5, n, 10, 4), halfulp.MP(106), true)
 }

@@ -121,27 +121,34 @@ func (s *solver) roundedSplitting(z *LUFactors, e *enclosure) (bool, error) {
 	if _, err := s.at.Sum(s.config(), l, raw.Matrix(above(z.L.T()))); err != nil {
 		return false, err
 	}
-	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L)); err != nil || count > 0 {
+	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), 1-0x1p-52); err != nil || count > 0 {
 		return false, err
 	}
-	ones := halfulp.NewMatrix(halfulp.MP(24), k, 1)
-	for i := range k {
-		one(ones, i, 0)
-	}
-	x, err := s.upload(ones)
-	if err != nil {
-		return false, err
-	}
-	d, err := s.matrix(halfulp.MP(24), k, 1)
-	if err != nil {
-		return false, err
-	}
-	diagonal := place.Sum{X: raw.Matrix(x), D: raw.Matrix(d), Bits: 24, Tally: s.tally}
-	if _, err := s.at.Sum(s.config(), diagonal, raw.Matrix(diagonalOf(z.L.Slice(0, k, 0, k)))); err != nil {
+	if err := s.unitDiagonal(z.L.Slice(0, k, 0, k)); err != nil {
 		return false, err
 	}
 	_, left, err := s.at.Extents(s.config(), s.tally)
 	return left == 0, err
+}
+
+// unitDiagonal makes the diagonal of a square matrix at the solver's place 1.
+func (s *solver) unitDiagonal(a *halfulp.Matrix) error {
+	n := a.Rows()
+	ones := halfulp.NewMatrix(halfulp.MP(24), n, 1)
+	for i := range n {
+		one(ones, i, 0)
+	}
+	x, err := s.upload(ones)
+	if err != nil {
+		return err
+	}
+	d, err := s.matrix(halfulp.MP(24), n, 1)
+	if err != nil {
+		return err
+	}
+	diagonal := place.Sum{X: raw.Matrix(x), D: raw.Matrix(d), Bits: 24, Tally: s.tally}
+	_, err = s.at.Sum(s.config(), diagonal, raw.Matrix(diagonalOf(a)))
+	return err
 }
 
 // pivotedThere is newPivoted at the solver's place.

@@ -248,7 +248,7 @@ func (t *splitting) split(a *halfulp.Matrix) (lower, upper *halfulp.Matrix, err 
 		return nil, nil, err
 	}
 	if t.s.at != nil {
-		return lower, upper, t.s.at.Part(t.s.config(), raw.Matrix(a), raw.Matrix(lower), raw.Matrix(upper))
+		return lower, upper, t.partThere(a, lower, upper)
 	}
 	t.copyParts(lower, upper, a, a)
 	return lower, upper, nil
@@ -299,16 +299,25 @@ func (t *splitting) upperProduct(alpha float64, a, b *halfulp.Matrix, beta float
 	if err := t.s.gemmOfTriangles('U', alpha, a, b, beta, c, d, t.upperFactors(), bound); err != nil {
 		return err
 	}
+	if t.s.at != nil {
+		return t.belowThere(alpha, a, b, d)
+	}
 	first := 0
 	for _, size := range t.blocks {
 		if size == 2 {
 			i, j := first+1, first
-			x := exactAdd(exactMul(a.Big(i, j), b.Big(j, j)), exactMul(a.Big(i, i), b.Big(i, j)))
+			x := belowProduct(a.Big(i, j), a.Big(i, i), b.Big(j, j), b.Big(i, j))
 			d.SetBig(i, j, x.Mul(x, big.NewFloat(alpha)))
 		}
 		first += size
 	}
 	return nil
+}
+
+// belowProduct returns the entry below the diagonal of a product A B, by that of A, the entry right
+// of it, the one above that of B, and that.
+func belowProduct(a, nextA, aboveB, b *big.Float) *big.Float {
+	return exactAdd(exactMul(a, aboveB), exactMul(nextA, b))
 }
 
 // upperFactors says that factors have zeros below the diagonal, as those of blocks of one row have.

@@ -102,7 +102,10 @@ var benchOperations = []benchOperation{
 		return solving(st, err)
 	}},
 	{"ldlt", "factors P A P' = L D L'", "S", cubic(1. / 6), func(d *benchData, opt *halfulp.Options) (benchRun, error) {
-		_, st, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
+		z, st, err := linsolve.LDLT(d.matrix(opS), d.format, opt)
+		if err == nil {
+			z.Free()
+		}
 		return solving(st, err)
 	}},
 	{"lu", "factors P A = L U", "A", cubic(1. / 3), func(d *benchData, opt *halfulp.Options) (benchRun, error) {

@@ -163,6 +163,9 @@ func (c *ldltCmd) Run(env *cli.Environment) error {
 	if err != nil {
 		return err
 	}
+	if a, err = j.there(a); err != nil {
+		return err
+	}
 	z, err := solved(j, c.A, func(opt *halfulp.Options) (*linsolve.LDLTFactors, linsolve.Stats, error) {
 		return linsolve.LDLT(a, j.format, opt)
 	})

@@ -27,7 +27,7 @@ func TestSolversOnDevice(t *testing.T) {
 	output("gen", "random", "9", "2", "--format", "mp:106", "--seed", "3", "--out", b)
 	output("gen", "hilbert", "5", "--format", "mp:106", "--out", h)
 	for _, args := range [][]string{
-		{"solve", a, b}, {"inv", a}, {"det", a}, {"det", a, "--log"}, {"chol", h}, {"lu", a}, {"qr", a}, {"qr", a, "--pivoted"},
+		{"solve", a, b}, {"inv", a}, {"det", a}, {"det", a, "--log"}, {"chol", h}, {"lu", a}, {"qr", a}, {"qr", a, "--pivoted"}, {"ldlt", h},
 	} {
 		args = append(args, "--format", "mp:106", "--digits", "40", "--quiet")
 		want := output(args...)

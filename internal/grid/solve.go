@@ -295,7 +295,7 @@ func (g *Grid) Part(c place.Config, a, lower, upper num.Mat) error {
 }
 
 // NotSmall looks at the leading digits, which are exact to 2^-52 for numbers of one term.
-func (g *Grid) NotSmall(c place.Config, a num.Mat) (int, error) {
+func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64) (int, error) {
 	v, err := g.look(a)
 	if err != nil {
 		return 0, err
@@ -304,7 +304,7 @@ func (g *Grid) NotSmall(c place.Config, a num.Mat) (int, error) {
 		if e.i <= e.j {
 			return 0
 		}
-		if x, exp := v.s.local.Leading(e.at); exp > 0 || exp == 0 && math.Abs(x) > 1-0x1p-52 {
+		if x, exp := v.s.local.Leading(e.at); math.Ldexp(math.Abs(x), int(max(-2, min(exp, 3)))) > bound {
 			return 1
 		}
 		return 0

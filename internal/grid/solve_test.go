@@ -161,21 +161,26 @@ func TestRows(t *testing.T) {
 			sameAs(t, "upper part", g, upper, pick(false, up))
 
 			numbers := num.Mat{Arr: num.New(num.Float64, rows*cols), RS: 1, CS: rows, Rows: rows, Cols: cols}
-			want := 0
+			want := [2]int{}
+			bounds := [2]float64{1 - 0x1p-52, 2.785}
 			for k, v := range []float64{1, -1, 1 - 0x1p-53, 0.75, 0, -3, 1 - 0x1p-51} {
 				for i := range rows {
 					for j := range cols {
 						if (i+3*j)%7 == k {
 							numbers.Arr.F64[0][numbers.At(i, j)] = v
-							if i > j && math.Abs(v) > 1-0x1p-52 {
-								want++
+							for b, bound := range bounds {
+								if i > j && math.Abs(v) > bound {
+									want[b]++
+								}
 							}
 						}
 					}
 				}
 			}
-			if got, err := g.NotSmall(onOne, there(t, g, numbers)); err != nil || got != want {
-				t.Errorf("not small on %s: %d, want %d, %v", g, got, want, err)
+			for b, bound := range bounds {
+				if got, err := g.NotSmall(onOne, there(t, g, numbers), bound); err != nil || got != want[b] {
+					t.Errorf("above %v on %s: %d, want %d, %v", bound, g, got, want[b], err)
+				}
 			}
 		}
 	})

@@ -13,7 +13,8 @@ type Splitting interface {
 	// Part copies what lies below the diagonal of a matrix in MP to one matrix of its shape and
 	// format, and the rest to another one.
 	Part(cfg Config, a, lower, upper num.Mat) error
-	// NotSmall counts the numbers below the diagonal of a matrix of finite numbers that are above
-	// 1 - 2^-52 in magnitude, or may be; those that it does not count are below 1 - 2^-53.
-	NotSmall(cfg Config, a num.Mat) (count int, err error)
+	// NotSmall counts the numbers below the diagonal of a matrix of finite numbers that are above a
+	// bound in magnitude, or may be, 1/2 < bound < 2^e ≤ 4; those that it does not count are below
+	// bound + 2^(e-53).
+	NotSmall(cfg Config, a num.Mat, bound float64) (count int, err error)
 }

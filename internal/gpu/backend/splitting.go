@@ -20,9 +20,9 @@ func (p *gpus) Part(c place.Config, a, lower, upper num.Mat) error {
 	return p.do(c.Ctx, func(s *cuda.Stream) error { return newton.Part(s, Matrix(a), Matrix(lower), Matrix(upper)) })
 }
 
-func (p *gpus) NotSmall(c place.Config, a num.Mat) (count int, err error) {
+func (p *gpus) NotSmall(c place.Config, a num.Mat, bound float64) (count int, err error) {
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		count, err = newton.NotSmall(s, Matrix(a))
+		count, err = newton.NotSmall(s, Matrix(a), bound)
 		return err
 	})
 	return count, err

@@ -62,11 +62,11 @@ func refParted(l *fake.Launch, k abi.Parting) {
 	}
 }
 
-func refNotSmall(l *fake.Launch, v abi.Vectors, count cuda.Pointer) {
+func refNotSmall(l *fake.Launch, v abi.Vectors, count cuda.Pointer, bound float64) {
 	a := matOf(l, v)
 	for j := range a.Cols {
 		for i := j + 1; i < a.Rows; i++ {
-			if x, e := a.Arr.Leading(a.At(i, j)); e > 0 || e == 0 && math.Abs(x) > 1-0x1p-52 {
+			if x, e := a.Arr.Leading(a.At(i, j)); math.Ldexp(math.Abs(x), int(max(-2, min(e, 3)))) > bound {
 				fake.Slice[uint32](l, count, 1)[0]++
 			}
 		}

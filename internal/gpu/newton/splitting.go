@@ -18,7 +18,7 @@ func Part(s *cuda.Stream, a, lower, upper mem.Matrix) error {
 }
 
 // NotSmall is place.Splitting's.
-func NotSmall(s *cuda.Stream, a mem.Matrix) (count int, err error) {
+func NotSmall(s *cuda.Stream, a mem.Matrix, bound float64) (count int, err error) {
 	if a.Rows == 0 || a.Cols == 0 {
 		return 0, nil
 	}
@@ -27,7 +27,7 @@ func NotSmall(s *cuda.Stream, a mem.Matrix) (count int, err error) {
 		return 0, err
 	}
 	defer t.free()
-	if err := runSplitting(s, "notSmall", a, abi.RowsOf(a), t.at); err != nil {
+	if err := runSplitting(s, "notSmall", a, abi.RowsOf(a), t.at, bound); err != nil {
 		return 0, err
 	}
 	var n [1]uint32

@@ -67,14 +67,15 @@ func TestPart(t *testing.T) {
 	})
 }
 
-// TestNotSmall counts numbers about 1 below diagonals, in formats of few and of many bits.
+// TestNotSmall counts numbers above bounds below diagonals, in formats of few and of many bits.
 func TestNotSmall(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev *cuda.Device) {
 		rng := rand.New(rand.NewPCG(7, 8))
-		list := []float64{0, 0.5, -0.75, 1 - 0x1p-20, -1 + 0x1p-51, 1 - 0x1p-52, 1, -1, 1 + 0x1p-20, -3, 0x1p900, 0x1p-900}
+		bounds := []float64{1 - 0x1p-52, 1.5, 2.785}
+		list := []float64{0, 0.5, -0.75, 1 - 0x1p-20, -1 + 0x1p-51, 1 - 0x1p-52, 1, -1, 1 + 0x1p-20, -1.5, 2, 2.75, -2.785, 2.8, -3, 4, 7, 0x1p900, 0x1p-900}
 		for _, f := range []num.Format{num.Float64, num.Float32, num.DDouble, gputest.MP(53), gputest.MP(200)} {
 			m, n := 60, 40
-			h, want := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}, 0
+			h, want := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}, make([]int, len(bounds))
 			for j := range n {
 				for i := range m {
 					x := list[rng.IntN(len(list))]
@@ -85,8 +86,10 @@ func TestNotSmall(t *testing.T) {
 						}
 					}
 					h.Arr.Set(h.At(i, j), gputest.Scalar(x))
-					if i > j && math.Abs(x) > 1-0x1p-52 {
-						want++
+					for b, bound := range bounds {
+						if i > j && math.Abs(x) > bound {
+							want[b]++
+						}
 					}
 				}
 			}
@@ -96,11 +99,16 @@ func TestNotSmall(t *testing.T) {
 					return err
 				}
 				defer a.Free()
-				got, err := newton.NotSmall(s, mem.Matrix{Arr: a, RS: h.RS, CS: h.CS, Rows: m, Cols: n})
-				if got != want {
-					t.Errorf("%v: %d, want %d", f, got, want)
+				for b, bound := range bounds {
+					got, err := newton.NotSmall(s, mem.Matrix{Arr: a, RS: h.RS, CS: h.CS, Rows: m, Cols: n}, bound)
+					if got != want[b] {
+						t.Errorf("%v, above %v: %d, want %d", f, bound, got, want[b])
+					}
+					if err != nil {
+						return err
+					}
 				}
-				return err
+				return nil
 			}); err != nil {
 				t.Fatal(f, err)
 			}

@@ -299,9 +299,9 @@ func (p *Place) Part(c place.Config, a, lower, upper num.Mat) error {
 }
 
 // NotSmall runs on the first GPU.
-func (p *Place) NotSmall(c place.Config, a num.Mat) (count int, err error) {
+func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, err error) {
 	err = p.first(c, []num.Mat{a}, nil, func(g place.Place, in, _ []num.Mat) (err error) {
-		count, err = g.NotSmall(c, in[0])
+		count, err = g.NotSmall(c, in[0], bound)
 		return err
 	})
 	return count, err

@@ -29,8 +29,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) parted(const __grid_consta
 			copyNumber(i > j ? p.lower : p.upper, i, j, p.a.a, p.a.off + i * p.a.rs + j * p.a.cs);
 }
 
-// notSmall counts the finite numbers below the diagonal whose leading bits are above 1 - 2^-52.
-extern "C" __global__ void __launch_bounds__(THREADS) notSmall(const __grid_constant__ vectors a, u64 count)
+// notSmall counts the finite numbers below the diagonal whose leading bits are above a bound that
+// lies between 1/2 and 4.
+extern "C" __global__ void __launch_bounds__(THREADS) notSmall(const __grid_constant__ vectors a, u64 count, double bound)
 {
 	for (int j = blockIdx.y; j < a.k; j += gridDim.y)
 		for (int i = blockIdx.x * THREADS + threadIdx.x; i < a.n; i += gridDim.x * THREADS) {
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) notSmall(const __grid_cons
 			if (i <= j)
 				continue;
 			double x = leading(a.a, a.off + i * a.rs + j * a.cs, e);
-			if (e > 0 || e == 0 && fabs(x) > 1 - 0x1p-52)
+			if (e > 2 || e > -1 && fabs(x) * (1 << e) > bound)
 				atomicAdd((u32 *)count, 1);
 		}
 }

@@ -1,0 +1,283 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// Factors P A P^T = L D L^T at a place have the host's pivots and approximate inverses, products
+// are made there. Of blocks of two rows the host computes the entries below the diagonal, fewer
+// than n numbers of a matrix.
+
+// rookBelow is what entries of L have to be below at a place: more than the largest that exact
+// pivots lead to, 1/(1 - alpha) < 2.781, and less than rookGrowth = 2.79, which the host asks for.
+//
+// The host takes the seed's pivots if its first enclosure by them proves that no |L[i,j]| exceeds
+// 2.79. Let the rounded one not be above 2.785, which NotSmall tells up to 2^-51: of 24 bits or
+// more, it is in error by 2^-23 at most, so that |L[i,j]| < 2.7851, in columns of a 1 x 1 and of a
+// 2 x 2 block alike. The enclosure that it was rounded from is in error by 2^-32 at most (see
+// narrow). The host's comes from the same seed by the same steps, or else from an elimination in
+// more bits. It is asked for the same bits, but for those that formats of several terms have more
+// here, 12 at most, and both errors lie between 2^-4 and 2^4 of what is asked for: it errs by less
+// than 2^(-32+12+8) = 2^-12, and 2.7851 + 2^-12 < 2.79.
+const rookBelow = 2.785
+
+// ldltThere returns the factors, where A lives, of a matrix that does not live on the host, by the
+// seed of a copy of it; nil where only the host can decide: entries that are or may be ties or
+// zeros, pivots that float64 arithmetic does not tell or that are not proved to be good enough,
+// singular and too ill-conditioned matrices, numbers that products of some bits do not reach.
+func (s *solver) ldltThere(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
+	if a.Place() == place.Host || seed == nil || seed.splitting == nil || f.Bits() < halfulp.Float32.Bits() {
+		return nil, nil
+	}
+	if !place.Of(raw.Matrix(a).Arr).Oblique() { // a grid of processes
+		return nil, nil
+	}
+	return factored(s, a, func() (*LDLTFactors, error) { return s.ldltResident(a, f, seed) })
+}
+
+func (s *solver) ldltResident(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTFactors, error) {
+	n := a.Rows()
+	if err := s.newTally(); err != nil {
+		return nil, err
+	}
+	t, err := s.uploaded(seed.splitting)
+	s.stage("approximate inverse")
+	if err != nil {
+		return nil, err
+	}
+	terms := max(raw.Matrix(halfulp.NewMatrix(f, 0, 0)).Arr.Terms(), 1)
+	e, err := t.enclosure(f.Bits() + 4*(terms-1) + residentGuard)
+	s.stage("products")
+	if err != nil || e == nil || !e.narrow() {
+		return nil, err
+	}
+	defer s.stage("rounding")
+	z := &LDLTFactors{P: seed.order, Blocks: seed.blocks}
+	if z.L, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+		return nil, err
+	}
+	if z.D, err = halfulp.NewMatrixOn(a.Place(), f, n, n); err != nil {
+		z.L.Free()
+		return nil, err
+	}
+	ok, err := s.roundedRook(z, e)
+	if err != nil || !ok {
+		z.L.Free()
+		z.D.Free()
+		return nil, err
+	}
+	return z, nil
+}
+
+// uploaded returns a splitting of the host at the solver's place. What is known of its condition is
+// found there.
+func (s *solver) uploaded(of *splitting) (*splitting, error) {
+	t := &splitting{s: s, k: of.k, blocks: of.blocks, by: of.by}
+	t.amp = of.amp
+	for _, m := range []struct {
+		to **halfulp.Matrix
+		of *halfulp.Matrix
+	}{{&t.f, of.f}, {&t.x, of.x}, {&t.y, of.y}} {
+		var err error
+		if *m.to, err = s.upload(m.of); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// narrow reports whether the entries of L below the diagonal are in error by 2^-32 at most.
+func (e *enclosure) narrow() bool {
+	y, most := e.l, int64(math.MinInt64/4)
+	for i, err := range y.err {
+		if err+1+y.right[i]+most > -32 {
+			return false
+		}
+		most = max(most, y.left[i])
+	}
+	return true
+}
+
+// roundedRook rounds factors, and reports whether all entries are decided and those of L are proved
+// to be as small as rookBelow says.
+func (s *solver) roundedRook(z *LDLTFactors, e *enclosure) (bool, error) {
+	if ok, err := s.roundedBlocks(z, e); !ok || err != nil {
+		return false, err
+	}
+	// L^T lies above a diagonal. Within blocks it has zeros, which nothing decides: until they are
+	// stored 4/3 takes their place, of which no format's terms are zeros or ties.
+	n := z.L.Rows()
+	filler := new(big.Float).SetPrec(uint(e.l.x.Format().Bits()))
+	filler.Quo(big.NewFloat(4), big.NewFloat(3))
+	if err := s.change(belowDiagonal(e.l.x.T()), z.Blocks, func(h *halfulp.Matrix, i int) {
+		h.SetBig(i, 0, new(big.Float).SetMantExp(filler, int(-e.l.left[i]-e.l.right[i+1])))
+	}); err != nil {
+		return false, err
+	}
+	if err := s.change(belowDiagonal(e.l.d.T()), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+		return false, err
+	}
+	above := func(a *halfulp.Matrix) num.Mat { return raw.Matrix(a.Slice(0, n, 1, n)) }
+	l := place.Sum{X: above(e.l.x), D: above(e.l.d), Bits: e.bits, Errors: e.l.err[1:], Rows: e.l.left, Cols: e.l.right[1:], Triangle: 'U', Tally: s.tally}
+	if _, err := s.at.Sum(s.config(), l, above(z.L.T())); err != nil {
+		return false, err
+	}
+	if _, left, err := s.at.Extents(s.config(), s.tally); err != nil || left > 0 {
+		return false, err
+	}
+	if err := s.change(belowDiagonal(z.L), z.Blocks, func(h *halfulp.Matrix, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
+		return false, err
+	}
+	if count, err := s.at.NotSmall(s.config(), raw.Matrix(z.L), rookBelow); err != nil || count > 0 {
+		return false, err
+	}
+	if err := s.unitDiagonal(z.L); err != nil {
+		return false, err
+	}
+	_, left, err := s.at.Extents(s.config(), s.tally)
+	return left == 0, err
+}
+
+// roundedBlocks rounds D on the host, which has at most 2 n - 1 different entries, and reports
+// whether all of them are decided and finite.
+func (s *solver) roundedBlocks(z *LDLTFactors, e *enclosure) (bool, error) {
+	n, f := z.D.Rows(), z.D.Format()
+	for off := range 2 {
+		if off == 1 && len(z.Blocks) == n {
+			break
+		}
+		// Entries (i, i + off) of U, in column i of a row.
+		y := &nearly{words: e.u.words, left: []int64{0}}
+		var err error
+		if y.x, err = s.diagonalHere(e.u.x.Slice(0, n-off, off, n)); err != nil {
+			return false, err
+		}
+		if y.d, err = s.diagonalHere(e.u.d.Slice(0, n-off, off, n)); err != nil {
+			return false, err
+		}
+		here := halfulp.NewMatrix(f, n-off, 1)
+		u := &unknown{}
+		y.x, y.d = y.x.T(), y.d.T()
+		for i := range n - off {
+			y.err = append(y.err, e.u.err[i+off])
+			y.right = append(y.right, e.u.left[i]+e.u.right[i+off])
+		}
+		i := 0
+		for _, size := range z.Blocks {
+			for j := i; j < i+size-off; j++ {
+				u.open = append(u.open, wanted{part: ofU, i: 0, j: j, z: here, at: [2]int{j, 0}})
+			}
+			i += size
+		}
+		if err := s.decide(u, &enclosure{u: y, bits: e.bits}); err != nil || len(u.open) > 0 {
+			return false, err
+		}
+		for i := range n - off {
+			if here.At(i, 0).IsInf(0) {
+				return false, nil
+			}
+		}
+		there, err := s.upload(here)
+		if err != nil {
+			return false, err
+		}
+		if err := diagonalOf(z.D.Slice(0, n-off, off, n)).CopyFrom(there); err != nil {
+			return false, err
+		}
+		if err := diagonalOf(z.D.Slice(off, n, 0, n-off)).CopyFrom(there); err != nil {
+			return false, err
+		}
+		s.drop(there)
+	}
+	return true, nil
+}
+
+// belowDiagonal returns entries (i + 1, i) of a square matrix as a column of it.
+func belowDiagonal(a *halfulp.Matrix) *halfulp.Matrix {
+	n := a.Rows()
+	return diagonalOf(a.Slice(1, n, 0, n-1))
+}
+
+// columnHere returns a copy on the host of a column at the solver's place.
+func (s *solver) columnHere(a *halfulp.Matrix) (*halfulp.Matrix, error) {
+	z, err := s.room(a.Format(), a.Rows(), 1)
+	if err != nil {
+		return nil, err
+	}
+	defer s.drop(z)
+	if err := z.CopyFrom(a); err != nil {
+		return nil, err
+	}
+	return z.Host()
+}
+
+// change sets, for each block of two rows, number i of a column at the solver's place, if i is the
+// block's first row: f does so in a copy on the host.
+func (s *solver) change(column *halfulp.Matrix, blocks []int, f func(h *halfulp.Matrix, i int)) error {
+	if len(blocks) == column.Rows()+1 { // of one row each
+		return nil
+	}
+	h, err := s.columnHere(column)
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, size := range blocks {
+		if size == 2 {
+			f(h, i)
+		}
+		i += size
+	}
+	there, err := s.upload(h)
+	if err != nil {
+		return err
+	}
+	defer s.drop(there)
+	return column.CopyFrom(there)
+}
+
+// partThere is split at a place.
+func (t *splitting) partThere(a, lower, upper *halfulp.Matrix) error {
+	if err := t.s.at.Part(t.s.config(), raw.Matrix(a), raw.Matrix(lower), raw.Matrix(upper)); err != nil {
+		return err
+	}
+	if len(t.blocks) == t.k {
+		return nil
+	}
+	var moved *halfulp.Matrix // from one to the other, which has zeros there
+	err := t.s.change(belowDiagonal(lower), t.blocks, func(h *halfulp.Matrix, i int) {
+		if moved == nil {
+			moved = halfulp.NewMatrix(h.Format(), h.Rows(), 1)
+		}
+		moved.SetBig(i, 0, h.Big(i, 0))
+		h.SetFloat64(i, 0, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return t.s.change(belowDiagonal(upper), t.blocks, func(h *halfulp.Matrix, i int) { h.SetBig(i, 0, moved.Big(i, 0)) })
+}
+
+// belowThere is what upperProduct does below the diagonal, at a place.
+func (t *splitting) belowThere(alpha float64, a, b, d *halfulp.Matrix) error {
+	if len(t.blocks) == t.k {
+		return nil
+	}
+	var here [4]*halfulp.Matrix
+	for i, m := range []*halfulp.Matrix{diagonalOf(a), belowDiagonal(a), diagonalOf(b), belowDiagonal(b)} {
+		var err error
+		if here[i], err = t.s.columnHere(m); err != nil {
+			return err
+		}
+	}
+	return t.s.change(belowDiagonal(d), t.blocks, func(h *halfulp.Matrix, i int) {
+		x := belowProduct(here[1].Big(i, 0), here[0].Big(i+1, 0), here[2].Big(i, 0), here[3].Big(i, 0))
+		h.SetBig(i, 0, x.Mul(x, big.NewFloat(alpha)))
+	})
+}
