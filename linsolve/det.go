@@ -152,7 +152,7 @@ func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, sh
 	if s.work.report != nil { // the last pivots take more bits, probably
 		end = s.before(improvedCost(a.Rows(), a.Rows(), want/2, 10, want, true))
 	}
-	p, e, err := s.byElimination(a, maxBits, want, func() error { return s.regular(a) })
+	p, e, err := s.luByElimination(a, maxBits, want, func() error { return s.regular(a) })
 	end()
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
 		x, shift := e.pivots(a.Rows())

@@ -98,12 +98,12 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 	z := &LDLTFactors{}
 	var u *unknown
 	checked := false
-	fails := func() (*unknown, *enclosure, error) {
+	full := func() error {
 		if checked {
-			return nil, nil, nil
+			return nil
 		}
 		checked = true
-		return nil, nil, s.full(a)
+		return s.full(a)
 	}
 	set := func(order, blocks []int) {
 		if u == nil || !slices.Equal(z.P, order) || !slices.Equal(z.Blocks, blocks) {
@@ -111,9 +111,20 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 			u = z.unknown(chosen(a, order, order))
 		}
 	}
+	// What makes pivots, where float64 does not suffice: that with the pivots of the seed, and that
+	// which chooses its own ones.
+	ways := []func(some int) (*rook, error){func(some int) (*rook, error) { return s.rook(a, some) }}
+	if seed != nil {
+		pivots := seed
+		ways = append([]func(some int) (*rook, error){func(some int) (*rook, error) { return s.rookAgain(pivots, some) }}, ways...)
+	}
 	err := s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
+		var e *enclosure
+		var err error
 		if seed != nil {
-			e, err := seed.enclosure(s, bits)
+			e, err = seed.splitting.enclosure(bits - spareBits)
+		}
+		for {
 			if err != nil {
 				return nil, nil, err
 			}
@@ -123,22 +134,30 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 					return u, e, err
 				}
 			}
-			seed = nil // A is ill-conditioned, and these are not its pivots
+			if len(ways) == 0 {
+				break
+			}
+			seed, e, err = s.rookByElimination(a, mostBits(f), bits-spareBits, full, ways[0])
+			ways = ways[1:]
 		}
+		seed = nil
 		r, err := s.rook(a, bits)
 		if err != nil {
 			return nil, nil, err
 		}
 		if r == nil {
-			return fails()
+			return nil, nil, full()
 		}
 		set(r.order, r.blocks)
-		e, err := s.encloseRook(u.c, r, bits)
+		li, ui, err := s.blockInverses(r, bits)
 		if err != nil {
 			return nil, nil, err
 		}
+		if e, err = s.enclose(u.c, li, ui, bits); err != nil {
+			return nil, nil, err
+		}
 		if e == nil {
-			return fails()
+			return nil, nil, full()
 		}
 		if ok, err := s.below(u, e, rookGrowth); !ok || err != nil {
 			return nil, nil, err
@@ -322,15 +341,6 @@ func (r *rook) inverse(k, size int, prec uint) [][]*big.Float {
 	minus := number().Quo(off, det)
 	minus.Neg(minus)
 	return [][]*big.Float{{number().Quo(q, det), minus}, {minus, number().Quo(p, det)}}
-}
-
-// encloseRook encloses the factors of C = P A P^T, nil if the elimination is not good enough.
-func (s *solver) encloseRook(c *halfulp.Matrix, r *rook, bits int) (*enclosure, error) {
-	li, ui, err := s.blockInverses(r, bits)
-	if err != nil {
-		return nil, err
-	}
-	return s.enclose(c, li, ui, bits)
 }
 
 // blockInverses returns about the inverses S of L and T of D L^T.

@@ -133,7 +133,7 @@ func (s *solver) lu(a *halfulp.Matrix, f halfulp.Format) (*LUFactors, error) {
 			e, err = seed.enclosure(bits - spareBits)
 		}
 		if e == nil && err == nil && first { // A is ill-conditioned
-			seed, e, err = s.byElimination(a, mostBits(f), bits-spareBits, full)
+			seed, e, err = s.luByElimination(a, mostBits(f), bits-spareBits, full)
 		}
 		first = false
 		if e != nil {

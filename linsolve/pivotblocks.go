@@ -9,8 +9,7 @@ import (
 )
 
 // newEliminated is newPivoted for matrices too ill-conditioned for float64, from an elimination in
-// some bits; nil if a pivot vanishes, or if numbers have more than most bits. Nothing is known of
-// its error: E tells.
+// some bits; nil if a pivot vanishes, or if numbers have more than most bits.
 func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, error) {
 	m, n := a.Dims()
 	k := min(m, n)
@@ -24,9 +23,20 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 		return nil, err
 	}
 	p := &pivoted{order: g.order, c: chosen(a, g.order, all(n))}
-	d := &splitting{s: s, k: k, blocks: ones(k), by: equilibrate(raw.Matrix(p.c), unscaled(m, n))}
+	if p.splitting, err = s.newSplitting(p.c, ones(k), li, ui, most); err != nil || p.splitting == nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// newSplitting returns one of C by inverses of its factors with these blocks, of which nothing is
+// known: E tells. It is nil if numbers have more than most bits.
+func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.Matrix, most int) (*splitting, error) {
+	m, n := c.Dims()
+	k := min(m, n)
+	d := &splitting{s: s, k: k, blocks: blocks, by: equilibrate(raw.Matrix(c), unscaled(m, n))}
 	top := d.by.rows[:k]
-	d.f = scaled(p.c, d.by, most)
+	d.f = scaled(c, d.by, most)
 	d.x = scaled(li, scaling{top, negated(top)}, maxBits)
 	d.y = scaled(ui, scaling{negated(d.by.cols[:k]), negated(top)}, maxBits)
 	if d.f == nil || d.x == nil || d.y == nil {
@@ -37,39 +47,50 @@ func (s *solver) newEliminated(a *halfulp.Matrix, most, bits int) (*pivoted, err
 		return nil, err
 	}
 	d.amp = max(int(slices.Max(rows)), 0) + 8
-	p.splitting = d
-	return p, nil
+	return d, nil
 }
 
-// byElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
-// many bits; nil if none is good enough. After the first that is not, regular tells whether the
-// matrix may have any; its error is returned.
-func (s *solver) byElimination(a *halfulp.Matrix, most, bits int, regular func() error) (*pivoted, *enclosure, error) {
+// luByElimination returns a seed by newEliminated in as few bits as do, and what it encloses in so
+// many bits; see byElimination.
+func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
 	m, n := a.Dims()
+	e, err = s.byElimination(m, n, bits, regular, func(some int) (*splitting, error) {
+		if p, err = s.newEliminated(a, most, some); p == nil || err != nil {
+			return nil, err
+		}
+		return p.splitting, nil
+	})
+	return p, e, err
+}
+
+// byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do
+// encloses in so many bits; nil if none is good enough. After the first that is not, regular tells
+// whether the matrix may have any; its error is returned.
+func (s *solver) byElimination(m, n, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
 	if min(m, n) < fewest {
-		return nil, nil, nil
+		return nil, nil
 	}
 	for some := leastRootBits; some <= mostRootBits; some *= 2 {
 		s.work.guessed = true // whether these bits do
 		s.planEliminated(m, n, some, bits)
-		p, err := s.newEliminated(a, most, some)
+		t, err := seed(some)
 		s.work.guessed = false
-		if err == nil && p != nil {
+		if err == nil && t != nil {
 			var e *enclosure
-			if e, err = p.enclosure(bits); err == nil && (e != nil || p.gain >= leastGain) {
-				return p, e, nil
+			if e, err = t.enclosure(bits); err == nil && (e != nil || t.gain >= leastGain) {
+				return e, nil
 			}
 		}
 		switch {
 		case errors.Is(err, ErrRange):
-			return nil, nil, nil
+			return nil, nil
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		case some == leastRootBits:
 			if err := regular(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 	}
-	return nil, nil, nil
+	return nil, nil
 }

@@ -182,14 +182,8 @@ type rooked struct {
 	blocks []int
 }
 
-// enclosure returns an enclosure for these pivots by products or, where float64 does not suffice,
-// by an elimination in so many bits: so whether they are taken is not a matter of float64
-// arithmetic, which differs from machine to machine but for rookSeed's. It is nil where the bits do
-// not suffice either.
-func (p *rooked) enclosure(s *solver, bits int) (*enclosure, error) {
-	if e, err := p.splitting.enclosure(bits - spareBits); e != nil || err != nil {
-		return e, err
-	}
+// rookAgain is rook with these pivots; nil if one of them vanishes.
+func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
 	if err := workable(bits, p.c); err != nil {
 		return nil, err
 	}
@@ -201,7 +195,27 @@ func (p *rooked) enclosure(s *solver, bits int) (*enclosure, error) {
 		}
 		k += size
 	}
-	return s.encloseRook(p.c, r, bits)
+	return r, nil
+}
+
+// rookByElimination returns a seed from an elimination in as few bits as do, and what it encloses
+// in so many bits; see byElimination.
+func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
+	n := a.Rows()
+	e, err = s.byElimination(n, n, bits, regular, func(some int) (*splitting, error) {
+		r, err := eliminate(some)
+		if r == nil || err != nil {
+			return nil, err
+		}
+		li, ui, err := s.blockInverses(r, some)
+		if err != nil {
+			return nil, err
+		}
+		p = &rooked{pivoted{order: r.order, c: chosen(a, r.order, r.order)}, r.blocks}
+		p.splitting, err = s.newSplitting(p.c, r.blocks, li, ui, most)
+		return p.splitting, err
+	})
+	return p, e, err
 }
 
 // invertBlocks makes S and T the inverses of L and U = D L^T in float64, for the matrix that was

@@ -127,7 +127,7 @@ func measure(o options) error {
 		return err
 	}
 	program := filepath.Join(dir, "halfulp")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/halfulp/halfulp/cmd/halfulp").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "..", "-o", program, "./cmd/halfulp").CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	for format := range strings.SplitSeq(o.formats, ",") {
