@@ -228,8 +228,8 @@ func Solve(a, b, x *halfulp.Matrix, opt *halfulp.Options) (Stats, error) {
 const aloneBytes = 1 << 30
 
 // alone reports whether each process of a grid solves A X = B by itself, for few columns: of order
-// 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s for
-// 30.
+// 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
+// for 30.
 func (s *solver) alone(a, x *halfulp.Matrix) bool {
 	if place.Of(raw.Matrix(a).Arr).Oblique() || !few(x.Cols(), a.Rows()) { // not a grid of processes
 		return false
