@@ -231,7 +231,7 @@ const aloneBytes = 1 << 30
 // 600 at 424 bits two processes took 1.4 s together and 0.09 s alone for one, 1.9 and 0.75 s
 // for 30.
 func (s *solver) alone(a, x *halfulp.Matrix) bool {
-	if place.Of(raw.Matrix(a).Arr).Oblique() || !few(x.Cols(), a.Rows()) { // not a grid of processes
+	if place.Of(raw.Matrix(a).Arr).Oblique() || !few(x.Cols(), a.Rows()) { // no grid
 		return false
 	}
 	n := int64(a.Rows())
