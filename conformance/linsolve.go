@@ -345,7 +345,15 @@ var linearRoutines = []linearRoutine{
 		if err != nil {
 			return stats, err
 		}
-		c.said = append(c.said, z.L.Text(halfulp.Hex), z.D.Text(halfulp.Hex), z.P, z.Blocks)
+		defer z.Free()
+		for _, m := range []*halfulp.Matrix{z.L, z.D} {
+			h, err := m.Host()
+			if err != nil {
+				return stats, err
+			}
+			c.said = append(c.said, h.Text(halfulp.Hex))
+		}
+		c.said = append(c.said, z.P, z.Blocks)
 		return c.withFactors(z.Solve)
 	}, solution, singular},
 	{"QR.Solve", squareA, func(c *linear) (linsolve.Stats, error) {
