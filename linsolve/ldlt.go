@@ -33,9 +33,9 @@ func (z *LDLTFactors) Free() {
 // Pivots are chosen by the method of Bunch and Kaufman with a rook's search (Ashcraft, Grimes and
 // Lewis, Accurate symmetric indefinite linear equation solvers, SIAM J. Matrix Anal. Appl. 20,
 // 1998), from computed numbers: those of float64 arithmetic, the same on every machine, where all
-// that decides differs by 2^-30 and more, or else of more bits than f has, where magnitudes that
-// differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79 is proved. See
-// Cholesky for the method.
+// that decides differs by 2^-30 and more, or else of 192 bits or as many more as A takes, where
+// magnitudes that differ by less than 2^-64 of them pass for equal. That no entry of L exceeds 2.79
+// is proved. See Cholesky for the method.
 //
 // Where A lives on a GPU the host chooses the pivots, in float64 arithmetic, and approximate
 // inverses of the factors; products run there, but for what only arithmetic on the host decides:

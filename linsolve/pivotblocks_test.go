@@ -150,3 +150,26 @@ func TestFactoredDet(t *testing.T) {
 		t.Errorf("singular: %v, error %v", lo, err)
 	}
 }
+
+// TestIllLDLT has symmetric matrices too ill-conditioned for float64, definite and indefinite ones.
+func TestIllLDLT(t *testing.T) {
+	const n = fewest + 4
+	r := rand.New(rand.NewPCG(1, 0))
+	one := halfulp.Float(1)
+	for _, f := range []halfulp.Format{halfulp.MP(150), halfulp.DD}[:testlength.Of(1, 2, 2)] {
+		a := gram(t, ill(r, halfulp.Float64, n, 45))
+		for _, indefinite := range []bool{false, true} {
+			if indefinite { // by more than the smallest eigenvalue
+				x := halfulp.Identity(halfulp.Float64, n)
+				if _, err := halfulp.GemmTo(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(-0x1p-70), x, x, one, a, a, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			name := fmt.Sprintf("%v, indefinite %t", f, indefinite)
+			checkLDLT(t, name, a, f)
+			if _, st, err := LDLT(a, f, nil); err != nil || st.Steps < 2 {
+				t.Errorf("%s: not by products: %+v, error %v", name, st, err)
+			}
+		}
+	}
+}

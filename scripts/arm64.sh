@@ -44,7 +44,7 @@ faults='^TestBecameShorter$'
 # which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
 # code.
 fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Traced|Views|WholeRange)$'
-oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|Plans|QR|RootByBlocks|NoRootByBlocks|ByElimination)$'
+oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|Plans|QR|RootByBlocks|NoRootByBlocks|ByElimination|IllLDLT)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 
 # one PACKAGE FOLDER: runs the tests of a package and says how long they took.
