@@ -119,8 +119,8 @@ func (u *unknown) want(p part, i, j int, z *halfulp.Matrix, r, c int) {
 }
 
 // decide rounds the entries whose enclosures round to one number. Others may be 0, or halfway
-// between two numbers of the format: ties are what they may be. Those that may be numbers of the
-// format round to one with more bits, which others are likely to need as well.
+// between two numbers of the format: ties are what they may be. Those that may be numbers of a
+// format of one term round to one with few more bits, which others are likely to need as well.
 func (s *solver) decide(u *unknown, e *enclosure) error {
 	roots := map[int]interval{} // of the diagonal of U
 	for _, w := range u.open {
@@ -158,7 +158,8 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 				w.z.Set(w.at[0], w.at[1], lower)
 				continue
 			}
-			if w.tie = x.simplest(); w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
+			w.tie = x.simplest()
+			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
 			}
 		}

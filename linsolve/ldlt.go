@@ -133,6 +133,7 @@ func (s *solver) ldlt(a *halfulp.Matrix, f halfulp.Format, seed *rooked) (*LDLTF
 				if ok, err := s.below(u, e, rookGrowth); ok || err != nil {
 					return u, e, err
 				}
+				ways = ways[max(len(ways)-1, 0):] // other pivots
 			}
 			if len(ways) == 0 {
 				break

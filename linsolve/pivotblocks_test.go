@@ -89,8 +89,8 @@ func TestByElimination(t *testing.T) {
 					}
 				}
 			}
-			checkWidth(t, name, e.u, bits)
-			checkWidth(t, name, e.l, bits)
+			checkWidth(t, name, e.u, bits-6) // ill-conditioned ones are some bits wider
+			checkWidth(t, name, e.l, bits-6) // ill-conditioned ones are some bits wider
 		}
 	}
 }

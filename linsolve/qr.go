@@ -153,7 +153,7 @@ func (s *solver) qr(a *halfulp.Matrix, f halfulp.Format, pivoting bool) (*QRFact
 	err = s.decideAll(f, func(bits int) (*unknown, *enclosure, error) {
 		if quick {
 			e, err := d.enclosure(bits - spareBits)
-			if err == nil && e != nil && !sure {
+			if err == nil && e != nil && !sure && !d.blocks { // by the seed that pivotsKept knows
 				sure, err = s.longestBy(big.NewFloat(clearly), e, n)
 			}
 			if e != nil && sure || err != nil {

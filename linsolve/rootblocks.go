@@ -29,11 +29,17 @@ func (e *pivotError) Error() string { return fmt.Sprintf("pivot %d is not positi
 func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
+	f := t.f.Slice(0, n, 0, n)
 	for some := leastRootBits; some <= mostRootBits; some *= 2 {
+		if some == 2*leastRootBits { // F may be singular
+			if r, _, err := s.rank(f); r < n || err != nil {
+				return nil, err
+			}
+		}
 		s.work.guessed = true // whether these bits do
 		t.planRoot(some, bits)
 		var at *pivotError
-		near, _ := narrow(t.f.Slice(0, n, 0, n), uint(some))
+		near, _ := narrow(f, uint(some))
 		x, err := s.root(near, some)
 		s.work.guessed = false
 		switch {
