@@ -23,8 +23,10 @@ type Bound struct {
 	Rows, Cols []int64
 	// Within, if not 0, says that entries need not be rounded correctly: they may be the rounded
 	// values of numbers that differ from the exact ones by at most 2^(Rows[i] + Cols[j] - Within).
-	// GPUs make use of it for operands that live there, whose bits then depend on how they run; all
-	// others round correctly.
+	// On the host, where Rows and Cols are nil for results of which nothing is known, 2^Rows[i] and
+	// 2^Cols[j] are then the least powers of two above row i of A and column j of alpha B. Bits
+	// depend on how products run then. The direct method, and devices with operands of the host,
+	// round correctly.
 	Within int64
 	// A and B are what is known of the factors, of the rows of A and of the columns of B, nil for
 	// nothing. GPUs need not look at factors that live there if both are known and results may be
@@ -64,6 +66,10 @@ type bounded struct {
 func (p *product) bound(l, r *operand) bool {
 	b := p.cfg.Bound
 	if b == nil || !p.alpha.pow || !p.beta.zero && !p.beta.pow || l.specials || r.specials {
+		return false
+	}
+	p.tolerate(l, r)
+	if b.Rows == nil {
 		return false
 	}
 	over := func(bounds, exp []int64) int64 {
@@ -109,6 +115,36 @@ func (p *product) bound(l, r *operand) bool {
 	p.within = o
 	p.problem.Bounded, p.problem.Bound = true, float64(size)
 	return true
+}
+
+// tolerate sees whether results may be in error, and how far integers may be relative to
+// 2^(exponents of the vectors): where vectors are zeros results are exact.
+func (p *product) tolerate(l, r *operand) {
+	b := p.cfg.Bound
+	if b.Within == 0 || p.c.Arr.Kind != num.MP {
+		return
+	}
+	under := func(bounds, exp []int64) (least int64) {
+		if bounds == nil {
+			return 0
+		}
+		least = math.MaxInt64
+		for v, e := range exp {
+			if e != zeroExp {
+				least = min(least, bounds[v]-e)
+			}
+		}
+		return least
+	}
+	rows, cols := under(b.Rows, l.exp), under(b.Cols, r.exp)
+	if rows == math.MaxInt64 || cols == math.MaxInt64 {
+		return
+	}
+	p.problem.Tolerant = true
+	p.problem.Tolerance = float64(rows + cols - b.Within)
+	if b.Rows != nil {
+		p.problem.Tolerance -= float64(p.alpha.exp)
+	}
 }
 
 // fit sets what of the old entries depends on the widths of the operands.

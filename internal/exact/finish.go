@@ -138,7 +138,29 @@ func (f *finisher) entry(i, j int, words []int64, stride, e int) {
 	}
 	v.err = uint64(bound)
 	v.exp = f.p.unit + f.left.exp[i] + f.right.exp[j]
-	f.settle(i, j, &v)
+	if f.p.near {
+		f.settleNear(i, j, &v)
+	} else {
+		f.settle(i, j, &v)
+	}
+}
+
+// settleNear rounds alpha v + beta c to entry (i, j) as if v were exact, for alpha a power of two;
+// zeros are +0.
+func (f *finisher) settleNear(i, j int, v *value) {
+	v.neg = v.neg != f.p.alpha.neg
+	v.exp += f.p.alpha.exp
+	if at := f.old.At(i, j); !f.p.beta.zero && f.p.within == nil && f.old.Arr.Class(at) != num.Zero {
+		if v.err = 1; !f.addOld(v, at) { // cut off at v's unit
+			f.fail(i, j)
+			return
+		}
+	}
+	z := num.Real{Class: num.Zero}
+	if len(v.mag) > 0 {
+		z = num.Real{Class: num.Finite, Neg: v.neg, Mag: v.mag, Exp: v.exp}
+	}
+	f.count(f.c.Arr.Set(f.c.At(i, j), z))
 }
 
 // settle rounds alpha v + beta c to entry (i, j), or leaves it to the exact pass.

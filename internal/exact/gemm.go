@@ -111,6 +111,7 @@ type product struct {
 	problem plan.Problem
 	plan    layout
 	within  *bounded // of a bounded result, whose old entries are among the integers
+	near    bool     // integers are known to be within the tolerance: no rounding is tested
 	stats   Stats
 	mu      sync.Mutex // guards done and calls of Progress
 	done    float64
@@ -152,8 +153,10 @@ func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta n
 	}
 	p.l, p.r = l, r
 	p.bound(l, r)
-	if p.problem.Samples, err = p.samples(l, r); err != nil {
-		return nil, err
+	if !p.problem.Tolerant {
+		if p.problem.Samples, err = p.samples(l, r); err != nil {
+			return nil, err
+		}
 	}
 	for _, q := range choose(&p.problem, among) {
 		q.base = baseOf(q.pool(), q.Moduli)
@@ -505,11 +508,16 @@ func (p *product) cut() int {
 
 // errors returns the bounds of the error of the integer product in units of
 // 2^w.cut: for row i and column j, errL[i] + errR[j] + errAll. That of a special column is
-// infinite, and as many more as rounding wants follow the last.
+// infinite, and as many more as rounding wants follow the last. They are 0 where those of integers
+// are within the tolerance.
 func (p *product) errors(l, r *operand, w *weights) (errL, errR []float64, errAll float64) {
 	scaleL, scaleR, errAll := p.plan.Errors(&p.problem, w.cut, w.err)
 	if p.within != nil && p.within.rounded { // by half a unit of the integers at most
 		errAll++
+	}
+	// What addOld cuts off is less than a unit.
+	if p.near = p.problem.Tolerated(&p.plan.Plan, w.cut, scaleL, scaleR, errAll+1); p.near {
+		scaleL, scaleR, errAll = 0, 0, 0
 	}
 	scaled := func(norm []float64, scale float64) []float64 {
 		e := make([]float64, len(norm))
