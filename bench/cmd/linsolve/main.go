@@ -28,7 +28,8 @@ func init() { runtime.LockOSThread() }
 type figure struct {
 	N       int     `json:"n"`
 	Bits    uint    `json:"bits"`
-	Kappa   float64 `json:"kappa,omitempty"` // 0: random entries
+	Kappa   float64 `json:"kappa,omitempty"`   // 0: random entries
+	Weights float64 `json:"weights,omitempty"` // log2 of those of P, 0: no normal matrix
 	Method  string  `json:"method"`
 	Median  float64 `json:"median,omitempty"`
 	Min     float64 `json:"min,omitempty"`
@@ -54,6 +55,7 @@ type results struct {
 
 type options struct {
 	n, bits, kappa  string
+	weights         float64
 	threads, repeat int
 	seconds, most   float64
 	only, python    string
@@ -65,6 +67,7 @@ func main() {
 	flag.StringVar(&o.n, "n", "100,300", "orders")
 	flag.StringVar(&o.bits, "bits", "53,106,424,1696", "bits of the significands")
 	flag.StringVar(&o.kappa, "kappa", "0,1e6,1e30,1e100", "condition numbers, 0 for random entries; those above 2^bits are left out")
+	flag.Float64Var(&o.weights, "weights", 0, "in place of kappa: normal matrices PᵀP, weights of whose 2n rows fall from 1 to 2^-WEIGHTS")
 	flag.IntVar(&o.threads, "threads", 1, "threads of halfulp; peers run on one")
 	flag.IntVar(&o.repeat, "repeat", 9, "timings of a method")
 	flag.Float64Var(&o.seconds, "seconds", 10, "time for the timings of a method, after the first")
@@ -107,6 +110,9 @@ func run(o *options, out io.Writer) error {
 		defer py.stop()
 		r.Libraries = append(r.Libraries, record.Library{Name: "python-flint", Version: py.version})
 	}
+	if o.weights > 0 {
+		kappas = []float64{0}
+	}
 	expected := map[string]float64{} // time over n³ of a peer at a precision
 	for _, n := range orders {
 		for _, bits := range precisions {
@@ -114,7 +120,7 @@ func run(o *options, out io.Writer) error {
 				if kappa > 0 && log2(kappa) > bits {
 					continue
 				}
-				p, err := newProblem(int(n), uint(bits), kappa, o.threads)
+				p, err := newProblem(int(n), uint(bits), kappa, o.weights, o.threads)
 				if err != nil {
 					return err
 				}
@@ -182,7 +188,7 @@ func (p *problem) measure(o *options, py *python, expected map[string]float64) (
 	times := make([][]float64, len(methods))
 	spent := make([]float64, len(methods))
 	for i, m := range methods {
-		figures[i] = figure{N: p.n, Bits: p.bits, Kappa: p.kappa, Method: m.name}
+		figures[i] = figure{N: p.n, Bits: p.bits, Kappa: p.kappa, Weights: p.weights, Method: m.name}
 		// Times grow with n³ or more, but those of Solve and of a product.
 		if t := expected[fmt.Sprint(m.name, p.bits)] * cube; m.slow && t > o.most {
 			figures[i].Skipped = fmt.Sprintf("expected to take %.3g s or more", t)
@@ -249,6 +255,9 @@ func show(w io.Writer, figures []figure) {
 	kappa := "random"
 	if f.Kappa > 0 {
 		kappa = fmt.Sprintf("kappa %.0e", f.Kappa)
+	}
+	if f.Weights > 0 {
+		kappa = fmt.Sprintf("normal, weights to 2^-%g", f.Weights)
 	}
 	fmt.Fprintf(w, "\nn = %d, %d bits, %s\n%-34s %11s %11s %4s %9s %9s\n", f.N, f.Bits, kappa, "", "median ms", "least ms", "runs", "/product", "/Solve")
 	for _, f := range figures {

@@ -12,6 +12,7 @@ type problem struct {
 	n       int
 	bits    uint
 	kappa   float64
+	weights float64
 	format  halfulp.Format
 	a, b    *halfulp.Matrix
 	square  *halfulp.Matrix // AᵀA, nil for ill-conditioned A
@@ -22,14 +23,28 @@ type problem struct {
 func log2(x float64) float64 { return math.Log2(x) }
 
 // newProblem returns a random matrix or, for kappa > 0, a product of two of them with a diagonal
-// matrix between them that falls from 1 to 1/kappa.
-func newProblem(n int, bits uint, kappa float64, threads int) (*problem, error) {
+// matrix between them that falls from 1 to 1/kappa; for weights > 0 PᵀP of a random 2n x n matrix P
+// whose rows fall by that many bits.
+func newProblem(n int, bits uint, kappa, weights float64, threads int) (*problem, error) {
 	f := halfulp.Float64
 	if bits != 53 {
 		f = halfulp.MP(bits)
 	}
-	p := &problem{n: n, bits: bits, kappa: kappa, format: f, threads: threads}
+	p := &problem{n: n, bits: bits, kappa: kappa, weights: weights, format: f, threads: threads}
 	p.a, p.b = halfulp.Random(f, n, n, 0, 1), halfulp.Random(f, n, 1, 0, 2)
+	if weights > 0 {
+		tall := halfulp.Random(f, 2*n, n, 0, 1)
+		for i := range 2 * n {
+			w := halfulp.Float(math.Exp2(-weights * float64(i) / float64(2*n-1))).Big()
+			for j := range n {
+				x := tall.Big(i, j)
+				tall.SetBig(i, j, x.Mul(x, w))
+			}
+		}
+		_, err := halfulp.GemmTo(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), tall, tall, halfulp.Float(0), nil, p.a, p.options())
+		p.mirror, p.square = p.a, p.a
+		return p, err
+	}
 	p.mirror = p.a.Clone()
 	for j := range n {
 		for i := range j {
