@@ -42,6 +42,8 @@ type blocks struct {
 	first *block
 	h     []float64 // bounds of |F^-1| e
 	rho   float64
+	// defect is a bound of max |F - G| h, too: rho cannot be less than the least float64 number
+	defect *big.Float
 }
 
 // block is one of the elimination.
@@ -52,7 +54,9 @@ type block struct {
 	good  int     // bits of S that are right, about
 
 	inverse *halfulp.Matrix // V
+	newton  *newton         // which V comes from
 	rho     *big.Float      // ε
+	pivots  *halfulp.Matrix // B
 	left    *halfulp.Matrix // S21
 	right   *halfulp.Matrix // X
 	under   *halfulp.Matrix // S21 V in 53 bits
@@ -147,12 +151,7 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 		return nil, 0, ErrRange
 	}
 	z = &blocks{s: s, by: f.scaling}
-	var done int
-	if z.first, done, err = s.newBlock(m, bits, f, most); err != nil {
-		// As many bits for each pivot that is left, or as many again if few are.
-		if more = bits; done < n-n/4 {
-			more = min(more, bits*(n-done)/max(done, 1)+leastGood/2)
-		}
+	if z.first, more, err = s.eliminateBlocks(m, bits, f, most); err != nil {
 		return nil, more, err
 	}
 	h, err := z.bound()
@@ -166,9 +165,11 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 			defect[i] = upper().Add(d, lost)
 		}
 	}
-	if z.rho, _ = largest(defect).Float64(); !(z.rho <= mostRho) {
-		return nil, largest(defect).MantExp(nil) + 16, errProof
+	z.defect = largest(defect)
+	if z.rho, _ = z.defect.Float64(); !(z.rho <= mostRho) {
+		return nil, z.defect.MantExp(nil) + 16, errProof
 	}
+	z.rho += 0x1p-1000
 	z.h = make([]float64, n)
 	for i, v := range h {
 		x, _ := v.Float64()
@@ -178,6 +179,19 @@ func (s *solver) blocksOf(a *halfulp.Matrix, f *factors, bits, most int) (z *blo
 		}
 	}
 	return z, 0, nil
+}
+
+// eliminateBlocks is newBlock for all of F; if its bits do not do, it guesses how many more will.
+func (s *solver) eliminateBlocks(m *halfulp.Matrix, bits int, f *factors, most int) (t *block, more int, err error) {
+	n := f.n
+	t, done, err := s.newBlock(m, bits, f, most)
+	if err != nil {
+		// As many bits for each pivot that is left, or as many again if few are.
+		if more = bits; done < n-n/4 {
+			more = min(more, bits*(n-done)/max(done, 1)+leastGood/2)
+		}
+	}
+	return t, more, err
 }
 
 // lastGood returns the bits of the last block.
@@ -241,7 +255,8 @@ func (s *solver) newBlock(m *halfulp.Matrix, good int, f *factors, most int) (t 
 	if err := v.refine(good + 8); err != nil {
 		return nil, 0, err
 	}
-	t.inverse, t.rho, t.left = v.x, v.rho, m.Slice(r, n, 0, r)
+	t.pivots = m.Slice(0, r, 0, r)
+	t.inverse, t.newton, t.rho, t.left = v.x, v, v.rho, m.Slice(r, n, 0, r)
 	t.right = halfulp.NewMatrix(halfulp.MP(uint(good+8)), r, n-r)
 	t.unit = exp2(-good - 8)
 	if err := s.gemm(1, t.inverse, m.Slice(0, r, r, n), 0, nil, t.right); err != nil {
@@ -434,6 +449,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	for i := range lost {
 		lost[i] = float64(gamma*lost[i]*1.001) + float64(float64(n)*0x1p-700)
 	}
+	least := largestOf(lost) // whatever the bits are
 	// S21 B^-1 - S21 V = S21 (I - V B) B^-1, where no entry of (I - V B) B^-1 exceeds 2 ε times the
 	// largest one of V, and no sum of a row of S21 r 2^top.
 	for _, p := range parts[:len(parts)-1] {
@@ -451,8 +467,12 @@ func (z *blocks) bound() ([]*big.Float, error) {
 		}
 	}
 	e := float64(largestOf(lost) * (1 + 0x1p-30))
-	if !(e < mostRho) {
+	switch {
+	case e < mostRho:
+	case least < mostRho:
 		return nil, errNoise
+	default:
+		return nil, ErrRange
 	}
 	middle := make([]*big.Float, n)
 	for _, p := range parts {
@@ -483,7 +503,7 @@ func (z *blocks) bound() ([]*big.Float, error) {
 	lost = absUpper(n, u, absUpper(n, ui, ones))
 	e = float64(gamma*largestOf(lost)*1.001) + float64(float64(n)*0x1p-700)
 	if !(e < mostRho) {
-		return nil, errNoise
+		return nil, ErrRange
 	}
 	for i, x := range middle {
 		f, _ := scaledUp(x, int64(-top)).Float64()

@@ -52,8 +52,8 @@ func (y *CholeskyFactors) Free() {
 // a float64 seed by products, each step of which has four times the bits of the one before; for
 // matrices too ill-conditioned for float64 from an elimination by products, in blocks for which
 // float64 does where it can. For small n, and where neither does, S and another factor T come from
-// an elimination in enough bits, entry by entry. Enclosures are made again with twice as many bits
-// until all entries round to one number. Zeros, and entries halfway between two numbers of the
+// an elimination in enough bits, entry by entry. Enclosures are made again with more bits until all
+// entries round to one number. Zeros, and entries halfway between two numbers of the
 // format, never get there: those are proved modulo primes.
 //
 // Where A lives on a GPU or on a grid of processes all of it runs there, but for what only

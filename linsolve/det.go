@@ -17,8 +17,9 @@ import (
 // The determinant is that of a block times that of its Schur complement, block after block in the
 // order of float64 factors' pivots, in so many bits that a proved bound of all errors changes
 // nothing. Where A lives on a GPU or on a grid of processes it is made there, of traces of powers
-// of what float64 factors leave of A. That of a matrix that is, or has blocks, too ill-conditioned
-// for float64 factors is the product of the pivots of factors in more bits, enclosed on the host.
+// of what float64 factors leave of A. Matrices that are too ill-conditioned for float64 factors are
+// eliminated by blocks in more bits, on the host; where that is not proved, the determinant is the
+// product of enclosed pivots of factors.
 // Small ones of them, singular ones and ties have the determinant of their integers computed modulo
 // primes, until their product exceeds twice Hadamard's bound.
 //
@@ -116,10 +117,10 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		return nil, nil, 0, nil
 	}
 	var d *determinant
+	var f *factors
 	if s.at != nil {
 		d, err = s.traced(a, bits)
 	} else {
-		var f *factors
 		if f, err = s.factor(raw.Matrix(a), scale(raw.Matrix(a))); err != nil {
 			return nil, nil, 0, err
 		}
@@ -131,7 +132,12 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 		d, err = s.determinant(a, f, bits, leaf(bits))
 	}
 	if s.at == nil && (err == nil || errors.Is(err, ErrRange)) && (d == nil || d.log.MantExp(nil) > -10) {
-		return s.factoredDet(a, bits)
+		if d, err = s.blockDeterminant(a, f, bits); errors.Is(err, ErrSingular) {
+			return nil, nil, 0, nil
+		}
+		if err == nil && d == nil {
+			return s.factoredDet(a, bits)
+		}
 	}
 	if err != nil || d == nil || d.log.MantExp(nil) > -10 {
 		return nil, nil, 0, err
@@ -148,13 +154,9 @@ func (s *solver) encloseDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shi
 // there are none, as for singular matrices.
 func (s *solver) factoredDet(a *halfulp.Matrix, bits int) (lo, hi *big.Float, shift int64, err error) {
 	want := bits + 2*mathbits.Len(uint(a.Rows())) + 8
-	end := func() {}
-	if s.work.report != nil { // the last pivots take more bits, probably
-		end = s.before(improvedCost(a.Rows(), a.Rows(), want/2, 10, want, true))
-	}
 	p, e, err := s.luByElimination(a, maxBits, want, func() error { return s.regular(a) })
-	end()
 	for ; e != nil && err == nil; e, err = p.enclosure(want) {
+		want = e.bits
 		x, shift := e.pivots(a.Rows())
 		if x.lo.Sign() == x.hi.Sign() && x.lo.Sign() != 0 {
 			width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)

@@ -27,11 +27,14 @@
 //
 //	|A^-1 - X - (I - X A) X| ≤ rho²/(1 - rho) ‖X‖,  rho = ‖I - X A‖.
 //
+// Where float64 does not suffice for a seed it is made of such an elimination of blocks.
+//
 // Residuals are known to be small before they are computed, so that their products take a residue
 // base of as many bits as the result has, and not of those of the factors together.
 //
 // Determinants are those of blocks times those of their Schur complements, which solutions with
 // many right-hand sides give in enough bits; an inverse in float64 bounds what their errors change.
+// For ill-conditioned matrices the blocks are those of an elimination in more bits, as for systems.
 // On GPUs they are those of triangular Z and U in float64, which products refine, and
 //
 //	det(I + E) = exp(tr(E) - tr(E²)/2 + tr(E³)/3 - ...),  E = Z A U - I,
@@ -45,7 +48,8 @@
 // Factors come from triangular S and T with a small S A T - I, which is proved: they enclose the
 // exact factors of A, and arithmetic modulo primes proves entries that are 0 or halfway between two
 // numbers. S and T are float64 seeds which products refine, or come from eliminations in enough
-// bits.
+// bits. Products that need not be rounded correctly are in error by a bound that proofs take into
+// account: exact rounding of what cancellation leaves would cost more than all else.
 //
 // Options.Progress is called with shares of the work that is planned, from costs of products and
 // loops, which is also one of the time. They rise, but fall where a matrix turns out to be so much

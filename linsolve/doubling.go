@@ -388,9 +388,6 @@ func (t *doubling) step(v, e *halfulp.Matrix, h *big.Float, next int) error {
 // correctly; else nil. Errors δ of V beside its rounding add S δ to E. With all |δ| ≤ 2^off norms
 // of that are n ‖S‖ 2^off at most, and both of them together 2^(amp - width).
 func (t *doubling) tolerance(width int) (*exact.Bound, error) {
-	if t.s.at == nil {
-		return nil, nil
-	}
 	f, s, err := t.sizes()
 	if err != nil {
 		return nil, err
@@ -438,6 +435,14 @@ func (t *doubling) lookAtV(v *halfulp.Matrix) error {
 
 // sizes returns exponents of bounds of ‖F‖∞ and ‖S‖∞.
 func (t *doubling) sizes() (f, s int, err error) {
+	if t.s.at == nil {
+		if t.size == nil {
+			t.size = rowNorm64(raw.Matrix(t.f.Slice(0, t.n, 0, t.n)))
+		}
+		if t.sizeS == nil {
+			t.sizeS = rowNorm64(raw.Matrix(t.x))
+		}
+	}
 	if t.size == nil {
 		x, err := t.s.extents(t.f.Slice(0, t.n, 0, t.n))
 		if err != nil {
@@ -500,26 +505,23 @@ func (t *doubling) finish(bits, width int, leading, e *halfulp.Matrix, h *big.Fl
 			return nil, err
 		}
 	}
-	bound := func(first, end int) *exact.Bound { return nil }
-	if t.s.at != nil {
-		// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
-		small := make([]int64, n)
-		for j := range n {
-			small[j] = int64(1 - g)
+	// D is at most 2 2^-g of V's row, and may be in error by half of what its rounding may be.
+	small := make([]int64, n)
+	for j := range n {
+		small[j] = int64(1 - g)
+	}
+	bound := func(first, end int) *exact.Bound {
+		return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
+	}
+	lost.Add(lost, exp2(-g-places))
+	// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
+	lost.Add(lost, exp2(t.off+2))
+	if t.rounded > 0 {
+		_, size, err := t.sizes()
+		if err != nil {
+			return nil, err
 		}
-		bound = func(first, end int) *exact.Bound {
-			return &exact.Bound{Rows: tops[first:end], Cols: small, Within: int64(places + 2)}
-		}
-		lost.Add(lost, exp2(-g-places))
-		// The squares of V's rows sum up to the diagonal of F but for E, 1/2 or more.
-		lost.Add(lost, exp2(t.off+2))
-		if t.rounded > 0 {
-			_, size, err := t.sizes()
-			if err != nil {
-				return nil, err
-			}
-			lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
-		}
+		lost.Add(lost, exp2(size-t.rounded+2)) // of what is unknown of F, times S^T
 	}
 	if err := t.s.gemmOfTriangles('L', -1, leading, z.T(), 0, nil, d.Slice(0, n, 0, n), [2]byte{0, 'U'}, t.s.known(bound(0, n), t.vRows, uniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (s *solver) subtractRows(e *elimination, j0, j1, i, c0, c1 int) error {
 		return nil
 	}
 	rest := e.lu.Slice(j1, i, c0, c1)
-	return s.gemm(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest)
+	return s.gemmWithin(-1, e.lu.Slice(j1, i, j0, j1), e.lu.Slice(j0, j1, c0, c1), 1, rest, rest, about(rest.Format().Bits()))
 }
 
 // eliminatePanel eliminates columns j0 to j1, as far as it finds pivots.
@@ -206,11 +206,11 @@ func (s *solver) invertLower(l, x *halfulp.Matrix, unit bool) error {
 			return err
 		}
 	}
-	t := halfulp.NewMatrix(x.Format(), n-h, h)
-	if err := s.gemm(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, nil, t); err != nil {
+	t, bits := halfulp.NewMatrix(x.Format(), n-h, h), x.Format().Bits()
+	if err := s.gemmWithin(1, l.Slice(h, n, 0, h), x.Slice(0, h, 0, h), 0, nil, t, about(bits)); err != nil {
 		return err
 	}
-	return s.gemm(-1, x.Slice(h, n, h, n), t, 0, nil, x.Slice(h, n, 0, h))
+	return s.gemmWithin(-1, x.Slice(h, n, h, n), t, 0, nil, x.Slice(h, n, 0, h), about(bits))
 }
 
 func invertSmall(l, x *halfulp.Matrix, unit bool) {

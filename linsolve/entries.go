@@ -29,6 +29,8 @@ type wanted struct {
 	at   [2]int
 	tie  *big.Float // a number that it may be
 	done bool       // decided
+	// missing is what the last enclosure told, see there
+	missing int
 }
 
 // unknown are the factors of a matrix C with given pivots, in a block partition: which entries are
@@ -158,6 +160,7 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 				w.z.Set(w.at[0], w.at[1], lower)
 				continue
 			}
+			w.missing = x.missing(w.z.Format().Bits())
 			w.tie = x.simplest()
 			if single := raw.Matrix(w.z).Arr.Terms() < 2; single && w.tie != nil && w.tie.Sign() != 0 && halfulp.NewScalar(w.z.Format(), w.tie).Big().Cmp(w.tie) == 0 {
 				w.tie = nil
@@ -166,6 +169,16 @@ func (s *solver) decide(u *unknown, e *enclosure) error {
 	})
 	u.open = slices.DeleteFunc(u.open, func(w wanted) bool { return w.done })
 	return err
+}
+
+// missing returns how many bits closer an enclosure has to be for most numbers to be decided to so
+// many bits: none if it tells nothing of the size.
+func (x interval) missing(bits int) int {
+	if x.lo.Sign() != x.hi.Sign() || x.lo.Sign() == 0 {
+		return none32
+	}
+	width := new(big.Float).SetPrec(64).Sub(x.hi, x.lo)
+	return max(0, width.MantExp(nil)-min(x.lo.MantExp(nil), x.hi.MantExp(nil))+bits+suspicion/2)
 }
 
 // prove decides the entries that are the ties that they are suspected to be.

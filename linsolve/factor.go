@@ -10,14 +10,27 @@ import (
 	"github.com/halfulp/halfulp/internal/raw"
 )
 
+// missing returns how many bits closer enclosures have to be for most open entries to be decided,
+// none if they tell nothing of the size of one.
+func (u *unknown) missing() (bits int) {
+	for i := range u.open {
+		if u.open[i].missing == none32 {
+			return none32
+		}
+		bits = max(bits, u.open[i].missing)
+	}
+	return bits
+}
+
 // attempt makes factors in some bits: what is wanted of them, and enclosures, nil if these bits do
 // not suffice. The unknown ones stay the same while pivots do.
 type attempt func(bits int) (*unknown, *enclosure, error)
 
 // decideAll makes attempts in more and more bits until all entries of format f are decided.
 func (s *solver) decideAll(f halfulp.Format, try attempt) error {
-	for bits := f.Bits() + 64; bits <= maxBits; bits *= 2 {
-		s.stats.Precision = bits
+	var more int
+	for bits := f.Bits() + 64; bits <= maxBits; bits += more {
+		s.stats.Precision, more = bits, bits
 		u, e, err := try(bits)
 		if err != nil {
 			return err
@@ -37,6 +50,9 @@ func (s *solver) decideAll(f halfulp.Format, try attempt) error {
 		s.stage("rounding")
 		if len(u.open) == 0 {
 			return nil
+		}
+		if bits = e.bits + spareBits; u.missing() != none32 {
+			more = min(bits, max(u.missing(), bits-f.Bits()))
 		}
 	}
 	return fmt.Errorf("factors in %d bits: %w", maxBits, halfulp.ErrMemory)

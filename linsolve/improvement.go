@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/raw"
 )
 
 // improvement is how far the approximate inverses of factors have come, and what is lost with them.
@@ -48,14 +49,27 @@ func (s *solver) improved(t improving, bits int) (*enclosure, error) {
 			return nil, nil
 		}
 		if next == bits && order(at.gain, bits+3) <= 4 {
+			s.work.guessed = false
 			return t.finish(bits, width, v, e, h)
 		}
 		if err := t.step(v, e, h, next); err != nil {
 			return nil, err
 		}
+		s.work.guessed = false // the seed is good
 		s.drop(v)
 	}
 	return nil, nil
+}
+
+// smallest returns how many bits smaller than 1 the least pivot is, about, by a triangular matrix
+// that has the inverses of pivots on its diagonal: enclosures of as many more bits tell it as well
+// as the others.
+func smallest(inverse *halfulp.Matrix) int {
+	m, most := raw.Matrix(inverse), int64(0)
+	for i := range m.Rows {
+		most = max(most, exponent(m.Arr, m.At(i, i)))
+	}
+	return int(most)
 }
 
 // likelyGain is the gain, or what is likely before the first E.
@@ -84,16 +98,12 @@ func (t *improvement) bound(s *solver, n, places, width int, lost *big.Float) *e
 	top := max(t.amp, 0) + 1 // |E| ≤ I + |S| |V|, or the like
 	if t.gain > 0 {
 		top = upper().Add(exp2(-t.gain), lost).MantExp(nil)
-	} else if s.at == nil {
-		return nil
 	}
 	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)
 	}
-	if s.at != nil {
-		b.Within = int64(max(top+width-t.amp, places) + bits.Len(uint(n)) + 2)
-	}
+	b.Within = int64(max(top+width-t.amp, places) + bits.Len(uint(n)) + 2)
 	return b
 }
 

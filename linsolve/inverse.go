@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -60,15 +61,18 @@ func (s *solver) invertBy(a *halfulp.Matrix, f *factors) (*approximate, error) {
 	if err != nil || p.rho != nil {
 		return p, err
 	}
-	return s.multiply(p, a)
+	return s.multiply(p, a, f)
 }
 
-// multiply is invertBy with a seed of a, of which nothing is proved.
-func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, error) {
+// multiply is invertBy with a seed of a, of which nothing is proved, by factors f.
+func (s *solver) multiply(p *approximate, a *halfulp.Matrix, f *factors) (*approximate, error) {
 	n, width := a.Rows(), 0
 	known := !s.work.guessed
 	s.work.guessed = true
 	defer func() { s.work.guessed = !known }()
+	if p, err := s.invertByBlocks(a, f); p != nil || err != nil {
+		return p, err
+	}
 	if err := s.perturb(p.r); err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func (s *solver) multiply(p *approximate, a *halfulp.Matrix) (*approximate, erro
 			return nil, err
 		}
 		if s.work.report != nil {
-			s.plan(invertInCost(n, bits) + distanceCost(a, bits))
+			s.plan(invertInCost(n, bits))
 		}
 		if ok, err := s.invertIn(bits, p, a); err != nil {
 			return nil, err
@@ -138,21 +142,36 @@ func (s *solver) distance(p *approximate, a *halfulp.Matrix) (e *halfulp.Matrix,
 	p.abs = boundsOf(raw.Matrix(p.r), p.weights, p.scale)
 	width := widthFor(p.abs.norm())
 	near, exact := narrow(a, width)
-	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
-	if err := s.gemm(-1, p.r, near, 1, halfulp.Identity(halfulp.Float64, a.Rows()), e); err != nil {
-		return nil, err
-	}
-	lost := new(big.Float)
+	lost := upper() // what is rounded off A
 	if !exact {
 		lost = p.abs.times(boundsOf(raw.Matrix(a), negated(p.scale), negated(p.weights)).sums())
 		lost.SetMantExp(lost, -int(width))
 	}
-	p.rho = upper().Add(boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm(), lost)
+	e = halfulp.NewMatrix(halfulp.MP(64), a.Rows(), a.Rows())
+	one, norm := halfulp.Identity(halfulp.Float64, a.Rows()), upper()
+	x, f := scaled(p.r, scaling{negated(p.weights), negated(p.scale)}, math.MaxInt32), scaled(near, scaling{p.scale, p.weights}, math.MaxInt32)
+	if x != nil && f != nil {
+		within := about(int(width))
+		if err := s.gemmWithin(-1, x, f, 1, one, e, within); err != nil {
+			return nil, err
+		}
+		sum := upper() // of what E is in error by beside its rounding
+		for _, top := range columnTops(raw.Matrix(f), none32) {
+			sum.Add(sum, exp2(int(top)))
+		}
+		lost.Add(lost, scaledUp(sum, slices.Max(columnTops(raw.Matrix(x).T(), none32))-within.Within))
+		norm = rawBounds(e).norm()
+	}
+	// Where exponents are far apart E is not scaled.
+	if x == nil || f == nil || !rescale(raw.Matrix(e), scaling{p.weights, negated(p.weights)}) {
+		if err := s.gemm(-1, p.r, near, 1, one, e); err != nil {
+			return nil, err
+		}
+		norm = boundsOf(raw.Matrix(e), p.weights, negated(p.weights)).norm()
+	}
+	p.rho = upper().Add(norm, lost)
 	if rho, _ := p.rho.Float64(); rho < goodRho {
 		p.gain = gain(p.rho)
-		if s.work.report != nil {
-			s.did(distanceCost(a, p.abs.norm().MantExp(nil)))
-		}
 		return nil, nil
 	}
 	return e, nil

@@ -44,7 +44,7 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 	s.work.guessed = false
 	end := func() {}
 	if p.rounds > 1 && s.work.report != nil { // A is ill-conditioned: it goes on, probably
-		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2))
+		end = s.before(2 * productOf(a.Rows(), a.Rows(), b.Cols(), bits/2+t.amp.MantExp(nil)))
 	}
 	for more := 64; bits <= most; more *= 4 {
 		var y *nearly
@@ -65,12 +65,28 @@ func (s *solver) solveMany(p *approximate, a, b, z *halfulp.Matrix, todo []*entr
 		if err == nil {
 			err = s.check(t, y, g, z, todo, columns)
 		}
-		if err != nil || few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
+		if err != nil || open(todo) == 0 || p.rounds == 1 && few(openColumns(todo), a.Rows()) || open(todo) > before*3/4 {
 			return err
 		}
-		bits += more
+		bits += max(more, y.missing(todo, z.Format().Bits()))
 	}
 	return nil
+}
+
+// missing returns how many bits closer enclosures have to be for most open entries to be decided.
+func (y *nearly) missing(todo []*entries, bits int) (most int) {
+	m := raw.Matrix(y.x)
+	for j, e := range todo {
+		if e == nil {
+			continue
+		}
+		for _, i := range e.open {
+			if top := exponent(m.Arr, m.At(i, j)); top != none {
+				most = max(most, int(y.err[j]-top)+bits+suspicion/2)
+			}
+		}
+	}
+	return most
 }
 
 // openColumns counts the columns with entries that are not decided.
@@ -109,7 +125,7 @@ func (t *newton) inverse(bits int) (*nearly, error) {
 	n, half, third := t.n(), (bits+3)/2, (bits+5)/3
 	for {
 		// may fuse: an estimate
-		t.plan(half, productOf(n, n, n, half)*2+float64(n)*float64(n)*roundCost)
+		t.plan(half, productOf(n, n, n, half+max(t.amp.MantExp(nil), 0)/2)*2+float64(n)*float64(n)*roundCost)
 		width := t.gain() + lateBits
 		if 3*width >= bits { // the last time, perhaps
 			width = max(width, bits-t.gain()+2)

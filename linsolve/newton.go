@@ -370,6 +370,11 @@ func (s *solver) gemmWithin(alpha float64, a, b *halfulp.Matrix, beta float64, c
 	return s.within(st.(halfulp.Stats), d, err)
 }
 
+// about says that a product on the host may be in error by 2^-(bits+4) of the largest number of row
+// i of A and of column j of B multiplied, whatever cancels: that of an elimination in so many bits,
+// of which nothing need be known.
+func about(bits int) *exact.Bound { return &exact.Bound{Within: int64(bits + 4)} }
+
 // adder adds numbers of matrices in MP, into words that others do not share.
 type adder struct {
 	words int

@@ -54,7 +54,11 @@ func (s *solver) newSplitting(c *halfulp.Matrix, blocks []int, li, ui *halfulp.M
 // many bits; see byElimination.
 func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func() error) (p *pivoted, e *enclosure, err error) {
 	m, n := a.Dims()
-	e, err = s.byElimination(m, n, bits, regular, func(some int) (*splitting, error) {
+	least, err := s.eliminationBits(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err = s.byElimination(m, n, least, bits, regular, func(some int) (*splitting, error) {
 		if p, err = s.newEliminated(a, most, some); p == nil || err != nil {
 			return nil, err
 		}
@@ -63,30 +67,42 @@ func (s *solver) luByElimination(a *halfulp.Matrix, most, bits int, regular func
 	return p, e, err
 }
 
-// byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do
-// encloses in so many bits; nil if none is good enough. After the first that is not, regular tells
-// whether the matrix may have any; its error is returned.
-func (s *solver) byElimination(m, n, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
+// eliminationBits returns in how many bits an elimination of a matrix is tried first, by what
+// float64 pivots of its leading square part tell of the condition number.
+func (s *solver) eliminationBits(a *halfulp.Matrix) (int, error) {
+	k := min(a.Rows(), a.Cols())
+	m := raw.Matrix(a.Slice(0, k, 0, k))
+	f, err := s.factor(m, scale(m))
+	if err != nil {
+		return 0, err
+	}
+	return max(leastRootBits, f.conditionBits()+seedBits), nil
+}
+
+// byElimination returns what a seed for an m x n matrix from an elimination in as few bits as do,
+// least or more, encloses in so many bits; nil if none is good enough. After the first that is not,
+// regular tells whether the matrix may have any; its error is returned.
+func (s *solver) byElimination(m, n, least, bits int, regular func() error, seed func(some int) (*splitting, error)) (*enclosure, error) {
 	if min(m, n) < fewest {
 		return nil, nil
 	}
-	for some := leastRootBits; some <= mostRootBits; some *= 2 {
+	for some := least; some <= mostRootBits; some += some / 2 {
 		s.work.guessed = true // whether these bits do
 		s.planEliminated(m, n, some, bits)
 		t, err := seed(some)
-		s.work.guessed = false
 		if err == nil && t != nil {
 			var e *enclosure
-			if e, err = t.enclosure(bits); err == nil && (e != nil || t.gain >= leastGain) {
+			if e, err = t.enclosure(bits + smallest(t.y)); err == nil && (e != nil || t.gain >= leastGain) {
 				return e, nil
 			}
 		}
+		s.work.guessed = false
 		switch {
 		case errors.Is(err, ErrRange):
 			return nil, nil
 		case err != nil:
 			return nil, err
-		case some == leastRootBits:
+		case some == least:
 			if err := regular(); err != nil {
 				return nil, err
 			}

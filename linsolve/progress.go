@@ -433,10 +433,10 @@ func roundsCost(a *halfulp.Matrix, rounds, width, cond int) (cost float64) {
 		cost += productCost(n, n, n, r, of, mp(64)) + productCost(n, n, n, mp(seedBits), r, r)
 		cost += roundCostOf(n)
 		if rounds++; rounds >= maxRounds {
-			return cost + invertInCost(n, maxRounds*seedBits) + distanceCost(a, cond)
+			return cost + invertInCost(n, maxRounds*seedBits)
 		}
 	}
-	return cost + distanceCost(a, width)
+	return cost
 }
 
 // roundCostOf is the cost of a seed beside products.
@@ -449,16 +449,6 @@ func (s *solver) planRounds(a *halfulp.Matrix, rounds, width int) {
 	if s.work.report != nil {
 		s.plan(roundsCost(a, rounds, width, s.work.cond))
 	}
-}
-
-// distanceCost is what I - R A takes beyond the product that its format tells of where R, of a norm
-// of 2^width, is near the inverse: it is what many more bits leave, and takes the exact pass.
-func distanceCost(a *halfulp.Matrix, width int) float64 {
-	n, of := a.Rows(), raw.Matrix(a).Arr.Format
-	if of.Kind == num.MP && int(of.Prec) > width+seedBits {
-		of = mp(width + seedBits)
-	}
-	return float64(direct.EstimateEntries(1, n, n, n, mp(width+seedBits), of))
 }
 
 // invertInCost is the cost of an elimination and of the inverses of its factors with so many bits.

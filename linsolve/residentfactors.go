@@ -163,13 +163,9 @@ func (s *solver) spread(a, b *halfulp.Matrix) (int, error) {
 	return sizeOf(float64((rows + cols) * (1 + 0x1p-50))), err
 }
 
-// uniform returns the bound 2^top of the entries of an n x n matrix where products need not be
-// rounded correctly: entries may be in error by 2^(top - within) beside their rounding, within > 0;
-// else nil.
+// uniform returns the bound 2^top of the entries of an n x n matrix that may be in error by
+// 2^(top - within) beside their rounding, within > 0.
 func (s *solver) uniform(n, top, within int) *exact.Bound {
-	if s.at == nil {
-		return nil
-	}
 	b := &exact.Bound{Rows: make([]int64, n), Cols: make([]int64, n), Within: int64(within)}
 	for i := range b.Rows {
 		b.Rows[i] = int64(top)

@@ -249,22 +249,21 @@ func (t *splitting) findCond() error {
 	if err != nil {
 		return err
 	}
-	if t.s.at == nil {
-		if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, nil, w, [2]byte{'L', 0}, nil); err != nil {
-			return err
-		}
-		left, right, err := t.s.bothMagnitudes(w, t.y)
-		if err != nil {
-			return err
-		}
-		t.foundCond(largestOf(left.times(right.rows())))
-		return nil
-	}
 	// n 2^off ‖T‖ ≤ 2^-24
 	top, off := t.normS+t.topF, -24-bits.Len(uint(n))-max(t.normT, 0)
 	within := t.s.known(t.s.uniform(n, top, max(top-off, 1)), t.sRows, t.fCols)
 	if err := t.s.gemmOfTriangles(0, 1, t.x, t.f.Slice(0, n, 0, n), 0, nil, w, [2]byte{'L', 0}, within); err != nil {
 		return err
+	}
+	if t.s.at == nil {
+		left, right, err := t.s.bothMagnitudes(w, t.y)
+		if err != nil {
+			return err
+		}
+		norm, _ := sizesHere(w)
+		t.normW = max(norm, 0) + 1
+		t.foundCond(largestOf(left.times(right.rows())))
+		return nil
 	}
 	rows, _, err := t.s.at.Spread(t.s.config(), raw.Matrix(w), raw.Matrix(t.y))
 	if err != nil {
@@ -280,6 +279,12 @@ func (t *splitting) findCond() error {
 	return nil
 }
 
+// sizesHere returns exponents of bounds of the norm of a matrix in MP on the host and of its
+// numbers.
+func sizesHere(m *halfulp.Matrix) (norm, top int) {
+	return rowNorm64(raw.Matrix(m)).MantExp(nil), int(max(largestTop(raw.Matrix(m)), -maxBits))
+}
+
 // foundCond takes cond from a bound of ‖|W| |T|‖∞.
 func (t *splitting) foundCond(norm float64) {
 	t.cond = float64(1.01*float64(norm*(1+0x1p-20))) + 0x1p-20
@@ -291,7 +296,10 @@ func (t *splitting) foundCond(norm float64) {
 // norm is k ‖S‖ 2^off at most, 2^(amp - width - 1) altogether.
 func (t *splitting) tolerance(width int) (*exact.Bound, error) {
 	if t.s.at == nil {
-		return nil, nil
+		t.normS, t.topS = sizesHere(t.x)
+		t.normT, t.topT = sizesHere(t.y)
+		t.normF, t.topF = sizesHere(t.f.Slice(0, t.k, 0, t.k))
+		return t.withinOff(width), nil
 	}
 	list := []*halfulp.Matrix{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
@@ -310,9 +318,14 @@ func (t *splitting) tolerance(width int) (*exact.Bound, error) {
 		t.normF, t.topF = sizesOf(x[4])
 		t.fRows, t.fCols = vectorsOf(x[4]), vectorsOf(x[5])
 	}
+	return t.withinOff(width), nil
+}
+
+// withinOff is the end of tolerance.
+func (t *splitting) withinOff(width int) *exact.Bound {
 	top := t.normF + t.topT
 	t.off = min(t.amp-width-1-bits.Len(uint(t.k))-t.normS, top-1)
-	return t.s.known(t.s.uniform(t.k, top, top-t.off), t.fRows, t.tCols), nil
+	return t.s.known(t.s.uniform(t.k, top, top-t.off), t.fRows, t.tCols)
 }
 
 // stepTolerances returns what the products X S and T Y of a step are known to be bounded by where
@@ -347,7 +360,7 @@ func (t *splitting) stepTolerances(prec int) (left, right *exact.Bound) {
 
 // finishTolerances are what the products of the last step are known to be bounded by where they
 // need not be rounded correctly: the upper triangle of W = S F, and what lies beside and below the
-// leading parts of W and V; nil on the host.
+// leading parts of W and V.
 type finishTolerances struct {
 	leading, right, below *exact.Bound
 	rows, cols            []int64 // rows of L and columns of U are in error by 2^these
@@ -359,9 +372,6 @@ type finishTolerances struct {
 // With rows of V and columns of W in error by 2^off, those of L = V (I - Y) and U = (I - X) W are
 // by 2^off (1 + k max |Y|) and 2^off (1 + ‖X‖∞) at most, and max |Y| and ‖X‖∞ by 2^(1-gain).
 func (t *splitting) finishTolerances(places int) (z finishTolerances, err error) {
-	if t.s.at == nil {
-		return z, nil
-	}
 	m, n := t.f.Dims()
 	top := t.normS + t.topF
 	off := min(-places-8, top-1)

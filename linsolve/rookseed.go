@@ -202,7 +202,11 @@ func (s *solver) rookAgain(p *rooked, bits int) (*rook, error) {
 // in so many bits; see byElimination.
 func (s *solver) rookByElimination(a *halfulp.Matrix, most, bits int, regular func() error, eliminate func(some int) (*rook, error)) (p *rooked, e *enclosure, err error) {
 	n := a.Rows()
-	e, err = s.byElimination(n, n, bits, regular, func(some int) (*splitting, error) {
+	least, err := s.eliminationBits(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err = s.byElimination(n, n, least, bits, regular, func(some int) (*splitting, error) {
 		r, err := eliminate(some)
 		if r == nil || err != nil {
 			return nil, err

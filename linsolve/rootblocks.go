@@ -30,11 +30,17 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 	s, n := t.s, t.n
 	bad := &pivotError{-1}
 	f := t.f.Slice(0, n, 0, n)
-	for some := leastRootBits; some <= mostRootBits; some *= 2 {
-		if some == 2*leastRootBits { // F may be singular
+	least, err := s.eliminationBits(f)
+	if err != nil {
+		return nil, err
+	}
+	want, known := bits, false
+	for some := least; some <= mostRootBits; some += some / 2 {
+		if some > least && !known { // F may be singular
 			if r, _, err := s.rank(f); r < n || err != nil {
 				return nil, err
 			}
+			known = true
 		}
 		s.work.guessed = true // whether these bits do
 		t.planRoot(some, bits)
@@ -59,6 +65,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 			return nil, err
 		}
 		t.x, t.improvement = x, improvement{amp: int(slices.Max(rows)) + 4}
+		bits = want + smallest(x)
 		if e, err := s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err
 		}
@@ -68,8 +75,9 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 
 // stepped makes ‖E‖ about 2^-bits; not ok if the seed is not good enough.
 func (t *doubling) stepped(bits int) (ok bool, err error) {
-	for t.gain < bits {
-		next, width, places := t.next(bits)
+	for next := 0; next < bits && t.gain < bits; {
+		var width, places int
+		next, width, places = t.next(bits)
 		if next+t.amp+4 > maxBits {
 			return false, nil
 		}
@@ -128,11 +136,11 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		return nil, err
 	}
 	v := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, nil, v, [2]byte{0, 'U'}, nil); err != nil {
+	if err := s.gemmOfTriangles(0, 1, f.Slice(k, n, 0, k), s1.T(), 0, nil, v, [2]byte{0, 'U'}, about(bits)); err != nil {
 		return nil, err
 	}
 	rest := halfulp.NewMatrix(format, n-k, n-k)
-	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, nil); err != nil {
+	if err := s.gemmTriangle('L', -1, v, v.T(), 1, f.Slice(k, n, k, n), rest, about(bits)); err != nil {
 		return nil, err
 	}
 	if err := s.mirror(rest); err != nil {
@@ -153,10 +161,10 @@ func (s *solver) root(f *halfulp.Matrix, bits int) (*halfulp.Matrix, error) {
 		return nil, err
 	}
 	w := halfulp.NewMatrix(format, n-k, k)
-	if err := s.gemmOfTriangles(0, 1, v, s1, 0, nil, w, [2]byte{0, 'L'}, nil); err != nil {
+	if err := s.gemmOfTriangles(0, 1, v, s1, 0, nil, w, [2]byte{0, 'L'}, about(bits)); err != nil {
 		return nil, err
 	}
-	return x, s.gemmOfTriangles(0, -1, s2, w, 0, nil, x.Slice(k, n, 0, k), [2]byte{'L', 0}, nil)
+	return x, s.gemmOfTriangles(0, -1, s2, w, 0, nil, x.Slice(k, n, 0, k), [2]byte{'L', 0}, about(bits))
 }
 
 // smallRoot is root by elimination of one pivot after the other.

@@ -369,7 +369,7 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 	s.work.guessed = p.rho == nil
 	if p.rho == nil {
 		end := s.before(s.solutionLeft(a, len(todo), f.Bits()))
-		p, err = s.multiply(p, a)
+		p, err = s.multiply(p, a, lu)
 		end()
 		if err != nil {
 			return nil, err

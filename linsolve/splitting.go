@@ -527,22 +527,18 @@ func (t *splitting) finish(bits, width int, leading, e *halfulp.Matrix, h *big.F
 	if err != nil {
 		return nil, err
 	}
-	ofV := func(int, int) *exact.Bound { return nil }
-	ofW := ofV
-	if t.s.at != nil {
-		// Corrections may be in error by half of what their rounding may be.
-		small := make([]int64, k)
-		for i := range small {
-			small[i] = int64(1 - g)
-		}
-		ofV = func(first, end int) *exact.Bound {
-			return &exact.Bound{Rows: rows[first:end], Cols: small, Within: int64(places + 2)}
-		}
-		ofW = func(first, end int) *exact.Bound {
-			return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
-		}
-		lost.Add(lost, exp2(-g-places))
+	// Corrections may be in error by half of what their rounding may be.
+	small := make([]int64, k)
+	for i := range small {
+		small[i] = int64(1 - g)
 	}
+	ofV := func(first, end int) *exact.Bound {
+		return &exact.Bound{Rows: rows[first:end], Cols: small, Within: int64(places + 2)}
+	}
+	ofW := func(first, end int) *exact.Bound {
+		return &exact.Bound{Rows: small, Cols: cols[first:end], Within: int64(places + 2)}
+	}
+	lost.Add(lost, exp2(-g-places))
 	ofLeading := t.s.known(ofV(0, k), t.vRows, t.small(true, 1-g))
 	if err := t.s.gemmOfTriangles('L', -1, leading, y, 0, nil, dv.Slice(0, k, 0, k), [2]byte{0, t.upperFactors()[1]}, ofLeading); err != nil {
 		return nil, err

@@ -1,0 +1,117 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// blockDeterminant returns the determinant of a regular A with factors f, with a log of about
+// 2^-places, by block elimination in as few bits as do; nil if none does.
+//
+// With F and G of blocks, and K = (F - G) G^-1, ‖K‖∞ ≤ rho,
+//
+//	det F = det G det(I + K),  |log det(I + K)| = |Σ tr((-K)^i) / i| ≤ n rho / (1 - rho),
+//
+// and det G is the product of the determinants of all B and of the last S, but for signs and powers
+// of two.
+func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, places int) (*determinant, error) {
+	n := f.n
+	if n < fewest {
+		return nil, nil
+	}
+	known := false // that a is regular
+	defer func() { s.work.guessed = false }()
+	for some := blockSpare + f.conditionBits() + places; some <= mostBlockBits+places; {
+		s.work.guessed = true // whether these bits do
+		s.planBlocks(n, some)
+		z, more, err := s.blocksOf(a, f, some, max(n/4, 32))
+		switch {
+		case errors.Is(err, ErrRange):
+			return nil, nil
+		case err == nil:
+			log := upper().Mul(z.defect, upper().SetInt64(int64(2*n))) // 1/(1 - rho) ≤ 2
+			if more = log.MantExp(nil) + places; more <= 0 {
+				s.work.guessed = false
+				d, err := s.productOf(z, log, places)
+				s.stats.Precision = some
+				return d, err
+			}
+		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+			return nil, err
+		case !known:
+			if err := s.regular(a); err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		if err == nil {
+			some += more + 8
+		} else {
+			some += max(more, some/4)
+		}
+	}
+	return nil, nil
+}
+
+// productOf returns the determinant of G with the log of det F / det G; nil if that of a block is
+// not had.
+func (s *solver) productOf(z *blocks, log *big.Float, places int) (*determinant, error) {
+	d := &determinant{mid: new(big.Float).SetPrec(uint(places + 64)).SetInt64(1), log: log}
+	for i := range z.by.rows {
+		d.shift -= z.by.rows[i] + z.by.cols[i]
+	}
+	for t := z.first; t != nil; t = t.rest {
+		for i := range t.by.rows {
+			d.shift -= t.by.rows[i] + t.by.cols[i]
+		}
+		if t.order != nil && odd(t.order) {
+			d.mid.Neg(d.mid)
+		}
+		v, err := t.determinant(places)
+		if err != nil || v == nil {
+			return nil, err
+		}
+		d.log.Add(d.log, v.log)
+		d.log.Add(d.log, exp2(1-int(d.mid.Prec()))) // the product is rounded
+		d.mid.Mul(d.mid, v.mid)
+		d.shift += v.shift
+	}
+	return d, nil
+}
+
+// determinant returns that of B, or of the last S; nil if an elimination has zeros. Where float64
+// factors do not suffice pivots are eliminated one by one, and V tells how far they may be off.
+func (t *block) determinant(places int) (*determinant, error) {
+	s, b, v := t.s, t.pivots, t.newton
+	if t.last != nil {
+		b, v = t.all, s.newNewton(t.all, t.last, math.MaxInt32)
+	}
+	f, err := s.factor(raw.Matrix(b), unscaled(b.Rows(), b.Rows()))
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.determinant(b, f, places, leaf(places))
+	if d != nil || err != nil || v == nil {
+		return d, err
+	}
+	if err := v.refine(16); err != nil {
+		return nil, err
+	}
+	loss, err := s.loss(f)
+	if err != nil || loss > lossy {
+		return nil, err
+	}
+	// V and B are not scaled.
+	order, odd := f.order()
+	p := &approximate{abs: rawBounds(v.x), rho: v.rho}
+	d, err = s.eliminated(leafBlock{permuted(b, order), p, places + loss + 2*bits.Len(uint(f.n)) + 8})
+	if d != nil && odd {
+		d.mid.Neg(d.mid)
+	}
+	return d, err
+}

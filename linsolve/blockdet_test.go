@@ -1,0 +1,144 @@
+package linsolve
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// illConditioned are matrices of order n that float64 factors do not suffice for.
+func illConditioned(r *rand.Rand, n int) map[string]*halfulp.Matrix {
+	f := halfulp.MP(200)
+	graded := halfulp.NewMatrix(f, n, n) // a product whose middle factor falls to 2^-120
+	left, right := lintest.Integers(r, n, n, 1<<20), lintest.Integers(r, n, n, 1<<20)
+	for j := range n {
+		for i := range n {
+			x := left.Big(i, j)
+			left.SetBig(i, j, x.SetMantExp(x, -120*j/n))
+		}
+	}
+	weights := left.Clone()
+	if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), left, right, halfulp.Float(0), graded, nil); err != nil {
+		panic(err)
+	}
+	for i := range n { // rows of weights down to 2^-60
+		for j := range n {
+			x := right.Big(i, j)
+			weights.SetBig(i, j, x.SetMantExp(x, -60*i/n))
+		}
+	}
+	normal := halfulp.NewMatrix(halfulp.MP(500), n, n)
+	if _, err := halfulp.Gemm(halfulp.Trans, halfulp.NoTrans, halfulp.Float(1), weights, weights, halfulp.Float(0), normal, nil); err != nil {
+		panic(err)
+	}
+	return map[string]*halfulp.Matrix{"graded": graded, "normal": normal, "Hilbert": halfulp.Hilbert(f, n), "rows far apart": spreadOut(graded)}
+}
+
+// spreadOut returns a matrix with rows and columns multiplied by powers of two.
+func spreadOut(a *halfulp.Matrix) *halfulp.Matrix {
+	z := a.Clone()
+	for i := range z.Rows() {
+		for j := range z.Cols() {
+			x := z.Big(i, j)
+			z.SetBig(i, j, x.SetMantExp(x, 37*i%400-91*j%300))
+		}
+	}
+	return z
+}
+
+// TestBlockDeterminant pits enclosures by blocks against determinants modulo primes.
+func TestBlockDeterminant(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	found := 0
+	for _, n := range []int{24, 33, 50} {
+		for name, a := range illConditioned(r, n) {
+			s, err := start("det", nil, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, shift, err := s.exactDet(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, places := range []int{30, 150, 1100} {
+				f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := s.blockDeterminant(a, f, places)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d == nil {
+					continue
+				}
+				found++
+				// |want/mid - 1| ≤ 2 log
+				x := new(big.Float).SetPrec(20000).SetMantExp(want, int(shift-d.shift))
+				x.Sub(x.Quo(x, d.mid), big.NewFloat(1))
+				if most := upper().Add(d.log, d.log); x.Abs(x).Cmp(most) > 0 || most.MantExp(nil) > 4-places {
+					t.Errorf("%s %d, %d places: off by %.3g, told %.3g", name, n, places, x, most)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d determinants", found)
+	}
+}
+
+// TestBlockInverse compares the proved bound of ‖I - R A‖ with the exact norm, also where R is not
+// quite the inverse.
+func TestBlockInverse(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 4))
+	const n = 30
+	for name, a := range illConditioned(r, n) {
+		s, err := start("inverse", nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.invertByBlocks(a, f)
+		if err != nil || p == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, off := range []int{0, -3, 5} { // a number of R is off by 2^off of itself
+			if off != 0 {
+				x := p.r.Big(n/2, n/3)
+				d := new(big.Float).SetMantExp(x, off)
+				p.r.SetBig(n/2, n/3, x.Add(x, d))
+			}
+			if _, err := s.distance(p, a); err != nil {
+				t.Fatal(err)
+			}
+			exact := new(big.Float)
+			for i := range n {
+				sum := new(big.Float).SetPrec(3000)
+				for j := range n {
+					e := new(big.Float).SetPrec(5000)
+					if i == j {
+						e.SetInt64(-1)
+					}
+					for h := range n {
+						e.Add(e, exactMul(p.r.Big(i, h), a.Big(h, j)))
+					}
+					sum.Add(sum, e.Abs(e).SetMantExp(e, int(p.weights[j]-p.weights[i])))
+				}
+				if sum.Cmp(exact) > 0 {
+					exact = sum
+				}
+			}
+			most := new(big.Float).SetPrec(64).Add(exact, new(big.Float).SetMantExp(exact, -20))
+			if p.rho.Cmp(exact) < 0 || p.rho.Cmp(most.Add(most, exp2(-40))) > 0 {
+				t.Errorf("%s, off by 2^%d: a norm of %.6g, told %.6g", name, off, exact, p.rho)
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package linsolve
+
+import (
+	"errors"
+	"math"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// invertByBlocks returns an approximate inverse of A with factors f by block elimination in as few
+// bits as do; nil if there is none. Nothing is known of the elimination's error: I - R A tells.
+func (s *solver) invertByBlocks(a *halfulp.Matrix, f *factors) (*approximate, error) {
+	if f.n < fewest {
+		return nil, nil
+	}
+	known := false // that a is regular
+	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
+		s.planBlocks(f.n, bits)
+		p, more, err := s.blockInverse(a, f, bits)
+		switch {
+		case err == nil:
+			return p, nil
+		case errors.Is(err, ErrRange):
+			return nil, nil
+		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
+			return nil, err
+		case !known:
+			if err := s.regular(a); err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		if errors.Is(err, errProof) {
+			bits += more
+		} else {
+			bits += max(more, bits/4)
+		}
+	}
+	return nil, nil
+}
+
+// blockInverse is invertByBlocks with numbers of some bits; if these bits do not do, it guesses how
+// many more will.
+func (s *solver) blockInverse(a *halfulp.Matrix, f *factors, bits int) (p *approximate, more int, err error) {
+	near, _ := narrow(a, uint(bits))
+	m := scaled(near, f.scaling, math.MaxInt32)
+	if m == nil {
+		return nil, 0, ErrRange
+	}
+	first, more, err := s.eliminateBlocks(m, bits, f, max(f.n/4, 32))
+	if err != nil {
+		return nil, more, err
+	}
+	x, err := first.inverted(bits)
+	if err != nil {
+		return nil, bits / 2, err
+	}
+	if !rescale(raw.Matrix(x), scaling{f.cols, f.rows}) {
+		return nil, 0, ErrRange
+	}
+	p = &approximate{r: x, weights: f.cols, scale: f.rows, rounds: 1 + s.stats.Rounds}
+	e, err := s.distance(p, a)
+	if err == nil && e != nil {
+		return nil, max(p.rho.MantExp(nil), 0) + 16, errProof
+	}
+	return p, 0, err
+}
+
+// inverted returns S^-1 in some bits, about: with W that of what is left,
+//
+//	(P S)^-1 = [V + X W S21 V, -X W; -W S21 V, W],
+//
+// where V is B^-1 in as many bits.
+func (t *block) inverted(bits int) (*halfulp.Matrix, error) {
+	s, n := t.s, len(t.by.rows)
+	format := halfulp.MP(uint(bits))
+	if t.last != nil {
+		v := s.newNewton(t.all, t.last, math.MaxInt32)
+		if v == nil {
+			return nil, errNoise
+		}
+		if err := v.refine(bits); err != nil {
+			return nil, err
+		}
+		x := v.x.Convert(format)
+		by := scaling{make([]int64, n), make([]int64, n)} // of X, and of S
+		for i := range n {
+			by.rows[i], by.cols[i] = v.by.cols[i]+t.by.cols[i], v.by.rows[i]+t.by.rows[i]
+		}
+		if !rescale(raw.Matrix(x), by) {
+			return nil, ErrRange
+		}
+		return x, nil
+	}
+	if err := t.newton.refine(bits); err != nil {
+		return nil, err
+	}
+	w, err := t.rest.inverted(bits)
+	if err != nil {
+		return nil, err
+	}
+	r := t.inverse.Rows()
+	v := t.newton.x.Convert(format)
+	if !rescale(raw.Matrix(v), scaling{t.newton.by.cols, t.newton.by.rows}) {
+		return nil, ErrRange
+	}
+	y, z := halfulp.NewMatrix(format, n-r, r), halfulp.NewMatrix(format, n, n)
+	if err := s.gemmWithin(1, t.left, v, 0, nil, y, about(bits)); err != nil {
+		return nil, err
+	}
+	right, below := z.Slice(0, r, r, n), z.Slice(r, n, 0, r)
+	if err := s.gemmWithin(-1, t.right, w, 0, nil, right, about(bits)); err != nil {
+		return nil, err
+	}
+	if err := s.gemmWithin(-1, w, y, 0, nil, below, about(bits)); err != nil {
+		return nil, err
+	}
+	more := halfulp.NewMatrix(format, r, r)
+	if err := s.gemmWithin(-1, t.right, below, 0, nil, more, about(bits)); err != nil {
+		return nil, err
+	}
+	if err := s.sum(v, more, z.Slice(0, r, 0, r)); err != nil {
+		return nil, err
+	}
+	if err := z.Slice(r, n, r, n).CopyFrom(w); err != nil {
+		return nil, err
+	}
+	back := make([]int, n) // column order[i] of S^-1 is column i of this
+	for i, k := range t.order {
+		back[k] = i
+	}
+	x := permuted(z.T(), back).T()
+	if !rescale(raw.Matrix(x), scaling{t.by.cols, t.by.rows}) {
+		return nil, ErrRange
+	}
+	return x, nil
+}
