@@ -14,3 +14,6 @@ struct elimination {
 	int columns;     // of F, a multiple of BLOCK: N but for triangles of tall matrices
 	int pad;
 };
+
+// reciprocal returns 1 / x, but 0 for 0.
+static __device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0 : 1 / x; }

@@ -112,7 +112,7 @@ template <int W> static __device__ __forceinline__ void columnStep(panelRow &r, 
 		((int *)p.chosen)[column] = r.place;
 	}
 	__syncthreads();
-	double pivot = shared.row[0], m = pivot == 0 ? 0 : r.a[0] * (1 / pivot);
+	double m = r.a[0] * reciprocal(shared.row[0]);
 #pragma unroll
 	for (int j = 0; j < W - 1; j++)
 		r.a[j] = fma(-m, shared.row[j + 1], r.a[j + 1]);

@@ -5,7 +5,8 @@
 // of BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot
 // rows of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal.
 // Appl. 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is
-// left. Rows stay where they are: with pivot p_k of column k
+// left. A launch of one node for more rows takes the first NODE of them for candidates, and GROWTH
+// tells then if that was not good enough. Rows stay where they are: with pivot p_k of column k
 //
 //	(F^-1)[k][p_j] = M[p_k][j]
 //
@@ -96,15 +97,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) equilibrated(const __grid_
 	}
 }
 
-// Columns that are eliminated one by one, before what they make of the others is one product.
-#define FEW 16
-
-// What threads of a node share. The rows of block are those of the pivots, in their order: U with
-// the multipliers of L - I below its diagonal, and U^-1 and L^-1 - I in their places at last.
+// What threads of a node share.
 struct nodeMemory {
-	double block[BLOCK][BLOCK + 4]; // apart, for the banks
-	double row[FEW];                // of the pivot
-	double inverses[BLOCK];         // of the pivots
+	double row[BLOCK];
 	u32 keys[NODE / 32];
 };
 
@@ -129,155 +124,46 @@ static __device__ __forceinline__ bool choose(double x, int &chosen, int step, b
 	return here;
 }
 
-// eliminateFew eliminates columns FIRST to FIRST + FEW - 1 in NODE rows, one to a thread, and
-// brings the rows of their pivots to shared memory and the columns behind them up to date. Columns
-// of multipliers stay in the places of those that they eliminate. regular becomes false if a pivot
-// is 0.
-template <int FIRST> static __device__ __forceinline__ void eliminateFew(double (&a)[BLOCK], int &chosen, bool given, bool &regular, nodeMemory &shared)
+// candidateStep eliminates the first of W columns and shifts the others to the left, in all of the
+// NODE rows at once, one to a thread.
+template <int W> static __device__ __forceinline__ void candidateStep(double (&a)[BLOCK], int &chosen, int step, nodeMemory &shared)
 {
-#pragma unroll 1
-	for (int k = 0; k < FEW; k++) { // the columns rotate to the left: the first is that of the step
-		double x = a[FIRST], inverse;
-		asm volatile("rcp.rn.f64 %0, %1;" : "=d"(inverse) : "d"(x)); // while the pivot is sought
-		if (choose(x, chosen, FIRST + k, given, shared)) {
+	if (choose(a[0], chosen, step, false, shared)) {
 #pragma unroll
-			for (int j = 0; j < FEW; j++)
-				shared.row[j] = j < FEW - k ? a[FIRST + j] : 0;
-			shared.inverses[FIRST + k] = x == 0 ? 0 : inverse;
-			regular = x != 0;
-		}
-		__syncthreads();
-		double m = chosen == -1 ? x * shared.inverses[FIRST + k] : 0;
-#pragma unroll
-		for (int j = 1; j < FEW; j++)
-			a[FIRST + j - 1] = fma(-m, shared.row[j], a[FIRST + j]);
-		a[FIRST + FEW - 1] = chosen == -1 ? m : x;
-	}
-	if (chosen >= FIRST) {
-#pragma unroll
-		for (int j = 0; j < BLOCK; j++)
-			shared.block[chosen][j] = a[j];
+		for (int j = 0; j < W; j++)
+			shared.row[j] = a[j];
 	}
 	__syncthreads();
-	if (FIRST + FEW == BLOCK)
-		return;
-	// U = L^-1 A of the pivots' rows, a column to a thread.
-	int column = FIRST + FEW + threadIdx.x;
-	if (column < BLOCK) {
-		double u[FEW];
+	double m = a[0] * reciprocal(shared.row[0]);
 #pragma unroll
-		for (int k = 0; k < FEW; k++)
-			u[k] = shared.block[FIRST + k][column];
-#pragma unroll
-		for (int k = 0; k < FEW; k++)
-#pragma unroll
-			for (int i = k + 1; i < FEW; i++)
-				u[i] = fma(-shared.block[FIRST + i][FIRST + k], u[k], u[i]);
-#pragma unroll
-		for (int k = 0; k < FEW; k++)
-			shared.block[FIRST + k][column] = u[k];
-	}
-	__syncthreads();
-	if (chosen >= 0)
-		return;
-#pragma unroll
-	for (int k = 0; k < FEW; k++)
-#pragma unroll
-		for (int j = FIRST + FEW; j < BLOCK; j++)
-			a[j] = fma(-a[FIRST + k], shared.block[FIRST + k][j], a[j]);
+	for (int j = 0; j < W - 1; j++)
+		a[j] = fma(-m, shared.row[j + 1], a[j + 1]);
 }
 
-// eliminateBlock eliminates a step's columns: of rows without a pivot nothing is of use then.
-static __device__ __forceinline__ void eliminateBlock(double (&a)[BLOCK], int &chosen, bool given, bool &regular, nodeMemory &shared)
+// blockStep, number step between 16 PHASE and 16 PHASE + 15, eliminates the first column and
+// rotates the others to the left. Columns from the step's on become U^-1 in the pivot rows, those
+// before it L^-1; the diagonal of that, 1, is not stored. It returns whether the pivot is not 0.
+template <int PHASE> static __device__ __forceinline__ bool blockStep(double (&a)[BLOCK], int &chosen, int step, bool given, nodeMemory &shared)
 {
-	eliminateFew<0>(a, chosen, given, regular, shared);
-	eliminateFew<16>(a, chosen, given, regular, shared);
-	eliminateFew<32>(a, chosen, given, regular, shared);
-	eliminateFew<48>(a, chosen, given, regular, shared);
-}
-
-static_assert(FEW == 16 && BLOCK == 64, "columns of eliminateBlock");
-
-// lowerAt and upperAt are numbers of the triangles that share a block.
-static __device__ __forceinline__ double lowerAt(const nodeMemory &shared, int i, int j) { return i > j ? shared.block[i][j] : i == j; }
-static __device__ __forceinline__ double upperAt(const nodeMemory &shared, int i, int j) { return i > j ? 0 : shared.block[i][j]; }
-
-// joinInverses stores, of triangles of order 2 H whose halves on the diagonal are inverted, the
-// other part of the inverses,
-//
-//	-L22^-1 (L21 L11^-1)    -U11^-1 (U12 U22^-1).
-//
-// A warp makes a few of the 8 x 8 tiles.
-template <int H> static __device__ __forceinline__ void joinInverses(nodeMemory &shared)
-{
-	const int side = H / 8, tiles = BLOCK / H * side * side / (NODE / 32);
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	// The columns from the step's on are these registers: below surely, and up to below + 16 maybe.
+	const int below = BLOCK - 16 * (PHASE + 1), end = BLOCK - step;
+	bool here = choose(a[0], chosen, step, given, shared);
+	if (here) {
 #pragma unroll
-	for (int second = 0; second < 2; second++) {
-		double2 c[tiles] = {};
-#pragma unroll
-		for (int t = 0; t < tiles; t++) {
-			int tile = warp * tiles + t, problem = tile / (side * side), first = problem / 2 * 2 * H;
-			bool upper = problem % 2;
-			int i = first + (upper ? 0 : H) + tile / side % side * 8 + lane / 4, j = first + (upper ? H : 0) + tile % side * 8 + lane / 4;
-			int k = first + (upper == second ? 0 : H) + lane % 4;
-#pragma unroll 4
-			for (int end = k + H; k < end; k += 4) {
-				double x = second ? upper ? upperAt(shared, i, k) : lowerAt(shared, i, k) : shared.block[i][k];
-				double y = second ? shared.block[k][j] : upper ? upperAt(shared, k, j) : lowerAt(shared, k, j);
-				multiplyAdd64(c[t], x, y);
-			}
-		}
-		__syncthreads();
-#pragma unroll
-		for (int t = 0; t < tiles; t++) {
-			int tile = warp * tiles + t, problem = tile / (side * side), first = problem / 2 * 2 * H;
-			bool upper = problem % 2;
-			double *to = &shared.block[first + (upper ? 0 : H) + tile / side % side * 8 + lane / 4][first + (upper ? H : 0) + tile % side * 8 + 2 * (lane % 4)];
-			to[0] = second ? -c[t].x : c[t].x;
-			to[1] = second ? -c[t].y : c[t].y;
-		}
-		__syncthreads();
-	}
-}
-
-// invertTriangles inverts the triangles in place: blocks of FEW on the diagonal, a column to a
-// thread, which are joined then.
-static __device__ __forceinline__ void invertTriangles(nodeMemory &shared)
-{
-	bool there = threadIdx.x < 2 * BLOCK, upper = threadIdx.x >= BLOCK;
-	int column = threadIdx.x % FEW, first = threadIdx.x % BLOCK / FEW * FEW;
-	double x[FEW];
-	if (there) {
-#pragma unroll
-		for (int i = 0; i < FEW; i++)
-			x[i] = i == column;
-		if (upper) {
-#pragma unroll
-			for (int k = FEW - 1; k >= 0; k--) {
-				x[k] *= shared.inverses[first + k];
-#pragma unroll
-				for (int i = 0; i < k; i++)
-					x[i] = fma(-shared.block[first + i][first + k], x[k], x[i]);
-			}
-		} else {
-#pragma unroll
-			for (int k = 0; k < FEW; k++)
-#pragma unroll
-				for (int i = k + 1; i < FEW; i++)
-					x[i] = fma(-shared.block[first + i][first + k], x[k], x[i]);
+		for (int j = 0; j < BLOCK; j++) {
+			shared.row[j] = a[j];
+			if (j < below || j < below + 16 && j < end)
+				a[j] = 0;
 		}
 	}
 	__syncthreads();
-	if (there) {
+	double pivot = shared.row[0], inverse = reciprocal(pivot), m = here ? -inverse : a[0] * inverse;
+	double before = chosen >= 0 ? 0 : m; // for the columns before the step's
 #pragma unroll
-		for (int i = 0; i < FEW; i++)
-			if (upper ? i <= column : i > column)
-				shared.block[first + i][first + column] = x[i];
-	}
-	__syncthreads();
-	joinInverses<16>(shared);
-	joinInverses<32>(shared);
+	for (int j = 1; j < BLOCK; j++)
+		a[j - 1] = fma(j < below || j < below + 16 && j < end ? -m : -before, shared.row[j], a[j]);
+	a[BLOCK - 1] = -m;
+	return pivot != 0;
 }
 
 // load reads row number index of count of the candidates, whose places in the order are in from, or
@@ -299,8 +185,14 @@ static __device__ __forceinline__ void pickCandidates(const elimination &g, u64 
 {
 	double a[BLOCK];
 	int chosen, place = load(g, from, index * NODE + threadIdx.x, count, a, chosen);
-	bool regular = true;
-	eliminateBlock(a, chosen, false, regular, shared);
+	for (int step = 0; step < 16; step++)
+		candidateStep<64>(a, chosen, step, shared);
+	for (int step = 16; step < 32; step++)
+		candidateStep<48>(a, chosen, step, shared);
+	for (int step = 32; step < 48; step++)
+		candidateStep<32>(a, chosen, step, shared);
+	for (int step = 48; step < 64; step++)
+		candidateStep<16>(a, chosen, step, shared);
 	if (chosen >= 0)
 		((int *)to)[index * BLOCK + chosen] = place;
 }
@@ -315,19 +207,27 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 	double a[BLOCK];
 	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
 	bool regular = true;
-	eliminateBlock(a, chosen, given, regular, shared);
-	invertTriangles(shared);
+	for (int step = 0; step < 16; step++)
+		regular &= blockStep<0>(a, chosen, step, given, shared);
+	for (int step = 16; step < 32; step++)
+		regular &= blockStep<1>(a, chosen, step, given, shared);
+	for (int step = 32; step < 48; step++)
+		regular &= blockStep<2>(a, chosen, step, given, shared);
+	for (int step = 48; step < 64; step++)
+		regular &= blockStep<3>(a, chosen, step, given, shared);
 	if (threadIdx.x < 2)
 		taken[threadIdx.x] = outside[threadIdx.x] = 0;
-	if (!regular)
+	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
-	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += NODE) {
-		((double *)g.lower)[i] = lowerAt(shared, i % BLOCK, i / BLOCK);
-		((double *)g.upper)[i] = upperAt(shared, i / BLOCK, i % BLOCK);
-	}
 	__syncthreads();
 	int *order = (int *)g.order + g.first;
 	if (chosen >= 0) {
+		double *lower = (double *)g.lower + chosen, *upper = (double *)g.upper + chosen * BLOCK;
+#pragma unroll
+		for (int j = 0; j < BLOCK; j++) {
+			lower[j * BLOCK] = j < chosen ? a[j] : j == chosen;
+			upper[j] = j < chosen ? 0 : a[j];
+		}
 		place -= g.first;
 		places[chosen] = place;
 		rows[chosen] = order[place];
@@ -381,8 +281,8 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 // Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
 #define PANEL 32
 
-// The most that numbers -F[i,K] U^-1 of rows without a pivot may be; pivots of all rows make them 1
-// or a little more.
+// The most that numbers -F[i,K] U^-1 of rows without a pivot may be where pivots are those of a few
+// rows; if all rows are candidates they are 1 or a little more.
 #define MOST 256
 
 // pivotPanels makes the factors of the update: blocks (b, 0) the right one, of rows L^-1 F[p,J], or
@@ -422,8 +322,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_c
 		if (blockIdx.y) {
 			int2 slot = *(const int2 *)((const int *)g.slot + i);
 			u32 x = slot.x - g.first, y = slot.y - g.first;
-			bool large = slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST);
-			if (large)
+			if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
 				atomicOr((u32 *)g.status, GROWTH);
 			if (x < BLOCK)
 				c[t].x = triangle[swizzled<BLOCK>(x, k)];
