@@ -44,6 +44,14 @@ func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
 		}
 		first := k + size
 		l := make([][2]float64, n-first)
+		// The columns in one piece: nearly all of the time is in what reads them.
+		var columns [2][]float64
+		for c := range size {
+			columns[c] = make([]float64, n-first)
+			for j := range columns[c] {
+				columns[c][j] = r.x[first+j][k+c]
+			}
+		}
 		err := s.each(n-first, func(row int) {
 			x := r.x[first+row]
 			for c := range size {
@@ -52,8 +60,9 @@ func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
 					m += float64(x[k+d] * inverse[d][c])
 				}
 				l[row][c] = m
-				for j := first; j <= first+row; j++ {
-					x[j] -= float64(m * r.x[j][k+c])
+				left := x[first : first+row+1]
+				for j, y := range columns[c][:len(left)] {
+					left[j] -= float64(m * y)
 				}
 			}
 		})

@@ -42,8 +42,8 @@ faults='^TestBecameShorter$'
 # What differs here is the compiler, and the kernels: arithmetic of doubles, and what a kernel or
 # a portable loop computes. Without arguments, tests are left out whose time goes into fake GPUs,
 # which are Go of the tests, and into an oracle's rational numbers while neighbours run the same
-# code.
-fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Traced|Views|WholeRange)$'
+# code, and those of faults that are injected, which are about what is compared.
+fakes='^Test(.+Reference|.*Device.*|.*Failures|.*Resident.*|.*Spoiled|Algorithm1Fails|ExactPass|Long|Parts.*|PlaceErrors|Prepared.*|Reproduce|Traced|Views|WholeRange|DriverCalls|Faults|Factors|FactorsByProducts|Progress)$'
 oracles='^Test(BasesBounded|Cholesky|Enclose|Expm|ExponentialBound|LeastSquares|LU|Plans|QR|RootByBlocks|NoRootByBlocks|ByElimination|IllLDLT)$'
 [ $# -eq 0 ] || fakes='^$' oracles='^$'
 

@@ -55,7 +55,7 @@ func testZerosLeftOut(t *testing.T) {
 	formats := []num.Format{num.Float64, {Kind: num.MP, Prec: 53}, {Kind: num.MP, Prec: 200}, num.Float32, num.DDouble}
 	trials := 24
 	if testlength.Long() {
-		trials = 400
+		trials = 150
 	}
 	for trial := range trials {
 		x, y := trial%len(zeroPatterns), rng.IntN(len(zeroPatterns))

@@ -21,7 +21,11 @@ const (
 const (
 	SeedSingular = 1 << iota
 	SeedNotFinite
+	SeedGrowth // a number of the left factor of a row without a pivot is above SeedMost
 )
+
+// SeedMost is what numbers of the left factor may be at most where pivots are those of a few rows.
+const SeedMost = 256
 
 // Equilibration is what scales a matrix. Rows and Cols have the negatives of exponents.
 type Equilibration struct {

@@ -162,7 +162,7 @@ func refPivots(l *fake.Launch, g abi.Elimination, lists, counters, given cuda.Po
 		counters += cuda.Pointer(4 * nodes)
 	}
 	n := int(g.N)
-	p := candidatesOf(l, g, from, 0, count)
+	p := candidatesOf(l, g, from, 0, min(count, abi.SeedNode))
 	pivots, regular := p.eliminate(given != 0)
 	if !regular {
 		fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedSingular
@@ -217,6 +217,9 @@ func refPivotPanels(l *fake.Launch, g abi.Elimination) {
 			sum := 0.0
 			for m := range k {
 				sum -= float64(f[i+(first+m)*n] * upper[m*k+h])
+			}
+			if slot[i] < 0 && !(math.Abs(sum) <= abi.SeedMost) {
+				fake.Slice[uint32](l, g.Status, 1)[0] |= abi.SeedGrowth
 			}
 			if s := int(slot[i]) - first; 0 <= s && s < k {
 				sum = upper[s*k+h]

@@ -11,7 +11,7 @@ import (
 // triangles are those of the n rows of pivots, which are what the order has. It is not ok for
 // matrices of more rows than the GPU's multiprocessors take at a time, 256 each.
 func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return triangles(s, a, z, u, true, a.Rows >= lookAhead)
+	return factor(s, a, z, u, partial, a.Rows >= lookAhead)
 }
 
 // panelBlocks returns how many blocks have that many rows of a panel.
@@ -27,7 +27,8 @@ func fitsPanel(d *cuda.Device, rows int) bool {
 // pivotPartially makes partial pivoting the way to choose pivot rows.
 func (w *work) pivotPartially() error {
 	blocks := panelBlocks(int(w.g.N))
-	p := &abi.Pivoting{Tops: w.q.Rows, N: w.q.A.N}
+	p := &w.partial
+	*p = abi.Pivoting{Tops: w.q.Rows, N: w.q.A.N}
 	for _, m := range []struct {
 		to    *cuda.Pointer
 		bytes int
@@ -41,7 +42,6 @@ func (w *work) pivotPartially() error {
 			return err
 		}
 	}
-	w.partial = p
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (w *work) partialPivots(s *cuda.Stream, g abi.Elimination) error {
 	if err := s.Zero(w.partial.Keys, int64(2*8*blocks)); err != nil {
 		return err
 	}
-	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, g, *w.partial); err != nil {
+	if err := f.LaunchTogether(s, cuda.Dim{X: blocks}, cuda.Dim{X: node}, 0, g, w.partial); err != nil {
 		return err
 	}
 	return w.tournament(s, g, w.partial.Chosen)

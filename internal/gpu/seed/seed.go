@@ -38,16 +38,40 @@ const lookAhead = 1536
 // All is queued on the stream of s, and for large matrices on one beside it, each of which it waits
 // for but once.
 func Inverse(s *cuda.Stream, a, x mem.Matrix) (rows, cols []int64, ok bool, err error) {
-	return inverse(s, a, x, a.Rows >= lookAhead)
+	return inverse(s, a, x, searches, a.Rows >= lookAhead)
 }
 
-func inverse(s *cuda.Stream, a, x mem.Matrix, ahead bool) (rows, cols []int64, ok bool, err error) {
+// A search is the way to choose pivot rows.
+type search int
+
+const (
+	// The first NODE rows of the order have them, if nothing grows much.
+	narrow search = iota
+	tournament
+	partial
+)
+
+// searches are those for seeds that may choose. A tournament has several rounds, one after the
+// other, which take as long as all else that a step of a matrix of order 4096 waits for. Nearly all
+// matrices have pivots that are good enough among so few rows: so these are tried first.
+var searches = []search{narrow, tournament}
+
+func inverse(s *cuda.Stream, a, x mem.Matrix, ways []search, ahead bool) (rows, cols []int64, ok bool, err error) {
+	for _, way := range ways {
+		if rows, cols, ok, err = invert(s, a, x, way, ahead); ok || err != nil {
+			break
+		}
+	}
+	return rows, cols, ok, err
+}
+
+func invert(s *cuda.Stream, a, x mem.Matrix, way search, ahead bool) (rows, cols []int64, ok bool, err error) {
 	n := a.Rows
 	if n == 0 || n > MaxOrder {
 		return make([]int64, n), make([]int64, n), n == 0, nil
 	}
 	x.Changed()
-	w, err := newWork(s, a)
+	w, err := newWork(s, a, way)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -73,6 +97,9 @@ func (w *work) report() (rows, cols []int64, ok bool, err error) {
 			exps[i] = 0
 		}
 	}
+	if w.way != narrow {
+		told[0] &^= abi.SeedGrowth
+	}
 	return exps[:n], exps[n:], told[0] == 0, nil
 }
 
@@ -87,7 +114,8 @@ type work struct {
 	counts  cuda.Pointer   // a counter a node
 	nodes   int            // of all levels, at most
 	to      *abi.Triangles // what Triangles wants
-	partial *abi.Pivoting  // partial pivoting; nil for a tournament
+	way     search
+	partial abi.Pivoting // for partial pivoting
 }
 
 func (w *work) free() {
@@ -113,10 +141,10 @@ func paddedRows(a mem.Matrix) int {
 	return (a.Rows + more + block - 1) / block * block
 }
 
-func newWork(s *cuda.Stream, a mem.Matrix) (*work, error) {
+func newWork(s *cuda.Stream, a mem.Matrix, way search) (*work, error) {
 	columns := (a.Cols + block - 1) / block * block
 	padded := paddedRows(a)
-	w := &work{s: s, kernels: launch.KernelsOf(s)}
+	w := &work{s: s, kernels: launch.KernelsOf(s), way: way}
 	w.q.A = abi.RowsOf(a)
 	w.g.N, w.g.Columns = int32(padded), int32(columns)
 	for nodes := (padded + node - 1) / node; nodes > 1; nodes = (nodes*block + node - 1) / node {
@@ -276,7 +304,7 @@ func (w *work) eliminateAhead(beside *cuda.Stream) error {
 
 // pivots chooses the pivot rows of a step in stream s.
 func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
-	if w.partial != nil {
+	if w.way == partial {
 		return w.partialPivots(s, g)
 	}
 	return w.tournament(s, g, 0)
@@ -286,7 +314,7 @@ func (w *work) pivots(s *cuda.Stream, g abi.Elimination) error {
 // there is one.
 func (w *work) tournament(s *cuda.Stream, g abi.Elimination, given cuda.Pointer) error {
 	nodes := (int(g.N-g.First) + node - 1) / node
-	if given != 0 {
+	if given != 0 || w.way == narrow {
 		nodes = 1
 	}
 	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, g, w.lists, w.counts, given)

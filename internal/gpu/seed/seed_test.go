@@ -139,9 +139,9 @@ func resident(s *cuda.Stream, f num.Format, n int, transposed bool, at func(i, j
 }
 
 // check inverts a matrix in a format and returns the residual.
-func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, transposed, ahead bool) {
+func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, ways []search, transposed, ahead bool) {
 	t.Helper()
-	name := fmt.Sprintf("%s, n = %d, %v, transposed %v, ahead %v", p.name, p.n, f, transposed, ahead)
+	name := fmt.Sprintf("%s, n = %d, %v, ways %v, transposed %v, ahead %v", p.name, p.n, f, ways, transposed, ahead)
 	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
 		a, h, err := resident(s, f, p.n, transposed, p.at)
 		if err != nil {
@@ -154,7 +154,7 @@ func check(t *testing.T, dev *cuda.Device, p problem, f num.Format, transposed, 
 		}
 		defer x.Free()
 		to := mem.Matrix{Arr: x, Off: 5, RS: 1, CS: p.n, Rows: p.n, Cols: p.n}
-		rows, cols, ok, err := inverse(s, a, to, ahead)
+		rows, cols, ok, err := inverse(s, a, to, ways, ahead)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,10 @@ func checkAll(t *testing.T, dev *cuda.Device, orders ...int) {
 	formats := []num.Format{num.Float64, gputest.MP(424), num.Float64, num.DDouble, gputest.MP(53), num.QDouble}
 	for _, n := range orders {
 		for i, p := range problems(n) {
-			check(t, dev, p, formats[i%len(formats)], i%4 == 1, i%3 == 0)
+			check(t, dev, p, formats[i%len(formats)], searches, i%4 == 1, i%3 == 0)
+			if n > node {
+				check(t, dev, p, formats[i%len(formats)], []search{tournament}, i%4 == 1, i%3 == 0)
+			}
 		}
 	}
 }
@@ -283,8 +286,8 @@ func TestSanitizeInverse(t *testing.T) {
 	dev := gputest.Machine(t)
 	for _, n := range []int{5, 330} {
 		p := problems(n)[0]
-		check(t, dev, p, num.Float64, false, false)
-		check(t, dev, p, gputest.MP(150), true, true)
+		check(t, dev, p, num.Float64, searches, false, false)
+		check(t, dev, p, gputest.MP(150), []search{tournament}, true, true)
 	}
 }
 
@@ -319,13 +322,14 @@ func BenchmarkInverse(b *testing.B) {
 				return err
 			}
 			to = mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
-			w, err = newWork(s, a)
+			w, err = newWork(s, a, tournament)
 			return err
 		})
-		for _, ahead := range []bool{false, true} {
+		for i := range 4 {
+			way, ahead := searches[i/2], i%2 == 1
 			rho := 0.0
 			do(b, func(s *cuda.Stream) error {
-				rows, cols, ok, err := inverse(s, a, to, ahead) // loads the kernels
+				rows, cols, ok, err := invert(s, a, to, way, ahead) // loads the kernels
 				if err != nil || !ok {
 					return fmt.Errorf("%v %w", ok, err)
 				}
@@ -340,10 +344,10 @@ func BenchmarkInverse(b *testing.B) {
 				rho = residual(b, h, r.F64[0], rows, cols)
 				return nil
 			})
-			b.Run(fmt.Sprintf("%d/ahead=%v", n, ahead), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/narrow=%v/ahead=%v", n, way == narrow, ahead), func(b *testing.B) {
 				for b.Loop() {
 					do(b, func(s *cuda.Stream) error {
-						_, _, _, err := inverse(s, a, to, ahead)
+						_, _, _, err := invert(s, a, to, way, ahead)
 						return err
 					})
 				}

@@ -12,22 +12,31 @@ import (
 // diagonal of L^-1 is 1 exactly; nothing else is known of the error. It is not ok, and z and u
 // unspecified, where Inverse is not.
 func Triangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
-	return triangles(s, a, z, u, false, a.Rows >= lookAhead)
+	return triangles(s, a, z, u, searches, a.Rows >= lookAhead)
 }
 
-func triangles(s *cuda.Stream, a, z, u mem.Matrix, partial, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+func triangles(s *cuda.Stream, a, z, u mem.Matrix, ways []search, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
+	for _, way := range ways {
+		if rows, cols, order, ok, err = factor(s, a, z, u, way, ahead); ok || err != nil {
+			break
+		}
+	}
+	return rows, cols, order, ok, err
+}
+
+func factor(s *cuda.Stream, a, z, u mem.Matrix, way search, ahead bool) (rows, cols []int64, order []int32, ok bool, err error) {
 	m, n := a.Rows, a.Cols
-	if n == 0 || m > MaxOrder || partial && !fitsPanel(s.Device(), paddedRows(a)) {
+	if n == 0 || m > MaxOrder || way == partial && !fitsPanel(s.Device(), paddedRows(a)) {
 		return make([]int64, m), make([]int64, n), make([]int32, n), n == 0, nil
 	}
 	z.Changed()
 	u.Changed()
-	w, err := newWork(s, a)
+	w, err := newWork(s, a, way)
 	if err != nil {
 		return nil, nil, nil, false, err
 	}
 	defer w.free()
-	if partial {
+	if way == partial {
 		if err := w.pivotPartially(); err != nil {
 			return nil, nil, nil, false, err
 		}

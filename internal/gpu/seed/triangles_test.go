@@ -17,9 +17,9 @@ var distinct = []string{"uniform", "permutation", "antidiagonal", "zero leading 
 
 // checkTriangles has the zeros and ones of triangles, and a small Z P F U - I, for the first n
 // columns.
-func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Format, transposed, partial, ahead bool) {
+func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Format, transposed, partially, ahead bool) {
 	t.Helper()
-	name := fmt.Sprintf("%s, %d x %d, %v, transposed %v, partial %v, ahead %v", p.name, p.n, n, f, transposed, partial, ahead)
+	name := fmt.Sprintf("%s, %d x %d, %v, transposed %v, partial %v, ahead %v", p.name, p.n, n, f, transposed, partially, ahead)
 	if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
 		a, h, err := resident(s, f, p.n, transposed, p.at)
 		if err != nil {
@@ -34,7 +34,13 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Form
 		defer x.Free()
 		z := mem.Matrix{Arr: x, Off: 1, RS: n, CS: 1, Rows: n, Cols: n}
 		u := mem.Matrix{Arr: x, Off: n*n + 2, RS: 1, CS: n, Rows: n, Cols: n}
-		rows, cols, order, ok, err := triangles(s, a, z, u, partial, ahead)
+		ways := searches
+		if partially {
+			ways = []search{partial}
+		} else if transposed {
+			ways = []search{tournament}
+		}
+		rows, cols, order, ok, err := triangles(s, a, z, u, ways, ahead)
 		if err != nil {
 			return err
 		}
@@ -45,7 +51,7 @@ func checkTriangles(t *testing.T, dev *cuda.Device, p problem, n int, f num.Form
 		if sorted := slices.Sorted(slices.Values(order)); sorted[0] < 0 || sorted[n-1] >= int32(p.n) || len(slices.Compact(sorted)) != n {
 			t.Fatalf("%s: order %v", name, order)
 		}
-		if want := partialOrder(h); partial && slices.Contains(distinct, p.name) && !slices.Equal(order, want) {
+		if want := partialOrder(h); partially && slices.Contains(distinct, p.name) && !slices.Equal(order, want) {
 			t.Errorf("%s: order %v, want %v", name, order, want)
 		}
 		host, err := x.Host(s)
@@ -197,8 +203,8 @@ func TestSanitizeTriangles(t *testing.T) {
 func BenchmarkTriangles(b *testing.B) {
 	dev := gputest.Machine(b)
 	for _, n := range []int{1000, 4096} {
-		for _, partial := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%d/partial=%v", n, partial), func(b *testing.B) {
+		for _, way := range []search{narrow, tournament, partial} {
+			b.Run(fmt.Sprintf("%d/%v", n, [...]string{"narrow", "tournament", "partial"}[way]), func(b *testing.B) {
 				if err := dev.Do(b.Context(), func(s *cuda.Stream) error {
 					a, _, err := resident(s, num.Float64, n, false, problems(n)[0].at)
 					if err != nil {
@@ -213,7 +219,7 @@ func BenchmarkTriangles(b *testing.B) {
 					z := mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}
 					u := mem.Matrix{Arr: x, Off: n * n, RS: 1, CS: n, Rows: n, Cols: n}
 					for b.Loop() {
-						if _, _, _, ok, err := triangles(s, a, z, u, partial, n >= lookAhead); err != nil || !ok {
+						if _, _, _, ok, err := factor(s, a, z, u, way, n >= lookAhead); err != nil || !ok {
 							return fmt.Errorf("%v %w", ok, err)
 						}
 					}

@@ -5,7 +5,8 @@
 // of BLOCK, is inverted in place by Gauss-Jordan elimination of BLOCK columns at a time. The pivot
 // rows of a step are chosen by a tournament (Grigori, Demmel and Xiang, CALU, SIAM J. Matrix Anal.
 // Appl. 32, 2011): nodes pick BLOCK of at most NODE rows by partial pivoting, until one node is
-// left. Rows stay where they are: with pivot p_k of column k
+// left. A launch of one node for more rows takes the first NODE of them for candidates, and GROWTH
+// tells then if that was not good enough. Rows stay where they are: with pivot p_k of column k
 //
 //	(F^-1)[k][p_j] = M[p_k][j]
 //
@@ -280,6 +281,10 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivots(const __grid_consta
 // Columns of the right factor that a block of pivotPanels makes, and rows of the left one.
 #define PANEL 32
 
+// The most that numbers -F[i,K] U^-1 of rows without a pivot may be where pivots are those of a few
+// rows; if all rows are candidates they are 1 or a little more.
+#define MOST 256
+
 // pivotPanels makes the factors of the update: blocks (b, 0) the right one, of rows L^-1 F[p,J], or
 // L^-1 for the step's columns; blocks (b, 1) the left one, of columns -F[i,K] U^-1, or U^-1 for the
 // pivot rows.
@@ -317,6 +322,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) pivotPanels(const __grid_c
 		if (blockIdx.y) {
 			int2 slot = *(const int2 *)((const int *)g.slot + i);
 			u32 x = slot.x - g.first, y = slot.y - g.first;
+			if (slot.x < 0 && !(fabs(c[t].x) <= MOST) || slot.y < 0 && !(fabs(c[t].y) <= MOST))
+				atomicOr((u32 *)g.status, GROWTH);
 			if (x < BLOCK)
 				c[t].x = triangle[swizzled<BLOCK>(x, k)];
 			if (y < BLOCK)

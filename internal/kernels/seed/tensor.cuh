@@ -6,7 +6,7 @@
 #define THREADS 256
 
 // What went wrong.
-enum { SINGULAR = 1, NOT_FINITE = 2 };
+enum { SINGULAR = 1, NOT_FINITE = 2, GROWTH = 4 };
 
 // Where exponents are too large or too small for F.
 #define FAR 1000
