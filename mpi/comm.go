@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -18,6 +19,7 @@ type Comm struct {
 	lib        *library
 	handle     uintptr
 	rank, size int
+	left       atomic.Bool // a process has, as far as is known here
 }
 
 // Launched reports whether an mpiexec, or a batch system in its place, started this process.
@@ -49,7 +51,7 @@ var world = sync.OnceValues(func() (*Comm, error) {
 		return nil, err
 	}
 	provided := new(int32)
-	if err := l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))); err != nil {
+	if err := l.join(provided); err != nil {
 		return nil, err
 	}
 	if *provided < threadSerialized {
@@ -65,7 +67,9 @@ var world = sync.OnceValues(func() (*Comm, error) {
 
 // Init joins the processes that mpiexec started together with this one, and returns the
 // communicator of all of them; it is the same at every call. A process that was not started so is
-// alone. All processes call it. The error wraps [ErrNoMPI] where there is no library.
+// alone. All processes call it. The error wraps [ErrNoMPI] where there is no library. On Linux, by
+// MPICH's mpiexec, it is an error as well if a process of this machine has ended without calling
+// Init, and that of a process that does not wait for others makes mpiexec end them.
 func Init() (*Comm, error) { return world() }
 
 // Exit ends what Init began and then this process, with an exit status, and does not return. All
@@ -153,6 +157,9 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if c.left.Load() {
+		return ErrLeft
+	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	pin.Pin(r)
@@ -171,6 +178,10 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 		if time.Since(begun) < eager {
 			runtime.Gosched()
 			continue
+		}
+		if err := c.stays(ctx); err != nil {
+			abandoned.keep(r)
+			return err
 		}
 		time.Sleep(sleep)
 		sleep = min(2*sleep, pause)
@@ -286,7 +297,7 @@ func (c *Comm) length(method string, n int, counts []int) {
 	}
 }
 
-// Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32767.
+// Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32766.
 func (c *Comm) Send(ctx context.Context, b []byte, to, tag int) error {
 	r := &request{buffers: [2][]byte{b}}
 	return c.wait(ctx, c.lib.send, r, address(b), uintptr(len(b)), typeByte, uintptr(to), uintptr(tag), c.handle)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -26,6 +27,7 @@ const (
 	typeInt64 = 0x258
 
 	undefined        = -32766
+	anySource        = -1
 	threadSerialized = 2048
 
 	maxErrorString   = 512
@@ -73,7 +75,7 @@ type library struct {
 	commRank, commSize, commSplit, commFree, errorHandler call
 	errorString, libraryVersion, test                     call
 	bcast, allreduce, allgatherv, gatherv, scatterv       call
-	alltoallv, send, receive, barrier                     call
+	alltoallv, send, receive, barrier, probe              call
 }
 
 // newLibrary looks all functions up.
@@ -104,6 +106,7 @@ func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(sy
 		{&l.send, "MPI_Isend_c"},
 		{&l.receive, "MPI_Irecv_c"},
 		{&l.barrier, "MPI_Ibarrier"},
+		{&l.probe, "MPI_Iprobe"},
 	} {
 		addr, err := lookup(f.symbol)
 		if err != nil || addr == 0 {
@@ -112,6 +115,31 @@ func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(sy
 		*f.to = call{f.symbol, addr}
 	}
 	return l, nil
+}
+
+// absence is how long processes have to be missing until the others do not wait for them any more.
+const absence = 2 * time.Second
+
+// join calls MPI_Init_thread, which waits for all processes, even for those that ended before they
+// called it: MPICH's mpiexec ends the others only if they had. The call goes on after an error.
+func (l *library) join(provided *int32) error {
+	done := make(chan error, 1)
+	go func() { done <- l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))) }()
+	look := time.NewTicker(absence / 8)
+	defer look.Stop()
+	present := time.Now()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-look.C:
+		}
+		if !missing() {
+			present = time.Now()
+		} else if time.Since(present) > absence {
+			return errors.New("another process that mpiexec started has ended before it joined the others")
+		}
+	}
 }
 
 // do makes a call. Pointers converted to uintptr in its argument list stay valid until it returns.

@@ -28,6 +28,8 @@ type Transport interface {
 	Allgather(ctx context.Context, from, to []byte, counts []int) error
 	Alltoall(ctx context.Context, from, to []byte, sent, got []int) error
 	Bcast(ctx context.Context, b []byte, root int) error
+	// Leave makes operations of all processes fail, those too that wait.
+	Leave() error
 }
 
 // Block is the number of rows, and of columns, of a block. Kernels work at nearly their full speed
@@ -42,7 +44,11 @@ type Grid struct {
 	rows, cols int
 	block      int
 	row, col   int
+	step       int64 // about how many bytes of a matrix processes give each other at a time
 }
+
+// step is that of grids: messages lie in caches then, and in memory that was there before.
+const step = 8 << 20
 
 // New returns the grid of the processes that a transport connects. It needs rows cols of them. This
 // one computes its parts of products where on says.
@@ -50,7 +56,7 @@ func New(to Transport, rows, cols, block int, on *Local) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != to.Size() {
 		return nil, fmt.Errorf("a grid of %d x %d processes: %w: there are %d", rows, cols, place.ErrDevice, to.Size())
 	}
-	return &Grid{to: to, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols}, nil
+	return &Grid{to: leaving{to}, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols, step: step}, nil
 }
 
 // Shape returns the rows and columns of the grid of n processes that is nearest to a square, with
@@ -147,7 +153,7 @@ func within(i, block, procs int) int { return i/(block*procs)*block + i%block }
 
 // New returns rows x cols numbers +0, by columns.
 func (g *Grid) New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error) {
-	if err := ctx.Err(); err != nil {
+	if err := place.Ended(ctx, g); err != nil {
 		return nil, err
 	}
 	n := share(rows, g.block, g.rows, g.row) * share(cols, g.block, g.cols, g.col)
