@@ -169,6 +169,98 @@ func TestWordDigits(t *testing.T) {
 	}
 }
 
+// TestWordRows compares rows, put into digits, with those that the portable loops make of the same
+// numbers, cut off at any bit and far beyond them. The words around a number are ones, and so are
+// those of what is no number.
+func TestWordRows(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		if !HasWordRows(k) {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 300 {
+				pairs, limbs := 1+r.IntN(40), 1+r.IntN(20)
+				words, panels := (pairs+1)/2+r.IntN(2), 1+r.IntN(3)
+				n, stride, baseStep := panels*k.NR, r.IntN(3), r.IntN(2)
+				first := r.IntN(3)
+				count := first + (n-1)*stride + 1
+				a := &Words[uint8]{Sig: make([]uint64, count*limbs), Limbs: limbs, Exp: make([]int32, count), Cls: make([]uint8, count)}
+				base := make([]int64, (n-1)*baseStep+1)
+				for i := range base {
+					base[i] = r.Int64N(100)
+				}
+				for i := range a.Sig {
+					switch a.Sig[i] = r.Uint64(); trial % 4 {
+					case 0:
+						a.Sig[i] = 1<<64 - 1
+					case 1:
+						a.Sig[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, 0x7fff_7fff_7fff_7fff, 0x7fff_7fff_7fff_8000, 0x8000_8000_8000_8000, 1<<64 - 1}[r.IntN(8)]
+					}
+				}
+				for i := range a.Exp {
+					// From all words of the digits below the number to none.
+					pos := r.IntN(64*(limbs+words)) - 64*words
+					switch r.IntN(12) {
+					case 0:
+						pos &^= 63
+					case 1:
+						pos = 64*limbs + r.IntN(3) - 1
+					case 2:
+						pos = 64*limbs + r.IntN(1<<30)
+					}
+					a.Exp[i], a.Cls[i] = int32(-pos), uint8(2+r.IntN(2))
+					if r.IntN(9) == 0 {
+						a.Cls[i] = uint8([]int{0, 1, 4, 5, 6}[r.IntN(5)])
+					}
+				}
+				// Rows in another order.
+				step := []int{1, 3}[r.IntN(2)]
+				rows := make([]uint64, RowsRoom(words, n)+1)
+				for i := range rows {
+					rows[i] = 77
+				}
+				groups := make([]WordGroup, n/4)
+				put := func(row, i, c int) {
+					WordRows(k, rows, row, step, words, a, first+i*stride, stride, c, base[i*baseStep:], baseStep, 10)
+				}
+				for c := range step { // of rows c, c + step, ...
+					members := (n - c + step - 1) / step
+					from := 0
+					for d := range c {
+						from += (n - d + step - 1) / step
+					}
+					put(c, from, members)
+					for m := range members {
+						row, i := c+m*step, from+m
+						at := first + i*stride
+						if a.Cls[at]>>1 == 1 {
+							groups[row/4].Set(uint(row), at*limbs, limbs, base[i*baseStep]-int64(a.Exp[at]), uint64(a.Cls[at]&1))
+						} else {
+							groups[row/4].Clear(uint(row), limbs)
+						}
+					}
+				}
+				for i := n * words; i < len(rows); i++ {
+					if rows[i] != 77 {
+						t.Fatalf("seed %d, trial %d: writes beyond the rows", seed, trial)
+					}
+				}
+				got, want := make([]int16, 2*pairs*n+1), make([]int16, 2*pairs*n+1)
+				got[2*pairs*n], want[2*pairs*n] = 77, 77
+				TransposeRows(k, got, pairs, rows, words, n)
+				wordDigitsGeneric(want, pairs, k.NR, a.Sig, limbs, groups)
+				for i := range got {
+					if got[i] == want[i] {
+						continue
+					}
+					t.Fatalf("seed %d, trial %d: %d pairs of numbers of %d words, from %d on: digit %d is %d, not %d", seed, trial, pairs, limbs, words, i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
 // TestFloatScan compares kernels with the plain loop, on numbers of all kinds, bit for bit.
 func TestFloatScan(t *testing.T) {
 	r := newRand()

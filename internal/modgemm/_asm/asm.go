@@ -111,6 +111,8 @@ func main() {
 		m = avx512(true, k)
 		m.modTiles()
 		m.combineTiles()
+		wordRows()
+		transposeRows()
 	case "amx":
 		byteTiles()
 		byteResidues()
