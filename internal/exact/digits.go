@@ -161,14 +161,19 @@ func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *
 	flush()
 }
 
+// words returns the array of an operand of MP as vectors take it.
+func (o *operand) words() *modgemm.Words[num.Cls] {
+	a := o.mat.Arr
+	return &modgemm.Words[num.Cls]{Sig: a.Sig, Limbs: a.Limbs(), Exp: a.Exp, Cls: a.Cls}
+}
+
 // columnsAhead is how many columns ahead digitsRows reads numbers that are stored by columns.
 const columnsAhead = 4
 
 // digitsRows is digits for MP, in vectors that hold words of one number. Numbers are taken in the
 // order of storage, batches of whole groups of all vectors at a time.
 func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
-	arr := o.mat.Arr
-	a := &modgemm.Words[num.Cls]{Sig: arr.Sig, Limbs: arr.Limbs(), Exp: arr.Exp, Cls: arr.Cls}
+	a := o.words()
 	filled := max(0, min(panel, o.n-v0))
 	base := grow(&s.base, filled)
 	for i := range base {

@@ -2020,7 +2020,7 @@ next:
 	RET
 
 // func packPlanesAVX512(dst []int16, src []int16, planeStride int, planes int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·packPlanesAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst_base+0(FP), AX
 	MOVQ src_base+24(FP), CX
@@ -2032,28 +2032,31 @@ TEXT ·packPlanesAVX512(SB), NOSPLIT, $0-64
 	JZ   odd
 
 loop:
-	VPMOVZXWD (CX), Z24
-	VPMOVZXWD (CX)(DX*1), Z25
-	VPSLLD    $0x10, Z25, Z25
-	VPORD     Z25, Z24, Z24
-	VMOVDQU32 Z24, (AX)
-	VPMOVZXWD 32(CX), Z24
-	VPMOVZXWD 32(CX)(DX*1), Z25
-	VPSLLD    $0x10, Z25, Z25
-	VPORD     Z25, Z24, Z24
-	VMOVDQU32 Z24, 64(AX)
-	LEAQ      (CX)(DX*2), CX
-	ADDQ      $+128, AX
-	DECQ      SI
-	JNZ       loop
+	PREFETCHT0 128(CX)
+	PREFETCHT0 128(CX)(DX*1)
+	VPMOVZXWD  (CX), Z24
+	VPMOVZXWD  (CX)(DX*1), Z25
+	VPSLLD     $0x10, Z25, Z25
+	VPORD      Z25, Z24, Z24
+	VMOVDQU32  Z24, (AX)
+	VPMOVZXWD  32(CX), Z24
+	VPMOVZXWD  32(CX)(DX*1), Z25
+	VPSLLD     $0x10, Z25, Z25
+	VPORD      Z25, Z24, Z24
+	VMOVDQU32  Z24, 64(AX)
+	LEAQ       (CX)(DX*2), CX
+	ADDQ       $+128, AX
+	DECQ       SI
+	JNZ        loop
 
 odd:
-	TESTB     $0x01, BL
-	JZ        done
-	VPMOVZXWD (CX), Z24
-	VMOVDQU32 Z24, (AX)
-	VPMOVZXWD 32(CX), Z24
-	VMOVDQU32 Z24, 64(AX)
+	TESTB      $0x01, BL
+	JZ         done
+	PREFETCHT0 128(CX)
+	VPMOVZXWD  (CX), Z24
+	VMOVDQU32  Z24, (AX)
+	VPMOVZXWD  32(CX), Z24
+	VMOVDQU32  Z24, 64(AX)
 
 done:
 	VZEROUPPER
@@ -4128,3 +4131,186 @@ done1:
 	JNZ  panel
 	VZEROUPPER
 	RET
+
+// func wordScanAVX512(most *float64, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, vectors int, columns int, ahead int) int
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·wordScanAVX512(SB), NOSPLIT, $0-96
+	MOVQ         most+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         low+16(FP), DX
+	MOVQ         sig+24(FP), BX
+	MOVQ         exp+40(FP), SI
+	MOVQ         cls+48(FP), DI
+	MOVQ         limbs+32(FP), R8
+	SHLQ         $0x03, R8
+	VMOVDQU64    scanOne<>+0(SB), Z0
+	VMOVDQU64    scanExponents<>+0(SB), Z1
+	VMOVDQU64    scanMost<>+0(SB), Z2
+	VMOVDQU64    scanBias<>+0(SB), Z3
+	VMOVDQU64    scanMagic<>+0(SB), Z4
+	VMOVDQU64    scanLanes<>+0(SB), Z5
+	VPXORQ       Z7, Z7, Z7
+	VPBROADCASTQ R8, Z8
+	VPMULLQ      Z8, Z5, Z6
+	VPSLLQ       $0x03, Z8, Z8
+	KXORW        K1, K1, K1
+
+column:
+	XORQ R9, R9
+	MOVQ BX, R10
+
+group:
+	MOVQ         vectors+64(FP), R11
+	SUBQ         R9, R11
+	VPBROADCASTQ R11, Z9
+	VPCMPQ       $0x06, Z5, Z9, K2
+	VPMOVZXBQ.Z  (DI)(R9*1), K2, Z9
+	VPMOVSXDQ.Z  (SI)(R9*4), K2, Z10
+	VPSRLQ       $0x01, Z9, Z9
+	VPCMPEQQ     Z0, Z9, K3
+	VPCMPUQ      $0x06, Z0, Z9, K4
+	KORW         K4, K1, K1
+	VPADDQ       Z1, Z10, Z9
+	VPCMPUQ      $0x06, Z2, Z9, K3, K4
+	KORW         K4, K1, K1
+	VPXORQ       Z11, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	KMOVW        K3, K4
+	VPGATHERQQ   (R10)(Z6*1), K4, Z12
+	KMOVW        K3, K4
+	ADDQ         R8, R10
+	VPGATHERQQ   -8(R10)(Z6*1), K4, Z11
+	SUBQ         R8, R10
+	VPTESTNMQ    Z12, Z12, K3, K4
+	KORW         K4, K1, K1
+	VPSLLQ       $0x01, Z11, Z11
+	VPSRLQ       $0x0c, Z11, Z11
+	VPADDQ       Z3, Z10, Z9
+	VPSLLQ       $0x34, Z9, Z9
+	VPORQ        Z11, Z9, Z9
+	VMOVDQA64.Z  Z9, K3, Z9
+	VMOVUPD.Z    (AX)(R9*8), K2, Z11
+	VMAXPD       Z11, Z9, Z11
+	VMOVUPD      Z11, K2, (AX)(R9*8)
+	VMOVUPD.Z    (CX)(R9*8), K2, Z11
+	VADDPD       Z11, Z9, Z11
+	VMOVUPD      Z11, K2, (CX)(R9*8)
+	VPSUBQ       Z12, Z7, Z9
+	VPANDQ       Z12, Z9, Z12
+	VCVTUQQ2PD   Z12, Z12
+	VPSRLQ       $0x34, Z12, Z12
+	VPADDQ       Z10, Z12, Z12
+	VPSUBQ       Z4, Z12, Z12
+	VPSUBQ       Z8, Z12, Z12
+	VMOVDQU64.Z  (DX)(R9*8), K2, Z9
+	VPMINSQ      Z12, Z9, K3, Z9
+	VMOVDQU64    Z9, K2, (DX)(R9*8)
+	MOVQ         ahead+80(FP), R11
+	ADDQ         R9, R11
+	PREFETCHT0   (DI)(R11*1)
+	PREFETCHT0   (SI)(R11*4)
+	SUBQ         R9, R11
+	IMULQ        R8, R11
+	ADDQ         R10, R11
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	LEAQ         (R10)(R8*8), R10
+	ADDQ         $+8, R9
+	MOVQ         vectors+64(FP), R11
+	CMPQ         R9, R11
+	JLT          group
+	MOVQ         stride+56(FP), R11
+	ADDQ         R11, DI
+	LEAQ         (SI)(R11*4), SI
+	IMULQ        R8, R11
+	ADDQ         R11, BX
+	MOVQ         columns+72(FP), R11
+	DECQ         R11
+	MOVQ         R11, columns+72(FP)
+	JNZ          column
+	KMOVW        K1, R11
+	MOVQ         R11, ret+88(FP)
+	VZEROUPPER
+	RET
+
+DATA scanOne<>+0(SB)/8, $0x0000000000000001
+DATA scanOne<>+8(SB)/8, $0x0000000000000001
+DATA scanOne<>+16(SB)/8, $0x0000000000000001
+DATA scanOne<>+24(SB)/8, $0x0000000000000001
+DATA scanOne<>+32(SB)/8, $0x0000000000000001
+DATA scanOne<>+40(SB)/8, $0x0000000000000001
+DATA scanOne<>+48(SB)/8, $0x0000000000000001
+DATA scanOne<>+56(SB)/8, $0x0000000000000001
+GLOBL scanOne<>(SB), RODATA|NOPTR, $64
+
+DATA scanExponents<>+0(SB)/8, $0x0000000000000384
+DATA scanExponents<>+8(SB)/8, $0x0000000000000384
+DATA scanExponents<>+16(SB)/8, $0x0000000000000384
+DATA scanExponents<>+24(SB)/8, $0x0000000000000384
+DATA scanExponents<>+32(SB)/8, $0x0000000000000384
+DATA scanExponents<>+40(SB)/8, $0x0000000000000384
+DATA scanExponents<>+48(SB)/8, $0x0000000000000384
+DATA scanExponents<>+56(SB)/8, $0x0000000000000384
+GLOBL scanExponents<>(SB), RODATA|NOPTR, $64
+
+DATA scanMost<>+0(SB)/8, $0x0000000000000708
+DATA scanMost<>+8(SB)/8, $0x0000000000000708
+DATA scanMost<>+16(SB)/8, $0x0000000000000708
+DATA scanMost<>+24(SB)/8, $0x0000000000000708
+DATA scanMost<>+32(SB)/8, $0x0000000000000708
+DATA scanMost<>+40(SB)/8, $0x0000000000000708
+DATA scanMost<>+48(SB)/8, $0x0000000000000708
+DATA scanMost<>+56(SB)/8, $0x0000000000000708
+GLOBL scanMost<>(SB), RODATA|NOPTR, $64
+
+DATA scanBias<>+0(SB)/8, $0x00000000000003fe
+DATA scanBias<>+8(SB)/8, $0x00000000000003fe
+DATA scanBias<>+16(SB)/8, $0x00000000000003fe
+DATA scanBias<>+24(SB)/8, $0x00000000000003fe
+DATA scanBias<>+32(SB)/8, $0x00000000000003fe
+DATA scanBias<>+40(SB)/8, $0x00000000000003fe
+DATA scanBias<>+48(SB)/8, $0x00000000000003fe
+DATA scanBias<>+56(SB)/8, $0x00000000000003fe
+GLOBL scanBias<>(SB), RODATA|NOPTR, $64
+
+DATA scanMagic<>+0(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+8(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+16(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+24(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+32(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+40(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+48(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+56(SB)/8, $0x00000000000003ff
+GLOBL scanMagic<>(SB), RODATA|NOPTR, $64
+
+DATA scanLanes<>+0(SB)/8, $0x0000000000000000
+DATA scanLanes<>+8(SB)/8, $0x0000000000000001
+DATA scanLanes<>+16(SB)/8, $0x0000000000000002
+DATA scanLanes<>+24(SB)/8, $0x0000000000000003
+DATA scanLanes<>+32(SB)/8, $0x0000000000000004
+DATA scanLanes<>+40(SB)/8, $0x0000000000000005
+DATA scanLanes<>+48(SB)/8, $0x0000000000000006
+DATA scanLanes<>+56(SB)/8, $0x0000000000000007
+GLOBL scanLanes<>(SB), RODATA|NOPTR, $64

@@ -3,6 +3,7 @@ package modgemm
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"testing"
 )
@@ -258,6 +259,95 @@ func TestWordRows(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestScanWords compares with numbers cut off one by one and their plain scan: zeros, powers of two
+// and exponents at the bounds among them, and now and then one that does not apply.
+func TestScanWords(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		if !HasWordScan(k) {
+			continue
+		}
+		for trial := range 400 {
+			vectors, columns, limbs := 1+r.IntN(21), 1+r.IntN(9), 1+r.IntN(6)
+			stride, at := r.IntN(vectors+5), r.IntN(3)
+			count := at + (columns-1)*stride + vectors
+			a := &Words[uint8]{Sig: make([]uint64, count*limbs), Limbs: limbs, Exp: make([]int32, count), Cls: make([]uint8, count)}
+			floats := make([]float64, count)
+			lowest := make([]int64, count)
+			bad := make([]bool, count)
+			for i := range floats {
+				sig := a.Sig[i*limbs:][:limbs]
+				for l := range sig {
+					sig[l] = r.Uint64()
+				}
+				switch r.IntN(4) {
+				case 0:
+					sig[0] = 1 << r.IntN(64)
+				case 1:
+					sig[0] <<= r.IntN(64)
+				}
+				sig[0] |= 1 << 63
+				sig[limbs-1] |= 1 << 63
+				e := int32(r.IntN(1801) - 900)
+				c := uint8(2 + r.IntN(2))
+				switch r.IntN(20 + 2000*(trial%2)) {
+				case 0:
+					c = 0
+				case 1:
+					e = 900
+				case 2:
+					e = -900
+				case 3:
+					e, bad[i] = 901+r.Int32N(1<<30), true
+				case 4:
+					e, bad[i] = -901-r.Int32N(1<<30), true
+				case 5:
+					c, bad[i] = uint8(4+r.IntN(4)), true
+				case 6:
+					if limbs > 1 {
+						sig[0], bad[i] = 0, true
+					}
+				}
+				a.Exp[i], a.Cls[i] = e, c
+				if c == 0 {
+					a.Exp[i] = r.Int32()
+					continue
+				}
+				floats[i] = math.Ldexp(float64(sig[limbs-1]>>11), int(e)-53)
+				lowest[i] = int64(e) - int64(64*limbs) + int64(bits.TrailingZeros64(sig[0]))
+			}
+			got, want := NewFloatScan(vectors+1), NewFloatScan(vectors+1)
+			low, wantLow := make([]int64, vectors+1), make([]int64, vectors+1)
+			for i := range low {
+				low[i] = math.MaxInt64 - int64(r.IntN(2))*r.Int64N(1<<62)
+				wantLow[i] = low[i]
+			}
+			fine := true
+			for h := range columns {
+				for i := range vectors {
+					n := at + h*stride + i
+					fine = fine && !bad[n]
+					if a.Cls[n] != 0 {
+						wantLow[i] = min(wantLow[i], lowest[n])
+					}
+				}
+			}
+			if ok := ScanWords(k, got, low, a, at, stride, vectors, columns, 7); ok != fine {
+				t.Fatalf("%s, seed %d, trial %d: %v, not %v", k.Name, seed, trial, ok, fine)
+			} else if !ok {
+				continue
+			}
+			want.Add(generic, vectors, floats[at:], stride, columns)
+			for i := range low {
+				if got.Most[i] != want.Most[i] || got.Sum[i] != want.Sum[i] || low[i] != wantLow[i] {
+					t.Fatalf("%s, seed %d, trial %d: vector %d of %d: %g, %g, %d, not %g, %g, %d", k.Name, seed, trial, i, vectors,
+						got.Most[i], got.Sum[i], low[i], want.Most[i], want.Sum[i], wantLow[i])
+				}
+			}
+		}
 	}
 }
 

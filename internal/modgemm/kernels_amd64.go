@@ -20,6 +20,7 @@ var kernels = []*Kernel{
 		transpose:     transpose4,
 		wordRows:      wordRowsAVX512,
 		transposeRows: transposeRowsAVX512,
+		wordScan:      wordScanAVX512,
 	},
 	{
 		Name: "avx512", MR: 12, NR: 32,
@@ -35,6 +36,7 @@ var kernels = []*Kernel{
 		transpose:     transpose4,
 		wordRows:      wordRowsAVX512,
 		transposeRows: transposeRowsAVX512,
+		wordScan:      wordScanAVX512,
 	},
 	{
 		Name: "avx2", MR: 6, NR: 16,

@@ -28,3 +28,8 @@ func wordRowsAVX512(dst *uint64, step int, words int, sig *uint64, limbs int, ex
 //
 //go:noescape
 func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
+
+// wordScanAVX512 is what ScanWords says, for vectors > 0 and columns > 0. It returns 0 for true.
+//
+//go:noescape
+func wordScanAVX512(most *float64, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, vectors int, columns int, ahead int) int

@@ -57,3 +57,28 @@ func TransposeRows(k *Kernel, dst []int16, pairs int, rows []uint64, words, n in
 	checkLen(len(rows), RowsRoom(words, n))
 	k.transposeRows(&dst[0], pairs, &rows[0], words, n/k.NR)
 }
+
+// HasWordScan reports whether there is a ScanWords of the kernel.
+func HasWordScan(k *Kernel) bool { return k.wordScan != nil }
+
+// ScanWords takes numbers of a, cut off to binary64, in to the first vectors of a scan but for its
+// Low: those of column h from at + h stride on. low[i] becomes the least exponent of the lowest bit
+// of a number of vector i, if that is less. ScanWords returns false if there are infinities, NaN,
+// exponents beyond 900 in magnitude, or last words that are 0; the scan has no meaning then. The
+// numbers ahead of these are read ahead.
+func ScanWords[C ~uint8](k *Kernel, s *FloatScan, low []int64, a *Words[C], at, stride, vectors, columns, ahead int) bool {
+	checkSizes(vectors, stride, columns)
+	if a.Limbs < 1 || at < 0 {
+		panic(badSize)
+	}
+	if vectors == 0 || columns == 0 {
+		return true
+	}
+	last := at + (columns-1)*stride + vectors
+	checkLen(len(s.Most), vectors)
+	checkLen(len(low), vectors)
+	checkLen(len(a.Sig), last*a.Limbs)
+	checkLen(len(a.Exp), last)
+	checkLen(len(a.Cls), last)
+	return k.wordScan(&s.Most[0], &s.Sum[0], &low[0], &a.Sig[at*a.Limbs], a.Limbs, &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), stride, vectors, columns, ahead) == 0
+}
