@@ -298,7 +298,7 @@ const rowsAhead = 4
 // scanStored takes in MP numbers where they are stored, as modgemm.ScanWords says. It returns false
 // where that does not apply.
 func (o *operand) scanStored(k *modgemm.Kernel, s *modgemm.FloatScan, low []int64, at, stride, vectors, columns, ahead int) bool {
-	return modgemm.HasWordScan(k) && modgemm.ScanWords(k, s, low, o.words(), at, stride, vectors, columns, ahead)
+	return stride >= 0 && modgemm.HasWordScan(k) && modgemm.ScanWords(k, s, low, o.words(), at, stride, vectors, columns, ahead)
 }
 
 // scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or

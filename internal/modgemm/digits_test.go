@@ -183,9 +183,9 @@ func TestWordRows(t *testing.T) {
 			for trial := range 300 {
 				pairs, limbs := 1+r.IntN(40), 1+r.IntN(20)
 				words, panels := (pairs+1)/2+r.IntN(2), 1+r.IntN(3)
-				n, stride, baseStep := panels*k.NR, r.IntN(3), r.IntN(2)
-				first := r.IntN(3)
-				count := first + (n-1)*stride + 1
+				n, stride, baseStep := panels*k.NR, r.IntN(4)-1, r.IntN(2)
+				first := r.IntN(3) + (n-1)*max(0, -stride)
+				count := first + (n-1)*max(0, stride) + 1
 				a := &Words[uint8]{Sig: make([]uint64, count*limbs), Limbs: limbs, Exp: make([]int32, count), Cls: make([]uint8, count)}
 				base := make([]int64, (n-1)*baseStep+1)
 				for i := range base {

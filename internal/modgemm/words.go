@@ -29,13 +29,16 @@ func HasWordRows(k *Kernel) bool { return k.wordRows != nil }
 // modulo 2^(64 words), N being that of the number's words, whose four 16-bit digits are balanced,
 // -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). The numbers ahead of these are read ahead.
 func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C], at, stride, count int, base []int64, baseStep, ahead int) {
-	if n < 0 || step < 0 || words < 1 || a.Limbs < 1 || at < 0 || stride < 0 || baseStep < 0 {
-		panic(badSize)
-	}
 	if count <= 0 {
 		return
 	}
-	last := at + (count-1)*stride + 1
+	first, last := at, at+(count-1)*stride+1
+	if stride < 0 {
+		first, last = last-1, first+1
+	}
+	if n < 0 || step < 0 || words < 1 || a.Limbs < 1 || first < 0 || baseStep < 0 {
+		panic(badSize)
+	}
 	checkLen(len(rows), (n+(count-1)*step+1)*words)
 	checkLen(len(a.Sig), last*a.Limbs)
 	checkLen(len(a.Exp), last)
