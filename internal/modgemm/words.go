@@ -14,9 +14,6 @@ type Words[C ~uint8] struct {
 	Cls   []C
 }
 
-// finiteClass is Cls[i] >> 1 of a number.
-const finiteClass = 1
-
 // HasWordRows reports whether there are WordRows and TransposeRows of the kernel: WordDigits takes
 // less time elsewhere.
 func HasWordRows(k *Kernel) bool { return k.wordRows != nil }

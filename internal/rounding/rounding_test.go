@@ -344,7 +344,7 @@ func testFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 71))
 	for trial := range 300 {
 		n := rng.IntN(21)
-		z, ok, neg := make([]uint64, n), make([]uint64, n), make([]uint64, n)
+		z, ok, neg := guarded(n+1), guarded(n+1), make([]uint64, n)
 		top, exps := make([]int64, n), make([]int64, n)
 		unit, flip := rng.Int64N(1<<40), rng.Uint64N(2)
 		want, fine, all := make([]float64, n), make([]bool, n), true
@@ -381,7 +381,6 @@ func testFloats(t *testing.T) {
 			}
 			all = all && fine[e]
 		}
-		z, ok = append(z, guard), append(ok, guard)
 		if got := Floats(z, ok, top, exps, unit, neg, flip, n); got != all {
 			t.Fatalf("trial %d: all are ok: %v, not %v", trial, got, all)
 		}
