@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestFault flips bits of residues of products within routines: each is a HardwareError. Number 1 of
-// a block is the entry below the first, as results are stored by columns.
+// TestFault flips bits of residues of products within routines: each is a HardwareError. Number 1
+// of a block is the entry below the first, as results are stored by columns.
 func TestFault(t *testing.T) {
 	one, zero := Float(1), Float(0)
 	a, b, c := Random(MP(106), 37, 37, 3, 1), Random(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)

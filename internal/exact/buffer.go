@@ -20,7 +20,8 @@ func buffersOf[T int8 | int16]() *sync.Pool {
 	return &buffers.words
 }
 
-// looks is how many buffers getBuffer looks at: those of results are smaller than those of operands.
+// looks is how many buffers getBuffer looks at: those of results are smaller than those of
+// operands.
 const looks = 4
 
 func getBuffer[T int8 | int16](n int) []T {

@@ -292,7 +292,8 @@ func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) 
 	return true
 }
 
-// rowsAhead is how many rows of scanLanes numbers ahead scanWords reads numbers that are neighbours.
+// rowsAhead is how many rows of scanLanes numbers ahead scanWords reads numbers that are
+// neighbours.
 const rowsAhead = 4
 
 // scanStored takes in MP numbers where they are stored, as modgemm.ScanWords says. It returns false
