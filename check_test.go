@@ -54,7 +54,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestFault flips bits of residues of products within routines: each is a HardwareError.
+// TestFault flips bits of residues of products within routines: each is a HardwareError. Number 1
+// of a block is the entry below the first, as results are stored by columns.
 func TestFault(t *testing.T) {
 	one, zero := Float(1), Float(0)
 	a, b, c := Random(MP(106), 37, 37, 3, 1), Random(MP(106), 37, 29, 3, 2), NewMatrix(MP(106), 37, 29)
@@ -62,7 +63,7 @@ func TestFault(t *testing.T) {
 	defer exact.Spoil(func(residues []int16, _ int) { residues[1] ^= 4 })()
 	for name, run := range map[string]func(opt *Options) error{
 		"Gemm": func(opt *Options) error { _, err := Gemm(NoTrans, NoTrans, one, a, b, zero, c, opt); return err },
-		"Syrk": func(opt *Options) error { _, err := Syrk(Upper, NoTrans, one, a, zero, s, opt); return err },
+		"Syrk": func(opt *Options) error { _, err := Syrk(Lower, NoTrans, one, a, zero, s, opt); return err },
 		"Symm": func(opt *Options) error { _, err := Symm(Left, Upper, one, a, b, zero, c, opt); return err },
 		"Trmm": func(opt *Options) error {
 			_, err := Trmm(Left, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 37, 29, 3, 2), opt)
@@ -70,13 +71,13 @@ func TestFault(t *testing.T) {
 		},
 	} {
 		var fault *HardwareError
-		if err := run(&Options{Check: true}); !errors.As(err, &fault) || !errors.Is(err, ErrHardware) || fault.Row != 0 || fault.Col != 1 {
+		if err := run(&Options{Check: true}); !errors.As(err, &fault) || !errors.Is(err, ErrHardware) || fault.Row != 1 || fault.Col != 0 {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	// From the right these multiply the transposes, and triangles are multiplied in parts.
 	var fault *HardwareError
-	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true}); !errors.As(err, &fault) || fault.Row != 1 || fault.Col != 0 {
+	if _, err := Trmm(Right, Upper, NoTrans, NonUnit, one, a, Random(MP(106), 29, 37, 3, 4), &Options{Check: true}); !errors.As(err, &fault) || fault.Row != 0 || fault.Col != 1 {
 		t.Errorf("Trmm from the right: error %v", err)
 	}
 	large := Random(MP(106), 300, 300, 3, 1)
@@ -95,7 +96,7 @@ func TestFault(t *testing.T) {
 			residues[1] ^= 4
 		}
 	})()
-	if err := trmm(); !errors.As(err, &fault) || fault.Row < 256 || fault.Col != 1 {
+	if err := trmm(); !errors.As(err, &fault) || fault.Row < 256 || fault.Col != 0 {
 		t.Errorf("the last of %d blocks: error %v", last, err)
 	}
 }

@@ -60,12 +60,20 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 	arr, limbs := f.c.Arr, a.format.Limbs
 	switch {
 	case arr.Kind == num.F64:
-		out := arr.F64[0]
+		out, z := arr.F64[0], a.z[:n]
+		all := rounding.Floats(z[first:], oks[first:], tops[first:], exps[first:], unit, neg[first:], flip, n-first)
+		if all && step == 1 {
+			row := out[at:][:n-first]
+			for d, x := range z[first:] {
+				row[d] = math.Float64frombits(x)
+			}
+			return
+		}
 		for d := first; d < n; d++ {
-			if exp := unit + exps[d] + tops[d]; oks[d] == 0 || exp < -maxExp || exp > maxExp {
+			if oks[d] == 0 {
 				f.entry(i, j+d, words, stride, e+d)
 			} else {
-				out[at] = float(a.z[d], exp, neg[d]^flip)
+				out[at] = math.Float64frombits(z[d])
 			}
 			at += step
 		}
@@ -82,32 +90,30 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 	case arr.Terms() > 1:
 		f.roundExpansions(a, i, j, first, n, words, stride, e, unit, flip)
 	default:
+		// The significands of neighbours are written together.
+		run, to := first, at
+		write := func(d int) {
+			if run < d {
+				rounding.Significands(arr.Sig[to*limbs:], a.z[run:], stride, limbs, d-run)
+			}
+		}
 		for d := first; d < n; d++ {
 			exp := unit + exps[d] + tops[d]
-			if oks[d] == 0 || exp > math.MaxInt32-2 || exp < math.MinInt32+2 {
-				f.entry(i, j+d, words, stride, e+d)
-			} else {
-				sig := arr.Sig[at*limbs:][:limbs]
-				from := d
-				for k := range sig {
-					sig[k] = a.z[from]
-					from += stride
-				}
+			certain := oks[d] != 0 && exp <= math.MaxInt32-2 && exp >= math.MinInt32+2
+			if !certain || step != 1 {
+				write(d)
+				run, to = d, at
+			}
+			if certain {
 				arr.Exp[at], arr.Cls[at] = int32(exp), num.MakeCls((neg[d]^flip)&1 != 0, num.Finite)
+			} else {
+				f.entry(i, j+d, words, stride, e+d)
+				run, to = d+1, at+step
 			}
 			at += step
 		}
+		write(n)
 	}
-}
-
-// maxExp bounds the exponents of float64 numbers that are stored without a look at the range.
-const maxExp = 1000
-
-// float returns the float64 of a significand whose leading bit is the top one, as a fraction in
-// [1/2, 1), times 2^exp, |exp| <= maxExp.
-func float(z uint64, exp int64, neg uint64) float64 {
-	// The leading bit goes into the exponent.
-	return math.Float64frombits(z>>11 + uint64(exp+1021)<<52 | neg<<63)
 }
 
 // roundExpansions is roundRow for expansions, whose first terms are rounded. Every further one is
@@ -127,13 +133,11 @@ func (f *finisher) roundExpansions(a *across, i, j, first, n int, words []int64,
 			rounding.Remainders(a.mag[e:], a.neg[e:], a.top, rounding.Pad(1), stride, a.count, 53, padded)
 			rounding.Round(a.z, a.top, a.ok, a.mag[e:], stride, a.count, a.format, f.errL[i]+f.errAll, f.errR[j:], padded)
 		}
+		rounding.Floats(a.z[first:], a.ok[first:], a.top[first:], exps[first:], unit, neg[first:], flip, n-first)
 		out := a.terms[t*stride:][:n]
 		for d := first; d < n; d++ {
-			if exp := unit + exps[d] + a.top[d]; a.ok[d] == 0 || exp < -maxExp || exp > maxExp {
-				open[d] = true
-			} else {
-				out[d] = float(a.z[d], exp, neg[d]^flip)
-			}
+			open[d] = open[d] || a.ok[d] == 0
+			out[d] = math.Float64frombits(a.z[d])
 		}
 	}
 	at, step := f.c.At(i, j+first), f.c.CS

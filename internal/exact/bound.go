@@ -38,6 +38,16 @@ type Bound struct {
 	Tally *num.Array
 }
 
+// transposed returns what is known of the transposed product, or of none.
+func (b *Bound) transposed() *Bound {
+	if b == nil {
+		return nil
+	}
+	t := *b
+	t.Rows, t.Cols, t.A, t.B = b.Cols, b.Rows, b.B, b.A
+	return &t
+}
+
 // Vectors are what is known of the rows or the columns of a factor: they are finite, numbers of
 // vector v are at most 2^Top[v] in magnitude, the sum of their magnitudes is at most Norm 2^Top[v],
 // and they are multiples of 2^(Top[v] - Width).

@@ -20,11 +20,29 @@ func buffersOf[T int8 | int16]() *sync.Pool {
 	return &buffers.words
 }
 
+// looks is how many buffers getBuffer looks at: those of results are smaller than those of
+// operands.
+const looks = 4
+
 func getBuffer[T int8 | int16](n int) []T {
-	if b, ok := buffersOf[T]().Get().(*[]T); ok {
+	pool := buffersOf[T]()
+	var small [looks]*[]T
+	defer func() {
+		for _, b := range small {
+			if b != nil {
+				pool.Put(b)
+			}
+		}
+	}()
+	for i := range small {
+		b, ok := pool.Get().(*[]T)
+		if !ok {
+			break
+		}
 		if cap(*b) >= n {
 			return (*b)[:n]
 		}
+		small[i] = b
 	}
 	b := make([]T, n)
 	if unsafe.Sizeof(T(0)) == 1 {

@@ -18,6 +18,10 @@ func (r *residues) bytePlanes(t, p int) []int8 {
 	return r.planed[r.base.pool.products(t)*r.stride+p*modgemm.PanelBytes(r.steps):]
 }
 
+// streamBytes is the size of planes from which on they are written past the caches, which do not
+// hold them until they are multiplied.
+const streamBytes = 64 << 20
+
 // tileRun is the most tiles that a task of computeBytes converts.
 const tileRun = 16
 
@@ -51,6 +55,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	const stride = entries + 32 // an odd number of cache lines
 	r.spans = o.panelSpans(r)
 	perPanel := 2 * r.steps
+	stream := r.byteRoom() > streamBytes
 	tiles := r.panels * perPanel
 	run := max(1, min(tileRun, tiles/(8*max(threads, 1))))
 	tasks := (tiles + run - 1) / run
@@ -95,7 +100,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 				}
 			}
 			if karatsuba != nil {
-				modgemm.ConvertKaratsuba(r.bytes, at[plain*r.stride:], r.stride, karatsuba, s.digits, r.kernel.NR, entries)
+				modgemm.ConvertKaratsuba(r.bytes, at[plain*r.stride:], r.stride, karatsuba, s.digits, r.kernel.NR, entries, stream)
 			}
 		}
 		done(1 / float64(tasks))

@@ -38,7 +38,7 @@ func newChecked(t *testing.T, rng *rand.Rand, f num.Format, m, n, k int, triangl
 		}
 		return a
 	}
-	c := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
+	c := num.Mat{Arr: num.New(f, m*n), RS: n, CS: 1, Rows: m, Cols: n} // by rows: not transposed
 	a, b := matrix(m, k), matrix(k, n)
 	cfg := Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30, Triangle: triangle, Check: true}
 	planned, err := Plan(cfg, one, a, b, num.Real{}, c, c, nil, nil)
@@ -224,26 +224,39 @@ func testFaults(t *testing.T) {
 	}
 }
 
-// TestCheckedError spoils the residues of a prepared factor: the product with them is an error.
+// TestCheckedError spoils the residues of a prepared factor: the product with them is an error, at
+// the same place in whatever order results are stored.
 func TestCheckedError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	q := newChecked(t, rng, mp(212), 40, 30, 20, 0)
-	pre := NewPrepared(q.a)
-	for run := range 2 {
-		planned, err := Plan(q.cfg, one, q.a, q.b.T(), num.Real{}, q.c, q.c, pre, nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, byColumns := range []bool{false, true} {
+		q := newChecked(t, rng, mp(212), 40, 30, 20, 0)
+		pre, s := NewPrepared(q.b), right
+		if byColumns {
+			q.c.RS, q.c.CS, s = 1, 40, left
 		}
-		st, err := planned.Run()
-		var fault *HardwareError
-		switch {
-		case run == 0 && (err != nil || st.Check != Check{q.plan.base.pool.check, 40 * 30, st.Exact}):
-			t.Fatalf("without a fault: %v, %+v", err, st.Check)
-		case run == 1 && (!errors.As(err, &fault) || fault.Row != 0 || fault.Col != 0):
-			t.Fatalf("error %v", err)
-		}
-		if run == 0 {
-			pre.kept[0][left.index()].flip(q.places[0][0], 0)
+		for run := range 2 {
+			planned, err := Plan(q.cfg, one, q.a, q.b.T(), num.Real{}, q.c, q.c, nil, pre)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := planned.Run()
+			var fault *HardwareError
+			switch {
+			case run == 0 && (err != nil || st.Check != Check{q.plan.base.pool.check, 40 * 30, st.Exact}):
+				t.Fatalf("without a fault: %v, %+v", err, st.Check)
+			case run == 1 && (!errors.As(err, &fault) || fault.Row != 0 || fault.Col != 3):
+				t.Fatalf("stored by columns: %v: error %v", byColumns, err)
+			}
+			if run == 0 { // the first number of column 3
+				r := pre.kept[0][s.index()]
+				place := 3 * modgemm.StepNumbers
+				if r.bytes == nil {
+					place = 2 * 3
+				} else if s == right {
+					place = 3 * modgemm.RightGroup
+				}
+				r.flip(at{index: place}, 0)
+			}
 		}
 	}
 }

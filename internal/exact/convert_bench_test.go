@@ -11,10 +11,21 @@ import (
 )
 
 // BenchmarkOperands measures on one thread what a product does to its operands: the scan, and the
-// digits of a tile of bytes after the other, of binary64 stored by columns.
+// digits of a tile of bytes after the other, of numbers stored by columns.
 func BenchmarkOperands(b *testing.B) {
-	const n = 1024
-	m := randomMat(rand.New(rand.NewPCG(6, 9)), num.Float64, n, n, 0)
+	for _, f := range []num.Format{num.Float64, mp(106), mp(848)} {
+		widths := []int{int(f.Prec) + 18}
+		if f.Kind == num.F64 {
+			widths = []int{30, 52, 100}
+		}
+		b.Run(f.String(), func(b *testing.B) { benchOperands(b, f, widths) })
+	}
+}
+
+// benchOperands measures operands of a format, and digits of these widths.
+func benchOperands(b *testing.B, f num.Format, widths []int) {
+	const n = 1000
+	m := randomMat(rand.New(rand.NewPCG(6, 9)), f, n, n, 0)
 	for _, s := range []struct {
 		name  string
 		mat   num.Mat
@@ -36,7 +47,7 @@ func BenchmarkOperands(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, width := range []int{30, 52, 100} {
+		for _, width := range widths {
 			b.Run(fmt.Sprintf("digits/%s/width=%d", s.name, width), func(b *testing.B) {
 				kern, pairs := modgemm.Best(), digitPairs(width)
 				dst := make([]int16, 2*pairs*modgemm.TileBytes)
@@ -103,8 +114,8 @@ func BenchmarkResidues(b *testing.B) {
 // BenchmarkProduct measures products, correctly rounded, and their stages.
 func BenchmarkProduct(b *testing.B) {
 	for _, size := range []struct{ n, threads int }{{1000, 1}, {4000, 16}} {
-		for _, prec := range []uint32{53, 106, 424, 1696} {
-			if size.n > 1000 && prec > 106 {
+		for _, prec := range []uint32{53, 106, 212, 424, 848, 1696} {
+			if size.n > 1000 && prec > 848 {
 				continue
 			}
 			b.Run(fmt.Sprintf("n=%d/threads=%d/bits=%d", size.n, size.threads, prec), func(b *testing.B) {

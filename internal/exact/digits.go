@@ -93,6 +93,8 @@ func (d *digitWriter) zero() {
 type digitScratch struct {
 	floats floatDigits
 	words  [wordBatch / 4]modgemm.WordGroup
+	rows   []uint64
+	base   []int64
 }
 
 // wordBatch is the number of numbers of words whose digits are written at a time, a multiple of the
@@ -104,6 +106,8 @@ const wordBatch = 256
 // of Convert of so many pairs.
 func (o *operand) write(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
 	switch {
+	case o.mat.Arr.Kind == num.MP && modgemm.HasWordRows(k):
+		o.digitsRows(k, dst, pairs, s, v0, panel, h0, h1, group, width)
 	case o.mat.Arr.Kind == num.MP:
 		o.digitsWords(k, dst, pairs, &s.words, v0, panel, h0, h1, group, width)
 	case group == 2 && o.digitsPairs(k, dst, pairs, &s.floats, v0, panel, h0, h1, width):
@@ -155,6 +159,53 @@ func (o *operand) digitsWords(k *modgemm.Kernel, dst []int16, pairs int, words *
 		zeros(group * (panel - filled))
 	}
 	flush()
+}
+
+// words returns the array of an operand of MP as vectors take it.
+func (o *operand) words() *modgemm.Words[num.Cls] {
+	a := o.mat.Arr
+	return &modgemm.Words[num.Cls]{Sig: a.Sig, Limbs: a.Limbs(), Exp: a.Exp, Cls: a.Cls}
+}
+
+// columnsAhead is how many columns ahead digitsRows reads numbers that are stored by columns.
+const columnsAhead = 4
+
+// digitsRows is digits for MP, in vectors that hold words of one number. Numbers are taken in the
+// order of storage, batches of whole groups of all vectors at a time.
+func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digitScratch, v0, panel, h0, h1, group, width int) {
+	a := o.words()
+	filled := max(0, min(panel, o.n-v0))
+	base := grow(&s.base, filled)
+	for i := range base {
+		base[i] = int64(64*a.Limbs-width) + o.exp[v0+i]
+	}
+	// Columns of group numbers a vector, as many as fill whole panels of Convert.
+	step := k.NR / modgemm.GCD(group*panel, k.NR)
+	step *= max(1, modgemm.TileBytes/(step*group*panel))
+	words := (pairs + 1) / 2
+	for h := h0; h < h1; h += group * step {
+		columns := min(step, (h1-h)/group)
+		numbers := columns * group * panel
+		rows := grow(&s.rows, modgemm.RowsRoom(words, numbers))
+		if filled < panel || h+group*columns > o.k {
+			clear(rows)
+		}
+		for q := range columns {
+			n, from := q*group*panel, h+q*group
+			there := max(0, min(group, o.k-from))
+			if o.mat.RS == 1 {
+				for g := range there {
+					modgemm.WordRows(k, rows, n+g, group, words, a, o.mat.At(v0, from+g), 1, filled, base, 1, columnsAhead*o.mat.CS)
+				}
+			} else if there > 0 {
+				for i := range filled {
+					modgemm.WordRows(k, rows, n+i*group, 1, words, a, o.mat.At(v0+i, from), o.mat.CS, there, base[i:], 0, o.mat.RS)
+				}
+			}
+		}
+		modgemm.TransposeRows(k, dst, pairs, rows, words, numbers)
+		dst = dst[2*pairs*numbers:]
+	}
 }
 
 // digits writes numbers h0 <= h < h1 of the vectors v0 <= v < v0+panel, aligned

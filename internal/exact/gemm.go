@@ -124,6 +124,7 @@ type product struct {
 type Planned struct {
 	p          *product
 	preA, preB *Prepared
+	transposed bool
 }
 
 // Plan looks at the operands and chooses widths and base. It returns ErrRange if residues do not
@@ -136,6 +137,12 @@ func Plan(cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Ma
 func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta num.Real, old, c num.Mat, preA, preB *Prepared) (*Planned, error) {
 	if !Applies(alpha, beta, c.Rows, c.Cols, a.Cols) {
 		return nil, ErrRange
+	}
+	// Results are written row by row: what is stored by columns is computed as its transpose.
+	transposed := c.RS == 1 && c.CS != 1 && cfg.Steps == nil
+	if transposed {
+		cfg.Triangle, cfg.Bound = otherTriangle(cfg.Triangle), cfg.Bound.transposed()
+		a, b, old, c, preA, preB = b.T(), a.T(), old.T(), c.T(), preB, preA
 	}
 	p := &product{cfg: cfg, a: a, b: b.T(), old: old, c: c, alpha: newScaling(alpha), beta: newScaling(beta), clock: time.Now()}
 	p.stats.Device, p.stats.Blocks = "cpu", 1
@@ -175,7 +182,21 @@ func planAmong(among []kernels, cfg Config, alpha num.Real, a, b num.Mat, beta n
 	p.stats.Method, p.stats.Kernel, p.stats.Moduli = Residue, q.name(), q.Moduli
 	p.stats.WidthL, p.stats.WidthR = q.WidthL, q.WidthR
 	p.stats.Check.Modulus = q.base.pool.check
-	return &Planned{p, preA, preB}, nil
+	if transposed {
+		p.stats.WidthL, p.stats.WidthR = q.WidthR, q.WidthL
+	}
+	return &Planned{p, preA, preB, transposed}, nil
+}
+
+// otherTriangle returns that of the transpose.
+func otherTriangle(triangle byte) byte {
+	switch triangle {
+	case 'U':
+		return 'L'
+	case 'L':
+		return 'U'
+	}
+	return triangle
 }
 
 // Applies reports whether residues apply to m x n results of k products each.
@@ -193,6 +214,9 @@ func (q *Planned) Time() time.Duration {
 func (q *Planned) Run() (Stats, error) {
 	defer trimBases(min(keptBases, q.p.cfg.Memory/4))
 	err := q.p.tiles(q.p.l, q.p.r, q.preA, q.preB)
+	if fault := (*HardwareError)(nil); q.transposed && errors.As(err, &fault) {
+		fault.Row, fault.Col = fault.Col, fault.Row
+	}
 	return q.p.stats, err
 }
 

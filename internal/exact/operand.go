@@ -292,6 +292,16 @@ func (o *operand) cutOff(dst []float64, low []int64, lowStride, at, stride int) 
 	return true
 }
 
+// rowsAhead is how many rows of scanLanes numbers ahead scanWords reads numbers that are
+// neighbours.
+const rowsAhead = 4
+
+// scanStored takes in MP numbers where they are stored, as modgemm.ScanWords says. It returns false
+// where that does not apply.
+func (o *operand) scanStored(k *modgemm.Kernel, s *modgemm.FloatScan, low []int64, at, stride, vectors, columns, ahead int) bool {
+	return stride >= 0 && modgemm.HasWordScan(k) && modgemm.ScanWords(k, s, low, o.words(), at, stride, vectors, columns, ahead)
+}
+
 // scanWords is scanVectors for MP numbers with exponents within wordExponents and no infinities or
 // NaN. Otherwise it returns false. It scans them cut off to binary64.
 func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
@@ -307,16 +317,23 @@ func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
 		}
 		return true
 	}
-	if n := v1 - v0; o.mat.RS == 1 {
-		s := modgemm.NewFloatScan(n)
+	none := func() {
 		for i := range low {
 			low[i] = math.MaxInt64
 		}
-		for h := range o.k {
-			if !o.cutOff(room[:n], low[:], 1, o.mat.At(v0, h), 1) {
-				return 0, false
+	}
+	if n := v1 - v0; o.mat.RS == 1 {
+		s := modgemm.NewFloatScan(n)
+		none()
+		if !o.scanStored(k, s, low[:], o.mat.At(v0, 0), o.mat.CS, n, o.k, columnsAhead*o.mat.CS) {
+			s = modgemm.NewFloatScan(n)
+			none()
+			for h := range o.k {
+				if !o.cutOff(room[:n], low[:], 1, o.mat.At(v0, h), 1) {
+					return 0, false
+				}
+				s.Add(k, n, room[:n], n, 1)
 			}
-			s.Add(k, n, room[:n], n, 1)
 		}
 		for i := range n {
 			if !add(v0+i, s.Most[i], s.Sum[i], low[i]) {
@@ -327,13 +344,21 @@ func (o *operand) scanWords(v0, v1 int) (width int64, ok bool) {
 	}
 	for v := v0; v < v1; v++ {
 		s := newLaneScan(k)
-		low[0] = math.MaxInt64
-		for h := 0; h < o.k; h += scanPart {
-			part := room[:min(scanPart, o.k-h)]
-			if !o.cutOff(part, low[:], 0, o.mat.At(v, h), o.mat.CS) {
-				return 0, false
+		none()
+		whole := o.k / scanLanes
+		at := o.mat.At(v, 0)
+		if o.mat.CS == 1 && o.scanStored(k, s.FloatScan, low[:], at, scanLanes, scanLanes, whole, rowsAhead*scanLanes) &&
+			o.scanStored(k, s.FloatScan, low[:], at+whole*scanLanes, 0, o.k-whole*scanLanes, 1, 0) {
+			low[0] = slices.Min(low[:scanLanes])
+		} else {
+			s, low[0] = newLaneScan(k), math.MaxInt64
+			for h := 0; h < o.k; h += scanPart {
+				part := room[:min(scanPart, o.k-h)]
+				if !o.cutOff(part, low[:], 0, o.mat.At(v, h), o.mat.CS) {
+					return 0, false
+				}
+				s.add(part)
 			}
-			s.add(part)
 		}
 		if most, sum := s.total(); !add(v, most, sum, low[0]) {
 			return 0, false

@@ -50,7 +50,7 @@ func TestEstimatedPlan(t *testing.T) {
 		for _, s := range [][3]int{{50, 100, 50}, {60, 200, 40}, {20, 500, 20}} {
 			m, k, n := s[0], s[1], s[2]
 			a, b := evenMat(rng, f, m, k), evenMat(rng, f, n, k).T()
-			c := num.Mat{Arr: num.New(f, m*n), RS: 1, CS: m, Rows: m, Cols: n}
+			c := num.Mat{Arr: num.New(f, m*n), RS: n, CS: 1, Rows: m, Cols: n}
 			q, err := Plan(Config{Ctx: context.Background(), Threads: 1, Memory: 1 << 30}, one, a, b, num.Real{}, c, c, nil, nil)
 			if err != nil {
 				t.Fatal(err)

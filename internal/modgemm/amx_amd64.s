@@ -205,69 +205,249 @@ panel:
 	JZ   step0Last
 
 step0:
+	TESTQ R10, R10
+	JZ    step0Bare
+
 	// TDPBSSD TMM0, TMM4, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xc4
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc4
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
 
 	// TDPBSSD TMM2, TMM5, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd5
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x4b
+	BYTE         $0x5e
+	BYTE         $0xd5
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+
+	// TILEZERO TMM6
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xf0
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VCVTPS2DQ    Z0, Z0
+	VCVTPS2DQ    Z1, Z1
+	VPACKSSDW    Z1, Z0, Z0
+	VPERMQ       Z0, Z26, Z0
+	VMOVDQU32    Z0, (AX)
+	ADDQ         CX, AX
+	ADDQ         $+128, R9
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x27
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x27
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
 
 	// TDPBSSD TMM1, TMM4, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xcc
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xcc
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+
+	// TILEZERO TMM4
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VCVTPS2DQ    Z0, Z0
+	VCVTPS2DQ    Z1, Z1
+	VPACKSSDW    Z1, Z0, Z0
+	VPERMQ       Z0, Z26, Z0
+	VMOVDQU32    Z0, (AX)
+	ADDQ         CX, AX
+	ADDQ         $+128, R9
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
 
 	// TDPBSSD TMM3, TMM5, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+
+	// TILEZERO TMM5
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe8
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VCVTPS2DQ    Z0, Z0
+	VCVTPS2DQ    Z1, Z1
+	VPACKSSDW    Z1, Z0, Z0
+	VPERMQ       Z0, Z26, Z0
+	VMOVDQU32    Z0, (AX)
+	ADDQ         CX, AX
+	ADDQ         $+128, R9
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	PREFETCHT0  (AX)(CX*8)
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xf8
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
 
 	// TILELOADD TMM7, [RDI+R12*1+0xc00]
 	BYTE         $0xc4
@@ -280,6 +460,21 @@ step0:
 	BYTE         $0x0c
 	BYTE         $0x00
 	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+	VCVTPS2DQ    Z0, Z0
+	VCVTPS2DQ    Z1, Z1
+	VPACKSSDW    Z1, Z0, Z0
+	VPERMQ       Z0, Z26, Z0
+	VMOVDQU32    Z0, (AX)
+	ADDQ         CX, AX
+	ADDQ         $+128, R9
 	ADDQ         $+2048, SI
 	ADDQ         $+2048, DI
 	PREFETCHT1   (R14)
@@ -290,141 +485,199 @@ step0:
 	PREFETCHT1   128(R15)
 	PREFETCHT1   192(R15)
 	ADDQ         $+256, R15
-	TESTQ        R10, R10
-	JZ           step0Reduced
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
 	SUBQ         $+4, R10
+	DECQ         DX
+	JNZ          step0
+	JMP          step0Last
 
-step0Reduced:
-	DECQ DX
-	JNZ  step0
+step0Bare:
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x27
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	DECQ       DX
+	JNZ        step0Bare
 
 step0Last:
 	// TDPBSSD TMM0, TMM4, TMM6
@@ -433,6 +686,12 @@ step0Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -440,6 +699,12 @@ step0Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -447,6 +712,12 @@ step0Last:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE  $0xc4
@@ -454,6 +725,12 @@ step0Last:
 	BYTE  $0x43
 	BYTE  $0x5e
 	BYTE  $0xdd
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
 	TESTQ R10, R10
 	JZ    panelDrained
 
@@ -928,12 +1205,253 @@ panel:
 	JZ   step0Last
 
 step0:
+	TESTQ R10, R10
+	JZ    step0Bare
+
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x4b
+	BYTE       $0x5e
+	BYTE       $0xc4
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	PREFETCHT0 (AX)(CX*8)
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xd5
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VMOVDQU32 8192(R9), Z6
+	VCVTDQ2PS 4096(R9), Z2
+	VPSUBD    4096(R9), Z6, Z6
+	VMOVDQU32 8256(R9), Z7
+	VCVTDQ2PS 4160(R9), Z3
+	VPSUBD    4160(R9), Z7, Z7
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x27
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VPSUBD    (R9), Z6, Z6
+	VCVTDQ2PS Z6, Z6
+	VPSUBD    64(R9), Z7, Z7
+	VCVTDQ2PS Z7, Z7
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xcc
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TILEZERO TMM4
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD213PS  Z6, Z27, Z2
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VFMADD213PS  Z7, Z27, Z3
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD231PS  Z2, Z27, Z0
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VFMADD231PS Z3, Z27, Z1
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xac
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x0c
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILEZERO TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xf8
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	VCVTPS2DQ  Z0, Z0
+	VCVTPS2DQ  Z1, Z1
+	VPACKSSDW  Z1, Z0, Z0
+	VPERMQ     Z0, Z26, Z0
+	VMOVDQU32  Z0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $+128, R9
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	SUBQ       $+1, R10
+	DECQ       DX
+	JNZ        step0
+	JMP        step0Last
+
+step0Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -941,6 +1459,25 @@ step0:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
@@ -953,6 +1490,12 @@ step0:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -960,6 +1503,25 @@ step0:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE $0xc4
@@ -972,6 +1534,12 @@ step0:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE $0xc4
@@ -979,6 +1547,25 @@ step0:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
@@ -991,97 +1578,55 @@ step0:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xbc
-	BYTE         $0x27
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	ADDQ         $+2048, SI
-	ADDQ         $+2048, DI
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	ADDQ         $+128, R14
-	PREFETCHT1   (R15)
-	PREFETCHT1   64(R15)
-	PREFETCHT1   128(R15)
-	PREFETCHT1   192(R15)
-	ADDQ         $+256, R15
-	TESTQ        R10, R10
-	JZ           step0Reduced
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-
-step0Reduced:
-	DECQ DX
-	JNZ  step0
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	DECQ       DX
+	JNZ        step0Bare
 
 step0Last:
 	// TDPBSSD TMM0, TMM4, TMM6
@@ -1090,6 +1635,12 @@ step0Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -1097,6 +1648,12 @@ step0Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -1104,6 +1661,12 @@ step0Last:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE   $0xc4
@@ -1111,6 +1674,12 @@ step0Last:
 	BYTE   $0x43
 	BYTE   $0x5e
 	BYTE   $0xdd
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
 	MOVQ   steps+64(FP), DX
 	DECQ   DX
 	IMUL3Q $+2048, DX, DX
@@ -1253,12 +1822,253 @@ step0Last:
 	JZ   step1Last
 
 step1:
+	TESTQ R10, R10
+	JZ    step1Bare
+
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x4b
+	BYTE       $0x5e
+	BYTE       $0xc4
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	PREFETCHT0 (AX)(CX*8)
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xd5
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VMOVDQU32 8192(R9), Z6
+	VCVTDQ2PS 4096(R9), Z2
+	VPSUBD    4096(R9), Z6, Z6
+	VMOVDQU32 8256(R9), Z7
+	VCVTDQ2PS 4160(R9), Z3
+	VPSUBD    4160(R9), Z7, Z7
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x27
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VPSUBD    (R9), Z6, Z6
+	VCVTDQ2PS Z6, Z6
+	VPSUBD    64(R9), Z7, Z7
+	VCVTDQ2PS Z7, Z7
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xcc
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TILEZERO TMM4
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD213PS  Z6, Z27, Z2
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VFMADD213PS  Z7, Z27, Z3
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD231PS  Z2, Z27, Z0
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VFMADD231PS Z3, Z27, Z1
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xac
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x0c
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILEZERO TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xf8
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	VCVTPS2DQ  Z0, Z0
+	VCVTPS2DQ  Z1, Z1
+	VPACKSSDW  Z1, Z0, Z0
+	VPERMQ     Z0, Z26, Z0
+	VMOVDQU32  Z0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $+128, R9
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	SUBQ       $+1, R10
+	DECQ       DX
+	JNZ        step1
+	JMP        step1Last
+
+step1Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -1266,6 +2076,25 @@ step1:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
@@ -1278,6 +2107,12 @@ step1:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -1285,6 +2120,25 @@ step1:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE $0xc4
@@ -1297,6 +2151,12 @@ step1:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE $0xc4
@@ -1304,6 +2164,25 @@ step1:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
@@ -1316,97 +2195,55 @@ step1:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xbc
-	BYTE         $0x27
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	ADDQ         $+2048, SI
-	ADDQ         $+2048, DI
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	ADDQ         $+128, R14
-	PREFETCHT1   (R15)
-	PREFETCHT1   64(R15)
-	PREFETCHT1   128(R15)
-	PREFETCHT1   192(R15)
-	ADDQ         $+256, R15
-	TESTQ        R10, R10
-	JZ           step1Reduced
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-
-step1Reduced:
-	DECQ DX
-	JNZ  step1
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	DECQ       DX
+	JNZ        step1Bare
 
 step1Last:
 	// TDPBSSD TMM0, TMM4, TMM6
@@ -1415,6 +2252,12 @@ step1Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -1422,6 +2265,12 @@ step1Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -1429,6 +2278,12 @@ step1Last:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE   $0xc4
@@ -1436,6 +2291,12 @@ step1Last:
 	BYTE   $0x43
 	BYTE   $0x5e
 	BYTE   $0xdd
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
+	BYTE   $0x90
 	MOVQ   steps+64(FP), DX
 	DECQ   DX
 	IMUL3Q $+2048, DX, DX
@@ -1578,12 +2439,253 @@ step1Last:
 	JZ   step2Last
 
 step2:
+	TESTQ R10, R10
+	JZ    step2Bare
+
+	// TDPBSSD TMM0, TMM4, TMM6
+	BYTE       $0xc4
+	BYTE       $0xe2
+	BYTE       $0x4b
+	BYTE       $0x5e
+	BYTE       $0xc4
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	PREFETCHT0 (AX)(CX*8)
+
+	// TDPBSSD TMM2, TMM5, TMM6
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xd5
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VPMOVSXWD.Z (AX), K1, Z0
+	VPADDD      (R9), Z0, Z0
+	VCVTDQ2PS   Z0, Z0
+	VPMOVSXWD.Z 32(AX), K1, Z1
+	VPADDD      64(R9), Z1, Z1
+	VCVTDQ2PS   Z1, Z1
+
+	// TILEZERO TMM6
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x7b
+	BYTE      $0x49
+	BYTE      $0xf0
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VMOVDQU32 8192(R9), Z6
+	VCVTDQ2PS 4096(R9), Z2
+	VPSUBD    4096(R9), Z6, Z6
+	VMOVDQU32 8256(R9), Z7
+	VCVTDQ2PS 4160(R9), Z3
+	VPSUBD    4160(R9), Z7, Z7
+
+	// TILELOADD TMM6, [RDI+R12*1+0x800]
+	BYTE      $0xc4
+	BYTE      $0xa2
+	BYTE      $0x7b
+	BYTE      $0x4b
+	BYTE      $0xb4
+	BYTE      $0x27
+	BYTE      $0x00
+	BYTE      $0x08
+	BYTE      $0x00
+	BYTE      $0x00
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	BYTE      $0x90
+	VPSUBD    (R9), Z6, Z6
+	VCVTDQ2PS Z6, Z6
+	VPSUBD    64(R9), Z7, Z7
+	VCVTDQ2PS Z7, Z7
+
+	// TDPBSSD TMM1, TMM4, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xcc
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TILEZERO TMM4
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xe0
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD213PS  Z6, Z27, Z2
+
+	// TILELOADD TMM4, [RSI+R12*1+0x800]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xa4
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x08
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VFMADD213PS  Z7, Z27, Z3
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z2, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z2
+
+	// TDPBSSD TMM3, TMM5, TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x43
+	BYTE         $0x5e
+	BYTE         $0xdd
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z3, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z3
+	VFMADD231PS  Z2, Z27, Z0
+
+	// TILEZERO TMM5
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xe8
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	BYTE        $0x90
+	VFMADD231PS Z3, Z27, Z1
+
+	// TILELOADD TMM5, [RSI+R12*1+0xc00]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xac
+	BYTE         $0x26
+	BYTE         $0x00
+	BYTE         $0x0c
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z29, Z4
+	VFMADD231PS  Z0, Z31, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z29, Z5
+	VFMADD231PS  Z1, Z31, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILEZERO TMM7
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x7b
+	BYTE         $0x49
+	BYTE         $0xf8
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	BYTE         $0x90
+	VMOVAPS      Z0, Z4
+	VFMSUB213PS  Z28, Z31, Z4
+	VADDPS       Z29, Z4, Z4
+	VSUBPS       Z29, Z4, Z4
+	VFNMADD231PS Z4, Z30, Z0
+	VMOVAPS      Z1, Z5
+	VFMSUB213PS  Z28, Z31, Z5
+	VADDPS       Z29, Z5, Z5
+	VSUBPS       Z29, Z5, Z5
+	VFNMADD231PS Z5, Z30, Z1
+
+	// TILELOADD TMM7, [RDI+R12*1+0xc00]
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	VCVTPS2DQ  Z0, Z0
+	VCVTPS2DQ  Z1, Z1
+	VPACKSSDW  Z1, Z0, Z0
+	VPERMQ     Z0, Z26, Z0
+	VMOVDQU32  Z0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $+128, R9
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	SUBQ       $+1, R10
+	DECQ       DX
+	JNZ        step2
+	JMP        step2Last
+
+step2Bare:
 	// TDPBSSD TMM0, TMM4, TMM6
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -1591,6 +2693,25 @@ step2:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM6, [RDI+R12*1+0x800]
 	BYTE $0xc4
@@ -1603,6 +2724,12 @@ step2:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -1610,6 +2737,25 @@ step2:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM4
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe0
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x800]
 	BYTE $0xc4
@@ -1622,6 +2768,12 @@ step2:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE $0xc4
@@ -1629,6 +2781,25 @@ step2:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM5
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xe8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM5, [RSI+R12*1+0xc00]
 	BYTE $0xc4
@@ -1641,97 +2812,55 @@ step2:
 	BYTE $0x0c
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILEZERO TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xf8
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM7, [RDI+R12*1+0xc00]
-	BYTE         $0xc4
-	BYTE         $0xa2
-	BYTE         $0x7b
-	BYTE         $0x4b
-	BYTE         $0xbc
-	BYTE         $0x27
-	BYTE         $0x00
-	BYTE         $0x0c
-	BYTE         $0x00
-	BYTE         $0x00
-	ADDQ         $+2048, SI
-	ADDQ         $+2048, DI
-	PREFETCHT1   (R14)
-	PREFETCHT1   64(R14)
-	ADDQ         $+128, R14
-	PREFETCHT1   (R15)
-	PREFETCHT1   64(R15)
-	PREFETCHT1   128(R15)
-	PREFETCHT1   192(R15)
-	ADDQ         $+256, R15
-	TESTQ        R10, R10
-	JZ           step2Reduced
-	PREFETCHT0   (AX)(CX*8)
-	VPMOVSXWD.Z  (AX), K1, Z0
-	VPADDD       (R9), Z0, Z0
-	VCVTDQ2PS    Z0, Z0
-	VPMOVSXWD.Z  32(AX), K1, Z1
-	VPADDD       64(R9), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMOVDQU32    8192(R9), Z6
-	VCVTDQ2PS    4096(R9), Z2
-	VPSUBD       4096(R9), Z6, Z6
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
-	VMOVDQU32    8256(R9), Z7
-	VCVTDQ2PS    4160(R9), Z3
-	VPSUBD       4160(R9), Z7, Z7
-	VPSUBD       64(R9), Z7, Z7
-	VCVTDQ2PS    Z7, Z7
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD213PS  Z6, Z27, Z2
-	VFMADD213PS  Z7, Z27, Z3
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z2, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z2
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z3, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z3
-	VFMADD231PS  Z2, Z27, Z0
-	VFMADD231PS  Z3, Z27, Z1
-	VMOVAPS      Z29, Z4
-	VFMADD231PS  Z0, Z31, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z29, Z5
-	VFMADD231PS  Z1, Z31, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VMOVAPS      Z0, Z4
-	VFMSUB213PS  Z28, Z31, Z4
-	VADDPS       Z29, Z4, Z4
-	VSUBPS       Z29, Z4, Z4
-	VFNMADD231PS Z4, Z30, Z0
-	VMOVAPS      Z1, Z5
-	VFMSUB213PS  Z28, Z31, Z5
-	VADDPS       Z29, Z5, Z5
-	VSUBPS       Z29, Z5, Z5
-	VFNMADD231PS Z5, Z30, Z1
-	VCVTPS2DQ    Z0, Z0
-	VCVTPS2DQ    Z1, Z1
-	VPACKSSDW    Z1, Z0, Z0
-	VPERMQ       Z0, Z26, Z0
-	VMOVDQU32    Z0, (AX)
-	ADDQ         CX, AX
-	ADDQ         $+128, R9
-	SUBQ         $+1, R10
-
-step2Reduced:
-	DECQ DX
-	JNZ  step2
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x27
+	BYTE       $0x00
+	BYTE       $0x0c
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	BYTE       $0x90
+	ADDQ       $+2048, SI
+	ADDQ       $+2048, DI
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ       $+128, R14
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	ADDQ       $+256, R15
+	DECQ       DX
+	JNZ        step2Bare
 
 step2Last:
 	// TDPBSSD TMM0, TMM4, TMM6
@@ -1740,6 +2869,12 @@ step2Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -1747,6 +2882,12 @@ step2Last:
 	BYTE $0x4b
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -1754,6 +2895,12 @@ step2Last:
 	BYTE $0x43
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSSD TMM3, TMM5, TMM7
 	BYTE  $0xc4
@@ -1761,6 +2908,12 @@ step2Last:
 	BYTE  $0x43
 	BYTE  $0x5e
 	BYTE  $0xdd
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
+	BYTE  $0x90
 	TESTQ R10, R10
 	JZ    panelDrained
 
@@ -1775,11 +2928,11 @@ panelDrain:
 	VMOVDQU32    8192(R9), Z6
 	VCVTDQ2PS    4096(R9), Z2
 	VPSUBD       4096(R9), Z6, Z6
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
 	VMOVDQU32    8256(R9), Z7
 	VCVTDQ2PS    4160(R9), Z3
 	VPSUBD       4160(R9), Z7, Z7
+	VPSUBD       (R9), Z6, Z6
+	VCVTDQ2PS    Z6, Z6
 	VPSUBD       64(R9), Z7, Z7
 	VCVTDQ2PS    Z7, Z7
 	VMOVAPS      Z29, Z4
@@ -1912,11 +3065,11 @@ lastDrain:
 	VMOVDQU32    8192(R9), Z6
 	VCVTDQ2PS    4096(R9), Z2
 	VPSUBD       4096(R9), Z6, Z6
-	VPSUBD       (R9), Z6, Z6
-	VCVTDQ2PS    Z6, Z6
 	VMOVDQU32    8256(R9), Z7
 	VCVTDQ2PS    4160(R9), Z3
 	VPSUBD       4160(R9), Z7, Z7
+	VPSUBD       (R9), Z6, Z6
+	VCVTDQ2PS    Z6, Z6
 	VPSUBD       64(R9), Z7, Z7
 	VCVTDQ2PS    Z7, Z7
 	VMOVAPS      Z29, Z4
@@ -2376,13 +3529,14 @@ DATA conversionConfig<>+62(SB)/1, $0x00
 DATA conversionConfig<>+63(SB)/1, $0x00
 GLOBL conversionConfig<>(SB), RODATA|NOPTR, $64
 
-// func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
-TEXT ·convertKaratsubaAMX(SB), NOSPLIT, $8-80
+// func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·convertKaratsubaAMX(SB), NOSPLIT, $40-81
 	MOVQ         stride+8(FP), CX
 	MOVQ         table+16(FP), R8
-	MOVQ         tails+24(FP), R15
-	MOVQ         block+72(FP), R11
+	MOVQ         tails+24(FP), AX
+	MOVQ         AX, 24(SP)
+	MOVQ         block+72(FP), R9
 	MOVQ         $0x0000000000000040, R12
 	MOVQ         $0x0000000000000080, R13
 	MOVL         $0x4b400000, AX
@@ -2407,8 +3561,8 @@ TEXT ·convertKaratsubaAMX(SB), NOSPLIT, $8-80
 	VPBROADCASTD AX, Z0
 	MOVQ         digits+32(FP), AX
 	MOVQ         pairs+48(FP), DX
-	MOVQ         blocks+64(FP), R9
-	IMULQ        R9, DX
+	MOVQ         blocks+64(FP), R11
+	IMULQ        R11, DX
 	SHLQ         $0x02, DX
 
 flip:
@@ -2419,12 +3573,16 @@ flip:
 	JNZ       flip
 
 group:
-	MOVQ dst+0(FP), BX
-	MOVQ digits+32(FP), R14
+	MOVQ dst+0(FP), AX
+	MOVQ AX, 16(SP)
+	MOVQ digits+32(FP), AX
+	MOVQ AX, 8(SP)
 	MOVQ blocks+64(FP), AX
 	MOVQ AX, (SP)
+	MOVQ $0x0000000000002000, AX
+	MOVQ AX, 32(SP)
+	MOVQ R9, R11
 
-block:
 	// TILEZERO TMM0
 	BYTE $0xc4
 	BYTE $0xe2
@@ -2453,10 +3611,11 @@ block:
 	BYTE $0x49
 	BYTE $0xd8
 	MOVQ R8, SI
-	MOVQ R14, DI
-	MOVQ steps+56(FP), DX
+	MOVQ 8(SP), DI
+	MOVQ steps+56(FP), R14
+	LEAQ (R14)(R14*1), BX
 
-step0:
+fill:
 	// TILELOADD TMM6, [RDI+R13*1+0x0]
 	BYTE $0xc4
 	BYTE $0xa2
@@ -2468,6 +3627,12 @@ step0:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM4, [RSI+R12*1+0x0]
 	BYTE $0xc4
@@ -2480,6 +3645,12 @@ step0:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSUD TMM0, TMM4, TMM6
 	BYTE $0xc4
@@ -2487,6 +3658,12 @@ step0:
 	BYTE $0x4a
 	BYTE $0x5e
 	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM7, [RDI+R13*1+0x40]
 	BYTE $0xc4
@@ -2499,6 +3676,12 @@ step0:
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSUD TMM1, TMM4, TMM7
 	BYTE $0xc4
@@ -2506,6 +3689,12 @@ step0:
 	BYTE $0x42
 	BYTE $0x5e
 	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TILELOADD TMM5, [RSI+R12*1+0x400]
 	BYTE $0xc4
@@ -2518,6 +3707,12 @@ step0:
 	BYTE $0x04
 	BYTE $0x00
 	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSUD TMM2, TMM5, TMM6
 	BYTE $0xc4
@@ -2525,6 +3720,12 @@ step0:
 	BYTE $0x4a
 	BYTE $0x5e
 	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 
 	// TDPBSUD TMM3, TMM5, TMM7
 	BYTE $0xc4
@@ -2532,10 +3733,16 @@ step0:
 	BYTE $0x42
 	BYTE $0x5e
 	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
 	ADDQ $+2048, SI
 	ADDQ $+2048, DI
-	DECQ DX
-	JNZ  step0
+	DECQ R14
+	JNZ  fillWithin
 
 	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
@@ -2584,9 +3791,7 @@ step0:
 	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ pairs+48(FP), AX
-	SHLQ $0x07, AX
-	ADDQ AX, R14
+	ADDQ $+4096, R11
 
 	// TILEZERO TMM0
 	BYTE $0xc4
@@ -2616,91 +3821,268 @@ step0:
 	BYTE $0x49
 	BYTE $0xd8
 	MOVQ R8, SI
-	MOVQ R14, DI
-	MOVQ steps+56(FP), DX
+	MOVQ pairs+48(FP), DI
+	SHLQ $0x07, DI
+	ADDQ 8(SP), DI
+	MOVQ DI, 8(SP)
+	MOVQ steps+56(FP), R14
 
-step1:
-	// TILELOADD TMM6, [RDI+R13*1+0x0]
+fillWithin:
+	DECQ BX
+	JNZ  fill
+
+block:
+	XORQ BX, BX
+	CMPQ (SP), $+1
+	JEQ  reduce
+	MOVQ R9, R11
+	ADDQ 32(SP), R11
+
+	// TILEZERO TMM0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x2f
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ 8(SP), DI
+	MOVQ steps+56(FP), R14
+	LEAQ (R14)(R14*1), BX
+
+reduce:
+	MOVQ 16(SP), R10
+	MOVQ 24(SP), R15
+	MOVQ moduli+40(FP), DX
+	CMPQ DX, $+16
+	JLE  first
+	MOVQ $0x0000000000000010, DX
+
+first:
+	XORL AX, AX
+	MOVB stream+80(FP), AL
+
+modulus:
+	TESTQ BX, BX
+	JZ    bare
+
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE         $0xc4
+	BYTE         $0xa2
+	BYTE         $0x7b
+	BYTE         $0x4b
+	BYTE         $0xb4
+	BYTE         $0x2f
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x90
+	BYTE         $0x90
+	VPBROADCASTD (R15), Z26
+	VBROADCASTSS 4(R15), Z28
+	VPBROADCASTD 8(R15), Z27
+	VMOVDQU32    128(R9), Z0
+	VMOVDQU32    192(R9), Z1
+	VMOVDQU32    4224(R9), Z2
+	VMOVDQU32    4288(R9), Z3
+	VCVTDQ2PS    Z0, Z4
+	VCVTDQ2PS    Z1, Z5
 
 	// TILELOADD TMM4, [RSI+R12*1+0x0]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xa4
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z31, Z28, Z4
+	VFMADD213PS Z31, Z28, Z5
+	VFMADD213PS Z31, Z28, Z6
+	VFMADD213PS Z31, Z28, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
 
 	// TDPBSUD TMM0, TMM4, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5e
-	BYTE $0xc4
+	BYTE   $0xc4
+	BYTE   $0xe2
+	BYTE   $0x4a
+	BYTE   $0x5e
+	BYTE   $0xc4
+	BYTE   $0x90
+	BYTE   $0x90
+	VPSLLD $0x07, Z0, Z0
+	VPSLLD $0x07, Z1, Z1
+	VPSLLD $0x07, Z2, Z2
+	VPSLLD $0x07, Z3, Z3
+	VPADDD (R9), Z26, Z4
+	VPADDD 64(R9), Z26, Z5
+	VPADDD 4096(R9), Z26, Z6
+	VPADDD 4160(R9), Z26, Z7
 
 	// TILELOADD TMM7, [RDI+R13*1+0x40]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x2f
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x2f
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	VPADDD      Z4, Z0, Z0
+	VPADDD      Z5, Z1, Z1
+	VPADDD      Z6, Z2, Z2
+	VPADDD      Z7, Z3, Z3
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z31, Z28, Z4
+	VFMADD213PS Z31, Z28, Z5
 
 	// TDPBSUD TMM1, TMM4, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5e
-	BYTE $0xcc
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x42
+	BYTE        $0x5e
+	BYTE        $0xcc
+	BYTE        $0x90
+	BYTE        $0x90
+	VFMADD213PS Z31, Z28, Z6
+	VFMADD213PS Z31, Z28, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
+	VCVTDQ2PS   Z0, Z4
+	VCVTDQ2PS   Z1, Z5
 
 	// TILELOADD TMM5, [RSI+R12*1+0x400]
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xac
-	BYTE $0x26
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x26
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x90
+	VCVTDQ2PS   Z2, Z6
+	VCVTDQ2PS   Z3, Z7
+	VFMADD213PS Z31, Z28, Z4
+	VFMADD213PS Z31, Z28, Z5
+	VFMADD213PS Z31, Z28, Z6
+	VFMADD213PS Z31, Z28, Z7
+	VPDPWSSD    Z27, Z4, Z0
+	VPDPWSSD    Z27, Z5, Z1
+	VPDPWSSD    Z27, Z6, Z2
+	VPDPWSSD    Z27, Z7, Z3
 
 	// TDPBSUD TMM2, TMM5, TMM6
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4a
-	BYTE $0x5e
-	BYTE $0xd5
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x4a
+	BYTE      $0x5e
+	BYTE      $0xd5
+	BYTE      $0x90
+	BYTE      $0x90
+	VPACKSSDW Z1, Z0, Z8
+	VPADDW    Z29, Z8, Z10
+	VPSRAW    $0x07, Z10, Z10
+	VPSLLW    $0x07, Z10, Z12
+	VPSUBW    Z12, Z8, Z12
+	VPACKSSDW Z3, Z2, Z9
+	VPADDW    Z29, Z9, Z11
+	VPSRAW    $0x07, Z11, Z11
+	VPSLLW    $0x07, Z11, Z13
+	VPSUBW    Z13, Z9, Z13
 
 	// TDPBSUD TMM3, TMM5, TMM7
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x42
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE      $0xc4
+	BYTE      $0xe2
+	BYTE      $0x42
+	BYTE      $0x5e
+	BYTE      $0xdd
+	BYTE      $0x90
+	VPACKSSWB Z13, Z12, Z14
+	VPERMD    Z14, Z30, Z14
+	TESTL     AX, AX
+	JZ        store0Cached
+	VMOVNTDQ  Z14, (R10)
+	JMP       store0
+
+store0Cached:
+	VMOVDQU32 Z14, (R10)
+
+store0:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z30, Z14
+	TESTL     AX, AX
+	JZ        store1Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       store1
+
+store1Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+store1:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z30, Z14
+	TESTL     AX, AX
+	JZ        store2Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       store2
+
+store2Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+store2:
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
 	ADDQ $+2048, SI
 	ADDQ $+2048, DI
-	DECQ DX
-	JNZ  step1
+	DECQ R14
+	JNZ  modulusWithin
 
-	// TILESTORED [R11+R13*1+0x1000], TMM0
+	// TILESTORED [R11+R13*1+0x0], TMM0
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2708,11 +4090,11 @@ step1:
 	BYTE $0x84
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x10
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1040], TMM1
+	// TILESTORED [R11+R13*1+0x40], TMM1
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2720,11 +4102,11 @@ step1:
 	BYTE $0x8c
 	BYTE $0x2b
 	BYTE $0x40
-	BYTE $0x10
+	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1800], TMM2
+	// TILESTORED [R11+R13*1+0x800], TMM2
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2732,11 +4114,11 @@ step1:
 	BYTE $0x94
 	BYTE $0x2b
 	BYTE $0x00
-	BYTE $0x18
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
 
-	// TILESTORED [R11+R13*1+0x1840], TMM3
+	// TILESTORED [R11+R13*1+0x840], TMM3
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7a
@@ -2744,24 +4126,55 @@ step1:
 	BYTE $0x9c
 	BYTE $0x2b
 	BYTE $0x40
-	BYTE $0x18
+	BYTE $0x08
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ pairs+48(FP), AX
-	SHLQ $0x07, AX
-	ADDQ AX, R14
-	MOVQ R11, R9
-	MOVQ BX, SI
-	MOVQ R15, DI
-	MOVQ moduli+40(FP), DX
-	CMPQ DX, $+16
-	JLE  modulus
-	MOVQ $0x0000000000000010, DX
+	ADDQ $+4096, R11
 
-modulus:
-	VPBROADCASTD (DI), Z26
-	VBROADCASTSS 4(DI), Z28
-	VPBROADCASTD 8(DI), Z27
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ pairs+48(FP), DI
+	SHLQ $0x07, DI
+	ADDQ 8(SP), DI
+	MOVQ DI, 8(SP)
+	MOVQ steps+56(FP), R14
+
+modulusWithin:
+	DECQ BX
+	DECQ DX
+	JZ   reduced
+	JMP  modulus
+
+bare:
+	VPBROADCASTD (R15), Z26
+	VBROADCASTSS 4(R15), Z28
+	VPBROADCASTD 8(R15), Z27
 	VMOVDQU32    128(R9), Z0
 	VMOVDQU32    192(R9), Z1
 	VMOVDQU32    4224(R9), Z2
@@ -2826,38 +4239,296 @@ modulus:
 	VPSUBW       Z13, Z9, Z13
 	VPACKSSWB    Z13, Z12, Z14
 	VPERMD       Z14, Z30, Z14
-	VMOVDQU32    Z14, (SI)
-	VPACKSSWB    Z11, Z10, Z14
-	VPERMD       Z14, Z30, Z14
-	VMOVDQU32    Z14, (SI)(CX*1)
-	VPADDW       Z12, Z10, Z10
-	VPADDW       Z13, Z11, Z11
-	VPACKSSWB    Z11, Z10, Z14
-	VPERMD       Z14, Z30, Z14
-	VMOVDQU32    Z14, (SI)(CX*2)
-	LEAQ         (CX)(CX*2), AX
-	ADDQ         AX, SI
-	ADDQ         $+256, R9
-	ADDQ         $+12, DI
-	DECQ         DX
-	JNZ          modulus
-	ADDQ         $+64, BX
-	MOVQ         (SP), AX
-	DECQ         AX
-	MOVQ         AX, (SP)
-	JNZ          block
-	MOVQ         steps+56(FP), AX
-	IMUL3Q       $+2048, AX, AX
-	ADDQ         AX, R8
-	ADDQ         $+192, R15
-	IMUL3Q       $+48, CX, AX
-	MOVQ         dst+0(FP), DX
-	ADDQ         AX, DX
-	MOVQ         DX, dst+0(FP)
-	MOVQ         moduli+40(FP), DX
-	SUBQ         $+16, DX
-	MOVQ         DX, moduli+40(FP)
-	JG           group
+	TESTL        AX, AX
+	JZ           store3Cached
+	VMOVNTDQ     Z14, (R10)
+	JMP          store3
+
+store3Cached:
+	VMOVDQU32 Z14, (R10)
+
+store3:
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z30, Z14
+	TESTL     AX, AX
+	JZ        store4Cached
+	VMOVNTDQ  Z14, (R10)(CX*1)
+	JMP       store4
+
+store4Cached:
+	VMOVDQU32 Z14, (R10)(CX*1)
+
+store4:
+	VPADDW    Z12, Z10, Z10
+	VPADDW    Z13, Z11, Z11
+	VPACKSSWB Z11, Z10, Z14
+	VPERMD    Z14, Z30, Z14
+	TESTL     AX, AX
+	JZ        store5Cached
+	VMOVNTDQ  Z14, (R10)(CX*2)
+	JMP       store5
+
+store5Cached:
+	VMOVDQU32 Z14, (R10)(CX*2)
+
+store5:
+	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R10
+	ADDQ $+256, R9
+	ADDQ $+12, R15
+	DECQ DX
+	JZ   reduced
+	JMP  bare
+
+reduced:
+	TESTQ BX, BX
+	JZ    next
+
+drain:
+	// TILELOADD TMM6, [RDI+R13*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xb4
+	BYTE $0x2f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM4, [RSI+R12*1+0x0]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xa4
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM0, TMM4, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xc4
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM7, [RDI+R13*1+0x40]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xbc
+	BYTE $0x2f
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM1, TMM4, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xcc
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TILELOADD TMM5, [RSI+R12*1+0x400]
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0xac
+	BYTE $0x26
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM2, TMM5, TMM6
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4a
+	BYTE $0x5e
+	BYTE $0xd5
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+
+	// TDPBSUD TMM3, TMM5, TMM7
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x42
+	BYTE $0x5e
+	BYTE $0xdd
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	BYTE $0x90
+	ADDQ $+2048, SI
+	ADDQ $+2048, DI
+	DECQ R14
+	JNZ  drainWithin
+
+	// TILESTORED [R11+R13*1+0x0], TMM0
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x40], TMM1
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x800], TMM2
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x2b
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+
+	// TILESTORED [R11+R13*1+0x840], TMM3
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x2b
+	BYTE $0x40
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	ADDQ $+4096, R11
+
+	// TILEZERO TMM0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+
+	// TILEZERO TMM1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+
+	// TILEZERO TMM2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd0
+
+	// TILEZERO TMM3
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xd8
+	MOVQ R8, SI
+	MOVQ pairs+48(FP), DI
+	SHLQ $0x07, DI
+	ADDQ 8(SP), DI
+	MOVQ DI, 8(SP)
+	MOVQ steps+56(FP), R14
+
+drainWithin:
+	DECQ BX
+	JNZ  drain
+
+next:
+	MOVQ moduli+40(FP), DX
+	CMPQ DX, $+16
+	JLE  back
+	MOVQ $0x0000000000000010, DX
+
+back:
+	SHLQ   $0x08, DX
+	SUBQ   DX, R9
+	MOVQ   32(SP), AX
+	ADDQ   AX, R9
+	NEGQ   AX
+	MOVQ   AX, 32(SP)
+	ADDQ   $+64, 16(SP)
+	DECQ   (SP)
+	JNZ    block
+	MOVQ   block+72(FP), R9
+	MOVQ   steps+56(FP), AX
+	IMUL3Q $+2048, AX, AX
+	ADDQ   AX, R8
+	ADDQ   $+192, 24(SP)
+	IMUL3Q $+48, CX, AX
+	MOVQ   dst+0(FP), DX
+	ADDQ   AX, DX
+	MOVQ   DX, dst+0(FP)
+	MOVQ   moduli+40(FP), DX
+	SUBQ   $+16, DX
+	MOVQ   DX, moduli+40(FP)
+	JG     group
 
 	// TILERELEASE
 	BYTE $0xc4
@@ -2865,5 +4536,6 @@ modulus:
 	BYTE $0x78
 	BYTE $0x49
 	BYTE $0xc0
+	SFENCE
 	VZEROUPPER
 	RET

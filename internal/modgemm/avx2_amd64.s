@@ -1096,7 +1096,7 @@ next:
 	RET
 
 // func packPlanesAVX2(dst []int16, src []int16, planeStride int, planes int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·packPlanesAVX2(SB), NOSPLIT, $0-64
 	MOVQ dst_base+0(FP), AX
 	MOVQ src_base+24(FP), CX
@@ -1108,28 +1108,31 @@ TEXT ·packPlanesAVX2(SB), NOSPLIT, $0-64
 	JZ   odd
 
 loop:
-	VPMOVZXWD (CX), Y12
-	VPMOVZXWD (CX)(DX*1), Y13
-	VPSLLD    $0x10, Y13, Y13
-	VPOR      Y13, Y12, Y12
-	VMOVDQU   Y12, (AX)
-	VPMOVZXWD 16(CX), Y12
-	VPMOVZXWD 16(CX)(DX*1), Y13
-	VPSLLD    $0x10, Y13, Y13
-	VPOR      Y13, Y12, Y12
-	VMOVDQU   Y12, 32(AX)
-	LEAQ      (CX)(DX*2), CX
-	ADDQ      $+64, AX
-	DECQ      SI
-	JNZ       loop
+	PREFETCHT0 64(CX)
+	PREFETCHT0 64(CX)(DX*1)
+	VPMOVZXWD  (CX), Y12
+	VPMOVZXWD  (CX)(DX*1), Y13
+	VPSLLD     $0x10, Y13, Y13
+	VPOR       Y13, Y12, Y12
+	VMOVDQU    Y12, (AX)
+	VPMOVZXWD  16(CX), Y12
+	VPMOVZXWD  16(CX)(DX*1), Y13
+	VPSLLD     $0x10, Y13, Y13
+	VPOR       Y13, Y12, Y12
+	VMOVDQU    Y12, 32(AX)
+	LEAQ       (CX)(DX*2), CX
+	ADDQ       $+64, AX
+	DECQ       SI
+	JNZ        loop
 
 odd:
-	TESTB     $0x01, BL
-	JZ        done
-	VPMOVZXWD (CX), Y12
-	VMOVDQU   Y12, (AX)
-	VPMOVZXWD 16(CX), Y12
-	VMOVDQU   Y12, 32(AX)
+	TESTB      $0x01, BL
+	JZ         done
+	PREFETCHT0 64(CX)
+	VPMOVZXWD  (CX), Y12
+	VMOVDQU    Y12, (AX)
+	VPMOVZXWD  16(CX), Y12
+	VMOVDQU    Y12, 32(AX)
 
 done:
 	VZEROUPPER

@@ -2020,7 +2020,7 @@ next:
 	RET
 
 // func packPlanesAVX512(dst []int16, src []int16, planeStride int, planes int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·packPlanesAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst_base+0(FP), AX
 	MOVQ src_base+24(FP), CX
@@ -2032,28 +2032,31 @@ TEXT ·packPlanesAVX512(SB), NOSPLIT, $0-64
 	JZ   odd
 
 loop:
-	VPMOVZXWD (CX), Z24
-	VPMOVZXWD (CX)(DX*1), Z25
-	VPSLLD    $0x10, Z25, Z25
-	VPORD     Z25, Z24, Z24
-	VMOVDQU32 Z24, (AX)
-	VPMOVZXWD 32(CX), Z24
-	VPMOVZXWD 32(CX)(DX*1), Z25
-	VPSLLD    $0x10, Z25, Z25
-	VPORD     Z25, Z24, Z24
-	VMOVDQU32 Z24, 64(AX)
-	LEAQ      (CX)(DX*2), CX
-	ADDQ      $+128, AX
-	DECQ      SI
-	JNZ       loop
+	PREFETCHT0 128(CX)
+	PREFETCHT0 128(CX)(DX*1)
+	VPMOVZXWD  (CX), Z24
+	VPMOVZXWD  (CX)(DX*1), Z25
+	VPSLLD     $0x10, Z25, Z25
+	VPORD      Z25, Z24, Z24
+	VMOVDQU32  Z24, (AX)
+	VPMOVZXWD  32(CX), Z24
+	VPMOVZXWD  32(CX)(DX*1), Z25
+	VPSLLD     $0x10, Z25, Z25
+	VPORD      Z25, Z24, Z24
+	VMOVDQU32  Z24, 64(AX)
+	LEAQ       (CX)(DX*2), CX
+	ADDQ       $+128, AX
+	DECQ       SI
+	JNZ        loop
 
 odd:
-	TESTB     $0x01, BL
-	JZ        done
-	VPMOVZXWD (CX), Z24
-	VMOVDQU32 Z24, (AX)
-	VPMOVZXWD 32(CX), Z24
-	VMOVDQU32 Z24, 64(AX)
+	TESTB      $0x01, BL
+	JZ         done
+	PREFETCHT0 128(CX)
+	VPMOVZXWD  (CX), Z24
+	VMOVDQU32  Z24, (AX)
+	VPMOVZXWD  32(CX), Z24
+	VMOVDQU32  Z24, 64(AX)
 
 done:
 	VZEROUPPER
@@ -3629,3 +3632,685 @@ next:
 	JNZ  tile
 	VZEROUPPER
 	RET
+
+DATA wordBiases<>+0(SB)/8, $0x8000800080008000
+DATA wordBiases<>+8(SB)/8, $0x8000800080008000
+DATA wordBiases<>+16(SB)/8, $0x8000800080008000
+DATA wordBiases<>+24(SB)/8, $0x8000800080008000
+DATA wordBiases<>+32(SB)/8, $0x8000800080008000
+DATA wordBiases<>+40(SB)/8, $0x8000800080008000
+DATA wordBiases<>+48(SB)/8, $0x8000800080008000
+DATA wordBiases<>+56(SB)/8, $0x8000800080008000
+GLOBL wordBiases<>(SB), RODATA|NOPTR, $64
+
+DATA wordPlaces<>+0(SB)/8, $0x0000000000000000
+DATA wordPlaces<>+8(SB)/8, $0x0000000000000001
+DATA wordPlaces<>+16(SB)/8, $0x0000000000000002
+DATA wordPlaces<>+24(SB)/8, $0x0000000000000003
+DATA wordPlaces<>+32(SB)/8, $0x0000000000000004
+DATA wordPlaces<>+40(SB)/8, $0x0000000000000005
+DATA wordPlaces<>+48(SB)/8, $0x0000000000000006
+DATA wordPlaces<>+56(SB)/8, $0x0000000000000007
+GLOBL wordPlaces<>(SB), RODATA|NOPTR, $64
+
+DATA eightWords<>+0(SB)/8, $0x0000000000000008
+DATA eightWords<>+8(SB)/8, $0x0000000000000008
+DATA eightWords<>+16(SB)/8, $0x0000000000000008
+DATA eightWords<>+24(SB)/8, $0x0000000000000008
+DATA eightWords<>+32(SB)/8, $0x0000000000000008
+DATA eightWords<>+40(SB)/8, $0x0000000000000008
+DATA eightWords<>+48(SB)/8, $0x0000000000000008
+DATA eightWords<>+56(SB)/8, $0x0000000000000008
+GLOBL eightWords<>(SB), RODATA|NOPTR, $64
+
+// func wordRowsAVX512(dst *uint64, step int, words int, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, base *int64, baseStep int, count int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·wordRowsAVX512(SB), NOSPLIT, $24-96
+	MOVQ         dst+0(FP), AX
+	MOVQ         sig+24(FP), CX
+	MOVQ         limbs+32(FP), DX
+	MOVQ         exp+40(FP), BX
+	MOVQ         cls+48(FP), SI
+	MOVQ         base+64(FP), DI
+	MOVQ         ahead+88(FP), R8
+	IMULQ        DX, R8
+	SHLQ         $0x03, R8
+	MOVQ         R8, 16(SP)
+	MOVQ         stride+56(FP), R8
+	IMULQ        DX, R8
+	SHLQ         $0x03, R8
+	MOVQ         R8, (SP)
+	MOVQ         step+8(FP), R8
+	MOVQ         words+16(FP), R9
+	IMULQ        R9, R8
+	SHLQ         $0x03, R8
+	MOVQ         R8, 8(SP)
+	VMOVDQU64    eightWords<>+0(SB), Z4
+	VMOVDQU64    wordBiases<>+0(SB), Z0
+	VPTERNLOGQ   $0xff, Z1, Z1, Z1
+	VMOVDQU64    wordPlaces<>+0(SB), Z2
+	VPBROADCASTQ DX, Z3
+
+number:
+	MOVQ       AX, R9
+	MOVQ       words+16(FP), R10
+	MOVBQZX    (SI), R8
+	MOVQ       R8, R11
+	ANDQ       $+1, R11
+	SHRQ       $0x01, R8
+	CMPQ       R8, $+1
+	JNE        zero
+	MOVLQSX    (BX), R8
+	MOVQ       ahead+88(FP), R13
+	PREFETCHT0 (BX)(R13*4)
+	PREFETCHT0 (SI)(R13*1)
+	MOVQ       (DI), R13
+	SUBQ       R8, R13
+	XORQ       R12, R12
+	LEAQ       -1(R13), R8
+	MOVQ       R8, R14
+	SARQ       $0x06, R14
+	CMPQ       R14, DX
+	JCC        rounded
+	MOVQ       (CX)(R14*8), R14
+	BTQ        R8, R14
+	ADCQ       $0x00, R12
+
+rounded:
+	XORQ         R11, R12
+	NEGQ         R11
+	VPBROADCASTQ R11, Z5
+	MOVQ         R13, R14
+	SARQ         $0x06, R14
+	CMPQ         R14, DX
+	CMOVQGT      DX, R14
+	ANDQ         $+63, R13
+	VMOVQ        R13, X7
+	NEGQ         R13
+	ADDQ         $+64, R13
+	VMOVQ        R13, X8
+	VPBROADCASTQ R14, Z6
+	VPADDQ       Z2, Z6, Z6
+	LEAQ         (CX)(R14*8), R8
+
+words:
+	VPCMPUQ     $0x01, Z3, Z6, K1
+	VMOVDQU64.Z (R8), K1, Z9
+	VPSUBQ      Z1, Z6, Z10
+	VPCMPUQ     $0x01, Z3, Z10, K1
+	VMOVDQU64.Z 8(R8), K1, Z10
+	MOVQ        16(SP), R11
+	PREFETCHT0  (R8)(R11*1)
+	VPSRLQ      X7, Z9, Z9
+	VPSLLQ      X8, Z10, Z10
+	VPTERNLOGQ  $0x56, Z5, Z10, Z9
+	VPADDQ      Z0, Z9, Z9
+	VPCMPUQ     $0x01, Z0, Z9, K1
+	VPCMPEQQ    Z1, Z9, K2
+	KMOVW       K1, R11
+	KMOVW       K2, R13
+	LEAQ        (R12)(R11*2), R11
+	ADDQ        R13, R11
+	XORQ        R13, R11
+	KMOVW       R11, K1
+	VPSUBQ      Z1, Z9, K1, Z9
+	VPXORQ      Z0, Z9, Z9
+	MOVQ        R11, R12
+	SHRQ        $0x08, R12
+	CMPQ        R10, $+8
+	JL          tail
+	VMOVDQU64   Z9, (R9)
+	SUBQ        $+8, R10
+	JZ          next
+	ADDQ        $+64, R8
+	ADDQ        $+64, R9
+	VPADDQ      Z4, Z6, Z6
+	JMP         words
+
+zero:
+	VPXORQ Z9, Z9, Z9
+
+clear:
+	CMPQ      R10, $+8
+	JL        tail
+	VMOVDQU64 Z9, (R9)
+	ADDQ      $+64, R9
+	SUBQ      $+8, R10
+	JNZ       clear
+	JMP       next
+
+tail:
+	VPBROADCASTQ R10, Z10
+	VPCMPUQ      $0x01, Z10, Z2, K1
+	VMOVDQU64    Z9, K1, (R9)
+
+next:
+	ADDQ 8(SP), AX
+	ADDQ (SP), CX
+	MOVQ stride+56(FP), R8
+	LEAQ (BX)(R8*4), BX
+	ADDQ R8, SI
+	MOVQ baseStep+72(FP), R8
+	LEAQ (DI)(R8*8), DI
+	MOVQ count+80(FP), R8
+	DECQ R8
+	MOVQ R8, count+80(FP)
+	JNZ  number
+	VZEROUPPER
+	RET
+
+// func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
+// Requires: AVX, AVX512F
+TEXT ·transposeRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ pairs+8(FP), BX
+	MOVQ rows+16(FP), SI
+	MOVQ words+24(FP), CX
+	SHLQ $0x03, CX
+	MOVQ panels+32(FP), DX
+
+panel:
+	MOVQ SI, R11
+	LEAQ (DI), R9
+	MOVQ BX, R10
+
+square0:
+	MOVQ        R11, R8
+	VMOVDQU32   (R8), Z0
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z1
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z2
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z3
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z4
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z5
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z6
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z7
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z8
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z9
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z10
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z11
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z12
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z13
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z14
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z15
+	VPUNPCKLDQ  Z1, Z0, Z16
+	VPUNPCKHDQ  Z1, Z0, Z17
+	VPUNPCKLDQ  Z3, Z2, Z18
+	VPUNPCKHDQ  Z3, Z2, Z19
+	VPUNPCKLDQ  Z5, Z4, Z20
+	VPUNPCKHDQ  Z5, Z4, Z21
+	VPUNPCKLDQ  Z7, Z6, Z22
+	VPUNPCKHDQ  Z7, Z6, Z23
+	VPUNPCKLDQ  Z9, Z8, Z24
+	VPUNPCKHDQ  Z9, Z8, Z25
+	VPUNPCKLDQ  Z11, Z10, Z26
+	VPUNPCKHDQ  Z11, Z10, Z27
+	VPUNPCKLDQ  Z13, Z12, Z28
+	VPUNPCKHDQ  Z13, Z12, Z29
+	VPUNPCKLDQ  Z15, Z14, Z30
+	VPUNPCKHDQ  Z15, Z14, Z31
+	VPUNPCKLQDQ Z18, Z16, Z0
+	VPUNPCKHQDQ Z18, Z16, Z1
+	VPUNPCKLQDQ Z19, Z17, Z2
+	VPUNPCKHQDQ Z19, Z17, Z3
+	VPUNPCKLQDQ Z22, Z20, Z4
+	VPUNPCKHQDQ Z22, Z20, Z5
+	VPUNPCKLQDQ Z23, Z21, Z6
+	VPUNPCKHQDQ Z23, Z21, Z7
+	VPUNPCKLQDQ Z26, Z24, Z8
+	VPUNPCKHQDQ Z26, Z24, Z9
+	VPUNPCKLQDQ Z27, Z25, Z10
+	VPUNPCKHQDQ Z27, Z25, Z11
+	VPUNPCKLQDQ Z30, Z28, Z12
+	VPUNPCKHQDQ Z30, Z28, Z13
+	VPUNPCKLQDQ Z31, Z29, Z14
+	VPUNPCKHQDQ Z31, Z29, Z15
+	VSHUFI32X4  $0x88, Z4, Z0, Z16
+	VSHUFI32X4  $0xdd, Z4, Z0, Z17
+	VSHUFI32X4  $0x88, Z12, Z8, Z18
+	VSHUFI32X4  $0xdd, Z12, Z8, Z19
+	VSHUFI32X4  $0x88, Z5, Z1, Z20
+	VSHUFI32X4  $0xdd, Z5, Z1, Z21
+	VSHUFI32X4  $0x88, Z13, Z9, Z22
+	VSHUFI32X4  $0xdd, Z13, Z9, Z23
+	VSHUFI32X4  $0x88, Z6, Z2, Z24
+	VSHUFI32X4  $0xdd, Z6, Z2, Z25
+	VSHUFI32X4  $0x88, Z14, Z10, Z26
+	VSHUFI32X4  $0xdd, Z14, Z10, Z27
+	VSHUFI32X4  $0x88, Z7, Z3, Z28
+	VSHUFI32X4  $0xdd, Z7, Z3, Z29
+	VSHUFI32X4  $0x88, Z15, Z11, Z30
+	VSHUFI32X4  $0xdd, Z15, Z11, Z31
+	VSHUFI32X4  $0x88, Z18, Z16, Z0
+	VSHUFI32X4  $0x88, Z19, Z17, Z4
+	VSHUFI32X4  $0xdd, Z18, Z16, Z8
+	VSHUFI32X4  $0xdd, Z19, Z17, Z12
+	VSHUFI32X4  $0x88, Z22, Z20, Z1
+	VSHUFI32X4  $0x88, Z23, Z21, Z5
+	VSHUFI32X4  $0xdd, Z22, Z20, Z9
+	VSHUFI32X4  $0xdd, Z23, Z21, Z13
+	VSHUFI32X4  $0x88, Z26, Z24, Z2
+	VSHUFI32X4  $0x88, Z27, Z25, Z6
+	VSHUFI32X4  $0xdd, Z26, Z24, Z10
+	VSHUFI32X4  $0xdd, Z27, Z25, Z14
+	VSHUFI32X4  $0x88, Z30, Z28, Z3
+	VSHUFI32X4  $0x88, Z31, Z29, Z7
+	VSHUFI32X4  $0xdd, Z30, Z28, Z11
+	VSHUFI32X4  $0xdd, Z31, Z29, Z15
+	VMOVDQU32   Z0, (R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z1, 128(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z2, 256(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z3, 384(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z4, 512(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z5, 640(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z6, 768(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z7, 896(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z8, 1024(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z9, 1152(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z10, 1280(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z11, 1408(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z12, 1536(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z13, 1664(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z14, 1792(R9)
+	DECQ        R10
+	JZ          done0
+	VMOVDQU32   Z15, 1920(R9)
+	DECQ        R10
+	JZ          done0
+	ADDQ        $+64, R11
+	ADDQ        $+2048, R9
+	JMP         square0
+
+done0:
+	MOVQ CX, R8
+	SHLQ $0x04, R8
+	ADDQ R8, SI
+	MOVQ SI, R11
+	LEAQ 64(DI), R9
+	MOVQ BX, R10
+
+square1:
+	MOVQ        R11, R8
+	VMOVDQU32   (R8), Z0
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z1
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z2
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z3
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z4
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z5
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z6
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z7
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z8
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z9
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z10
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z11
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z12
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z13
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z14
+	ADDQ        CX, R8
+	VMOVDQU32   (R8), Z15
+	VPUNPCKLDQ  Z1, Z0, Z16
+	VPUNPCKHDQ  Z1, Z0, Z17
+	VPUNPCKLDQ  Z3, Z2, Z18
+	VPUNPCKHDQ  Z3, Z2, Z19
+	VPUNPCKLDQ  Z5, Z4, Z20
+	VPUNPCKHDQ  Z5, Z4, Z21
+	VPUNPCKLDQ  Z7, Z6, Z22
+	VPUNPCKHDQ  Z7, Z6, Z23
+	VPUNPCKLDQ  Z9, Z8, Z24
+	VPUNPCKHDQ  Z9, Z8, Z25
+	VPUNPCKLDQ  Z11, Z10, Z26
+	VPUNPCKHDQ  Z11, Z10, Z27
+	VPUNPCKLDQ  Z13, Z12, Z28
+	VPUNPCKHDQ  Z13, Z12, Z29
+	VPUNPCKLDQ  Z15, Z14, Z30
+	VPUNPCKHDQ  Z15, Z14, Z31
+	VPUNPCKLQDQ Z18, Z16, Z0
+	VPUNPCKHQDQ Z18, Z16, Z1
+	VPUNPCKLQDQ Z19, Z17, Z2
+	VPUNPCKHQDQ Z19, Z17, Z3
+	VPUNPCKLQDQ Z22, Z20, Z4
+	VPUNPCKHQDQ Z22, Z20, Z5
+	VPUNPCKLQDQ Z23, Z21, Z6
+	VPUNPCKHQDQ Z23, Z21, Z7
+	VPUNPCKLQDQ Z26, Z24, Z8
+	VPUNPCKHQDQ Z26, Z24, Z9
+	VPUNPCKLQDQ Z27, Z25, Z10
+	VPUNPCKHQDQ Z27, Z25, Z11
+	VPUNPCKLQDQ Z30, Z28, Z12
+	VPUNPCKHQDQ Z30, Z28, Z13
+	VPUNPCKLQDQ Z31, Z29, Z14
+	VPUNPCKHQDQ Z31, Z29, Z15
+	VSHUFI32X4  $0x88, Z4, Z0, Z16
+	VSHUFI32X4  $0xdd, Z4, Z0, Z17
+	VSHUFI32X4  $0x88, Z12, Z8, Z18
+	VSHUFI32X4  $0xdd, Z12, Z8, Z19
+	VSHUFI32X4  $0x88, Z5, Z1, Z20
+	VSHUFI32X4  $0xdd, Z5, Z1, Z21
+	VSHUFI32X4  $0x88, Z13, Z9, Z22
+	VSHUFI32X4  $0xdd, Z13, Z9, Z23
+	VSHUFI32X4  $0x88, Z6, Z2, Z24
+	VSHUFI32X4  $0xdd, Z6, Z2, Z25
+	VSHUFI32X4  $0x88, Z14, Z10, Z26
+	VSHUFI32X4  $0xdd, Z14, Z10, Z27
+	VSHUFI32X4  $0x88, Z7, Z3, Z28
+	VSHUFI32X4  $0xdd, Z7, Z3, Z29
+	VSHUFI32X4  $0x88, Z15, Z11, Z30
+	VSHUFI32X4  $0xdd, Z15, Z11, Z31
+	VSHUFI32X4  $0x88, Z18, Z16, Z0
+	VSHUFI32X4  $0x88, Z19, Z17, Z4
+	VSHUFI32X4  $0xdd, Z18, Z16, Z8
+	VSHUFI32X4  $0xdd, Z19, Z17, Z12
+	VSHUFI32X4  $0x88, Z22, Z20, Z1
+	VSHUFI32X4  $0x88, Z23, Z21, Z5
+	VSHUFI32X4  $0xdd, Z22, Z20, Z9
+	VSHUFI32X4  $0xdd, Z23, Z21, Z13
+	VSHUFI32X4  $0x88, Z26, Z24, Z2
+	VSHUFI32X4  $0x88, Z27, Z25, Z6
+	VSHUFI32X4  $0xdd, Z26, Z24, Z10
+	VSHUFI32X4  $0xdd, Z27, Z25, Z14
+	VSHUFI32X4  $0x88, Z30, Z28, Z3
+	VSHUFI32X4  $0x88, Z31, Z29, Z7
+	VSHUFI32X4  $0xdd, Z30, Z28, Z11
+	VSHUFI32X4  $0xdd, Z31, Z29, Z15
+	VMOVDQU32   Z0, (R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z1, 128(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z2, 256(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z3, 384(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z4, 512(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z5, 640(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z6, 768(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z7, 896(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z8, 1024(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z9, 1152(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z10, 1280(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z11, 1408(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z12, 1536(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z13, 1664(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z14, 1792(R9)
+	DECQ        R10
+	JZ          done1
+	VMOVDQU32   Z15, 1920(R9)
+	DECQ        R10
+	JZ          done1
+	ADDQ        $+64, R11
+	ADDQ        $+2048, R9
+	JMP         square1
+
+done1:
+	MOVQ CX, R8
+	SHLQ $0x04, R8
+	ADDQ R8, SI
+	MOVQ BX, R8
+	SHLQ $0x07, R8
+	ADDQ R8, DI
+	DECQ DX
+	JNZ  panel
+	VZEROUPPER
+	RET
+
+// func wordScanAVX512(most *float64, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, vectors int, columns int, ahead int) int
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·wordScanAVX512(SB), NOSPLIT, $0-96
+	MOVQ         most+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         low+16(FP), DX
+	MOVQ         sig+24(FP), BX
+	MOVQ         exp+40(FP), SI
+	MOVQ         cls+48(FP), DI
+	MOVQ         limbs+32(FP), R8
+	SHLQ         $0x03, R8
+	VMOVDQU64    scanOne<>+0(SB), Z0
+	VMOVDQU64    scanExponents<>+0(SB), Z1
+	VMOVDQU64    scanMost<>+0(SB), Z2
+	VMOVDQU64    scanBias<>+0(SB), Z3
+	VMOVDQU64    scanMagic<>+0(SB), Z4
+	VMOVDQU64    scanLanes<>+0(SB), Z5
+	VPXORQ       Z7, Z7, Z7
+	VPBROADCASTQ R8, Z8
+	VPMULLQ      Z8, Z5, Z6
+	VPSLLQ       $0x03, Z8, Z8
+	KXORW        K1, K1, K1
+
+column:
+	XORQ R9, R9
+	MOVQ BX, R10
+
+group:
+	MOVQ         vectors+64(FP), R11
+	SUBQ         R9, R11
+	VPBROADCASTQ R11, Z9
+	VPCMPQ       $0x06, Z5, Z9, K2
+	VPMOVZXBQ.Z  (DI)(R9*1), K2, Z9
+	VPMOVSXDQ.Z  (SI)(R9*4), K2, Z10
+	VPSRLQ       $0x01, Z9, Z9
+	VPCMPEQQ     Z0, Z9, K3
+	VPCMPUQ      $0x06, Z0, Z9, K4
+	KORW         K4, K1, K1
+	VPADDQ       Z1, Z10, Z9
+	VPCMPUQ      $0x06, Z2, Z9, K3, K4
+	KORW         K4, K1, K1
+	VPXORQ       Z11, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	KMOVW        K3, K4
+	VPGATHERQQ   (R10)(Z6*1), K4, Z12
+	KMOVW        K3, K4
+	ADDQ         R8, R10
+	VPGATHERQQ   -8(R10)(Z6*1), K4, Z11
+	SUBQ         R8, R10
+	VPTESTNMQ    Z12, Z12, K3, K4
+	KORW         K4, K1, K1
+	VPSLLQ       $0x01, Z11, Z11
+	VPSRLQ       $0x0c, Z11, Z11
+	VPADDQ       Z3, Z10, Z9
+	VPSLLQ       $0x34, Z9, Z9
+	VPORQ        Z11, Z9, Z9
+	VMOVDQA64.Z  Z9, K3, Z9
+	VMOVUPD.Z    (AX)(R9*8), K2, Z11
+	VMAXPD       Z11, Z9, Z11
+	VMOVUPD      Z11, K2, (AX)(R9*8)
+	VMOVUPD.Z    (CX)(R9*8), K2, Z11
+	VADDPD       Z11, Z9, Z11
+	VMOVUPD      Z11, K2, (CX)(R9*8)
+	VPSUBQ       Z12, Z7, Z9
+	VPANDQ       Z12, Z9, Z12
+	VCVTUQQ2PD   Z12, Z12
+	VPSRLQ       $0x34, Z12, Z12
+	VPADDQ       Z10, Z12, Z12
+	VPSUBQ       Z4, Z12, Z12
+	VPSUBQ       Z8, Z12, Z12
+	VMOVDQU64.Z  (DX)(R9*8), K2, Z9
+	VPMINSQ      Z12, Z9, K3, Z9
+	VMOVDQU64    Z9, K2, (DX)(R9*8)
+	MOVQ         ahead+80(FP), R11
+	ADDQ         R9, R11
+	PREFETCHT0   (DI)(R11*1)
+	PREFETCHT0   (SI)(R11*4)
+	SUBQ         R9, R11
+	IMULQ        R8, R11
+	ADDQ         R10, R11
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	PREFETCHT0   (R11)
+	ADDQ         R8, R11
+	PREFETCHT0   -8(R11)
+	LEAQ         (R10)(R8*8), R10
+	ADDQ         $+8, R9
+	MOVQ         vectors+64(FP), R11
+	CMPQ         R9, R11
+	JLT          group
+	MOVQ         stride+56(FP), R11
+	ADDQ         R11, DI
+	LEAQ         (SI)(R11*4), SI
+	IMULQ        R8, R11
+	ADDQ         R11, BX
+	MOVQ         columns+72(FP), R11
+	DECQ         R11
+	MOVQ         R11, columns+72(FP)
+	JNZ          column
+	KMOVW        K1, R11
+	MOVQ         R11, ret+88(FP)
+	VZEROUPPER
+	RET
+
+DATA scanOne<>+0(SB)/8, $0x0000000000000001
+DATA scanOne<>+8(SB)/8, $0x0000000000000001
+DATA scanOne<>+16(SB)/8, $0x0000000000000001
+DATA scanOne<>+24(SB)/8, $0x0000000000000001
+DATA scanOne<>+32(SB)/8, $0x0000000000000001
+DATA scanOne<>+40(SB)/8, $0x0000000000000001
+DATA scanOne<>+48(SB)/8, $0x0000000000000001
+DATA scanOne<>+56(SB)/8, $0x0000000000000001
+GLOBL scanOne<>(SB), RODATA|NOPTR, $64
+
+DATA scanExponents<>+0(SB)/8, $0x0000000000000384
+DATA scanExponents<>+8(SB)/8, $0x0000000000000384
+DATA scanExponents<>+16(SB)/8, $0x0000000000000384
+DATA scanExponents<>+24(SB)/8, $0x0000000000000384
+DATA scanExponents<>+32(SB)/8, $0x0000000000000384
+DATA scanExponents<>+40(SB)/8, $0x0000000000000384
+DATA scanExponents<>+48(SB)/8, $0x0000000000000384
+DATA scanExponents<>+56(SB)/8, $0x0000000000000384
+GLOBL scanExponents<>(SB), RODATA|NOPTR, $64
+
+DATA scanMost<>+0(SB)/8, $0x0000000000000708
+DATA scanMost<>+8(SB)/8, $0x0000000000000708
+DATA scanMost<>+16(SB)/8, $0x0000000000000708
+DATA scanMost<>+24(SB)/8, $0x0000000000000708
+DATA scanMost<>+32(SB)/8, $0x0000000000000708
+DATA scanMost<>+40(SB)/8, $0x0000000000000708
+DATA scanMost<>+48(SB)/8, $0x0000000000000708
+DATA scanMost<>+56(SB)/8, $0x0000000000000708
+GLOBL scanMost<>(SB), RODATA|NOPTR, $64
+
+DATA scanBias<>+0(SB)/8, $0x00000000000003fe
+DATA scanBias<>+8(SB)/8, $0x00000000000003fe
+DATA scanBias<>+16(SB)/8, $0x00000000000003fe
+DATA scanBias<>+24(SB)/8, $0x00000000000003fe
+DATA scanBias<>+32(SB)/8, $0x00000000000003fe
+DATA scanBias<>+40(SB)/8, $0x00000000000003fe
+DATA scanBias<>+48(SB)/8, $0x00000000000003fe
+DATA scanBias<>+56(SB)/8, $0x00000000000003fe
+GLOBL scanBias<>(SB), RODATA|NOPTR, $64
+
+DATA scanMagic<>+0(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+8(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+16(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+24(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+32(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+40(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+48(SB)/8, $0x00000000000003ff
+DATA scanMagic<>+56(SB)/8, $0x00000000000003ff
+GLOBL scanMagic<>(SB), RODATA|NOPTR, $64
+
+DATA scanLanes<>+0(SB)/8, $0x0000000000000000
+DATA scanLanes<>+8(SB)/8, $0x0000000000000001
+DATA scanLanes<>+16(SB)/8, $0x0000000000000002
+DATA scanLanes<>+24(SB)/8, $0x0000000000000003
+DATA scanLanes<>+32(SB)/8, $0x0000000000000004
+DATA scanLanes<>+40(SB)/8, $0x0000000000000005
+DATA scanLanes<>+48(SB)/8, $0x0000000000000006
+DATA scanLanes<>+56(SB)/8, $0x0000000000000007
+GLOBL scanLanes<>(SB), RODATA|NOPTR, $64

@@ -190,8 +190,9 @@ func KaratsubaDigits(pairs, n int) int { return 2*pairs*n + 2*PanelVectors*(Righ
 // ConvertKaratsuba computes a = w_t Σ_s 2^(16 s) digits_se modulo m_t for all moduli of the
 // conversion and n entries, a multiple of 64 and of panel, and writes a0, a1 and a0 + a1 at dst[p
 // stride + e] for p = 3t, 3t + 1 and 3t + 2: digits is a right operand of Convert of panels of so
-// many columns, in KaratsubaDigits elements, that has no meaning afterwards.
-func ConvertKaratsuba(k *ByteKernel, dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int) {
+// many columns, in KaratsubaDigits elements, that has no meaning afterwards. With stream, results
+// go past the caches where dst and stride are multiples of 64 bytes.
+func ConvertKaratsuba(k *ByteKernel, dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
 	checkSizes(panel, n, stride)
 	if n%64 != 0 || panel == 0 || n%panel != 0 {
 		panic(badSize)
@@ -201,11 +202,11 @@ func ConvertKaratsuba(k *ByteKernel, dst []int8, stride int, c *KaratsubaConvers
 	}
 	checkRows(len(dst), karatsubaPlanes*len(c.moduli), n, stride)
 	checkLen(len(digits), KaratsubaDigits(c.pairs, n))
-	k.convertKaratsuba(dst, stride, c, digits, panel, n)
+	k.convertKaratsuba(dst, stride, c, digits, panel, n, stream)
 }
 
 // convertKaratsubaGeneric is the definition of convertKaratsuba.
-func convertKaratsubaGeneric(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int) {
+func convertKaratsubaGeneric(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, _ bool) {
 	for t, m := range c.moduli {
 		powers := make([]int64, 2*c.pairs)
 		for s := range powers {
@@ -228,9 +229,9 @@ func convertKaratsubaGeneric(dst []int8, stride int, c *KaratsubaConversion, dig
 }
 
 // convertKaratsubaEmulated is convertKaratsubaGeneric by emulated tiles, as the assembly does it.
-func convertKaratsubaEmulated(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int) {
+func convertKaratsubaEmulated(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
 	if panel != PanelVectors {
-		convertKaratsubaGeneric(dst, stride, c, digits, panel, n)
+		convertKaratsubaGeneric(dst, stride, c, digits, panel, n, stream)
 		return
 	}
 	for i := range 2 * c.pairs * n {

@@ -173,7 +173,7 @@ func TestConvertKaratsuba(t *testing.T) {
 				}
 				stride := n + 64*r.IntN(3)
 				dst, intact := guardedBytes((3*len(moduli)-1)*stride + n)
-				ConvertKaratsuba(k, dst, stride, c, digits, panel, n)
+				ConvertKaratsuba(k, dst, stride, c, digits, panel, n, trial%2 == 1)
 				if !intact() {
 					t.Fatalf("seed %d, trial %d: writes beyond its room", seed, trial)
 				}

@@ -74,7 +74,7 @@ type ByteKernel struct {
 	// convert is what convertBytesGeneric says.
 	convert func(dst []int8, stride int, c *ByteConversion, digits []int16, panel, n int)
 	// convertKaratsuba is what convertKaratsubaGeneric says.
-	convertKaratsuba func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int)
+	convertKaratsuba func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool)
 	// kc and karatsubaKc are the steps of a block of k modulo a plain modulus and a Karatsuba
 	// modulus, mc the panels of A that stay in the second level cache.
 	kc, karatsubaKc, mc int

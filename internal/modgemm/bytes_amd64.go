@@ -25,14 +25,14 @@ var byteKernel = &ByteKernel{
 		}
 		convertBytesAMX(&dst[0], stride, &c.table[0], &digits[0], c.moduli, c.pairs, n/64)
 	},
-	convertKaratsuba: func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int) {
+	convertKaratsuba: func(dst []int8, stride int, c *KaratsubaConversion, digits []int16, panel, n int, stream bool) {
 		if panel != 32 {
-			convertKaratsubaGeneric(dst, stride, c, digits, panel, n)
+			convertKaratsubaGeneric(dst, stride, c, digits, panel, n, stream)
 			return
 		}
-		var room [2*amx.BlockBytes/4 + 15]int32
+		var room [4*amx.BlockBytes/4 + 15]int32
 		block := &room[-uintptr(unsafe.Pointer(&room))&63/4]
-		convertKaratsubaAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], len(c.moduli), c.pairs, c.steps, n/64, block)
+		convertKaratsubaAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], len(c.moduli), c.pairs, c.steps, n/64, block, stream && uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && stride%64 == 0)
 	},
 }
 

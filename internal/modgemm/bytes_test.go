@@ -60,7 +60,7 @@ func splitAny(r *rand.Rand, s []int8, stride int) {
 
 func guardedBytes(n int) ([]int8, func() bool) {
 	const g = 128
-	all := make([]int8, n+2*g)
+	all := AlignedBytes(make([]int8, n+2*g+63), n+2*g)
 	for i := range all {
 		all[i] = 0x5a
 	}

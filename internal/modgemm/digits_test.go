@@ -3,6 +3,7 @@ package modgemm
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"testing"
 )
@@ -166,6 +167,187 @@ func TestWordDigits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWordRows compares rows, put into digits, with those that the portable loops make of the same
+// numbers, cut off at any bit and far beyond them. The words around a number are ones, and so are
+// those of what is no number.
+func TestWordRows(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		if !HasWordRows(k) {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 300 {
+				pairs, limbs := 1+r.IntN(40), 1+r.IntN(20)
+				words, panels := (pairs+1)/2+r.IntN(2), 1+r.IntN(3)
+				n, stride, baseStep := panels*k.NR, r.IntN(4)-1, r.IntN(2)
+				first := r.IntN(3) + (n-1)*max(0, -stride)
+				count := first + (n-1)*max(0, stride) + 1
+				a := &Words[uint8]{Sig: make([]uint64, count*limbs), Limbs: limbs, Exp: make([]int32, count), Cls: make([]uint8, count)}
+				base := make([]int64, (n-1)*baseStep+1)
+				for i := range base {
+					base[i] = r.Int64N(100)
+				}
+				for i := range a.Sig {
+					switch a.Sig[i] = r.Uint64(); trial % 4 {
+					case 0:
+						a.Sig[i] = 1<<64 - 1
+					case 1:
+						a.Sig[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, 0x7fff_7fff_7fff_7fff, 0x7fff_7fff_7fff_8000, 0x8000_8000_8000_8000, 1<<64 - 1}[r.IntN(8)]
+					}
+				}
+				for i := range a.Exp {
+					// From all words of the digits below the number to none.
+					pos := r.IntN(64*(limbs+words)) - 64*words
+					switch r.IntN(12) {
+					case 0:
+						pos &^= 63
+					case 1:
+						pos = 64*limbs + r.IntN(3) - 1
+					case 2:
+						pos = 64*limbs + r.IntN(1<<30)
+					}
+					a.Exp[i], a.Cls[i] = int32(-pos), uint8(2+r.IntN(2))
+					if r.IntN(9) == 0 {
+						a.Cls[i] = uint8([]int{0, 1, 4, 5, 6}[r.IntN(5)])
+					}
+				}
+				// Rows in another order.
+				step := []int{1, 3}[r.IntN(2)]
+				rows := make([]uint64, RowsRoom(words, n)+1)
+				for i := range rows {
+					rows[i] = 77
+				}
+				groups := make([]WordGroup, n/4)
+				put := func(row, i, c int) {
+					WordRows(k, rows, row, step, words, a, first+i*stride, stride, c, base[i*baseStep:], baseStep, 10)
+				}
+				for c := range step { // of rows c, c + step, ...
+					members := (n - c + step - 1) / step
+					from := 0
+					for d := range c {
+						from += (n - d + step - 1) / step
+					}
+					put(c, from, members)
+					for m := range members {
+						row, i := c+m*step, from+m
+						at := first + i*stride
+						if a.Cls[at]>>1 == 1 {
+							groups[row/4].Set(uint(row), at*limbs, limbs, base[i*baseStep]-int64(a.Exp[at]), uint64(a.Cls[at]&1))
+						} else {
+							groups[row/4].Clear(uint(row), limbs)
+						}
+					}
+				}
+				for i := n * words; i < len(rows); i++ {
+					if rows[i] != 77 {
+						t.Fatalf("seed %d, trial %d: writes beyond the rows", seed, trial)
+					}
+				}
+				got, want := make([]int16, 2*pairs*n+1), make([]int16, 2*pairs*n+1)
+				got[2*pairs*n], want[2*pairs*n] = 77, 77
+				TransposeRows(k, got, pairs, rows, words, n)
+				wordDigitsGeneric(want, pairs, k.NR, a.Sig, limbs, groups)
+				for i := range got {
+					if got[i] == want[i] {
+						continue
+					}
+					t.Fatalf("seed %d, trial %d: %d pairs of numbers of %d words, from %d on: digit %d is %d, not %d", seed, trial, pairs, limbs, words, i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestScanWords compares with numbers cut off one by one and their plain scan: zeros, powers of two
+// and exponents at the bounds among them, and now and then one that does not apply.
+func TestScanWords(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		if !HasWordScan(k) {
+			continue
+		}
+		for trial := range 400 {
+			vectors, columns, limbs := 1+r.IntN(21), 1+r.IntN(9), 1+r.IntN(6)
+			stride, at := r.IntN(vectors+5), r.IntN(3)
+			count := at + (columns-1)*stride + vectors
+			a := &Words[uint8]{Sig: make([]uint64, count*limbs), Limbs: limbs, Exp: make([]int32, count), Cls: make([]uint8, count)}
+			floats := make([]float64, count)
+			lowest := make([]int64, count)
+			bad := make([]bool, count)
+			for i := range floats {
+				sig := a.Sig[i*limbs:][:limbs]
+				for l := range sig {
+					sig[l] = r.Uint64()
+				}
+				switch r.IntN(4) {
+				case 0:
+					sig[0] = 1 << r.IntN(64)
+				case 1:
+					sig[0] <<= r.IntN(64)
+				}
+				sig[0] |= 1 << 63
+				sig[limbs-1] |= 1 << 63
+				e := int32(r.IntN(1801) - 900)
+				c := uint8(2 + r.IntN(2))
+				switch r.IntN(20 + 2000*(trial%2)) {
+				case 0:
+					c = 0
+				case 1:
+					e = 900
+				case 2:
+					e = -900
+				case 3:
+					e, bad[i] = 901+r.Int32N(1<<30), true
+				case 4:
+					e, bad[i] = -901-r.Int32N(1<<30), true
+				case 5:
+					c, bad[i] = uint8(4+r.IntN(4)), true
+				case 6:
+					if limbs > 1 {
+						sig[0], bad[i] = 0, true
+					}
+				}
+				a.Exp[i], a.Cls[i] = e, c
+				if c == 0 {
+					a.Exp[i] = r.Int32()
+					continue
+				}
+				floats[i] = math.Ldexp(float64(sig[limbs-1]>>11), int(e)-53)
+				lowest[i] = int64(e) - int64(64*limbs) + int64(bits.TrailingZeros64(sig[0]))
+			}
+			got, want := NewFloatScan(vectors+1), NewFloatScan(vectors+1)
+			low, wantLow := make([]int64, vectors+1), make([]int64, vectors+1)
+			for i := range low {
+				low[i] = math.MaxInt64 - int64(r.IntN(2))*r.Int64N(1<<62)
+				wantLow[i] = low[i]
+			}
+			fine := true
+			for h := range columns {
+				for i := range vectors {
+					n := at + h*stride + i
+					fine = fine && !bad[n]
+					if a.Cls[n] != 0 {
+						wantLow[i] = min(wantLow[i], lowest[n])
+					}
+				}
+			}
+			if ok := ScanWords(k, got, low, a, at, stride, vectors, columns, 7); ok != fine {
+				t.Fatalf("%s, seed %d, trial %d: %v, not %v", k.Name, seed, trial, ok, fine)
+			} else if !ok {
+				continue
+			}
+			want.Add(generic, vectors, floats[at:], stride, columns)
+			for i := range low {
+				if got.Most[i] != want.Most[i] || got.Sum[i] != want.Sum[i] || low[i] != wantLow[i] {
+					t.Fatalf("%s, seed %d, trial %d: vector %d of %d: %g, %g, %d, not %g, %g, %d", k.Name, seed, trial, i, vectors,
+						got.Most[i], got.Sum[i], low[i], want.Most[i], want.Sum[i], wantLow[i])
+				}
+			}
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func splitAMX(dst *int8, stride int, src *int16, n int)
 func convertBytesAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
 
 // convertKaratsubaAMX is convertKaratsubaGeneric for panels of 32 entries, moduli > 0 and blocks > 0
-// of 64 entries, with two blocks of 32 x 32 words to work in.
+// of 64 entries, with four blocks of 32 x 32 words to work in. With stream it writes past the caches.
 //
 //go:noescape
-func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32)
+func convertKaratsubaAMX(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli int, pairs int, steps int, blocks int, block *int32, stream bool)

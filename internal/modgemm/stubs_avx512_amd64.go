@@ -18,3 +18,18 @@ func modTilesAVX512VNNI(c []int16, ldc int, a []int16, aStride int, b []int16, p
 
 // combineTilesAVX512VNNI is combineTilesGeneric for the tiles of this kernel.
 func combineTilesAVX512VNNI(out []int64, ldo int, a []int16, aStride int, b []int16, panels int, kPairs int, accumulate bool)
+
+// wordRowsAVX512 is what WordRows says, for count > 0 numbers.
+//
+//go:noescape
+func wordRowsAVX512(dst *uint64, step int, words int, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, base *int64, baseStep int, count int, ahead int)
+
+// transposeRowsAVX512 is what TransposeRows says, for panels > 0 of 32 numbers.
+//
+//go:noescape
+func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
+
+// wordScanAVX512 is what ScanWords says, for vectors > 0 and columns > 0. It returns 0 for true.
+//
+//go:noescape
+func wordScanAVX512(most *float64, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, vectors int, columns int, ahead int) int

@@ -449,11 +449,16 @@ func (a *Array) Leading(i int) (x float64, e int64) {
 	default:
 		x = a.F64[0][i]
 	}
-	if x-x != 0 {
+	b := math.Float64bits(x)
+	switch n := int64(b >> 52 & 0x7ff); n {
+	case 0: // 0, or subnormal
+		f, n := math.Frexp(x)
+		return f, int64(n)
+	case 0x7ff:
 		return 0, 0
+	default:
+		return math.Float64frombits(b&^(0x7ff<<52) | 1022<<52), n - 1022
 	}
-	f, n := math.Frexp(x)
-	return f, int64(n)
 }
 
 func spanFloat64(x float64) (c Class, top, low int64) {

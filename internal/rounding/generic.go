@@ -133,3 +133,29 @@ func remaindersGeneric(mag, neg []uint64, top []int64, stride, count, prec, n in
 		neg[e] ^= up
 	}
 }
+
+// floatsGeneric is Floats.
+func floatsGeneric(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	all := uint64(math.MaxUint64)
+	for e := range n {
+		exp := top[e] + unit + exps[e]
+		if exp < -MaxExp || exp > MaxExp {
+			ok[e] = 0
+		}
+		all &= ok[e]
+		// The leading bit goes into the exponent.
+		z[e] = z[e]>>11 + uint64(exp+1021)<<52 | (neg[e]^flip)<<63
+	}
+	return all != 0
+}
+
+// significandsGeneric is Significands.
+func significandsGeneric(sig, z []uint64, stride, limbs, n int) {
+	for e := range n {
+		from := e
+		for k := range sig[e*limbs:][:limbs] {
+			sig[e*limbs+k] = z[from]
+			from += stride
+		}
+	}
+}

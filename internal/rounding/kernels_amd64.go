@@ -31,3 +31,23 @@ func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) 
 	}
 	remaindersAVX2(&mag[0], stride, &neg[0], &top[0], count, prec, n)
 }
+
+func floatsFast(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	all, whole := true, n&^3
+	if whole > 0 && impl.Level() >= impl.AVX2 {
+		all = floatsAVX2(&z[0], &ok[0], &top[0], &exps[0], unit, &neg[0], flip, whole) == 15
+	} else {
+		whole = 0
+	}
+	return floatsGeneric(z[whole:], ok[whole:], top[whole:], exps[whole:], unit, neg[whole:], flip, n-whole) && all
+}
+
+func significandsFast(sig, z []uint64, stride, limbs, n int) {
+	whole := n &^ 3
+	if whole > 0 && limbs > 1 && impl.Level() >= impl.AVX2 {
+		significandsAVX2(&sig[0], &z[0], stride, limbs, whole)
+	} else {
+		whole = 0
+	}
+	significandsGeneric(sig[whole*limbs:], z[whole:], stride, limbs, n-whole)
+}

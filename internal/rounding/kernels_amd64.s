@@ -518,3 +518,171 @@ DATA wordBits<>+8(SB)/8, $0x0000000000000040
 DATA wordBits<>+16(SB)/8, $0x0000000000000040
 DATA wordBits<>+24(SB)/8, $0x0000000000000040
 GLOBL wordBits<>(SB), RODATA|NOPTR, $32
+
+// func floatsAVX2(z *uint64, ok *uint64, top *int64, exps *int64, unit int64, neg *uint64, flip uint64, n int) int
+// Requires: AVX, AVX2
+TEXT ·floatsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         z+0(FP), AX
+	MOVQ         ok+8(FP), CX
+	MOVQ         top+16(FP), DX
+	MOVQ         exps+24(FP), BX
+	MOVQ         neg+40(FP), SI
+	MOVQ         n+56(FP), DI
+	VPBROADCASTQ unit+32(FP), Y0
+	VPBROADCASTQ flip+48(FP), Y1
+	VMOVDQU      mostExp<>+0(SB), Y2
+	VMOVDQU      leastExp<>+0(SB), Y3
+	VMOVDQU      floatBias<>+0(SB), Y4
+	VPCMPEQQ     Y5, Y5, Y5
+
+group:
+	VPADDQ    (DX), Y0, Y6
+	VPADDQ    (BX), Y6, Y6
+	VPCMPGTQ  Y2, Y6, Y7
+	VPCMPGTQ  Y6, Y3, Y8
+	VPOR      Y7, Y8, Y8
+	VPANDN    (CX), Y8, Y8
+	VMOVDQU   Y8, (CX)
+	VPAND     Y8, Y5, Y5
+	VPADDQ    Y4, Y6, Y6
+	VPSLLQ    $0x34, Y6, Y6
+	VMOVDQU   (AX), Y7
+	VPSRLQ    $0x0b, Y7, Y7
+	VPADDQ    Y7, Y6, Y6
+	VPXOR     (SI), Y1, Y7
+	VPSLLQ    $0x3f, Y7, Y7
+	VPOR      Y7, Y6, Y6
+	VMOVDQU   Y6, (AX)
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $+4, DI
+	JNZ       group
+	VMOVMSKPD Y5, AX
+	MOVQ      AX, ret+64(FP)
+	VZEROUPPER
+	RET
+
+DATA mostExp<>+0(SB)/8, $0x00000000000003e8
+DATA mostExp<>+8(SB)/8, $0x00000000000003e8
+DATA mostExp<>+16(SB)/8, $0x00000000000003e8
+DATA mostExp<>+24(SB)/8, $0x00000000000003e8
+GLOBL mostExp<>(SB), RODATA|NOPTR, $32
+
+DATA leastExp<>+0(SB)/8, $0xfffffffffffffc18
+DATA leastExp<>+8(SB)/8, $0xfffffffffffffc18
+DATA leastExp<>+16(SB)/8, $0xfffffffffffffc18
+DATA leastExp<>+24(SB)/8, $0xfffffffffffffc18
+GLOBL leastExp<>(SB), RODATA|NOPTR, $32
+
+DATA floatBias<>+0(SB)/8, $0x00000000000003fd
+DATA floatBias<>+8(SB)/8, $0x00000000000003fd
+DATA floatBias<>+16(SB)/8, $0x00000000000003fd
+DATA floatBias<>+24(SB)/8, $0x00000000000003fd
+GLOBL floatBias<>(SB), RODATA|NOPTR, $32
+
+// func significandsAVX2(sig *uint64, z *uint64, stride int, limbs int, n int)
+// Requires: AVX, AVX2
+TEXT ·significandsAVX2(SB), NOSPLIT, $0-40
+	MOVQ sig+0(FP), AX
+	MOVQ z+8(FP), CX
+	MOVQ stride+16(FP), DX
+	SHLQ $0x03, DX
+	MOVQ limbs+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ BX, DI
+	SHLQ $0x03, DI
+	CMPQ BX, $+3
+	JEQ  three
+	JGT  more
+
+two:
+	VMOVDQU     (CX), Y0
+	VMOVDQU     (CX)(DX*1), Y2
+	VPUNPCKLQDQ Y2, Y0, Y1
+	VPUNPCKHQDQ Y2, Y0, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y2
+	VMOVDQU     Y0, (AX)
+	VMOVDQU     Y2, 32(AX)
+	LEAQ        (AX)(DI*4), AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, SI
+	JNZ         two
+	VZEROUPPER
+	RET
+
+three:
+	VMOVDQU      (CX), Y0
+	VMOVDQU      (CX)(DX*1), Y2
+	VPUNPCKLQDQ  Y2, Y0, Y1
+	VPUNPCKHQDQ  Y2, Y0, Y3
+	VMOVDQU      (CX)(DX*2), Y0
+	VMOVDQU      X1, (AX)
+	VMOVQ        X0, 16(AX)
+	VMOVDQU      X3, 24(AX)
+	VPEXTRQ      $0x01, X0, 40(AX)
+	VEXTRACTI128 $0x01, Y1, X1
+	VEXTRACTI128 $0x01, Y3, X3
+	VEXTRACTI128 $0x01, Y0, X0
+	VMOVDQU      X1, 48(AX)
+	VMOVQ        X0, 64(AX)
+	VMOVDQU      X3, 72(AX)
+	VPEXTRQ      $0x01, X0, 88(AX)
+	LEAQ         (AX)(DI*4), AX
+	ADDQ         $+32, CX
+	SUBQ         $+4, SI
+	JNZ          three
+	VZEROUPPER
+	RET
+
+more:
+	MOVQ CX, R8
+	MOVQ AX, R9
+	MOVQ BX, R10
+
+square:
+	VMOVDQU     (R8), Y0
+	VMOVDQU     (R8)(DX*1), Y2
+	VPUNPCKLQDQ Y2, Y0, Y1
+	VPUNPCKHQDQ Y2, Y0, Y3
+	LEAQ        (R8)(DX*2), R11
+	VMOVDQU     (R11), Y0
+	VMOVDQU     (R11)(DX*1), Y2
+	VPUNPCKLQDQ Y2, Y0, Y4
+	VPUNPCKHQDQ Y2, Y0, Y5
+	MOVQ        R9, R11
+	VPERM2I128  $0x20, Y4, Y1, Y0
+	VMOVDQU     Y0, (R11)
+	ADDQ        DI, R11
+	VPERM2I128  $0x20, Y5, Y3, Y2
+	VMOVDQU     Y2, (R11)
+	ADDQ        DI, R11
+	VPERM2I128  $0x31, Y4, Y1, Y0
+	VMOVDQU     Y0, (R11)
+	ADDQ        DI, R11
+	VPERM2I128  $0x31, Y5, Y3, Y0
+	VMOVDQU     Y0, (R11)
+	SUBQ        $+4, R10
+	JZ          done
+	LEAQ        (R8)(DX*4), R8
+	ADDQ        $+32, R9
+	CMPQ        R10, $+4
+	JGE         square
+	MOVQ        R10, R11
+	SUBQ        $+4, R11
+	LEAQ        (R9)(R11*8), R9
+	IMULQ       DX, R11
+	ADDQ        R11, R8
+	MOVQ        $0x0000000000000004, R10
+	JMP         square
+
+done:
+	LEAQ (AX)(DI*4), AX
+	ADDQ $+32, CX
+	SUBQ $+4, SI
+	JNZ  more
+	VZEROUPPER
+	RET

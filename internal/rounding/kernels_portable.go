@@ -13,3 +13,11 @@ func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f F
 func remaindersFast(mag, neg []uint64, top []int64, stride, count, prec, n int) {
 	remaindersGeneric(mag, neg, top, stride, count, prec, n)
 }
+
+func floatsFast(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	return floatsGeneric(z, ok, top, exps, unit, neg, flip, n)
+}
+
+func significandsFast(sig, z []uint64, stride, limbs, n int) {
+	significandsGeneric(sig, z, stride, limbs, n)
+}

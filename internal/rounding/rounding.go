@@ -130,6 +130,35 @@ func Remainders(mag, neg []uint64, top []int64, pad, stride, count, prec, n int)
 	remaindersFast(mag[pad*stride:], neg, top, stride, count, prec, n)
 }
 
+// MaxExp bounds the exponents of the numbers that Floats makes: it has no look at the range.
+const MaxExp = 1000
+
+// Floats replaces the n significands of one word that Round left in z by the bits of binary64: that
+// of z[e], as a fraction in [1/2, 1), times 2^(unit + exps[e] + top[e]), negative if the lowest bit
+// of neg[e] differs from that of flip. Where the exponent is beyond MaxExp, ok[e] becomes 0. It
+// returns whether all n numbers are ok; those that are not have no meaning.
+func Floats(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	if n < 0 || len(z) < n || len(ok) < n || len(top) < n || len(exps) < n || len(neg) < n {
+		panic(short)
+	}
+	return floatsFast(z, ok, top, exps, unit, neg, flip, n)
+}
+
+// Significands writes the words of each of the n significands that Round left in z one after the
+// other: sig[e limbs + k] = z[k stride + e], of at least one limb.
+func Significands(sig, z []uint64, stride, limbs, n int) {
+	if limbs < 1 || n > stride {
+		panic(badSize)
+	}
+	if n <= 0 {
+		return
+	}
+	if len(sig) < n*limbs || len(z) < (limbs-1)*stride+n {
+		panic(short)
+	}
+	significandsFast(sig, z, stride, limbs, n)
+}
+
 const (
 	badSize = "rounding: bad size"
 	short   = "rounding: operand too short"

@@ -337,6 +337,98 @@ func sameWord(mag []uint64, pad, stride, count, e int) bool {
 	return low >= high-1
 }
 
+// TestFloats compares with math.Ldexp, at exponents around the bounds among others.
+func TestFloats(t *testing.T) { eachLevel(t, testFloats) }
+
+func testFloats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 71))
+	for trial := range 300 {
+		n := rng.IntN(21)
+		z, ok, neg := guarded(n+1), guarded(n+1), make([]uint64, n)
+		top, exps := make([]int64, n), make([]int64, n)
+		unit, flip := rng.Int64N(1<<40), rng.Uint64N(2)
+		want, fine, all := make([]float64, n), make([]bool, n), true
+		for e := range n {
+			sig := rng.Uint64N(1<<53) | 1<<52
+			switch rng.IntN(4) {
+			case 0:
+				sig = 1 << 52
+			case 1:
+				sig = 1<<53 - 1
+			}
+			exp := rng.Int64N(2*MaxExp+1) - MaxExp
+			fine[e] = true
+			switch rng.IntN(10 + 90*(trial%2)) {
+			case 0:
+				exp = MaxExp
+			case 1:
+				exp = -MaxExp
+			case 2:
+				exp, fine[e] = MaxExp+1+rng.Int64N(1<<61), false
+			case 3:
+				exp, fine[e] = -MaxExp-1-rng.Int64N(1<<61), false
+			}
+			z[e], top[e], ok[e], neg[e] = sig<<11, rng.Int64N(5000), math.MaxUint64, -rng.Uint64N(2)
+			exps[e] = exp - unit - top[e]
+			if fine[e] {
+				want[e] = math.Ldexp(float64(sig), int(exp)-53)
+				if neg[e]&1 != flip {
+					want[e] = -want[e]
+				}
+				if rng.IntN(20) == 0 {
+					ok[e], fine[e] = 0, false
+				}
+			}
+			all = all && fine[e]
+		}
+		if got := Floats(z, ok, top, exps, unit, neg, flip, n); got != all {
+			t.Fatalf("trial %d: all are ok: %v, not %v", trial, got, all)
+		}
+		for e := range n {
+			if got := math.Float64frombits(z[e]); ok[e] != -btou(fine[e]) || fine[e] && got != want[e] {
+				t.Fatalf("trial %d: number %d of %d: %g, ok %x, not %g, %v", trial, e, n, got, ok[e], want[e], fine[e])
+			}
+		}
+		if z[n] != guard || ok[n] != guard {
+			t.Fatalf("trial %d: writes beyond the end", trial)
+		}
+	}
+}
+
+// btou is 1 for true.
+func btou(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestSignificands compares words with their places, for all small sizes.
+func TestSignificands(t *testing.T) { eachLevel(t, testSignificands) }
+
+func testSignificands(t *testing.T) {
+	for limbs := 1; limbs <= 21; limbs++ {
+		for n := range 14 {
+			stride := n + limbs%3
+			z := make([]uint64, limbs*stride+1)
+			for i := range z {
+				z[i] = uint64(i)
+			}
+			sig := guarded(n*limbs + 1)
+			Significands(sig, z, stride, limbs, n)
+			for i, got := range sig {
+				want := uint64(guard)
+				if i < n*limbs {
+					want = uint64(i%limbs*stride + i/limbs)
+				}
+				if got != want {
+					t.Fatalf("%d numbers of %d words: word %d is %x, not %x", n, limbs, i, got, want)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkIntegers(b *testing.B) {
 	for _, count := range []int{2, 5, 13, 45} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {

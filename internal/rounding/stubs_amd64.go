@@ -19,3 +19,13 @@ func roundAVX2(z *uint64, top *int64, ok *uint64, mag *uint64, stride int, count
 //
 //go:noescape
 func remaindersAVX2(mag *uint64, stride int, neg *uint64, top *int64, count int, prec int, n int)
+
+// floatsAVX2 is floatsGeneric for n > 0, a multiple of 4. It returns 15 for true.
+//
+//go:noescape
+func floatsAVX2(z *uint64, ok *uint64, top *int64, exps *int64, unit int64, neg *uint64, flip uint64, n int) int
+
+// significandsAVX2 is significandsGeneric for at least two limbs and n > 0, a multiple of 4.
+//
+//go:noescape
+func significandsAVX2(sig *uint64, z *uint64, stride int, limbs int, n int)

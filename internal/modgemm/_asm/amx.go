@@ -21,6 +21,12 @@ const (
 	aLines, bLines = 2, 4
 	// prefetchRows is how many rows of C ahead one is fetched.
 	prefetchRows = 8
+	// gap is how many parts, or instructions at least, come between tile instructions. On a core
+	// whose other hardware thread is busy, steps with operands in the first level cache ran at 527
+	// 10^9 multiply-adds a second without any, 832 with 2 between, 885 with tiles cleared before
+	// loads, too, and 1004 with 12; on a core of its own at 2343 in all cases, up to 16 between.
+	// What slows down tile instructions that follow each other there is not known.
+	gap = 6
 	// karatsubaBase is that of the two bytes of a residue modulo a Karatsuba modulus.
 	karatsubaBase = 128
 	// magic is 1.5 2^23: added to and taken off a float32 below 2^22 it rounds that to an integer.
@@ -62,53 +68,54 @@ func exactByteFold(x, q VecPhysical) {
 }
 
 // reduceRow reduces a row of the block at R9, or of the three of a Karatsuba modulus, into the row
-// of C at RAX, and moves both on.
-func reduceRow(karatsuba bool) {
+// of C at RAX, and moves both on. It returns what emits that, in parts of a few instructions.
+func reduceRow(karatsuba bool) (parts []func()) {
+	add := func(f func()) { parts = append(parts, f) }
 	x, y, q := []VecPhysical{Z0, Z1}, []VecPhysical{Z2, Z3}, []VecPhysical{Z4, Z5}
 	from := func(block, v int) Mem { return Mem{Base: R9, Disp: block*amx.BlockBytes + 64*v} }
-	PREFETCHT0(Mem{Base: RAX, Index: RCX, Scale: prefetchRows})
-	for v := range x {
+	each := func(f func(v int)) {
+		for v := range x {
+			add(func() { f(v) })
+		}
+	}
+	coarse := func(x []VecPhysical) { each(func(v int) { coarseByteFold(x[v], q[v]) }) }
+	add(func() { PREFETCHT0(Mem{Base: RAX, Index: RCX, Scale: prefetchRows}) })
+	each(func(v int) {
 		VPMOVSXWD_Z(Mem{Base: RAX, Disp: 32 * v}, keep, x[v])
 		VPADDD(from(0, v), x[v], x[v])
 		VCVTDQ2PS(x[v], x[v])
-	}
+	})
 	if karatsuba {
-		fold := func() {
-			for v := range y {
-				coarseByteFold(y[v], q[v])
-			}
-		}
 		z := []VecPhysical{Z6, Z7} // a0 b1 + a1 b0
-		for v := range z {
+		each(func(v int) {
 			VMOVDQU32(from(2, v), z[v])
 			VCVTDQ2PS(from(1, v), y[v])
 			VPSUBD(from(1, v), z[v], z[v])
+		})
+		each(func(v int) {
 			VPSUBD(from(0, v), z[v], z[v])
 			VCVTDQ2PS(z[v], z[v])
-		}
-		fold()
-		for v := range y {
-			VFMADD213PS(z[v], vBase, y[v])
-		}
-		fold()
+		})
+		coarse(y)
+		each(func(v int) { VFMADD213PS(z[v], vBase, y[v]) })
+		coarse(y)
+		each(func(v int) { VFMADD231PS(y[v], vBase, x[v]) })
+	}
+	coarse(x)
+	each(func(v int) { exactByteFold(x[v], q[v]) })
+	add(func() {
 		for v := range x {
-			VFMADD231PS(y[v], vBase, x[v])
+			VCVTPS2DQ(x[v], x[v])
 		}
-	}
-	for v := range x {
-		coarseByteFold(x[v], q[v])
-	}
-	for v := range x {
-		exactByteFold(x[v], q[v])
-	}
-	for v := range x {
-		VCVTPS2DQ(x[v], x[v])
-	}
-	VPACKSSDW(x[1], x[0], x[0])
-	VPERMQ(x[0], vOrder, x[0])
-	VMOVDQU32(x[0], Mem{Base: RAX})
-	ADDQ(RCX, RAX)
-	ADDQ(I32(4*amx.Block), R9)
+		VPACKSSDW(x[1], x[0], x[0])
+	})
+	add(func() {
+		VPERMQ(x[0], vOrder, x[0])
+		VMOVDQU32(x[0], Mem{Base: RAX})
+		ADDQ(RCX, RAX)
+		ADDQ(I32(4*amx.Block), R9)
+	})
+	return parts
 }
 
 // byteTiles writes byteTilesAMX and karatsubaTilesAMX.
@@ -172,6 +179,22 @@ func byteTiles() {
 	tiles(true)
 }
 
+// spaced emits tile instructions and other ones, in parts, evenly between them: at least gap parts
+// after each, or instructions that do nothing.
+func spaced(ops []amx.Op, parts []func()) {
+	done := 0
+	for i, o := range ops {
+		tileOps([]amx.Op{o})
+		to := len(parts) * (i + 1) / len(ops)
+		for range gap - (to - done) {
+			Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{U8(0x90)}}) // NOP
+		}
+		for ; done < to; done++ {
+			parts[done]()
+		}
+	}
+}
+
 // byteLoop emits the loop over panels of A. While a block is multiplied, the rows of the one before
 // are reduced: a plain modulus has one block, which is to be written again at the end of the
 // panel; the blocks of a Karatsuba modulus take turns.
@@ -180,17 +203,18 @@ func byteLoop(karatsuba bool) {
 	if karatsuba {
 		planes, rows = 3, karatsubaRows
 	}
-	reduce := func() {
-		for range rows {
-			reduceRow(karatsuba)
-		}
-		SUBQ(I8(rows), R10)
+	var reduction []func()
+	for range rows {
+		reduction = append(reduction, reduceRow(karatsuba)...)
 	}
 	drain := func(name string) {
 		TESTQ(R10, R10)
 		JZ(LabelRef(name + "Drained"))
 		Label(name + "Drain")
-		reduce()
+		for _, part := range reduction {
+			part()
+		}
+		SUBQ(I8(rows), R10)
 		JNZ(LabelRef(name + "Drain"))
 		Label(name + "Drained")
 	}
@@ -215,26 +239,33 @@ func byteLoop(karatsuba bool) {
 		tileOps(amx.First())
 		DECQ(RDX)
 		JZ(LabelRef(step + "Last"))
+		next := func(parts []func()) {
+			spaced(amx.Next(), parts)
+			ADDQ(I32(amx.StepBytes), RSI)
+			ADDQ(I32(amx.StepBytes), RDI)
+			for i := range aLines {
+				PREFETCHT1(Mem{Base: R14, Disp: 64 * i})
+			}
+			ADDQ(I32(64*aLines), R14)
+			for i := range bLines {
+				PREFETCHT1(Mem{Base: R15, Disp: 64 * i})
+			}
+			ADDQ(I32(64*bLines), R15)
+		}
 		Label(step)
-		tileOps(amx.Next())
-		ADDQ(I32(amx.StepBytes), RSI)
-		ADDQ(I32(amx.StepBytes), RDI)
-		for i := range aLines {
-			PREFETCHT1(Mem{Base: R14, Disp: 64 * i})
-		}
-		ADDQ(I32(64*aLines), R14)
-		for i := range bLines {
-			PREFETCHT1(Mem{Base: R15, Disp: 64 * i})
-		}
-		ADDQ(I32(64*bLines), R15)
 		TESTQ(R10, R10)
-		JZ(LabelRef(step + "Reduced"))
-		reduce()
-		Label(step + "Reduced")
+		JZ(LabelRef(step + "Bare"))
+		next(reduction)
+		SUBQ(I8(rows), R10)
 		DECQ(RDX)
 		JNZ(LabelRef(step))
+		JMP(LabelRef(step + "Last"))
+		Label(step + "Bare")
+		next(nil)
+		DECQ(RDX)
+		JNZ(LabelRef(step + "Bare"))
 		Label(step + "Last")
-		tileOps(amx.Last())
+		spaced(amx.Last(), nil)
 		if plane < planes-1 {
 			// Back to the plane's beginning.
 			Load(Param("steps"), RDX)
@@ -439,7 +470,8 @@ const tailWords = 3
 const karatsubaGroup = amx.Block / 2
 
 // karatsubaConversion writes convertKaratsubaAMX. Sums of 64 entries, two blocks, modulo a group of
-// moduli are made on tiles, then reduced modulus by modulus.
+// moduli are made on tiles, then reduced modulus by modulus: while they are, those of the next 64
+// entries are made in two other blocks.
 func karatsubaConversion() {
 	lanes := GLOBL("packedKaratsuba", RODATA|NOPTR)
 	for i := range 16 {
@@ -449,25 +481,29 @@ func karatsubaConversion() {
 	for i, b := range amx.Config() {
 		DATA(i, U8(b))
 	}
-	TEXT("convertKaratsubaAMX", NOSPLIT, "func(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli, pairs, steps, blocks int, block *int32)")
+	TEXT("convertKaratsubaAMX", NOSPLIT, "func(dst *int8, stride int, table *int8, tails *uint32, digits *int16, moduli, pairs, steps, blocks int, block *int32, stream bool)")
 	Pragma("noescape")
 	Doc("convertKaratsubaAMX is convertKaratsubaGeneric for panels of 32 entries, moduli > 0 and blocks > 0",
-		"of 64 entries, with two blocks of 32 x 32 words to work in.")
-	left := AllocLocal(8) // blocks to do
-	to, stride, table, from, tail := RBX, RCX, R8, R14, R15
+		"of 64 entries, with four blocks of 32 x 32 words to work in. With stream it writes past the caches.")
+	const twoBlocks = 2 * amx.BlockBytes
+	// Entries to reduce by 64, digits, results, tails of the group, way to the other blocks.
+	left, from, to, tails, swap := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	stride, table, at, tail := RCX, R8, R10, R15
+	steps, half := RBX, R14 // of tiles that are left, and of their block
 	Load(Param("stride"), stride)
 	Load(Param("table"), table)
-	Load(Param("tails"), tail)
-	Load(Param("block"), R11)
+	Load(Param("tails"), RAX)
+	MOVQ(RAX, tails)
+	Load(Param("block"), R9)
 	MOVQ(U64(amx.RowBytes), R12)
 	MOVQ(U64(4*amx.Block), R13)
 	constant := func(x uint32, v VecPhysical) {
 		MOVL(U32(x), EAX)
 		VPBROADCASTD(EAX, v)
 	}
-	vMagic, order, half, inv, minus, first := Z31, Z30, Z29, Z28, Z27, Z26
+	vMagic, order, offset, inv, minus, first := Z31, Z30, Z29, Z28, Z27, Z26
 	constant(math.Float32bits(magic), vMagic)
-	constant(64<<16|64, half)
+	constant(64<<16|64, offset)
 	VMOVDQU32(lanes, order)
 	LEAQ(config, RAX)
 	tileOps(amx.Begin())
@@ -476,8 +512,8 @@ func karatsubaConversion() {
 	constant(0x80008000, Z0)
 	Load(Param("digits"), RAX)
 	Load(Param("pairs"), RDX)
-	Load(Param("blocks"), R9)
-	IMULQ(R9, RDX)
+	Load(Param("blocks"), R11)
+	IMULQ(R11, RDX)
 	SHLQ(U8(2), RDX)
 	Label("flip")
 	VPXORD(Mem{Base: RAX}, Z0, Z1)
@@ -486,54 +522,153 @@ func karatsubaConversion() {
 	DECQ(RDX)
 	JNZ(LabelRef("flip"))
 
-	Label("group")
-	Load(Param("dst"), to)
-	Load(Param("digits"), from)
-	Load(Param("blocks"), RAX)
-	MOVQ(RAX, left)
-	Label("block")
-	for b := range 2 {
-		loop := fmt.Sprintf("step%d", b)
+	// begin prepares the products of the next 64 entries.
+	begin := func() {
 		tileOps(amx.Clear())
 		MOVQ(table, RSI)
 		MOVQ(from, RDI)
-		Load(Param("steps"), RDX)
-		Label(loop)
-		tileOps(amx.MultiplyDigits())
+		Load(Param("steps"), half)
+		LEAQ(Mem{Base: half, Index: half, Scale: 1}, steps)
+	}
+	// multiply emits a step of these products, other instructions between, and counts it.
+	multiply := func(name string, parts []func()) {
+		spaced(amx.MultiplyDigits(), parts)
 		ADDQ(I32(amx.StepBytes), RSI)
 		ADDQ(I32(amx.StepBytes), RDI)
-		DECQ(RDX)
-		JNZ(LabelRef(loop))
-		tileOps(amx.Write(b))
-		// On to the next panel.
-		Load(Param("pairs"), RAX)
-		SHLQ(U8(7), RAX)
-		ADDQ(RAX, from)
+		DECQ(half)
+		JNZ(LabelRef(name + "Within"))
+		// On to the next block.
+		tileOps(amx.Write(0))
+		ADDQ(I32(amx.BlockBytes), R11)
+		tileOps(amx.Clear())
+		MOVQ(table, RSI)
+		Load(Param("pairs"), RDI)
+		SHLQ(U8(7), RDI)
+		ADDQ(from, RDI)
+		MOVQ(RDI, from)
+		Load(Param("steps"), half)
+		Label(name + "Within")
+		DECQ(steps)
 	}
-	MOVQ(R11, R9)
-	MOVQ(to, RSI)
-	MOVQ(tail, RDI)
+
+	Label("group")
+	Load(Param("dst"), RAX)
+	MOVQ(RAX, to)
+	Load(Param("digits"), RAX)
+	MOVQ(RAX, from)
+	Load(Param("blocks"), RAX)
+	MOVQ(RAX, left)
+	MOVQ(U64(twoBlocks), RAX)
+	MOVQ(RAX, swap)
+	MOVQ(R9, R11)
+	begin()
+	Label("fill")
+	multiply("fill", nil)
+	JNZ(LabelRef("fill"))
+
+	Label("block")
+	XORQ(steps, steps)
+	CMPQ(left, I8(1))
+	JEQ(LabelRef("reduce"))
+	MOVQ(R9, R11)
+	ADDQ(swap, R11)
+	begin()
+	Label("reduce")
+	MOVQ(to, at)
+	MOVQ(tails, tail)
 	Load(Param("moduli"), RDX)
 	CMPQ(RDX, I8(karatsubaGroup))
-	JLE(LabelRef("modulus"))
+	JLE(LabelRef("first"))
 	MOVQ(U64(karatsubaGroup), RDX)
+	Label("first")
+	XORL(EAX, EAX)
+	Load(Param("stream"), AL)
+	parts := reduceModulus(stride, at, tail, vMagic, order, offset, inv, minus, first)
+	count := func() {
+		DECQ(RDX)
+		JZ(LabelRef("reduced"))
+	}
 	Label("modulus")
-	VPBROADCASTD(Mem{Base: RDI}, first)
-	VBROADCASTSS(Mem{Base: RDI, Disp: 4}, inv)
-	VPBROADCASTD(Mem{Base: RDI, Disp: 8}, minus)
+	TESTQ(steps, steps)
+	JZ(LabelRef("bare"))
+	multiply("modulus", parts)
+	count()
+	JMP(LabelRef("modulus"))
+	Label("bare")
+	for _, part := range parts {
+		part()
+	}
+	count()
+	JMP(LabelRef("bare"))
+	Label("reduced")
+	TESTQ(steps, steps)
+	JZ(LabelRef("next"))
+	Label("drain")
+	multiply("drain", nil)
+	JNZ(LabelRef("drain"))
+	Label("next")
+	// R9 is behind the rows of the moduli: back, and to the other blocks.
+	Load(Param("moduli"), RDX)
+	CMPQ(RDX, I8(karatsubaGroup))
+	JLE(LabelRef("back"))
+	MOVQ(U64(karatsubaGroup), RDX)
+	Label("back")
+	SHLQ(U8(8), RDX) // rows of two sums of a modulus
+	SUBQ(RDX, R9)
+	MOVQ(swap, RAX)
+	ADDQ(RAX, R9)
+	NEGQ(RAX)
+	MOVQ(RAX, swap)
+	ADDQ(I8(64), to)
+	DECQ(left)
+	JNZ(LabelRef("block"))
+
+	Load(Param("block"), R9)
+	Load(Param("steps"), RAX)
+	IMUL3Q(I32(amx.StepBytes), RAX, RAX)
+	ADDQ(RAX, table)
+	ADDQ(I32(4*tailWords*karatsubaGroup), tails)
+	IMUL3Q(I32(3*karatsubaGroup), stride, RAX)
+	Load(Param("dst"), RDX)
+	ADDQ(RAX, RDX)
+	Store(RDX, Param("dst"))
+	Load(Param("moduli"), RDX)
+	SUBQ(I8(karatsubaGroup), RDX)
+	Store(RDX, Param("moduli"))
+	JG(LabelRef("group"))
+	tileOps(amx.End())
+	SFENCE()
+	VZEROUPPER()
+	RET()
+}
+
+// reduceModulus returns what reduces the sums of 64 entries at R9 modulo the modulus of tail,
+// writes the three planes from at on, past the caches unless EAX is 0, and moves R9, at and tail
+// on, in parts of a few instructions.
+func reduceModulus(stride, at, tail GPPhysical, vMagic, order, offset, inv, minus, first VecPhysical) (parts []func()) {
+	add := func(f func()) { parts = append(parts, f) }
+	stores := 0 // emitted: parts may be more than once
 	low := func(v int) Mem { return Mem{Base: R9, Disp: v/2*amx.BlockBytes + v%2*64} }
 	high := func(v int) Mem { return Mem{Base: R9, Disp: v/2*amx.BlockBytes + v%2*64 + 4*amx.Block} }
 	x := func(v int) VecPhysical { return zmm[v] }
 	q := func(v int) VecPhysical { return zmm[4+v] }
 	each := func(f func(v int)) {
-		for v := range 4 {
-			f(v)
+		for half := range 2 {
+			add(func() {
+				f(2 * half)
+				f(2*half + 1)
+			})
 		}
 	}
 	fold := func() {
 		each(func(v int) { VFMADD213PS(vMagic, inv, q(v)) })
 		each(func(v int) { VPDPWSSD(minus, q(v), x(v)) })
 	}
+	add(func() {
+		VPBROADCASTD(Mem{Base: tail}, first)
+		VBROADCASTSS(Mem{Base: tail, Disp: 4}, inv)
+		VPBROADCASTD(Mem{Base: tail, Disp: 8}, minus)
+	})
 	each(func(v int) { VMOVDQU32(high(v), x(v)) })
 	each(func(v int) { VCVTDQ2PS(x(v), q(v)) })
 	fold()
@@ -547,48 +682,44 @@ func karatsubaConversion() {
 	// The words of a, then a0 and a1.
 	words, a1, a0 := []VecPhysical{Z8, Z9}, []VecPhysical{Z10, Z11}, []VecPhysical{Z12, Z13}
 	for i := range words {
-		VPACKSSDW(x(2*i+1), x(2*i), words[i])
-		VPADDW(half, words[i], a1[i])
-		VPSRAW(U8(7), a1[i], a1[i])
-		VPSLLW(U8(7), a1[i], a0[i])
-		VPSUBW(a0[i], words[i], a0[i])
+		add(func() {
+			VPACKSSDW(x(2*i+1), x(2*i), words[i])
+			VPADDW(offset, words[i], a1[i])
+		})
+		add(func() {
+			VPSRAW(U8(7), a1[i], a1[i])
+			VPSLLW(U8(7), a1[i], a0[i])
+			VPSUBW(a0[i], words[i], a0[i])
+		})
 	}
-	store := func(pair []VecPhysical, at Mem) {
-		VPACKSSWB(pair[1], pair[0], Z14)
-		VPERMD(Z14, order, Z14)
-		VMOVDQU32(Z14, at)
+	store := func(pair []VecPhysical, to Mem) {
+		add(func() {
+			VPACKSSWB(pair[1], pair[0], Z14)
+			VPERMD(Z14, order, Z14)
+			label := fmt.Sprintf("store%d", stores)
+			stores++
+			TESTL(EAX, EAX)
+			JZ(LabelRef(label + "Cached"))
+			VMOVNTDQ(Z14, to)
+			JMP(LabelRef(label))
+			Label(label + "Cached")
+			VMOVDQU32(Z14, to)
+			Label(label)
+		})
 	}
-	store(a0, Mem{Base: RSI})
-	store(a1, Mem{Base: RSI, Index: stride, Scale: 1})
-	for i := range a0 {
-		VPADDW(a0[i], a1[i], a1[i])
-	}
-	store(a1, Mem{Base: RSI, Index: stride, Scale: 2})
-	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, RAX)
-	ADDQ(RAX, RSI)
-	ADDQ(I32(2*4*amx.Block), R9)
-	ADDQ(I8(4*tailWords), RDI)
-	DECQ(RDX)
-	JNZ(LabelRef("modulus"))
-	ADDQ(I8(64), to)
-	MOVQ(left, RAX)
-	DECQ(RAX)
-	MOVQ(RAX, left)
-	JNZ(LabelRef("block"))
-
-	Load(Param("steps"), RAX)
-	IMUL3Q(I32(amx.StepBytes), RAX, RAX)
-	ADDQ(RAX, table)
-	ADDQ(I32(4*tailWords*karatsubaGroup), tail)
-	IMUL3Q(I32(3*karatsubaGroup), stride, RAX)
-	Load(Param("dst"), RDX)
-	ADDQ(RAX, RDX)
-	Store(RDX, Param("dst"))
-	Load(Param("moduli"), RDX)
-	SUBQ(I8(karatsubaGroup), RDX)
-	Store(RDX, Param("moduli"))
-	JG(LabelRef("group"))
-	tileOps(amx.End())
-	VZEROUPPER()
-	RET()
+	store(a0, Mem{Base: at})
+	store(a1, Mem{Base: at, Index: stride, Scale: 1})
+	add(func() {
+		for i := range a0 {
+			VPADDW(a0[i], a1[i], a1[i])
+		}
+	})
+	store(a1, Mem{Base: at, Index: stride, Scale: 2})
+	add(func() {
+		ADDQ(stride, at)
+		LEAQ(Mem{Base: at, Index: stride, Scale: 2}, at)
+		ADDQ(I32(2*4*amx.Block), R9)
+		ADDQ(I8(4*tailWords), tail)
+	})
+	return parts
 }

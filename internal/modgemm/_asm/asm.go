@@ -111,6 +111,9 @@ func main() {
 		m = avx512(true, k)
 		m.modTiles()
 		m.combineTiles()
+		wordRows()
+		transposeRows()
+		wordScan()
 	case "amx":
 		byteTiles()
 		byteResidues()
@@ -263,7 +266,13 @@ func (m *machine) packPlanes() {
 	planes := Load(Param("planes"), GP64()).(GPVirtual)
 	SHLQ(U8(1), stride)
 	n := GP64()
+	// The entries behind these, in the order of storage.
+	ahead := func(p Mem) { PREFETCHT0(p.Offset(2 * 2 * m.nr())) }
 	pair := func(odd bool) {
+		ahead(Mem{Base: src})
+		if !odd {
+			ahead(Mem{Base: src, Index: stride, Scale: 1})
+		}
 		for v := 0; v < m.nv; v++ {
 			lo := Mem{Base: src, Disp: 2 * m.lanes * v}
 			hi := Mem{Base: src, Index: stride, Scale: 1, Disp: 2 * m.lanes * v}

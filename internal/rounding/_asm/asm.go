@@ -26,6 +26,8 @@ func main() {
 	integers()
 	round()
 	remainders()
+	floats()
+	significands()
 	Generate()
 }
 
@@ -452,4 +454,152 @@ func remainders() {
 	JNZ(LabelRef("group"))
 	VZEROUPPER()
 	RET()
+}
+
+// floats writes floatsAVX2.
+func floats() {
+	TEXT("floatsAVX2", NOSPLIT, "func(z, ok *uint64, top, exps *int64, unit int64, neg *uint64, flip uint64, n int) int")
+	Pragma("noescape")
+	Doc("floatsAVX2 is floatsGeneric for n > 0, a multiple of 4. It returns 15 for true.")
+	z, ok, top, exps := arg("z", 0), arg("ok", 0), arg("top", 0), arg("exps", 0)
+	neg, n := arg("neg", 0), arg("n", 0)
+	broadcast := func(name string) VecVirtual {
+		v := YMM()
+		a, err := Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		VPBROADCASTQ(a.Addr, v)
+		return v
+	}
+	unit, flip := broadcast("unit"), broadcast("flip")
+	most, least := load(constant("mostExp", maxExp)), load(constant("leastExp", 1<<64-maxExp))
+	// The leading bit of the significand goes into the exponent.
+	bias, all := load(constant("floatBias", 1021)), YMM()
+	VPCMPEQQ(all, all, all)
+
+	Label("group")
+	x, t, good := YMM(), YMM(), YMM()
+	VPADDQ(Mem{Base: top}, unit, x)
+	VPADDQ(Mem{Base: exps}, x, x)
+	VPCMPGTQ(most, x, t)
+	VPCMPGTQ(x, least, good)
+	VPOR(t, good, good)
+	VPANDN(Mem{Base: ok}, good, good)
+	VMOVDQU(good, Mem{Base: ok})
+	VPAND(good, all, all)
+	VPADDQ(bias, x, x)
+	VPSLLQ(U8(52), x, x)
+	VMOVDQU(Mem{Base: z}, t)
+	VPSRLQ(U8(11), t, t)
+	VPADDQ(t, x, x)
+	VPXOR(Mem{Base: neg}, flip, t)
+	VPSLLQ(U8(63), t, t)
+	VPOR(t, x, x)
+	VMOVDQU(x, Mem{Base: z})
+	for _, p := range []Register{z, ok, top, exps, neg} {
+		ADDQ(I8(32), p)
+	}
+	SUBQ(I8(4), n)
+	JNZ(LabelRef("group"))
+	r := GP64()
+	VMOVMSKPD(all, r.As32())
+	Store(r, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// maxExp bounds the exponents of the numbers that floatsAVX2 makes.
+const maxExp = 1000
+
+// significands writes significandsAVX2: squares of four words of four numbers, the last of which
+// overlaps the one before.
+func significands() {
+	TEXT("significandsAVX2", NOSPLIT, "func(sig, z *uint64, stride, limbs, n int)")
+	Pragma("noescape")
+	Doc("significandsAVX2 is significandsGeneric for at least two limbs and n > 0, a multiple of 4.")
+	sig, z, stride, limbs, n := arg("sig", 0), arg("z", 0), arg("stride", 3), arg("limbs", 0), arg("n", 0)
+	size := GP64() // of a number
+	MOVQ(limbs, size)
+	SHLQ(U8(3), size)
+	var x, y [4]VecVirtual
+	for i := range x {
+		x[i], y[i] = YMM(), YMM()
+	}
+	// two loads two rows at p, and makes of them two neighbours of each number: of 0 and 2 in
+	// y[to], of 1 and 3 in y[to+1].
+	two := func(p Register, to int) {
+		VMOVDQU(Mem{Base: p}, x[0])
+		VMOVDQU(Mem{Base: p, Index: stride, Scale: 1}, x[1])
+		VPUNPCKLQDQ(x[1], x[0], y[to])
+		VPUNPCKHQDQ(x[1], x[0], y[to+1])
+	}
+	next := func(label string) {
+		LEAQ(Mem{Base: sig, Index: size, Scale: 4}, sig)
+		ADDQ(I8(32), z)
+		SUBQ(I8(4), n)
+		JNZ(LabelRef(label))
+		VZEROUPPER()
+		RET()
+	}
+	CMPQ(limbs, I8(3))
+	JEQ(LabelRef("three"))
+	JGT(LabelRef("more"))
+	Label("two")
+	two(z, 0)
+	VPERM2I128(U8(0x20), y[1], y[0], x[0])
+	VPERM2I128(U8(0x31), y[1], y[0], x[1])
+	VMOVDQU(x[0], Mem{Base: sig})
+	VMOVDQU(x[1], Mem{Base: sig, Disp: 32})
+	next("two")
+
+	Label("three")
+	two(z, 0)
+	VMOVDQU(Mem{Base: z, Index: stride, Scale: 2}, x[2])
+	for half := range 2 {
+		if half == 1 {
+			for _, v := range []VecVirtual{y[0], y[1], x[2]} {
+				VEXTRACTI128(U8(1), v, v.AsX())
+			}
+		}
+		VMOVDQU(y[0].AsX(), Mem{Base: sig, Disp: 48 * half})
+		VMOVQ(x[2].AsX(), Mem{Base: sig, Disp: 48*half + 16})
+		VMOVDQU(y[1].AsX(), Mem{Base: sig, Disp: 48*half + 24})
+		VPEXTRQ(U8(1), x[2].AsX(), Mem{Base: sig, Disp: 48*half + 40})
+	}
+	next("three")
+
+	Label("more")
+	from, to, left, p := GP64(), GP64(), GP64(), GP64()
+	MOVQ(z, from)
+	MOVQ(sig, to)
+	MOVQ(limbs, left)
+	Label("square")
+	two(from, 0)
+	LEAQ(Mem{Base: from, Index: stride, Scale: 2}, p)
+	two(p, 2)
+	MOVQ(to, p)
+	for i := range x {
+		VPERM2I128(U8(0x20+i/2*0x11), y[2+i%2], y[i%2], x[i])
+		VMOVDQU(x[i], Mem{Base: p})
+		if i < len(x)-1 {
+			ADDQ(size, p)
+		}
+	}
+	SUBQ(I8(4), left)
+	JZ(LabelRef("done"))
+	LEAQ(Mem{Base: from, Index: stride, Scale: 4}, from)
+	ADDQ(I8(32), to)
+	CMPQ(left, I8(4))
+	JGE(LabelRef("square"))
+	// Back to the last square: p words.
+	MOVQ(left, p)
+	SUBQ(I8(4), p)
+	LEAQ(Mem{Base: to, Index: p, Scale: 8}, to)
+	IMULQ(stride, p)
+	ADDQ(p, from)
+	MOVQ(U64(4), left)
+	JMP(LabelRef("square"))
+	Label("done")
+	next("more")
 }

@@ -1,0 +1,84 @@
+package modgemm
+
+import "unsafe"
+
+// Words are numbers of limbs words each, as they are stored: number i is
+//
+//	(-1)^(Cls[i] & 1) Σ_{k < Limbs} Sig[i Limbs + k] 2^(64 k - 64 Limbs + Exp[i])
+//
+// where Cls[i] is 2 or 3. All others count as 0.
+type Words[C ~uint8] struct {
+	Sig   []uint64
+	Limbs int
+	Exp   []int32
+	Cls   []C
+}
+
+// HasWordRows reports whether there are WordRows and TransposeRows of the kernel: WordDigits takes
+// less time elsewhere.
+func HasWordRows(k *Kernel) bool { return k.wordRows != nil }
+
+// WordRows writes the numbers at + i stride, i < count, of a to rows n + i step of rows, of so many
+// words each: those of the integer
+//
+//	y = (-1)^sign floor(N 2^(Exp - base[i baseStep]) + 1/2)
+//
+// modulo 2^(64 words), N being that of the number's words, whose four 16-bit digits are balanced,
+// -2^15 <= d < 2^15: y = Σ_s d_s 2^(16 s). The numbers ahead of these are read ahead.
+func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C], at, stride, count int, base []int64, baseStep, ahead int) {
+	if count <= 0 {
+		return
+	}
+	first, last := at, at+(count-1)*stride+1
+	if stride < 0 {
+		first, last = last-1, first+1
+	}
+	if n < 0 || step < 0 || words < 1 || a.Limbs < 1 || first < 0 || baseStep < 0 {
+		panic(badSize)
+	}
+	checkLen(len(rows), (n+(count-1)*step+1)*words)
+	checkLen(len(a.Sig), last*a.Limbs)
+	checkLen(len(a.Exp), last)
+	checkLen(len(a.Cls), last)
+	checkLen(len(base), (count-1)*baseStep+1)
+	k.wordRows(&rows[n*words], step, words, &a.Sig[at*a.Limbs], a.Limbs, &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), stride, &base[0], baseStep, count, ahead)
+}
+
+// RowsRoom returns how many words TransposeRows wants of rows: it reads beyond the last.
+func RowsRoom(words, n int) int { return words*n + 8 }
+
+// TransposeRows writes the digits of n rows, a multiple of NR, as columns of a right operand of
+// Convert of so many pairs: of rows of (pairs + 1) / 2 words or more.
+func TransposeRows(k *Kernel, dst []int16, pairs int, rows []uint64, words, n int) {
+	if n <= 0 || n%k.NR != 0 || pairs < 1 || 2*words < pairs {
+		panic(badSize)
+	}
+	checkLen(len(dst), 2*pairs*n)
+	checkLen(len(rows), RowsRoom(words, n))
+	k.transposeRows(&dst[0], pairs, &rows[0], words, n/k.NR)
+}
+
+// HasWordScan reports whether there is a ScanWords of the kernel.
+func HasWordScan(k *Kernel) bool { return k.wordScan != nil }
+
+// ScanWords takes numbers of a, cut off to binary64, in to the first vectors of a scan but for its
+// Low: those of column h from at + h stride on. low[i] becomes the least exponent of the lowest bit
+// of a number of vector i, if that is less. ScanWords returns false if there are infinities, NaN,
+// exponents beyond 900 in magnitude, or last words that are 0; the scan has no meaning then. The
+// numbers ahead of these are read ahead.
+func ScanWords[C ~uint8](k *Kernel, s *FloatScan, low []int64, a *Words[C], at, stride, vectors, columns, ahead int) bool {
+	checkSizes(vectors, stride, columns)
+	if a.Limbs < 1 || at < 0 {
+		panic(badSize)
+	}
+	if vectors == 0 || columns == 0 {
+		return true
+	}
+	last := at + (columns-1)*stride + vectors
+	checkLen(len(s.Most), vectors)
+	checkLen(len(low), vectors)
+	checkLen(len(a.Sig), last*a.Limbs)
+	checkLen(len(a.Exp), last)
+	checkLen(len(a.Cls), last)
+	return k.wordScan(&s.Most[0], &s.Sum[0], &low[0], &a.Sig[at*a.Limbs], a.Limbs, &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), stride, vectors, columns, ahead) == 0
+}
