@@ -72,6 +72,7 @@ func TestMove(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			g.step = 400 // bytes: several messages each
 			away := func(m num.Mat) (num.Mat, error) {
 				a, err := g.New(ctx, m.Arr.Format, m.Rows, m.Cols)
 				if err != nil {

@@ -187,29 +187,6 @@ func (e Entries) Get(ctx context.Context, o Order, ranges []Range, mine *num.Arr
 	return g.exchange(ctx, mine.Format, e.s.inside(o, ranges), e.s.outside(o, ranges[g.to.Rank()], mine))
 }
 
-// exchange gives the numbers of from[p] to process p, and those that process p gives to into[p].
-func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) error {
-	size, me := int(num.SizeOf(f)), g.to.Rank()
-	sent, got := make([]int, g.size()), make([]int, g.size())
-	for p := range g.size() {
-		if p != me {
-			sent[p], got[p] = from[p].numbers()*size, into[p].numbers()*size
-		}
-	}
-	into[me].set(from[me])
-	out, in := buffer(sent), buffer(got)
-	for p, text := range parts(out, sent) {
-		message(text, f, 1, lengths(from[p].runs)).set(from[p])
-	}
-	if err := g.to.Alltoall(ctx, out, in, sent, got); err != nil {
-		return err
-	}
-	for p, text := range parts(in, got) {
-		into[p].set(message(text, f, 1, lengths(into[p].runs)))
-	}
-	return nil
-}
-
 // FirstSpecial returns which entry is the first, column by column, that is infinite or NaN, and its
 // class and sign, in all processes; not ok if there is none.
 func (e Entries) FirstSpecial(ctx context.Context) (i, j int, is num.Cls, ok bool, err error) {

@@ -42,7 +42,11 @@ type Grid struct {
 	rows, cols int
 	block      int
 	row, col   int
+	step       int64 // about how many bytes of a matrix processes give each other at a time
 }
+
+// step is that of grids: messages lie in caches then, and in memory that was there before.
+const step = 8 << 20
 
 // New returns the grid of the processes that a transport connects. It needs rows cols of them. This
 // one computes its parts of products where on says.
@@ -50,7 +54,7 @@ func New(to Transport, rows, cols, block int, on *Local) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != to.Size() {
 		return nil, fmt.Errorf("a grid of %d x %d processes: %w: there are %d", rows, cols, place.ErrDevice, to.Size())
 	}
-	return &Grid{to: to, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols}, nil
+	return &Grid{to: to, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols, step: step}, nil
 }
 
 // Shape returns the rows and columns of the grid of n processes that is nearest to a square, with

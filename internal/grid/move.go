@@ -3,54 +3,73 @@ package grid
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/pages"
 )
 
 // move returns the entries of v that this process has in another layout, as a matrix of the host of
 // the rows and columns that it has there, by columns.
 func (g *Grid) move(ctx context.Context, v view, to layout) (num.Mat, error) {
-	f, me := v.Arr.Format, g.to.Rank()
-	size := int(num.SizeOf(f))
+	return g.moveTo(ctx, v, to, num.New)
+}
+
+// moveTo is move into an array that room returns, of n numbers with any values.
+func (g *Grid) moveTo(ctx context.Context, v view, to layout, room func(f num.Format, n int) *num.Array) (num.Mat, error) {
+	f := v.Arr.Format
 	mine, minor := v.own()
 	rows, cols := to.part(g.row, g.col)
-	z := num.Mat{Arr: num.New(f, len(rows)*len(cols)), RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
+	z := num.Mat{Arr: room(f, len(rows)*len(cols)), RS: 1, CS: max(len(rows), 1), Rows: len(rows), Cols: len(cols)}
 	rowAt, colAt := places(rows, v.Rows), places(cols, v.Cols)
-	sent, got := make([]int, g.size()), make([]int, g.size())
 	from, into := make([]patch, g.size()), make([]patch, g.size())
 	for p := range g.size() {
 		r, c := to.part(p/g.cols, p%g.cols)
 		from[p] = v.patch(common(mine, r), common(minor, c))
 		r, c = v.part(p/g.cols, p%g.cols)
 		into[p] = patchOf(z, selected(rowAt, common(r, rows)), selected(colAt, common(c, cols)), v.transposed)
+	}
+	steps := int((int64(v.Rows)*int64(v.Cols)*num.SizeOf(f) + g.step - 1) / g.step)
+	for k := range steps {
+		if err := g.exchange(ctx, f, some(from, k, steps), some(into, k, steps)); err != nil {
+			return z, err
+		}
+	}
+	return z, nil
+}
+
+// some is part k of n of the lines of patches.
+func some(list []patch, k, n int) []patch {
+	z := slices.Clone(list)
+	for p, q := range list {
+		lines := len(q.starts)
+		z[p].starts = q.starts[lines*k/n : lines*(k+1)/n]
+	}
+	return z
+}
+
+// exchange gives the numbers of from[p] to process p, and those that process p gives to into[p].
+func (g *Grid) exchange(ctx context.Context, f num.Format, from, into []patch) error {
+	size, me := int(num.SizeOf(f)), g.to.Rank()
+	sent, got := make([]int, g.size()), make([]int, g.size())
+	for p := range g.size() {
 		if p != me {
 			sent[p], got[p] = from[p].numbers()*size, into[p].numbers()*size
 		}
 	}
 	into[me].set(from[me])
-	out, in := buffer(sent), buffer(got)
+	out, in := message(sent), message(got)
 	for p, text := range parts(out, sent) {
-		message(text, f, len(from[p].starts), lengths(from[p].runs)).set(from[p])
+		letter(text, f, from[p]).set(from[p])
 	}
 	if err := g.to.Alltoall(ctx, out, in, sent, got); err != nil {
-		return z, err
+		return err // the library may still use the messages
 	}
 	for p, text := range parts(in, got) {
-		into[p].set(message(text, f, len(into[p].starts), lengths(into[p].runs)))
+		into[p].set(letter(text, f, into[p]))
 	}
-	return z, nil
-}
-
-// buffer is room for messages of such lengths.
-func buffer(lengths []int) []byte {
-	total := 0
-	for _, n := range lengths {
-		total += n
-	}
-	b := make([]byte, total)
-	pages.Large(b)
-	return b
+	keep(out)
+	keep(in)
+	return nil
 }
 
 // parts yields the messages in a buffer that are not empty.

@@ -92,8 +92,10 @@ func (v view) patch(rows, cols []int) patch {
 	return p
 }
 
-// message is the patch of lines lines of n numbers each that a message consists of, lane by lane.
-func message(text []byte, f num.Format, lines, n int) patch {
+// letter is the patch of as many lines of as many numbers as another one that a message consists
+// of, lane by lane.
+func letter(text []byte, f num.Format, like patch) patch {
+	lines, n := len(like.starts), lengths(like.runs)
 	p := patch{runs: []run{{0, n}}}
 	for _, l := range lanesOf(&num.Array{Format: f}) {
 		size := lines * n * l.width

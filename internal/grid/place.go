@@ -96,14 +96,22 @@ func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 		return st, err
 	}
 	p := product.Problem{Alpha: alpha, Beta: beta, C: v.ownPart()}
-	if p.A, err = g.factor(c.Ctx, a, func(w view) layout { return rowsOf{v, w.Cols} }); err != nil {
+	var kept []*num.Array
+	operand := func(m num.Mat, to func(view) layout) (num.Mat, error) {
+		z, moved, err := g.factor(c.Ctx, m, to)
+		if moved {
+			kept = append(kept, z.Arr)
+		}
+		return z, err
+	}
+	if p.A, err = operand(a, func(w view) layout { return rowsOf{v, w.Cols} }); err != nil {
 		return st, err
 	}
-	if p.B, err = g.factor(c.Ctx, b, func(w view) layout { return colsOf{v, w.Rows} }); err != nil {
+	if p.B, err = operand(b, func(w view) layout { return colsOf{v, w.Rows} }); err != nil {
 		return st, err
 	}
 	if beta.Class != num.Zero {
-		if p.Old, err = g.moved(c.Ctx, old, func(view) layout { return v }); err != nil {
+		if p.Old, err = operand(old, func(view) layout { return v }); err != nil {
 			return st, err
 		}
 	}
@@ -111,6 +119,9 @@ func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 	st, where, err := g.multiply(c, p, rows, cols)
 	if err = g.agree(c.Ctx, err); err != nil {
 		return st, err
+	}
+	for _, a := range kept {
+		keepFactor(a)
 	}
 	if !v.whole() {
 		v.storeOwn(p.C)
@@ -131,17 +142,18 @@ func (g *Grid) moved(ctx context.Context, m num.Mat, to func(view) layout) (num.
 }
 
 // factor is moved for a matrix that is only read: where all processes have just what they need, it
-// is the storage itself.
-func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (num.Mat, error) {
+// is the storage itself, else one of the arrays that are kept.
+func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (z num.Mat, moved bool, err error) {
 	v, err := g.look(m)
 	if err != nil {
-		return num.Mat{}, err
+		return z, false, err
 	}
 	l := to(v)
 	if v.whole() && g.stays(v, l) {
-		return v.ownPart(), nil
+		return v.ownPart(), false, nil
 	}
-	return g.move(ctx, v, l)
+	z, err = g.moveTo(ctx, v, l, factor)
+	return z, err == nil, err
 }
 
 // stays reports whether all processes have the same entries of v in another layout.
@@ -288,21 +300,19 @@ func (g *Grid) share(ctx context.Context, z num.Mat, at func(p int) (rows, cols 
 		}
 		return nil
 	}
-	wire := func(text []byte, p int) patch {
-		return message(text, z.Arr.Format, len(all[p].starts), lengths(all[p].runs))
-	}
 	me := g.to.Rank()
-	out := buffer(counts[me : me+1])
-	wire(out, me).set(all[me])
-	in := buffer(counts)
+	out, in := message(counts[me:me+1]), message(counts)
+	letter(out, z.Arr.Format, all[me]).set(all[me])
 	if err := g.to.Allgather(ctx, out, in, counts); err != nil {
-		return err
+		return err // the library may still use the messages
 	}
 	for p, text := range parts(in, counts) {
 		if p != me {
-			all[p].set(wire(text, p))
+			all[p].set(letter(text, z.Arr.Format, all[p]))
 		}
 	}
+	keep(out)
+	keep(in)
 	return nil
 }
 
