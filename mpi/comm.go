@@ -49,7 +49,7 @@ var world = sync.OnceValues(func() (*Comm, error) {
 		return nil, err
 	}
 	provided := new(int32)
-	if err := l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))); err != nil {
+	if err := l.join(provided); err != nil {
 		return nil, err
 	}
 	if *provided < threadSerialized {
@@ -65,7 +65,9 @@ var world = sync.OnceValues(func() (*Comm, error) {
 
 // Init joins the processes that mpiexec started together with this one, and returns the
 // communicator of all of them; it is the same at every call. A process that was not started so is
-// alone. All processes call it. The error wraps [ErrNoMPI] where there is no library.
+// alone. All processes call it. The error wraps [ErrNoMPI] where there is no library. On Linux, by
+// MPICH's mpiexec, it is an error as well if a process of this machine has ended without calling
+// Init, and that of a process that does not wait for others makes mpiexec end them.
 func Init() (*Comm, error) { return world() }
 
 // Exit ends what Init began and then this process, with an exit status, and does not return. All

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -112,6 +113,31 @@ func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(sy
 		*f.to = call{f.symbol, addr}
 	}
 	return l, nil
+}
+
+// absence is how long processes have to be missing until the others do not wait for them any more.
+const absence = 2 * time.Second
+
+// join calls MPI_Init_thread, which waits for all processes, even for those that ended before they
+// called it: MPICH's mpiexec ends the others only if they had. The call goes on after an error.
+func (l *library) join(provided *int32) error {
+	done := make(chan error, 1)
+	go func() { done <- l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))) }()
+	look := time.NewTicker(absence / 8)
+	defer look.Stop()
+	present := time.Now()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-look.C:
+		}
+		if !missing() {
+			present = time.Now()
+		} else if time.Since(present) > absence {
+			return errors.New("another process that mpiexec started has ended before it joined the others")
+		}
+	}
 }
 
 // do makes a call. Pointers converted to uintptr in its argument list stay valid until it returns.

@@ -4,6 +4,7 @@ package mpi
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,7 @@ var open = sync.OnceValues(func() (*library, error) {
 	for _, file := range candidates() {
 		handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		if err != nil {
-			if first == nil || filepath.IsAbs(file) {
+			if first == nil {
 				first = err
 			}
 			continue
@@ -50,11 +51,8 @@ var open = sync.OnceValues(func() (*library, error) {
 // others; then where the loader looks.
 func candidates() (files []string) {
 	var programs []string
-	for pid, depth := os.Getppid(), 0; pid > 1 && depth < 4; depth++ {
-		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
-			programs = append(programs, exe)
-		}
-		pid = parent(pid)
+	for _, exe := range ancestors() {
+		programs = append(programs, exe)
 	}
 	if exe, err := exec.LookPath("mpiexec"); err == nil {
 		if exe, err = filepath.EvalSymlinks(exe); err == nil {
@@ -70,6 +68,44 @@ func candidates() (files []string) {
 		}
 	}
 	return append(files, names...)
+}
+
+// ancestors yields the programs that this process's parent, its parent and so on are, and their
+// numbers.
+func ancestors() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for pid, depth := os.Getppid(), 0; pid > 1 && depth < 4; depth++ {
+			if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && !yield(pid, exe) {
+				return
+			}
+			pid = parent(pid)
+		}
+	}
+}
+
+// missing reports whether MPICH's mpiexec has fewer processes on this machine than it says that it
+// has started there.
+func missing() bool {
+	started, err := strconv.Atoi(os.Getenv("MPI_LOCALNRANKS"))
+	if err != nil {
+		return false
+	}
+	for pid, exe := range ancestors() {
+		if filepath.Base(exe) != "hydra_pmi_proxy" {
+			continue
+		}
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		there := 0
+		for _, file := range threads {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return false
+			}
+			there += len(strings.Fields(string(text)))
+		}
+		return err == nil && threads != nil && there < started
+	}
+	return false
 }
 
 // parent returns the parent of a process, 0 if it is not known.

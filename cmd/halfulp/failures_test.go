@@ -56,6 +56,7 @@ func TestFailingProcesses(t *testing.T) {
 	}{
 		{"file", "cd /", nil, "process 1: halfulp: L.npz: no such file"},
 		{"command", "set -- \"$@\" --memory 1M", nil, "the same command"},
+		{"early end", "exit 3", nil, "has ended before it joined"},
 		{"interrupt", "", syscall.SIGINT, ""},
 		{"terminate", "", syscall.SIGTERM, ""},
 	} {
