@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/halfulp/halfulp/internal/exact"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/product"
 )
 
@@ -97,13 +98,16 @@ type Options struct {
 // that is cancelled. Nil is valid.
 func (o *Options) Validate() error {
 	s, err := o.settings()
-	if err == nil && s.device.IsPlace() {
-		_, err = s.device.Open()
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.ctx.Err()
+	var at place.Place
+	if s.device.IsPlace() {
+		if at, err = s.device.Open(); err != nil {
+			return err
+		}
 	}
-	return err
+	return place.Ended(s.ctx, at)
 }
 
 // ErrMethod is wrapped by errors about methods that do not exist or do not

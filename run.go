@@ -44,6 +44,9 @@ func begin(name string, opt *Options, operands ...*num.Array) (*run, error) {
 		}
 		r.at = p.First()
 	}
+	if err := place.Ended(r.ctx, r.at); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if r.at != nil {
 		r.stats.Device = r.at.String()
 	}
@@ -59,7 +62,7 @@ func beginOnHost(name string, opt *Options) (*run, error) {
 	return r, err
 }
 
-// newRun checks the options of routine name, devices aside.
+// newRun checks the options of routine name, device and context aside.
 func newRun(name string, opt *Options) (*run, error) {
 	s, err := opt.settings()
 	if err != nil {
@@ -70,9 +73,6 @@ func newRun(name string, opt *Options) (*run, error) {
 	}
 	if err := s.unchecked(name); err != nil {
 		return nil, err
-	}
-	if err := s.ctx.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	r := &run{settings: s, since: time.Now()}
 	r.stats = Stats{Device: place.Host, Method: methodDirect, Threads: s.threads}

@@ -123,7 +123,7 @@ func TrsmTo(side Side, uplo Uplo, tA Transpose, diag Diag, alpha Scalar, a, b, x
 func solveAt(name string, p place.Place, set settings, s direct.Structured, alpha Scalar, b, z num.Mat) (done bool, st Stats, err error) {
 	r := &run{settings: set, since: time.Now()}
 	fail := func(err error) (bool, Stats, error) { return true, Stats{}, fmt.Errorf("%s: %w", name, err) }
-	if err := set.ctx.Err(); err != nil {
+	if err := place.Ended(set.ctx, p); err != nil {
 		return fail(err)
 	}
 	x := num.Mat{RS: 1, CS: max(z.Rows, 1), Rows: z.Rows, Cols: z.Cols}

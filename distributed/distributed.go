@@ -38,7 +38,10 @@
 // does alone but for products of matrices: right, and hardly faster.
 //
 // An error in one process is an error in all that take part in the same call. A process that ends,
-// or calls [mpi.Comm.Abort], ends the others.
+// or calls [mpi.Comm.Abort], ends the others. A process whose context ends leaves them at the next
+// step of a routine that they share, or in its midst: calls of the others fail with [mpi.ErrLeft]
+// then, if their contexts go on, and so do all later ones in every process. One that gives up
+// elsewhere calls [mpi.Comm.Leave].
 package distributed
 
 import (

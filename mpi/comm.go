@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -18,6 +19,7 @@ type Comm struct {
 	lib        *library
 	handle     uintptr
 	rank, size int
+	left       atomic.Bool // a process has, as far as is known here
 }
 
 // Launched reports whether an mpiexec, or a batch system in its place, started this process.
@@ -155,6 +157,9 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if c.left.Load() {
+		return ErrLeft
+	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	pin.Pin(r)
@@ -173,6 +178,10 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 		if time.Since(begun) < eager {
 			runtime.Gosched()
 			continue
+		}
+		if err := c.stays(ctx); err != nil {
+			abandoned.keep(r)
+			return err
 		}
 		time.Sleep(sleep)
 		sleep = min(2*sleep, pause)
@@ -288,7 +297,7 @@ func (c *Comm) length(method string, n int, counts []int) {
 	}
 }
 
-// Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32767.
+// Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32766.
 func (c *Comm) Send(ctx context.Context, b []byte, to, tag int) error {
 	r := &request{buffers: [2][]byte{b}}
 	return c.wait(ctx, c.lib.send, r, address(b), uintptr(len(b)), typeByte, uintptr(to), uintptr(tag), c.handle)

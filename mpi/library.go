@@ -27,6 +27,7 @@ const (
 	typeInt64 = 0x258
 
 	undefined        = -32766
+	anySource        = -1
 	threadSerialized = 2048
 
 	maxErrorString   = 512
@@ -74,7 +75,7 @@ type library struct {
 	commRank, commSize, commSplit, commFree, errorHandler call
 	errorString, libraryVersion, test                     call
 	bcast, allreduce, allgatherv, gatherv, scatterv       call
-	alltoallv, send, receive, barrier                     call
+	alltoallv, send, receive, barrier, probe              call
 }
 
 // newLibrary looks all functions up.
@@ -105,6 +106,7 @@ func newLibrary(invoke func(addr uintptr, args ...uintptr) int32, lookup func(sy
 		{&l.send, "MPI_Isend_c"},
 		{&l.receive, "MPI_Irecv_c"},
 		{&l.barrier, "MPI_Ibarrier"},
+		{&l.probe, "MPI_Iprobe"},
 	} {
 		addr, err := lookup(f.symbol)
 		if err != nil || addr == 0 {

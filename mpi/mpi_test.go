@@ -180,6 +180,39 @@ func TestCancelled(t *testing.T) {
 	select {}
 }
 
+// A process that leaves ends the waits of the others, and what they would begin.
+func TestLeave(t *testing.T) {
+	if !mpitest.Run(t, 3) {
+		return
+	}
+	c := world(t)
+	part, err := c.Split(0, c.Rank())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Rank() == 1 {
+		time.Sleep(20 * time.Millisecond)
+		if err := c.Leave(); err != nil {
+			t.Error(err)
+		}
+	} else if err := c.Barrier(t.Context()); !errors.Is(err, mpi.ErrLeft) || !strings.HasPrefix(err.Error(), "process 1: ") {
+		t.Errorf("a barrier for which one does not come: %v", err)
+	}
+	if err := c.Allreduce(t.Context(), mpi.Sum, []int64{1}); !errors.Is(err, mpi.ErrLeft) {
+		t.Errorf("after one has left: %v", err)
+	}
+	if err := part.Barrier(t.Context()); err != nil {
+		t.Errorf("another communicator: %v", err)
+	}
+	if t.Failed() {
+		c.Abort(1)
+	}
+	if c.Rank() == 0 { // what was given up cannot be taken back
+		c.Abort(0)
+	}
+	select {}
+}
+
 // What the library refuses comes back as an error.
 func TestErrors(t *testing.T) {
 	if !mpitest.Run(t, 2) {

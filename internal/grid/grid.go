@@ -28,6 +28,8 @@ type Transport interface {
 	Allgather(ctx context.Context, from, to []byte, counts []int) error
 	Alltoall(ctx context.Context, from, to []byte, sent, got []int) error
 	Bcast(ctx context.Context, b []byte, root int) error
+	// Leave makes operations of all processes fail, those too that wait.
+	Leave() error
 }
 
 // Block is the number of rows, and of columns, of a block. Kernels work at nearly their full speed
@@ -54,7 +56,7 @@ func New(to Transport, rows, cols, block int, on *Local) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != to.Size() {
 		return nil, fmt.Errorf("a grid of %d x %d processes: %w: there are %d", rows, cols, place.ErrDevice, to.Size())
 	}
-	return &Grid{to: to, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols, step: step}, nil
+	return &Grid{to: leaving{to}, on: on, rows: rows, cols: cols, block: block, row: to.Rank() / cols, col: to.Rank() % cols, step: step}, nil
 }
 
 // Shape returns the rows and columns of the grid of n processes that is nearest to a square, with
@@ -151,7 +153,7 @@ func within(i, block, procs int) int { return i/(block*procs)*block + i%block }
 
 // New returns rows x cols numbers +0, by columns.
 func (g *Grid) New(ctx context.Context, f num.Format, rows, cols int) (*num.Array, error) {
-	if err := ctx.Err(); err != nil {
+	if err := place.Ended(ctx, g); err != nil {
 		return nil, err
 	}
 	n := share(rows, g.block, g.rows, g.row) * share(cols, g.block, g.cols, g.col)

@@ -269,7 +269,7 @@ func TestSolve(t *testing.T) {
 			t.Errorf("on %s: %d flags, %+v", g, flags, st)
 		}
 		rank := g.to.Rank()
-		if gave, want := g.to.(gridtest.Process).Given()[rank], len(between(k, rank, g.size()))*n*int(num.SizeOf(mp100)); gave != want {
+		if gave, want := g.to.(leaving).Transport.(gridtest.Process).Given()[rank], len(between(k, rank, g.size()))*n*int(num.SizeOf(mp100)); gave != want {
 			t.Errorf("process %d of %s made %d bytes, not %d", rank, g, gave, want)
 		}
 		var acc direct.Acc

@@ -129,6 +129,15 @@ func (t Process) Bcast(_ context.Context, b []byte, root int) error {
 	return nil
 }
 
+// Leave ends the other goroutines where they wait.
+func (t Process) Leave() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = true
+	t.ready.Broadcast()
+	return nil
+}
+
 func (t Process) give(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,0 +1,38 @@
+package grid
+
+import (
+	"context"
+	"errors"
+
+	"github.com/halfulp/halfulp/mpi"
+)
+
+// leaving is a transport that a process leaves whose context has ended: the contexts of the others
+// need not end, and operations in which one took part and another did not fit together no more.
+type leaving struct{ Transport }
+
+func (t leaving) after(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(err, t.Leave())
+	}
+	return err
+}
+
+func (t leaving) Allreduce(ctx context.Context, op mpi.Op, x []int64) error {
+	return t.after(ctx, t.Transport.Allreduce(ctx, op, x))
+}
+
+func (t leaving) Allgather(ctx context.Context, from, to []byte, counts []int) error {
+	return t.after(ctx, t.Transport.Allgather(ctx, from, to, counts))
+}
+
+func (t leaving) Alltoall(ctx context.Context, from, to []byte, sent, got []int) error {
+	return t.after(ctx, t.Transport.Alltoall(ctx, from, to, sent, got))
+}
+
+func (t leaving) Bcast(ctx context.Context, b []byte, root int) error {
+	return t.after(ctx, t.Transport.Bcast(ctx, b, root))
+}
+
+// Leave says that this process takes no part in what the others do any more.
+func (g *Grid) Leave() error { return g.to.Leave() }

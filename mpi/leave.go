@@ -1,0 +1,56 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+)
+
+// ErrLeft is wrapped by errors of operations on a communicator that a process has left.
+var ErrLeft = errors.New("a process has left the communicator")
+
+// leftTag is the tag of the message that a process leaves, which nobody receives.
+const leftTag = 32767
+
+// Leave says that this process takes no part in operations on c any more, as one whose context has
+// ended in the midst of them. Operations of the others that wait fail then, and all later ones of
+// this process and of those, with errors that wrap ErrLeft. Calls after the first do nothing.
+func (c *Comm) Leave() (err error) {
+	if c.left.Swap(true) {
+		return nil
+	}
+	for p := range c.size {
+		if p == c.rank {
+			continue
+		}
+		r := &request{buffers: [2][]byte{{0}}}
+		abandoned.keep(r)
+		err = errors.Join(err, c.lib.do(c.lib.send, address(r.buffers[0]), 1, typeByte, uintptr(p), leftTag, c.handle, uintptr(unsafe.Pointer(&r.handle))))
+	}
+	return err
+}
+
+// grace is how long the context of a process may end after that of another one: contexts often end
+// in all processes at about the same time, by a signal, say, and say more than ErrLeft.
+const grace = 100 * time.Millisecond
+
+// stays returns an error if a process has left.
+func (c *Comm) stays(ctx context.Context) error {
+	if c.left.Load() {
+		return ErrLeft
+	}
+	source, flag, st := anySource, new(int32), new(status)
+	err := c.lib.do(c.lib.probe, uintptr(source), leftTag, c.handle, uintptr(unsafe.Pointer(flag)), uintptr(unsafe.Pointer(st)))
+	if err != nil || *flag == 0 {
+		return err
+	}
+	c.left.Store(true)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(grace):
+	}
+	return fmt.Errorf("process %d: %w", st.source, ErrLeft)
+}
