@@ -35,7 +35,7 @@ func (s *solver) blockDeterminant(a *halfulp.Matrix, f *factors, places int) (*d
 			return nil, nil
 		case err == nil:
 			log := upper().Mul(z.defect, upper().SetInt64(int64(2*n))) // 1/(1 - rho) ≤ 2
-			if more = log.MantExp(nil) + places; more <= 0 {
+			if more = log.MantExp(nil) + places; more <= 0 || log.Sign() == 0 {
 				s.work.guessed = false
 				d, err := s.productOf(z, log, places)
 				s.stats.Precision = some

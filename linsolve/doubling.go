@@ -104,6 +104,11 @@ type doubling struct {
 	improvement                               // amp: of ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
 
+// begin makes x the S from which steps go on, and forgets what was known of another one.
+func (t *doubling) begin(x *halfulp.Matrix, amp int) {
+	t.x, t.sizeS, t.improvement = x, nil, improvement{amp: amp}
+}
+
 // newDoubling returns one of c, whose leading n x n part is symmetric, with a seed if float64
 // suffices; nil for small matrices, and for numbers of more than most bits.
 func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) {
@@ -139,7 +144,7 @@ func (s *solver) newDoubling(c *halfulp.Matrix, n, most int) (*doubling, error) 
 	leading := m
 	leading.Rows = n
 	x, amp, err := s.rootSeed(leading, scaling{by.rows[:n], by.cols})
-	d.x, d.amp = x, amp
+	d.begin(x, amp)
 	return d, err
 }
 

@@ -64,7 +64,7 @@ func (t *doubling) byBlocks(bits int) (*enclosure, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.x, t.improvement = x, improvement{amp: int(slices.Max(rows)) + 4}
+		t.begin(x, int(slices.Max(rows))+4)
 		bits = want + smallest(x)
 		if e, err := s.improved(t, bits); e != nil || err != nil || t.gain >= leastGain {
 			return e, err

@@ -46,6 +46,73 @@ func TestRootByBlocks(t *testing.T) {
 	}
 }
 
+// TestSmallPivot compares enclosures of factors of matrices with one small pivot, of which the seed
+// in float64 knows little and blocks much, with exact ones.
+func TestSmallPivot(t *testing.T) {
+	s := testSolver(t, 2)
+	enclosures := 0
+	for drop := 30; drop < 250; drop += testlength.Of(60, 20, 4) {
+		const n, scale = 28, 280
+		r := rand.New(rand.NewPCG(uint64(drop), 1))
+		c, l := halfulp.NewMatrix(halfulp.MP(660), n, n), halfulp.NewMatrix(halfulp.MP(300), n, n)
+		for i := range n {
+			for j := range i {
+				l.SetBig(i, j, new(big.Float).SetMantExp(big.NewFloat(r.Float64()-0.5), scale-2))
+			}
+			e := scale
+			if i == n-1 {
+				e -= drop
+			}
+			l.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1+r.Float64()/1024), e))
+		}
+		if _, err := halfulp.Gemm(halfulp.NoTrans, halfulp.Trans, halfulp.Float(1), l, l, halfulp.Float(0), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		d, err := s.newDoubling(c, n, maxBits)
+		if err != nil || d == nil {
+			t.Fatal(d, err)
+		}
+		root := rootOf(c)
+		for bits := 20; bits < 500; bits += 1 + r.IntN(bits) {
+			e, err := d.enclosure(bits)
+			if err != nil {
+				t.Fatalf("2^-%d, %d bits: %v", drop, bits, err)
+			}
+			if e == nil { // so many bits are not to be had from blocks
+				break
+			}
+			enclosures++
+			for j := range n {
+				for i := j; i < n; i++ {
+					if by := e.root.outside(j, i, root[i][j]); by > 0 {
+						t.Fatalf("2^-%d, %d bits: L[%d,%d] lies outside by %g", drop, bits, i, j, by)
+					}
+				}
+			}
+		}
+	}
+	if enclosures == 0 {
+		t.Error("no enclosure")
+	}
+}
+
+// TestBegin checks that nothing known of an S is told of the next.
+func TestBegin(t *testing.T) {
+	s := testSolver(t, 1)
+	f := halfulp.Identity(halfulp.MP(60), 3)
+	d := &doubling{s: s, n: 3, f: f}
+	for _, e := range []int{0, 100, -7} {
+		x := halfulp.NewMatrix(halfulp.MP(60), 3, 3)
+		for i := range 3 {
+			x.SetBig(i, i, new(big.Float).SetMantExp(big.NewFloat(1), e))
+		}
+		d.begin(x, 1)
+		if _, got, err := d.sizes(); err != nil || got != e+1 {
+			t.Errorf("S = 2^%d I: below 2^%d, %v", e, got, err)
+		}
+	}
+}
+
 // rootOf returns the Cholesky factor by rows, in many more bits than enclosures have.
 func rootOf(c *halfulp.Matrix) [][]*big.Float {
 	l := make([][]*big.Float, c.Rows())
