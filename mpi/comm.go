@@ -111,6 +111,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if color < 0 {
 		color = undefined
 	}
+	if c.left.Load() {
+		return nil, ErrLeft
+	}
 	handle := new(uintptr)
 	if err := c.lib.do(c.lib.commSplit, c.handle, uintptr(color), uintptr(key), uintptr(unsafe.Pointer(handle))); err != nil {
 		return nil, err
@@ -123,6 +126,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 
 // Free gives a communicator back that Split made. All its processes call it.
 func (c *Comm) Free() error {
+	if c.left.Load() {
+		return ErrLeft
+	}
 	handle := new(uintptr)
 	*handle = c.handle
 	return c.lib.do(c.lib.commFree, uintptr(unsafe.Pointer(handle)))
@@ -166,9 +172,7 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 	err := c.lib.do(f, append(args, uintptr(unsafe.Pointer(&r.handle)))...)
 	sleep, begun := time.Microsecond, time.Now()
 	for err == nil {
-		r.flag = 0
-		err = c.lib.do(c.lib.test, uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&r.flag)), uintptr(unsafe.Pointer(&r.st)))
-		if err != nil || r.flag != 0 {
+		if err = c.test(r); err != nil || r.flag != 0 {
 			break
 		}
 		if err := ctx.Err(); err != nil {
@@ -188,6 +192,12 @@ func (c *Comm) wait(ctx context.Context, f call, r *request, args ...uintptr) er
 	}
 	runtime.KeepAlive(r)
 	return err
+}
+
+// test lets the library go on, and sets r's flag if its operation has ended.
+func (c *Comm) test(r *request) error {
+	r.flag = 0
+	return c.lib.do(c.lib.test, uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&r.flag)), uintptr(unsafe.Pointer(&r.st)))
 }
 
 // abandoned keeps the memory of operations that were given up: the library may still write to it.
@@ -299,12 +309,26 @@ func (c *Comm) length(method string, n int, counts []int) {
 
 // Send gives bytes to a process that calls Receive with as many and the same tag, 0 to 32766.
 func (c *Comm) Send(ctx context.Context, b []byte, to, tag int) error {
+	if err := checkTag(tag); err != nil {
+		return err
+	}
 	r := &request{buffers: [2][]byte{b}}
 	return c.wait(ctx, c.lib.send, r, address(b), uintptr(len(b)), typeByte, uintptr(to), uintptr(tag), c.handle)
 }
 
 // Receive takes bytes from a process that calls Send.
 func (c *Comm) Receive(ctx context.Context, b []byte, from, tag int) error {
+	if err := checkTag(tag); err != nil {
+		return err
+	}
 	r := &request{buffers: [2][]byte{b}}
 	return c.wait(ctx, c.lib.receive, r, address(b), uintptr(len(b)), typeByte, uintptr(from), uintptr(tag), c.handle)
+}
+
+// checkTag returns an error for a tag that messages of users do not have.
+func checkTag(tag int) error {
+	if tag < 0 || tag >= leftTag {
+		return fmt.Errorf("tag %d of a message: want 0 to %d", tag, leftTag-1)
+	}
+	return nil
 }

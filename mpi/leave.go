@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -14,6 +15,10 @@ var ErrLeft = errors.New("a process has left the communicator")
 // leftTag is the tag of the message that a process leaves, which nobody receives.
 const leftTag = 32767
 
+// parting is how long a process that leaves sees to it that its messages go: where the library
+// could not send them at once it does so while it is called, which may be for the last time.
+const parting = 2 * time.Second
+
 // Leave says that this process takes no part in operations on c any more, as one whose context has
 // ended in the midst of them. Operations of the others that wait fail then, and all later ones of
 // this process and of those, with errors that wrap ErrLeft. Calls after the first do nothing.
@@ -21,13 +26,28 @@ func (c *Comm) Leave() (err error) {
 	if c.left.Swap(true) {
 		return nil
 	}
+	var open []*request
 	for p := range c.size {
 		if p == c.rank {
 			continue
 		}
 		r := &request{buffers: [2][]byte{{0}}}
 		abandoned.keep(r)
-		err = errors.Join(err, c.lib.do(c.lib.send, address(r.buffers[0]), 1, typeByte, uintptr(p), leftTag, c.handle, uintptr(unsafe.Pointer(&r.handle))))
+		if e := c.lib.do(c.lib.send, address(r.buffers[0]), 1, typeByte, uintptr(p), leftTag, c.handle, uintptr(unsafe.Pointer(&r.handle))); e != nil {
+			err = errors.Join(err, e)
+		} else {
+			open = append(open, r)
+		}
+	}
+	for begun := time.Now(); time.Since(begun) < parting; time.Sleep(pause) {
+		open = slices.DeleteFunc(open, func(r *request) bool {
+			e := c.test(r)
+			err = errors.Join(err, e)
+			return e != nil || r.flag != 0
+		})
+		if len(open) == 0 {
+			break
+		}
 	}
 	return err
 }

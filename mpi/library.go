@@ -125,18 +125,19 @@ const absence = 2 * time.Second
 func (l *library) join(provided *int32) error {
 	done := make(chan error, 1)
 	go func() { done <- l.do(l.initThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(provided))) }()
-	look := time.NewTicker(absence / 8)
+	const looks = 8
+	look := time.NewTicker(absence / looks)
 	defer look.Stop()
-	present := time.Now()
-	for {
+	for absent := 0; ; {
 		select {
 		case err := <-done:
 			return err
 		case <-look.C:
 		}
-		if !missing() {
-			present = time.Now()
-		} else if time.Since(present) > absence {
+		// Counted, as this process may stand still for long between two looks.
+		if absent++; !missing() {
+			absent = 0
+		} else if absent > looks {
 			return errors.New("another process that mpiexec started has ended before it joined the others")
 		}
 	}

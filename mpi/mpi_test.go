@@ -201,6 +201,12 @@ func TestLeave(t *testing.T) {
 	if err := c.Allreduce(t.Context(), mpi.Sum, []int64{1}); !errors.Is(err, mpi.ErrLeft) {
 		t.Errorf("after one has left: %v", err)
 	}
+	if _, err := c.Split(0, 0); !errors.Is(err, mpi.ErrLeft) {
+		t.Errorf("split after one has left: %v", err)
+	}
+	if err := c.Free(); !errors.Is(err, mpi.ErrLeft) {
+		t.Errorf("given back after one has left: %v", err)
+	}
 	if err := part.Barrier(t.Context()); err != nil {
 		t.Errorf("another communicator: %v", err)
 	}
@@ -211,6 +217,38 @@ func TestLeave(t *testing.T) {
 		c.Abort(0)
 	}
 	select {}
+}
+
+// A process leaves that has more messages under way than the library takes at once, to one that
+// does not look for them for a while, and calls the library no more.
+func TestLeaveBusy(t *testing.T) {
+	if !mpitest.Run(t, 2) {
+		return
+	}
+	c := world(t)
+	if c.Rank() == 1 {
+		for range 1 << 14 {
+			short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			err := c.Send(short, make([]byte, 1000), 0, 1)
+			cancel()
+			if err != nil {
+				break
+			}
+		}
+		if err := c.Leave(); err != nil {
+			t.Error(err)
+			c.Abort(1)
+		}
+		select {}
+	}
+	time.Sleep(400 * time.Millisecond)
+	wait, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := c.Barrier(wait); !errors.Is(err, mpi.ErrLeft) {
+		t.Errorf("a barrier for which one does not come: %v", err)
+		c.Abort(1)
+	}
+	c.Abort(0)
 }
 
 // What the library refuses comes back as an error.
@@ -227,6 +265,13 @@ func TestErrors(t *testing.T) {
 	err = c.Send(t.Context(), []byte{1}, 2, 1)
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "MPI_Send") {
 		t.Errorf("a process that is not there: %v", err)
+	}
+	for _, tag := range []int{-1, 32767} {
+		for _, err := range []error{c.Send(t.Context(), []byte{1}, 0, tag), c.Receive(t.Context(), []byte{1}, 0, tag)} {
+			if err == nil || !strings.Contains(err.Error(), "want 0 to 32766") {
+				t.Errorf("tag %d: %v", tag, err)
+			}
+		}
 	}
 	for name, f := range map[string]func() error{
 		"too few lengths":  func() error { return c.Allgather(t.Context(), nil, nil, []int{0}) },

@@ -98,9 +98,9 @@ func (g *Grid) Gemm(c place.Config, alpha num.Real, a, b num.Mat, beta num.Real,
 	p := product.Problem{Alpha: alpha, Beta: beta, C: v.ownPart()}
 	var kept []*num.Array
 	operand := func(m num.Mat, to func(view) layout) (num.Mat, error) {
-		z, moved, err := g.factor(c.Ctx, m, to)
-		if moved {
-			kept = append(kept, z.Arr)
+		z, room, err := g.factor(c.Ctx, m, to)
+		if room != nil {
+			kept = append(kept, room)
 		}
 		return z, err
 	}
@@ -142,18 +142,21 @@ func (g *Grid) moved(ctx context.Context, m num.Mat, to func(view) layout) (num.
 }
 
 // factor is moved for a matrix that is only read: where all processes have just what they need, it
-// is the storage itself, else one of the arrays that are kept.
-func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (z num.Mat, moved bool, err error) {
+// is the storage itself, else in room, one of the arrays that are kept.
+func (g *Grid) factor(ctx context.Context, m num.Mat, to func(view) layout) (z num.Mat, room *num.Array, err error) {
 	v, err := g.look(m)
 	if err != nil {
-		return z, false, err
+		return z, nil, err
 	}
 	l := to(v)
 	if v.whole() && g.stays(v, l) {
-		return v.ownPart(), false, nil
+		return v.ownPart(), nil, nil
 	}
-	z, err = g.moveTo(ctx, v, l, factor)
-	return z, err == nil, err
+	z, err = g.moveTo(ctx, v, l, func(f num.Format, n int) *num.Array {
+		room = factor(f, n)
+		return room.Slice(0, n)
+	})
+	return z, room, err
 }
 
 // stays reports whether all processes have the same entries of v in another layout.
