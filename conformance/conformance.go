@@ -58,7 +58,9 @@ func CPU() Backend {
 			b.Modes = append(b.Modes, Mode{l.String(), func() func() { return impl.Force(l) }})
 		}
 	}
-	b.Modes = append(b.Modes, Mode{"bytes", modgemm.ForceBytes})
+	if !testlength.Slow() { // emulated tiles would take most of the time
+		b.Modes = append(b.Modes, Mode{"bytes", modgemm.ForceBytes})
+	}
 	return b
 }
 
@@ -169,6 +171,9 @@ func Run(t *testing.T, b Backend) {
 	t.Run("Cancelled", s.cancelled)
 	t.Run("Linsolve", func(t *testing.T) {
 		every := testlength.Of(3, 1, 1)
+		if testlength.Slow() {
+			every *= 3
+		}
 		if s.b.Partial { // GPUs may be fake ones, which are slow
 			every = testlength.Of(37, 31, 37)
 		}

@@ -72,8 +72,8 @@ one() {
 export -f one
 export binaries qemu libc starting faults fakes oracles
 
-# The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem and rows
-# have no arithmetic on the host; experiments measure what the method packages test, and
+# The tests of internal/gpu run the whole library on fake GPUs, of which internal/gpu/mem, rows and
+# seed have no arithmetic on the host; experiments measure what the method packages test, and
 # internal/gocuda and internal/kernels are about text. mpi and distributed need an MPI for arm64.
 # They are left out without arguments.
 #
@@ -82,7 +82,7 @@ longest='^github.com/halfulp/halfulp(/ozaki|/rns|/linsolve|/conformance|/expansi
 list() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "$@" | grep .; }
 packages=("$@")
 if [ $# -eq 0 ]; then
-	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows|/several)?|kernels|reproduce)$|/cmd/halfulp-reproduce$|/(mpi|distributed)$')
+	mapfile -t packages < <(go list ./... | grep -vE '/internal/(gocuda|gpu(/mem|/rows|/seed|/several)?|kernels|reproduce)$|/cmd/halfulp-reproduce$|/(mpi|distributed)$')
 fi
 {
 	list "${packages[@]}" | awk -v longest="$longest" '$1 ~ longest'

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // TestAcross pits results that are rounded many at a time against exact accumulators, where rows
@@ -24,7 +25,7 @@ func testAcross(t *testing.T) {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
 	families := []string{"ties", "cancel", "range", "integers", "special"}
-	for trial := range 140 {
+	for trial := range testlength.Trials(140) {
 		f := formats[trial%len(formats)]
 		family := families[trial/len(formats)%len(families)]
 		m, k, n := 1+rng.IntN(20), 3+rng.IntN(20), 1+rng.IntN(70)

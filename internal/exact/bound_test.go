@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // boundOf returns the smallest bound of these entries of which one row's is given by its largest
@@ -113,8 +114,8 @@ func TestBounded(t *testing.T) { eachUnit(t, testBounded) }
 func testBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	formats := []num.Format{num.Float32, num.Float64, num.DDouble, num.QDouble, mp(24), mp(53), mp(106), mp(212), mp(500)}
-	fewer := 0
-	for trial := range 150 {
+	fewer, trials := 0, testlength.Trials(150)
+	for trial := range trials {
 		f, g, h, z := formats[rng.IntN(9)], formats[rng.IntN(9)], formats[trial%9], formats[rng.IntN(9)]
 		spread := []int{0, 3, 30, 200}[rng.IntN(4)]
 		if f == num.Float32 || g == num.Float32 || h == num.Float32 {
@@ -143,8 +144,8 @@ func testBounded(t *testing.T) {
 			fewer++
 		}
 	}
-	if fewer < 50 {
-		t.Errorf("%d of 150 products had a smaller base", fewer)
+	if fewer < trials/3 {
+		t.Errorf("%d of %d products had a smaller base", fewer, trials)
 	}
 }
 
@@ -195,7 +196,7 @@ func testBoundedBase(t *testing.T) {
 // zeros.
 func TestBoundedZeros(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
-	for trial := range 40 {
+	for trial := range testlength.Trials(40) {
 		m, k, n := 1+rng.IntN(20), 1+rng.IntN(20), 1+rng.IntN(40)
 		r := residual{a: randomMat(rng, num.Float64, m, k, 0), b: randomMat(rng, num.Float64, n, k, 0).T(), alpha: scalar(num.Float64, -1), beta: scalar(num.Float64, 1)}
 		for i := range m * k {

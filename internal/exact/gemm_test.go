@@ -10,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/impl"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/testlength"
 )
 
 // randomMat returns numbers with full significands, signs and exponents from
@@ -42,6 +43,9 @@ func scalar(f num.Format, x float64) num.Real {
 // tiles.
 func eachUnit(t *testing.T, f func(t *testing.T)) {
 	t.Run("level "+impl.Level().String(), f)
+	if testlength.Slow() && !testlength.Race {
+		return // those of internal/modgemm do in an emulator
+	}
 	t.Run("bytes", func(t *testing.T) {
 		defer modgemm.ForceBytes()()
 		f(t)
@@ -57,7 +61,7 @@ func testResidueMatchesDirect(t *testing.T) {
 	for _, p := range []uint32{2, 11, 53, 63, 64, 65, 106, 128, 190, 424, 1000} {
 		formats = append(formats, num.Format{Kind: num.MP, Prec: p})
 	}
-	for trial := range 120 {
+	for trial := range testlength.Trials(120) {
 		f := formats[trial%len(formats)]
 		g := formats[rng.IntN(len(formats))]
 		spread := []int{0, 3, 30, 300, 700}[rng.IntN(5)]

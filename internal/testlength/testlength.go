@@ -27,6 +27,14 @@ func Long() bool {
 // Slow reports whether the race detector or an emulator makes tests an order of magnitude slower.
 func Slow() bool { return Race || os.Getenv(Env) == "slow" }
 
+// Trials returns about how many of n random trials to make: a quarter where tests are slow.
+func Trials(n int) int {
+	if Slow() {
+		return (n + 3) / 4
+	}
+	return n
+}
+
 // Of returns short, usual or long.
 func Of[T any](short, usual, long T) T {
 	switch {
