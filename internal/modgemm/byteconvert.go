@@ -14,25 +14,25 @@ import (
 //
 //	x = first + Σ_{s < 4 pairs} c_s u_s,  c_s = w 2^(8 s) mod m, |c_s| <= m/2,
 //
-// with the bytes u_s of N, first = -w B mod m, and 2^15 more if m = 256. At most 32 pairs make at
-// most 128 255 127 + 127 < 2^22 in magnitude of x modulo an odd m <= 255; modulo 256, where w is
-// odd and c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in float32, u =
-// 2^-24.
+// with the bytes u_s of N, first = -w B mod m, and 2^15 more if m = 256. At most 64 pairs make at
+// most 256 255 127 + 127 = 8 290 687 < 2^23 in magnitude of x modulo an odd m <= 255; modulo 256,
+// where w is odd and c_s = 0 for s > 0, 0 < 2^15 - 128 - 255 127 <= x < 2^17. So x is exact in
+// float32, u = 2^-24.
 //
 // Then x - m q, q = fma(x, inv, c) - c, c = 1.5 2^23, is the representative that the byte holds:
 // the fused multiply-add is near c, where float32 are the integers, so q is the integer nearest to
 // x inv.
 //   - For odd m, inv is the float32 next to 1/m, and x inv differs from x/m by at most
-//     1.001 u |x|/m < 1/(3.9 m). As x/m is at least 1/(2m) from every half of an odd integer, q is
+//     1.001 u |x|/m < 0.495/m. As x/m is at least 1/(2m) from every half of an odd integer, q is
 //     the integer nearest to it, too.
 //   - For m = 256, inv = (1 + 2 u)/256, and x inv exceeds x/256 by less than 2^17 2^-31: numbers
 //     half way between integers are rounded up, to the byte -128, and all others, which are 1/256
 //     away from these, as x/256.
 //
-// |q| <= 128 255/2 + 129 < 2^15, so the lower half of the word of fma(x, inv, c) is q as an int16.
+// |q| <= 256 255/2 + 1 + 1/2 < 2^15, or below 2^9 + 1 for m = 256, so the lower half of the word of fma(x, inv, c) is q as an int16.
 
 // maxBytePairs bounds the pairs of digits of a ByteConversion.
-const maxBytePairs = 32
+const maxBytePairs = 64
 
 // A ByteConversion holds what ConvertBytes needs of plain moduli. It is immutable.
 type ByteConversion struct {

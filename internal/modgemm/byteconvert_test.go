@@ -85,6 +85,7 @@ func TestConvertBytes(t *testing.T) {
 
 // TestByteConversionBound adds up what the proof of byteconvert.go bounds.
 func TestByteConversionBound(t *testing.T) {
+	const bound = 256*255*127 + 127
 	pool := ByteModuli()
 	for i, m := range pool.Moduli[:pool.Plain] {
 		for _, w := range []int64{1, int64(m) - 1, int64(m)/2 - 1 + int64(m/2%2)} {
@@ -100,9 +101,23 @@ func TestByteConversionBound(t *testing.T) {
 					low, high = low+min(x, 0), high+max(x, 0)
 				}
 			}
-			if i == 0 && (low <= 0 || high >= 1<<17) || low <= -1<<22 || high >= 1<<22 ||
+			if i == 0 && (low <= 0 || high >= 1<<17) || low < -bound || high > bound ||
 				float64(max(high, -low))/float64(m)+0.5 > math.MaxInt16 {
 				t.Errorf("modulus %d, w = %d: sums from %d to %d", m, w, low, high)
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		// The largest sums next to halves of odd multiples of m.
+		inv := float32(1 / float64(m))
+		for q := bound/m - 300; q < bound/m; q++ {
+			for _, x := range []int{m*q + m/2, m*q + m/2 + 1, -m*q - m/2, -m*q - m/2 - 1} {
+				const magic = 3 << 22
+				got := int(float32(math.FMA(float64(x), float64(inv), magic)) - magic)
+				if r := x - m*got; 2*r >= m || 2*r <= -m {
+					t.Fatalf("modulus %d: %d/m is rounded to %d", m, x, got)
+				}
 			}
 		}
 	}
