@@ -57,7 +57,7 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 		flip = 1
 	}
 	at, step := f.c.At(i, j+first), f.c.CS
-	arr, limbs := f.c.Arr, a.format.Limbs
+	arr := f.c.Arr
 	switch {
 	case arr.Kind == num.F64:
 		out, z := arr.F64[0], a.z[:n]
@@ -90,30 +90,37 @@ func (f *finisher) roundRow(a *across, i, j, first, n int, words []int64, stride
 	case arr.Terms() > 1:
 		f.roundExpansions(a, i, j, first, n, words, stride, e, unit, flip)
 	default:
-		// The significands of neighbours are written together.
-		run, to := first, at
-		write := func(d int) {
-			if run < d {
-				rounding.Significands(arr.Sig[to*limbs:], a.z[run:], stride, limbs, d-run)
-			}
+		// Neighbours are written together.
+		count := n - first
+		if step != 1 {
+			count = 1
 		}
-		for d := first; d < n; d++ {
-			exp := unit + exps[d] + tops[d]
-			certain := oks[d] != 0 && exp <= math.MaxInt32-2 && exp >= math.MinInt32+2
-			if !certain || step != 1 {
-				write(d)
-				run, to = d, at
-			}
-			if certain {
-				arr.Exp[at], arr.Cls[at] = int32(exp), num.MakeCls((neg[d]^flip)&1 != 0, num.Finite)
-			} else {
-				f.entry(i, j+d, words, stride, e+d)
-				run, to = d+1, at+step
-			}
+		for d := first; d < n; d += count {
+			f.storeWords(a, i, j, d, d+count, at, words, stride, e, unit, flip)
 			at += step
 		}
-		write(n)
 	}
+}
+
+// storeWords is what roundRow does with entries from column j + first to j + last - 1 of MP, once
+// rounded, which are neighbours from at on.
+func (f *finisher) storeWords(a *across, i, j, first, last, at int, words []int64, stride, e int, unit int64, flip uint64) {
+	arr, limbs := f.c.Arr, a.format.Limbs
+	all := rounding.Exponents(arr.Exp[at:], arr.Cls[at:], a.ok[first:], a.top[first:], f.right.exp[j+first:], unit, a.neg[e+first:], flip, last-first)
+	run := first
+	write := func(d int) {
+		if run < d {
+			rounding.Significands(arr.Sig[(at+run-first)*limbs:], a.z[run:], stride, limbs, d-run)
+		}
+	}
+	for d := first; d < last && !all; d++ {
+		if a.ok[d] == 0 {
+			write(d)
+			f.entry(i, j+d, words, stride, e+d)
+			run = d + 1
+		}
+	}
+	write(last)
 }
 
 // roundExpansions is roundRow for expansions, whose first terms are rounded. Every further one is

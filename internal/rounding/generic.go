@@ -149,6 +149,20 @@ func floatsGeneric(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, 
 	return all != 0
 }
 
+// exponentsGeneric is Exponents.
+func exponentsGeneric(exp []int32, cls []uint8, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	all := true
+	for e := range n {
+		x := top[e] + exps[e] + unit
+		if ok[e] == 0 || x < math.MinInt32+2 || x > math.MaxInt32-2 {
+			ok[e], all = 0, false
+			continue
+		}
+		exp[e], cls[e] = int32(x), uint8(2|(neg[e]^flip)&1)
+	}
+	return all
+}
+
 // significandsGeneric is Significands.
 func significandsGeneric(sig, z []uint64, stride, limbs, n int) {
 	for e := range n {

@@ -42,6 +42,13 @@ func floatsFast(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, fli
 	return floatsGeneric(z[whole:], ok[whole:], top[whole:], exps[whole:], unit, neg[whole:], flip, n-whole) && all
 }
 
+func exponentsFast(exp []int32, cls []uint8, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	if impl.Level() < impl.AVX512 {
+		return exponentsGeneric(exp, cls, ok, top, exps, unit, neg, flip, n)
+	}
+	return exponentsAVX512(&exp[0], &cls[0], &ok[0], &top[0], &exps[0], unit, &neg[0], flip, n) == 0
+}
+
 func significandsFast(sig, z []uint64, stride, limbs, n int) {
 	whole := n &^ 3
 	if whole > 0 && limbs > 1 && impl.Level() >= impl.AVX2 {

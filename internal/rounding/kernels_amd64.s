@@ -686,3 +686,70 @@ done:
 	JNZ  more
 	VZEROUPPER
 	RET
+
+// func exponentsAVX512(exp *int32, cls *uint8, ok *uint64, top *int64, exps *int64, unit int64, neg *uint64, flip uint64, n int) int
+// Requires: AVX, AVX512F
+TEXT ·exponentsAVX512(SB), NOSPLIT, $0-80
+	MOVQ         exp+0(FP), AX
+	MOVQ         cls+8(FP), DX
+	MOVQ         ok+16(FP), BX
+	MOVQ         top+24(FP), SI
+	MOVQ         exps+32(FP), DI
+	MOVQ         neg+48(FP), R8
+	MOVQ         n+64(FP), R9
+	MOVQ         unit+40(FP), CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         $-2147483646, CX
+	VPBROADCASTQ CX, Z1
+	VPSUBQ       Z1, Z0, Z0
+	MOVQ         flip+56(FP), CX
+	VPBROADCASTQ CX, Z2
+	MOVQ         $+1, CX
+	VPBROADCASTQ CX, Z3
+	MOVQ         $+2, CX
+	VPBROADCASTQ CX, Z4
+	MOVQ         $+4294967291, CX
+	VPBROADCASTQ CX, Z5
+	XORQ         R10, R10
+	MOVQ         $0x00000000000000ff, R11
+
+group:
+	CMPQ R9, $+8
+	JGE  whole
+	MOVQ R9, CX
+	MOVQ $0x0000000000000001, R11
+	SHLQ CL, R11
+	DECQ R11
+
+whole:
+	KMOVW       R11, K1
+	VMOVDQU64.Z (SI), K1, Z6
+	VMOVDQU64.Z (DI), K1, Z7
+	VPADDQ      Z0, Z6, Z6
+	VPADDQ      Z7, Z6, Z6
+	VMOVDQU64.Z (BX), K1, Z7
+	VPTESTMQ    Z7, Z7, K1, K2
+	VPCMPUQ     $0x02, Z5, Z6, K2, K2
+	VMOVDQA64.Z Z7, K2, Z7
+	VMOVDQU64   Z7, K1, (BX)
+	VPADDQ      Z1, Z6, Z6
+	VPMOVQD     Z6, K2, (AX)
+	VMOVDQU64.Z (R8), K1, Z7
+	VPXORQ      Z2, Z7, Z7
+	VPANDQ      Z3, Z7, Z7
+	VPORQ       Z4, Z7, Z7
+	VPMOVQB     Z7, K2, (DX)
+	KMOVW       K2, CX
+	XORQ        R11, CX
+	ORQ         CX, R10
+	ADDQ        $+64, BX
+	ADDQ        $+64, SI
+	ADDQ        $+64, DI
+	ADDQ        $+64, R8
+	ADDQ        $+32, AX
+	ADDQ        $+8, DX
+	SUBQ        $+8, R9
+	JG          group
+	MOVQ        R10, ret+72(FP)
+	VZEROUPPER
+	RET

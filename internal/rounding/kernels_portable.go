@@ -21,3 +21,7 @@ func floatsFast(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, fli
 func significandsFast(sig, z []uint64, stride, limbs, n int) {
 	significandsGeneric(sig, z, stride, limbs, n)
 }
+
+func exponentsFast(exp []int32, cls []uint8, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	return exponentsGeneric(exp, cls, ok, top, exps, unit, neg, flip, n)
+}

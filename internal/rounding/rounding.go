@@ -6,6 +6,8 @@ package rounding
 
 //go:generate go -C _asm run . -out ../kernels_amd64.s -stubs ../stubs_amd64.go -pkg rounding
 
+import "unsafe"
+
 // WordBits is the radix of the words of sums.
 const WordBits = 39
 
@@ -142,6 +144,20 @@ func Floats(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip ui
 		panic(short)
 	}
 	return floatsFast(z, ok, top, exps, unit, neg, flip, n)
+}
+
+// Exponents writes the exponents top[e] + exps[e] + unit of n numbers to exp and their classes to cls:
+// 2, or 3 if they are negative, the lowest bit of neg[e] being other than that of flip. It leaves
+// out those that are not ok, and those whose exponent is within 1 of the ends of int32 or beyond:
+// ok[e] becomes 0 then. It returns whether all n numbers are ok.
+func Exponents[C ~uint8](exp []int32, cls []C, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
+	if n <= 0 {
+		return true
+	}
+	if len(exp) < n || len(cls) < n || len(ok) < n || len(top) < n || len(exps) < n || len(neg) < n {
+		panic(short)
+	}
+	return exponentsFast(exp, unsafe.Slice((*uint8)(unsafe.Pointer(&cls[0])), n), ok, top, exps, unit, neg, flip, n)
 }
 
 // Significands writes the words of each of the n significands that Round left in z one after the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/impl"
@@ -426,6 +427,71 @@ func testSignificands(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestExponents takes exponents at both ends of int32 and beyond, and numbers that are not ok, of
+// which nothing is to be written.
+func TestExponents(t *testing.T) { eachLevel(t, testExponents) }
+
+func testExponents(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 62))
+	seen := map[bool]int{}
+	for trial := range 500 {
+		n := trial % 21
+		exp, cls := make([]int32, n+1), make([]uint8, n+1)
+		ok, neg := guarded(n+1), make([]uint64, n)
+		top, exps, flip := make([]int64, n), make([]int64, n), rng.Uint64N(2)
+		unit := int64(rng.Uint64()) >> rng.IntN(60) >> 3
+		sums := make([]int64, n)
+		wantAll := true
+		for e := range n + 1 {
+			exp[e], cls[e] = -77, 99
+		}
+		for e := range n {
+			ok[e], neg[e] = math.MaxUint64, -rng.Uint64N(2)
+			switch sums[e] = int64(int32(rng.Uint32())); {
+			case rng.IntN(8*n) == 0:
+				sums[e] = int64(rng.Uint64()) >> 2
+			case rng.IntN(4) == 0:
+				sums[e] = math.MaxInt32 - 2
+			case rng.IntN(4) == 0:
+				sums[e] = math.MinInt32 + 2
+			case rng.IntN(8*n) == 0:
+				sums[e] = math.MaxInt32 - 1
+			case rng.IntN(8*n) == 0:
+				sums[e] = math.MinInt32 + 1
+			}
+			if rng.IntN(8*n) == 0 {
+				ok[e] = 0
+			}
+			exps[e] = int64(int32(rng.Uint32()))
+			top[e] = sums[e] - unit - exps[e]
+			if math.MinInt32+2 > sums[e] || sums[e] > math.MaxInt32-2 || ok[e] == 0 {
+				wantAll = false
+			}
+		}
+		before := slices.Clone(ok)
+		all := Exponents(exp, cls, ok, top, exps, unit, neg, flip, n)
+		if all != wantAll {
+			t.Fatalf("trial %d: %d numbers: all ok %v", trial, n, all)
+		}
+		seen[all]++
+		for e := range n + 1 {
+			wantExp, wantCls, wantOK := int32(-77), uint8(99), uint64(0)
+			switch {
+			case e == n:
+				wantOK = guard
+			case before[e] != 0 && math.MinInt32+2 <= sums[e] && sums[e] <= math.MaxInt32-2:
+				wantExp, wantCls, wantOK = int32(sums[e]), 2+uint8(neg[e]&1^flip), math.MaxUint64
+			}
+			if exp[e] != wantExp || cls[e] != wantCls || ok[e] != wantOK {
+				t.Fatalf("trial %d: number %d of %d, 2^%d: %d, class %d, ok %x", trial, e, n, sums[min(e, n-1)], exp[e], cls[e], ok[e])
+			}
+		}
+	}
+	if seen[true] < 50 || seen[false] < 50 {
+		t.Fatalf("all ok, not all: %v", seen)
 	}
 }
 

@@ -29,3 +29,8 @@ func floatsAVX2(z *uint64, ok *uint64, top *int64, exps *int64, unit int64, neg 
 //
 //go:noescape
 func significandsAVX2(sig *uint64, z *uint64, stride int, limbs int, n int)
+
+// exponentsAVX512 is exponentsGeneric for n > 0. It returns 0 for true.
+//
+//go:noescape
+func exponentsAVX512(exp *int32, cls *uint8, ok *uint64, top *int64, exps *int64, unit int64, neg *uint64, flip uint64, n int) int

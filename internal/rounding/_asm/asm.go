@@ -28,6 +28,7 @@ func main() {
 	remainders()
 	floats()
 	significands()
+	exponents()
 	Generate()
 }
 
@@ -602,4 +603,74 @@ func significands() {
 	JMP(LabelRef("square"))
 	Label("done")
 	next("more")
+}
+
+// exponents writes exponentsAVX512: eight numbers at a time, the last ones by masks.
+func exponents() {
+	const least, most = -1<<31 + 2, 1<<31 - 3
+	const notAbove = 2 // of unsigned comparisons
+	TEXT("exponentsAVX512", NOSPLIT, "func(exp *int32, cls *uint8, ok *uint64, top, exps *int64, unit int64, neg *uint64, flip uint64, n int) int")
+	Pragma("noescape")
+	Doc("exponentsAVX512 is exponentsGeneric for n > 0. It returns 0 for true.")
+	exp, cls, ok, top, exps := arg("exp", 0), arg("cls", 0), arg("ok", 0), arg("top", 0), arg("exps", 0)
+	neg, n := arg("neg", 0), arg("n", 0)
+	broadcast := func(r GPVirtual) VecVirtual {
+		v := ZMM()
+		VPBROADCASTQ(r, v)
+		return v
+	}
+	constant := func(x int64) VecVirtual {
+		r := GP64()
+		MOVQ(I64(x), r)
+		return broadcast(r)
+	}
+	// Exponents are moved to begin at 0.
+	unit := broadcast(arg("unit", 0))
+	low := constant(least)
+	VPSUBQ(low, unit, unit)
+	flip, one, finite, span := broadcast(arg("flip", 0)), constant(1), constant(2), constant(most-least)
+	bad, mask := GP64(), GP64()
+	XORQ(bad, bad)
+	MOVQ(U64(0xff), mask)
+	Label("group")
+	CMPQ(n, I8(8))
+	JGE(LabelRef("whole"))
+	MOVQ(n, RCX)
+	MOVQ(U64(1), mask)
+	SHLQ(CL, mask)
+	DECQ(mask)
+	Label("whole")
+	there, good := K(), K()
+	KMOVW(mask.As32(), there)
+	x, t := ZMM(), ZMM()
+	VMOVDQU64_Z(Mem{Base: top}, there, x)
+	VMOVDQU64_Z(Mem{Base: exps}, there, t)
+	VPADDQ(unit, x, x)
+	VPADDQ(t, x, x)
+	VMOVDQU64_Z(Mem{Base: ok}, there, t)
+	VPTESTMQ(t, t, there, good)
+	VPCMPUQ(U8(notAbove), span, x, good, good)
+	VMOVDQA64_Z(t, good, t)
+	VMOVDQU64(t, there, Mem{Base: ok})
+	VPADDQ(low, x, x)
+	VPMOVQD(x, good, Mem{Base: exp})
+	VMOVDQU64_Z(Mem{Base: neg}, there, t)
+	VPXORQ(flip, t, t)
+	VPANDQ(one, t, t)
+	VPORQ(finite, t, t)
+	VPMOVQB(t, good, Mem{Base: cls})
+	k := GP64()
+	KMOVW(good, k.As32())
+	XORQ(mask, k)
+	ORQ(k, bad)
+	for _, p := range []Register{ok, top, exps, neg} {
+		ADDQ(I8(64), p)
+	}
+	ADDQ(I8(32), exp)
+	ADDQ(I8(8), cls)
+	SUBQ(I8(8), n)
+	JG(LabelRef("group"))
+	Store(bad, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
 }
