@@ -190,6 +190,12 @@ func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digit
 		if filled < panel || h+group*columns > o.k {
 			clear(rows)
 		}
+		if a.Limbs == 2 && words == 2 && (o.mat.RS == 1 || o.mat.CS == 1) {
+			o.twoWordRows(k, rows, a, base, v0, panel, h, min(group*columns, o.k-h), group)
+			modgemm.TransposeRows(k, dst, pairs, rows, words, numbers)
+			dst = dst[2*pairs*numbers:]
+			continue
+		}
 		for q := range columns {
 			n, from := q*group*panel, h+q*group
 			there := max(0, min(group, o.k-from))
@@ -205,6 +211,26 @@ func (o *operand) digitsRows(k *modgemm.Kernel, dst []int16, pairs int, s *digit
 		}
 		modgemm.TransposeRows(k, dst, pairs, rows, words, numbers)
 		dst = dst[2*pairs*numbers:]
+	}
+}
+
+// twoWordRows writes the rows of digitsRows of count numbers from h on of numbers of two words, of
+// which those of one vector are neighbours, or those of one column: these are twice as fast.
+func (o *operand) twoWordRows(k *modgemm.Kernel, rows []uint64, a *modgemm.Words[num.Cls], base []int64, v0, panel, h, count, group int) {
+	if o.mat.RS == 1 {
+		for g := range count {
+			modgemm.TwoWordRows(k, rows, g/group*group*panel+g%group, 1, 0, group, a, o.mat.At(v0, h+g), len(base), base, 1, columnsAhead*o.mat.CS)
+		}
+		return
+	}
+	for i := range base {
+		if at := o.mat.At(v0+i, h); group <= 8 {
+			modgemm.TwoWordRows(k, rows, i*group, group, 1, group*panel, a, at, count, base[i:], 0, o.mat.RS)
+		} else {
+			for g := 0; g < count; g += group {
+				modgemm.TwoWordRows(k, rows, g*panel+i*group, 8, 1, 8, a, at+g, min(group, count-g), base[i:], 0, o.mat.RS)
+			}
+		}
 	}
 }
 

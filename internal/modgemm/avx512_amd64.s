@@ -3799,6 +3799,227 @@ next:
 	VZEROUPPER
 	RET
 
+// func twoWordRowsAVX512(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep int, count int, ahead int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·twoWordRowsAVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         places+8(FP), DX
+	MOVQ         sig+24(FP), BX
+	MOVQ         exp+32(FP), SI
+	MOVQ         cls+40(FP), DI
+	MOVQ         base+48(FP), R8
+	MOVQ         count+64(FP), R9
+	VMOVDQU64    rowBiases<>+0(SB), Z0
+	VMOVDQU64    rowOne<>+0(SB), Z1
+	VMOVDQU64    rowBits<>+0(SB), Z2
+	VMOVDQU64    lowWords<>+0(SB), Z3
+	VMOVDQU64    highWords<>+0(SB), Z4
+	VMOVDQU64    firstRows<>+0(SB), Z5
+	VMOVDQU64    secondRows<>+0(SB), Z6
+	VPXORQ       Z8, Z8, Z8
+	VPBROADCASTQ (R8), Z7
+	MOVQ         $-1, R10
+	KMOVW        R10, K1
+	KMOVW        R10, K2
+	MOVQ         $0x0000000000000008, CX
+
+group:
+	CMPQ  R9, $+8
+	JGE   whole
+	MOVQ  R9, CX
+	MOVQ  $0x0000000000000001, R10
+	SHLQ  CL, R10
+	SHLQ  CL, R10
+	DECQ  R10
+	KMOVW R10, K2
+	MOVQ  $0x0000000000000001, R10
+	SHLQ  CL, R10
+	DECQ  R10
+	KMOVW R10, K1
+
+whole:
+	MOVQ        ahead+72(FP), R10
+	PREFETCHT0  (SI)(R10*4)
+	PREFETCHT0  (DI)(R10*1)
+	SHLQ        $0x04, R10
+	PREFETCHT0  (BX)(R10*1)
+	PREFETCHT0  64(BX)(R10*1)
+	MOVQ        baseStep+56(FP), R10
+	TESTQ       R10, R10
+	JZ          based
+	VMOVDQU64.Z (R8), K1, Z7
+	ADDQ        $+64, R8
+
+based:
+	VMOVDQU64.Z   (BX), K2, Z9
+	KSHIFTRW      $0x08, K2, K3
+	VMOVDQU64.Z   64(BX), K3, Z11
+	VMOVDQA64     Z9, Z10
+	VPERMT2Q      Z11, Z3, Z9
+	VPERMT2Q      Z11, Z4, Z10
+	VPMOVZXBQ.Z   (DI), K1, Z12
+	VPMOVSXDQ.Z   (SI), K1, Z13
+	VPSUBQ        Z13, Z7, Z13
+	VPSRLQ        $0x01, Z12, Z11
+	VPCMPEQQ      Z1, Z11, K3
+	VMOVDQA64.Z   Z9, K3, Z9
+	VMOVDQA64.Z   Z10, K3, Z10
+	VPANDQ        Z1, Z12, Z12
+	VPSUBQ        Z1, Z13, Z16
+	VPSRLVQ       Z16, Z9, Z14
+	VPSUBQ        Z2, Z16, Z16
+	VPSRLVQ       Z16, Z10, Z11
+	VPORQ         Z11, Z14, Z14
+	VPANDQ        Z1, Z14, Z14
+	VPXORQ        Z12, Z14, Z14
+	VPSUBQ        Z12, Z8, Z12
+	VMOVDQA64     Z13, Z16
+	VPSUBQ        Z16, Z8, Z17
+	VPSRLVQ       Z16, Z9, Z15
+	VPSLLVQ       Z17, Z9, Z11
+	VPORQ         Z11, Z15, Z15
+	VPSUBQ        Z2, Z16, Z16
+	VPADDQ        Z2, Z17, Z17
+	VPSRLVQ       Z16, Z10, Z11
+	VPSLLVQ       Z17, Z10, Z16
+	VPTERNLOGQ    $0xfe, Z16, Z11, Z15
+	VPXORQ        Z12, Z15, Z15
+	VPADDQ        Z2, Z13, Z16
+	VPSUBQ        Z16, Z8, Z17
+	VPSRLVQ       Z16, Z9, Z13
+	VPSLLVQ       Z17, Z9, Z11
+	VPORQ         Z11, Z13, Z13
+	VPSUBQ        Z2, Z16, Z16
+	VPADDQ        Z2, Z17, Z17
+	VPSRLVQ       Z16, Z10, Z11
+	VPSLLVQ       Z17, Z10, Z16
+	VPTERNLOGQ    $0xfe, Z16, Z11, Z13
+	VPXORQ        Z12, Z13, Z13
+	VPADDQ        Z0, Z15, Z15
+	VPCMPUQ       $0x01, Z0, Z15, K3
+	VPADDQ        Z14, Z15, Z15
+	VPCMPUQ       $0x01, Z14, Z15, K4
+	KORW          K3, K4, K3
+	VPADDQ        Z0, Z13, Z13
+	VPADDQ        Z1, Z13, K3, Z13
+	VPXORQ        Z0, Z15, Z15
+	VPXORQ        Z0, Z13, Z13
+	VMOVDQA64     Z15, Z11
+	VPERMT2Q      Z13, Z5, Z11
+	VPERMT2Q      Z13, Z6, Z15
+	MOVQ          CX, R11
+	MOVQ          (DX), R10
+	VEXTRACTI64X2 $0x00, Z11, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          8(DX), R10
+	VEXTRACTI64X2 $0x01, Z11, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          16(DX), R10
+	VEXTRACTI64X2 $0x02, Z11, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          24(DX), R10
+	VEXTRACTI64X2 $0x03, Z11, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          32(DX), R10
+	VEXTRACTI64X2 $0x00, Z15, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          40(DX), R10
+	VEXTRACTI64X2 $0x01, Z15, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          48(DX), R10
+	VEXTRACTI64X2 $0x02, Z15, (AX)(R10*1)
+	DECQ          R11
+	JZ            next
+	MOVQ          56(DX), R10
+	VEXTRACTI64X2 $0x03, Z15, (AX)(R10*1)
+
+next:
+	MOVQ next+16(FP), R10
+	ADDQ R10, AX
+	ADDQ $+128, BX
+	ADDQ $+32, SI
+	ADDQ $+8, DI
+	SUBQ $+8, R9
+	JG   group
+	VZEROUPPER
+	RET
+
+DATA rowBiases<>+0(SB)/8, $0x8000800080008000
+DATA rowBiases<>+8(SB)/8, $0x8000800080008000
+DATA rowBiases<>+16(SB)/8, $0x8000800080008000
+DATA rowBiases<>+24(SB)/8, $0x8000800080008000
+DATA rowBiases<>+32(SB)/8, $0x8000800080008000
+DATA rowBiases<>+40(SB)/8, $0x8000800080008000
+DATA rowBiases<>+48(SB)/8, $0x8000800080008000
+DATA rowBiases<>+56(SB)/8, $0x8000800080008000
+GLOBL rowBiases<>(SB), RODATA|NOPTR, $64
+
+DATA rowOne<>+0(SB)/8, $0x0000000000000001
+DATA rowOne<>+8(SB)/8, $0x0000000000000001
+DATA rowOne<>+16(SB)/8, $0x0000000000000001
+DATA rowOne<>+24(SB)/8, $0x0000000000000001
+DATA rowOne<>+32(SB)/8, $0x0000000000000001
+DATA rowOne<>+40(SB)/8, $0x0000000000000001
+DATA rowOne<>+48(SB)/8, $0x0000000000000001
+DATA rowOne<>+56(SB)/8, $0x0000000000000001
+GLOBL rowOne<>(SB), RODATA|NOPTR, $64
+
+DATA rowBits<>+0(SB)/8, $0x0000000000000040
+DATA rowBits<>+8(SB)/8, $0x0000000000000040
+DATA rowBits<>+16(SB)/8, $0x0000000000000040
+DATA rowBits<>+24(SB)/8, $0x0000000000000040
+DATA rowBits<>+32(SB)/8, $0x0000000000000040
+DATA rowBits<>+40(SB)/8, $0x0000000000000040
+DATA rowBits<>+48(SB)/8, $0x0000000000000040
+DATA rowBits<>+56(SB)/8, $0x0000000000000040
+GLOBL rowBits<>(SB), RODATA|NOPTR, $64
+
+DATA lowWords<>+0(SB)/8, $0x0000000000000000
+DATA lowWords<>+8(SB)/8, $0x0000000000000002
+DATA lowWords<>+16(SB)/8, $0x0000000000000004
+DATA lowWords<>+24(SB)/8, $0x0000000000000006
+DATA lowWords<>+32(SB)/8, $0x0000000000000008
+DATA lowWords<>+40(SB)/8, $0x000000000000000a
+DATA lowWords<>+48(SB)/8, $0x000000000000000c
+DATA lowWords<>+56(SB)/8, $0x000000000000000e
+GLOBL lowWords<>(SB), RODATA|NOPTR, $64
+
+DATA highWords<>+0(SB)/8, $0x0000000000000001
+DATA highWords<>+8(SB)/8, $0x0000000000000003
+DATA highWords<>+16(SB)/8, $0x0000000000000005
+DATA highWords<>+24(SB)/8, $0x0000000000000007
+DATA highWords<>+32(SB)/8, $0x0000000000000009
+DATA highWords<>+40(SB)/8, $0x000000000000000b
+DATA highWords<>+48(SB)/8, $0x000000000000000d
+DATA highWords<>+56(SB)/8, $0x000000000000000f
+GLOBL highWords<>(SB), RODATA|NOPTR, $64
+
+DATA firstRows<>+0(SB)/8, $0x0000000000000000
+DATA firstRows<>+8(SB)/8, $0x0000000000000008
+DATA firstRows<>+16(SB)/8, $0x0000000000000001
+DATA firstRows<>+24(SB)/8, $0x0000000000000009
+DATA firstRows<>+32(SB)/8, $0x0000000000000002
+DATA firstRows<>+40(SB)/8, $0x000000000000000a
+DATA firstRows<>+48(SB)/8, $0x0000000000000003
+DATA firstRows<>+56(SB)/8, $0x000000000000000b
+GLOBL firstRows<>(SB), RODATA|NOPTR, $64
+
+DATA secondRows<>+0(SB)/8, $0x0000000000000004
+DATA secondRows<>+8(SB)/8, $0x000000000000000c
+DATA secondRows<>+16(SB)/8, $0x0000000000000005
+DATA secondRows<>+24(SB)/8, $0x000000000000000d
+DATA secondRows<>+32(SB)/8, $0x0000000000000006
+DATA secondRows<>+40(SB)/8, $0x000000000000000e
+DATA secondRows<>+48(SB)/8, $0x0000000000000007
+DATA secondRows<>+56(SB)/8, $0x000000000000000f
+GLOBL secondRows<>(SB), RODATA|NOPTR, $64
+
 // func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
 // Requires: AVX, AVX512F
 TEXT ·transposeRowsAVX512(SB), NOSPLIT, $0-40

@@ -1,6 +1,7 @@
 package modgemm
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -256,6 +257,90 @@ func TestWordRows(t *testing.T) {
 						continue
 					}
 					t.Fatalf("seed %d, trial %d: %d pairs of numbers of %d words, from %d on: digit %d is %d, not %d", seed, trial, pairs, limbs, words, i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestTwoWordRows compares what the digits of rows add up to with integers of math/big, cut off at
+// any bit and far beyond them, and finds all rows that are not theirs untouched.
+func TestTwoWordRows(t *testing.T) {
+	r := newRand()
+	for _, k := range Kernels() {
+		if !HasWordRows(k) {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			for trial := range 600 {
+				first, count, baseStep := r.IntN(3), 1+r.IntN(30), r.IntN(2)
+				group, step := 1<<r.IntN(4), 1+r.IntN(3)
+				jump, n := group*step+r.IntN(5), r.IntN(3)
+				a := &Words[uint8]{Sig: make([]uint64, 2*(first+count)), Limbs: 2, Exp: make([]int32, first+count), Cls: make([]uint8, first+count)}
+				base := make([]int64, (count-1)*baseStep+1)
+				for i := range base {
+					base[i] = r.Int64N(100)
+				}
+				for i := range a.Sig {
+					switch a.Sig[i] = r.Uint64(); trial % 4 {
+					case 0:
+						a.Sig[i] = 1<<64 - 1
+					case 1:
+						a.Sig[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, 0x7fff_7fff_7fff_7fff, 0x7fff_7fff_7fff_8000, 0x8000_8000_8000_8000, 1<<64 - 1}[r.IntN(8)]
+					}
+				}
+				for i := range a.Exp {
+					pos := r.IntN(4*64) - 2*64
+					switch r.IntN(12) {
+					case 0:
+						pos &^= 63
+					case 1:
+						pos = 2*64 + r.IntN(3) - 1
+					case 2:
+						pos = 2*64 + r.IntN(1<<30)
+					}
+					a.Exp[i], a.Cls[i] = int32(-pos), uint8(2+r.IntN(2))
+					if r.IntN(9) == 0 {
+						a.Cls[i] = uint8([]int{0, 1, 4, 5, 6}[r.IntN(5)])
+					}
+				}
+				const untouched = 77
+				rows := make([]uint64, 2*(n+(count-1)/group*jump+min(count-1, group-1)*step+1), 2*(n+count*jump+8*step))
+				all := rows[:cap(rows)]
+				for i := range all {
+					all[i] = untouched
+				}
+				TwoWordRows(k, rows, n, group, step, jump, a, first, count, base, baseStep, 5)
+				for i := range count {
+					what := fmt.Sprintf("seed %d, trial %d: number %d of %d in groups of %d", seed, trial, i, count, group)
+					row := all[2*(n+i/group*jump+i%group*step):][:2]
+					sum := new(big.Int)
+					for s := 7; s >= 0; s-- {
+						sum.Lsh(sum, 16).Add(sum, big.NewInt(int64(int16(row[s/4]>>(16*(s%4))))))
+					}
+					want, at := new(big.Int), first+i
+					if a.Cls[at]>>1 == 1 {
+						// floor(2 N 2^(Exp - base)), and one more, halved.
+						want.SetUint64(a.Sig[2*at+1]).Lsh(want, 64).Add(want, new(big.Int).SetUint64(a.Sig[2*at]))
+						if shift := int64(a.Exp[at]) - base[i*baseStep] + 1; shift < 0 {
+							want.Rsh(want, uint(-shift))
+						} else {
+							want.Lsh(want, uint(shift))
+						}
+						want.Add(want, big.NewInt(1)).Rsh(want, 1)
+						if a.Cls[at]&1 != 0 {
+							want.Neg(want)
+						}
+					}
+					if want.Sub(want, sum); want.TrailingZeroBits() < 128 && want.Sign() != 0 {
+						t.Fatalf("%s: makes %x, off by %x", what, sum, want)
+					}
+					row[0], row[1] = untouched, untouched
+				}
+				for i, x := range all {
+					if x != untouched {
+						t.Fatalf("seed %d, trial %d: row %d, of no number, is written", seed, trial, i/2)
+					}
 				}
 			}
 		})

@@ -35,8 +35,9 @@ type Kernel struct {
 	packPlanes   func(dst, src []int16, planeStride, planes int)
 	digits       func(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int)
 	wordDigits   func(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup)
-	// wordRows, transposeRows and wordScan are nil where wordDigits takes less time.
+	// wordRows, twoWordRows, transposeRows and wordScan are nil where wordDigits takes less time.
 	wordRows      func(dst *uint64, step, words int, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, base *int64, baseStep, count, ahead int)
+	twoWordRows   func(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep, count, ahead int)
 	wordScan      func(most, sum *float64, low *int64, sig *uint64, limbs int, exp *int32, cls *uint8, stride, vectors, columns, ahead int) int
 	transposeRows func(dst *int16, pairs int, rows *uint64, words, panels int)
 	floatScan     func(most, sum []float64, low []uint64, src []float64, stride, columns int)

@@ -24,6 +24,12 @@ func combineTilesAVX512VNNI(out []int64, ldo int, a []int16, aStride int, b []in
 //go:noescape
 func wordRowsAVX512(dst *uint64, step int, words int, sig *uint64, limbs int, exp *int32, cls *uint8, stride int, base *int64, baseStep int, count int, ahead int)
 
+// twoWordRowsAVX512 is what TwoWordRows says, for count > 0 numbers: the i-th of each eight goes
+// places[i] bytes behind dst, which then moves by next.
+//
+//go:noescape
+func twoWordRowsAVX512(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep int, count int, ahead int)
+
 // transposeRowsAVX512 is what TransposeRows says, for panels > 0 of 32 numbers.
 //
 //go:noescape

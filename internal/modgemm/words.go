@@ -44,6 +44,29 @@ func WordRows[C ~uint8](k *Kernel, rows []uint64, n, step, words int, a *Words[C
 	k.wordRows(&rows[n*words], step, words, &a.Sig[at*a.Limbs], a.Limbs, &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), stride, &base[0], baseStep, count, ahead)
 }
 
+// TwoWordRows is WordRows of the count numbers from at on, for numbers of two words and rows of as
+// many: number i goes to row n + i/group jump + i%group step, group being 1, 2, 4 or 8.
+func TwoWordRows[C ~uint8](k *Kernel, rows []uint64, n, group, step, jump int, a *Words[C], at, count int, base []int64, baseStep, ahead int) {
+	if count <= 0 {
+		return
+	}
+	if n < 0 || group < 1 || 8%group != 0 || step < 0 || jump < 0 || a.Limbs != 2 || at < 0 || baseStep < 0 || baseStep > 1 {
+		panic(badSize)
+	}
+	last := count - 1
+	checkLen(len(rows), 2*(n+last/group*jump+min(last, group-1)*step+1))
+	checkLen(len(a.Sig), 2*(at+count))
+	checkLen(len(a.Exp), at+count)
+	checkLen(len(a.Cls), at+count)
+	checkLen(len(base), last*baseStep+1)
+	const rowBytes = 2 * 8
+	var places [8]int64
+	for i := range places {
+		places[i] = int64(rowBytes * (i/group*jump + i%group*step))
+	}
+	k.twoWordRows(&rows[2*n], &places[0], rowBytes*8/group*jump, &a.Sig[2*at], &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), &base[0], baseStep, count, ahead)
+}
+
 // RowsRoom returns how many words TransposeRows wants of rows: it reads beyond the last.
 func RowsRoom(words, n int) int { return words*n + 8 }
 

@@ -112,6 +112,7 @@ func main() {
 		m.modTiles()
 		m.combineTiles()
 		wordRows()
+		twoWordRows()
 		transposeRows()
 		wordScan()
 	case "amx":

@@ -372,3 +372,153 @@ func wordScan() {
 	VZEROUPPER()
 	RET()
 }
+
+// twoWordRows writes twoWordRowsAVX512: eight numbers at a time, their lower and upper words side by
+// side. Shifts by 64 or more, and by less than 0, leave 0.
+func twoWordRows() {
+	const lessThan = 1 // of unsigned comparisons
+	all := func(x uint64) func(int) uint64 { return func(int) uint64 { return x } }
+	constant := func(name string, word func(i int) uint64) VecVirtual {
+		v := ZMM()
+		VMOVDQU64(quads(name, word), v)
+		return v
+	}
+	TEXT("twoWordRowsAVX512", NOSPLIT, "func(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep, count, ahead int)")
+	Pragma("noescape")
+	Doc("twoWordRowsAVX512 is what TwoWordRows says, for count > 0 numbers: the i-th of each eight goes",
+		"places[i] bytes behind dst, which then moves by next.")
+	dst := Load(Param("dst"), GP64()).(GPVirtual)
+	places := Load(Param("places"), GP64()).(GPVirtual)
+	sig := Load(Param("sig"), GP64()).(GPVirtual)
+	exp := Load(Param("exp"), GP64()).(GPVirtual)
+	cls := Load(Param("cls"), GP64()).(GPVirtual)
+	base := Load(Param("base"), GP64()).(GPVirtual)
+	count := Load(Param("count"), GP64()).(GPVirtual)
+	bias, one, word := constant("rowBiases", all(0x8000_8000_8000_8000)), constant("rowOne", all(1)), constant("rowBits", all(64))
+	lows, highs := constant("lowWords", func(i int) uint64 { return uint64(2 * i) }), constant("highWords", func(i int) uint64 { return uint64(2*i + 1) })
+	first, second := constant("firstRows", func(i int) uint64 { return uint64(i/2 + i%2*8) }), constant("secondRows", func(i int) uint64 { return uint64(4 + i/2 + i%2*8) })
+	bases, zero := ZMM(), ZMM()
+	VPXORQ(zero, zero, zero)
+	VPBROADCASTQ(Mem{Base: base}, bases)
+	there, words := K(), K()
+	mask := GP64()
+	MOVQ(I32(-1), mask)
+	KMOVW(mask.As32(), there)
+	KMOVW(mask.As32(), words)
+	MOVQ(U64(8), RCX)
+
+	Label("group")
+	// The first RCX of eight numbers are there.
+	CMPQ(count, I8(8))
+	JGE(LabelRef("whole"))
+	MOVQ(count, RCX)
+	MOVQ(U64(1), mask)
+	SHLQ(CL, mask)
+	SHLQ(CL, mask)
+	DECQ(mask)
+	KMOVW(mask.As32(), words)
+	MOVQ(U64(1), mask)
+	SHLQ(CL, mask)
+	DECQ(mask)
+	KMOVW(mask.As32(), there)
+	Label("whole")
+	t := GP64()
+	Load(Param("ahead"), t)
+	PREFETCHT0(Mem{Base: exp, Index: t, Scale: 4})
+	PREFETCHT0(Mem{Base: cls, Index: t, Scale: 1})
+	SHLQ(U8(4), t)
+	PREFETCHT0(Mem{Base: sig, Index: t, Scale: 1})
+	PREFETCHT0(Mem{Base: sig, Index: t, Scale: 1, Disp: 64})
+	Load(Param("baseStep"), t)
+	TESTQ(t, t)
+	JZ(LabelRef("based"))
+	VMOVDQU64_Z(Mem{Base: base}, there, bases)
+	ADDQ(I8(64), base)
+	Label("based")
+	lo, hi, x := ZMM(), ZMM(), ZMM()
+	upper, finite := K(), K()
+	VMOVDQU64_Z(Mem{Base: sig}, words, lo)
+	KSHIFTRW(U8(8), words, upper)
+	VMOVDQU64_Z(Mem{Base: sig, Disp: 64}, upper, x)
+	VMOVDQA64(lo, hi)
+	VPERMT2Q(x, lows, lo)
+	VPERMT2Q(x, highs, hi)
+	sign, pos := ZMM(), ZMM()
+	VPMOVZXBQ_Z(Mem{Base: cls}, there, sign)
+	VPMOVSXDQ_Z(Mem{Base: exp}, there, pos)
+	VPSUBQ(pos, bases, pos)
+	VPSRLQ(U8(1), sign, x)
+	VPCMPEQQ(one, x, finite)
+	VMOVDQA64_Z(lo, finite, lo)
+	VMOVDQA64_Z(hi, finite, hi)
+	VPANDQ(one, sign, sign)
+	// The bit below the digits rounds. -x is ^x + 1, of x + 1: ^x.
+	carry, y, d := ZMM(), [2]VecVirtual{ZMM(), ZMM()}, ZMM()
+	VPSUBQ(one, pos, d)
+	VPSRLVQ(d, lo, carry)
+	VPSUBQ(word, d, d)
+	VPSRLVQ(d, hi, x)
+	VPORQ(x, carry, carry)
+	VPANDQ(one, carry, carry)
+	VPXORQ(sign, carry, carry)
+	VPSUBQ(sign, zero, sign)
+	// Word w of x begins at bit b = pos + 64 w: of the words of the number, from 0 and 64 on.
+	for w := range y {
+		down, up := ZMM(), ZMM()
+		if w == 0 {
+			VMOVDQA64(pos, down)
+		} else {
+			VPADDQ(word, pos, down)
+		}
+		VPSUBQ(down, zero, up)
+		VPSRLVQ(down, lo, y[w])
+		VPSLLVQ(up, lo, x)
+		VPORQ(x, y[w], y[w])
+		VPSUBQ(word, down, down)
+		VPADDQ(word, up, up)
+		VPSRLVQ(down, hi, x)
+		VPSLLVQ(up, hi, d)
+		const orOr = 0xfe
+		VPTERNLOGQ(U8(orOr), d, x, y[w])
+		VPXORQ(sign, y[w], y[w])
+	}
+	// Digits that are 2^15 more are plain ones; the lower word may carry, once.
+	over, wrapped := K(), K()
+	VPADDQ(bias, y[0], y[0])
+	VPCMPUQ(U8(lessThan), bias, y[0], over)
+	VPADDQ(carry, y[0], y[0])
+	VPCMPUQ(U8(lessThan), carry, y[0], wrapped)
+	KORW(over, wrapped, over)
+	VPADDQ(bias, y[1], y[1])
+	VPADDQ(one, y[1], over, y[1])
+	for w := range y {
+		VPXORQ(bias, y[w], y[w])
+	}
+	VMOVDQA64(y[0], x)
+	VPERMT2Q(y[1], first, x)
+	VPERMT2Q(y[1], second, y[0])
+	left := GP64()
+	MOVQ(RCX, left)
+	for i := range 8 {
+		MOVQ(Mem{Base: places, Disp: 8 * i}, t)
+		v := x
+		if i >= 4 {
+			v = y[0]
+		}
+		VEXTRACTI64X2(U8(i%4), v, Mem{Base: dst, Index: t, Scale: 1})
+		if i < 7 {
+			DECQ(left)
+			JZ(LabelRef("next"))
+		}
+	}
+	Label("next")
+	Load(Param("next"), t)
+	ADDQ(t, dst)
+	ADDQ(I32(128), sig)
+	ADDQ(I8(32), exp)
+	ADDQ(I8(8), cls)
+	SUBQ(I8(8), count)
+	JG(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
