@@ -4020,6 +4020,59 @@ DATA secondRows<>+48(SB)/8, $0x0000000000000007
 DATA secondRows<>+56(SB)/8, $0x000000000000000f
 GLOBL secondRows<>(SB), RODATA|NOPTR, $64
 
+// func floatScanAVX512(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·floatScanAVX512(SB), NOSPLIT, $0-56
+	MOVQ         most+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         low+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	MOVQ         vectors+40(FP), DI
+	MOVQ         columns+48(FP), R8
+	SHLQ         $0x03, SI
+	MOVQ         $0x7fffffffffffffff, R9
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x000fffffffffffff, R9
+	VPBROADCASTQ R9, Z1
+	MOVQ         $0x0010000000000000, R9
+	VPBROADCASTQ R9, Z2
+	VPXORQ       Z3, Z3, Z3
+
+column:
+	XORQ R9, R9
+	LEAQ (BX)(SI*8), R10
+
+group:
+	VPANDQ      (BX)(R9*8), Z0, Z4
+	PREFETCHT0  (R10)(R9*8)
+	VMAXPD      (AX)(R9*8), Z4, Z6
+	VMOVUPD     Z6, (AX)(R9*8)
+	VADDPD      (CX)(R9*8), Z4, Z6
+	VMOVUPD     Z6, (CX)(R9*8)
+	VMOVDQA64   Z4, Z5
+	VPTERNLOGQ  $0xea, Z2, Z1, Z5
+	VPSUBQ      Z5, Z3, Z6
+	VPANDQ      Z6, Z5, Z5
+	VCVTUQQ2PD  Z5, Z5
+	VPSRLQ      $0x34, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPTESTMQ    Z4, Z4, K1
+	VPTESTMQ    Z6, Z6, K1, K2
+	VPADDQ      Z6, Z5, K2, Z5
+	VMOVDQA64.Z Z5, K2, Z5
+	VMOVDQU64   (DX)(R9*8), Z6
+	VPMINUQ     Z5, Z6, K1, Z6
+	VMOVDQU64   Z6, (DX)(R9*8)
+	ADDQ        $+8, R9
+	CMPQ        R9, DI
+	JLT         group
+	ADDQ        SI, BX
+	DECQ        R8
+	JNZ         column
+	VZEROUPPER
+	RET
+
 // func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
 // Requires: AVX, AVX512F
 TEXT ·transposeRowsAVX512(SB), NOSPLIT, $0-40

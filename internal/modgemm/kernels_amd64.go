@@ -15,7 +15,7 @@ var kernels = []*Kernel{
 		combineTiles:  combineTilesAVX512VNNI,
 		packPlanes:    packPlanesAVX512,
 		digits:        digits4,
-		floatScan:     floatScan4,
+		floatScan:     floatScan8,
 		wordDigits:    wordDigits4,
 		transpose:     transpose4,
 		wordRows:      wordRowsAVX512,
@@ -32,7 +32,7 @@ var kernels = []*Kernel{
 		combineTiles:  combineTilesAVX512,
 		packPlanes:    packPlanesAVX512,
 		digits:        digits4,
-		floatScan:     floatScan4,
+		floatScan:     floatScan8,
 		wordDigits:    wordDigits4,
 		transpose:     transpose4,
 		wordRows:      wordRowsAVX512,
@@ -66,6 +66,16 @@ func transpose4(dst []float64, dstStride int, src []float64, srcStride, rows, co
 
 func wordDigits4(dst []int16, pairs, panel int, src []uint64, limbs int, numbers []WordGroup) {
 	wordDigitsAVX2(&dst[0], pairs, panel, &src[0], limbs, &numbers[0].At[0], len(numbers))
+}
+
+func floatScan8(most, sum []float64, low []uint64, src []float64, stride, columns int) {
+	n := len(most) &^ 7
+	if n > 0 {
+		floatScanAVX512(&most[0], &sum[0], &low[0], &src[0], stride, n, columns)
+	}
+	if n < len(most) {
+		floatScan4(most[n:], sum[n:], low[n:], src[n:], stride, columns)
+	}
 }
 
 func floatScan4(most, sum []float64, low []uint64, src []float64, stride, columns int) {

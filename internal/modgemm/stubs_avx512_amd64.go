@@ -30,6 +30,11 @@ func wordRowsAVX512(dst *uint64, step int, words int, sig *uint64, limbs int, ex
 //go:noescape
 func twoWordRowsAVX512(dst *uint64, places *int64, next int, sig *uint64, exp *int32, cls *uint8, base *int64, baseStep int, count int, ahead int)
 
+// floatScanAVX512 is floatScanGeneric for vectors > 0, a multiple of 8, and columns > 0.
+//
+//go:noescape
+func floatScanAVX512(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)
+
 // transposeRowsAVX512 is what TransposeRows says, for panels > 0 of 32 numbers.
 //
 //go:noescape

@@ -9,11 +9,14 @@ import (
 )
 
 func integersFast(mag, neg []uint64, stride int, words []int64, wordStride int, m *Modulus, n int) {
-	if impl.Level() < impl.AVX2 {
+	switch level := impl.Level(); {
+	case level >= impl.AVX512:
+		integersAVX512(&mag[0], stride, &neg[0], &words[0], wordStride, unsafe.SliceData(m.m), len(m.m), m.low, m.high, n)
+	case level >= impl.AVX2:
+		integersAVX2(&mag[0], stride, &neg[0], &words[0], wordStride, unsafe.SliceData(m.m), len(m.m), m.low, m.high, n)
+	default:
 		integersGeneric(mag, neg, stride, words, wordStride, m, n)
-		return
 	}
-	integersAVX2(&mag[0], stride, &neg[0], &words[0], wordStride, unsafe.SliceData(m.m), len(m.m), m.low, m.high, n)
 }
 
 func roundFast(z []uint64, top []int64, ok, mag []uint64, stride, count int, f Format, errRow float64, errCol []float64, n int) {

@@ -753,3 +753,116 @@ whole:
 	MOVQ        R10, ret+72(FP)
 	VZEROUPPER
 	RET
+
+// func integersAVX512(mag *uint64, stride int, neg *uint64, words *int64, wordStride int, m *float64, count int, low int64, high int64, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·integersAVX512(SB), NOSPLIT, $0-80
+	MOVQ         mag+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	SHLQ         $0x03, CX
+	MOVQ         neg+16(FP), DX
+	MOVQ         words+24(FP), BX
+	MOVQ         wordStride+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         n+72(FP), DI
+	MOVQ         $0x4338000000000000, R8
+	VPBROADCASTQ R8, Z0
+	MOVQ         $0x0000007fffffffff, R8
+	VPBROADCASTQ R8, Z1
+	MOVQ         $0x0000004000000000, R8
+	VPBROADCASTQ R8, Z2
+	MOVQ         $0xffffffffffffffff, R8
+	VPBROADCASTQ R8, Z3
+	MOVQ         low+56(FP), R8
+	VPBROADCASTQ R8, Z4
+	MOVQ         high+64(FP), R8
+	VPBROADCASTQ R8, Z5
+
+group:
+	MOVQ      BX, R8
+	MOVQ      AX, R9
+	MOVQ      m+40(FP), R10
+	MOVQ      count+48(FP), R11
+	XORQ      R12, R12
+	VPADDQ    (R8), Z2, Z6
+	VPSRAQ    $0x27, Z6, Z6
+	VPADDQ    Z0, Z6, Z6
+	VSUBPD    Z0, Z6, Z6
+	VMOVDQA64 Z0, Z7
+	VPXORQ    Z8, Z8, Z8
+	TESTQ     R11, R11
+	JZ        last
+
+word:
+	ADDQ         SI, R8
+	VMOVQ        R12, X11
+	VBROADCASTSD (R10), Z10
+	VFMADD213PD  Z0, Z6, Z10
+	VPADDQ       (R8), Z7, Z7
+	VPSUBQ       Z10, Z7, Z9
+	VPSRAQ       $0x27, Z9, Z7
+	VPADDQ       Z0, Z7, Z7
+	VPANDQ       Z1, Z9, Z9
+	VPSLLQ       X11, Z9, Z10
+	VPORQ        Z10, Z8, Z8
+	ADDQ         $+39, R12
+	CMPQ         R12, $+64
+	JLT          next
+	SUBQ         $+64, R12
+	MOVQ         $0x0000000000000027, R13
+	SUBQ         R12, R13
+	VMOVQ        R13, X11
+	VMOVDQU64    Z8, (R9)
+	VPSRLQ       X11, Z9, Z8
+	ADDQ         CX, R9
+
+next:
+	ADDQ $+8, R10
+	DECQ R11
+	JNZ  word
+
+last:
+	ADDQ      SI, R8
+	VMOVQ     R12, X11
+	VADDPD    Z0, Z6, Z6
+	VPSUBQ    Z0, Z7, Z9
+	VPADDQ    (R8), Z9, Z9
+	VPMULDQ   Z4, Z6, Z10
+	VPSUBQ    Z10, Z9, Z9
+	VPMULDQ   Z5, Z6, Z10
+	VPSLLQ    $0x1f, Z10, Z10
+	VPSUBQ    Z10, Z9, Z9
+	VPSLLQ    X11, Z9, Z10
+	VPORQ     Z10, Z8, Z8
+	VMOVDQU64 Z8, (R9)
+	VPSRAQ    $0x3f, Z9, Z6
+	VMOVDQU64 Z6, (DX)
+	ADDQ      CX, R9
+	TESTQ     R12, R12
+	JZ        negate
+	MOVQ      $0x0000000000000040, R13
+	SUBQ      R12, R13
+	VMOVQ     R13, X11
+	VPSRAQ    X11, Z9, Z8
+	VMOVDQU64 Z8, (R9)
+	ADDQ      CX, R9
+
+negate:
+	VPMOVQ2M Z6, K1
+	MOVQ     AX, R8
+
+negation:
+	VPXORQ    (R8), Z6, Z9
+	VPSUBQ    Z3, Z9, K1, Z9
+	VMOVDQU64 Z9, (R8)
+	VPTESTNMQ Z9, Z9, K1, K1
+	ADDQ      CX, R8
+	CMPQ      R8, R9
+	JNE       negation
+	ADDQ      $+64, AX
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	SUBQ      $+8, DI
+	JNZ       group
+	VZEROUPPER
+	RET

@@ -34,3 +34,8 @@ func significandsAVX2(sig *uint64, z *uint64, stride int, limbs int, n int)
 //
 //go:noescape
 func exponentsAVX512(exp *int32, cls *uint8, ok *uint64, top *int64, exps *int64, unit int64, neg *uint64, flip uint64, n int) int
+
+// integersAVX512 is integersAVX2.
+//
+//go:noescape
+func integersAVX512(mag *uint64, stride int, neg *uint64, words *int64, wordStride int, m *float64, count int, low int64, high int64, n int)

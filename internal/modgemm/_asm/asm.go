@@ -113,6 +113,7 @@ func main() {
 		m.combineTiles()
 		wordRows()
 		twoWordRows()
+		wideFloatScan()
 		transposeRows()
 		wordScan()
 	case "amx":
