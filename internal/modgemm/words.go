@@ -1,6 +1,9 @@
 package modgemm
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Words are numbers of limbs words each, as they are stored: number i is
 //
@@ -53,8 +56,8 @@ func TwoWordRows[C ~uint8](k *Kernel, rows []uint64, n, group, step, jump int, a
 	if n < 0 || group < 1 || 8%group != 0 || step < 0 || jump < 0 || a.Limbs != 2 || at < 0 || baseStep < 0 || baseStep > 1 {
 		panic(badSize)
 	}
-	last := count - 1
-	checkLen(len(rows), 2*(n+last/group*jump+min(last, group-1)*step+1))
+	last, shift := count-1, bits.TrailingZeros(uint(group))
+	checkLen(len(rows), 2*(n+last>>shift*jump+min(last, group-1)*step+1))
 	checkLen(len(a.Sig), 2*(at+count))
 	checkLen(len(a.Exp), at+count)
 	checkLen(len(a.Cls), at+count)
@@ -62,9 +65,9 @@ func TwoWordRows[C ~uint8](k *Kernel, rows []uint64, n, group, step, jump int, a
 	const rowBytes = 2 * 8
 	var places [8]int64
 	for i := range places {
-		places[i] = int64(rowBytes * (i/group*jump + i%group*step))
+		places[i] = int64(rowBytes * (i>>shift*jump + i&(group-1)*step))
 	}
-	k.twoWordRows(&rows[2*n], &places[0], rowBytes*8/group*jump, &a.Sig[2*at], &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), &base[0], baseStep, count, ahead)
+	k.twoWordRows(&rows[2*n], &places[0], rowBytes*8>>shift*jump, &a.Sig[2*at], &a.Exp[at], (*uint8)(unsafe.Pointer(&a.Cls[at])), &base[0], baseStep, count, ahead)
 }
 
 // RowsRoom returns how many words TransposeRows wants of rows: it reads beyond the last.

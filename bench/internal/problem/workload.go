@@ -11,6 +11,7 @@ type Workload struct {
 // Workloads returns everything that is compared.
 func Workloads() []Workload {
 	return []Workload{
+		{"gemm-32", Gemm, 32, 0},
 		{"gemm-100", Gemm, 100, 0},
 		{"gemm-300", Gemm, 300, 0},
 		{"gemm-300-spread50", Gemm, 300, 50},
