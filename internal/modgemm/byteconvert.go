@@ -29,7 +29,8 @@ import (
 //     half way between integers are rounded up, to the byte -128, and all others, which are 1/256
 //     away from these, as x/256.
 //
-// |q| <= 256 255/2 + 1 + 1/2 < 2^15, or below 2^9 + 1 for m = 256, so the lower half of the word of fma(x, inv, c) is q as an int16.
+// |q| <= 256 255/2 + 1 < 2^15, and below 2^9 + 1 for m = 256, so the lower half of the word of
+// fma(x, inv, c) is q as an int16.
 
 // maxBytePairs bounds the pairs of digits of a ByteConversion.
 const maxBytePairs = 64

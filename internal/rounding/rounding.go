@@ -146,10 +146,10 @@ func Floats(z, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip ui
 	return floatsFast(z, ok, top, exps, unit, neg, flip, n)
 }
 
-// Exponents writes the exponents top[e] + exps[e] + unit of n numbers to exp and their classes to cls:
-// 2, or 3 if they are negative, the lowest bit of neg[e] being other than that of flip. It leaves
-// out those that are not ok, and those whose exponent is within 1 of the ends of int32 or beyond:
-// ok[e] becomes 0 then. It returns whether all n numbers are ok.
+// Exponents writes the exponents top[e] + exps[e] + unit of n numbers to exp and their classes to
+// cls: 2, or 3 if they are negative, the lowest bit of neg[e] being other than that of flip. It
+// leaves out those that are not ok, and those whose exponent is within 1 of the ends of int32 or
+// beyond: ok[e] becomes 0 then. It returns whether all n numbers are ok.
 func Exponents[C ~uint8](exp []int32, cls []C, ok []uint64, top, exps []int64, unit int64, neg []uint64, flip uint64, n int) bool {
 	if n <= 0 {
 		return true

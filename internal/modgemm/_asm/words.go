@@ -373,8 +373,8 @@ func wordScan() {
 	RET()
 }
 
-// twoWordRows writes twoWordRowsAVX512: eight numbers at a time, their lower and upper words side by
-// side. Shifts by 64 or more, and by less than 0, leave 0.
+// twoWordRows writes twoWordRowsAVX512: eight numbers at a time, their lower and upper words side
+// by side. Shifts by 64 or more, and by less than 0, leave 0.
 func twoWordRows() {
 	const lessThan = 1 // of unsigned comparisons
 	all := func(x uint64) func(int) uint64 { return func(int) uint64 { return x } }

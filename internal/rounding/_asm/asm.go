@@ -676,8 +676,8 @@ func exponents() {
 	RET()
 }
 
-// wideIntegers writes integersAVX512, with the steps of integersAVX2 but for shifts that keep signs:
-// carries are kept as carry + magic.
+// wideIntegers writes integersAVX512, with the steps of integersAVX2 but for shifts that keep
+// signs: carries are kept as carry + magic.
 func wideIntegers() {
 	TEXT("integersAVX512", NOSPLIT, "func(mag *uint64, stride int, neg *uint64, words *int64, wordStride int, m *float64, count int, low, high int64, n int)")
 	Pragma("noescape")
