@@ -4073,6 +4073,145 @@ group:
 	VZEROUPPER
 	RET
 
+// func digitsAVX512(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·digitsAVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         panel+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	MOVQ         base+40(FP), SI
+	MOVQ         step+48(FP), DI
+	MOVQ         groups+56(FP), R8
+	MOVQ         pairs+8(FP), R9
+	SHLQ         $0x02, CX
+	SHLQ         $0x03, BX
+	SHLQ         $0x05, DI
+	MOVQ         $0x3fffffffffffffff, R10
+	VPBROADCASTQ R10, Z0
+	MOVQ         $0x4000000000000000, R10
+	VPBROADCASTQ R10, Z1
+	MOVQ         $0x8000800080008000, R10
+	VPBROADCASTQ R10, Z2
+	MOVQ         $0x0000000000000040, R10
+	VPBROADCASTQ R10, Z3
+	MOVQ         $0x0000000000000001, R10
+	VPBROADCASTQ R10, Z5
+	VPXORQ       Z4, Z4, Z4
+	VMOVDQU64    wideDigitLanes<>+0(SB), Z6
+	LEAQ         (CX)(CX*2), R10
+	MOVQ         R9, R11
+	DECQ         R11
+	IMULQ        CX, R11
+	CMPQ         R9, $+2
+	JG           widePanel
+
+narrowPanel:
+	MOVQ CX, R12
+
+narrowGroup:
+	VMOVDQU       (DX), Y7
+	VINSERTI64X4  $0x01, (DX)(BX*1), Z7, Z7
+	VPSLLQ        $0x01, Z7, Z3
+	VPSRLQ        $0x35, Z3, Z3
+	VMOVDQU       (SI), Y8
+	VINSERTI64X4  $0x01, (SI)(DI*1), Z8, Z8
+	VPSUBQ        Z3, Z8, Z8
+	VPSLLQ        $0x0a, Z7, Z3
+	VPTERNLOGQ    $0xea, Z1, Z0, Z3
+	VPSRLVQ       Z8, Z3, Z3
+	VPADDQ        Z5, Z3, Z3
+	VPSRLQ        $0x01, Z3, Z3
+	VPMOVQ2M      Z7, K1
+	VPSUBQ        Z3, Z4, K1, Z3
+	VPADDQ        Z2, Z3, Z3
+	VPXORQ        Z2, Z3, Z3
+	VPERMD        Z3, Z6, Z3
+	VMOVDQU       Y3, (AX)
+	CMPQ          R9, $+1
+	JE            narrowShort
+	VEXTRACTI64X4 $0x01, Z3, (AX)(CX*1)
+
+narrowShort:
+	ADDQ $+32, AX
+	LEAQ (DX)(BX*2), DX
+	LEAQ (SI)(DI*2), SI
+	SUBQ $+2, R8
+	JZ   done
+	SUBQ $+32, R12
+	JNZ  narrowGroup
+	ADDQ R11, AX
+	JMP  narrowPanel
+
+widePanel:
+	MOVQ CX, R12
+
+wideGroup:
+	VMOVDQU       (DX), Y7
+	VINSERTI64X4  $0x01, (DX)(BX*1), Z7, Z7
+	VPSLLQ        $0x01, Z7, Z11
+	VPSRLQ        $0x35, Z11, Z11
+	VMOVDQU       (SI), Y9
+	VINSERTI64X4  $0x01, (SI)(DI*1), Z9, Z9
+	VPSUBQ        Z11, Z9, Z9
+	VPSLLQ        $0x0a, Z7, Z8
+	VPTERNLOGQ    $0xea, Z1, Z0, Z8
+	VPSRLVQ       Z9, Z8, Z10
+	VPSUBQ        Z9, Z4, Z11
+	VPSLLVQ       Z11, Z8, Z11
+	VPORQ         Z11, Z10, Z10
+	VPADDQ        Z3, Z9, Z11
+	VPSRLVQ       Z11, Z8, Z8
+	VPADDQ        Z5, Z10, Z10
+	VPSRLQ        $0x01, Z10, Z10
+	VPSLLQ        $0x3f, Z8, Z11
+	VPORQ         Z11, Z10, Z10
+	VPSRLQ        $0x01, Z8, Z8
+	VPMOVQ2M      Z7, K1
+	VPTESTMQ      Z10, Z10, K1, K2
+	VPSUBQ        Z8, Z4, K1, Z8
+	VPSUBQ        Z5, Z8, K2, Z8
+	VPSUBQ        Z10, Z4, K1, Z10
+	VPADDQ        Z2, Z10, Z10
+	VPCMPUQ       $0x01, Z2, Z10, K2
+	VPADDQ        Z2, Z8, Z8
+	VPADDQ        Z5, Z8, K2, Z8
+	VPXORQ        Z2, Z8, Z8
+	VPERMD        Z8, Z6, Z8
+	VPXORQ        Z2, Z10, Z10
+	VPERMD        Z10, Z6, Z10
+	VMOVDQU       Y10, (AX)
+	VEXTRACTI64X4 $0x01, Z10, (AX)(CX*1)
+	VMOVDQU       Y8, (AX)(CX*2)
+	CMPQ          R9, $+3
+	JE            wideShort
+	VEXTRACTI64X4 $0x01, Z8, (AX)(R10*1)
+
+wideShort:
+	ADDQ $+32, AX
+	LEAQ (DX)(BX*2), DX
+	LEAQ (SI)(DI*2), SI
+	SUBQ $+2, R8
+	JZ   done
+	SUBQ $+32, R12
+	JNZ  wideGroup
+	ADDQ R11, AX
+	JMP  widePanel
+
+done:
+	VZEROUPPER
+	RET
+
+DATA wideDigitLanes<>+0(SB)/8, $0x0000000200000000
+DATA wideDigitLanes<>+8(SB)/8, $0x0000000600000004
+DATA wideDigitLanes<>+16(SB)/8, $0x0000000a00000008
+DATA wideDigitLanes<>+24(SB)/8, $0x0000000e0000000c
+DATA wideDigitLanes<>+32(SB)/8, $0x0000000300000001
+DATA wideDigitLanes<>+40(SB)/8, $0x0000000700000005
+DATA wideDigitLanes<>+48(SB)/8, $0x0000000b00000009
+DATA wideDigitLanes<>+56(SB)/8, $0x0000000f0000000d
+GLOBL wideDigitLanes<>(SB), RODATA|NOPTR, $64
+
 // func transposeRowsAVX512(dst *int16, pairs int, rows *uint64, words int, panels int)
 // Requires: AVX, AVX512F
 TEXT ·transposeRowsAVX512(SB), NOSPLIT, $0-40

@@ -14,7 +14,7 @@ var kernels = []*Kernel{
 		modTiles:      modTilesAVX512VNNI,
 		combineTiles:  combineTilesAVX512VNNI,
 		packPlanes:    packPlanesAVX512,
-		digits:        digits4,
+		digits:        digits8,
 		floatScan:     floatScan8,
 		wordDigits:    wordDigits4,
 		transpose:     transpose4,
@@ -31,7 +31,7 @@ var kernels = []*Kernel{
 		modTiles:      modTilesAVX512,
 		combineTiles:  combineTilesAVX512,
 		packPlanes:    packPlanesAVX512,
-		digits:        digits4,
+		digits:        digits8,
 		floatScan:     floatScan8,
 		wordDigits:    wordDigits4,
 		transpose:     transpose4,
@@ -58,6 +58,10 @@ var kernels = []*Kernel{
 
 func digits4(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
 	digitsAVX2(&dst[0], pairs, panel, &src[0], stride, &base[0], step, groups)
+}
+
+func digits8(dst []int16, pairs, panel int, src []float64, stride int, base []int64, step, groups int) {
+	digitsAVX512(&dst[0], pairs, panel, &src[0], stride, &base[0], step, groups)
 }
 
 func transpose4(dst []float64, dstStride int, src []float64, srcStride, rows, columns int) {

@@ -35,6 +35,11 @@ func twoWordRowsAVX512(dst *uint64, places *int64, next int, sig *uint64, exp *i
 //go:noescape
 func floatScanAVX512(most *float64, sum *float64, low *uint64, src *float64, stride int, vectors int, columns int)
 
+// digitsAVX512 is digitsGeneric for an even number of groups and panels of a multiple of 8.
+//
+//go:noescape
+func digitsAVX512(dst *int16, pairs int, panel int, src *float64, stride int, base *int64, step int, groups int)
+
 // transposeRowsAVX512 is what TransposeRows says, for panels > 0 of 32 numbers.
 //
 //go:noescape

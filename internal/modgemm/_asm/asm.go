@@ -114,6 +114,7 @@ func main() {
 		wordRows()
 		twoWordRows()
 		wideFloatScan()
+		wideDigits()
 		transposeRows()
 		wordScan()
 	case "amx":

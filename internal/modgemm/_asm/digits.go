@@ -446,3 +446,122 @@ func wideFloatScan() {
 	VZEROUPPER()
 	RET()
 }
+
+// wideDigits writes digitsAVX512, with the steps of digitsAVX2 on two groups at a time.
+func wideDigits() {
+	const lessThan = 1 // of unsigned comparisons
+	TEXT("digitsAVX512", NOSPLIT, "func(dst *int16, pairs, panel int, src *float64, stride int, base *int64, step, groups int)")
+	Pragma("noescape")
+	Doc("digitsAVX512 is digitsGeneric for an even number of groups and panels of a multiple of 8.")
+	dst := Load(Param("dst"), GP64()).(GPVirtual)
+	second := Load(Param("panel"), GP64()).(GPVirtual) // bytes to the second pair
+	src := Load(Param("src"), GP64()).(GPVirtual)
+	stride := Load(Param("stride"), GP64()).(GPVirtual)
+	base := Load(Param("base"), GP64()).(GPVirtual)
+	step := Load(Param("step"), GP64()).(GPVirtual)
+	groups := Load(Param("groups"), GP64()).(GPVirtual)
+	pairs := Load(Param("pairs"), GP64()).(GPVirtual)
+	SHLQ(U8(2), second)
+	SHLQ(U8(3), stride)
+	SHLQ(U8(5), step)
+	constant := func(x uint64) VecVirtual {
+		v, r := ZMM(), GP64()
+		MOVQ(U64(x), r)
+		VPBROADCASTQ(r, v)
+		return v
+	}
+	fraction, leading := constant(1<<62-1), constant(1<<62)
+	bias, word, zero := constant(0x8000_8000_8000_8000), constant(64), ZMM()
+	one := constant(1)
+	VPXORQ(zero, zero, zero)
+	order := ZMM()
+	VMOVDQU64(quads("wideDigitLanes", func(i int) uint64 { // the lower halves of eight words, then the upper ones
+		lane := uint64(i%4*4 + i/4)
+		return lane | (lane+2)<<32
+	}), order)
+	third, end, left := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: second, Index: second, Scale: 2}, third)
+	MOVQ(pairs, end)
+	DECQ(end)
+	IMULQ(second, end)
+
+	loop := func(name string, wide bool) {
+		Label(name + "Panel")
+		MOVQ(second, left)
+		Label(name + "Group")
+		x, m, s := ZMM(), ZMM(), ZMM()
+		lo, hi, t := ZMM(), ZMM(), ZMM()
+		negative, carry := K(), K()
+		VMOVDQU(Mem{Base: src}, x.AsY())
+		VINSERTI64X4(U8(1), Mem{Base: src, Index: stride, Scale: 1}, x, x)
+		VPSLLQ(U8(1), x, t)
+		VPSRLQ(U8(53), t, t)
+		VMOVDQU(Mem{Base: base}, s.AsY())
+		VINSERTI64X4(U8(1), Mem{Base: base, Index: step, Scale: 1}, s, s)
+		VPSUBQ(t, s, s)
+		VPSLLQ(U8(10), x, m)
+		const ternary = 0xea // a & b | c
+		VPTERNLOGQ(U8(ternary), leading, fraction, m)
+		VPSRLVQ(s, m, lo)
+		if wide {
+			VPSUBQ(s, zero, t)
+			VPSLLVQ(t, m, t)
+			VPORQ(t, lo, lo)
+			VPADDQ(word, s, t)
+			VPSRLVQ(t, m, hi)
+		}
+		VPADDQ(one, lo, lo)
+		VPSRLQ(U8(1), lo, lo)
+		if wide {
+			VPSLLQ(U8(63), hi, t)
+			VPORQ(t, lo, lo)
+			VPSRLQ(U8(1), hi, hi)
+		}
+		VPMOVQ2M(x, negative)
+		if wide { // -y has the upper word -hi - 1, but -hi where the lower one is 0
+			VPTESTMQ(lo, lo, negative, carry)
+			VPSUBQ(hi, zero, negative, hi)
+			VPSUBQ(one, hi, carry, hi)
+		}
+		VPSUBQ(lo, zero, negative, lo)
+		VPADDQ(bias, lo, lo)
+		if wide { // a carry leaves a sum below bias
+			VPCMPUQ(U8(lessThan), bias, lo, carry)
+			VPADDQ(bias, hi, hi)
+			VPADDQ(one, hi, carry, hi)
+			VPXORQ(bias, hi, hi)
+			VPERMD(hi, order, hi)
+		}
+		VPXORQ(bias, lo, lo)
+		VPERMD(lo, order, lo)
+		VMOVDQU(lo.AsY(), Mem{Base: dst})
+		if wide {
+			VEXTRACTI64X4(U8(1), lo, Mem{Base: dst, Index: second, Scale: 1})
+			VMOVDQU(hi.AsY(), Mem{Base: dst, Index: second, Scale: 2})
+			CMPQ(pairs, I8(3))
+			JE(LabelRef(name + "Short"))
+			VEXTRACTI64X4(U8(1), hi, Mem{Base: dst, Index: third, Scale: 1})
+		} else {
+			CMPQ(pairs, I8(1))
+			JE(LabelRef(name + "Short"))
+			VEXTRACTI64X4(U8(1), lo, Mem{Base: dst, Index: second, Scale: 1})
+		}
+		Label(name + "Short")
+		ADDQ(I8(32), dst)
+		LEAQ(Mem{Base: src, Index: stride, Scale: 2}, src)
+		LEAQ(Mem{Base: base, Index: step, Scale: 2}, base)
+		SUBQ(I8(2), groups)
+		JZ(LabelRef("done"))
+		SUBQ(I8(32), left)
+		JNZ(LabelRef(name + "Group"))
+		ADDQ(end, dst)
+		JMP(LabelRef(name + "Panel"))
+	}
+	CMPQ(pairs, I8(2))
+	JG(LabelRef("widePanel"))
+	loop("narrow", false)
+	loop("wide", true)
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
