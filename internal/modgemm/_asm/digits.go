@@ -475,7 +475,8 @@ func wideDigits() {
 	one := constant(1)
 	VPXORQ(zero, zero, zero)
 	order := ZMM()
-	VMOVDQU64(quads("wideDigitLanes", func(i int) uint64 { // the lower halves of eight words, then the upper ones
+	// The lower halves of eight words, then the upper ones.
+	VMOVDQU64(quads("wideDigitLanes", func(i int) uint64 {
 		lane := uint64(i%4*4 + i/4)
 		return lane | (lane+2)<<32
 	}), order)
