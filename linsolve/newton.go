@@ -124,6 +124,10 @@ func arranged(a *halfulp.Matrix, by scaling, order []int, most int) *halfulp.Mat
 				to.Arr.Exp[at], to.Arr.Cls[at] = int32(e+shift), m.Arr.Cls[from]
 				continue
 			}
+			if m.Arr.Kind == num.F64 && max(shift, -shift) <= far && bits >= 53 {
+				setFloat(to.Arr, at, m.Arr.F64[0][from], shift)
+				continue
+			}
 			x := m.Arr.Value(from, buf[:])
 			if x.Class != num.Finite {
 				continue

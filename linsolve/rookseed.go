@@ -12,70 +12,126 @@ import (
 // doubt is a factor within which float64 numbers may decide nothing about pivots: 1 ± 2^-30.
 const doubt = 0x1p-30
 
-// rookSeed is rook in float64: the same numbers on every machine, since no sum has its terms in
-// another order or is fused. Where magnitudes that decide about pivots differ by less than doubt,
-// there is none.
+// rookSeed is rook in float64: the same numbers on every machine, since all sums have their terms
+// in one order and are rounded alike. Where magnitudes that decide about pivots differ by less than
+// doubt, there is none.
+//
+// Columns are taken in panels (Bunch and Kaufman in blocks: Anderson and Dongarra, Evaluating block
+// algorithm variants in LAPACK, 1989): what is left of the matrix is that before the panel, from
+// which a column subtracts what the panel has eliminated when it is looked at, and the others when
+// the panel ends.
 type rookSeed struct {
 	x      [][]float64 // L below the diagonal blocks, and the lower triangle of D
 	order  []int
 	blocks []int
 	doubts bool
+
+	flat  []float64    // row i of x from i n on
+	l, u  []float64    // L and D L^T of the panel, column p of either from p n on
+	width int          // columns of the panel
+	v     [2][]float64 // columns of what is left that pivots are chosen from
 }
 
-// at returns entry (i, j) of what is left of the matrix.
+// rookPanel is how many columns of a rookSeed are eliminated before the others are brought up to
+// date, or one less than that.
+const rookPanel = 32
+
+// at returns entry (i, j) of a block of D.
 func (r *rookSeed) at(i, j int) float64 { return r.x[max(i, j)][min(i, j)] }
 
 // rookSeed eliminates, nil if there are doubts or what is left vanishes.
 func (s *solver) rookSeed(a num.Mat, by scaling) (*rookSeed, error) {
 	n := a.Rows
-	f := by.float64s(a, s.floats(n*n))
 	r := &rookSeed{x: make([][]float64, n), order: all(n)}
+	r.flat = by.float64s(a, s.floats(n*n)) // symmetric
 	for i := range r.x {
-		r.x[i] = append([]float64(nil), f[i*n:i*n+i+1]...) // symmetric
+		r.x[i] = r.flat[i*n : i*n+i+1]
 	}
+	r.l, r.u = s.floats((rookPanel+1)*n), s.floats((rookPanel+1)*n)
+	r.v = [2][]float64{s.floats(n), s.floats(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
-		if size == 0 || r.doubts {
+		if size == 0 || r.doubts || !r.eliminate(k, size) {
 			return nil, nil
-		}
-		inverse, ok := r.inverse(k, size)
-		if !ok {
-			return nil, nil
-		}
-		first := k + size
-		l := make([][2]float64, n-first)
-		// The columns in one piece: nearly all of the time is in what reads them.
-		var columns [2][]float64
-		for c := range size {
-			columns[c] = make([]float64, n-first)
-			for j := range columns[c] {
-				columns[c][j] = r.x[first+j][k+c]
-			}
-		}
-		err := s.each(n-first, func(row int) {
-			x := r.x[first+row]
-			for c := range size {
-				m := 0.0
-				for d := range size {
-					m += float64(x[k+d] * inverse[d][c])
-				}
-				l[row][c] = m
-				left := x[first : first+row+1]
-				for j, y := range columns[c][:len(left)] {
-					left[j] -= float64(m * y)
-				}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		for row := range l {
-			copy(r.x[first+row][k:first], l[row][:])
 		}
 		r.blocks = append(r.blocks, size)
-		k = first
+		if k += size; r.width >= rookPanel {
+			if err := s.updateRook(r, k); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return r, nil
+}
+
+// eliminate makes the columns of a block of D a part of the panel; false if it has no inverse.
+func (r *rookSeed) eliminate(k, size int) bool {
+	n, first := len(r.x), k+size
+	for c := range size {
+		for i := k + c; i < first; i++ {
+			r.x[i][k+c] = r.v[c][i]
+		}
+	}
+	inverse, ok := r.inverse(k, size)
+	if !ok {
+		return false
+	}
+	for c := range size {
+		l, u := r.l[r.width*n:][:n], r.u[r.width*n:][:n]
+		r.width++
+		copy(u[first:], r.v[c][first:])
+		for i := first; i < n; i++ {
+			m := 0.0
+			for d := range size {
+				m += float64(r.v[d][i] * inverse[d][c])
+			}
+			l[i], r.x[i][k+c] = m, m
+		}
+	}
+	return true
+}
+
+// updateRook subtracts from what is left, of rows and columns from k on, what the panel eliminates.
+func (s *solver) updateRook(r *rookSeed, k int) error {
+	const rows = 128 // at a time: what is above the diagonal is of no use
+	n := len(r.x)
+	for i := k; i < n; i += rows {
+		to := min(i+rows, n)
+		// By columns, as dgemm has them: rows of the lower triangle are columns of the upper one.
+		err := dgemm.SubtractSame(s.ctx, s.threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
+		if err != nil {
+			return err
+		}
+	}
+	r.width = 0
+	return nil
+}
+
+// column sets v to column j of what is left at step k, from row k on.
+func (r *rookSeed) column(v []float64, k, j int) {
+	n := len(r.x)
+	v = v[:n]
+	copy(v[k:j], r.x[j][k:j])
+	for i := j; i < n; i++ {
+		v[i] = r.flat[i*n+j]
+	}
+	p := 0
+	for ; p+4 <= r.width; p += 4 {
+		l0, l1, l2, l3 := r.l[p*n:][:n], r.l[(p+1)*n:][:n], r.l[(p+2)*n:][:n], r.l[(p+3)*n:][:n]
+		u0, u1, u2, u3 := r.u[p*n+j], r.u[(p+1)*n+j], r.u[(p+2)*n+j], r.u[(p+3)*n+j]
+		for i := k; i < n; i++ {
+			x := v[i] - float64(l0[i]*u0)
+			x -= float64(l1[i] * u1)
+			x -= float64(l2[i] * u2)
+			v[i] = x - float64(l3[i]*u3)
+		}
+	}
+	for ; p < r.width; p++ {
+		l, u := r.l[p*n:][:n], r.u[p*n+j]
+		for i := k; i < n; i++ {
+			v[i] -= float64(l[i] * u)
+		}
+	}
 }
 
 // exchange exchanges rows and columns.
@@ -83,16 +139,25 @@ func (r *rookSeed) exchange(i, j int) {
 	i, j = min(i, j), max(i, j)
 	exchangeSymmetric(r.x, i, j)
 	r.order[i], r.order[j] = r.order[j], r.order[i]
+	n := len(r.x)
+	for p := range r.width {
+		for _, x := range [][]float64{r.l[p*n:][:n], r.u[p*n:][:n]} {
+			x[i], x[j] = x[j], x[i]
+		}
+	}
+	for _, v := range r.v {
+		v[i], v[j] = v[j], v[i]
+	}
 }
 
-// largest is that of rook.
-func (r *rookSeed) largest(k, j int) (int, float64) {
+// largest is that of rook, of column j.
+func (r *rookSeed) largest(v []float64, k, j int) (int, float64) {
 	at, most, next := j, 0.0, 0.0
 	for i := k; i < len(r.x); i++ {
 		if i == j {
 			continue
 		}
-		if v := math.Abs(r.at(i, j)); v > most {
+		if v := math.Abs(v[i]); v > most {
 			at, most, next = i, v, most
 		} else {
 			next = max(next, v)
@@ -102,24 +167,28 @@ func (r *rookSeed) largest(k, j int) (int, float64) {
 	return at, most
 }
 
-// pivot is that of rook.
+// pivot is that of rook; the columns of the pivot are left in v.
 func (r *rookSeed) pivot(k int) int {
 	alpha, _ := rookAlpha.Float64()
-	enough := func(i int, most float64) bool {
-		x, bound := math.Abs(r.at(i, i)), float64(most*alpha)
+	enough := func(pivot, most float64) bool {
+		x, bound := math.Abs(pivot), float64(most*alpha)
 		r.doubts = r.doubts || math.Abs(x-bound) <= float64(bound*doubt)
 		return x >= bound
 	}
-	i, most := r.largest(k, k)
-	if k == len(r.x)-1 || enough(k, most) {
-		if r.at(k, k) == 0 {
+	v := &r.v
+	r.column(v[0], k, k)
+	i, most := r.largest(v[0], k, k)
+	if k == len(r.x)-1 || enough(v[0][k], most) {
+		if v[0][k] == 0 {
 			return 0
 		}
 		return 1
 	}
-	for p := k; !r.doubts; {
-		j, row := r.largest(k, i)
-		if enough(i, row) {
+	for p := k; !r.doubts; { // v[0] is column p
+		r.column(v[1], k, i)
+		j, row := r.largest(v[1], k, i)
+		if enough(v[1][i], row) {
+			v[0], v[1] = v[1], v[0]
 			r.exchange(k, i)
 			return 1
 		}
@@ -132,6 +201,7 @@ func (r *rookSeed) pivot(k int) int {
 			return 2
 		}
 		p, most, i = i, row, j
+		v[0], v[1] = v[1], v[0]
 	}
 	return 0
 }

@@ -1,7 +1,7 @@
 package linsolve
 
 import (
-	"math"
+	"math/bits"
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/dgemm"
@@ -96,17 +96,27 @@ func (f *factors) unscaled(x []float64) *halfulp.Matrix {
 	return r
 }
 
-// store sets entry (i, j) of r to x(i, j) 2^(left[i] + right[j]), but to 0 for what is not finite.
+// store sets entry (i, j) of r, of at least 53 bits, to x(i, j) 2^(left[i] + right[j]), but to 0
+// for what is not finite. Entries are 0 before.
 func (f *factors) store(r *halfulp.Matrix, x func(i, j int) float64, left, right []int64) {
 	m := raw.Matrix(r)
-	var word [1]uint64
 	for j := range f.n {
 		for i := range f.n {
-			if x := x(i, j); x != 0 && x-x == 0 {
-				mantissa, e := num.Decompose(math.Abs(x))
-				word[0] = mantissa
-				m.Arr.Set(m.At(i, j), num.Real{Class: num.Finite, Neg: x < 0, Mag: word[:], Exp: e + left[i] + right[j]})
-			}
+			setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j])
 		}
 	}
+}
+
+// setFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite.
+func setFloat(a *num.Array, i int, x float64, shift int64) {
+	if x == 0 || x-x != 0 {
+		return
+	}
+	mantissa, e := num.Decompose(x)
+	if l := a.Limbs(); l == 1 && max(shift, -shift) < 1<<29 {
+		zeros := bits.LeadingZeros64(mantissa)
+		a.Sig[i], a.Exp[i], a.Cls[i] = mantissa<<zeros, int32(e+shift)+int32(64-zeros), num.MakeCls(x < 0, num.Finite)
+		return
+	}
+	a.Set(i, num.Real{Class: num.Finite, Neg: x < 0, Mag: []uint64{mantissa}, Exp: e + shift})
 }

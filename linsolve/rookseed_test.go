@@ -1,0 +1,71 @@
+package linsolve
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/impl"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// TestRookSeed finds the pivots of rook in many bits and about its factors, with the same numbers
+// at all levels, for orders of several panels and blocks of both sizes across their borders.
+func TestRookSeed(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 12))
+	for _, n := range []int{1, 2, rookPanel - 1, rookPanel, rookPanel + 1, rookPanel + 2, 90, 150} {
+		a := halfulp.NewMatrix(halfulp.Float64, n, n)
+		pairs := r.IntN(2) == 0 // a diagonal that is small: nearly all blocks are 2 x 2
+		for i := range n {
+			for j := range i + 1 {
+				x := r.NormFloat64()
+				if i == j && (pairs || r.IntN(3) == 0) {
+					x /= 64
+				}
+				a.SetFloat64(i, j, x)
+				a.SetFloat64(j, i, x)
+			}
+		}
+		s, err := start("LDLT", nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &rook{x: lowerTriangle(a, 300), order: all(n)}
+		for k := 0; k < n; {
+			size := want.pivot(k)
+			if ok, err := s.eliminateRook(want, k, size, 300); !ok || err != nil {
+				t.Fatalf("n = %d: no pivot %d (%v)", n, k, err)
+			}
+			want.blocks = append(want.blocks, size)
+			k += size
+		}
+		var flat []float64
+		for _, l := range impl.Levels() {
+			restore := impl.Force(l)
+			got, err := s.rookSeed(raw.Matrix(a), unscaled(n, n))
+			restore()
+			if got == nil || err != nil {
+				t.Fatalf("n = %d: no seed (%v)", n, err)
+			}
+			if !slices.Equal(got.order, want.order) || !slices.Equal(got.blocks, want.blocks) {
+				t.Fatalf("n = %d: pivots %v %v, want %v %v", n, got.order, got.blocks, want.order, want.blocks)
+			}
+			var entries []float64
+			for i, row := range got.x {
+				entries = append(entries, row...)
+				for j, x := range row {
+					if w, _ := want.x[i][j].Float64(); !(math.Abs(x-w) <= 1e-9*max(1, math.Abs(w))) {
+						t.Fatalf("n = %d: entry (%d, %d) is %g, want %g", n, i, j, x, w)
+					}
+				}
+			}
+			if flat != nil && !slices.Equal(entries, flat) {
+				t.Errorf("n = %d: other numbers at level %v", n, l)
+			}
+			flat = entries
+			s.release()
+		}
+	}
+}
