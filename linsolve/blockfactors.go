@@ -558,6 +558,8 @@ func (z *blocks) size() int {
 	return 2 * e
 }
 
+func (z *blocks) leading() bool { return false }
+
 func (z *blocks) correct(r *residual) ([][]float64, error) {
 	n := len(r.lead)
 	bits := uint(z.first.good + 16)

@@ -89,7 +89,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		bits := 70 + r.IntN(600)
-		z, more, err := s.blocksOf(a, lu, bits, 1+r.IntN(6))
+		z, more, err := s.blocksOf(a, lu, bits, 1+r.IntN(1+5*(trial%2)))
 		switch {
 		case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
 			noise++

@@ -31,6 +31,8 @@ type inverse interface {
 	correct(r *residual) ([][]float64, error)
 	// radius returns upper bounds of |F^-1 r|, in units of 2^r.exp, c = correct(r)[0] being known.
 	radius(r *residual, c []float64) []float64
+	// leading reports whether correct takes nothing of r but r.lead, and radius nothing of c.
+	leading() bool
 }
 
 // residual is r = 2^exp (lead + d) with |lead_i| ≤ 1 and |d_i| ≤ slop, held as fixed-point numbers
@@ -92,10 +94,16 @@ func lowestBit(a num.Mat, by scaling) (low int64) {
 					}
 				}
 			} else {
+				data := a.Arr.F64[0]
 				for i, row := range by.rows {
-					if e := exponent(a.Arr, at+i*a.RS); e != none {
-						least = min(least, e+row)
+					// The usual case, inlined.
+					e := int64(math.Float64bits(data[at+i*a.RS])>>52&0x7ff) - 1022
+					if e == -1022 {
+						if e = exponent(a.Arr, at+i*a.RS); e == none {
+							continue
+						}
 					}
+					least = min(least, e+row)
 				}
 			}
 			if least < math.MaxInt64 {
@@ -177,19 +185,35 @@ func (y *fixedSystem) column(e *entries, j, bits, want int) (more bool, err erro
 		top := r.look(u.lost)
 		working(1 - float64(max(top, 0))/float64(64*words+1))
 		floor := top <= int(log2(u.lost))+atFloor
-		if v, err = y.r.correct(r); err != nil {
-			return false, err
+		proved := func(c []float64) (bool, error) {
+			radius := y.r.radius(r, c)
+			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
+				return y.decide(e, u, shift, radius, r.exp)
+			}
+			return false, nil
+		}
+		switch leading := y.r.leading(); {
+		case leading && !began:
+			for i, x := range v[0] { // of this residual
+				v[0][i] = math.Ldexp(x, -k-r.exp)
+			}
+		case leading && !floor && last+float64(r.exp-lastExp) <= -float64(bits+10): // est, about
+			if done, err := proved(nil); done || err != nil {
+				return false, err
+			}
+			fallthrough
+		default:
+			if v, err = y.r.correct(r); err != nil {
+				return false, err
+			}
 		}
 		if most = largestOf(v[0]); !(most < 0x1p900) || most == 0 && !floor {
 			return false, nil // the latter would be no progress
 		}
 		est := log2(most) + float64(r.exp) // of |y - F^-1 g|
 		if began && (floor || est <= -float64(bits+8)) {
-			radius := y.r.radius(r, v[0])
-			if floor || log2(largestOf(radius))+float64(r.exp) <= -float64(bits+4)-log2(float64(n)) {
-				if done, err := y.decide(e, u, shift, radius, r.exp); done || err != nil {
-					return false, err
-				}
+			if done, err := proved(v[0]); done || err != nil {
+				return false, err
 			}
 		}
 		if floor {

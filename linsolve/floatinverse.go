@@ -103,6 +103,8 @@ func (r *floatInverse) size() int {
 	return e
 }
 
+func (r *floatInverse) leading() bool { return true }
+
 func (r *floatInverse) correct(v *residual) ([][]float64, error) {
 	z := make([]float64, r.n)
 	for j, k := range r.perm {

@@ -4,22 +4,29 @@ import "sync"
 
 // Large slices are kept between calls: pages that the system hands out anew cost as much as what is
 // done with them in systems of one column.
-var floatRoom, wordRoom sync.Pool
+var floatRoom, wordRoom, exponentRoom sync.Pool
 
 // floats returns n numbers of any values, which the caller gives back by s.release at the end.
-func (s *solver) floats(n int) []float64 { return take(&floatRoom, &s.floatsTaken, n) }
+func (s *solver) floats(n int) []float64 {
+	x := take[float64](&floatRoom, n)
+	s.floatsTaken = append(s.floatsTaken, x)
+	return (*x)[:n]
+}
 
 // words is floats for integers.
-func (s *solver) words(n int) []uint64 { return take(&wordRoom, &s.wordsTaken, n) }
-
-func take[T any](from *sync.Pool, taken *[]*[]T, n int) []T {
-	x, _ := from.Get().(*[]T)
-	if x == nil || cap(*x) < n {
-		y := make([]T, n)
-		x = &y
-	}
-	*taken = append(*taken, x)
+func (s *solver) words(n int) []uint64 {
+	x := take[uint64](&wordRoom, n)
+	s.wordsTaken = append(s.wordsTaken, x)
 	return (*x)[:n]
+}
+
+// take returns n numbers of any values or more, which the caller puts back.
+func take[T any](from *sync.Pool, n int) *[]T {
+	if x, _ := from.Get().(*[]T); x != nil && cap(*x) >= n {
+		return x
+	}
+	x := make([]T, n)
+	return &x
 }
 
 // release gives back what was taken.

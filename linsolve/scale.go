@@ -27,8 +27,11 @@ type tops struct {
 const none = math.MinInt64
 
 // topsOf returns the exponents of a matrix of finite numbers.
-func topsOf(a num.Mat) tops {
-	t := tops{a.Rows, a.Cols, make([]int64, a.Rows*a.Cols)}
+func topsOf(a num.Mat) tops { return topsIn(make([]int64, a.Rows*a.Cols), a) }
+
+// topsIn is topsOf with room.
+func topsIn(room []int64, a num.Mat) tops {
+	t := tops{a.Rows, a.Cols, room}
 	for j := range a.Cols {
 		column := t.top[j*a.Rows : (j+1)*a.Rows]
 		at := a.At(0, j)
@@ -84,7 +87,9 @@ func exponent(a *num.Array, i int) int64 {
 
 // scale returns a scaling of a square matrix for decompositions in float64.
 func scale(a num.Mat) scaling {
-	t := topsOf(a)
+	room := take[int64](&exponentRoom, a.Rows*a.Cols)
+	defer exponentRoom.Put(room)
+	t := topsIn((*room)[:a.Rows*a.Cols], a)
 	s := t.equilibrate(unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {
 		if z, ok := t.match(); ok {
@@ -101,20 +106,12 @@ func equilibrate(a num.Mat, start scaling) scaling { return topsOf(a).equilibrat
 
 func (t tops) equilibrate(start scaling) scaling {
 	s := scaling{slices.Clone(start.rows), slices.Clone(start.cols)}
+	rows, cols := make([]int64, t.rows), make([]int64, t.cols)
+	changed := true // s, since rows and cols were found
 	for round := range 3 {
-		rows, cols := make([]int64, t.rows), make([]int64, t.cols)
-		for i := range rows {
-			rows[i] = none
-		}
-		for j := range cols {
-			most := int64(none)
-			for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
-				if top != none {
-					e := top + s.rows[i] + s.cols[j]
-					rows[i], most = max(rows[i], e), max(most, e)
-				}
-			}
-			cols[j] = most
+		if changed {
+			t.largest(s, rows, cols)
+			changed = false
 		}
 		part := int64(2)
 		if round == 2 {
@@ -122,17 +119,36 @@ func (t tops) equilibrate(start scaling) scaling {
 			clear(cols)
 		}
 		for i, e := range rows {
-			if e != none {
+			if e != none && e/part != 0 {
 				s.rows[i] -= e / part
+				changed = true
 			}
 		}
 		for j, e := range cols {
-			if e != none {
+			if e != none && e/part != 0 {
 				s.cols[j] -= e / part
+				changed = true
 			}
 		}
 	}
 	return s
+}
+
+// largest stores the largest exponents of the rows and columns of F, none for zeros.
+func (t tops) largest(s scaling, rows, cols []int64) {
+	for i := range rows {
+		rows[i] = none
+	}
+	for j, col := range s.cols {
+		most := int64(none)
+		for i, top := range t.top[j*t.rows : (j+1)*t.rows] {
+			if top != none {
+				e := top + s.rows[i] + col
+				rows[i], most = max(rows[i], e), max(most, e)
+			}
+		}
+		cols[j] = most
+	}
 }
 
 // spreads reports whether F has entries so small beside 1 that float64 arithmetic may not see them.

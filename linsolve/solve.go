@@ -451,16 +451,13 @@ func (s *solver) note(rounds int, rho float64, norm, of *big.Float) (cond int) {
 func finite(name string, m *halfulp.Matrix) error {
 	v := raw.Matrix(m)
 	for j := range v.Cols {
+		// The usual cases.
+		if at := v.At(0, j); v.Arr.Kind == num.F64 && v.RS == 1 && v.Rows > 0 && largestOf(v.Arr.F64[0][at:at+v.Rows]) <= math.MaxFloat64 {
+			continue
+		}
 		for i, at := 0, v.At(0, j); i < v.Rows; i, at = i+1, at+v.RS {
-			switch v.Arr.Kind { // the usual cases
-			case num.F64:
-				if x := v.Arr.F64[0][at]; x-x == 0 {
-					continue
-				}
-			case num.MP:
-				if v.Arr.Cls[at].Class() == num.Finite {
-					continue
-				}
+			if v.Arr.Kind == num.MP && v.Arr.Cls[at].Class() == num.Finite {
+				continue
 			}
 			if c := v.Arr.Class(at); c == num.Inf || c == num.NaN {
 				return fmt.Errorf("%s[%d,%d]: %w", name, i+1, j+1, ErrNotFinite)

@@ -54,9 +54,6 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	if err := dgemm.InvertUpper(s.ctx, s.threads, n, f.lu, t.y); err != nil {
 		return nil, err
 	}
-	if !(max(largestOf(f.lu), largestOf(t.x), largestOf(t.y)) < 0x1p100) {
-		return nil, nil
-	}
 	ones := make([]float64, n)
 	for i := range ones {
 		ones[i] = 1
@@ -64,13 +61,18 @@ func (s *solver) invertTriangles(f *factors) (*triangles, error) {
 	first := absLower(n, t.x, ones)    // |X| 1
 	second := absUpper(n, t.y, first)  // |Y| |X| 1
 	third := absUpper(n, f.lu, second) // |U| |Y| |X| 1
-	fourth := absLower(n, f.lu, third) // |L| |U| |Y| |X| 1
-	fifth := absLower(n, f.lu, first)  // |L| |X| 1
 	gamma := float64(float64(n+16) * 0x1p-53)
+	both := make([]float64, n) // γ |X| 1 + (2 γ + 32 u) |U| |Y| |X| 1
 	for i := range n {
-		rho := float64(gamma*fifth[i]) + float64((2*gamma+0x1p-48)*fourth[i])
-		t.rho = max(t.rho, float64(rho*1.001)+0x1p-700) // 1.001 covers roundings here
+		both[i] = float64(gamma*first[i]) + float64((2*gamma+0x1p-48)*third[i])
 		t.norm = max(t.norm, second[i])
+	}
+	// |X| 1 ≥ 1, so that no number in X or Y is larger than these sums.
+	if !(max(largestOf(first), largestOf(second), largestOf(f.lu)) < 0x1p100) {
+		return nil, nil
+	}
+	for _, sum := range absLower(n, f.lu, both) {
+		t.rho = max(t.rho, float64(sum*1.001)+0x1p-700) // 1.001 covers roundings here
 	}
 	return t, nil
 }
@@ -81,6 +83,8 @@ func (t *triangles) size() int {
 	_, e := math.Frexp(t.norm)
 	return e
 }
+
+func (t *triangles) leading() bool { return true }
 
 func (t *triangles) correct(r *residual) ([][]float64, error) {
 	n := t.n

@@ -56,6 +56,8 @@ func (w *wideInverse) scales() scaling { return scaling{w.p.scale, w.p.weights} 
 
 func (w *wideInverse) size() int { return w.bits }
 
+func (w *wideInverse) leading() bool { return false }
+
 func (w *wideInverse) correct(r *residual) ([][]float64, error) {
 	n, pieces := len(r.lead), w.pieces()
 	top := r.exp - r.unit

@@ -79,6 +79,7 @@ type worker struct {
 	k       *kernel
 	a, b    []float64 // packed
 	piece   int       // how many products are summed before they are added to a matrix
+	room    substitution
 }
 
 // subtract sets C -= A B.
@@ -114,10 +115,10 @@ func (w *worker) subtract(c, a, b matrix) error {
 		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
 		err = par.For(w.ctx, threads, rows*cols, func(_, i int) {
 			i0, j0 := i%rows*rowBlock, i/rows*colBlock
-			t := new([maxTile]float64)
+			var t *[maxTile]float64
 			for i := i0; i < min(m, i0+rowBlock); i += mr {
 				for j := j0; j < min(n, j0+colBlock); j += nr {
-					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, t)
+					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, &t)
 				}
 			}
 		})
@@ -128,9 +129,13 @@ func (w *worker) subtract(c, a, b matrix) error {
 	return nil
 }
 
-// tile adds the product of two panels to a tile; t is room.
-func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
+// tile adds the product of two panels to a tile; room, if any, is for one.
+func (w *worker) tile(c matrix, a, b []float64, k int, room **[maxTile]float64) {
 	whole := c.rows == w.k.mr && c.cols == w.k.nr
+	if !whole && *room == nil {
+		*room = new([maxTile]float64)
+	}
+	t := *room
 	for ; k > 0; k -= w.piece {
 		part := min(k, w.piece)
 		if whole {
@@ -150,7 +155,7 @@ func (w *worker) tile(c matrix, a, b []float64, k int, t *[maxTile]float64) {
 
 func room(x []float64, n int) []float64 {
 	if cap(x) < n {
-		return make([]float64, n)
+		return make([]float64, n, max(n, 2*cap(x)))
 	}
 	return x[:n]
 }
@@ -180,15 +185,25 @@ func packRows(to []float64, width int, a matrix) {
 
 // packCols packs the columns of b as vectors.
 func packCols(to []float64, width int, b matrix) {
-	for s := range width {
-		if s >= b.cols {
-			for h := range b.rows {
-				to[h*width+s] = 0
-			}
-			continue
+	s := 0
+	for ; s+4 <= b.cols; s += 4 {
+		c0, c1 := b.data[s*b.ld:][:b.rows], b.data[(s+1)*b.ld:][:b.rows]
+		c2, c3 := b.data[(s+2)*b.ld:][:b.rows], b.data[(s+3)*b.ld:][:b.rows]
+		at := s
+		for h, v := range c0 {
+			x := (*[4]float64)(to[at:])
+			x[0], x[1], x[2], x[3] = v, c1[h], c2[h], c3[h]
+			at += width
 		}
+	}
+	for ; s < b.cols; s++ {
 		for h, v := range b.data[s*b.ld:][:b.rows] {
 			to[h*width+s] = v
+		}
+	}
+	for ; s < width; s++ {
+		for h := range b.rows {
+			to[h*width+s] = 0
 		}
 	}
 }

@@ -5,7 +5,9 @@ import "context"
 // InvertLower stores the inverse of the unit lower triangle L of an n x n matrix in X, which is 0
 // before and has leading dimension n: each column by substitution, as SolveLower does.
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
-	return newWorker(ctx, threads).invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
+	w := newWorker(ctx, threads)
+	defer w.free()
+	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
 }
 
 // strip is how many rows of a triangle are multiplied at a time: zeros beside them are left out.
@@ -38,7 +40,9 @@ func (w *worker) invertLower(l, x matrix) error {
 
 // InvertUpper is InvertLower for the upper triangle U, diagonal included.
 func InvertUpper(ctx context.Context, threads, n int, u, x []float64) error {
-	return newWorker(ctx, threads).invertUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x})
+	w := newWorker(ctx, threads)
+	defer w.free()
+	return w.invertUpper(matrix{n, n, max(n, 1), u}, matrix{n, n, max(n, 1), x})
 }
 
 func (w *worker) invertUpper(u, x matrix) error {

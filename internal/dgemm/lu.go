@@ -3,14 +3,25 @@ package dgemm
 import (
 	"context"
 	"math"
+	"sync"
 )
 
 // few are columns and rows that are not cut further.
 const few = 16
 
-// newWorker returns what runs products.
+// workers are those that are free: their rooms are kept, as new pages cost as much as packing does.
+var workers = sync.Pool{New: func() any { return new(worker) }}
+
+// newWorker returns what runs products, until it is free.
 func newWorker(ctx context.Context, threads int) *worker {
-	return &worker{ctx: ctx, threads: threads, k: best(), piece: length}
+	w := workers.Get().(*worker)
+	w.ctx, w.threads, w.k, w.piece = ctx, threads, best(), length
+	return w
+}
+
+func (w *worker) free() {
+	w.ctx = nil
+	workers.Put(w)
 }
 
 // LU decomposes an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
@@ -24,7 +35,9 @@ func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots 
 
 // LUTall is LU for an m x n matrix with leading dimension m ≥ n.
 func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
-	return newWorker(ctx, threads).lu(matrix{m, n, max(m, 1), a}, pivots, least)
+	w := newWorker(ctx, threads)
+	defer w.free()
+	return w.lu(matrix{m, n, max(m, 1), a}, pivots, least)
 }
 
 func (w *worker) lu(a matrix, pivots []int, least float64) error {
@@ -32,7 +45,7 @@ func (w *worker) lu(a matrix, pivots []int, least float64) error {
 		luColumns(a, pivots, least)
 		return w.ctx.Err()
 	}
-	half := a.cols / 2
+	half := halfOf(a.cols)
 	left, right := a.view(0, a.rows, 0, half), a.view(0, a.rows, half, a.cols)
 	var first, second []int
 	if pivots != nil {
@@ -115,6 +128,7 @@ const shortPiece = 32
 func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newWorker(ctx, threads)
+	defer w.free()
 	w.piece = shortPiece
 	return w.subtract(square(c), square(a), square(b))
 }
@@ -137,6 +151,7 @@ func SubtractError(n int) float64 {
 func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) error {
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newWorker(ctx, threads)
+	defer w.free()
 	clear(c[:n*n])
 	for k := 0; k < n; k += length {
 		to := min(k+length, n)
@@ -157,7 +172,9 @@ func ExchangeRows(n int, a []float64, pivots []int) {
 // SolveLower solves L X = B for the unit lower triangle L of an n x n matrix; X takes the place of
 // B, n x k. Both have leading dimension n.
 func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
-	return newWorker(ctx, threads).lower(matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b})
+	w := newWorker(ctx, threads)
+	defer w.free()
+	return w.lower(matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b})
 }
 
 func (w *worker) lower(l, b matrix) error {
@@ -168,7 +185,7 @@ func (w *worker) lower(l, b matrix) error {
 				return 1
 			}
 			return l.data[i+k*l.ld]
-		}, func(i int) int { return i }, b)
+		}, false, b)
 		return w.ctx.Err()
 	}
 	half := halfOf(n)
@@ -184,14 +201,15 @@ func (w *worker) lower(l, b matrix) error {
 
 // SolveUpper is SolveLower for the upper triangle U, diagonal included.
 func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
-	return newWorker(ctx, threads).upper(matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b})
+	w := newWorker(ctx, threads)
+	defer w.free()
+	return w.upper(matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b})
 }
 
 func (w *worker) upper(u, b matrix) error {
 	n := u.rows
 	if n <= block {
-		at := func(i int) int { return n - 1 - i }
-		w.substitute(n, func(i, k int) float64 { return u.data[at(i)+at(k)*u.ld] }, at, b)
+		w.substitute(n, func(i, k int) float64 { return u.data[n-1-i+(n-1-k)*u.ld] }, true, b)
 		return w.ctx.Err()
 	}
 	half := halfOf(n)

@@ -65,10 +65,17 @@ func triangleGeneric(t, x []float64) {
 	}
 }
 
+// substitution is room for one.
+type substitution struct {
+	t [block * block]float64
+	x [wide * block]float64
+}
+
 // substitute solves T X = B, T of order n ≤ block given by its entries, rows in the order in which
-// they are solved for; row i of B is row at(i).
-func (w *worker) substitute(n int, entry func(i, k int) float64, at func(i int) int, b matrix) {
-	var t [block * block]float64
+// they are solved for, which is that of B or, if up, its reverse.
+func (w *worker) substitute(n int, entry func(i, k int) float64, up bool, b matrix) {
+	t, x := &w.room.t, &w.room.x
+	*t = [block * block]float64{}
 	for k := range block {
 		t[k*block+k] = 1
 		if k < n {
@@ -78,28 +85,39 @@ func (w *worker) substitute(n int, entry func(i, k int) float64, at func(i int) 
 			}
 		}
 	}
-	var rows [block]int
-	for i := range n {
-		rows[i] = at(i)
+	*x = [wide * block]float64{}
+	first, step := 0, wide // of row 0 of B in X, and from one row to the next
+	if up {
+		first, step = wide*(n-1), -wide
 	}
-	var x [wide * block]float64
 	for j := 0; j < b.cols; j += wide {
 		cols := min(wide, b.cols-j)
 		for c := range cols {
-			column := b.data[(j+c)*b.ld:]
-			for i, r := range rows[:n] {
-				x[wide*i+c] = column[r]
+			at := first + c
+			for _, v := range b.data[(j+c)*b.ld:][:n] {
+				x[at] = v
+				at += step
 			}
 		}
 		w.k.triangle(t[:], x[:])
 		for c := range cols {
-			column := b.data[(j+c)*b.ld:]
-			for i, r := range rows[:n] {
-				column[r] = x[wide*i+c]
+			column, at := b.data[(j+c)*b.ld:][:n], first+c
+			for i := range column {
+				column[i] = x[at]
+				at += step
 			}
 		}
 	}
 }
 
-// halfOf cuts n > block into parts whose first is a multiple of block.
-func halfOf(n int) int { return max(block, n/2/block*block) }
+// whole is a multiple of the sides of all tiles and of block.
+const whole = 48
+
+// halfOf cuts n > block into parts whose first is a multiple of block, and of whole where that is
+// about the half, so that few tiles are not whole.
+func halfOf(n int) int {
+	if n >= 2*whole {
+		return (n/2 + whole/2) / whole * whole
+	}
+	return max(block, n/2/block*block)
+}
