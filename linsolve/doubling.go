@@ -175,13 +175,15 @@ func (s *solver) rootSeed(a num.Mat, by scaling) (*halfulp.Matrix, int, error) {
 	if !(max(largestOf(lu), largestOf(x)) < 0x1p100) {
 		return nil, 0, nil
 	}
-	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
-	(&factors{n: n}).store(z, func(i, j int) float64 {
+	z, err := s.stored(n, func(i, j int) float64 {
 		if i < j {
 			return 0
 		}
 		return x[i+j*n] / roots[i]
 	}, make([]int64, n), make([]int64, n))
+	if err != nil {
+		return nil, 0, err
+	}
 	one := make([]float64, n)
 	for i := range one {
 		one[i] = 1

@@ -245,7 +245,11 @@ func (s *solver) firstWithin(a num.Mat, f *factors, limit float64) (*approximate
 	if err != nil {
 		return nil, err
 	}
-	p := &approximate{r: f.unscaled(x), weights: f.cols, scale: f.rows, rounds: 1}
+	r, err := s.unscaled(f, x)
+	if err != nil {
+		return nil, err
+	}
+	p := &approximate{r: r, weights: f.cols, scale: f.rows, rounds: 1}
 	if !finiteFloat64s(x) {
 		return p, nil
 	}

@@ -311,8 +311,10 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	clear(l)
 	clear(x)
 	u, y := t.s.floats(n*n), t.s.floats(n*n) // transposes of U and T
+	starts := make([]int, len(r.blocks))
 	first := 0
-	for _, size := range r.blocks {
+	for k, size := range r.blocks {
+		starts[k] = first
 		for j := first; j < first+size; j++ {
 			l[j+j*n] = 1
 			for i := first + size; i < n; i++ {
@@ -324,8 +326,8 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 	if err := dgemm.InvertLower(t.s.ctx, t.s.threads, n, l, x); err != nil {
 		return false, err
 	}
-	first = 0
-	for _, size := range r.blocks {
+	err = t.s.each(len(starts), func(k int) {
+		first, size := starts[k], r.blocks[k]
 		inverse, _ := r.inverse(first, size)
 		for c := range size {
 			for i := range n {
@@ -338,23 +340,28 @@ func (t *splitting) invertBlocks(r *rookSeed, high int64) (ok bool, err error) {
 				y[i+(first+c)*n] = other // T[i,first+c]
 			}
 		}
-		first += size
+	})
+	if err != nil {
+		return false, err
 	}
 	if !(max(largestOf(l), largestOf(x), largestOf(u), largestOf(y)) < 0x1p200) {
 		return false, nil
 	}
 	rows, up := t.by.rows, negated(t.by.rows)
-	format := halfulp.MP(seedBits)
-	f := &factors{n: n}
-	t.x, t.y = halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, n)
-	f.store(t.x, func(i, j int) float64 { return x[i+j*n] }, rows, up)
+	if t.x, err = t.s.stored(n, func(i, j int) float64 { return x[i+j*n] }, rows, up); err != nil {
+		return false, err
+	}
 	left, right := make([]int64, n), make([]int64, n)
 	for i := range n {
 		left[i], right[i] = -t.by.cols[i]-high, high+t.by.cols[i]
 	}
-	f.store(t.y, func(i, j int) float64 { return y[i+j*n] }, left, up)
-	upper := halfulp.NewMatrix(format, n, n)
-	f.store(upper, func(i, j int) float64 { return u[j+i*n] }, rows, right)
+	if t.y, err = t.s.stored(n, func(i, j int) float64 { return y[i+j*n] }, left, up); err != nil {
+		return false, err
+	}
+	upper, err := t.s.stored(n, func(i, j int) float64 { return u[j+i*n] }, rows, right)
+	if err != nil {
+		return false, err
+	}
 	g := halfulp.NewMatrix(halfulp.MP(24), n, n)
 	if err := t.upperProduct(1, upper, t.y, -1, halfulp.Identity(halfulp.Float64, n), g, nil); err != nil {
 		return false, err

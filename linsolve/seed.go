@@ -86,25 +86,24 @@ func (s *solver) seed(a num.Mat, by scaling) (*halfulp.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.unscaled(x), nil
+	return s.unscaled(f, x)
 }
 
 // unscaled returns D2 X D1.
-func (f *factors) unscaled(x []float64) *halfulp.Matrix {
-	r := halfulp.NewMatrix(halfulp.MP(seedBits), f.n, f.n)
-	f.store(r, func(i, j int) float64 { return x[i+j*f.n] }, f.cols, f.rows)
-	return r
+func (s *solver) unscaled(f *factors, x []float64) (*halfulp.Matrix, error) {
+	return s.stored(f.n, func(i, j int) float64 { return x[i+j*f.n] }, f.cols, f.rows)
 }
 
-// store sets entry (i, j) of r, of at least 53 bits, to x(i, j) 2^(left[i] + right[j]), but to 0
-// for what is not finite. Entries are 0 before.
-func (f *factors) store(r *halfulp.Matrix, x func(i, j int) float64, left, right []int64) {
-	m := raw.Matrix(r)
-	for j := range f.n {
-		for i := range f.n {
+// stored returns the n x n matrix of the entries x(i, j) 2^(left[i] + right[j]), but of 0 for what
+// is not finite.
+func (s *solver) stored(n int, x func(i, j int) float64, left, right []int64) (*halfulp.Matrix, error) {
+	z := halfulp.NewMatrix(halfulp.MP(seedBits), n, n)
+	m := raw.Matrix(z)
+	return z, s.each(n, func(j int) {
+		for i := range n {
 			setFloat(m.Arr, m.At(i, j), x(i, j), left[i]+right[j])
 		}
-	}
+	})
 }
 
 // setFloat sets number i of a, MP of at least 53 bits, which is 0, to x 2^shift if x is finite.

@@ -157,11 +157,8 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 	}
 	t.cond = float64(2 * t.cond)
 	t.amp = sizeOf(size+t.cond) + 1
-	format := halfulp.MP(seedBits)
-	t.x, t.y = halfulp.NewMatrix(format, n, n), halfulp.NewMatrix(format, n, n)
 	unit := make([]int64, n)
-	f := &factors{n: n}
-	f.store(t.x, func(i, j int) float64 {
+	if t.x, err = t.s.stored(n, func(i, j int) float64 {
 		switch {
 		case i == j:
 			return 1
@@ -169,14 +166,16 @@ func (t *splitting) invert(lu []float64) (ok bool, err error) {
 			return x[i+j*n]
 		}
 		return 0
-	}, unit, unit)
-	f.store(t.y, func(i, j int) float64 {
+	}, unit, unit); err != nil {
+		return false, err
+	}
+	t.y, err = t.s.stored(n, func(i, j int) float64 {
 		if i > j {
 			return 0
 		}
 		return y[i+j*n]
 	}, unit, unit)
-	return true, nil
+	return err == nil, err
 }
 
 // enclosure returns an enclosure whose errors are about 2^-bits of the largest entries of the rows
