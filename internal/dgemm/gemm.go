@@ -1,6 +1,6 @@
 // Package dgemm decomposes and inverts float64 matrices on the CPU, by blocked algorithms near the
-// speed of its fused multiply-adds. Nothing is promised of roundings: results are seeds, which
-// others refine and prove, and differ between instruction sets.
+// speed of its fused multiply-adds. But for SubtractSame nothing is promised of roundings: results
+// are seeds, which others refine and prove, and differ between instruction sets.
 //
 // Matrices are stored by columns, entry (i, j) at i + j ld.
 package dgemm

@@ -26,10 +26,11 @@ func microFused(c []float64, ldc int, a, b []float64, k int) {
 }
 
 // SubtractSame sets C -= A B for an m x n matrix C and k columns of A, with leading dimensions, and
-// with the same numbers on every machine: 256 products at a time are summed by fused multiply-adds,
-// one after the other from 0 on, and added to C.
+// with the same numbers on every machine, but for signs of zeros: 256 products at a time are summed
+// by fused multiply-adds, one after the other from 0 on, and added to C.
 func SubtractSame(ctx context.Context, threads, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
 	w := newWorker(ctx, threads)
+	defer w.free()
 	if w.k == generic {
 		w.k = fused
 	}

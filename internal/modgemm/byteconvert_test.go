@@ -18,6 +18,9 @@ func TestConvertBytes(t *testing.T) {
 				if trial%10 == 0 {
 					pairs = 1 + r.IntN(maxBytePairs)
 				}
+				if trial%20 == 0 {
+					pairs = maxBytePairs
+				}
 				from := r.IntN(pool.Plain)
 				if trial%3 == 0 {
 					from = 0 // 256 is the first
