@@ -1,94 +1,31 @@
 package exact
 
 import (
-	"runtime"
-	"slices"
+	"math"
 	"sync"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/pages"
+	"github.com/halfulp/halfulp/internal/shelf"
 )
 
-// Large buffers are kept between products: fresh memory costs as much time, in page faults, as the
-// products of small problems. They are not in a sync.Pool, of which a goroutine that has moved to
-// another processor does not find all: planes were fresh in every third product or so.
+// Large buffers are kept between products.
 var (
-	wordBuffers shelf[int16]
-	byteBuffers shelf[int8]
+	wordBuffers shelf.Shelf[[]int16]
+	byteBuffers shelf.Shelf[[]int8]
 )
 
-// A shelf holds buffers. Those that two garbage collections in a row find there are let go.
-type shelf[T int8 | int16] struct {
-	sync.Mutex
-	free    []shelved[T]
-	watched bool // whether the next collection will be noticed
-}
-
-type shelved[T int8 | int16] struct {
-	buffer []T
-	seen   int // collections since it was put there
-}
-
-// A gcMark is what collections are noticed by: nothing else refers to it. It is not of the size of
-// objects that share their memory with others.
-type gcMark struct{ _ [4]uint64 }
-
-// take returns the smallest buffer of at least n elements, nil if there is none.
-func (s *shelf[T]) take(n int) []T {
-	s.Lock()
-	defer s.Unlock()
-	best := -1
-	for i, b := range s.free {
-		if c := cap(b.buffer); c >= n && (best < 0 || c < cap(s.free[best].buffer)) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	b := s.free[best].buffer
-	s.free = slices.Delete(s.free, best, best+1)
-	return b[:n]
-}
-
-func (s *shelf[T]) put(b []T) {
-	s.Lock()
-	defer s.Unlock()
-	s.free = append(s.free, shelved[T]{buffer: b})
-	s.watch()
-}
-
-// watch has collected called after the next collection.
-func (s *shelf[T]) watch() {
-	if s.watched || len(s.free) == 0 {
-		return
-	}
-	s.watched = true
-	runtime.SetFinalizer(new(gcMark), func(*gcMark) { s.collected() })
-}
-
-func (s *shelf[T]) collected() {
-	s.Lock()
-	defer s.Unlock()
-	for i := range s.free {
-		s.free[i].seen++
-	}
-	s.free = slices.DeleteFunc(s.free, func(b shelved[T]) bool { return b.seen > 1 })
-	s.watched = false
-	s.watch()
-}
-
-// shelfOf returns that of buffers of T.
-func shelfOf[T int8 | int16]() *shelf[T] {
-	if s, ok := any(&wordBuffers).(*shelf[T]); ok {
+// buffersOf are those of elements of T.
+func buffersOf[T int8 | int16]() *shelf.Shelf[[]T] {
+	if s, ok := any(&wordBuffers).(*shelf.Shelf[[]T]); ok {
 		return s
 	}
-	return any(&byteBuffers).(*shelf[T])
+	return any(&byteBuffers).(*shelf.Shelf[[]T])
 }
 
 func getBuffer[T int8 | int16](n int) []T {
-	if b := shelfOf[T]().take(n); b != nil {
-		return b
+	if b, ok := buffersOf[T]().Take(n, math.MaxInt); ok {
+		return b[:n]
 	}
 	b := make([]T, n)
 	if unsafe.Sizeof(T(0)) == 1 {
@@ -100,7 +37,7 @@ func getBuffer[T int8 | int16](n int) []T {
 
 func putBuffer[T int8 | int16](b []T) {
 	if cap(b) > 0 {
-		shelfOf[T]().put(b)
+		buffersOf[T]().Put(b, cap(b))
 	}
 }
 

@@ -1,15 +1,16 @@
-package exact
+package shelf
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"time"
 )
 
-// TestBuffers takes buffers that other processors' goroutines have put back, the smallest that will
+// TestShelf takes buffers that other processors' goroutines have put back, the smallest that will
 // do, and none that the collector has found twice.
-func TestBuffers(t *testing.T) {
-	var s shelf[int16]
+func TestShelf(t *testing.T) {
+	var s Shelf[[]int16]
 	const count = 8
 	sizes := map[*int16]int{}
 	for i := range count {
@@ -18,17 +19,20 @@ func TestBuffers(t *testing.T) {
 		done := make(chan bool)
 		go func() {
 			runtime.LockOSThread()
-			s.put(b[:10])
+			s.Put(b, len(b))
 			close(done)
 		}()
 		<-done
 	}
-	if b := s.take(100*count + 1); b != nil {
-		t.Fatalf("%d elements, of which there are none", cap(b))
+	if b, ok := s.Take(100*count+1, math.MaxInt); ok {
+		t.Fatalf("%d elements, of which there are none", len(b))
+	}
+	if b, ok := s.Take(201, 299); ok {
+		t.Fatalf("%d elements for 201 to 299", len(b))
 	}
 	for _, n := range []int{101, 150, 1, 800, 401} {
-		b := s.take(n)
-		if b == nil || len(b) != n {
+		b, ok := s.Take(n, math.MaxInt)
+		if !ok {
 			t.Fatalf("no buffer of %d elements", n)
 		}
 		size, best := sizes[&b[0]], 0
@@ -43,8 +47,8 @@ func TestBuffers(t *testing.T) {
 		delete(sizes, &b[0])
 	}
 	held := func() int {
-		s.Lock()
-		defer s.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		return len(s.free)
 	}
 	if n := held(); n != len(sizes) {
