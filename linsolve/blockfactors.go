@@ -95,29 +95,42 @@ const (
 	mostBlockBits = 1 << 11
 )
 
-// invertBlocks returns an inverse by block elimination, nil if none is proved. The factors are
-// those of a.
-func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors) (*blocks, error) {
+// invertBlocks returns an inverse by elimination, in fixed point or by blocks, with its rho and a
+// bound of its norm; nil if none is proved. The factors are those of a, and solutions are wanted to
+// so many bits.
+func (s *solver) invertBlocks(a *halfulp.Matrix, f *factors, wanted int) (r inverse, rho, norm float64, err error) {
 	known := false // that a is regular
-	for bits := blockSpare + f.conditionBits(); bits <= mostBlockBits; {
-		s.planBlocks(f.n, bits)
-		b, more, err := s.blocksOf(a, f, bits, max(f.n/4, 32))
+	for bits := f.conditionBits(); bits+blockSpare <= mostBlockBits; {
+		var more int
+		d, fixed := digitsFor(f.n, bits+digitSpare)
+		if fixed {
+			var t *digits
+			s.plan(digitsCost(f.n, d))
+			if t, more, err = s.eliminateDigits(a, f, d, wanted); err == nil {
+				return t, t.rho, largestOf(t.h), nil
+			}
+		}
+		if !fixed || errors.Is(err, ErrRange) { // blocks are scaled anew
+			var b *blocks
+			s.planBlocks(f.n, bits+blockSpare)
+			if b, more, err = s.blocksOf(a, f, bits+blockSpare, max(f.n/4, 32)); err == nil {
+				return b, b.rho, largestOf(b.h), nil
+			}
+		}
 		switch {
-		case err == nil:
-			return b, nil
 		case errors.Is(err, ErrRange):
-			return nil, nil
+			return nil, 0, 0, nil
 		case !errors.Is(err, errNoise) && !errors.Is(err, errProof):
-			return nil, err
+			return nil, 0, 0, err
 		case !known:
 			if err := s.regular(a); err != nil {
-				return nil, err
+				return nil, 0, 0, err
 			}
 			known = true
 		}
-		bits += max(more, bits/4)
+		bits += max(more, (bits+blockSpare)/4)
 	}
-	return nil, nil
+	return nil, 0, 0, nil
 }
 
 // seen are bits of pivots that float64 factors tell.
@@ -774,10 +787,13 @@ func (t *block) refine(w, y *halfulp.Matrix) error {
 	return nil
 }
 
-func (z *blocks) radius(r *residual, _ []float64) []float64 {
+func (z *blocks) radius(r *residual, _ []float64) []float64 { return radiusBy(z.h, r) }
+
+// radiusBy returns bounds of |F^-1 r| for h ≥ |F^-1| e.
+func radiusBy(h []float64, r *residual) []float64 {
 	most := float64((largestOf(r.lead) + r.slop) * (1 + 0x1p-50))
-	v := make([]float64, len(z.h))
-	for i, h := range z.h {
+	v := make([]float64, len(h))
+	for i, h := range h {
 		v[i] = float64(h*most*(1+0x1p-50)) + 0x1p-1000
 	}
 	return v

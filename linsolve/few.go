@@ -62,6 +62,9 @@ type fixedSystem struct {
 func (s *solver) solveFew(a, b, z *halfulp.Matrix, r inverse, todo []*entries) error {
 	y := &fixedSystem{s: s, a: raw.Matrix(a), b: raw.Matrix(b), r: r, n: a.Rows()}
 	y.low = lowestBit(y.a, r.scales())
+	if t, ok := r.(*digits); ok {
+		y.f = t.f
+	}
 	bits := z.Format().Bits()
 	for j, e := range todo {
 		y.left = len(todo) - j - 1

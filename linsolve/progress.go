@@ -235,6 +235,8 @@ func inverseWords(r inverse) float64 {
 		return float64(words)
 	case *blocks:
 		return squareWords(r.first.good)
+	case *digits:
+		return float64(r.d*r.d) / 2
 	}
 	return 1 // of float64 numbers
 }

@@ -202,8 +202,9 @@ const errShape = "linsolve: shapes do not fit"
 // For a few columns of B the time is that of a float64 decomposition, of inverses of its triangles,
 // and for each 40 bits or so of a product of A with a vector of 62-bit integers; condition numbers
 // above some 2^30 take the product of these inverses and its residual in float64 too, those above
-// some 2^45 an elimination by products of blocks, in numbers of 130 bits more than the condition
-// number's logarithm. Many columns take a few products of the format's bits, by an approximate
+// some 2^45 an elimination in fixed point, in numbers of 90 bits more than the condition number's
+// logarithm, or one by products of blocks without AVX2, beyond 2^700 and of large orders. Many
+// columns take a few products of the format's bits, by an approximate
 // inverse of half of them. Entries that lie halfway between two numbers of the format, or are such
 // numbers while others of their column are not, take about n products with vectors more.
 //
@@ -351,12 +352,12 @@ func (s *solver) solve(a, b *halfulp.Matrix, f halfulp.Format) (*halfulp.Matrix,
 		}
 	}
 	if one && (p == nil || p.rho == nil) {
-		if t, err := s.invertBlocks(a, lu); err != nil {
+		if r, rho, norm, err := s.invertBlocks(a, lu, f.Bits()); err != nil {
 			return nil, err
-		} else if t != nil {
+		} else if r != nil {
 			s.work.guessed = false
-			s.note(1+s.stats.Rounds, t.rho, upper().SetFloat64(largestOf(t.h)), upper().SetFloat64(lu.norm))
-			if done, err := s.solveFewBy(t, a, b, z, todo); done || err != nil {
+			s.note(1+s.stats.Rounds, rho, upper().SetFloat64(norm), upper().SetFloat64(lu.norm))
+			if done, err := s.solveFewBy(r, a, b, z, todo); done || err != nil {
 				return z, err
 			}
 		}

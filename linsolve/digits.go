@@ -1,0 +1,861 @@
+package linsolve
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/raw"
+)
+
+// digits is an approximate inverse of an ill-conditioned F by an elimination in fixed point with
+// partial pivoting, on machines whose SIMD units multiply digits of some 50 bits: no products of
+// matrices but n³/3 of numbers, in what cache holds.
+//
+// With D digits and ε = B^-D the numbers are those of direct.Lanes. Entries of U are less than 1/2,
+// as F is multiplied by 2^-growth, and those of L at most 1 and a little more:
+//
+//	l = 4 (x - 1/2) for factors 0 ≤ x < 1,  Σ l u = 4 Σ x u - 2 Σ u,
+//	l / 4 ≈ 2^e s · 1/(2^(e+2) p) for the pivot p, 1/4 ≤ 2^e |p| < 1/2.
+//
+// Lanes are columns for what earlier panels of columns eliminate, and rows in a panel.
+//
+// The proof is one of G = P^T L U for these L and U, of whose diagonal the pivots are:
+// |G - 2^-growth F| ≤ (n + 1) (12 D + 8) ε for
+//
+//   - products, each of which errs by less than 3 D + 1 units (see direct.Lanes.Add), times 4;
+//   - factors in a panel: u + 1/2 may be off the u of vectors by a unit, times |l| ≤ 2, and l / 4
+//     of vectors that of factors by a unit, times 4 |u| ≤ 2;
+//   - a unit for each entry of F cut off and for that of U, of vectors;
+//   - l: less than 3 D + 1 units of the product, one of 1/p times 2^e |s| < 1, times 4 |p| < 2.
+//
+// As for blocks, with h ≥ |G^-1| e, ‖(F - G) G^-1‖∞ ≤ max |F - G| h = rho and
+// |F^-1 r| ≤ h ‖r‖∞ / (1 - rho). G^-1 r is computed without any claim.
+type digits struct {
+	s *solver
+	scaling
+	direct.Lanes
+	n, d      int
+	f         *fixed
+	order     []int      // row order[i] of F is row i of L U
+	lower     [][]uint64 // row i: factors of l_ij, j < i, d words apart
+	upper     []uint64   // vector of row k of panel p at (p n + k) Size(): u_kj, j > k
+	inverse   []uint64   // factors 1/(2^(e+2) |p|)
+	shift     []int      // e
+	neg       []bool     // signs of p
+	sums      []int64    // Σ_j u_kj, d + 1 digits each; nil until it is needed
+	scale     int        // of the next residual, see correct
+	began     bool       // a residual of this column has been seen
+	off, tail float64    // what the last x and its first piece are off by
+	last      *float64   // the first number of that piece
+	unit      float64    // 2^growth ε
+	top       int        // 2^top ≥ 2 max h
+	pivot     []float64  // |p|, rounded
+	h         []float64  // bounds of |F^-1| e
+	rho       float64
+}
+
+const (
+	// growth says how much larger than those of F entries of U may be: 2^growth / 2.
+	growth = 12
+	// digitSpare are bits beyond the condition number's, for the proof and for G^-1 r.
+	digitSpare = 90
+	// mostDigits bounds the digits, so that products of them are within the range of float64.
+	mostDigits = 17
+	// digitBytes bounds the room of L and U.
+	digitBytes = 1 << 28
+)
+
+// digitsFor returns how many digits hold so many bits, if an elimination of order n has the room
+// for them. It takes a 7th to a half of the time of blocks, refinement included, for orders from
+// 150 to 1000.
+func digitsFor(n, bits int) (d int, ok bool) {
+	b := direct.LaneBits()
+	if b == 0 {
+		return 0, false
+	}
+	d = max((bits+growth+b-1)/b, 4)
+	return d, d <= mostDigits && n <= digitBytes/(8*(2*d+1))/max(n, 1)
+}
+
+// eliminateDigits returns an inverse with d digits; if these do not do, it guesses how many more
+// bits will.
+func (s *solver) eliminateDigits(a *halfulp.Matrix, f *factors, d, wanted int) (t *digits, more int, err error) {
+	lanes, _ := direct.NewLanes(d)
+	n := f.n
+	size, count := lanes.Size(), lanes.Count()
+	panels := (n + count - 1) / count
+	t = &digits{s: s, scaling: f.scaling, Lanes: lanes, n: n, d: d, order: all(n), lower: make([][]uint64, n), inverse: make([]uint64, n*d), shift: make([]int, n), neg: make([]bool, n), pivot: make([]float64, n)}
+	// The planes of refinement as well: more than the digits hold, and more than the two of which
+	// float64 numbers have lists.
+	m := raw.Matrix(a)
+	planes := 1 + min((wanted+d*lanes.Bits())/64, int(min(lowestBit(m, f.scaling)/64, math.MaxInt32)))
+	if t.f, err = s.newFixed(m, f.scaling, max(planes, 3)); err != nil {
+		return nil, 0, err
+	}
+	t.upper, t.unit = s.words(panels*n*size), math.Ldexp(1, growth-d*lanes.Bits())
+	room := s.words(n * n * d)
+	for i := range t.lower {
+		t.lower[i] = room[i*n*d : (i+1)*n*d]
+	}
+	p := t.newPanel()
+	for k := range panels {
+		if done, err := p.eliminate(k); err != nil {
+			known := d * lanes.Bits()
+			return nil, min(known, known*(n-done)/max(done, 1)+leastGood/2), err
+		}
+		s.did(digitsCost(n, d) / float64(panels))
+	}
+	if err := t.bound(); err != nil {
+		return nil, 0, err
+	}
+	defect := upper().SetMantExp(big.NewFloat(float64((n+1)*(12*d+8))), growth-d*lanes.Bits())
+	sum := upper()
+	for _, v := range t.h {
+		sum.Add(sum, upper().SetFloat64(v))
+	}
+	defect.Mul(defect, sum)
+	if t.rho, _ = defect.Float64(); !(t.rho <= mostRho) {
+		return nil, defect.MantExp(nil) + 16, errProof
+	}
+	t.rho = float64(t.rho*(1+0x1p-50)) + 0x1p-1000
+	for i, v := range t.h {
+		t.h[i] = float64(v*(1+0x1p-50)/(1-t.rho)*(1+0x1p-50)) + 0x1p-1000
+	}
+	_, t.top = math.Frexp(2 * largestOf(t.h))
+	return t, 0, nil
+}
+
+// digitPanel is what eliminating a panel of columns needs.
+type digitPanel struct {
+	*digits
+	first   int       // row and column
+	blocks  int       // of rows from there on
+	prefix  [][]int64 // Σ_k u_kj of each panel for the rows k that are known, lanes being columns
+	accs    [][]int64 // of each worker
+	left    [][]int64 // what is left of column c, by blocks of rows
+	rows    [][]int64 // of U, lanes being columns
+	l       []uint64  // vectors l / 4 of columns, by blocks of rows
+	lSum    []int64   // their sums
+	x       []uint64  // factors u + 1/2 of a column
+	block0  []int64   // products of L and U of the first block
+	acc     []int64
+	shifted []int64
+	vector  []uint64
+}
+
+func (t *digits) newPanel() *digitPanel {
+	count, size := t.Count(), t.Size()
+	panels := (t.n + count - 1) / count
+	sums := func(n, length int) [][]int64 {
+		z, room := make([][]int64, n), make([]int64, n*length)
+		for i := range z {
+			z[i] = room[i*length : (i+1)*length]
+		}
+		return z
+	}
+	return &digitPanel{
+		digits: t,
+		prefix: sums(panels, size), accs: sums(t.s.threads, size), left: sums(count, panels*size), rows: sums(count, size),
+		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.d),
+		block0: make([]int64, size), acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size),
+	}
+}
+
+// rowsAhead are rows of U that all later panels take at once, as soon as their pivots are known: a
+// multiple of the lanes.
+const rowsAhead = 64
+
+// above makes rows i0 to i1 of U in panel p, above its pivots; not ok if they are too large.
+func (t *digitPanel) above(p, i0, i1 int, acc []int64) (ok bool) {
+	size, prefix := t.Size(), t.prefix[p]
+	u := t.upper[p*t.n*size : (p+1)*t.n*size]
+	for i := i0; i < i1; i++ {
+		t.entry(acc, p, i, i)
+		if !t.small(acc) {
+			return false
+		}
+		t.Vector(u[i*size:], acc)
+		t.Sum(prefix, u[i*size:])
+	}
+	t.Carry(prefix)
+	return true
+}
+
+// eliminate eliminates panel p; with an error, it returns how many pivots there are.
+func (t *digitPanel) eliminate(p int) (done int, err error) {
+	s, count, size, n := t.s, t.Count(), t.Size(), t.n
+	t.first = p * count
+	t.blocks = (n - t.first + count - 1) / count
+	u := t.upper[p*n*size : (p+1)*n*size]
+	if !t.above(p, t.first/rowsAhead*rowsAhead, t.first, t.acc) {
+		return t.first, ErrRange
+	}
+	for c := range count { // lanes that no row or column has
+		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
+		clear(t.rows[c])
+	}
+	const some = 16 // rows a call
+	err = par.For(s.ctx, s.threads, (n-t.first+some-1)/some, func(worker, part int) {
+		acc := t.accs[worker]
+		for i := part * some; i < min(n-t.first, (part+1)*some); i++ {
+			t.entry(acc, p, t.first+i, t.first)
+			at := i/count*size + i%count
+			for c, left := range t.left {
+				for k := 0; k < size; k += count {
+					left[at+k] = acc[k+c]
+				}
+			}
+		}
+	})
+	if err != nil {
+		return t.first, err
+	}
+	clear(t.lSum)
+	for c := range min(count, n-t.first) {
+		if err := t.column(c); err != nil {
+			return t.first + c, err
+		}
+	}
+	for r := range min(count, n-t.first) {
+		t.Vector(u[(t.first+r)*size:], t.rows[r])
+	}
+	next := t.first + count
+	if next%rowsAhead != 0 || next >= n {
+		return n, nil
+	}
+	large := make([]bool, s.threads)
+	err = par.For(s.ctx, s.threads, len(t.prefix)-p-1, func(worker, k int) {
+		if !t.above(p+1+k, next-rowsAhead, next, t.accs[worker]) {
+			large[worker] = true
+		}
+	})
+	if err == nil && slices.Contains(large, true) {
+		err = ErrRange
+	}
+	return next, err
+}
+
+// entry makes sums s the entries of row i in panel p, less what the first k rows of U and l_ij
+// eliminate.
+func (t *digitPanel) entry(s []int64, p, i, k int) {
+	clear(s)
+	size, count, b := t.Size(), t.Count(), t.Bits()
+	drop := uint(64-b) & 63
+	if k > 0 {
+		t.Add(s, t.upper[p*t.n*size:], size, t.lower[i], t.d, false, k)
+	}
+	for c, v := range t.prefix[p][:len(s)] {
+		s[c] = 2*v - 4*s[c]
+	}
+	// f + 1 is twice the number that the words of all planes have, the point before the first.
+	row := t.order[i]
+	first := p * count
+	some := min(count, t.n-first)
+	for c := range t.d {
+		to := s[(c+1)*count:][:some]
+		at := b*c - growth + 1
+		if at < 0 {
+			drop, less := uint(64-b-at)&63, int64(1)<<uint(b-growth)
+			for j, w := range t.f.words[row*t.f.planes][first:][:len(to)] {
+				to[j] += int64(w>>drop) - less
+			}
+			continue
+		}
+		l, off := at/64, uint(at%64)
+		if l >= t.f.planes {
+			break
+		}
+		words := t.f.words[row*t.f.planes+l][first:][:len(to)]
+		if off+uint(b) <= 64 || l+1 == t.f.planes {
+			for j, w := range words {
+				to[j] += int64(w << (off & 63) >> drop)
+			}
+			continue
+		}
+		next := t.f.words[row*t.f.planes+l+1][first:][:len(to)]
+		for j, w := range words {
+			to[j] += int64((w<<(off&63) | next[j]>>((64-off)&63)) >> drop)
+		}
+	}
+	t.Carry(s)
+}
+
+// small reports whether all numbers lie between -1/2 and 1/2.
+func (t *digits) small(s []int64) bool {
+	count, half := t.Count(), int64(1)<<(t.Bits()-1)
+	ok := true
+	for k, v := range s[:count] {
+		top := s[count+k]
+		ok = ok && (v == 0 && top < half || v == -1 && top >= half)
+	}
+	return ok
+}
+
+// column finds the pivot of column c of the panel, and L below it.
+func (t *digitPanel) column(c int) error {
+	count, size, d := t.Count(), t.Size(), t.d
+	j := t.first + c
+	left, half := t.left[c], int64(1)<<(t.Bits()-1)
+	// Row r of U is known when the rows above are.
+	clear(t.block0)
+	take := func(r int) {
+		for k := r; k < size; k += count {
+			left[k] += 2*t.lSum[k] - 4*t.block0[k]
+		}
+		t.carryLane(left[:size], r)
+	}
+	for r := range c {
+		if r > 0 {
+			t.Add(t.block0, t.l[(r-1)*size:], size, t.x[(r-1)*d:], d, false, 1)
+			take(r)
+		}
+		for k := 0; k < size; k += count {
+			t.rows[r][k+c] = left[k+r]
+			t.acc[k] = left[k+r]
+		}
+		t.acc[count] += half
+		t.carryLane(t.acc, 0)
+		if t.acc[0] != 0 {
+			return ErrRange
+		}
+		t.Factor(t.x[r*d:], 1, t.acc, 0)
+	}
+	if c > 0 {
+		t.Add(t.block0, t.l[(c-1)*size:], size, t.x[(c-1)*d:], d, false, 1)
+		for r := c; r < count; r++ {
+			take(r)
+		}
+		for b := 1; b < t.blocks; b++ {
+			clear(t.acc)
+			t.Add(t.acc, t.l[b*count*size:], size, t.x, d, false, c)
+			l, sum := left[b*size:(b+1)*size], t.lSum[b*size:]
+			for k, v := range t.acc {
+				l[k] += 2*sum[k] - 4*v
+			}
+			t.Carry(l)
+		}
+	}
+	// The pivot.
+	best, most := -1, 0.0
+	for i := j; i < t.n; i++ {
+		if v := math.Abs(t.float(left[(i-t.first)/count*size:], (i-t.first)%count)); v > most {
+			best, most = i, v
+		}
+	}
+	if best < 0 || most < math.Ldexp(1, 30-d*t.Bits()) {
+		return errNoise
+	}
+	if most > 0.499 {
+		return ErrRange
+	}
+	t.exchange(c, best)
+	if err := t.invert(j, left, c); err != nil {
+		return err
+	}
+	e, y := t.shift[j], t.inverse[j*d:(j+1)*d]
+	shifted, vector := t.shifted, t.vector
+	for b := range t.blocks {
+		t.shiftLanes(shifted, left[b*size:(b+1)*size], e)
+		if b == 0 {
+			for k := 0; k < size; k += count {
+				clear(shifted[k : k+c+1])
+			}
+		}
+		if !t.Vector(vector, shifted) {
+			return ErrRange
+		}
+		clear(shifted)
+		t.Add(shifted, vector, size, y, d, false, 1)
+		if t.neg[j] {
+			for k, v := range shifted {
+				shifted[k] = -v
+			}
+		}
+		t.Carry(shifted)
+		l := t.l[(b*count+c)*size:][:size]
+		if !t.Vector(l, shifted) {
+			return ErrRange
+		}
+		t.Sum(t.lSum[b*size:(b+1)*size], l)
+		for k := range count {
+			shifted[count+k] += half
+		}
+		t.Carry(shifted)
+		for k := range count {
+			i := t.first + b*count + k
+			if i <= j || i >= t.n {
+				continue
+			}
+			if shifted[k] != 0 {
+				return ErrRange
+			}
+			t.Factor(t.lower[i][j*d:], 1, shifted, k)
+		}
+	}
+	return nil
+}
+
+// carryLane is Carry for one lane.
+func (t *digits) carryLane(s []int64, lane int) {
+	count, b := t.Count(), t.Bits()
+	carry := int64(0)
+	for c := t.d; c > 0; c-- {
+		v := s[c*count+lane] + carry
+		s[c*count+lane] = v & (1<<b - 1)
+		carry = v >> b
+	}
+	s[lane] += carry
+}
+
+// float returns about a number of one lane of sums that have been carried.
+func (t *digits) float(s []int64, lane int) float64 {
+	count, b := t.Count(), t.Bits()
+	mask := int64(1)<<b - 1
+	neg := s[lane] < 0
+	top := s[lane]
+	if neg {
+		top = -1 - top
+	}
+	z, unit, weight := float64(top), 1.0, 1/float64(int64(1)<<b)
+	for c := 1; c <= t.d; c++ {
+		v := s[c*count+lane]
+		if neg {
+			v = mask - v
+		}
+		unit *= weight
+		z += float64(float64(v) * unit)
+		if z > unit*0x1p60 {
+			break
+		}
+	}
+	if neg {
+		return -z
+	}
+	return z
+}
+
+// exchange exchanges row i with row c of the panel.
+func (t *digitPanel) exchange(c, i int) {
+	count, size := t.Count(), t.Size()
+	j := t.first + c
+	if i == j {
+		return
+	}
+	at := (i-t.first)/count*size + (i-t.first)%count
+	for k := 0; k < size; k += count {
+		for _, left := range t.left[c:] {
+			left[c+k], left[at+k] = left[at+k], left[c+k]
+		}
+		for m := range c {
+			x, y := m*size+c+k, ((i-t.first)/count*count+m)*size+(i-t.first)%count+k
+			t.l[x], t.l[y] = t.l[y], t.l[x]
+		}
+		t.lSum[c+k], t.lSum[at+k] = t.lSum[at+k], t.lSum[c+k]
+	}
+	t.order[i], t.order[j] = t.order[j], t.order[i]
+	t.lower[i], t.lower[j] = t.lower[j], t.lower[i]
+}
+
+// invert stores what there is to be known of pivot j, in a lane of sums.
+func (t *digits) invert(j int, s []int64, lane int) error {
+	count, b, d := t.Count(), t.Bits(), t.d
+	p := new(big.Int)
+	word := new(big.Int)
+	for c := range d + 1 {
+		p.Lsh(p, uint(b)).Add(p, word.SetInt64(s[c*count+lane]))
+	}
+	t.neg[j] = p.Sign() < 0
+	p.Abs(p)
+	e := b*d - 1 - p.BitLen()
+	if e < 0 {
+		return ErrRange
+	}
+	t.shift[j] = e
+	f := new(big.Float).SetInt(p)
+	t.pivot[j], _ = f.SetMantExp(f, -b*d).Float64()
+	// 1/(4 p 2^(e - b d)) in units of 2^(-b d)
+	z := new(big.Int).Lsh(big.NewInt(1), uint(2*b*d-2-e))
+	z.Quo(z, p)
+	if z.BitLen() > b*d {
+		z.Sub(z, big.NewInt(1))
+	}
+	sums := make([]int64, t.Size())
+	for c := d; c > 0; c-- {
+		sums[c*count] = int64(word.And(z, big.NewInt(1<<b-1)).Uint64())
+		z.Rsh(z, uint(b))
+	}
+	t.Factor(t.inverse[j*d:], 1, sums, 0)
+	return nil
+}
+
+// shiftLanes stores x 2^e, which is less than 1, of sums that have been carried.
+func (t *digits) shiftLanes(z, x []int64, e int) {
+	count, b := t.Count(), t.Bits()
+	mask := int64(1)<<b - 1
+	whole, some := e/b, uint(e%b)
+	for k := range count { // bits that are shifted out are those of the sign
+		z[k] = x[k] >> 63
+	}
+	for c := 1; c <= t.d; c++ {
+		to := z[c*count:][:count]
+		if c+whole > t.d {
+			clear(to)
+			continue
+		}
+		from := x[(c+whole)*count:][:count]
+		if c+whole == t.d {
+			for k, v := range from {
+				to[k] = v << some & mask
+			}
+			continue
+		}
+		next := x[(c+whole+1)*count:][:count]
+		for k, v := range from {
+			to[k] = v<<some&mask | next[k]>>(uint(b)-some)
+		}
+	}
+}
+
+// bound makes h bounds of |G^-1| e 2^-growth, G 2^growth being about F.
+//
+// With U = diag(p) U', as for triangles and blocks: for inverses Z and Y of L and U' rounded.
+func (t *digits) bound() error {
+	s, n, count, size := t.s, t.n, t.Count(), t.Size()
+	l, u, li, ui := s.floats(n*n), s.floats(n*n), s.floats(n*n), s.floats(n*n)
+	for _, x := range [][]float64{l, u, li, ui} {
+		clear(x)
+	}
+	err := s.each(n, func(i int) {
+		for j := range i {
+			l[i+j*n] = t.FactorFloat(t.lower[i][j*t.d:])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for k := range n {
+		u[k+k*n] = 1
+		pivot := t.pivot[k]
+		if t.neg[k] {
+			pivot = -pivot
+		}
+		for p := k / count; p*count < n; p++ {
+			v := t.upper[(p*n+k)*size:][:size]
+			for c := range min(count, n-p*count) {
+				if j := p*count + c; j > k {
+					u[k+j*n] = t.VectorFloat(v, c) / pivot
+				}
+			}
+		}
+	}
+	if err := dgemm.InvertLower(s.ctx, s.threads, n, l, li); err != nil {
+		return err
+	}
+	if err := dgemm.InvertUpper(s.ctx, s.threads, n, u, ui); err != nil {
+		return err
+	}
+	if !(max(largestOf(l), largestOf(u), largestOf(li), largestOf(ui)) < 0x1p100) {
+		return ErrRange
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	// Numbers are right to 2^-48 of themselves, those of L to 2^-90 of 1.
+	gamma := float64(float64(n+16)*0x1p-53) + 0x1p-47
+	v := absLower(n, li, ones)
+	lost := 0.0
+	for _, x := range absLower(n, l, v) {
+		lost = max(lost, x)
+	}
+	lost = float64(gamma*lost*1.001) + float64(float64(n)*0x1p-90*largestOf(v))
+	if !(lost < mostRho) {
+		return ErrRange
+	}
+	middle := make([]float64, n)
+	for i, x := range v {
+		middle[i] = float64(x / (1 - lost) / t.pivot[i] * (1 + 0x1p-40))
+	}
+	most := largestOf(middle)
+	if !(most < 0x1p900) {
+		return ErrRange
+	}
+	lost = float64(gamma*largestOf(absUpper(n, u, absUpper(n, ui, ones)))*1.001) + float64(float64(n)*0x1p-700)
+	if !(lost < mostRho) {
+		return ErrRange
+	}
+	for i, x := range middle {
+		middle[i] = float64((x + float64(lost/(1-lost)*most)) * (1 + 0x1p-40))
+	}
+	t.h = absUpper(n, ui, middle)
+	for i, x := range t.h {
+		t.h[i] = math.Ldexp(x, -growth) + 0x1p-1000
+	}
+	if !(largestOf(t.h) < 0x1p900) {
+		return ErrRange
+	}
+	return nil
+}
+
+func (t *digits) scales() scaling { return t.scaling }
+
+func (t *digits) size() int { return max(t.top, 0) }
+
+func (t *digits) leading() bool { return false }
+
+// radius bounds |F^-1 r| ≤ |x| + |F^-1| |r - F x| for the x of correct, and by h ‖r‖∞ if that is
+// less. For x' of substitute, P^T L U x' = 2^(-growth-scale) r but for 2^(-growth-scale) times the
+// error of r, and for
+//
+//	a unit for what is cut off r,
+//	n 4 (3 D + 1) + 2 units of L y,
+//	‖L‖∞ ≤ 2 n times n (3 D + 1) + 3 D + 3 units of U x',
+//
+// of the last of which 3 D + 3 are those of quotients by pivots below 1/2.
+func (t *digits) radius(r *residual, c []float64) []float64 {
+	z := radiusBy(t.h, r)
+	if len(c) == 0 || &c[0] != t.last || !(t.off < 0x1p900) { // of another residual
+		return z
+	}
+	lost := float64(t.lost(float64(largestOf(c)+t.tail)*(1+0x1p-50), t.off)) + r.err
+	for i, h := range t.h {
+		z[i] = min(z[i], float64((math.Abs(c[i])+t.tail+float64(h*lost))*(1+0x1p-40))+0x1p-1000)
+	}
+	return z
+}
+
+// lost bounds |r - F x| for |x| ≤ most that is off by 2^growth L U x - r of so much.
+func (t *digits) lost(most, off float64) float64 {
+	n := float64(t.n)
+	units := float64((n+1)*float64(12*t.d+8)) * n * most
+	return float64((float64(units*t.unit) + off) * (1 + 0x1p-40))
+}
+
+// substitutionError bounds 2^growth L U x - r for 2^-scale x of substitute.
+func (t *digits) substitutionError(scale int) float64 {
+	n := float64(t.n)
+	units := float64(n*float64(12*t.d+4)) + 3 + float64(2*n*(float64(n*float64(3*t.d+1))+float64(3*t.d+3)))
+	return math.Ldexp(units*t.unit, scale) * (1 + 0x1p-40)
+}
+
+// correct returns x ≈ F^-1 r by substitution, of r 2^-scale, so that no number exceeds 1. What is
+// lost of r then may be h times as large in x, which is near to r in length while what is known of
+// the solution is off by errors of rounding, and far larger before: the first scale that does is
+// taken.
+func (t *digits) correct(r *residual) ([][]float64, error) {
+	if t.sums == nil {
+		t.sumRows()
+	}
+	if r.x == nil {
+		t.scale = t.top
+	}
+	x, unit, ok := t.substitute(r, t.scale)
+	scale := t.scale
+	for !ok && scale < t.top {
+		scale = min(max(2*scale, scale)+4, t.top)
+		x, unit, ok = t.substitute(r, scale)
+	}
+	top := topOf(x)
+	least := min(4, t.top) // of a scale
+	for tight := max(top-unit+4, least); ok && tight < scale-12; tight = max(top-unit+4, least) {
+		y, at, ok := t.substitute(r, tight)
+		if !ok {
+			break
+		}
+		x, unit, scale, top = y, at, tight, topOf(y)
+	}
+	t.off = math.Inf(1)
+	if ok {
+		t.off = t.substitutionError(scale)
+	}
+	// Roundings are some 2^-(growth-2) of what is proved of them. Bits of x beyond those that are
+	// right would make the next residual small beside what it is in error by.
+	right := max(int(-log2(t.rho))+growth-2-(scale-(top-unit)), 8)
+	switch {
+	case r.x == nil: // another time it may be far larger
+		right, t.began = seedBits, false
+	case !t.began:
+		t.scale, t.began = least, true
+	default:
+		t.scale = min(max(top-unit+4, least), t.top)
+	}
+	z, tail := piecesOf(x, unit, top, right, t.n)
+	t.tail, t.last = tail, &z[0][0]
+	return z, nil
+}
+
+// topOf returns e with |x| ≤ 2^e for all x in two's complement.
+func topOf(x [][]uint64) (e int) {
+	for _, x := range x {
+		e = max(e, bitLen(x))
+	}
+	return e
+}
+
+// substitute solves P^T L U x' = 2^(-growth-scale) r and returns 2^scale x'; not ok if numbers are
+// too large.
+func (t *digits) substitute(r *residual, scale int) (words [][]uint64, unit int, ok bool) {
+	n, d, size, count, b := t.n, t.d, t.Size(), t.Count(), t.Bits()
+	// L y = P r, y in lane 0 of vectors.
+	y, left := make([]uint64, n*size), make([]int64, n*(d+1))
+	prefix, acc := make([]int64, size), make([]int64, size)
+	single := make([]uint64, 1)
+	for i := range n {
+		clear(acc)
+		if i > 0 {
+			t.Add(acc, y, size, t.lower[i], d, false, i)
+		}
+		x, top := single, 61
+		if k := t.order[i]; r.x == nil {
+			single[0] = uint64(int64(r.lead[k] * 0x1p61))
+		} else {
+			x, top = r.x[k], r.exp-r.unit
+		}
+		for c := range d + 1 {
+			acc[c*count] = 2*prefix[c*count] - 4*acc[c*count]
+		}
+		acc[0] += int64(x[len(x)-1]) >> 63
+		for c := 1; c <= d; c++ {
+			acc[c*count] += int64(bitsAt(x, top+growth+scale-b*c, b))
+		}
+		t.carryLane(acc, 0)
+		if !t.Vector(y[i*size:], acc) {
+			return nil, 0, false
+		}
+		t.Sum(prefix, y[i*size:])
+		t.carryLane(prefix, 0)
+		for c := range d + 1 {
+			left[i*(d+1)+c] = acc[c*count]
+		}
+	}
+	// U x' = y by factors x' + 1/2, one a lane.
+	panels := (n + count - 1) / count
+	factors := make([]uint64, panels*d*count)
+	words = make([][]uint64, n)
+	width := (b*d+63)/64 + 1
+	room := make([]uint64, n*width)
+	half := int64(1) << (b - 1)
+	shifted, vector := make([]int64, size), make([]uint64, size)
+	for i := n - 1; i >= 0; i-- {
+		clear(acc)
+		p := i / count
+		t.Add(acc, t.upper[(p*n+i)*size:], n*size, factors[p*d*count:], d*count, true, panels-p)
+		for c := range d + 1 { // twice what is left
+			all := int64(0)
+			for _, v := range acc[c*count:][:count] {
+				all += v
+			}
+			clear(acc[c*count:][:count])
+			acc[c*count] = 2*(left[i*(d+1)+c]-all) + t.sums[i*(d+1)+c]
+		}
+		t.carryLane(acc, 0)
+		if !t.small(acc) || t.lengthOf(acc) >= b*d-t.shift[i] {
+			return nil, 0, false
+		}
+		t.shiftLanes(shifted, acc, t.shift[i])
+		t.Vector(vector, shifted)
+		clear(shifted)
+		t.Add(shifted, vector, size, t.inverse[i*d:], d, false, 1)
+		if t.neg[i] {
+			for k, v := range shifted {
+				shifted[k] = -v
+			}
+		}
+		t.Carry(shifted) // x'/2
+		words[i] = room[i*width : (i+1)*width]
+		words[i][width-1] = uint64(shifted[0])
+		for c := 1; c <= d; c++ {
+			setBits(words[i], 64*(width-1)-b*c, uint64(shifted[c*count]))
+		}
+		for k, v := range shifted {
+			shifted[k] = 2 * v
+		}
+		shifted[count] += half
+		t.Carry(shifted)
+		if shifted[0] != 0 {
+			return nil, 0, false
+		}
+		t.Factor(factors[p*d*count+i%count:], count, shifted, 0)
+	}
+	return words, 64*(width-1) - scale - 1, true
+}
+
+// lengthOf returns how many bits lane 0 of sums that have been carried has below 1.
+func (t *digits) lengthOf(s []int64) int {
+	count, b := t.Count(), t.Bits()
+	for c := 1; c <= t.d; c++ {
+		if v := uint64(s[c*count] ^ s[0]&(1<<b-1)); v != 0 {
+			return b*(t.d-c) + bits.Len64(v)
+		}
+	}
+	return 0
+}
+
+// piecesOf returns n numbers x 2^-unit, |x| ≤ 2^top, cut off after so many bits, as sums of some of
+// 53 bits, or of one of less, and a bound of what the first one differs from x by.
+func piecesOf(x [][]uint64, unit, top, right, n int) (z [][]float64, tail float64) {
+	z = make([][]float64, max(1, right/seedBits))
+	bits := min(right, seedBits)
+	for p := range z {
+		z[p] = make([]float64, n)
+		low := top - bits*(p+1)
+		for i, x := range x {
+			v := int64(bitsAt(x, low, bits))
+			if p == 0 {
+				v = int64(bitsAt(x, low, 64))
+			}
+			z[p][i] = math.Ldexp(float64(v), low-unit)
+		}
+	}
+	return z, math.Ldexp(1, top-bits-unit)
+}
+
+// sumRows sums up the rows of U.
+func (t *digits) sumRows() {
+	n, d, size, count := t.n, t.d, t.Size(), t.Count()
+	t.sums = make([]int64, n*(d+1))
+	sums := make([]int64, size)
+	for i := range n {
+		clear(sums)
+		for p := i / count; p*count < n; p++ {
+			t.Sum(sums, t.upper[(p*n+i)*size:])
+		}
+		for c := range d + 1 {
+			for _, v := range sums[c*count:][:count] {
+				t.sums[i*(d+1)+c] += v
+			}
+		}
+	}
+}
+
+// bitsAt returns so many bits of x in two's complement from bit low on; those below the first one
+// are 0.
+func bitsAt(x []uint64, low, count int) uint64 {
+	var v uint64
+	switch {
+	case low >= 0:
+		v = wordAt(x, low)
+	case low > -64:
+		v = x[0] << uint(-low)
+	}
+	return v << uint(64-count) >> uint(64-count)
+}
+
+// setBits adds v 2^low to x, where that carries nothing.
+func setBits(x []uint64, low int, v uint64) {
+	x[low/64] |= v << uint(low%64)
+	if low%64 > 0 && low/64+1 < len(x) {
+		x[low/64+1] |= v >> uint(64-low%64)
+	}
+}
+
+// digitsCost is the cost of eliminating in d digits.
+func digitsCost(n, d int) float64 {
+	return cube(n)/3*(0.2+float64(d*d)*0.017) + float64(n*n*(40+10*d)) // may fuse: an estimate
+}

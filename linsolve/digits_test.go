@@ -1,0 +1,188 @@
+package linsolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/direct"
+	"github.com/halfulp/halfulp/internal/lintest"
+	"github.com/halfulp/halfulp/internal/raw"
+	"github.com/halfulp/halfulp/internal/testlength"
+)
+
+// digitsOf returns an inverse in digits of some bits, nil if there is none.
+func digitsOf(t *testing.T, s *solver, a *halfulp.Matrix, f *factors, bits int) *digits {
+	t.Helper()
+	d, ok := digitsFor(f.n, bits)
+	if !ok {
+		return nil
+	}
+	z, more, err := s.eliminateDigits(a, f, d, 53)
+	switch {
+	case errors.Is(err, errNoise) || errors.Is(err, errProof) || errors.Is(err, ErrRange):
+		if errors.Is(err, errProof) && more <= 0 {
+			t.Fatalf("%d more bits than %d", more, bits)
+		}
+		return nil
+	case err != nil:
+		t.Fatal(err)
+	}
+	return z
+}
+
+// TestDigits compares bounds of |F^-1| and of |F^-1 r|, and what x ≈ F^-1 r is off by, with exact
+// ones, for orders below and above those of vectors of numbers.
+func TestDigits(t *testing.T) {
+	if direct.LaneBits() == 0 {
+		t.Skip("no lanes")
+	}
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	good, none, near, narrow, several := 0, 0, 0, 0, 0
+	for trial := range testlength.Of(30, 300, 10000) {
+		n := 1 + r.IntN(6)
+		a := blockMatrix(r, n)
+		if trial%8 == 0 { // of more than one panel
+			n = 9 + r.IntN(9)
+			a = ill(r, halfulp.MP(53), n, 30)
+		}
+		bits := 100 + r.IntN(700)
+		if trial%10 == 1 { // too few
+			a, bits = nearSingular(r, 400, n+1), 100
+			n++
+		}
+		if far(a, 1<<20) {
+			continue
+		}
+		name := fmt.Sprintf("seed %d, trial %d, n = %d, %d bits", seed, trial, n, bits)
+		s := testSolver(t, 1+trial%2)
+		lu, err := s.factor(raw.Matrix(a), scale(raw.Matrix(a)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := digitsOf(t, s, a, lu, bits)
+		if z == nil {
+			none++
+			continue
+		}
+		inverse := lintest.Matrix(scaledRat(a, lu.scaling)).Solve(lintest.Identity(n))
+		if inverse == nil {
+			t.Fatalf("%s: a singular matrix is proved to be regular", name)
+		}
+		good++
+		for i := range n {
+			sum := new(big.Rat)
+			for j := range n {
+				sum.Add(sum, new(big.Rat).Abs(inverse[i][j]))
+			}
+			h := exactRat(z.h[i])
+			if sum.Cmp(h) > 0 {
+				t.Fatalf("%s: row %d of |F^-1| has the sum %s, bound %g", name, i, sum.FloatString(20), z.h[i])
+			}
+			if h.Quo(h, sum).Cmp(exactRat(0x1p20)) < 0 {
+				near++
+			}
+		}
+		// Residuals that cancel in F^-1 r, as far as that is near a vector, and others.
+		v := &residual{lead: make([]float64, n), unit: -1024}
+		for i := range n {
+			v.lead[i] = 2*r.Float64() - 1
+		}
+		if _, err := z.correct(v); err != nil {
+			t.Fatal(err)
+		}
+		f := scaledRat(a, lu.scaling)
+		for step := range 3 {
+			v.x = make([][]uint64, n)
+			x := make([]*big.Rat, n)
+			for i := range n {
+				x[i] = exactRat(2*r.Float64() - 1)
+			}
+			for i := range n {
+				sum := new(big.Rat)
+				if step == 0 {
+					sum.Set(x[i])
+				} else {
+					for j := range n {
+						sum.Add(sum, new(big.Rat).Mul(f[i][j], x[j]))
+					}
+				}
+				v.x[i] = twosOf(sum, 1024, 18)
+			}
+			v.look(1)
+			c, err := z.correct(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c) > 1 {
+				several++
+			}
+			checkSubstitution(t, name, z, v, inverse, r.IntN(max(z.top, 0)+30))
+			radius := z.radius(v, c[0])
+			other := z.radius(v, append([]float64(nil), c[0]...)) // of any x
+			for i := range n {
+				exact := new(big.Rat)
+				for j := range n {
+					exact.Add(exact, new(big.Rat).Mul(inverse[i][j], rat(twos(v.x[j]), v.unit-v.exp)))
+				}
+				size := new(big.Rat).Abs(exact)
+				if size.Cmp(exactRat(radius[i])) > 0 {
+					t.Fatalf("%s: |F^-1 r| is %s in row %d, bound %g", name, size.FloatString(20), i, radius[i])
+				}
+				sum := new(big.Rat)
+				for _, c := range c {
+					sum.Add(sum, exactRat(c[i]))
+				}
+				off := exact.Sub(exact, sum)
+				bound := radius[i] - math.Abs(c[0][i])
+				if radius[i] < 0.99*other[i] { // it is that of x
+					narrow++
+					if off.Abs(off).Cmp(exactRat(float64(bound*(1+0x1p-20))+0x1p-30*radius[i])) > 0 {
+						t.Fatalf("%s: x is off by %s in row %d, bound %g", name, off.FloatString(20), i, bound)
+					}
+				}
+			}
+		}
+	}
+	if good == 0 || none == 0 || near == 0 || narrow == 0 || several == 0 {
+		t.Fatalf("%d inverses, %d none, %d bounds within 2^20, %d radii of x, %d corrections of several pieces", good, none, near, narrow, several)
+	}
+}
+
+// checkSubstitution compares all bits of x with F^-1 r.
+func checkSubstitution(t *testing.T, name string, z *digits, v *residual, inverse [][]*big.Rat, scale int) {
+	t.Helper()
+	x, unit, ok := z.substitute(v, scale)
+	if !ok {
+		return
+	}
+	most := math.Ldexp(1, topOf(x)-unit)
+	lost := z.lost(most, z.substitutionError(scale))
+	for i := range x {
+		off := rat(twos(x[i]), -unit)
+		for j := range x {
+			off.Sub(off, new(big.Rat).Mul(inverse[i][j], rat(twos(v.x[j]), v.unit-v.exp)))
+		}
+		if bound := float64(z.h[i] * lost); off.Abs(off).Cmp(exactRat(bound)) > 0 {
+			t.Fatalf("%s, scale %d: x is off by %s in row %d, bound %g", name, scale, off.FloatString(60), i, bound)
+		}
+	}
+}
+
+// twosOf returns x 2^bits, cut off, in two's complement.
+func twosOf(x *big.Rat, bits, words int) []uint64 {
+	z := new(big.Int).Lsh(x.Num(), uint(bits))
+	z.Div(z, x.Denom())
+	w := make([]uint64, words)
+	mask := new(big.Int).SetUint64(math.MaxUint64)
+	for k := range w {
+		w[k] = new(big.Int).And(z, mask).Uint64()
+		z.Rsh(z, 64)
+	}
+	return w
+}
